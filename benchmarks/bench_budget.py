@@ -34,7 +34,7 @@ def measured(name: str, budget: float, *, busy: bool) -> dict:
     slowest = sorted(result.sections, key=lambda section: -section.seconds)[:4]
     return {
         "name": name, "budget": budget, "busy": busy, "seconds": used, "cores": own / used,
-        "parameters": sum(p.numel() for p in build().parameters()), "faults": [f.kind for f in result.faults],
+        "parameters": sum(p.numel() for p in build().parameters()), "faults": [f.kind for f in result.problems],
         "training": result.section("training").answer, "failed": [s.key for s in result.sections if s.state == "failed"],
         "slowest": {section.key: round(section.seconds, 1) for section in slowest},
     }  # fmt: skip

@@ -119,8 +119,8 @@ def examined(section: str, number: int, budget: float) -> dict:
     answer, run = result.section(section), result.products.get(Run)
     return {
         "section": section, "number": number, "name": name, "state": answer.state, "answer": answer.answer,
-        "found": [f.kind for f in answer.findings], "faults": [f.kind for f in answer.findings if f in result.faults],
-        "whats": [f.what for f in answer.findings],
+        "found": [f.kind for f in answer.findings], "faults": [f.kind for f in answer.findings if f in result.problems],
+        "whats": [f.message for f in answer.findings],
         "accuracy": None if run is None or run.test_accuracy is None else float(run.test_accuracy[-1]), "budget": budget,
     }  # fmt: skip
 

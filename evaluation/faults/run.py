@@ -42,10 +42,10 @@ def examine_case(
     run = result.products.get(Run)
     return base | {
         "found": kinds,
-        "faults": [finding.kind for finding in result.faults],
+        "faults": [finding.kind for finding in result.problems],
         "notes": [finding.kind for finding in result.findings if finding.level is Level.NOTE],
         "levels": [finding.level.name.lower() for finding in result.findings],
-        "messages": [finding.what for finding in result.findings][:3],
+        "messages": [finding.message for finding in result.findings][:3],
         "found_first": bool(kinds) and kinds[0] in case.expected,
         "found_at_all": any(kind in case.expected for kind in kinds),
         "seconds": seconds,

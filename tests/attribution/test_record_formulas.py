@@ -306,10 +306,10 @@ def test_separation_of_features_and_levels_of_shortcuts():
 
     def named(p, apart):
         told = Shortcuts((Reliance("pixel (0, 0)", 0.5, 0.9, apart, p),), 0.9, 0.5, 0.01)
-        return told.named, told.offered, [f.severity for f in told.findings]
+        return told.named, told.offered, [f.level.name for f in told.findings]
 
     one = ("pixel (0, 0)",)
-    assert named(0.009, 0.001) == (one, (), [0.6]) and named(0.011, 0.009) == ((), one, [0.4])
+    assert named(0.009, 0.001) == (one, (), ["PROBLEM"]) and named(0.011, 0.009) == ((), one, ["WARNING"])
     assert named(0.011, 0.011) == ((), (), [])
 
 

@@ -46,7 +46,7 @@ SPLIT = data.digits(900, 500)
 def test_a_planted_shortcut_is_found_and_named(plant, name):
     net = trained(mlp(), plant(SPLIT.x, SPLIT.y), SPLIT.y)
     found = shortcuts(net, (plant(SPLIT.x_test, SPLIT.y_test), SPLIT.y_test))
-    assert found.named == (name,) and found.findings[0].kind == "shortcut" and name in found.findings[0].what
+    assert found.named == (name,) and found.findings[0].kind == "shortcut" and name in found.findings[0].message
 
 
 @pytest.mark.parametrize("seed", in_full(range(4), except_for=[0]))
@@ -63,7 +63,7 @@ def test_the_examination_names_the_shortcut():
     net = trained(mlp(), x, SPLIT.y)
     result = examine(net, (x, SPLIT.y), steps=(*STEPS[:2], AttributionStep()), budget=30, fit=False)
     section = result.section("attribution")
-    assert section.status == "fault" and "pixel (0, 0)" in str(section.content.findings[0].what)
+    assert section.status == "problem" and "pixel (0, 0)" in str(section.content.findings[0].message)
 
 
 @pytest.mark.full
@@ -75,8 +75,8 @@ def test_the_whole_examination_names_what_was_planted_and_nothing_in_healthy_dat
     z = plant(SPLIT.x_test, SPLIT.y_test) if plant else SPLIT.x_test
     result = examine(mlp(), (x, SPLIT.y), test=(z, SPLIT.y_test), budget=60, fit=fit)
     found = [finding for finding in result.findings if finding.kind == "shortcut"]
-    assert [name in f.what for f in found] == ([True] if name else [])
-    assert not fit or all(f.what.startswith("The network uses") for f in found)
+    assert [name in f.message for f in found] == ([True] if name else [])
+    assert not fit or all(f.message.startswith("The network uses") for f in found)
 
 
 def test_a_shortcut_that_the_network_does_not_use_is_said_to_be_offered():
@@ -87,7 +87,7 @@ def test_a_shortcut_that_the_network_does_not_use_is_said_to_be_offered():
         net[1].weight[:, 0] = 0
     marked, plain = shortcuts(net, (x, SPLIT.y_test)), shortcuts(net, (SPLIT.x_test, SPLIT.y_test))
     assert marked.named == () and marked.offered == ("pixel (0, 0)",) and "does not use it" in marked.verdict
-    assert marked.findings[0].what.startswith("Pixel (0, 0) gives the classes by itself (100% right")
+    assert marked.findings[0].message.startswith("Pixel (0, 0) gives the classes by itself (100% right")
     assert plain.named == plain.offered == () and plain.findings == ()
 
 

@@ -72,7 +72,7 @@ def records():
     line = results.Line("line", range(N), range(N))
     vocabulary = [
         results.Value("name", 1.0, results.Interval(0.5, 1.5, 0.95), "estimate", meaning=TEXT), results.Interval(0.0, 1.0),
-        results.Hypothesis(TEXT, True, TEXT), results.Definition(TEXT, TEXT), results.Finding("kind", TEXT, TEXT, 0.5),
+        results.Hypothesis(TEXT, True, TEXT), results.Definition(TEXT, TEXT), results.Finding(results.Kind("kind", results.Level.NOTE, TEXT, TEXT)),
         results.Axis(TEXT), line, results.Scatter("dots", range(N), range(N)), results.Bars("bars", ["a"] * N, range(N)),
         results.Band("band", range(N), range(N), range(N)), results.Histogram("counts", range(N + 1), range(N)),
         results.Image("picture", k), results.Reference("limit", 1.0), results.Plot(TEXT, (line,) * 9),

@@ -110,7 +110,7 @@ def test_a_network_is_examined_on_them(make):
     x = torch.randn(60, 3, generator=g)
     data = make({"features": x.tolist(), "label": (x[:, 0] > 0).long().tolist()})
     result = gnomon.examine(nn.Linear(3, 2), data, budget=1, steps=gnomon.examination.STEPS[:2])
-    assert result.section("data").value("training examples").value == 60
+    assert result.section("data").value("training-examples").value == 60
 
 
 def test_what_cannot_be_read_is_told():

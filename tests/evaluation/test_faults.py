@@ -14,7 +14,7 @@ from evaluation.faults.random_healthy import random_healthy_case
 from evaluation.faults.registry import CASES, FILES, SOURCES, select
 from evaluation.faults.report import counts, one_line, outcome, over_budget
 from evaluation.faults.run import examine_case
-from gnomon.examination.kinds import KINDS
+from gnomon.findings import KINDS
 from tests.shares import in_full
 
 EVERY = 8

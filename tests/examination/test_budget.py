@@ -56,7 +56,7 @@ def test_an_examination_ends_in_its_time(each, budget):
     result = examine(Metered(clock, each), TRAIN, TEST, budget=float(budget), fit=True, clock=clock)
     spent = {s.key: s.seconds for s in result.sections}
     assert clock.now <= 1.15 * budget + 5, spent
-    assert not result.faults and not [s.answer for s in result.sections if s.state == "failed"]
+    assert not result.problems and not [s.answer for s in result.sections if s.state == "failed"]
 
 
 def test_an_explosion_is_looked_for_within_the_time():

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from gnomon.checks.network.chain import chain
-from gnomon.expectations import compile_seconds
+from gnomon.expectations.ready import compile_seconds
 from gnomon.kernels.ready import layers_wait
 from gnomon.program import read
 

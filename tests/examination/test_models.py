@@ -134,7 +134,7 @@ def test_models_of_other_kinds(name):
     wanted = oracle.kernel(net, few).double()
     kernel = product.kernel
     assert (kernel[:3, :3] - wanted).abs().max() < 1e-4 * wanted.max()  # thousands of float32 roundings
-    largest = result.section("kernel").value("largest eigenvalue").value
+    largest = result.section("kernel").value("largest-eigenvalue").value
     assert largest == pytest.approx(float(torch.linalg.eigvalsh(kernel)[-1]), rel=1e-9)
     with torch.no_grad():
         start = nn.functional.cross_entropy(oracle.call(net, train[0]), train[1])

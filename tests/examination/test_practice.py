@@ -64,7 +64,7 @@ def test_a_planted_fault_is_named_first(kind):
     result = FAULTS[kind]()
     assert not [s.answer for s in result.sections if s.state == "failed"]
     assert result.findings and result.findings[0].kind == kind, str(result)
-    assert result.findings[0].cure and result.findings[0].level.name == "FAULT"
+    assert result.findings[0].fix and result.findings[0].level.name == "PROBLEM"
 
 
 @pytest.mark.parametrize("options", [{}, {"optimizer": lambda p: torch.optim.SGD(p, lr=0.1, weight_decay=5e-4)}])

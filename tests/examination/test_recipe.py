@@ -35,7 +35,7 @@ def trained(train=(X, Y), make=net, test=None, budget=30, tick=0.001, **options)
 def test_by_default_adam_takes_batches():
     result, run = trained(epochs=60)
     assert run.optimizer == Adam() and run.stopped == "finished" and run.epochs == 60
-    assert result.section("training").value("steps taken").meaning == "batches of 16"
+    assert result.section("training").value("steps-taken").meaning == "batches of 16"
     assert float(run.accuracy[-1]) > 0.9
 
 
@@ -76,7 +76,7 @@ def test_a_loss_of_the_users_own_is_what_is_minimized():
 def test_the_loader_of_the_user_gives_the_batches():
     loader = DataLoader(TensorDataset(X, Y), batch_size=13, shuffle=True, drop_last=True)
     result, run = trained(loader, epochs=1, test=(X, Y))
-    assert result.section("training").value("steps taken").meaning == "batches of the loader"
+    assert result.section("training").value("steps-taken").meaning == "batches of the loader"
     assert run.epochs == pytest.approx(13 * int(run.steps[-1]) / 96)
 
 
@@ -120,7 +120,7 @@ def test_gradient_descent_has_batches_of_32_at_least():
     sizes = []
     for rule in ("sgd", "adam"):  # a pass takes so long that 300 steps cannot be afforded
         found, _ = trained((X.repeat(6, 1), Y.repeat(6)), optimizer=rule, lr=0.05, budget=4, tick=0.02)
-        sizes.append(found.section("training").value("steps taken").meaning)
+        sizes.append(found.section("training").value("steps-taken").meaning)
     assert sizes == ["batches of 32", "batches of 16"]
 
 

@@ -14,9 +14,10 @@ from torch import nn
 import gnomon
 from gnomon import cli
 from gnomon.core.machine.clock import Ticking
-from gnomon.core.results import Finding, Result
+from gnomon.core.results import Finding, Kind, Level, Result
 from gnomon.examination import STEPS, AbstractStep, Examination, StepResult, compare, examine
 from gnomon.examination.compare import Comparison
+from gnomon.findings import most_serious_first
 from gnomon.report import Content, Section
 from tests.examination.patients import cnn, data, examined
 
@@ -85,16 +86,17 @@ def test_a_summary_for_pull_requests(result):
 @pytest.mark.parametrize(
     "kinds, found",
     [
-        (("fault",), ()),
+        (("problem",), ()),
         (("warning",), ("a",)),
         (("note",), ("a", "b")),
         (("b",), ("b",)),
-        (("b", "fault"), ("b",)),
+        (("b", "problem"), ("b",)),
         ((), ()),
     ],
 )
 def test_findings_by_kind_or_level(kinds, found):
-    loud = (Finding("a", "It is loud.", "Mend it.", 0.4), Finding("b", "It hums.", "Mend it.", 0.1))
+    rows = Kind("a", Level.WARNING, "It is loud.", "Mend it."), Kind("b", Level.NOTE, "It hums.", "Mend it.")
+    loud = tuple(map(Finding, rows))
     result = Examination("net", (Section("k", "t", "q", Content("x", loud)),), {})
     assert tuple(f.kind for f in result.matching(kinds)) == found
 
@@ -108,27 +110,27 @@ def test_the_module_is_left_as_found():
     assert all(torch.equal(v, before[k]) for k, v in net.state_dict().items())
 
 
-def planted(severity):
-    """A step that gives one finding of this severity."""
+def planted(level):
+    """A step that gives one finding of this level."""
 
     class Planted(AbstractStep):
         key, title, question, share, gives = "planted", "Planted", "q", 1.0, str
 
         def run(self, subject, products, context):
-            loud = Finding("planted", "It is loud.", "Mend it.", severity)
+            loud = Finding(Kind("planted", level, "It is loud.", "Mend it."))
             return StepResult(Content("An answer.", (loud,)), "product")
 
     return Planted()
 
 
-@pytest.mark.parametrize("severity", [0.0, 0.24, 0.25, 0.49, 0.5, 1.0])
-def test_status_verdict_advice_and_health_cannot_contradict_each_other(severity, tmp_path, monkeypatch):
+@pytest.mark.parametrize("planted_level", list(Level))
+def test_status_verdict_advice_and_health_cannot_contradict_each_other(planted_level, tmp_path, monkeypatch):
     """A red section, an unhealthy verdict and exit code 1 of --strict come together or not at all."""
-    result = examine(cnn, TRAIN, steps=(planted(severity),), name="net")
-    level = "fault" if severity >= 0.5 else "warning" if severity >= 0.25 else "note"
+    result = examine(cnn, TRAIN, steps=(planted(planted_level),), name="net")
+    level = planted_level.name.lower()
     assert result.section("planted").status == level and result.findings[0].level.name.lower() == level
-    assert result.healthy == (level != "fault") == ("no fault found" in result.verdict)
-    assert ("1 fault found. It is loud." in result.verdict) == (level == "fault")
+    assert result.healthy == (level != "problem") == ("no problem found" in result.verdict)
+    assert ("1 problem found. It is loud." in result.verdict) == (level == "problem")
     assert result.to_dict()["healthy"] == result.healthy and result.to_dict()["findings"][0]["level"] == level
     assert "Mend it." in str(result) and result.products[str] == "product"
     monkeypatch.chdir(tmp_path)
@@ -136,19 +138,20 @@ def test_status_verdict_advice_and_health_cannot_contradict_each_other(severity,
     monkeypatch.setattr("gnomon.examination.examine", lambda *args, **options: result)
     with pytest.raises(SystemExit) as end:
         cli.run()
-    assert (end.value.code or 0) == (1 if level == "fault" else 0)
+    assert (end.value.code or 0) == (1 if level == "problem" else 0)
     assert f'<span class="badge {level}">' in (tmp_path / "report.html").read_text("utf-8")
 
 
-def test_findings_come_from_their_sections_the_gravest_first():
+def test_findings_come_from_their_sections_the_most_serious_first():
     result = examine(cnn, (1000 * TRAIN[0], TRAIN[1]), budget=2, fit=False, clock=Ticking(0.01))
-    severities = [finding.severity for finding in result.findings]
-    assert severities == sorted(severities, reverse=True) and result.section_of(result.findings[0]).key == "data"
+    assert (
+        result.findings == most_serious_first(result.findings) and result.section_of(result.findings[0]).key == "data"
+    )
     assert sorted(map(str, result.findings)) == sorted(str(f) for s in result.sections for f in s.findings)
     for section in result.sections:
         if section.state == "answered":
             found = (*section.findings, *section.stated_elsewhere)
-            worst = max((f.level.name.lower() for f in found), key=("note", "warning", "fault").index, default="good")
+            worst = max((f.level.name.lower() for f in found), key=("note", "warning", "problem").index, default="good")
             assert section.status == worst
 
 
@@ -190,14 +193,18 @@ def test_a_network_whose_weights_are_not_finite_is_told():
 def _asked(*late):
     keys = ("data", "wiring", "columns", "signal", "kernel", "limit")
     return Examination(
-        "net", tuple(Section(k, k, "?", Content("."), "late" if k in late else "answered") for k in keys), {}
+        "net",
+        tuple(
+            Section(k, k, "?", Content("."), "late" if k in late else "answered", essential=k != "limit") for k in keys
+        ),
+        {},
     )
 
 
 @pytest.mark.parametrize(
     "late, enough, words",
-    [((), True, "net: no fault found."),
-     (("limit",), True, "net: no fault found. 1 question did not fit into the budget."),
+    [((), True, "net: no problem found."),
+     (("limit",), True, "net: no problem found. 1 question did not fit into the budget."),
      (("wiring", "limit"), False, "net: too little time to tell. 2 of 6 questions did not fit into the budget.")],
 )  # fmt: skip
 def test_nobody_is_called_healthy_for_lack_of_time(late, enough, words):

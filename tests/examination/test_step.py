@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from gnomon.core.machine.clock import Ticking
-from gnomon.core.results import Finding
+from gnomon.core.results import Finding, Kind, Level
 from gnomon.examination.run import run_steps
 from gnomon.examination.step import AbstractStep, Products, Skipped, StepResult, ordered
 from gnomon.examination.steps import STEPS
@@ -119,6 +119,6 @@ def test_time_that_is_left_goes_on_and_nothing_begins_after_the_end():
 
 
 def test_findings_of_a_step_are_in_its_section():
-    loud = Finding("loud", "It is loud.", "Turn it down.", 0.6)
+    loud = Finding(Kind("loud", Level.PROBLEM, "It is loud.", "Turn it down."))
     sections, _, _ = walked(step(0, lambda products, context: [loud]))
-    assert sections[0].findings == (loud,) and sections[0].status == "fault"
+    assert sections[0].findings == (loud,) and sections[0].status == "problem"

@@ -86,7 +86,7 @@ def test_next_words_are_no_numbers():
 def test_scale_that_the_network_takes_care_of(first, kinds):
     x = X * torch.tensor([1.0, 1.0, 1.0, 1.0, 5000.0])
     result = look(dense(2, first=first), (x, (X[:, 0] > 0).long()))
-    assert {f.kind for f in result.faults} == kinds
+    assert {f.kind for f in result.problems} == kinds
 
 
 def test_nothing_is_said_of_what_a_diverged_run_left():

@@ -49,7 +49,7 @@ def test_nothing_fails_and_nothing_is_wrong(name):
     torch.manual_seed(0)
     result = examined(make, train, budget=10, epochs=2)
     assert not {s.key: s.answer for s in result.sections if s.status == "failed"}
-    assert not result.faults, str(result)
+    assert not result.problems, str(result)
 
 
 def frozen():
@@ -69,7 +69,7 @@ def test_what_is_wrong_is_said_first(name):
     torch.manual_seed(0)
     result = examined(make, train, budget=10, epochs=2)
     assert not {s.key: s.answer for s in result.sections if s.status == "failed"}
-    assert words in result.findings[0].what.lower()
+    assert words in result.findings[0].message.lower()
 
 
 @pytest.mark.full
@@ -80,7 +80,7 @@ def test_words_are_no_trouble():
 
 def test_few_examples_do_not_tell_whether_labels_are_related():
     result = examined(perceptron(), (X, torch.randint(2, (80,), generator=G)), budget=10, epochs=1)
-    assert not result.faults and result.section("kernel").status == "unsure"
+    assert not result.problems and result.section("kernel").status == "unsure"
     assert "not enough to tell" in result.section("kernel").answer
 
 

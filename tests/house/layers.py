@@ -15,6 +15,7 @@ from tests.house.tree import modules, parse
 
 LAYERS = {
     "core": ("core",),
+    "findings": ("findings",),
     "foundation": ("program", "expectations", "linalg", "models", "data", "training"),
     "instruments": (
         "kernels",

@@ -44,7 +44,7 @@ def test_an_unstable_learning_rate_is_a_finding_with_its_measurement():
     """Squared loss of w x at x = 2: the Hessian is 4, and lr 1 is stable up to 2."""
     net, x, y = nn.Linear(1, 1, bias=False).double(), torch.tensor([[2.0]]).double(), torch.zeros(1).double()
     (finding,) = sharpness(net, x, y, lr=1.0).findings
-    assert finding.kind == "learning-rate-unstable" and finding.level.name == "FAULT" and "below 0.5" in finding.cure
+    assert finding.kind == "learning-rate-unstable" and finding.level.name == "PROBLEM" and "below 0.5" in finding.fix
     measured, limit = finding.evidence
     assert 4.0 in measured.interval and limit.value == 2.0
     bars, line = sharpness(net, x, y, lr=1.0).plots()[0].marks

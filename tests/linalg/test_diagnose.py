@@ -192,9 +192,9 @@ def test_the_record_survives_strict_json():
 def test_findings_are_the_gravest_first_and_the_verdict_is_one_of_them():
     sound, bent = diagnose(planted([1.0, 2.0, 4.0])), diagnose(planted([-1.0, 1.0, 2.0]))
     assert not sound.findings and "sound 3 x 3 Gram matrix" in sound.verdict
-    assert bent.findings[0].kind == "indefinite" and bent.verdict == bent.findings[0].what
-    severities = [finding.severity for finding in bent.findings]
-    assert severities == sorted(severities, reverse=True)
+    assert bent.findings[0].kind == "indefinite" and bent.verdict == bent.findings[0].message
+    levels = [finding.level for finding in bent.findings]
+    assert levels == sorted(levels, reverse=True)
     (plot,) = bent.plots()
     assert_allclose(plot.marks[0].y, np.sort(abs(bent.eigenvalues.numpy()))[::-1])
     assert plot.marks[1].at == bent.rounding

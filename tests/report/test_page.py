@@ -14,6 +14,8 @@ from gnomon.core.results import (
     Finding,
     Hypothesis,
     Interval,
+    Kind,
+    Level,
     Line,
     Meter,
     Plot,
@@ -22,6 +24,8 @@ from gnomon.core.results import (
 )  # fmt: skip
 from gnomon.core.results.drawing import COLORS, draw
 from gnomon.core.results.svg import svg
+from gnomon.findings.data import TRAIN_TEST_SHIFT
+from gnomon.findings.network import FROZEN
 from gnomon.report import Content, Page, Section, html
 from gnomon.report.exhibit import exhibit
 from gnomon.report.page import Tile
@@ -33,9 +37,9 @@ def plot(text="line"):
     return Plot(text, (Line(text, [0, 1], [1, 2]), Line("b", [0, 1], [2, 1])), Axis(text), Axis(text), text)
 
 
-def section(key="one", text="plain", severities=(0.9,), **options):
+def section(key="one", text="plain", levels=(Level.PROBLEM,), **options):
     content = Content(
-        text, tuple(Finding(f"kind-{s}", text, text, s) for s in severities),
+        text, tuple(Finding(Kind(f"kind-{i}", level, text, text)) for i, level in enumerate(levels)),
         (Value(text, float("inf"), Interval(1.0, float("nan")), meaning=text),), (plot(text),),
         (Definition(text, text, "jacot2018neural"),), (Hypothesis(text, None, text), Hypothesis(text, False)),
         {"a": [float("nan")]},
@@ -62,6 +66,7 @@ def test_the_data_are_json_also_where_numbers_are_not_finite():
     assert data["values"][0]["value"] == "inf" and data["data"] == {"a": ["nan"]}
     assert data["plots"][0]["marks"][0] == {
         "type": "line",
+        "predicted": False,
         "name": "plain",
         "x": [0.0, 1.0],
         "y": [1.0, 2.0],
@@ -87,12 +92,13 @@ def test_drawings_do_not_share_identifiers_and_take_the_colors_of_the_page():
 
 
 @pytest.mark.parametrize(
-    "severities, status",
-    [((), "good"), ((0.1,), "note"), ((0.1, 0.3), "warning"), ((0.9, 0.3), "fault"), ((0.5,), "fault")],
-)
-def test_the_status_of_a_section_is_the_level_of_its_gravest_finding(severities, status):
-    assert section(severities=severities).status == status
-    assert f'<span class="badge {status}">' in html(Page("p", "", (section(severities=severities),), {}))
+    "levels, status",
+    [((), "good"), ((Level.NOTE,), "note"), ((Level.NOTE, Level.WARNING), "warning"),
+     ((Level.PROBLEM, Level.WARNING), "problem"), ((Level.PROBLEM,), "problem")],
+)  # fmt: skip
+def test_the_status_of_a_section_is_the_level_of_its_most_serious_finding(levels, status):
+    assert section(levels=levels).status == status
+    assert f'<span class="badge {status}">' in html(Page("p", "", (section(levels=levels),), {}))
 
 
 @pytest.mark.parametrize("state", ["skipped", "failed"])
@@ -100,11 +106,20 @@ def test_a_section_without_an_answer_says_so(state):
     assert Section("a", "b", "c", Content("no time"), state).status == state
 
 
-def test_findings_are_ranked_by_severity_and_link_to_their_section():
-    whole = Page("p", "", (section("one", severities=(0.3, 0.9)), section("two", severities=(0.95, 0.3))), {})
-    assert [(key, f.severity) for key, f in whole.findings] == [("two", 0.95), ("one", 0.9), ("one", 0.3), ("two", 0.3)]
+def test_findings_are_ranked_by_the_table_and_link_to_their_section():
+    shift = Finding(TRAIN_TEST_SHIFT, "test", {"auc": 0.9})
+    broken = Finding(FROZEN)
+    one = section("one", levels=(Level.WARNING, Level.PROBLEM))
+    two = Section("two", "t", "q", Content("x", (shift, broken)))
+    whole = Page("p", "", (one, two), {})
+    named = [(key, f.kind) for key, f in whole.findings]
+    assert named == [("two", "frozen"), ("two", "train-test-shift"), ("one", "kind-1"), ("one", "kind-0")]
     listed = whole.to_dict()["findings"]
-    assert [(f["section"], f["level"]) for f in listed[1:3]] == [("one", "fault"), ("one", "warning")]
+    assert [(f["section"], f["level"]) for f in listed[1:]] == [
+        ("two", "problem"),
+        ("one", "problem"),
+        ("one", "warning"),
+    ]
     assert re.search(r"<ol class=findings>\n<li>.*?#two.*?#one.*?</ol>", html(whole), re.S)
 
 
@@ -123,13 +138,13 @@ def test_the_traceback_of_a_failure_is_in_the_data_and_not_on_the_page():
 
 
 def test_the_first_screen_has_the_verdict_then_five_findings_then_small_pictures():
-    severities = (0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.1)
-    parts = (section("one", severities=severities), section("two", severities=()))
+    levels = (Level.PROBLEM,) * 4 + (Level.WARNING,) * 2 + (Level.NOTE,)
+    parts = (section("one", levels=levels), section("two", levels=()))
     whole = Page("p", "Seven things.", parts, {}, tiles=(Tile("two", "A picture", plot()), Tile("one", "B", plot())))
     text = html(whole).split("<section")[0]
     first, folded = text.split("<details>")
     assert first.index("Seven things.") < first.index("kind") if "kind" in first else "Seven things." in first
-    assert first.count("class=cure") == 5 and folded.count("class=cure") == 2 and "2 more" in folded
+    assert first.count("class=fix") == 5 and folded.count("class=fix") == 2 and "2 more" in folded
     assert [m for m in re.findall(r'class=tile href="#(\w+)"', text)] == ["two", "one"] and text.count("<svg") == 2
     assert "<text" not in text, "small pictures have no words of their own"
 
@@ -173,13 +188,13 @@ def test_right_and_wrong_answers_are_told_apart_and_series_are_drawn():
     shown = tuple(exhibit(wave, i, label="3", answer=a, right=a == "3") for i, a in enumerate("38"))
     text = html(Page("p", "", (Section("a", "b", "c", Content("x", exhibits=shown)),), {}))
     assert text.count("data:image/png") == 4  # on the page and in its data
-    assert "label 3, right" in text and "label 3, answer <b class=fault>8</b>" in text
+    assert "label 3, right" in text and "label 3, answer <b class=problem>8</b>" in text
     assert not exhibit(torch.rand(14, 6), 0, label="", answer="").picture  # nodes with features are no picture
 
 
 def test_what_the_answer_says_is_not_said_again():
-    loud = Finding("loud", "It is loud.", "Mend it.", 0.9)
-    text = html(Page("p", "", (Section("a", "b", "c", Content("It is loud.", (loud,))),), {}))
+    loud = Finding(Kind("loud", Level.PROBLEM, "It is loud.", "Mend it."))
+    text = html(Page("p", "", (Section("a", "b", "c", Content(loud.message, (loud,), stated=(loud,))),), {}))
     part = text[text.index('<section id="a"') : text.index('id="gnomon-data"')]
     assert part.count("It is loud.") == 1 and part.count("Mend it.") == 1
 

@@ -213,7 +213,7 @@ def test_divergence_is_told_and_the_model_is_the_last_finite_one():
     (finding,) = run.findings
     assert (
         finding.kind == "training-diverged"
-        and finding.level.name == "FAULT"
+        and finding.level.name == "PROBLEM"
         and finding.evidence[1].value == run.loss[-1]
     )
     assert bool(run.loss.isfinite().all()) and int(run.steps[-1]) < 10000

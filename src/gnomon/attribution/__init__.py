@@ -3,7 +3,7 @@
 Contains: attribution maps with sanity checks, frequencies, units, probes of layers, receptive fields, shortcuts,
 information.
 Does not contain: transformations of the input (`gnomon.symmetry`).
-May import: core.
+May import: core, findings.
 """
 
 from gnomon.attribution.fourier import fourier_mask

@@ -20,6 +20,7 @@ from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.metrics import accuracy
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.findings.decisions import DEAD_BLOCK
 
 __all__ = ["BlockAblation", "block_ablation"]
 
@@ -60,18 +61,7 @@ class BlockAblation(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Blocks that could be left out."""
-        return tuple(
-            Finding(
-                "dead-block",
-                f"'{name}' has no effect on the outputs.",
-                "Leave it out, or start its last layer from weights that are not zero.",
-                0.3,
-                name,
-                (Value("effect", self.effects[name]),),
-                0.0,
-            )
-            for name in self.dead
-        )
+        return tuple(Finding(DEAD_BLOCK, name, {}, (Value("effect", self.effects[name]),), 0.0) for name in self.dead)
 
     def plots(self) -> tuple[Plot, ...]:
         """One bar for each block."""

@@ -29,6 +29,7 @@ from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.modules.pure import twin
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Line, Plot, Result
+from gnomon.findings.decisions import MAP_IGNORES_MODEL
 
 __all__ = ["Faithfulness", "Sanity", "deletion_insertion", "sanity_check"]
 
@@ -70,10 +71,7 @@ class Sanity(Result):
         """A map that ignores the model."""
         if self.depends_on_model:
             return ()
-        what = f"Maps of '{self.method}' stay the same when the weights of the model are shuffled."
-        return (
-            Finding("map-ignores-model", what, "Do not explain this model with it; use integrated gradients.", 0.6),
-        )
+        return (Finding(MAP_IGNORES_MODEL, values={"method": self.method}),)
 
 
 def sanity_check(

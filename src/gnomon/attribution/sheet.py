@@ -60,7 +60,9 @@ class ContactSheet(Result):
             if not self.sanity.depends_on_model:
                 words += " With shuffled weights the maps hardly change: they show the images more than the network."
             picture = Image("attribution", row.double().cpu())
-            maps = (Plot("What the network looks at", (picture,), Axis(), Axis(), words),)
+            maps = (
+                Plot("What the network looks at", (picture,), Axis(), Axis(), words, id="what-the-network-looks-at"),
+            )
         mask = self.mask.plots() if self.mask is not None else ()
         return (*maps, *self.shortcuts.plots(), *mask, *self.probes.plots())
 

@@ -40,6 +40,7 @@ from gnomon.core.metrics import decisions
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.core.results.record import Record
+from gnomon.findings.decisions import SHORTCUT, SHORTCUT_OFFERED, STRONG_FEATURE
 
 __all__ = ["Reliance", "Shortcuts", "shortcuts"]
 
@@ -119,24 +120,30 @@ class Shortcuts(Result):
             return ()
         names = ", ".join(self.named or self.offered)
         first = next(r for r in self.reliance if r.name in (self.named or self.offered))
-        change = f"taken from an example of another class, it changes {first.lost:.0%} of the right decisions."
-        if self.named:
-            what = f"The network uses {names}, which gives the classes by itself ({first.alone:.0%} right): {change}"
-        else:
-            what = (
-                f"{names.capitalize()} gives the classes by itself ({first.alone:.0%} right, chance {self.chance:.0%}),"
-            )
-            what += f" so that training may take it for the task; in this network, {change}"
-        cure = "Look for a label, mark or artifact of recording there; remove it from the data and train again."
+        row = (
+            SHORTCUT_OFFERED
+            if not self.named
+            else STRONG_FEATURE
+            if any(name.startswith("feature") for name in self.named)
+            else SHORTCUT
+        )
+        values = {"names": names, "alone": first.alone, "lost": first.lost, "chance": self.chance}
         evidence = tuple(Value(f"decisions lost without {r.name}", r.lost) for r in self.reliance[:3])
-        severity = 0.4 if not self.named else 0.2 if "feature" in names else 0.6  # a column may well be the task itself
-        return (Finding("shortcut", what, cure, severity, "inputs", evidence, self.level),)
+        return (Finding(row, "inputs", values, evidence, self.level),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The decisions that are lost without each candidate."""
         bars = Bars("decisions lost", [r.name for r in self.reliance[:12]], [r.lost for r in self.reliance[:12]])
         words = "A long first bar is a shortcut: the network has learned one feature instead of the task."
-        return (Plot("What single features are worth", (bars,), Axis("share of decisions"), caption=words),)
+        return (
+            Plot(
+                "What single features are worth",
+                (bars,),
+                Axis("share of decisions"),
+                caption=words,
+                id="what-single-features-are-worth",
+            ),
+        )
 
 
 def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int = 0) -> Shortcuts:

@@ -65,7 +65,16 @@ class TokenSheet(Result):
         top = list(self.shares.items())[:SHOWN]
         words = "Tokens that carry most of the attribution. For example: " + " / ".join(self.lines[:3])
         bars = Bars("share of attribution", [word for word, _ in top], [share for _, share in top])
-        return (Plot("Which tokens the network looks at", (bars,), Axis("share"), caption=words), *self.probes.plots())
+        return (
+            Plot(
+                "Which tokens the network looks at",
+                (bars,),
+                Axis("share"),
+                caption=words,
+                id="which-tokens-the-network-looks-at",
+            ),
+            *self.probes.plots(),
+        )
 
 
 def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = None, seed: int = 0) -> TokenSheet:

@@ -10,6 +10,8 @@ from torch import Tensor
 from gnomon.bayes.diagnostics import SHORTEST, burn_in, effective_sample_size, r_hat
 from gnomon.core.results import Axis, Finding, Histogram, Interval, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
+from gnomon.findings import most_serious_first
+from gnomon.findings.theory import CHAINS_NOT_CONVERGED, DIVERGENT_PATHS, MANY_DIVERGENT_PATHS
 
 __all__ = ["Draws"]
 
@@ -107,20 +109,13 @@ class Draws(Result):
             worst = int(self.r_hat.nan_to_num(nan=torch.inf).argmax())
             largest, fewest = float(self.r_hat[worst]), float(self.effective.min())
             evidence = Value("largest R-hat", largest), Value("fewest effective draws", fewest)
-            what, cure = (
-                f"The chains have not converged: R-hat is {largest:.3g} for {self._name(worst)}.",
-                "Draw longer.",
-            )
-            listed.append(Finding("chains-not-converged", what, cure, 0.7, self._name(worst), evidence))
+            listed.append(Finding(CHAINS_NOT_CONVERGED, self._name(worst), {"r_hat": largest}, evidence))
         if self.divergences:
             share = self.divergences / (self.values.shape[0] * self.values.shape[1])
-            what = f"{self.divergences} paths ({share:.1%}) ran away in energy, where the density bends too sharply."
-            cure = (
-                "Raise the target acceptance (HMC(accept=0.95)), or write the model with centered, scaled parameters."
-            )
-            grave = 0.3 if share < 0.01 else 0.6
-            listed.append(Finding("divergent-paths", what, cure, grave, evidence=(Value("share", share),)))
-        return tuple(sorted(listed, key=lambda finding: -finding.severity))
+            row = DIVERGENT_PATHS if share < 0.01 else MANY_DIVERGENT_PATHS
+            values = {"divergences": self.divergences, "share": share}
+            listed.append(Finding(row, values=values, evidence=(Value("share", share),)))
+        return most_serious_first(listed)
 
     def plots(self) -> tuple[Plot, ...]:
         """The paths of the coordinate that mixed worst, and the distribution of its draws."""

@@ -2,7 +2,7 @@
 
 Contains: PAC-Bayes certificates, norm and capacity bounds, stability, learning curves, double descent, memorization.
 Does not contain: checks of the data themselves (`gnomon.checks`).
-May import: core, training.
+May import: core, findings, training.
 """
 
 from gnomon.bounds.barron import barron_norm

@@ -44,6 +44,7 @@ from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.inputs.classes import numbers
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Result, Scatter, Value
+from gnomon.findings.theory import MORE_DATA_HELPS, MORE_DATA_IS_LITTLE
 
 __all__ = ["LearningCurve", "learning_curve"]
 
@@ -100,12 +101,9 @@ class LearningCurve(Result):
         if self.gain is None or self.spread <= 0 or self.now < 0.01 * self.spread:
             return ()
         evidence = (Value("error removed by a doubling", self.gain, obtained="estimate"),)
-        if self.gain >= WORTH:
-            return (
-                Finding("more-data-helps", self.verdict, "Collect more examples like these.", 0.2, "inputs", evidence),
-            )
-        cure = "Look for better inputs or another model: more examples of this kind bring little."
-        return (Finding("more-data-is-little", self.verdict, cure, 0.2, "inputs", evidence),)
+        row = MORE_DATA_HELPS if self.gain >= WORTH else MORE_DATA_IS_LITTLE
+        values = {"examples": self.examples, "share": self.now / self.spread, "gain": self.gain}
+        return (Finding(row, "inputs", values, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The predicted curve, and the leave-one-out error at its end."""

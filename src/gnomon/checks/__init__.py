@@ -3,7 +3,7 @@
 Contains: ``data`` (copies, shift, labels, columns, targets), ``network`` (signals, activity, wiring, modes), ``run``
 (outcome, learning rate, decay, divergence).
 Does not contain: the order of checks and what is reported (`gnomon.examination`).
-May import: core, expectations, linalg, program, training.
+May import: core, expectations, findings, linalg, program, training.
 """
 
 from gnomon.checks.data.baseline import baseline

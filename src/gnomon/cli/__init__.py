@@ -2,7 +2,7 @@
 
 Contains: one command per file. Commands import torch when they run, so that ``--help`` is instant.
 Does not contain: anything that a Python user would call.
-May import: atlas, core, data, examination, kernels, models, playground, report, tangent, training.
+May import: atlas, core, data, examination, findings, kernels, models, playground, report, tangent, training.
 """
 
 import os

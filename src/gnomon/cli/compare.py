@@ -85,5 +85,5 @@ def show(compared: "Comparison", console: "Console") -> None:
     console.print(f"\n[bold]{escape(compared.verdict)}[/]", highlight=False)
     for examined in (compared.left, compared.right):
         for finding in examined.findings:
-            words = f"{escape(examined.name)}: {escape(finding.what)}\n    [bold]→ {escape(finding.cure)}[/]"
+            words = f"{escape(examined.name)}: {escape(finding.message)}\n    [bold]→ {escape(finding.fix)}[/]"
             console.print(f"  {words}", highlight=False)

@@ -21,11 +21,11 @@ MARKS = {
     "unsure": "[yellow]?[/]",
     "note": "[blue]•[/]",
     "warning": "[yellow]▲[/]",
-    "fault": "[red]![/]",
+    "problem": "[red]![/]",
     "skipped": "[dim]–[/]",
     "failed": "[red]×[/]",
 }
-LEVELS = ("fault", "warning", "note")
+LEVELS = ("problem", "warning", "note")
 CALL = "gnomon examine"
 
 
@@ -56,10 +56,10 @@ def examine(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a summary in Markdown instead of words.")] = False,
     strict: Annotated[
         bool,
-        typer.Option(help="Exit with 1 unless the network is healthy: no fault was found, and that could be told."),
+        typer.Option(help="Exit with 1 unless the network is healthy: no problem found, enough time and data."),
     ] = False,
     fail_on: Annotated[
-        str, typer.Option(help="Exit with 1 if one of these was found: fault, warning, note or kinds, by commas.")
+        str, typer.Option(help="Exit with 1 if one of these was found: problem, warning, note or kinds, by commas.")
     ] = "",
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     device: Annotated[str, typer.Option(help="Where to compute.")] = "cpu",
@@ -72,11 +72,11 @@ def examine(
 
     from gnomon.cli import sources
     from gnomon.examination import examine as examine_network
-    from gnomon.examination.kinds import checked_kinds
+    from gnomon.findings import checked_kinds
 
     console = Console(stderr=as_json or markdown)
     seconds = sources.seconds(budget, CALL)
-    words = [word.strip() for word in fail_on.split(",") if word.strip()] + (["fault"] if strict else [])
+    words = [word.strip() for word in fail_on.split(",") if word.strip()] + (["problem"] if strict else [])
     kinds = checked_kinds(words, CALL)
     given = sources.data(data, target, seed, CALL)
     for note in given.notes:
@@ -138,7 +138,8 @@ def show(result: "Examination", console: "Console") -> None:
     page = result.page()
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
     for s in page.told:
-        table.add_row(MARKS[s.status], f"[bold]{escape(s.title)}[/]", escape(first_sentence(s.answer)))
+        said = (first_sentence(s.content.answer), *(f"Note: {note}." for note in s.content.notes))
+        table.add_row(MARKS[s.status], f"[bold]{escape(s.title)}[/]", escape(" ".join(said)))
     if left := [s.title for sections in page.left_out.values() for s in sections]:
         table.add_row(MARKS["skipped"], "[bold]Not examined[/]", escape("; ".join(left)))
     console.print(table, highlight=False)
@@ -147,18 +148,17 @@ def show(result: "Examination", console: "Console") -> None:
     console.print(f"\n[bold]{escape(result.verdict)}[/]", highlight=False)
     for i, finding in enumerate(result.findings, 1):
         level = finding.level.name.lower()
-        told = "" if finding.what in result.verdict else f"{escape(finding.what)}\n    "
-        console.print(f" {i}. {MARKS[level]} {told}[bold]→ {escape(finding.cure)}[/]", highlight=False)
+        told = "" if finding is result.leading else f"{escape(finding.message)}\n    "
+        console.print(f" {i}. {MARKS[level]} {told}[bold]→ {escape(finding.fix)}[/]", highlight=False)
 
 
 def first_sentence(text: str) -> str:
-    """What is said first, and notes on what was done to the data; the report has the rest.
+    """The first sentence of an answer; the report has the rest.
 
     >>> first_sentence("It has 0.5 of them. Others have more.")
     'It has 0.5 of them.'
     """
-    first, *rest = re.split(r"(?<=[.!?]) (?=[A-Z])", text)
-    return " ".join([first, *(sentence for sentence in rest if sentence.startswith("Note:"))])
+    return re.split(r"(?<=[.!?]) (?=[A-Z])", text)[0]
 
 
 def small_cnn() -> "nn.Module":

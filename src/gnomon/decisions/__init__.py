@@ -2,7 +2,7 @@
 
 Contains: margins, calibration, temperature, linear separability.
 Does not contain: attacks and proofs (`gnomon.robustness`).
-May import: core, training.
+May import: core, findings, training.
 """
 
 from gnomon.decisions.calibration import calibration

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from gnomon.core.metrics import decisions
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
+from gnomon.findings.decisions import OVERCONFIDENT
 
 __all__ = ["Calibration", "calibration"]
 
@@ -53,11 +54,15 @@ class Calibration(Result):
     def verdict(self) -> str:
         """One sentence."""
         numbers = f"{self.confidence:.1%} sure of its answers on average and right in {self.accuracy:.1%} of cases"
+        return f"The network is {numbers}: {self.judgment}."
+
+    @property
+    def judgment(self) -> str:
+        """Whether confidence and accuracy agree, in a few words."""
         off = abs(self.gap) > max(GAP, self.margin)
         if not off and not self.tells:
-            return f"The network is {numbers}: too few examples to tell whether it is too sure."
-        word = "well calibrated" if not off else "too sure" if self.gap > 0 else "less sure than it could be"
-        return f"The network is {numbers}: {word}."
+            return "too few examples to tell whether it is too sure"
+        return "well calibrated" if not off else "too sure" if self.gap > 0 else "less sure than it could be"
 
     @property
     def margin(self) -> float:
@@ -74,9 +79,8 @@ class Calibration(Result):
         """A note where confidence is above accuracy by more than `GAP`, and by more than chance explains."""
         if self.gap <= max(GAP, self.margin):
             return ()
-        what = f"The mean confidence is {self.gap:.1%} above the accuracy."
-        cure = "Divide the logits by a temperature fitted on held-out data."
-        return (Finding("overconfident", what, cure, 0.2, "outputs", (Value("confidence gap", self.gap),), self.level),)
+        evidence = (Value("confidence gap", self.gap),)
+        return (Finding(OVERCONFIDENT, "outputs", {"gap": self.gap}, evidence, self.level),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Accuracy over confidence, bin by bin."""
@@ -86,7 +90,7 @@ class Calibration(Result):
             "On the dotted line confidence can be taken at its word (calibration); below it the network is too sure."
         )
         axes = Axis("confidence", limits=(0, 1.02)), Axis("share right", limits=(0, 1.02))
-        return (Plot("Calibration", marks, *axes, words),)
+        return (Plot("Calibration", marks, *axes, words, id="calibration"),)
 
 
 def calibration(

@@ -63,7 +63,7 @@ class Margins(Result):
         """How often each margin occurs."""
         marks = (Histogram.of("examples", self.values), Reference("wrong to the left", 0.0, vertical=True))
         words = "By how much the right class wins over the best other (margin); left of zero the answer is wrong."
-        return (Plot("Margins", marks, Axis("margin"), Axis("examples", log=True), words),)
+        return (Plot("Margins", marks, Axis("margin"), Axis("examples", log=True), words, id="margins"),)
 
 
 def margins(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Margins:

@@ -29,6 +29,7 @@ from gnomon.core.inputs.checks import check_module, integer, number
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Reference, Result, Value
+from gnomon.findings.decisions import OVERCONFIDENT_LOGITS
 from gnomon.training import Adam, train
 
 __all__ = ["Distilled", "Temperature", "distill", "distillation_loss", "smoothed_gap", "temperature"]
@@ -64,9 +65,9 @@ class Temperature(Result):
         """A note where the interval is above 1: the network is too sure."""
         if self.interval.low <= 1:
             return ()
-        cure = f"Divide the logits by {self.value:.3g} before the softmax."
         evidence = (Value("temperature", self.value, self.interval, "estimate"),)
-        return (Finding("overconfident-logits", self.verdict, cure, 0.2, "outputs", evidence, (1 - CONFIDENCE) / 2),)
+        values = {"temperature": self.value, "interval": self.interval}
+        return (Finding(OVERCONFIDENT_LOGITS, "outputs", values, evidence, (1 - CONFIDENCE) / 2),)
 
 
 def temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temperature:

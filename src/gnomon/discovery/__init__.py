@@ -3,7 +3,7 @@
 Contains: sparse discovery of differential equations: libraries of terms, differentiation, weak form, selection,
 simulation.
 Does not contain: what a network looks at (`gnomon.attribution`).
-May import: core.
+May import: core, findings.
 """
 
 from gnomon.discovery.candidates import Library

@@ -10,6 +10,8 @@ from gnomon.core.results.plain import HIDDEN
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.grid import Data
 from gnomon.discovery.simulation import Simulation, simulate
+from gnomon.findings import most_serious_first
+from gnomon.findings.theory import NO_LAW, UNSURE_TERMS
 
 __all__ = ["Discovery"]
 
@@ -68,7 +70,7 @@ class Discovery(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Equations that explain too little, and terms that a bootstrap does not always choose."""
-        return tuple(sorted((f for e in self.equations for f in _judged(e)), key=lambda f: -f.severity))
+        return most_serious_first(f for e in self.equations for f in _judged(e))
 
     def plots(self) -> tuple[Plot, ...]:
         """Misfit against the number of terms, and the inclusion of terms, for each equation."""
@@ -82,15 +84,11 @@ class Discovery(Result):
 def _judged(e: Equation) -> list[Finding]:
     found = []
     if e.residuals.misfit > UNEXPLAINED:
-        what = f"The equation for {e.target} leaves {e.residuals.misfit:.0%} of it unexplained."
-        cure = "Add terms to the library, take data with less noise, or sample more finely."
-        found.append(Finding("no-law", what, cure, 0.6, e.target))
+        found.append(Finding(NO_LAW, e.target, {"misfit": e.residuals.misfit}))
     unsure = {term: e.inclusion[term] for term in e.terms if e.inclusion.get(term, 1.0) < UNSURE}
     if unsure:
         names = ", ".join(f"{term} ({p:.0%})" for term, p in unsure.items())
-        what = f"Some terms are chosen in only a part of the bootstrap replicates: {names}."
-        cure = "Take more data, or test the equation on other data before trusting these terms."
-        found.append(Finding("unsure-terms", what, cure, 0.3, e.target))
+        found.append(Finding(UNSURE_TERMS, e.target, {"names": names}))
     return found
 
 

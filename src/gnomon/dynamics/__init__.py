@@ -2,7 +2,7 @@
 
 Contains: gradient flow, descent and momentum for any loss, modes of a kernel, early stopping, ensembles, posteriors.
 Does not contain: networks; kernels are passed as matrices.
-May import: core, linalg, training.
+May import: core, findings, linalg, training.
 """
 
 from gnomon.core.losses import CrossEntropy, Exponential, Hinge, Logistic, Squared

@@ -39,6 +39,7 @@ from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.dynamics.error_decay import AbstractErrorDecay, Flow, error_decay
 from gnomon.dynamics.problem import KernelProblem, kernel_problem, penalty_weight, time_grid
+from gnomon.findings.theory import MUCH_NEVER_LEARNED, NEVER_LEARNED
 from gnomon.training import SGD
 
 __all__ = ["Modes", "modes"]
@@ -117,10 +118,9 @@ class Modes(Result):
         share = float(self.power[self.rates == 0].sum())
         if share < NOTED:
             return ()
-        what = f"{share:.0%} of the initial error lies along modes that this kernel never learns."
-        cure = "Use a model that distinguishes more inputs, and look for equal inputs with different labels."
         evidence = (Value("share of the error that is never learned", share),)
-        return (Finding("never-learned", what, cure, 0.3 if share > LOST else 0.1, "labels", evidence),)
+        row = MUCH_NEVER_LEARNED if share > LOST else NEVER_LEARNED
+        return (Finding(row, "labels", {"share": share}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The rates of the modes, and the share of the error that is learned by each time."""

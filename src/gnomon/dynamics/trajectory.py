@@ -9,6 +9,7 @@ from gnomon.core.results.curves import Curves
 from gnomon.core.results.plot import Scatter
 from gnomon.dynamics.error_decay import Flow
 from gnomon.dynamics.modes import Modes
+from gnomon.findings.training import ABOVE_KERNEL_LIMIT
 from gnomon.training import SGD
 
 __all__ = ["Trajectory"]
@@ -72,10 +73,9 @@ class Trajectory(WithCurves):
         never = () if self.modes is None else self.modes.findings
         if not (self.diverges and self.optimizer.lr >= self.largest_lr):
             return never
-        what = f"The learning rate {self.optimizer.lr:.3g} is not below the largest stable one, {self.largest_lr:.3g}."
+        values = {"lr": self.optimizer.lr, "largest": self.largest_lr}
         evidence = (Value("largest stable learning rate", self.largest_lr),)
-        cure = f"Use a learning rate below {self.largest_lr:.3g}."
-        return (Finding("learning-rate", what, cure, 0.9, evidence=evidence), *never)
+        return (Finding(ABOVE_KERNEL_LIMIT, values=values, evidence=evidence), *never)
 
     def plots(self) -> tuple[Plot, ...]:
         """The losses over time."""

@@ -2,7 +2,7 @@
 
 >>> from gnomon.examination.record import Examination
 >>> print(Comparison(Examination("small", (), {}), Examination("wide", (), {})))
-small: no fault found. wide: no fault found.
+small: no problem found. wide: no problem found.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,17 +30,15 @@ from gnomon.training.native import Choice
 __all__ = ["Comparison", "compare"]
 
 CALL = "compare(networks, train=(x, y))"
-SCORES = (("margins", "accuracy"), ("margins", "explained variance"), ("training", "test accuracy"))
-"""Values that say which network is better, the first that both have: larger is better."""
+SCORES = ("accuracy", "explained-variance", "test-accuracy")
+"""Ids of values that say which network is better, the first that both have: larger is better."""
 LEVEL = 0.05
 """The probability to call one of two networks better that are equally good."""
 MAIN = (
-    ("margins", "accuracy"), ("margins", "explained variance"), ("margins", "root mean square error"),
-    ("training", "test loss"), ("training", "training loss"), ("training", "steps taken"),
-    ("architecture", "parameters"), ("architecture", "training step"), ("margins", "expected calibration error"),
-    ("kernel", "patterns that explain 90 % of the labels"), ("stability", "largest stable learning rate"),
+    "accuracy", "explained-variance", "root-mean-square-error", "test-loss", "training-loss", "steps-taken",
+    "parameters", "training-step", "calibration-error", "modes-for-90-percent", "largest-stable-learning-rate",
 )  # fmt: skip
-"""Values that are shown first."""
+"""Ids of values that are shown first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,13 +51,13 @@ class Comparison(Result):
     @property
     def verdict(self) -> str:
         """Which one scores better and is healthy, in a sentence; both verdicts where there are no scores."""
-        for key, name in SCORES:
-            values = [_value(examined, key, name) for examined in (self.left, self.right)]
+        for id in SCORES:
+            values = [_value(examined, id) for examined in (self.left, self.right)]
             if values[0] is not None and values[1] is not None:
-                return self._better(values[0], values[1], name)
+                return self._better(values[0], values[1], values[0].name)
         both = (self.left, self.right)
         if all(e.healthy for e in both) and any(s.state == "unsure" for e in both for s in e.sections):
-            return "Which one is better cannot be told yet: they were not trained long enough to say."
+            return "Too early to say which is better: they were not trained long enough."
         return f"{self.left.verdict} {self.right.verdict}"
 
     @property
@@ -77,8 +75,7 @@ class Comparison(Result):
     def main_rows(self) -> list[tuple[str, str, str]]:
         """Those of them that say most: size, cost, training and scores."""
         shared = shared_values(self.left.page(), self.right.page())
-        return [(one.name, str(one), str(two)) for wanted in MAIN for key, _, one, two in shared
-                if (key, one.name) == wanted]  # fmt: skip
+        return [(one.name, str(one), str(two)) for id in MAIN for _, _, one, two in shared if one.id == id]
 
     def __str__(self) -> str:
         lines = [f"{name}: {one} | {two}" for name, one, two in self.rows]
@@ -87,8 +84,8 @@ class Comparison(Result):
     def plots(self) -> tuple[Plot, ...]:
         """The pictures of both on the same axes, where they are curves."""
         names = self.left.name, self.right.name
-        theirs = {plot.title: plot for plot in self.right.plots()}
-        shared = [overlaid(p, theirs[p.title], names) for p in self.left.plots() if p.title in theirs]
+        theirs = {plot.id: plot for plot in self.right.plots()}
+        shared = [overlaid(p, theirs[p.id], names) for p in self.left.plots() if p.id in theirs]
         drawn = tuple(plot for plot in shared if plot is not None)
         counts = [float(len(examined.findings)) for examined in (self.left, self.right)]
         return drawn or (Plot("Findings", (Bars("findings", names, counts),), caption=self.verdict),)
@@ -102,7 +99,7 @@ class Comparison(Result):
         names = self.left.name, self.right.name
         both = (self.left, self.right)
         status: Status = (
-            "note" if all(e.healthy for e in both) else "fault" if any(e.faults for e in both) else "unsure"
+            "note" if all(e.healthy for e in both) else "problem" if any(e.problems for e in both) else "unsure"
         )
         return beside(
             self.left.page(), self.right.page(), names, verdict=self.verdict, main=MAIN, status=status
@@ -201,7 +198,6 @@ def compare(
     return Comparison(*done)
 
 
-def _value(examined: Examination, key: str, name: str) -> Any:
-    section = next((s for s in examined.sections if s.key == key and s.state == "answered"), None)
-    value = None if section is None else section.value(name)
+def _value(examined: Examination, id: str) -> Any:
+    value = next((v for s in examined.sections if s.state == "answered" and (v := s.value(id)) is not None), None)
     return value if value is not None and isinstance(value.value, int | float) else None

@@ -24,7 +24,9 @@ def rate_meter(rate: float | None, limit: float) -> tuple[Plot, ...]:
     name, value = ("largest stable:", nextafter(limit, 0.0)) if rate is None else ("in use:", rate)
     words = "Far below the limit training is slow; above it plain gradient descent is unstable from the first step."
     meter = Meter(name, value, edges, ("slow", "stable", "unstable"))
-    return (Plot("The learning rate", (meter,), Axis("learning rate", log=True), caption=words),)
+    return (
+        Plot("The learning rate", (meter,), Axis("learning rate", log=True), caption=words, id="the-learning-rate"),
+    )
 
 
 def named_kind(name: str, part: nn.Module) -> str:
@@ -51,4 +53,4 @@ def score_bars(
     if not known:
         return ()
     bars = Bars(axis, list(known), list(known.values()))
-    return (Plot("Scores", (bars,), Axis(axis, limits=(0.0, 1.0)), caption=caption),)
+    return (Plot("Scores", (bars,), Axis(axis, limits=(0.0, 1.0)), caption=caption, id="scores"),)

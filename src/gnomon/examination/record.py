@@ -4,7 +4,7 @@ The findings of its sections are the one list of what is wrong; the verdict, ``h
 the advice on the page and the exit code of ``gnomon examine --strict`` are derived from it.
 
 >>> print(Examination("net", (), {"seed": 0}))
-net: no fault found.
+net: no problem found.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,27 +16,31 @@ from typing import Any
 from gnomon.core.machine.files import write_file
 from gnomon.core.results import Finding, Level, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.examination.inconclusive import Inconclusive, inconclusive
+from gnomon.examination.policy import Inconclusive, inconclusive
 from gnomon.examination.step import Products
 from gnomon.examination.summary import counted, facts, headline, shortcomings
+from gnomon.findings import most_serious_first
 from gnomon.report import Page, Section, html, markdown
 from gnomon.report.page import Tile
 
-SCHEMA = 3
+SCHEMA = 4
 """Version of `Examination.to_dict`; a change of names or meanings raises it."""
-TILES = (
-    ("training", "Loss", "Loss, predicted and measured"),
-    ("forecast", "", "Loss, predicted"),
-    ("signal", "", "Signal through the layers"),
-    ("kernel", "", "What it learns first"),
-    ("regime", "", "Features: kept or learned"),
-    ("margins", "Calibration", "How sure, how right"),
-    ("margins", "Errors", "Size of the errors"),
-    ("examples", "", "Worst examples"),
-)
-"""Small pictures of the first screen: the section, the title of its plot (the first where none is named), the words."""
-PICTURES = ("training", "signal", "kernel")
-"""Sections whose first picture stands for the examination."""
+TILES = {
+    "loss": "Loss, predicted and measured",
+    "predicted-loss": "Loss, predicted",
+    "signal-forward": "Signal through the layers",
+    "correlation-map": "Signal through the layers",
+    "kernel-modes": "What it learns first",
+    "regime": "Features: kept or learned",
+    "calibration": "How sure, how right",
+    "errors": "Size of the errors",
+    "exhibits": "Worst examples",
+}
+"""Small pictures of the first screen: ids of plots, or "exhibits" for examples, and the words."""
+ONLY_WITHOUT = {"predicted-loss": "loss", "correlation-map": "signal-forward"}
+"""Plots that are shown only if another one is missing."""
+PICTURES = ("loss", "signal-forward", "kernel-modes")
+"""Ids of the plots that stand for the examination."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,22 +59,22 @@ class Examination(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All that was found wrong or worth knowing, the gravest first."""
-        return tuple(sorted((f for s in self.sections for f in s.findings), key=lambda finding: -finding.severity))
+        """All that was found wrong or worth knowing, the most serious first."""
+        return most_serious_first(f for s in self.sections for f in s.findings)
 
     @property
-    def faults(self) -> tuple[Finding, ...]:
-        """Findings that must be mended before training or its result can be trusted."""
-        return tuple(finding for finding in self.findings if finding.level is Level.FAULT)
+    def problems(self) -> tuple[Finding, ...]:
+        """Findings to fix before relying on training or its results."""
+        return tuple(finding for finding in self.findings if finding.level is Level.PROBLEM)
 
     @property
     def healthy(self) -> bool:
-        """Whether no fault was found, and the time, the data and the network allow to say so."""
-        return not self.faults and self.inconclusive is None
+        """Whether no problem was found, and the time, the data and the network allow to say so."""
+        return not self.problems and self.inconclusive is None
 
     @property
     def inconclusive(self) -> Inconclusive | None:
-        """Why the network cannot be called healthy even without a fault; None if it can.
+        """Why the network cannot be called healthy even without a problem; None if it can.
 
         Too little time for the questions before training, too few examples, or a network that performs like random
         guessing.
@@ -79,15 +83,29 @@ class Examination(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence or two: how many faults and the gravest, or that there is none and whether training was short."""
-        return _verdict(self.name, self.sections, self.partial)
+        """A sentence or two: how many problems and the first, or that there is none and whether training was short."""
+        first, stop = self.leading, " before it was stopped" if self.partial else ""
+        if self.problems and first is not None:
+            return f"{self.name}: {counted(len(self.problems), 'problem')} found. {first.message}"
+        if self.inconclusive is not None:
+            return f"{self.name}: {self.inconclusive.text}"
+        more = f" {counted(len(self.findings), 'thing')} could be better." if self.findings else ""
+        more += "".join(f" {words[:1].upper()}{words[1:]}." for words in shortcomings(self.sections))
+        return f"{self.name}: no problem found{stop}.{more}"
+
+    @property
+    def leading(self) -> Finding | None:
+        """The finding that the verdict states; None if it states none."""
+        if self.problems:
+            return self.problems[0]
+        return None if self.inconclusive is None else self.inconclusive.finding
 
     def __str__(self) -> str:
         lines = [self.verdict, ""]
         lines += [f"  {s.title}: {s.answer}" for s in self.sections if s.status != "skipped"]
         if self.findings:
             lines += ["", "What to do:"]
-            lines += [f"  {i}. {finding.cure} {finding.what}" for i, finding in enumerate(self.findings, 1)]
+            lines += [f"  {i}. {finding.fix} {finding.message}" for i, finding in enumerate(self.findings, 1)]
         return "\n".join(lines).rstrip()
 
     def section(self, key: str) -> Section:
@@ -99,8 +117,8 @@ class Examination(Result):
         return next(s for s in self.sections if any(other is finding for other in s.findings))
 
     def plots(self) -> tuple[Plot, ...]:
-        """The first picture of training, of signal propagation and of the kernel, where they are there."""
-        shown = [s.content.plots[0] for key in PICTURES for s in self.sections if s.key == key and s.content.plots]
+        """The loss while training, the signal through the layers and the modes of the kernel, if they are there."""
+        shown = [plot for id in PICTURES for s in self.sections for plot in s.content.plots if plot.id == id]
         return tuple(shown) or (Plot("No pictures", (), caption=self.verdict),)
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,17 +135,15 @@ class Examination(Result):
         )  # fmt: skip
 
     def _tiles(self) -> tuple[Tile, ...]:
-        """Those whose picture there is; the prediction alone where nothing was trained."""
+        """Those whose picture there is."""
+        plots = {plot.id: (s.key, plot) for s in reversed(self.sections) for plot in s.content.plots}
+        exhibits = [(s.key, s.content.exhibits) for s in self.sections if s.content.exhibits]
         found: list[Tile] = []
-        for key, wanted, words in TILES:
-            content = next((s.content for s in self.sections if s.key == key), None)
-            if content is None or (key == "forecast" and any(tile.key == "training" for tile in found)):
-                continue
-            plot = next((p for p in content.plots if wanted in ("", p.title)), None)
-            if content.exhibits:
-                found.append(Tile(key, words, exhibits=content.exhibits))
-            elif plot is not None:
-                found.append(Tile(key, words, plot))
+        for id, words in TILES.items():
+            if id == "exhibits":
+                found += [Tile(key, words, exhibits=shown) for key, shown in exhibits[:1]]
+            elif id in plots and ONLY_WITHOUT.get(id) not in plots:
+                found.append(Tile(plots[id][0], words, plots[id][1]))
         return tuple(found)
 
     def to_markdown(self) -> str:
@@ -135,7 +151,7 @@ class Examination(Result):
         return markdown(self.page())
 
     def matching(self, kinds: Sequence[str]) -> tuple[Finding, ...]:
-        """Findings of these kinds; "fault", "warning" and "note" stand for all of at least that level."""
+        """Findings of these kinds; "problem", "warning" and "note" stand for all of at least that level."""
         levels = [Level[kind.upper()] for kind in kinds if kind.upper() in Level.__members__]
         least = min(levels, default=None)
         return tuple(f for f in self.findings if f.kind in kinds or (least is not None and f.level >= least))
@@ -146,15 +162,3 @@ class Examination(Result):
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{escape(html(self.page()))}" style="width:100%;height:40rem;border:0"></iframe>'
-
-
-def _verdict(name: str, sections: tuple[Section, ...], partial: bool) -> str:
-    findings = sorted((f for s in sections for f in s.findings), key=lambda finding: -finding.severity)
-    faults = [finding for finding in findings if finding.level is Level.FAULT]
-    if faults:
-        return f"{name}: {counted(len(faults), 'fault')} found. {faults[0].what}"
-    if (reason := inconclusive(sections)) is not None:
-        return f"{name}: {reason.text}"
-    more = f" {counted(len(findings), 'thing')} could be better." if findings else ""
-    more += "".join(f" {words[:1].upper()}{words[1:]}." for words in shortcomings(sections))
-    return f"{name}: no fault found{' before it was stopped' if partial else ''}.{more}"

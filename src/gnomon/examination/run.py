@@ -22,29 +22,22 @@ from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.machine.clock import Clock
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.modules.pure import evaluating, random_state
-from gnomon.examination.consistency import consistent
 from gnomon.examination.cost import fitting_threads, one_thread
-from gnomon.examination.inconclusive import mark_inconclusive
+from gnomon.examination.policy import Facts, reconcile_sections
 from gnomon.examination.recipe import recipe
 from gnomon.examination.record import Examination
 from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, Skipped, StepResult, ordered, plainly
 from gnomon.examination.steps import STEPS
-from gnomon.examination.steps.columns import DataChecks
-from gnomon.examination.steps.data import DataSummary
-from gnomon.examination.steps.margins import Decisions
 from gnomon.examination.subject import CALL, Subject, subject
 from gnomon.program import read
 from gnomon.report import Content, Section
 from gnomon.report.page import State
-from gnomon.training import Run, Schedule
+from gnomon.training import Schedule
 from gnomon.training.evaluate import Loss
 from gnomon.training.native import Choice
 
 IMPORTS = 2.0
 """Seconds of imports that come before the budget, once in a process; on a busy machine the rest is taken from it."""
-EXPLAINED = 0.05
-"""Share of the variance of test targets that a network explains only where these are related to their inputs: with 200
-examples and no relation, a share of chance is below one percent."""
 Progress = Callable[[str, int, int], None]
 """Called with the title of the step that begins, its number, and how many there are."""
 
@@ -167,6 +160,7 @@ def run_steps(
     steps = ordered(steps)
     partial, products = False, Products()
     sections: list[Section] = []
+    known: dict[str, bool] = {}
     for i, step in enumerate(steps):
         if progress is not None:
             progress(step.title, i, len(steps))
@@ -181,8 +175,9 @@ def run_steps(
                 raise OutOfTime("The time was spent before this step could begin: give a larger budget.")
             result = _run(step, steps, network, products, Context(seed, deadline, fit, clock))
             seconds = clock() - began
-            sections.append(Section(step.key, step.title, step.question, result.content, result.state, seconds))
+            sections.append(_section(step, result.state, result.content, seconds))
             products = products if result.product is None else products.plus(step.gives, result.product)
+            known |= {name: known.get(name, False) or result.facts.get(name, False) for name in step.states}
         except Skipped as reason:
             state: State = "late" if isinstance(reason, OutOfTime) else "skipped"
             sections.append(_section(step, state, str(reason), clock() - began))
@@ -195,31 +190,7 @@ def run_steps(
         except Exception as error:  # one instrument that fails must not lose the results of the others
             whole = "".join(traceback.format_exception(error))
             sections.append(_section(step, "failed", _sentence(error), clock() - began, whole))
-    checks = products.get(DataChecks)
-    learned = _learned(products) or (checks is not None and checks.related)
-    run = products.get(Run)
-    short = fit if run is None else bool(run.shortage)
-    agreed = consistent(sections, learned=learned, well=_well(products), short=short)
-    return mark_inconclusive(agreed), products, partial
-
-
-def _learned(products: Products) -> bool:
-    """Whether a trained network tells examples that it was not trained on, by more than a guess and chance."""
-    decisions, data, run = products.get(Decisions), products.get(DataSummary), products.get(Run)
-    if decisions is not None and decisions.explained is not None and run is not None and run.test_loss is not None:
-        return decisions.explained > EXPLAINED
-    if decisions is None or decisions.margins is None or data is None or data.largest_class is None or run is None:
-        return False
-    return run.test_accuracy is not None and decisions.margins.accuracy_interval.low > data.largest_class
-
-
-def _well(products: Products) -> bool:
-    """Whether the network, trained here or as it was given, is right on as many examples as a simple model or more."""
-    decisions, checks, run = products.get(Decisions), products.get(DataChecks), products.get(Run)
-    if decisions is None or decisions.margins is None or checks is None or not checks.related:
-        return False
-    short = run is not None and (run.diverges or bool(run.shortage))
-    return not short and checks.simple is not None and decisions.margins.accuracy_interval.high >= checks.simple
+    return reconcile_sections(sections, Facts(**known, training_wanted=fit)), products, partial
 
 
 def manifest(network: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:
@@ -271,5 +242,9 @@ def _sentence(error: Exception) -> str:
     return plainly(error) if isinstance(error, GnomonError) else f"{type(error).__name__}: {first}"
 
 
-def _section(step: AbstractStep, state: State, reason: str, seconds: float, whole: str = "") -> Section:
-    return Section(step.key, step.title, step.question, Content(reason), state, seconds, whole)
+def _section(step: AbstractStep, state: State, said: Content | str, seconds: float, whole: str = "") -> Section:
+    content = Content(said) if isinstance(said, str) else said
+    return Section(
+        step.key, step.title, step.question, content, state, seconds, whole, essential=step.essential,
+        rests_on=step.rests_on, if_unsure=step.if_unsure,
+    )  # fmt: skip

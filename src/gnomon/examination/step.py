@@ -107,19 +107,25 @@ class Products(Record):
 class StepResult(Record):
     """What a step says in its section, and its product; None where it has none.
 
-    ``state`` is "unsure" where the step has measured something that is not enough to tell.
+    ``state`` is "unsure" where the step has measured something that is not enough to tell. ``facts`` are the facts of
+    `gnomon.examination.policy.Facts` that the step has established, by name.
     """
 
     content: Content
     product: Any = None
     state: State = "answered"
+    facts: Mapping[str, bool] = field(default_factory=dict)
 
 
 class AbstractStep(ABC):
     """One question. ``share`` is the part of the whole time budget that the step may take.
 
     ``needs`` are types of products without which the step is skipped, ``uses`` those it takes into account where they
-    are there, ``gives`` the type of its own.
+    are there, ``gives`` the type of its own. ``states`` are names of the facts that the step may establish.
+
+    ``essential``: without this answer nobody can say that there is no problem. ``rests_on`` says what makes the answer
+    unreliable if it is missing: enough "examples", "training" or "decisions" that are better than a guess, a
+    "prediction" that no problem contradicts. ``if_unsure`` is what the verdict adds if the answer is unsure.
     """
 
     key: ClassVar[str]
@@ -129,6 +135,10 @@ class AbstractStep(ABC):
     needs: ClassVar[tuple[type, ...]] = ()
     uses: ClassVar[tuple[type, ...]] = ()
     gives: ClassVar[type]
+    states: ClassVar[tuple[str, ...]] = ()
+    essential: ClassVar[bool] = False
+    rests_on: ClassVar[tuple[str, ...]] = ("examples",)
+    if_unsure: ClassVar[str] = ""
 
     @abstractmethod
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:

@@ -1,13 +1,13 @@
 """The first lines of a report: what was looked at, how it came out, and what the answer does not cover.
 
 >>> headline((), partial=False)
-'No fault found.'
+'No problem found.'
 """
 
 from collections.abc import Sequence
 
 from gnomon.core.results import Level
-from gnomon.examination.inconclusive import inconclusive
+from gnomon.examination.policy import inconclusive
 from gnomon.report import Section
 
 __all__ = ["counted", "facts", "headline", "shortcomings"]
@@ -17,23 +17,23 @@ def headline(sections: Sequence[Section], *, partial: bool) -> str:
     """The verdict in one sentence, for a page that goes on with the findings.
 
     >>> from gnomon.core.results import Finding
+    >>> from gnomon.findings.network import FROZEN
     >>> from gnomon.report import Content
-    >>> frozen = Finding("frozen", "Nothing can be trained.", "Call requires_grad_().", 0.9)
-    >>> headline((Section("a", "A", "?", Content("No.", (frozen,))),), partial=False)
-    '1 fault found: mend it before you trust the result of training.'
+    >>> headline((Section("a", "A", "?", Content("No.", (Finding(FROZEN),))),), partial=False)
+    '1 problem found. Fix it before relying on the results of training.'
     """
     levels = [finding.level for section in sections for finding in section.findings]
-    faults = levels.count(Level.FAULT)
-    lesser = len(levels) - faults
-    if faults:
-        rest = f"; {counted(lesser, 'more thing')} could be better" if lesser else ""
-        them = "it" if faults == 1 else "them"
-        return f"{counted(faults, 'fault')} found: mend {them} before you trust the result of training{rest}."
+    problems = levels.count(Level.PROBLEM)
+    lesser = len(levels) - problems
+    if problems:
+        rest = f" {counted(lesser, 'more thing')} could be better." if lesser else ""
+        them = "it" if problems == 1 else "them"
+        return f"{counted(problems, 'problem')} found. Fix {them} before relying on the results of training.{rest}"
     if (reason := inconclusive(sections)) is not None:
         return f"{reason.text[:1].upper()}{reason.text[1:]}"
     parts = [f"{counted(lesser, 'thing')} could be better"] if lesser else []
     parts += shortcomings(sections)
-    head = f"No fault found{' before it was stopped' if partial else ''}"
+    head = f"No problem found{' before it was stopped' if partial else ''}"
     listed = ", ".join(parts[:-1]) + (", and " if len(parts) > 1 else "") + "".join(parts[-1:])
     return f"{head}; {listed}." if parts else f"{head}."
 
@@ -44,9 +44,8 @@ def shortcomings(sections: Sequence[Section]) -> list[str]:
     >>> shortcomings(())
     []
     """
-    short = any(s.key == "training" and s.state == "unsure" for s in sections)
     late, failed = sum(s.state == "late" for s in sections), [s.title for s in sections if s.state == "failed"]
-    told = ["it was not trained long enough to say how training ends"] if short else []
+    told = [section.if_unsure for section in sections if section.if_unsure and section.state == "unsure"]
     told += [f"{counted(late, 'question')} did not fit into the budget"] if late else []
     return told + ([f"{counted(len(failed), 'measurement')} failed ({', '.join(failed)})"] if failed else [])
 
@@ -58,13 +57,12 @@ def facts(sections: Sequence[Section], budget: str) -> tuple[str, ...]:
     ('budget 60 s, used 41.2 s',)
     """
 
-    def value(key: str, name: str) -> float | None:
-        found = next((s.value(name) for s in sections if s.key == key), None)
+    def value(id: str) -> float | None:
+        found = next((v for s in sections if (v := s.value(id)) is not None), None)
         return float(found.value) if found is not None and isinstance(found.value, int | float) else None
 
-    parameters, train = value("architecture", "parameters"), value("data", "training examples")
-    test, steps = value("split", "test examples"), value("training", "steps taken")
-    right, explained = value("margins", "accuracy"), value("margins", "explained variance")
+    parameters, train, test = value("parameters"), value("training-examples"), value("test-examples")
+    steps, right, explained = value("steps-taken"), value("accuracy"), value("explained-variance")
     told = [] if parameters is None else [f"{parameters:,.0f} parameters"]
     if train is not None:
         told.append(f"{train:,.0f} training{'' if test is None else f' and {test:,.0f} test'} examples")
@@ -79,7 +77,7 @@ def facts(sections: Sequence[Section], budget: str) -> tuple[str, ...]:
 def counted(n: int, word: str) -> str:
     """A number with its word, in the plural where there are several.
 
-    >>> counted(1, "fault"), counted(2, "fault")
-    ('1 fault', '2 faults')
+    >>> counted(1, "problem"), counted(2, "problem")
+    ('1 problem', '2 problems')
     """
     return f"{n} {word}{'' if n == 1 else 's'}"

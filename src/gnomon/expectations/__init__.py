@@ -7,6 +7,9 @@ May import: core.
 
 from gnomon.expectations.differentiable import pair, single
 from gnomon.expectations.moments import Moments
-from gnomon.expectations.ready import compile_seconds
 
-__all__ = ["Moments", "compile_seconds", "pair", "single"]
+__all__ = [
+    "Moments",
+    "pair",
+    "single",
+]

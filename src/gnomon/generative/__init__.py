@@ -3,7 +3,7 @@
 Contains: autoencoders, VAEs, flows, diffusion models and GANs, and instruments for samples and densities of any
 model.
 Does not contain: samplers of a given density (`gnomon.bayes`).
-May import: core, data, training.
+May import: core, data, findings, training.
 """
 
 from gnomon.generative.autoencoder import Autoencoder

@@ -28,6 +28,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results import Axis, Finding, Plot, Reference, Result, Scatter, Value
 from gnomon.core.results.plain import HIDDEN
+from gnomon.findings.generative import ROTATING_GAME
 from gnomon.generative.vectors import check_vectors
 
 __all__ = [
@@ -167,10 +168,9 @@ class GameRotation(Result):
         """That the game turns."""
         if self.largest_lr > 0 and self.rotation <= TURNING:
             return ()
-        what = f"The players chase each other: imaginary parts are up to {self.rotation:.3g} times the real parts."
-        cure = "Take extragradient steps, or add a gradient penalty."
+
         evidence = (Value("rotation", self.rotation), Value("largest learning rate", self.largest_lr))
-        return (Finding("rotating-game", what, cure, 0.4, evidence=evidence),)
+        return (Finding(ROTATING_GAME, values={"rotation": self.rotation}, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The eigenvalues in the plane."""

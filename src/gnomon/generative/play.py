@@ -18,6 +18,7 @@ from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.pure import evaluating, random_state, twin
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
+from gnomon.findings.generative import GAME_DIVERGED
 from gnomon.generative.game import AbstractRule, Alternating, Extragradient, GameField
 from gnomon.generative.gan import GAN
 from gnomon.training import Adam
@@ -66,10 +67,7 @@ class GameRun(Result):
         """That a loss was no longer finite."""
         if self.stopped != "diverged":
             return ()
-        evidence = (Value("steps", int(self.steps[-1])),)
-        return (
-            Finding("game-diverged", "A loss was no longer finite.", "Lower the learning rate.", 0.8, "", evidence),
-        )
+        return (Finding(GAME_DIVERGED, evidence=(Value("steps", int(self.steps[-1])),)),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Both losses over the steps."""

@@ -2,7 +2,7 @@
 
 Contains: oversmoothing, influence and reach, spectra, Weisfeiler-Leman classes, permutation errors, filter responses.
 Does not contain: layers on graphs (`gnomon.models`).
-May import: core.
+May import: core, findings.
 """
 
 from gnomon.graphs.filters import filter_response

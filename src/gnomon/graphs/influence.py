@@ -18,6 +18,7 @@ from gnomon.core.modules.pure import random_state
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Scatter, Value
 from gnomon.core.results.plain import HIDDEN
+from gnomon.findings.structured import OUT_OF_REACH, OVERSQUASHED
 from gnomon.graphs.graph import adjacency, called
 from gnomon.graphs.spectrum import distances, effective_resistance
 
@@ -61,16 +62,11 @@ class Influence(Result):
     def findings(self) -> tuple[Finding, ...]:
         """Nodes that do not see each other, or hardly."""
         if self.reach < self.diameter:
-            what = f"Nodes more than {self.reach} hops apart do not see each other; the graph has {self.diameter}."
-            cure = "Use as many layers as the task needs hops, or add edges to one node that all share."
             evidence = (Value("reach", self.reach), Value("diameter", self.diameter))
-            return (Finding("out-of-reach", what, cure, 0.2, evidence=evidence, false_alarm=0.0),)
+            return (Finding(OUT_OF_REACH, "", {"reach": self.reach, "diameter": self.diameter}, evidence, 0.0),)
         if self.faintest < FAINT:
-            what = (
-                f"Nodes {self.reach} hops apart influence each other {self.faintest:.1e} times as much as themselves."
-            )
-            cure = "Add edges across the bottleneck, or a node that is joined to all others."
-            return (Finding("oversquashed", what, cure, 0.35, evidence=(Value("influence", self.faintest),)),)
+            values = {"reach": self.reach, "faintest": self.faintest}
+            return (Finding(OVERSQUASHED, "", values, (Value("influence", self.faintest),)),)
         return ()
 
     def plots(self) -> tuple[Plot, ...]:

@@ -17,6 +17,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_module, integer
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.findings.structured import NODE_ORDER_COUNTS
 from gnomon.graphs.graph import called
 
 __all__ = ["PermutationError", "permutation_error"]
@@ -49,10 +50,7 @@ class PermutationError(Result):
         """The order of nodes counts."""
         if self.error <= NOTHING:
             return ()
-        what = f"Listing the nodes in another order changes the outputs by {self.error:.1e} of their size."
-        cure = "Use the graph in sums, means or maxima over neighbors alone, and no table of nodes or positions."
-        evidence = (Value("relative change", self.error),)
-        return (Finding("node-order-counts", what, cure, 0.6, evidence=evidence, false_alarm=0.0),)
+        return (Finding(NODE_ORDER_COUNTS, "", {"error": self.error}, (Value("relative change", self.error),), 0.0),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The error beside what is rounding."""

@@ -17,6 +17,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
+from gnomon.findings.structured import OVERSMOOTHED
 from gnomon.graphs.graph import adjacency, called
 from gnomon.graphs.spectrum import distances
 
@@ -64,17 +65,23 @@ class Oversmoothing(Result):
         if self.distance[-1] >= ALIKE:
             return ()
         first = next(i for i, d in enumerate(self.distance) if d < ALIKE)
-        what = f"From '{self.layers[first]}' on, the features of nodes differ by less than {ALIKE:.0%} of their size."
-        cure = "Use fewer layers, skip connections, or features of all layers side by side at the end."
         evidence = (Value("difference at the end", self.distance[-1]), Value("rate", self.rate))
-        return (Finding("oversmoothed", what, cure, 0.6, self.layers[first], evidence),)
+        return (Finding(OVERSMOOTHED, self.layers[first], {"limit": ALIKE}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The distance by layer, with the rate of theory."""
         depth = list(range(1, len(self.distance) + 1))
         theory = [self.distance[0] * self.predicted ** (i - 1) for i in depth]
         lines = (Line("measured", depth, list(self.distance)), Line("linear network", depth, theory, style="dashed"))
-        return (Plot("Difference of nodes", lines, Axis("layer"), Axis("relative difference", log=True)),)
+        return (
+            Plot(
+                "Difference of nodes",
+                lines,
+                Axis("layer"),
+                Axis("relative difference", log=True),
+                id="difference-of-nodes",
+            ),
+        )
 
 
 def smoothing_rate(graph: Any) -> float:

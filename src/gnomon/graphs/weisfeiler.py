@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.findings.structured import GRAPHS_NOT_TOLD_APART
 from gnomon.graphs.graph import adjacency
 
 __all__ = ["GraphClasses", "graph_classes", "wl_colors"]
@@ -77,9 +78,8 @@ class GraphClasses(Result):
         if not self.missed:
             return ()
         i, j = self.missed[0]
-        what = f"The network gives graphs {i} and {j} the same output, and {len(self.missed) - 1} further pairs."
-        cure = "Sum over neighbors instead of taking means or maxima, with an MLP after it (GIN), or add layers."
-        return (Finding("graphs-not-told-apart", what, cure, 0.3, evidence=(Value("pairs", len(self.missed)),)),)
+        values = {"one": i, "other": j, "more": len(self.missed) - 1}
+        return (Finding(GRAPHS_NOT_TOLD_APART, "", values, (Value("pairs", len(self.missed)),)),)
 
     def plots(self) -> tuple[Plot, ...]:
         """How many graphs each class has."""

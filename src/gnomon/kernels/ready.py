@@ -1,6 +1,6 @@
 """How long compiling what the layers of a program need takes, where it is not compiled on this machine."""
 
-from gnomon.expectations import compile_seconds
+from gnomon.expectations.ready import compile_seconds
 from gnomon.kernels.duals import Quadrature
 from gnomon.kernels.match import dual_of
 from gnomon.program.steps import Activation, Program

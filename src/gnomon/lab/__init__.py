@@ -3,7 +3,7 @@
 Contains: the record of a claim (prediction, measurement, control), judges that compare them, and the run that gives a
 verdict.
 Does not contain: claims themselves (`gnomon.atlas`).
-May import: core.
+May import: core, findings.
 """
 
 from gnomon.lab.claim import Claim, Premise, Source

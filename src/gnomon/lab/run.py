@@ -23,6 +23,7 @@ from gnomon.core.inputs.checks import check_seed
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Finding, Hypothesis, Plot, Result
 from gnomon.core.results.plain import HIDDEN, plain
+from gnomon.findings.theory import CONTROL_HOLDS, UNEXPECTED_VERDICT
 from gnomon.lab.claim import Claim, Scale, used
 from gnomon.lab.verdict import Judgment, Verdict
 
@@ -68,13 +69,10 @@ class Outcome(Result):
         if self.broken:
             return ()
         if self.control.verdict is Verdict.HOLDS:
-            what = (
-                f"The control of {self.id} holds as well: the measurement cannot tell the statement from its negation."
-            )
-            found.append(Finding("control-holds", what, "Run at full scale, or with other parameters.", 0.6, self.id))
+            found.append(Finding(CONTROL_HOLDS, self.id))
         if self.judgment.verdict.value != self.expected:
-            what = f"{self.id} is {self.judgment.verdict.value}, where {self.expected} is stated."
-            found.append(Finding("verdict", what, self.judgment.reason, 0.6, self.id))
+            said = {"verdict": self.judgment.verdict.value, "expected": self.expected, "reason": self.judgment.reason}
+            found.append(Finding(UNEXPECTED_VERDICT, self.id, said))
         return tuple(found)
 
     def plots(self) -> tuple[Plot, ...]:

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
+from gnomon.findings.training import BEYOND_EDGE
 from gnomon.training import Run
 from gnomon.training.native import descent
 
@@ -76,10 +77,8 @@ class Edge(Result):
         """That the run ended beyond the edge, where it did."""
         if self.place != "beyond":
             return ()
-        what = f"Sharpness ended at {self.ratio:.2f} times the limit of the learning rate."
-        cure = f"Divide the learning rate by {self.ratio:.2g}, or by more."
         evidence = (Value("sharpness over limit", self.ratio), Value("limit", self.limit))
-        return (Finding("learning-rate-unstable", what, cure, BEYOND, evidence=evidence),)
+        return (Finding(BEYOND_EDGE, values={"ratio": self.ratio}, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Sharpness over steps, beside the limit."""

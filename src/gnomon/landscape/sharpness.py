@@ -22,7 +22,10 @@ from torch import nn
 from gnomon.core.errors import InputError, called, out_of_range
 from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Reference, Result, Value
+from gnomon.findings.training import UNSTABLE_HERE
 from gnomon.landscape.hessian import hessian
+from gnomon.linalg.lanczos import top_eigenpairs
+from gnomon.linalg.operator import AbstractOperator
 from gnomon.training.evaluate import Loss
 
 __all__ = ["Sharpness", "sharpness"]
@@ -86,11 +89,11 @@ class Sharpness(Result):
         """That the learning rate is unstable here, where it is."""
         if self.stable or self.lr is None:
             return ()
-        what = f"Steps with learning rate {self.lr:.3g} are unstable: sharpness is {self.ratio:.2f} times its limit."
+
         interval = Interval(self.value - self.residuals[0], self.value + self.residuals[0])
         evidence = (Value("sharpness", self.value, interval, "estimate"), Value("limit", self.limit))
-        cure = f"Use a learning rate below {self.largest_lr:.3g}."
-        return (Finding("learning-rate-unstable", what, cure, UNSTABLE, evidence=evidence),)
+        values = {"lr": self.lr, "ratio": self.ratio, "largest": self.largest_lr}
+        return (Finding(UNSTABLE_HERE, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The eigenvalues, beside the limit where there is a learning rate."""
@@ -139,3 +142,9 @@ def sharpness(
     with called(CALL):
         pairs = hessian(module, x, y, loss=loss, parameters=parameters, tile=tile).top(k, steps=steps, seed=seed)
     return Sharpness(tuple(pairs.values.tolist()), tuple(pairs.residuals.tolist()), lr, momentum, pairs.products)
+
+
+def sharpness_of(operator: AbstractOperator, *, steps: int, seed: int) -> Sharpness:
+    """The largest eigenvalue of a Hessian that is given as an operator, by at most ``steps`` products."""
+    top = top_eigenpairs(operator, 1, steps=steps, seed=seed)
+    return Sharpness(tuple(top.values.tolist()), tuple(top.residuals.tolist()), None, 0.0, top.products)

@@ -3,7 +3,7 @@
 Contains: diagnosis of Gram matrices, alignment with labels, Cholesky with reported jitter, tiles on disk, and solvers
 of kernel systems (`gnomon.linalg.solve`).
 Does not contain: anything that knows where a matrix comes from.
-May import: core.
+May import: core, findings.
 """
 
 from gnomon.linalg.cholesky import Factor, cholesky

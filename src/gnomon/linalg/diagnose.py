@@ -38,6 +38,20 @@ from gnomon.core.errors import NotFiniteError, lesson
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.metrics import effective_rank
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
+from gnomon.findings import most_serious_first
+from gnomon.findings.theory import (
+    ASYMMETRIC,
+    DUPLICATE_ROWS,
+    FLOAT32_ROUNDING,
+    ILL_CONDITIONED,
+    ILL_CONDITIONED_FLOAT64,
+    INDEFINITE,
+    JITTER_HIDES,
+    JITTER_NEEDED,
+    RANK_DEFICIENT,
+    SINGULAR,
+    ZERO_MATRIX,
+)
 from gnomon.linalg.cholesky import factor_with_least_jitter
 from gnomon.linalg.duplicates import duplicate_rows
 from gnomon.linalg.square import asymmetry, lapack_dtype, square, symmetric_part
@@ -116,7 +130,7 @@ class Diagnosis(Result):
     def verdict(self) -> str:
         """One sentence: the gravest finding, or that there is none."""
         if self.findings:
-            return self.findings[0].what
+            return self.findings[0].message
         sizes = f"effective rank {self.effective_rank:.1f}, condition number {self.condition:.3g}"
         return f"A sound {self.n} x {self.n} Gram matrix: symmetric, positive definite, {sizes}."
 
@@ -124,7 +138,7 @@ class Diagnosis(Result):
     def findings(self) -> tuple[Finding, ...]:
         """What is wrong with the matrix as a kernel, the gravest first."""
         found = [part for part in self._parts() if isinstance(part, Finding)]
-        return tuple(sorted(found, key=lambda finding: -finding.severity))
+        return most_serious_first(found)
 
     def sentences(self) -> tuple[str, ...]:
         """A sentence or two on each of symmetry, definiteness, condition, rank, duplicates and jitter.
@@ -195,16 +209,14 @@ def _symmetry(d: Diagnosis) -> str | Finding:
         return f"{size} symmetric."
     if d.asymmetry <= d.tolerance:
         return f"{size} symmetric up to rounding ({d.asymmetry:.1e} of its largest entry)."
-    what = f"{size} NOT symmetric: it differs from its transpose by {d.asymmetry:.1e} of its largest entry."
-    cure = "Find why K[i, j] and K[j, i] differ; what follows is about the symmetric part (K + K^T) / 2."
-    return Finding("asymmetric", what, cure, 0.8, evidence=(Value("asymmetry", d.asymmetry),))
+    values = {"n": d.n, "dtype": d.dtype, "asymmetry": d.asymmetry}
+    return Finding(ASYMMETRIC, values=values, evidence=(Value("asymmetry", d.asymmetry),))
 
 
 def _definiteness(d: Diagnosis) -> str | Finding:
     low, high, rounding = d.smallest_eigenvalue, d.largest_eigenvalue, d.rounding
     if low == high == 0:
-        what = "It is the zero matrix: the kernel carries no information."
-        return Finding("zero", what, "Look at the scales of weights and inputs.", 0.9)
+        return Finding(ZERO_MATRIX)
     if low > rounding:
         return f"It is positive definite: its eigenvalues run from {low:.3g} to {high:.3g}."
     if low >= -rounding:
@@ -214,30 +226,24 @@ def _definiteness(d: Diagnosis) -> str | Finding:
         )
     negative = int((d.eigenvalues < -rounding).sum())
     count = "one eigenvalue is" if negative == 1 else f"{negative} eigenvalues are"
-    what = f"It is indefinite: {count} negative beyond rounding, down to {low:.3g}"
+    values = {"negative": count, "low": low}
     evidence = (Value("smallest eigenvalue", low), Value("rounding", rounding))
-    if not _beyond_rounding(d):
-        what, cure = f"{what}; that is the size of float32 rounding.", "Compute it in float64 from the start."
-        return Finding("float32-rounding", what, cure, 0.4, evidence=evidence)
-    what, cure = f"{what}, so it is no kernel or covariance.", "Look for a mistake in how it was computed."
-    return Finding("indefinite", what, cure, 0.9, evidence=evidence)
+    return Finding(INDEFINITE if _beyond_rounding(d) else FLOAT32_ROUNDING, values=values, evidence=evidence)
 
 
 def _condition(d: Diagnosis) -> str | Finding:
     digits = -log10(d.eps)
     evidence = (Value("condition number", d.condition),)
     if d.condition == inf:
-        what = "Its condition number is infinite: a linear solve has no unique answer."
-        return Finding("singular", what, "Add regularization.", 0.35, evidence=evidence)
+        return Finding(SINGULAR, evidence=evidence)
     lost = log10(d.condition)
     what = f"Its condition number is {d.condition:.3g}"
     if lost < 1:
         return f"{what}: a linear solve loses less than one digit."
     if lost < digits - log10(d.n):
         return f"{what}: a linear solve loses about {lost:.0f} of the {digits:.0f} digits of {d.dtype}."
-    cure = "Add regularization." if d.dtype == "float64" else "Compute in float64, or add regularization."
-    what = f"{what}, more than {d.dtype} can represent: a linear solve returns noise."
-    return Finding("ill-conditioned", what, cure, 0.35, evidence=evidence)
+    row = ILL_CONDITIONED_FLOAT64 if d.dtype == "float64" else ILL_CONDITIONED
+    return Finding(row, values={"condition": d.condition, "dtype": d.dtype}, evidence=evidence)
 
 
 def _rank(d: Diagnosis) -> str | Finding:
@@ -245,9 +251,8 @@ def _rank(d: Diagnosis) -> str | Finding:
         f"Its effective rank is {d.effective_rank:.1f} of {d.n}, with participation ratio {d.participation_ratio:.1f}"
     )
     if d.rank < d.n:
-        what = f"{head}: it is rank deficient, with {d.rank} of {d.n} eigenvalues larger than rounding."
-        cure = "Some targets on these points cannot be fitted without regularization."
-        return Finding("rank-deficient", what, cure, 0.2, evidence=(Value("rank", d.rank),))
+        values = {"effective": d.effective_rank, "participation": d.participation_ratio, "rank": d.rank, "n": d.n}
+        return Finding(RANK_DEFICIENT, values=values, evidence=(Value("rank", d.rank),))
     if d.effective_rank > 0.9 * d.n:
         return f"{head}: a flat spectrum, all directions are learned at one rate."
     return f"{head}: the spectrum is uneven, a few directions are learned first and the rest slowly."
@@ -258,24 +263,17 @@ def _duplicates(d: Diagnosis) -> str | Finding:
         return "No two rows are equal."
     shown = ", ".join("(" + ", ".join(map(str, group)) + ")" for group in d.duplicate_rows[:3])
     more = f" and {len(d.duplicate_rows) - 3} groups more" if len(d.duplicate_rows) > 3 else ""
-    what = f"Rows {shown}{more} agree within {d.tolerance:.0e}: the kernel cannot tell these inputs apart."
     count = Value("groups of equal rows", len(d.duplicate_rows))
-    return Finding("duplicate-rows", what, "Drop the repeats.", 0.3, "inputs", (count,))
+    return Finding(DUPLICATE_ROWS, "inputs", {"groups": f"{shown}{more}", "tolerance": d.tolerance}, (count,))
 
 
 def _jitter(d: Diagnosis) -> str | Finding:
     if d.jitter == 0:
         return "Cholesky succeeds without jitter."
-    added, evidence = (
-        f"{d.jitter:.3g} to the diagonal, {d.jitter_multiple:.0e} of its scale",
-        (Value("jitter", d.jitter),),
+    row = JITTER_HIDES if _beyond_rounding(d) else JITTER_NEEDED
+    return Finding(
+        row, values={"jitter": d.jitter, "multiple": d.jitter_multiple}, evidence=(Value("jitter", d.jitter),)
     )
-    if _beyond_rounding(d):
-        what = f"Cholesky fails; adding {added}, would let it pass and hide the negative eigenvalues."
-        return Finding("jitter-hides", what, "Do not add it; mend the matrix.", 0.6, evidence=evidence)
-    what = f"Cholesky fails, and succeeds after adding {added}."
-    cure = "Add that much, or use linalg.cholesky, which reports it."
-    return Finding("jitter-needed", what, cure, 0.2, evidence=evidence)
 
 
 def _beyond_rounding(d: Diagnosis) -> bool:

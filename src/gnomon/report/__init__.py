@@ -2,7 +2,7 @@
 
 Contains: the layout of a page, its HTML, examples as people look at them, a glossary, references.
 Does not contain: measurements.
-May import: core.
+May import: core, findings.
 """
 
 from gnomon.report.html import html

@@ -25,7 +25,7 @@ def beside(
     names: Names,
     *,
     verdict: str,
-    main: Sequence[tuple[str, str]] = (),
+    main: Sequence[str] = (),
     status: Status = "note",
 ) -> str:
     """Two pages of the same kind as one self-contained file, section by section; ``main`` values are not folded.
@@ -61,8 +61,8 @@ def shared_values(left: Page, right: Page) -> list[Row]:
     >>> shared_values(Page("A", "", (), {}), Page("B", "", (), {}))
     []
     """
-    theirs = {(s.key, v.name): v for s in right.sections for v in s.content.values}
-    rows = [(s.key, s.title, v, theirs.get((s.key, v.name))) for s in left.sections for v in s.content.values]
+    theirs = {(s.key, v.id): v for s in right.sections for v in s.content.values if v.id}
+    rows = [(s.key, s.title, v, theirs.get((s.key, v.id))) for s in left.sections for v in s.content.values]
     return [(key, title, v, other) for key, title, v, other in rows if other is not None and other.value != v.value]
 
 
@@ -81,12 +81,17 @@ def overlaid(one: Plot, two: Plot, names: Names) -> Plot | None:
     alike = [mark for mark in one.marks if mark in two.marks]
     marks: list[Line] = []
     for color, (name, plot) in enumerate(zip(names, (one, two), strict=True)):
-        own = [m for m in plot.marks if m not in alike and isinstance(m, kinds) and not m.name.startswith("predicted")]
+        own = [m for m in plot.marks if m not in alike and isinstance(m, kinds) and not _predicted(m)]
         for mark, style in zip(own, STYLES, strict=False):
             words = f"{name}, {mark.name.removeprefix('measured, ')}"
             marks.append(Line(words, mark.x, mark.y, style, color))  # type: ignore[arg-type]
     gray = [Line(m.name, m.x, m.y, "dotted", 4) for m in alike if isinstance(m, kinds)]
-    return Plot(one.title, (*marks, *gray), one.x, one.y, "" if "predicted" in one.caption else one.caption)
+    caption = "" if any(map(_predicted, one.marks)) else one.caption
+    return Plot(one.title, (*marks, *gray), one.x, one.y, caption, one.id)
+
+
+def _predicted(mark: object) -> bool:
+    return isinstance(mark, Line) and mark.predicted
 
 
 def _alike(one: Section, two: Section) -> bool:
@@ -102,22 +107,21 @@ def _same(part: Section) -> list[str]:
 
 def _tiles(left: Page, right: Page, names: Names) -> list[Tile]:
     """The small pictures of both, where they are curves on the same axes."""
-    theirs = {(tile.key, tile.title): tile.plot for tile in right.tiles}
+    theirs = {tile.plot.id: tile.plot for tile in right.tiles if tile.plot is not None}
     found = []
     for tile in left.tiles:
-        other = theirs.get((tile.key, tile.title))
+        other = None if tile.plot is None else theirs.get(tile.plot.id)
         plot = None if tile.plot is None or other is None else overlaid(tile.plot, other, names)
         if plot is not None:
-            words = "Loss while training" if tile.key == "training" else tile.title
-            found.append(Tile(tile.key, words, plot))
+            found.append(Tile(tile.key, "Loss while training" if plot.id == "loss" else tile.title, plot))
     return found
 
 
-def _tables(left: Page, right: Page, names: Names, main: Sequence[tuple[str, str]]) -> list[str]:
+def _tables(left: Page, right: Page, names: Names, main: Sequence[str]) -> list[str]:
     """The main values of both, and all others folded."""
     rows = shared_values(left, right)
     terms = Terms("values")
-    chosen = [row for name in main for row in rows if (row[0], row[2].name) == name]
+    chosen = [row for id in main for row in rows if row[2].id == id]
     others = [row for row in rows if row not in chosen]
     lines = ["<div class=scroll>", *_table(chosen, names, terms), "</div>"] if chosen else []
     if others:

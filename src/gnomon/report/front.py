@@ -10,7 +10,7 @@ from gnomon.report.sections import advice
 
 __all__ = ["contents", "findings", "front", "heading", "strip"]
 
-MARKS = {"good": "✓", "unsure": "?", "note": "•", "warning": "▲", "fault": "!", "skipped": "–", "failed": "×"}
+MARKS = {"good": "✓", "unsure": "?", "note": "•", "warning": "▲", "problem": "!", "skipped": "–", "failed": "×"}
 MOST = 5
 """Findings that stand on the first screen; the others are folded."""
 EXAMPLES = 6

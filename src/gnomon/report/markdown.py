@@ -4,7 +4,7 @@ from gnomon.report.page import Page
 
 __all__ = ["markdown"]
 
-MARKS = {"good": "✅", "unsure": "❔", "note": "🔵", "warning": "⚠️", "fault": "❌", "skipped": "➖", "failed": "❗"}
+MARKS = {"good": "✅", "unsure": "❔", "note": "🔵", "warning": "⚠️", "problem": "❌", "skipped": "➖", "failed": "❗"}
 SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\*_[]<>|#~"})
 """Characters that Markdown would read as its own; backticks stay, they mark code."""
 
@@ -21,7 +21,9 @@ def markdown(page: Page) -> str:
     lines = [f"### {MARKS[page.status]} {_plain(page.title)}", "", f"**{_plain(page.verdict)}**", ""]
     if page.findings:
         lines += ["| | what was found | what to do |", "|---|---|---|"]
-        lines += [f"| {MARKS[f.level.name.lower()]} | {_plain(f.what)} | {_plain(f.cure)} |" for _, f in page.findings]
+        lines += [
+            f"| {MARKS[f.level.name.lower()]} | {_plain(f.message)} | {_plain(f.fix)} |" for _, f in page.findings
+        ]
         lines += [""]
     if page.sections:
         lines += ["<details><summary>All sections</summary>", "", "| | section | answer |", "|---|---|---|"]

@@ -1,13 +1,14 @@
 """The layout of a page: sections with their content; everything on it is here, and `to_dict` is embedded as data.
 
 The findings of the sections are the one list of what is wrong: the status of a section is the level of its gravest
-finding, also of one that another section states, and a page ranks them all by severity.
+finding, also of one that another section states, and a page ranks them all by the table of findings.
 
->>> loud = Finding("input-scale", "The inputs have a root mean square of 1000.", "Standardize the inputs.", 0.97)
->>> section = Section("data", "The data", "Are they fine?", Content("No.", (loud,), (Value("rms", 1000.0),)))
+>>> from gnomon.findings.data import INPUT_SCALE
+>>> loud = Finding(INPUT_SCALE, "inputs", {"size": 1000.0})
+>>> section = Section("data", "The data", "Are they fine?", Content("No.", (loud,), (Value("rms", 1000.0, id="rms"),)))
 >>> section.status, section.value("rms").value
-('fault', 1000.0)
->>> page = Page("A page", "One fault.", (section,), {"seed": 0})
+('problem', 1000.0)
+>>> page = Page("A page", "One problem.", (section,), {"seed": 0})
 >>> [(key, finding.kind) for key, finding in page.findings]
 [('data', 'input-scale')]
 """
@@ -17,7 +18,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from gnomon.core.results import Definition, Finding, Hypothesis, Plot, Value, plain
+from gnomon.core.results.plain import HIDDEN
 from gnomon.core.results.record import Record
+from gnomon.findings import rank
 from gnomon.report.exhibit import Exhibit
 
 __all__ = ["Content", "Page", "Section", "State", "Status", "Tile"]
@@ -25,13 +28,15 @@ __all__ = ["Content", "Page", "Section", "State", "Status", "Tile"]
 State = Literal["answered", "unsure", "skipped", "late", "failed"]
 """Whether the question of a section has an answer; "unsure" where what was measured is not enough to tell, "late" where
 the time did not suffice for it."""
-Status = Literal["good", "unsure", "note", "warning", "fault", "skipped", "failed"]
+Status = Literal["good", "unsure", "note", "warning", "problem", "skipped", "failed"]
 """How a section came out: the level of its gravest finding, "good" without one, or why there is no answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content(Record):
     """What a section says: its answer in a sentence, its findings, and what supports them.
+
+    ``stated`` are the findings whose message is part of the answer, ``notes`` what was done to the data before.
 
     >>> Content("All layers see the inputs.").findings
     ()
@@ -45,6 +50,12 @@ class Content(Record):
     hypotheses: tuple[Hypothesis, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict, repr=False)
     exhibits: tuple[Exhibit, ...] = ()
+    stated: tuple[Finding, ...] = field(default=(), repr=False, metadata=HIDDEN)
+    notes: tuple[str, ...] = ()
+
+    def states(self, finding: Finding) -> bool:
+        """Whether the answer contains the message of this finding."""
+        return any((one.kind, one.where) == (finding.kind, finding.where) for one in self.stated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,8 @@ class Section(Record):
     ``traceback`` is the whole one of the exception for which a section failed; the page shows a sentence, the data all.
     ``stated_elsewhere`` are findings that are true of this section and listed in another one, as the same fault or as
     its cause: they decide the status, so that a section never looks fine while its answer reports a problem.
+    ``essential``: without this answer nobody can say that there is no problem. ``rests_on`` names what the answer is
+    worth nothing without, such as enough examples. ``if_unsure`` is what the verdict adds if the answer is unsure.
     """
 
     key: str
@@ -64,6 +77,9 @@ class Section(Record):
     seconds: float = 0.0
     traceback: str = field(default="", repr=False)
     stated_elsewhere: tuple[Finding, ...] = field(default=(), repr=False)
+    essential: bool = False
+    rests_on: tuple[str, ...] = ()
+    if_unsure: str = ""
 
     @property
     def status(self) -> Status:
@@ -78,23 +94,23 @@ class Section(Record):
 
     @property
     def answer(self) -> str:
-        """One sentence."""
-        return self.content.answer
+        """What was found, and notes on what was done to the data."""
+        return " ".join((self.content.answer, *(f"Note: {note}." for note in self.content.notes)))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was found wrong or worth knowing."""
         return self.content.findings
 
-    def value(self, name: str) -> Value | None:
-        """The value of that name, if the section has it."""
-        return next((v for v in self.content.values if v.name == name), None)
+    def value(self, id: str) -> Value | None:
+        """The value with that id, None if the section has none."""
+        return next((v for v in self.content.values if v.id == id), None)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         head = {"key": self.key, "title": self.title, "question": self.question, "status": self.status}
         failure = {"traceback": self.traceback} if self.traceback else {}
-        return head | plain(self.content) | {"seconds": self.seconds} | failure
+        return head | plain(self.content) | {"answer": self.answer, "seconds": self.seconds} | failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +158,7 @@ class Page(Record):
     def findings(self) -> tuple[tuple[str, Finding], ...]:
         """All findings with the keys of their sections, the gravest first."""
         pairs = [(section.key, finding) for section in self.sections for finding in section.findings]
-        return tuple(sorted(pairs, key=lambda pair: -pair[1].severity))
+        return tuple(sorted(pairs, key=lambda pair: (-pair[1].level, rank(pair[1].row))))
 
     @property
     def status(self) -> Status:
@@ -153,7 +169,7 @@ class Page(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; each finding says its level and its section."""
-        findings = [plain(f) | {"level": plain(f.level), "section": key} for key, f in self.findings]
+        findings = [plain(f) | {"section": key} for key, f in self.findings]
         return {
             "title": self.title,
             "verdict": self.verdict,

@@ -12,9 +12,9 @@ from gnomon.report.references import reference
 
 __all__ = ["advice", "badge", "figures", "gallery", "numbers", "pictures", "section"]
 
-WORDS = {"good": "fine", "unsure": "cannot tell", "note": "note", "warning": "warning", "fault": "fault",
+WORDS = {"good": "fine", "unsure": "cannot tell", "note": "note", "warning": "warning", "problem": "problem",
          "skipped": "skipped", "failed": "failed"}  # fmt: skip
-PREMISES = {True: ("good", "holds"), False: ("fault", "does not hold"), None: ("note", "not checked")}
+PREMISES = {True: ("good", "holds"), False: ("problem", "does not hold"), None: ("note", "not checked")}
 
 
 def section(part: Section) -> list[str]:
@@ -48,7 +48,7 @@ def _advised(part: Section, terms: Terms) -> list[str]:
     """The findings of a section; what the answer says already is not said again."""
     if not part.findings or part.state not in ("answered", "unsure"):
         return []
-    items = [f"<li>{advice(f, terms, told=f.what in part.answer)}</li>" for f in part.findings]
+    items = [f"<li>{advice(f, terms, told=part.content.states(f))}</li>" for f in part.findings]
     return ["<ul class=findings>", *items, "</ul>"]
 
 
@@ -64,15 +64,16 @@ def badge(status: str) -> str:
 def advice(finding: Finding, terms: Terms, link: str = "", *, told: bool = False) -> str:
     """A finding: what was measured, a link to the section that says why, then what to do; ``told``: only that.
 
-    >>> advice(Finding("dead-units", "It is loud.", "Call `mend()`.", 0.7), Terms(""))[-49:]
-    '<span class=cure>Call <code>mend()</code>.</span>'
+    >>> from gnomon.core.results import Kind, Level
+    >>> advice(Finding(Kind("loud", Level.PROBLEM, "It is loud.", "Call `turn()`.")), Terms(""))[-48:]
+    '<span class=fix>Call <code>turn()</code>.</span>'
     """
-    cure = f"<span class=cure>{terms.marked(finding.cure)}</span>"
+    fix = f"<span class=fix>{terms.marked(finding.fix)}</span>"
     if told:
-        return cure
+        return fix
     where = f" <code>{escape(finding.where)}</code>" if finding.where else ""
     why = f' <a class=more href="#{escape(link)}">why</a>' if link else ""
-    return f"{badge(finding.level.name.lower())}{where} {terms.marked(finding.what)}{why} {cure}"
+    return f"{badge(finding.level.name.lower())}{where} {terms.marked(finding.message)}{why} {fix}"
 
 
 def figures(plots: Sequence[Plot], name: str, terms: Terms) -> list[str]:
@@ -115,7 +116,7 @@ def gallery(exhibits: Sequence[Exhibit]) -> list[str]:
 
 
 def _exhibit(one: Exhibit) -> str:
-    answer = escape(one.answer) if one.right is not False else f"<b class=fault>{escape(one.answer)}</b>"
+    answer = escape(one.answer) if one.right is not False else f"<b class=problem>{escape(one.answer)}</b>"
     words = f"<b>#{one.number}</b> label {escape(one.label)}, {'right' if one.right else f'answer {answer}'}"
     note = f" <span class=aside>{escape(one.note)}</span>" if one.note else ""
     more = f" <span class=aside>and {one.hidden:,} more</span>" if one.hidden else ""

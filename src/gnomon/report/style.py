@@ -5,11 +5,11 @@ __all__ = ["CSS", "PALETTE"]
 PALETTE = """
 :root { color-scheme: light dark; --ground: #fdfcf9; --text: #22242a; --soft: #6a6f7a; --line: #dedbd2;
   --panel: #f4f1e9; --first: #b5367a; --second: #2f62a8; --third: #b57508; --fourth: #2f7d4b; --fifth: #6a6f7a;
-  --good: #2f7d4b; --note: #4a6a8a; --warning: #7a6a2a; --fault: #b3261e; }
+  --good: #2f7d4b; --note: #4a6a8a; --warning: #7a6a2a; --problem: #b3261e; }
 @media screen and (prefers-color-scheme: dark) { :root { --ground: #16181d; --text: #e6e4de; --soft: #9aa0ab;
   --line: #333842;
   --panel: #1e2129; --first: #f06fae; --second: #7fb0f5; --third: #e8b04a; --fourth: #74c690; --fifth: #9aa0ab;
-  --good: #74c690; --note: #9ab8d8; --warning: #d9c46a; --fault: #ff8a80; } }
+  --good: #74c690; --note: #9ab8d8; --warning: #d9c46a; --problem: #ff8a80; } }
 """
 """Colors of pages by name, for light and dark screens."""
 
@@ -41,8 +41,8 @@ section { border-top: 1px solid var(--line); padding: 1.6rem 0 1rem; overflow-wr
 .findings { padding: 0; margin: .5rem 0; list-style: none; counter-reset: finding; }
 .findings li { background: var(--panel); border: 1px solid var(--line); border-radius: .5rem; margin: .5rem 0;
   padding: .6rem .9rem; }
-.cure { display: block; font-weight: 600; margin-top: .15rem; }
-.cure::before { content: "→ "; color: var(--good); }
+.fix { display: block; font-weight: 600; margin-top: .15rem; }
+.fix::before { content: "→ "; color: var(--good); }
 .more { font-size: .88rem; font-weight: 400; }
 .strip { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); gap: .7rem; margin: 1.3rem 0; }
 .tile { border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .6rem; color: inherit;
@@ -59,7 +59,7 @@ nav { columns: 14rem; column-gap: 1.2rem; padding: .4rem 0 1.2rem; font-size: .8
 nav a { color: inherit; text-decoration: none; display: block; break-inside: avoid; }
 nav a:hover { text-decoration: underline; } nav .mark { display: inline-block; width: 1rem; }
 .mark { font-weight: 700; } .good { color: var(--good); } .note, .skipped, .unsure { color: var(--note); }
-.warning { color: var(--warning); } .fault, .failed { color: var(--fault); }
+.warning { color: var(--warning); } .problem, .failed { color: var(--problem); }
 .badge { font-size: .72rem; font-weight: 600; border: 1px solid currentColor; border-radius: 1rem;
   padding: .05rem .5rem; vertical-align: .1em; white-space: nowrap; }
 code { font: .88em ui-monospace, SFMono-Regular, Menlo, monospace; background: var(--panel); padding: .05rem .25rem;

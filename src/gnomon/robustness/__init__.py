@@ -2,7 +2,7 @@
 
 Contains: attacks, certificates, Lipschitz constants, linear regions, the Jacobian in the inputs.
 Does not contain: certainty of decisions (`gnomon.decisions`), bounds on unseen data (`gnomon.bounds`).
-May import: core, linalg, program, training.
+May import: core, findings, linalg, program, training.
 """
 
 from gnomon.robustness.attacks import attack, minimal_distance, universal_perturbation

@@ -17,6 +17,7 @@ from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.findings.decisions import INVERSE_UNSTABLE
 from gnomon.robustness.distances import _real
 from gnomon.robustness.jacobian import jacobian_spectrum
 
@@ -63,10 +64,9 @@ class Invertibility(Result):
         """An inverse that does not invert."""
         if self.error is None or self.error < FAR:
             return ()
-        what = f"The inverse of the module gives its inputs again with a relative error of {self.error:.1e}."
-        cure = "Compute in float64, or bound the Lipschitz constants of its blocks: the condition number says how much."
+
         evidence = (Value("error", self.error), Value("condition number", self.condition))
-        return (Finding("inverse-unstable", what, cure, 0.6, evidence=evidence, false_alarm=0.0),)
+        return (Finding(INVERSE_UNSTABLE, "", {"error": self.error}, evidence, 0.0),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Directions kept and lost."""

@@ -18,6 +18,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.metrics import binomial_interval, decisions
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Bars, Finding, Hypothesis, Plot, Result, Value
+from gnomon.findings.decisions import GRADIENT_MASKING, ROBUSTNESS_PREMISE
 from gnomon.robustness.attacks.base import Victim, margin
 from gnomon.robustness.attacks.run import ROUNDING, examples_of
 from gnomon.robustness.attacks.threat import Norm, Threat
@@ -80,10 +81,9 @@ class Preflight(Result):
     def findings(self) -> tuple[Finding, ...]:
         """A finding for each premise that does not hold."""
         return tuple(
-            Finding("gradient-masking" if p.statement == GRADIENTS else "robustness-premise",
-                    f"{p.checked}.".capitalize(),
-                    CURES.get(p.statement, "Mend this before measuring robustness."), 0.6,
-                    evidence=(Value("premise", p.statement),))
+            Finding(GRADIENT_MASKING if p.statement == GRADIENTS else ROBUSTNESS_PREMISE, "",
+                    {"reasons": p.checked.capitalize(), "advice": FIXES.get(p.statement, "Fix this before measuring.")},
+                    (Value("premise", p.statement),))
             for p in self.failed
         )  # fmt: skip
 
@@ -99,7 +99,7 @@ BATCH = "scores do not depend on the other examples of a batch"
 INSIDE = "inputs lie within the bounds"
 FILL = "inputs fill the bounds"
 CHANCE = "clean accuracy is above chance"
-CURES = {
+FIXES = {
     GRADIENTS: "Trust only attacks without gradients, or attack a model without the layer that masks them.",
     EVAL: "Call model.eval() first.",
     SAME: "Fix the random numbers inside the model, or measure their average.",

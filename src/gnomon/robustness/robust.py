@@ -22,6 +22,7 @@ from gnomon.core.metrics import binomial_interval, decisions
 from gnomon.core.modules.saved import fitting, saved_bytes
 from gnomon.core.results import Bars, Finding, Hypothesis, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
+from gnomon.findings.decisions import GRADIENT_MASKING
 from gnomon.robustness.attacks.apgd import APGD, TargetedAPGD
 from gnomon.robustness.attacks.base import AbstractAttack, Victim, margin
 from gnomon.robustness.attacks.closest import Closest, Sampled
@@ -30,7 +31,7 @@ from gnomon.robustness.attacks.run import ROUNDING, examples_of
 from gnomon.robustness.attacks.shrinking import Shrinking
 from gnomon.robustness.attacks.square import Square
 from gnomon.robustness.attacks.threat import Norm, Threat
-from gnomon.robustness.preflight import CURES, GRADIENTS, PROBE, flight_check, gradients_tell
+from gnomon.robustness.preflight import FIXES, GRADIENTS, PROBE, flight_check, gradients_tell
 
 __all__ = ["ENSEMBLE", "THOROUGH", "RobustAccuracy", "robust_accuracy"]
 
@@ -99,11 +100,11 @@ class RobustAccuracy(Result):
         told = [p.checked for p in self.premises if p.statement == GRADIENTS and p.holds is False]
         blind = sum(count for name, count in self.broken if name == Square.name)
         if blind >= max(FEWEST, BLIND * len(self.robust)):
-            told.append(f"an attack without gradients broke {blind} examples that withstood all others")
+            told.append(f"an attack without gradients broke {blind} examples that resisted all other attacks")
         if not told:
             return ()
         evidence = (Value("broken without gradients", blind), Value("unbroken", self.value, obtained="upper bound"))
-        return (Finding("gradient-masking", f"{'; '.join(told)}.".capitalize(), CURES[GRADIENTS], 0.6, "", evidence),)
+        return (Finding(GRADIENT_MASKING, "", {"reasons": "; ".join(told).capitalize()}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The share that was right at first, and after each attack."""
@@ -164,7 +165,7 @@ def robust_accuracy(
     check = flight_check(module, x, y, threat, call)
     for premise in check.failed:
         if premise.statement != GRADIENTS:
-            cure = CURES[premise.statement].removesuffix(".")
+            cure = FIXES[premise.statement].removesuffix(".")
             raise InputError(lesson(call, premise.checked, premise.statement, cure))
     with Victim(module, call, through=check.masked).attacked() as victim:
         robust = _right(victim, x, y, batch)

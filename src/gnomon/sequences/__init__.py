@@ -2,7 +2,7 @@
 
 Contains: memory against lag, causality, attention maps and heads, gates, spectra of states, bits per character.
 Does not contain: recurrent layers (`gnomon.models`), graphs (`gnomon.graphs`).
-May import: core.
+May import: core, findings.
 """
 
 from gnomon.sequences.alignment import alignment, attention_alignment

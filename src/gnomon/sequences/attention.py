@@ -20,6 +20,7 @@ from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
+from gnomon.findings.structured import TOKENS_ALIKE
 from gnomon.sequences.batch import some
 
 __all__ = ["AttentionMaps", "attention_maps"]
@@ -62,10 +63,9 @@ class AttentionMaps(Result):
         worst = min(range(len(self.layers)), key=self.difference.__getitem__)
         if self.difference[worst] >= ALIKE or self.difference[0] < ALIKE:
             return ()
-        what = f"The tokens that reach '{self.layers[worst]}' differ by {self.difference[worst]:.1e} of their size."
-        cure = "Give every attention a skip connection and a feed-forward part, and normalize before it."
+        values = {"difference": self.difference[worst]}
         evidence = (Value("difference of tokens", self.difference[worst]),)
-        return (Finding("tokens-alike", what, cure, 0.7, self.layers[worst], evidence),)
+        return (Finding(TOKENS_ALIKE, self.layers[worst], values, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Entropy by head; difference of tokens by layer."""
@@ -75,8 +75,14 @@ class AttentionMaps(Result):
         bars = Bars("entropy", names, [e for row in self.entropy for e in row])
         line = Line("difference", list(range(len(self.layers))), list(self.difference))
         return (
-            Plot("How widely heads look", (bars,), Axis("entropy / log(keys)")),
-            Plot("Difference of tokens", (line,), Axis("attention layer"), Axis("relative difference", log=True)),
+            Plot("How widely heads look", (bars,), Axis("entropy / log(keys)"), id="how-widely-heads-look"),
+            Plot(
+                "Difference of tokens",
+                (line,),
+                Axis("attention layer"),
+                Axis("relative difference", log=True),
+                id="difference-of-tokens",
+            ),
         )
 
 

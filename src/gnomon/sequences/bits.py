@@ -20,6 +20,7 @@ from gnomon.core.inputs.checks import check_module
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.findings.structured import WORSE_THAN_COUNTING
 
 __all__ = ["BitsPerCharacter", "bits_per_character"]
 
@@ -55,10 +56,9 @@ class BitsPerCharacter(Result):
         """It has learned less than counts of single characters."""
         if self.bits <= self.counts:
             return ()
-        what = f"The network needs {self.bits:.3g} bits a character, more than counting characters, {self.counts:.3g}."
-        cure = "Train longer or with a larger step; check that output t is to predict character t + 1."
+
         evidence = (Value("bits", self.bits), Value("bits by counting", self.counts))
-        return (Finding("worse-than-counting", what, cure, 0.6, evidence=evidence, false_alarm=0.0),)
+        return (Finding(WORSE_THAN_COUNTING, "", {"bits": self.bits, "counts": self.counts}, evidence, 0.0),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Three bars."""

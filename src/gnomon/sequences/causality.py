@@ -16,6 +16,7 @@ from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Value
+from gnomon.findings.structured import SEES_THE_FUTURE
 from gnomon.sequences.batch import some
 
 __all__ = ["Causality", "causality", "predicts_next"]
@@ -64,16 +65,10 @@ class Causality(Result):
         if not self.leaks:
             return ()
         t, s = self.leaks[0]
-        what = (
-            f"Output {t} depends on input {s}: the network sees up to {self.ahead} positions of what it is to predict."
-        )
-        cure = (
-            "Mask attention above its diagonal, pad convolutions on the left alone, run recurrences in one direction."
-        )
+
         worst = max(self.dependence[i][j] for i, j in self.leaks)
-        return (
-            Finding("sees-the-future", what, cure, 0.9, evidence=(Value("relative change", worst),), false_alarm=0.0),
-        )
+        values = {"output": t, "input": s, "ahead": self.ahead}
+        return (Finding(SEES_THE_FUTURE, "", values, (Value("relative change", worst),), 0.0),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The matrix of dependence."""

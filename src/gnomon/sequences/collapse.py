@@ -18,6 +18,7 @@ from gnomon.core.inputs.checks import check_module
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
+from gnomon.findings.structured import TOKENS_COLLAPSE
 
 __all__ = ["RankCollapse", "rank_collapse"]
 
@@ -52,10 +53,9 @@ class RankCollapse(Result):
         if self.difference[-1] >= ALIKE or self.difference[0] < ALIKE:
             return ()
         first = next(i for i, d in enumerate(self.difference) if d < ALIKE)
-        what = f"From '{self.layers[first]}' on tokens differ by less than {ALIKE:.0%} of their size."
-        cure = "Give every attention a skip connection and a feed-forward part, and normalize before it."
+
         evidence = (Value("difference at the end", self.difference[-1]), Value("rank at the end", self.rank[-1]))
-        return (Finding("tokens-alike", what, cure, 0.7, self.layers[first], evidence),)
+        return (Finding(TOKENS_COLLAPSE, self.layers[first], {"limit": ALIKE}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Both by layer."""

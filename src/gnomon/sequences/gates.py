@@ -19,6 +19,7 @@ from gnomon.core.inputs.checks import check_module, integer
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.findings.structured import GATES_FORGET
 
 __all__ = ["GateStatistics", "gate_statistics"]
 
@@ -61,12 +62,10 @@ class GateStatistics(Result):
         if self.asked is None or exp(-self.asked / self.longest) >= LEFT:
             return ()
         left = exp(-self.asked / self.longest)
-        what = f"Gates forget within {self.longest:.3g} steps: of what lies {self.asked} steps back {left:.1e} is left."
-        cure = (
-            "Start with forget gates that are open: a bias of log(lag) for the forget gate (the update gate of a GRU)."
-        )
+
+        values = {"longest": self.longest, "lag": self.asked, "left": left}
         evidence = (Value("longest time scale", self.longest), Value("share left", left))
-        return (Finding("gates-forget", what, cure, 0.5, evidence=evidence),)
+        return (Finding(GATES_FORGET, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The longest time scale of each layer, and the mean gates."""

@@ -17,6 +17,7 @@ from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.findings.structured import DEAD_HEAD
 from gnomon.sequences.batch import some
 
 __all__ = ["HeadAblation", "head_ablation"]
@@ -50,15 +51,7 @@ class HeadAblation(Result):
     def findings(self) -> tuple[Finding, ...]:
         """Heads that could be left out."""
         return tuple(
-            Finding(
-                "dead-head",
-                f"Head {i} of '{name}' has no effect on the outputs.",
-                "Draw its weights anew, or prune it.",
-                0.4,
-                name,
-                (Value("effect", self.effects[name][i]),),
-                0.0,
-            )
+            Finding(DEAD_HEAD, name, {"head": i}, (Value("effect", self.effects[name][i]),), 0.0)
             for name, i in self.dead
         )
 

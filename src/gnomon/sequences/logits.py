@@ -20,6 +20,7 @@ from gnomon.core.inputs.checks import check_module
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Reference, Result, Value
+from gnomon.findings.structured import ATTENTION_SATURATED
 
 __all__ = ["LogitScale", "logit_scale"]
 
@@ -58,9 +59,8 @@ class LogitScale(Result):
         found = []
         for name, scale, top, keys in zip(self.layers, self.scale, self.top, self.keys, strict=True):
             if keys > FEW and min(top) > SATURATED:
-                what = f"All heads of '{name}' put {min(top):.1%} or more of their weight on one of {keys} positions."
-                cure = "Divide the logits by sqrt(d_k), normalize before attention, or normalize queries and keys."
-                found.append(Finding("attention-saturated", what, cure, 0.5, name, (Value("logit scale", max(scale)),)))
+                values = {"top": min(top), "keys": keys}
+                found.append(Finding(ATTENTION_SATURATED, name, values, (Value("logit scale", max(scale)),)))
         return tuple(found)
 
     def plots(self) -> tuple[Plot, ...]:

@@ -20,6 +20,7 @@ from gnomon.core.inputs.checks import check_module, integer
 from gnomon.core.modules.pure import random_state
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
+from gnomon.findings.structured import MEMORY_TOO_SHORT
 from gnomon.sequences.batch import some
 
 __all__ = ["Memory", "memory"]
@@ -64,12 +65,9 @@ class Memory(Result):
         if self.asked is None or self._at(self.asked) >= FAINT * max(self.sensitivity):
             return ()
         ratio = self._at(self.asked) / max(self.sensitivity)
-        what = (
-            f"The output is {ratio:.1e} times as sensitive to inputs {self.asked} steps back as to those it sees best."
-        )
-        cure = "Use gates with a forget bias near 1, an orthogonal recurrent matrix, attention, or shorter sequences."
+
         evidence = (Value("sensitivity ratio", ratio), Value("memory length", self.length))
-        return (Finding("memory-too-short", what, cure, 0.6, evidence=evidence),)
+        return (Finding(MEMORY_TOO_SHORT, "", {"lag": self.asked, "ratio": ratio}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Sensitivity against lag, with the fitted decay."""
@@ -78,7 +76,7 @@ class Memory(Result):
         if isfinite(self.length) and max(self.sensitivity) > 0:
             top = max(self.sensitivity)
             marks.append(Line("fit", lags, [top * exp(-lag / self.length) for lag in lags], style="dashed"))
-        return (Plot("Memory", tuple(marks), Axis("lag (steps)"), Axis("sensitivity", log=True)),)
+        return (Plot("Memory", tuple(marks), Axis("lag (steps)"), Axis("sensitivity", log=True), id="memory"),)
 
     def _at(self, lag: int) -> float:
         """Measured, or by the fit beyond the sequence."""

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Finding, Plot, Result, Scatter, Value
+from gnomon.findings.structured import STATE_GROWS
 
 __all__ = ["StateSpectrum", "state_spectrum"]
 
@@ -56,15 +57,7 @@ class StateSpectrum(Result):
     def findings(self) -> tuple[Finding, ...]:
         """Linear recurrences that grow."""
         return tuple(
-            Finding(
-                "state-grows",
-                f"A mode of the linear recurrence '{name}' grows by {r:.4g} at every step.",
-                "Write its eigenvalues as exp(-exp(nu) + i theta), as gnomon.models.LinearRecurrentUnit does.",
-                0.7,
-                name,
-                (Value("largest eigenvalue", r),),
-                0.0,
-            )
+            Finding(STATE_GROWS, name, {"factor": r}, (Value("largest eigenvalue", r),), 0.0)
             for name, r, linear in zip(self.layers, self.radius, self.linear, strict=True)
             if linear and r > 1 + BEYOND
         )

@@ -28,6 +28,11 @@ __all__ = ["Invariance", "Motion", "invariance"]
 
 CALL = "invariance(module, x)"
 
+NAMES = {
+    "pixel-right": "one pixel right", "pixel-left": "one pixel left", "pixel-down": "one pixel down",
+    "mirror-horizontal": "mirror, left to right", "mirror-vertical": "mirror, top to bottom",
+}  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Motion(Record):
@@ -41,6 +46,7 @@ class Motion(Record):
     change: float
     decisions: float
     interval: Interval
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,21 +93,21 @@ def invariance(module: nn.Module, x: Inputs) -> Invariance:
     before = outputs(module, images, call=CALL)
     decided, n = decisions(before), len(before)
     rows = []
-    for name, moved in motions(images).items():
+    for id, moved in motions(images).items():
         after = outputs(module, moved, call=CALL)
         change = relative_change(before, after)  # (1)
         changed = int((decisions(after) != decided).sum())
-        rows.append(Motion(name, change, changed / n, binomial_interval(changed, n)))
+        rows.append(Motion(NAMES[id], change, changed / n, binomial_interval(changed, n), id))
     return Invariance(tuple(rows), n)
 
 
 def motions(x: Float[Tensor, "n c h w"]) -> dict[str, Float[Tensor, "n c h w"]]:
-    """Images moved by one pixel, with zeros coming in, and mirrored, by name."""
+    """Images moved by one pixel, with zeros coming in, and mirrored, by id."""
     moved = {}
-    for name, axis, by in (("one pixel right", 3, 1), ("one pixel left", 3, -1), ("one pixel down", 2, 1)):
+    for id, axis, by in (("pixel-right", 3, 1), ("pixel-left", 3, -1), ("pixel-down", 2, 1)):
         shifted = torch.roll(x, by, axis)
         edge = [slice(None)] * 4
         edge[axis] = slice(0, 1) if by > 0 else slice(-1, None)
         shifted[tuple(edge)] = 0
-        moved[name] = shifted
-    return {**moved, "mirror, left to right": x.flip(3), "mirror, top to bottom": x.flip(2)}
+        moved[id] = shifted
+    return {**moved, "mirror-horizontal": x.flip(3), "mirror-vertical": x.flip(2)}

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from gnomon.core.results import Curves, Finding, Plot, Value, WithCurves
 from gnomon.core.results.plain import HIDDEN
+from gnomon.findings.training import TRAINING_DIVERGED
 from gnomon.training.optimizers import AbstractOptimizer
 
 REASONS = {
@@ -117,10 +118,9 @@ class Run(WithCurves):
         if not self.diverges:
             return ()
         end = "no longer finite" if self.stopped == "diverged" else f"{float(self.loss[-1]):.3g}"
-        what = f"Training diverged: the {self.loss_name} was {float(self.loss[0]):.3g} and is {end}."
-        cure = f"Use a learning rate below {self.optimizer.lr:.3g}."
+        values = {"loss": self.loss_name, "first": float(self.loss[0]), "last": end, "lr": self.optimizer.lr}
         evidence = (Value("first loss", float(self.loss[0])), Value("last finite loss", float(self.loss[-1])))
-        return (Finding("training-diverged", what, cure, DIVERGED, evidence=evidence),)
+        return (Finding(TRAINING_DIVERGED, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The losses over time."""

@@ -37,7 +37,7 @@ def test_one_class_that_is_taken_for_another_is_named():
     x, y = torch.cat([SPLIT.x, SPLIT.x_test]), torch.cat([SPLIT.y, SPLIT.y_test])
     hit = (y == 7) & (torch.rand(len(y), generator=torch.Generator().manual_seed(0)) < 0.35)
     told = compared_labels(x[:900], torch.where(hit, 1, y)[:900], x[900:], y[900:])
-    assert kinds(told) == ["noisy-labels"] and told.worst == 1 and "label 1" in told.findings[0].what
+    assert kinds(told) == ["noisy-labels"] and told.worst == 1 and "label 1" in told.findings[0].message
     assert kinds(compared_labels(x[:900], y[:900], x[900:], y[900:])) == []
 
 

@@ -244,7 +244,7 @@ STRANGE = Unusual(20, 15, 10.0, 0.05, 1e-4, (1, 2, 3), False)
 )
 def test_a_shift_is_told_on_one_side_of_each_threshold_only(record, kinds, severe):
     assert [f.kind for f in record.findings] == kinds
-    assert not kinds or (record.findings[0].severity >= 0.5) == severe
+    assert not kinds or (record.findings[0].level.name == "PROBLEM") == severe
 
 
 def test_copies_with_small_changes_have_the_p_value_of_fisher_times_the_number_of_levels():

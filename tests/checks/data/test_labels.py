@@ -105,7 +105,7 @@ def test_contradictions():
     x, y = torch.cat([X, X[:30]]), torch.cat([Y, (Y[:30] + 1) % 10])
     found = conflicts(x, y)
     assert len(found.groups) == 30 and found.least_error == 30 / 1230
-    assert found.findings[0].level.name == "FAULT" and found.findings[0].kind == "conflicting-labels"
+    assert found.findings[0].level.name == "PROBLEM" and found.findings[0].kind == "conflicting-labels"
     assert conflicts(torch.cat([X, X[:30]]), torch.cat([Y, Y[:30]])).findings == ()  # equal labels: no contradiction
 
 
@@ -143,7 +143,7 @@ def test_broken_channels_are_named_and_empty_rows_of_pictures_are_not():
     series[:, 4], picture[:, 2] = 0.0, 1.0
     for x, number in ((series, 4), (series.mT, 4), (picture, 2)):
         (found,) = channel_findings(x)
-        assert found.kind == "constant-features" and f"number {number}:" in found.what
+        assert found.kind == "constant-features" and f"number {number}:" in found.message
     assert channel_findings(SPLIT.x) == channel_findings(SPLIT.x[:, 0]) == ()  # 8 rows of 8: no channels
 
 
@@ -161,7 +161,7 @@ def test_classes():
     assert class_findings(y[y != 3], 10, y)[0].kind == "class-missing"
     assert class_findings(y[y != 0], 10)[0].kind == "labels-off-by-one"
     rare = torch.tensor([0] * 950 + [1] * 50)
-    assert "95.0%" in class_findings(rare, 2)[0].what
+    assert "95.0%" in class_findings(rare, 2)[0].message
     assert class_findings(torch.tensor([0] * 70 + [1] * 30), 2) == ()
 
 
@@ -170,7 +170,7 @@ def test_rows_of_a_coarse_table_that_were_copied_with_other_labels():
     x = torch.randint(0, 2, (1500, 30), generator=g).float()
     y = (x[:, 0] + x[:, 1] > 1).long()
     copied = conflicts(torch.cat([x, x[:150]]), torch.cat([y, 1 - y[:150]]))
-    assert [f.level.name for f in copied.findings] == ["FAULT"]
+    assert [f.level.name for f in copied.findings] == ["PROBLEM"]
     few = x[:, :8]  # 256 different rows: they coincide by chance, and their labels are drawn
     drawn = (torch.rand(1500, generator=g) < 0.3 + 0.3 * few[:, 0]).long()
     assert [f.level.name for f in conflicts(few, drawn).findings] == ["WARNING"]
@@ -179,7 +179,7 @@ def test_rows_of_a_coarse_table_that_were_copied_with_other_labels():
 def test_columns_are_called_by_their_names():
     x = torch.randn(100, 4, generator=torch.Generator().manual_seed(0)) * torch.tensor([1.0, 1.0, 1.0, 1000.0])
     x[:, 1] = 2 * x[:, 0]
-    named = [finding.what for finding in columns(x, names=("age", "years", "height", "income")).findings]
+    named = [finding.message for finding in columns(x, names=("age", "years", "height", "income")).findings]
     assert "'income'" in named[0] and "'age' = 'years'" in named[1]
-    assert "Column 3" in columns(x).findings[0].what and "0 = 1" in columns(x).findings[1].what
-    assert "Column 3" in columns(x, names=("age",)).findings[0].what  # names of other columns
+    assert "Column 3" in columns(x).findings[0].message and "0 = 1" in columns(x).findings[1].message
+    assert "Column 3" in columns(x, names=("age",)).findings[0].message  # names of other columns

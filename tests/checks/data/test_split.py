@@ -61,9 +61,9 @@ def test_copies_that_the_data_came_with():
     x[600:] = x[:300]  # a third of the examples are copies, wherever they fall
     x = x[torch.randperm(900, generator=torch.Generator().manual_seed(1))]
     (found,) = leaks(x[:600], x[600:]).findings
-    assert found.severity < 0.5 and "drop the copies before you split" in found.cure
+    assert found.level.name == "WARNING" and "before you split" in found.fix
     (planted,) = leaks(*leaked(0, lambda x: x)).findings
-    assert planted.severity > 0.9 and "Split first" in planted.cure
+    assert planted.level.name == "PROBLEM" and "Split first" in planted.fix
 
 
 @pytest.mark.full
@@ -165,7 +165,7 @@ def test_a_few_mirrored_digits_are_found_and_named():
     found = shift((X[a], Y[a]), (x, Y[b]), seed=3)
     assert not found.inputs_shifted and [f.kind for f in found.findings] == ["train-test-shift"]
     assert found.strange is not None and sum(i < 34 for i in found.strange.first) >= 7
-    assert "like" in found.verdict and str(found.strange.first[0]) in found.findings[0].cure
+    assert "like" in found.verdict and str(found.strange.first[0]) in found.findings[0].fix
 
 
 def test_the_law_of_unusual_examples_is_that_of_ranks():

@@ -78,8 +78,8 @@ def test_softmax_along_the_last_of_three_axes():
 def test_nll_takes_logarithms():
     f, y, loss = torch.randn(8, 3, generator=G), torch.zeros(8).long(), "negative log-likelihood"
     assert head_findings(f.log_softmax(1), y, loss) == ()
-    said = [head_findings(outputs, y, loss)[0].what for outputs in (f.softmax(1), f)]
-    assert "returns probabilities" in said[0] and "no logarithms" in said[1]
+    said = [head_findings(outputs, y, loss)[0].message for outputs in (f.softmax(1), f)]
+    assert "returns probabilities" in said[0] and "returns other numbers" in said[1]
 
 
 class Blocks(nn.Module):
@@ -99,8 +99,8 @@ def test_layers_in_a_plain_list():
         return registered_findings(net, lambda: net(X).square().mean())
 
     (one,) = found(Blocks())
-    assert (one.kind, one.where) == ("layers-not-registered", "blocks") and "84 parameters" in one.what
-    assert "self.blocks = nn.ModuleList" in one.cure
+    assert (one.kind, one.where) == ("layers-not-registered", "blocks") and "84 parameters" in one.message
+    assert "self.blocks = nn.ModuleList" in one.fix
     assert found(Blocks(nn.ModuleList)) == () and found(Blocks(asked=True)) == ()  # a teacher that is only asked
 
 
@@ -199,12 +199,12 @@ def test_what_the_first_weights_are_given():
 def test_nothing_learned_and_nothing_to_learn():
     errors = torch.ones(400) + 0.01 * torch.randn(400, generator=G)
     (found,) = number_outcome_findings(errors, None, simple=0.004)
-    assert found.kind == "not-learning" and "belongs to its input" in found.cure
+    assert found.kind == "not-learning" and "belongs to its input" in found.fix
     assert number_outcome_findings(errors - 0.5, None, simple=0.004) == ()
     (found,) = number_outcome_findings(errors - 0.9, errors + 0.4, simple=-0.01)  # learned by heart
     assert found.kind == "labels-unrelated" and number_outcome_findings(errors - 0.9, errors - 0.8, simple=-0.01) == ()
     (found,) = outcome_findings(Outcome(0.1, 0.1, 1000, 500, guess=0.1, simple=0.11))
-    assert "belongs to its input" in found.cure and outcome_findings(Outcome(0.4, 0.4, 1000, 500, 0.1, 0.11)) == ()
+    assert "belongs to its input" in found.fix and outcome_findings(Outcome(0.4, 0.4, 1000, 500, 0.1, 0.11)) == ()
 
 
 def test_batch_norm_before_its_first_batch_hides_no_input():

@@ -23,10 +23,11 @@ def layers(*powers):
 @pytest.mark.parametrize("powers, blamed", [((0, -2, -6, -8, -10), ""), ((0, -1, -7, -8, -10), "2")])
 def test_a_layer_is_blamed_alone_where_it_makes_more_than_half_of_the_change(powers, blamed):
     (finding,) = signal_findings(layers(*powers))
-    assert finding.kind == "vanishing-activations" and finding.where == blamed and finding.level is Level.FAULT
-    by = "'2' alone changes them by 1e-06" if blamed else "each of 5 layers by 0.0032"  # 10^(-10 / 4), in four steps
+    assert finding.kind == "vanishing-activations" and finding.where == blamed and finding.level is Level.PROBLEM
+    each = "by 0.0032 at each of 5 layers (variance of the weights: unknown)"  # 10^(-10 / 4), in four steps
+    by = "by 1e-06 at '2' alone" if blamed else each
     way = "from the first layer to the last"
-    assert finding.what == f"Vanishing activations: their squares change by 1.0e-10 {way}; {by}."
+    assert finding.message == f"Vanishing activations: squares change by 1.0e-10 {way}, {by}."
     assert [value.value for value in finding.evidence] == [pytest.approx(1e-10), 1e4]
 
 
@@ -47,12 +48,12 @@ def test_a_narrow_layer_behind_which_a_bias_hides_is_found_by_sums_over_its_outp
 @pytest.mark.parametrize(
     "change, kind, level",
     [
-        (dict(forward=Forward(None, None, None)), "not-finite", Level.FAULT),
-        (dict(forward=Forward(1.0, 0.0, 0.51)), "dead-units", Level.FAULT),
-        (dict(forward=Forward(1.0, 0.99, 0.69), units=128), "dead-units", Level.FAULT),
+        (dict(forward=Forward(None, None, None)), "not-finite", Level.PROBLEM),
+        (dict(forward=Forward(1.0, 0.0, 0.51)), "dead-units", Level.PROBLEM),
+        (dict(forward=Forward(1.0, 0.99, 0.69), units=128), "dead-units", Level.PROBLEM),
         (dict(forward=Forward(1.0, 0.99, 0.66), units=128), None, None),  # alike: four deviations, up to 0.677
         (dict(forward=Forward(0.0, 0.0, 1.0), kind="BatchNorm2d", weights="none"), None, None),  # a scale of zero
-        (dict(forward=Forward(1.0, 0.0, 1.0)), "dead-units", Level.FAULT),
+        (dict(forward=Forward(1.0, 0.0, 1.0)), "dead-units", Level.PROBLEM),
         (dict(forward=Forward(1.0, 0.0, 0.5)), None, None),
         (dict(weights="zero"), "zero-weights", Level.NOTE),  # of the last layer
     ],

@@ -111,10 +111,8 @@ def test_parameters_that_are_not_reached():
     assert list(lost_parts(Net("unused"), reached(Net("unused")))) == ["second"]
     net = Net()
     net.shift = nn.Parameter(torch.zeros(20))  # beside layers that are reached, and never used
-    assert (
-        list(lost_parts(net, reached(net))) == ["shift"] and "self.shift" in reach_findings(net, reached(net))[0].cure
-    )
-    assert reach_findings(net, reached(net))[0].severity > 0.5
+    assert list(lost_parts(net, reached(net))) == ["shift"] and "self.shift" in reach_findings(net, reached(net))[0].fix
+    assert reach_findings(net, reached(net))[0].level.name == "PROBLEM"
 
     class Guided(Net):
         def forward(self, x):

@@ -195,7 +195,7 @@ def test_planted_faults_are_named_first(name, kind, where):
     kinds = [finding.kind for finding in result.findings]
     assert result.worst.kind == kind, kinds
     assert result.worst.where == where and ("merged-inputs" in kinds or name != "merged")
-    assert result.worst.what in result.verdict and json.loads(json.dumps(result.to_dict()))["findings"]
+    assert result.worst.message in result.verdict and json.loads(json.dumps(result.to_dict()))["findings"]
 
 
 @pytest.mark.parametrize("widths", [(7, 2000, 2000, 900, 1), (400, 50, 800, 8, 3), (3, 512, 8, 512, 1)])
@@ -218,7 +218,7 @@ def test_two_layers_of_sigmoids_are_slow_and_ten_are_a_fault():
         sizes = (200, *[64] * depth, 10)
         layers = [part for a, b in pairwise(sizes) for part in (nn.Linear(a, b), nn.Sigmoid())][:-1]
         found = signal(nn.Sequential(*layers), x).findings
-        assert any(f.level is Level.FAULT for f in found) is fault, found
+        assert any(f.level is Level.PROBLEM for f in found) is fault, found
 
 
 def plain(depth, activation=nn.ReLU):

@@ -52,9 +52,9 @@ def test_learning_rates_are_judged_on_one_side_of_each_threshold_only(falls, kno
 
 def test_the_advised_rate_is_the_one_that_did_best():
     (large,) = step_size_findings({0.01: 0.9, 0.1: 1.0, 1.0: 0.0}, start=1.0, lr=0.5, steps=30)
-    assert "lr=0.05 or less" in large.cure
+    assert "lr=0.05 or less" in large.fix
     (small,) = step_size_findings({1.0: 1e-3, 10.0: 0.9, 100.0: 0.5}, start=1.0, lr=0.5, steps=30)
-    assert "lr=5." in small.cure
+    assert "lr=5." in small.fix
 
 
 @pytest.mark.parametrize(

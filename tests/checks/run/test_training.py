@@ -98,8 +98,8 @@ def test_outcomes(found, kinds):
 
 
 def test_what_helps_against_overfitting_is_told_by_the_learning_curve():
-    steep = outcome_findings(Outcome(1.0, 0.7, 1000, 1000, 0.1, 0.72, gain=0.05, fitted=900))[0].cure
-    flat = outcome_findings(Outcome(1.0, 0.7, 1000, 1000, 0.1, 0.72, gain=0.001, fitted=900))[0].cure
+    steep = outcome_findings(Outcome(1.0, 0.7, 1000, 1000, 0.1, 0.72, gain=0.05, fitted=900))[0].fix
+    flat = outcome_findings(Outcome(1.0, 0.7, 1000, 1000, 0.1, 0.72, gain=0.001, fitted=900))[0].fix
     assert steep.startswith("Collect more examples") and "+5.0 points" in steep
     assert flat.startswith("Stop earlier") and "help little" in flat
 

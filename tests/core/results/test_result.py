@@ -17,6 +17,7 @@ from gnomon.core.results import (
     Hypothesis,
     Image,
     Interval,
+    Kind,
     Level,
     Line,
     Plot,
@@ -38,6 +39,8 @@ MARKS = (
     Reference("limit", 2.0),
 )
 
+FAST = Kind("fast", Level.PROBLEM, "It grows fast.", "Wait.")
+
 
 @dataclass(frozen=True, slots=True)
 class Growth(Result):
@@ -51,7 +54,7 @@ class Growth(Result):
 
     @property
     def findings(self):
-        return (Finding("fast", "It grows fast.", "Wait.", 0.6, evidence=(Value("rate", self.rate),)),)
+        return (Finding(FAST, evidence=(Value("rate", self.rate),)),)
 
     def plots(self):
         return (Plot("Growth", (Line("n", self.times, self.times),), Axis("t"), Axis("n", log=True)),)
@@ -74,7 +77,7 @@ def test_json_has_no_infinity_and_leaves_out_what_is_hidden():
     text = json.dumps(GROWN.to_dict(), allow_nan=False)
     assert json.loads(text)["times"] == [1.0, 2.0, "inf"] and "secret" not in text
     assert json.loads(text)["findings"][0]["evidence"][0]["value"] == 3.0
-    assert plain({1: (float("nan"), Level.FAULT, None, True)}) == {"1": ["nan", "fault", None, True]}
+    assert plain({1: (float("nan"), Level.PROBLEM, None, True)}) == {"1": ["nan", "problem", None, True]}
 
 
 def test_text_is_the_verdict_and_one_line_for_each_field():
@@ -110,9 +113,13 @@ def test_every_mark_is_drawn_and_told_as_data(mark):
     )
 
 
-def test_gravity_is_one_number():
-    levels = [Finding("k", "w", "c", s).level for s in (0.0, 0.249, 0.25, 0.499, 0.5, 1.0)]
-    assert levels == [Level.NOTE, Level.NOTE, Level.WARNING, Level.WARNING, Level.FAULT, Level.FAULT]
+def test_a_finding_fills_the_templates_of_its_kind():
+    row = Kind("dead", Level.PROBLEM, "{share:.0%} of '{where}' is dead.", "Revive '{where}'.", page="a.md")
+    finding = Finding(row, "fc1", {"share": 0.5}, (Value("share", 0.5),), 0.01)
+    assert str(finding) == "50% of 'fc1' is dead. Revive 'fc1'." and finding.level is Level.PROBLEM
+    told = finding.to_dict()
+    assert (told["kind"], told["level"], told["values"], told["page"]) == ("dead", "problem", {"share": 0.5}, "a.md")
+    assert told["message"] == finding.message and told["fix"] == finding.fix and told["false_alarm"] == 0.01
 
 
 def test_values_say_how_they_were_obtained():

@@ -35,9 +35,9 @@ def test_a_learning_rate_is_called_too_large_exactly_where_training_diverges(mom
     content = answered(StabilityStep, line(), (X, 3 * X), optimizer=SGD(lr, momentum=momentum)).content
     assert [f.kind for f in content.findings] == (["learning-rate-too-large"] if factor > 1 else [])
     for finding in content.findings:
-        assert finding.level.name == "FAULT"
-        assert f"{factor:.1f}x above the stable limit {edge:.3g}" in finding.what
-        assert f"{0.5 * edge:.2g}" in finding.cure and finding.evidence[1].value == pytest.approx(edge, rel=1e-5)
+        assert finding.level.name == "PROBLEM"
+        assert f"{factor:.1f}x above the stable limit {edge:.3g}" in finding.message
+        assert f"{0.5 * edge:.2g}" in finding.fix and finding.evidence[1].value == pytest.approx(edge, rel=1e-5)
 
 
 @pytest.mark.parametrize("pace, level", [(0.12, None), (0.08, "NOTE"), (0.008, "WARNING")])
@@ -45,7 +45,7 @@ def test_a_tenth_of_the_limit_is_where_a_learning_rate_is_called_small_momentum_
     limit, edge, asks = 2 / CURVATURE, 2 * 1.9 / CURVATURE, level is not None
     rule = SGD(pace * limit * (1 - 0.9), momentum=0.9)  # momentum of 0.9 adds up ten steps
     content = answered(StabilityStep, line(), (X, 3 * X), optimizer=rule).content
-    assert [f.cure for f in content.findings] == (
+    assert [f.fix for f in content.findings] == (
         [f"Try a larger learning rate, up to {0.5 * edge:.2g}."] if asks else []
     )
     assert all(finding.level.name == level for finding in content.findings)

@@ -49,9 +49,9 @@ def test_the_range_of_inputs_is_that_of_signal_propagation(rms):
 def test_classes_without_examples_are_a_warning_and_one_class_is_a_fault():
     x = torch.randn(40, 4)
     (missing,) = answered(DataStep, nn.Linear(4, 5), (x, CLASSES)).content.findings
-    assert missing.level.name == "WARNING" and missing.what == "3 of 5 classes have no training example."
+    assert missing.level.name == "WARNING" and missing.message == "3 of 5 classes have no training example."
     (one,) = answered(DataStep, nn.Linear(4, 2), (x, torch.zeros(40, dtype=torch.long))).content.findings
-    assert one.level.name == "FAULT" and one.kind == "one-class"
+    assert one.level.name == "PROBLEM" and one.kind == "one-class"
 
 
 @pytest.mark.filterwarnings("ignore::gnomon.core.inputs.images.AdaptedInputWarning")
@@ -59,7 +59,5 @@ def test_what_was_done_to_images_is_said_in_one_line():
     images = torch.randint(0, 256, (40, 8, 8), dtype=torch.uint8)
     net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(72, 2))
     result = answered(DataStep, net, (images, CLASSES))
-    assert result.content.answer.endswith(
-        "about 1 is best. Note: uint8 inputs were scaled to [0, 1] and a channel axis was added."
-    )
+    assert result.content.notes == ("uint8 inputs were scaled to [0, 1] and a channel axis was added",)
     assert result.product.rms == pytest.approx(float((images.double() / 255).square().mean().sqrt()), rel=1e-6)

@@ -33,4 +33,4 @@ def test_a_shift_by_one_pixel_must_not_change_decisions(side, wide, said):
     run = train(net, x, y, steps=1, optimizer="sgd")
     findings = answered(InvarianceStep, net, (x, y), [run]).content.findings
     assert [f.kind for f in findings] == (["shifts-change-decisions"] if said else [])
-    assert all(said in f.what for f in findings)
+    assert all(said in f.message for f in findings)

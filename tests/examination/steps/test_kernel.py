@@ -58,7 +58,7 @@ def test_labels_that_nothing_tells_are_guessed_by_the_largest_class(outputs):
     result = answered(KernelStep, nn.Linear(3, outputs), (x, y))
     assert result.product.prediction.accuracy == pytest.approx(0.75, abs=0.1)
     (finding,) = result.content.findings
-    assert finding.kind == "labels-unrelated" and "guessing the largest class: 75.0%" in finding.what
+    assert finding.kind == "labels-unrelated" and "guessing the largest class: 75.0%" in finding.message
 
 
 class Constant(nn.Module):
@@ -75,7 +75,7 @@ class Constant(nn.Module):
 def test_a_network_that_cannot_tell_examples_apart_is_a_fault():
     result = answered(KernelStep, Constant(), (torch.randn(40, 3), torch.arange(40) % 2))
     (finding,) = result.content.findings
-    assert finding.kind == "indistinct-examples" and finding.level.name == "FAULT" and result.product is None
+    assert finding.kind == "indistinct-examples" and finding.level.name == "PROBLEM" and result.product is None
 
 
 def narrow(norm):

@@ -96,4 +96,4 @@ def test_a_line_has_nothing_to_widen(layers, cure):
     result = examined(
         make, (x[:500], y[:500]), (x[500:], y[500:]), budget=60, optimizer="sgd", lr=1e-4, epochs=20, steps=steps
     )
-    assert [f.cure for f in result.section("limit").findings] == [cure], str(result)
+    assert [f.fix for f in result.section("limit").findings] == [cure], str(result)

@@ -120,12 +120,12 @@ def test_nodes_that_are_alike_are_no_fault_where_the_network_learned():
     x = torch.cat([(dense + dense.mT).sum(2, keepdim=True) / 5 - 1, torch.ones(120, 10, 2)], 2)
     steps = [s for s in STEPS if s.key in ("architecture", "training", "graphs")]
     plan = {"optimizer": Adam(0.01), "epochs": 14, "batch": 40, "budget": 30, "clock": Ticking(1e-3)}
-    severities = []
+    levels = []
     for labels in (y, y[torch.randperm(120, generator=g)]):  # and with labels that cannot be learned
         torch.manual_seed(1)
         found = examine(Convolutions(5), ((x, matrix), labels), steps=steps, fit=True, **plan)
-        severities.append([f.severity for f in found.section("graphs").findings if f.kind == "oversmoothed"])
-    assert severities == [[0.4], [0.6]]
+        levels.append([f.level.name for f in found.section("graphs").findings if f.kind == "oversmoothed"])
+    assert levels == [["WARNING"], ["PROBLEM"]]
 
 
 def test_other_networks_have_no_such_section():

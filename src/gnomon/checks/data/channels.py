@@ -11,7 +11,7 @@ Reference: [lecun1998efficient], section 4.3.
 >>> import torch
 >>> x = torch.randn(50, 3, 40)
 >>> x[:, 1] = 0
->>> channel_findings(x)[0].what
+>>> channel_findings(x)[0].message
 '1 of 3 channels is constant, number 1: it teaches nothing.'
 """
 
@@ -19,6 +19,7 @@ from torch import Tensor
 
 from gnomon.core.inputs.arguments import Inputs, tensors
 from gnomon.core.results import Finding
+from gnomon.findings.data import CONSTANT_CHANNELS
 
 __all__ = ["channel_findings"]
 
@@ -46,13 +47,8 @@ def channel_findings(x: Inputs) -> tuple[Finding, ...]:
     constant = (rows.amax(1) == rows.amin(1)).nonzero()[:, 0].tolist()
     if not constant or len(constant) == len(rows):
         return ()
-    one = len(constant) == 1
-    names = ", ".join(map(str, constant[:5]))
-    verb, teach = ("is", "it teaches") if one else ("are", "they teach")
-    word = "number" if one else "numbers"
-    what = f"{len(constant)} of {len(rows)} channels {verb} constant, {word} {names}: {teach} nothing."
-    cure = "Look at how they were read (a broken sensor, an empty plane of color), or drop them."
-    return (Finding("constant-features", what, cure, SEVERITY, "inputs", (), 0.0),)
+    values = {"constant": len(constant), "total": len(rows), "names": ", ".join(map(str, constant[:5]))}
+    return (Finding(CONSTANT_CHANNELS, "inputs", values, (), 0.0),)
 
 
 def _axis(x: Tensor) -> int | None:

@@ -24,6 +24,14 @@ from torch import Tensor
 
 from gnomon.core.inputs.arguments import Inputs, tensors
 from gnomon.core.results import Finding, Result, Value
+from gnomon.findings.data import (
+    ALL_COLUMNS_SCALE,
+    COLUMN_OFFSET,
+    COLUMN_SCALE,
+    CONSTANT_COLUMNS,
+    FILLED_COLUMNS,
+    REPEATED_COLUMNS,
+)
 
 __all__ = ["Columns", "columns"]
 
@@ -64,7 +72,9 @@ class Columns(Result):
     @property
     def verdict(self) -> str:
         """One sentence."""
-        return self.findings[0].what if self.findings else f"The {self.count} columns vary, differ, and have one scale."
+        return (
+            self.findings[0].message if self.findings else f"The {self.count} columns vary, differ, and have one scale."
+        )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -76,37 +86,31 @@ class Columns(Result):
         return f"'{self.names[i]}'" if len(self.names) == self.count else str(i)
 
     def _scale(self) -> tuple[Finding, ...]:
-        cure = "Standardize each column: x = (x - x_train.mean(0)) / x_train.std(0), for train and test alike."
         evidence = (Value("largest spread of a column", self.largest), Value("lower quartile of spreads", self.low))
         ratio = self.largest / self.low if self.low > 0 else 1.0
         if ratio > RATIO:
-            what = f"Column {self._name(self.widest)} has {ratio:.3g} times the spread of others, and drowns them."
-            return (Finding("feature-scale", what, cure, 0.91, "inputs", evidence),)
+            values = {"column": self._name(self.widest), "ratio": ratio}
+            return (Finding(COLUMN_SCALE, "inputs", values, evidence),)
         if self.offset > OFFSET:
-            what = f"The mean of a column is {self.offset:.3g} times its spread away from zero."
             far = (Value("distance of a mean from zero, in spreads", self.offset),)
-            return (Finding("feature-scale", what, cure, 0.91, "inputs", far),)
+            return (Finding(COLUMN_OFFSET, "inputs", {"offset": self.offset}, far),)
         if self.count <= TABLE and self.largest > 0 and not SMALL <= self.largest <= LARGE:
             word = "small" if self.largest < SMALL else "large"
-            what = f"All columns are {word}: the largest spread is {self.largest:.3g}, and networks are made for 1."
-            return (Finding("feature-scale", what, cure, 0.972, "inputs", evidence),)
+            return (Finding(ALL_COLUMNS_SCALE, "inputs", {"word": word, "largest": self.largest}, evidence),)
         return ()
 
     def _constant(self) -> tuple[Finding, ...]:
         if not self.constant:
             return ()
         names = ", ".join(map(self._name, self.constant[:5]))
-        what = f"{len(self.constant)} of {self.count} columns are constant, such as {names}: they teach nothing."
-        cure = "Drop them, x = x[:, x_train.std(0) > 0], or look at how they were read."
-        return (Finding("constant-features", what, cure, MENDED_FIRST if self.filled else 0.2, "inputs"),)
+        values = {"constant": len(self.constant), "total": self.count, "names": names}
+        return (Finding(FILLED_COLUMNS if self.filled else CONSTANT_COLUMNS, "inputs", values),)
 
     def _repeated(self) -> tuple[Finding, ...]:
         if not self.repeated:
             return ()
         names = ", ".join(f"{self._name(i)} = {self._name(j)}" for i, j in self.repeated[:5])
-        what = f"{len(self.repeated)} columns repeat another one up to scale: {names}."
-        cure = "Keep one of each, or look at how the table was joined."
-        return (Finding("repeated-features", what, cure, MENDED_FIRST, "inputs"),)
+        return (Finding(REPEATED_COLUMNS, "inputs", {"repeated": len(self.repeated), "names": names}),)
 
 
 def columns(x: Inputs, *, names: Sequence[str] = ()) -> Columns:

@@ -39,6 +39,7 @@ from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.results import Finding, Result, Value
+from gnomon.findings.data import NOISIER_THAN_TEST, SHUFFLED_IN_TRAIN
 
 __all__ = ["MOST", "TESTED", "ComparedLabels", "compared_labels"]
 
@@ -106,7 +107,7 @@ class ComparedLabels(Result):
     def verdict(self) -> str:
         """One sentence."""
         if self.findings:
-            return self.findings[0].what
+            return self.findings[0].message
         if not self.examples:
             return "There are not enough examples to compare the labels of train and test."
         return "A simple model finds the labels of train as easy as those of test."
@@ -115,26 +116,17 @@ class ComparedLabels(Result):
     def findings(self) -> tuple[Finding, ...]:
         """That training targets are out of order, or that more of their labels are wrong."""
         if self.unrelated and self.within is not None:
-            what = (
-                f"A simple model of the training examples saves {max(self.train, 0.0):.0%} of the errors of a guess on "
-                f"others of them, one of fewer test examples {self.within:.0%}: training targets are out of order."
-            )
-            cure = "Check that each training target belongs to its input: shuffle both alike, x[order] and y[order]."
             evidence = Value("errors saved in train", self.train), Value("errors saved in test", self.within)
-            return (Finding("labels-unrelated", what, cure, 0.9, "labels", evidence, 1e-5),)
+            values = {"train": max(self.train, 0.0), "test": self.within}
+            return (Finding(SHUFFLED_IN_TRAIN, "labels", values, evidence, 1e-5),)
         if not self.noisier:
             return ()
         overall = self._overall
         which, by = ("", self.difference) if overall else (f" with label {self.worst}", self.worst_difference)
-        what = (
-            f"A simple model contradicts {by:.0%} more of the training examples{which} than of such test examples: "
-            "about that many training labels are wrong."
-        )
-        of = "" if overall else f" with label {self.worst}"
-        cure = f"Look at training examples{of} that a model fitted to others contradicts, and correct or drop them."
+
         evidence = (Value("difference in the share that is contradicted", by),
                     Value("deviations from none", self.z if overall else self.worst_z))  # fmt: skip
-        return (Finding("noisy-labels", what, cure, 0.49, "labels", evidence, 2 * LEVEL),)
+        return (Finding(NOISIER_THAN_TEST, "labels", {"share": by, "which": which}, evidence, 2 * LEVEL),)
 
 
 def compared_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0) -> ComparedLabels:

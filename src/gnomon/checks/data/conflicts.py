@@ -25,6 +25,7 @@ from gnomon.checks.data.rows import capacity, digests
 from gnomon.core.inputs.source import source
 from gnomon.core.results import Finding, Result, Value
 from gnomon.core.results.plain import HIDDEN
+from gnomon.findings.data import COARSE_EXAMPLES, CONFLICTING_COPIES
 
 __all__ = ["Conflicts", "conflicts"]
 
@@ -68,10 +69,8 @@ class Conflicts(Result):
             return ()
         pairs = "; ".join(" = ".join(map(str, group[:3])) for group in self.groups[:5])
         evidence = (Value("least training error", self.least_error), Value("first of them", pairs))
-        cure = "Keep one label for each: drop these examples before training, train = [train[i] for i in kept]."
-        if not self.rich:
-            cure = "Add the features that tell these examples apart; no network can do better with these."
-        return (Finding("conflicting-labels", self.verdict, cure, 0.85 if self.rich else 0.3, "labels", evidence, 0.0),)
+        values = {"share": self.share, "best": 1 - self.least_error}
+        return (Finding(CONFLICTING_COPIES if self.rich else COARSE_EXAMPLES, "labels", values, evidence, 0.0),)
 
 
 def conflicts(x: Any, y: Any = None) -> Conflicts:

@@ -37,6 +37,7 @@ from gnomon.core.inputs.source import AbstractSource, source
 from gnomon.core.inputs.strata import stratified
 from gnomon.core.results import Finding, Result, Value
 from gnomon.core.results.plain import HIDDEN
+from gnomon.findings.data import LEAKED_TEST, REPEATED_EXAMPLES
 
 __all__ = ["Leaks", "fisher", "leaks"]
 
@@ -103,13 +104,14 @@ class Leaks(Result):
         if not self.leaked:
             return ()
         inherited = self.p_exact >= LEVEL and self.p_near >= LEVEL  # train has as many copies within itself
-        cure = REPEATED if inherited else SPLIT_FIRST
+        row = REPEATED_EXAMPLES if inherited else LEAKED_TEST
         evidence = (
             Value("equal in both sets", self.exact, meaning=f"by chance: {self.expected:.3g}"),
             Value("nearly equal in both sets", self.near),
             Value("first of them", ", ".join(f"test {i} = train {j}" for i, j in self.copies[:5])),
         )
-        return (Finding("leaked-test", self.verdict, cure, 0.45 if inherited else 0.93, "test", evidence, 2 * LEVEL),)
+        values = {"share": self.share, "test": self.test, "exact": self.exact, "near": self.near}
+        return (Finding(row, "test", values, evidence, 2 * LEVEL),)
 
 
 def leaks(train: Any, test: Any, *, seed: int = 0) -> Leaks:

@@ -40,6 +40,14 @@ from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import AbstractSource, Stream, source
 from gnomon.core.inputs.strata import stratified
 from gnomon.core.results import Finding, Result, Value
+from gnomon.findings.data import (
+    CLASS_SHIFT,
+    MANY_UNUSUAL,
+    SMALL_CLASS_SHIFT,
+    SMALL_SHIFT,
+    SOME_UNUSUAL,
+    TRAIN_TEST_SHIFT,
+)
 
 __all__ = ["Shift", "shift"]
 
@@ -125,21 +133,17 @@ class Shift(Result):
         found = []
         if self.inputs_shifted and not self.classes_shifted:  # other shares of classes shift the inputs as well
             evidence = Value("pairs told apart", self.auc), Value("p-value", self.p_value)
-            cure = "Use one preprocessing for both sets (the same transform on train and test), or split at random."
-            grave = 0.84 if self.auc >= LARGE_AUC else 0.4
-            found.append(Finding("train-test-shift", self.verdict, cure, grave, "test", evidence, LEVEL))
+            row = TRAIN_TEST_SHIFT if self.auc >= LARGE_AUC else SMALL_SHIFT
+            found.append(Finding(row, "test", {"auc": self.auc}, evidence, LEVEL))
         if self.classes_shifted:
-            what = _classes_differ(self.classes)
-            cure = "Split with stratify=y, as in train_test_split(x, y, stratify=y)."
             evidence = Value("difference of the shares", self.classes), Value("p-value", self.p_classes)
-            grave = 0.83 if self.classes >= LARGE_TV else 0.4
-            found.append(Finding("class-shift", what, cure, grave, "labels", evidence, LEVEL))
+            row = CLASS_SHIFT if self.classes >= LARGE_TV else SMALL_CLASS_SHIFT
+            found.append(Finding(row, "labels", {"share": self.classes}, evidence, LEVEL))
         if not found and self.strange is not None and self.has_strange:
             first = ", ".join(map(str, self.strange.first))
-            cure = f"Look at test examples {first} first: were they prepared and labeled like the training examples?"
             evidence = Value("excess of unusual examples", self.strange.excess), Value("p-value", self.strange.p_value)
-            grave = 0.6 if self.strange.excess >= LARGE_EXCESS else 0.4
-            found.append(Finding("train-test-shift", self.verdict, cure, grave, "test", evidence, STRANGE))
+            row = MANY_UNUSUAL if self.strange.excess >= LARGE_EXCESS else SOME_UNUSUAL
+            found.append(Finding(row, "test", {"excess": self.strange.excess, "first": first}, evidence, STRANGE))
         return tuple(found)
 
 

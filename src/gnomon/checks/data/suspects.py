@@ -44,6 +44,7 @@ from gnomon.core.inputs.source import source
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Axis, Finding, Histogram, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
+from gnomon.findings.data import NO_RELATION_SEEN, NOISY_LABELS
 
 __all__ = ["Suspects", "suspects"]
 
@@ -117,25 +118,29 @@ class Suspects(Result):
     def findings(self) -> tuple[Finding, ...]:
         """That labels are noisy, with the most suspect examples, or unrelated to the inputs."""
         if self.unrelated:
-            what = (
-                f"A simple model is right on {self.accuracy:.1%} of examples left out, a guess on {self.guess:.1%}: "
-                "it sees no relation of labels to inputs."
-            )
-            cure = "Check that labels belong to their inputs, x[order] and y[order], unless training learns them."
             shares = Value("accuracy of the votes", self.accuracy), Value("of a guess", self.guess)
-            return (Finding("labels-unrelated", what, cure, HINT, "labels", shares),)
+            values = {"accuracy": self.accuracy, "guess": self.guess}
+            return (Finding(NO_RELATION_SEEN, "labels", values, shares),)
         if not self.noisy:
             return ()
         first = ", ".join(map(str, self.ranked[:10]))
-        cure = f"Look at the labels of training examples {first} first, and correct or drop those that are wrong."
         evidence = (Value("rate of wrong labels", self.floor, self.interval, "estimate"),)
-        return (Finding("noisy-labels", self.verdict, cure, 0.75, "labels", evidence, 1 - CONFIDENCE),)
+        return (Finding(NOISY_LABELS, "labels", {"share": self.floor, "first": first}, evidence, 1 - CONFIDENCE),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Margins of all examples: wrong labels are on the left."""
         marks = (Histogram.of("examples", self.margins),) if self.ranked else ()
         words = "Below zero the neighbors of an example have another class than its label."
-        return (Plot("Labels against neighbors", marks, Axis("margin of the given label"), Axis("examples"), words),)
+        return (
+            Plot(
+                "Labels against neighbors",
+                marks,
+                Axis("margin of the given label"),
+                Axis("examples"),
+                words,
+                id="labels-against-neighbors",
+            ),
+        )
 
 
 def suspects(x: Any, y: Any = None, *, seed: int = 0, most: int = MOST) -> Suspects:

@@ -25,6 +25,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from gnomon.core.results import Finding, Value
+from gnomon.findings.data import CLASS_MISSING, CONSTANT_TARGETS, IMBALANCE, LABELS_OFF_BY_ONE, TARGET_SCALE
 
 __all__ = ["class_findings", "number_findings"]
 
@@ -52,21 +53,16 @@ def number_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
     size = float(table.var(0, correction=0).mean().sqrt())
     center = float(table.mean(0).square().mean().sqrt()) if table.shape[1] > 1 else float(table.mean())
     low, high = SPREADS
-    cure = "Standardize the targets: y = (y - y_train.mean()) / y_train.std(), and undo it for predictions."
+
     evidence = (Value("spread of the targets", size), Value("mean of the targets", center))
     if len(table) < 2:  # one number has no spread
         return ()
     if size == 0.0:
-        what = f"All targets are {center:.4g}: there is nothing to learn."
-        return (Finding("constant-targets", what, "Look at how the targets were read.", 0.99, "labels", evidence),)
+        return (Finding(CONSTANT_TARGETS, "labels", {"center": center}, evidence),)
     if low <= size <= high and (abs(center) <= OFFSET * size or abs(center) <= 1.0):
         return ()
     start = float((table.square().mean() + 1) / table.var(0, correction=0).mean().clamp_min(1e-300))
-    what = (
-        f"The targets have mean {center:.3g} and spread {size:.3g}, where a network begins with outputs of size one: "
-        f"the first loss is {start:.2g} times that of predicting the mean."
-    )
-    return (Finding("target-scale", what, cure, 0.973, "labels", evidence),)
+    return (Finding(TARGET_SCALE, "labels", {"center": center, "size": size, "start": start}, evidence),)
 
 
 def class_findings(y: Int[Tensor, " n"], classes: int, test: Int[Tensor, " m"] | None = None) -> tuple[Finding, ...]:
@@ -86,13 +82,10 @@ def class_findings(y: Int[Tensor, " n"], classes: int, test: Int[Tensor, " m"] |
     found = []
     if unseen:
         share = float(tested[unseen].sum() / tested.sum())
-        what = f"Class {unseen[0]} has no training example, and {share:.1%} of the test examples are of such classes."
-        cure = "Split with stratify=y, so that train has every class, and look at how its labels were read."
-        found.append(Finding("class-missing", what, cure, 0.94, "labels", (Value("classes missing", len(unseen)),)))
+        missing = (Value("classes missing", len(unseen)),)
+        found.append(Finding(CLASS_MISSING, "labels", {"first": unseen[0], "share": share}, missing))
     if int(counts[0]) == 0 and int(tested[0]) == 0 and classes > 2 and bool((counts[1:] > 0).all()):
-        what = f"Labels go from 1 to {classes - 1}, and the network has outputs for 0 to {classes - 1}."
-        cure = f"Number classes from 0, y = y - 1, and give the network {classes - 1} outputs."
-        found.append(Finding("labels-off-by-one", what, cure, 0.6, "labels"))
+        found.append(Finding(LABELS_OFF_BY_ONE, "labels", {"last": classes - 1}))
     return (*found, *_imbalance(counts[counts > 0]))
 
 
@@ -103,10 +96,5 @@ def _imbalance(counts: Tensor) -> tuple[Finding, ...]:
     even = 1 / len(counts)
     if largest < even + LARGEST * (1 - even) and ratio < RARE:
         return ()
-    what = (
-        f"The largest class has {largest:.1%} of the examples, and {ratio:.0f} times as many as the smallest: always "
-        f"guessing it is right in {largest:.1%} of cases."
-    )
-    cure = "Weight the loss, CrossEntropyLoss(weight=1 / counts), and judge by balanced accuracy instead of accuracy."
     evidence = (Value("accuracy of always guessing the largest class", largest),)
-    return (Finding("imbalance", what, cure, 0.46 if largest >= GRAVE else 0.4, "labels", evidence),)
+    return (Finding(IMBALANCE, "labels", {"largest": largest, "ratio": ratio}, evidence),)

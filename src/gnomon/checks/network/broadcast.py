@@ -18,6 +18,7 @@ from math import isclose
 from torch import Tensor
 
 from gnomon.core.results import Finding, Value
+from gnomon.findings.network import BROADCAST_LOSS
 
 __all__ = ["broadcast_findings"]
 
@@ -42,10 +43,8 @@ def broadcast_findings(outputs: Tensor, y: Tensor, loss: Callable[[Tensor, Tenso
             return ()
     if isclose(given, meant, rel_tol=1e-4, abs_tol=1e-12):  # sums in another order
         return ()
-    what = (
-        f"The outputs have shape {tuple(f.shape)} and the targets {tuple(y.shape)}: the loss compares each output with "
-        f"every target, and is {given:.3g} instead of {meant:.3g}."
-    )
+
     line = "loss_fn(model(x).squeeze(1), y)" if f.dim() > y.dim() else "loss_fn(model(x), y.squeeze(1))"
     evidence = (Value("loss as it is called", given), Value("loss of equal shapes", meant))
-    return (Finding("broadcast-loss", what, f"Give both one shape: write {line}.", 0.993, "loss", evidence, 0.0),)
+    values = {"outputs": tuple(f.shape), "targets": tuple(y.shape), "given": given, "meant": meant, "line": line}
+    return (Finding(BROADCAST_LOSS, "loss", values, evidence, 0.0),)

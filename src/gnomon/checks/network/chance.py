@@ -27,6 +27,7 @@ from gnomon.core.inputs.arguments import Inputs, count, invoke, table, take
 from gnomon.core.modules.pure import random_state
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Finding, Value
+from gnomon.findings.network import EXAMPLES_MIXED, NOT_DETERMINISTIC, RANDOM_IN_EVAL
 
 __all__ = ["chance_findings", "difference"]
 
@@ -52,14 +53,10 @@ def chance_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     first, *again = _repeated(module, few)
     apart = max(difference(first, other) for other in again)
     if apart > NOTHING:
-        what = f"Passes over the same examples with the same seed differ by {apart:.0%} of the spread of the outputs."
-        cure = "Look for state that forward changes (counters, caches, python's random), and seed or remove it."
-        return (Finding("not-deterministic", what, cure, 0.95, "outputs", (Value("difference", apart),), 0.0),)
+        return (Finding(NOT_DETERMINISTIC, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
     apart = difference(first, _outputs(module, few, 1))
     if apart > NOTHING:
-        what = f"In eval mode two passes over the same examples differ by {apart:.0%} of the spread of the outputs."
-        cure = "Write F.dropout(x, training=self.training) in forward, or use nn.Dropout, which model.eval() turns off."
-        return (Finding("random-in-eval", what, cure, 0.956, "outputs", (Value("difference", apart),), 0.0),)
+        return (Finding(RANDOM_IN_EVAL, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
     return _mixing(module, few, first)
 
 
@@ -75,12 +72,7 @@ def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...
     apart = difference(first[part], alone) if len(alone) == n - n // 2 else 0.0
     if apart <= NOTHING:
         return ()
-    what = f"The outputs of an example change by {apart:.0%} of their spread with the other examples of its batch."
-    cure = (
-        "Keep examples apart: nn.LSTM(..., batch_first=True), softmax(dim=-1) instead of dim=0, no view that moves "
-        "numbers between rows, and no batch statistics in eval mode."
-    )
-    return (Finding("examples-mixed", what, cure, 0.958, "outputs", (Value("difference", apart),), 0.0),)
+    return (Finding(EXAMPLES_MIXED, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
 
 
 def difference(a: Tensor, b: Tensor) -> float:

@@ -29,6 +29,14 @@ import torch
 from torch import Tensor
 
 from gnomon.core.results import Finding, Value
+from gnomon.findings.network import (
+    NO_LOG_PROBABILITIES,
+    RELU_BEFORE_LOSS,
+    SIGMOID_BEFORE_LOSS,
+    SOFTMAX_BEFORE_LOSS,
+    TANH_BEFORE_LOSS,
+    TARGETS_OUT_OF_REACH,
+)
 
 __all__ = ["first_of", "head_findings", "last_operation"]
 
@@ -103,25 +111,15 @@ def _classes(f: Tensor, name: str, loss: str) -> tuple[Finding, ...]:
     k = 1 if f.dim() < 2 else f.shape[1 if axis is None else axis]
     if name == "Softmax" or (axis is not None and len(f) > 1):
         least = log(1 + (k - 1) / e)  # (1)
-        what = f"The network ends in softmax, and the loss applies its own: it cannot fall below {least:.2f}."
-        cure = (
-            "Return the logits: remove nn.Softmax (or F.softmax) at the end of forward, or use NLLLoss on log_softmax."
-        )
         evidence = (Value("least loss that can be reached", least),)
-        return (Finding("softmax-before-loss", what, cure, SEVERITY["softmax"], "outputs", evidence, 0.0),)
+        return (Finding(SOFTMAX_BEFORE_LOSS, "outputs", {"least": least}, evidence, 0.0),)
     if name == "Sigmoid":
         its = "the logistic loss" if loss == "logistic loss" else "cross-entropy"
-        what = f"The network ends in a sigmoid, and {its} applies its own function to it: outputs stay between 0 and 1."
-        cure = "Return the logits: remove nn.Sigmoid (or torch.sigmoid) from the end of forward, or use BCELoss."
-        return (Finding("sigmoid-before-loss", what, cure, SEVERITY["sigmoid"], "outputs", (), 0.0),)
+        return (Finding(SIGMOID_BEFORE_LOSS, "outputs", {"loss": its}, (), 0.0),)
     if name in ("Relu", "Threshold"):
-        what = "The network ends in ReLU: logits below zero are cut off, and with them their gradients."
-        cure = "Remove the last nn.ReLU (or F.relu), so that the last layer is nn.Linear."
-        return (Finding("relu-before-loss", what, cure, SEVERITY["relu"], "outputs", (), 0.0),)
+        return (Finding(RELU_BEFORE_LOSS, "outputs", {}, (), 0.0),)
     if name == "Tanh":
-        what = "The network ends in tanh: logits stay between -1 and 1, so that it can never be sure of a class."
-        cure = "Remove the last nn.Tanh (or torch.tanh), so that the last layer is nn.Linear."
-        return (Finding("tanh-before-loss", what, cure, SEVERITY["relu"], "outputs", (), 0.0),)
+        return (Finding(TANH_BEFORE_LOSS, "outputs", {}, (), 0.0),)
     return ()
 
 
@@ -137,10 +135,8 @@ def _logarithms(f: Tensor, y: Tensor) -> tuple[Finding, ...]:
     """NLLLoss reads outputs as logarithms of probabilities, which sum to one along axis 1; it checks nothing."""
     if f.dim() < 2 or len(f) < 2 or y.is_floating_point() or bool((f.logsumexp(1).abs() < 1e-3).all()):
         return ()
-    given = "probabilities" if _probabilities(f) == 1 else "numbers that are no logarithms of probabilities"
-    what = f"NLLLoss takes logarithms of probabilities, and the network returns {given}: the loss has no floor at zero."
-    cure = "End forward with F.log_softmax(x, dim=1), or return the logits and use nn.CrossEntropyLoss."
-    return (Finding("softmax-before-loss", what, cure, SEVERITY["softmax"], "outputs", (), 0.0),)
+    given = "probabilities" if _probabilities(f) == 1 else "other numbers"
+    return (Finding(NO_LOG_PROBABILITIES, "outputs", {"given": given}, (), 0.0),)
 
 
 def _numbers(f: Tensor, y: Tensor, name: str) -> tuple[Finding, ...]:
@@ -151,7 +147,6 @@ def _numbers(f: Tensor, y: Tensor, name: str) -> tuple[Finding, ...]:
     if outside <= OUTSIDE:
         return ()
     reach = f"{low:g} to {high:g}" if high < torch.inf else f"{low:g} and above"
-    what = f"The network ends in {name.lower()}, which gives {reach}, and {outside:.0%} of the targets lie outside."
-    cure = f"Remove the last nn.{name if name != 'Relu' else 'ReLU'} from forward, or scale the targets into {reach}."
+    values = {"function": name.lower(), "layer": name if name != "Relu" else "ReLU", "reach": reach, "outside": outside}
     evidence = (Value("share of targets out of reach", outside),)
-    return (Finding("targets-out-of-reach", what, cure, SEVERITY["range"], "outputs", evidence, 0.0),)
+    return (Finding(TARGETS_OUT_OF_REACH, "outputs", values, evidence, 0.0),)

@@ -26,6 +26,8 @@ from gnomon.core.inputs.arguments import Inputs, count, invoke, table, tensors, 
 from gnomon.core.modules.pure import random_state, twin
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Finding, Value
+from gnomon.findings import most_serious_first
+from gnomon.findings.network import ALL_INPUTS_IGNORED, INPUTS_IGNORED, TOKENS_IGNORED, VANISHED_OUTPUTS
 
 __all__ = ["ignored_findings"]
 
@@ -61,19 +63,15 @@ def ignored_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
         seen = _gradients(module, x)
         for i, t in enumerate(parts):
             found += _part(module, x, i, t, seen[i], first, several=len(parts) > 1)
-    return tuple(sorted(found, key=lambda finding: -finding.severity))[:1]
+    return most_serious_first(found)[:1]
 
 
 def _all_of_them(module: nn.Module, x: Inputs, spread: float) -> tuple[Finding, ...]:
     """Outputs that are the same for all inputs: these are not read, or so little is left of them that it is rounded."""
     evidence = (Value("spread of outputs", spread),)
     if any(g is not None and bool(g.any()) for g in _gradients(module, x)):
-        what = "Inputs change the outputs by less than a millionth of their size: their signal vanishes on the way."
-        cure = "Raise the weights to variance 2 / fan_in for relu, 1 / fan_in for tanh; or add normalization."
-        return (Finding("vanishing-activations", what, cure, 0.92, "outputs", evidence, 0.0),)
-    what = "The outputs are the same for all inputs: the network ignores them."
-    cure = "Follow x through forward: it is overwritten, multiplied by zero, or only its shape is used."
-    return (Finding("inputs-ignored", what, cure, 0.92, "inputs", evidence, 0.0),)
+        return (Finding(VANISHED_OUTPUTS, "outputs", {}, evidence, 0.0),)
+    return (Finding(ALL_INPUTS_IGNORED, "inputs", {}, evidence, 0.0),)
 
 
 def _woken(module: nn.Module) -> nn.Module:
@@ -106,15 +104,9 @@ def _part(
     if share < SHARE or difference(first, _outputs(module, _permuted(x, i, unseen))) > 1e3 * NOTHING:
         return []
     where = f"input {i}" if several else "inputs"
-    all_of = "all" if share == 1 else f"{share:.0%}"
     place = "" if share == 1 or t.dim() < 2 else _place(unseen.reshape(t.shape[1:]))
-    what = f"The outputs do not depend on {all_of} of the features of {where}{place}."
-    cure = (
-        "Look at where forward takes its slice: for sequences out[:, -1] or a mean over time instead of out[:, 0]; all "
-        "channels; every argument."
-    )
-    severity = 0.62 if several and not t.is_floating_point() else 0.875
-    return [Finding("inputs-ignored", what, cure, severity, where, (Value("share of features", share),), 0.0)]
+    row = TOKENS_IGNORED if several and not t.is_floating_point() else INPUTS_IGNORED
+    return [Finding(row, where, {"share": share, "place": place}, (Value("share of features", share),), 0.0)]
 
 
 def _place(unseen: Tensor) -> str:

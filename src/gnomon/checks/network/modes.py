@@ -27,6 +27,7 @@ from gnomon.core.inputs.arguments import Inputs, count, invoke, table
 from gnomon.core.modules.pure import random_state
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Finding, Value
+from gnomon.findings.network import MODES_DISAGREE
 
 __all__ = ["mode_findings"]
 
@@ -64,12 +65,9 @@ def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     if noise < NOISE:
         return ()
     name, part = max(drops, key=lambda one: one[1].p)
-    what = (
-        f"In training mode the outputs are mostly noise, {noise:.3g} times their signal: '{name}' drops {part.p:.0%}."
-    )
-    cure = f"Lower the rate: nn.Dropout(0.1) to nn.Dropout(0.5) instead of nn.Dropout({part.p:g})."
+
     evidence = (Value("noise over signal", noise), Value("accepted", NOISE))
-    return (Finding("modes-disagree", what, cure, 0.9, name, evidence, 0.0),)
+    return (Finding(MODES_DISAGREE, name, {"noise": noise, "rate": part.p}, evidence, 0.0),)
 
 
 def _outputs(module: nn.Module, x: Inputs, seed: int) -> Tensor:

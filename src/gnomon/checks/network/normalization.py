@@ -30,6 +30,7 @@ from torch import Tensor, nn
 from gnomon.core.inputs.arguments import Inputs, count, invoke, tensor_of
 from gnomon.core.modules.pure import random_state, twin
 from gnomon.core.results import Finding, Value
+from gnomon.findings.network import BATCH_TOO_SMALL, LAST_BATCH_OF_ONE, STATISTICS_LOST, STATISTICS_WRONG
 
 __all__ = ["batch_size_findings", "normalization_findings"]
 
@@ -60,10 +61,8 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
     norms = [part for part in module.modules() if isinstance(part, NORMS) and part.track_running_stats]
     lost = [name for name, part in module.named_modules() if isinstance(part, NORMS) and _lost(part)]
     if lost and any(int(part.num_batches_tracked or 0) > 0 for part in norms):
-        what = f"The running statistics of batch norm ('{lost[0]}') are those of a new layer, though it was trained."
-        cure = "Save and load buffers with the weights: model.load_state_dict(state) with all of state_dict()."
         missing = Value("layers without statistics", len(lost), meaning=f"of {len(norms)} with batch norm")
-        return (Finding("batch-norm-statistics", what, cure, 0.89, lost[0], (missing,), 0.0),)
+        return (Finding(STATISTICS_LOST, lost[0], {}, (missing,), 0.0),)
     if count(x) < 16 or not (lost or any(int(part.num_batches_tracked or 0) > 0 for part in norms)):
         return ()
     model = twin(module, call=CALL).eval()  # batch norm writes to its buffers
@@ -76,16 +75,9 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
     d, error = float((a - b).mean()), float((a - b).std()) / len(y) ** 0.5
     if not (d > LEVEL * error and d > WORSE * float(b.mean()) and d > LOSS):  # (1)
         return ()
-    what = (
-        f"In eval mode the loss is {float(a.mean()):.3g}, by statistics of the batch it is {float(b.mean()):.3g}: "
-        "the running statistics of batch norm are not those of the data."
-    )
-    cure = (
-        "Use one preprocessing for training and eval, keep BatchNorm's momentum near 0.1, save buffers with weights "
-        "(model.state_dict()), and call model.train() while training."
-    )
-    evidence = (Value("loss, running statistics", float(a.mean())), Value("loss, of the batch", float(b.mean())))
-    return (Finding("batch-norm-statistics", what, cure, 0.89, "", evidence, 3e-5),)
+    values = {"running": float(a.mean()), "batch": float(b.mean())}
+    evidence = Value("loss, running statistics", values["running"]), Value("loss, of the batch", values["batch"])
+    return (Finding(STATISTICS_WRONG, "outputs", values, evidence, 3e-5),)
 
 
 def _lost(norm: nn.Module) -> bool:
@@ -114,11 +106,7 @@ def batch_size_findings(module: nn.Module, batch: int | None, examples: int) -> 
     if not names or batch is None:
         return ()
     if batch < SMALL:
-        what = f"Batch norm ('{names[0]}') takes its statistics from batches of {batch}: they are mostly noise."
-        cure = "Use DataLoader(..., batch_size=32) or more, or nn.GroupNorm in place of BatchNorm."
-        grave = 0.86 if batch <= TINY else 0.6
-        return (Finding("batch-too-small", what, cure, grave, names[0], (Value("examples in a batch", batch),), 0.0),)
+        return (Finding(BATCH_TOO_SMALL, names[0], {"batch": batch}, (Value("examples in a batch", batch),), 0.0),)
     if examples > batch and examples % batch == 1 and any(isinstance(p, nn.BatchNorm1d) for p in module.modules()):
-        what = f"The last batch of {examples} examples in batches of {batch} has one: batch norm fails on it."
-        return (Finding("last-batch-of-one", what, "Pass drop_last=True to the DataLoader.", 0.45, names[0], (), 0.0),)
+        return (Finding(LAST_BATCH_OF_ONE, names[0], {"examples": examples, "batch": batch}, (), 0.0),)
     return ()

@@ -30,6 +30,14 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.results import Finding, Value
+from gnomon.findings import most_serious_first
+from gnomon.findings.network import (
+    DETACHED,
+    FROZEN_AT_RANDOM,
+    NOT_IN_OPTIMIZER,
+    SOMETIMES_UNUSED,
+    UNUSED_PARAMETERS,
+)
 
 __all__ = ["lost_parts", "reach_findings"]
 
@@ -62,7 +70,7 @@ def reach_findings(
     Cost: a sort of the frozen weights.
 
     >>> net = nn.ModuleDict({"used": nn.Linear(2, 2), "forgotten": nn.Linear(2, 2)})
-    >>> reach_findings(net, {"used.weight", "used.bias"})[0].what
+    >>> reach_findings(net, {"used.weight", "used.bias"})[0].message
     "'forgotten' has no effect on the outputs: its 6 parameters are not trained."
     """
     own = {name: p for name, p in module.named_parameters() if p.requires_grad}
@@ -72,7 +80,7 @@ def reach_findings(
     found = [*_detached(cut, parts, own), *_unused(module, unused, parts, own), *_frozen(module)]
     if held is not None:
         found += _not_held([name for name in own if name not in held and name in reached], own)
-    return tuple(sorted(found, key=lambda finding: -finding.severity))
+    return most_serious_first(found)
 
 
 def lost_parts(module: nn.Module, reached: Collection[str]) -> dict[str, list[str]]:
@@ -102,14 +110,9 @@ def _detached(cut: list[str], parts: Mapping[str, list[str]], own: Mapping[str, 
     size, all_of = _sizes([n for name in cut for n in parts[name]], own), _sizes(own, own)
     name = sorted(cut)[-1]
     listed = ", ".join(f"'{n}'" for n in sorted(cut)[:4])
-    what = (
-        f"{listed} shape the outputs, and no gradient reaches them: {size:,} of {all_of:,} parameters are not trained."
-    )
-    cure = (
-        f"Remove what cuts the graph after '{name}' in forward: .detach(), .data, .numpy(), torch.no_grad() or argmax."
-    )
+    values = {"names": listed, "size": size, "total": all_of, "last": name}
     evidence = (Value("parameters without a gradient", size),)
-    return [Finding("detached", what, cure, SEVERITY["detached"], sorted(cut)[0], evidence, 0.0)]
+    return [Finding(DETACHED, sorted(cut)[0], values, evidence, 0.0)]
 
 
 def _unused(
@@ -119,11 +122,8 @@ def _unused(
         return []
     size = _sizes([n for name in unused for n in parts[name]], own)
     listed = ", ".join(f"'{n}'" for n in sorted(unused)[:4])
-    has, its = ("have", "their") if len(unused) > 1 else ("has", "its")
-    what = f"{listed} {has} no effect on the outputs: {its} {size:,} parameters are not trained."
-    cure = f"Use self.{sorted(unused)[0]} in forward, or delete it from __init__."
-    severity = SEVERITY["at times" if all(_is_read(module, name) for name in unused) else "unused"]
-    return [Finding("unused-parameters", what, cure, severity, sorted(unused)[0], (), 0.0)]
+    row = SOMETIMES_UNUSED if all(_is_read(module, name) for name in unused) else UNUSED_PARAMETERS
+    return [Finding(row, sorted(unused)[0], {"names": listed, "size": size}, (), 0.0)]
 
 
 def _is_read(module: nn.Module, name: str) -> bool:
@@ -140,9 +140,7 @@ def _not_held(names: list[str], own: Mapping[str, Tensor]) -> list[Finding]:
     if not names:
         return []
     listed = ", ".join(f"'{n}'" for n in names[:3])
-    what = f"The optimizer does not have {_sizes(names, own):,} parameters that need training, such as {listed}."
-    cure = "Build it on all of them: optimizer = torch.optim.Adam(model.parameters())."
-    return [Finding("not-in-optimizer", what, cure, SEVERITY["optimizer"], "optimizer", (), 0.0)]
+    return [Finding(NOT_IN_OPTIMIZER, "optimizer", {"names": listed, "size": _sizes(names, own)}, (), 0.0)]
 
 
 def _frozen(module: nn.Module) -> list[Finding]:
@@ -152,10 +150,8 @@ def _frozen(module: nn.Module) -> list[Finding]:
         return []
     size = sum(p.numel() for name in names for p in module.get_submodule(name).parameters(recurse=False))
     listed = ", ".join(f"'{n}'" for n in names[:4])
-    what = f"{listed} do not require gradients and still have random weights: {size:,} parameters are never trained."
-    cure = f"Call model.{names[0]}.requires_grad_(True), or load the weights that were meant to be frozen."
     evidence = (Value("frozen parameters", size),)
-    return [Finding("frozen-at-random", what, cure, SEVERITY["frozen"], names[0], evidence, 1e-3)]
+    return [Finding(FROZEN_AT_RANDOM, names[0], {"names": listed, "size": size}, evidence, 1e-3)]
 
 
 def _following(module: nn.Module) -> dict[int, nn.Module]:

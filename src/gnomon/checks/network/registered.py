@@ -23,6 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.results import Finding, Value
+from gnomon.findings.network import NOT_REGISTERED
 
 __all__ = ["hidden_layers", "registered_findings"]
 
@@ -70,11 +71,9 @@ def registered_findings(module: nn.Module, loss: Callable[[], Tensor]) -> tuple[
     if not hit:
         return ()
     name, size = hit[0][0], sum(leaves[key].numel() for key in reached)
-    what = f"'{name}' is a plain list of layers: model.parameters() does not have their {size:,} parameters."
-    last = name.rpartition(".")[2]
-    cure = f"Write self.{last} = nn.ModuleList([...]): then they are trained, saved, and put into eval mode."
     evidence = (Value("parameters that are not trained", size),)
-    return (Finding("layers-not-registered", what, cure, 0.959, name, evidence, 0.0),)
+    values = {"size": size, "attribute": name.rpartition(".")[2]}
+    return (Finding(NOT_REGISTERED, name, values, evidence, 0.0),)
 
 
 def _layers(value: Any) -> Iterator[nn.Module]:

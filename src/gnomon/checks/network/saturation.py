@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from gnomon.core.inputs.arguments import Inputs, invoke, tensors
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Finding, Value
+from gnomon.findings.network import SATURATED_UNITS
 
 __all__ = ["saturation_findings"]
 
@@ -69,10 +70,8 @@ def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     name = next((name for name, share in shares.items() if share > SHARE), None)
     if name is None:
         return ()
-    what = f"{shares[name]:.0%} of the outputs of '{name}' stand at the end of its range, and pass on no gradient."
-    cure = "Standardize the inputs, draw the weights before it with nn.init.xavier_uniform_, or put nn.LayerNorm there."
     evidence = (Value("share at the end of the range", shares[name]), Value("accepted share", SHARE))
-    return (Finding("saturated-units", what, cure, 0.93, name, evidence),)
+    return (Finding(SATURATED_UNITS, name, {"share": shares[name]}, evidence),)
 
 
 def _last(module: nn.Module) -> nn.Module:

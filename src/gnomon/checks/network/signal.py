@@ -19,9 +19,10 @@ Reference: [poole2016exponential], [schoenholz2017deep] for what (1) and (2) do 
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import log
+from statistics import median
 from typing import Any
 
 import torch
@@ -36,6 +37,15 @@ from gnomon.core.inputs.checks import check_readable, check_seed
 from gnomon.core.inputs.source import SIZE, AbstractSource, source, source_of_inputs
 from gnomon.core.modules.pure import Pure, evaluating, undisturbed
 from gnomon.core.results import Axis, Finding, Line, Plot, Result
+from gnomon.findings.network import (
+    CONSTANT_LAYER,
+    DEAD_AFTER_TRAINING,
+    DEAD_BEHIND_FROZEN,
+    DEAD_LAYER,
+    DEAD_UNITS,
+    NOT_FINITE,
+)
+from gnomon.program.laws import weight_std
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["Signal", "signal"]
@@ -121,7 +131,38 @@ def signal(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None
     gradients = {key: g / sums.examples for key, g in sums.gradients.items()} if sums.differentiable else None
     layers = tuple(layer.result(gradients) for layer in sums.layers.values())
     square = None if sums.squares is None else sums.squares / sums.examples
-    return Signal(layers, square, sums.examples, signal_findings(layers, square))
+    found = signal_findings(layers, square, _weight_variance(module))
+    return Signal(layers, square, sums.examples, tuple(_behind_frozen(one, layers, module) for one in found))
+
+
+def trained_unit_findings(module: nn.Module, x: Any) -> tuple[Finding, ...]:
+    """Dead units of a network after training, and outputs that are not finite.
+
+    >>> trained_unit_findings(nn.Sequential(nn.Linear(2, 8), nn.Tanh()), torch.randn(16, 2))
+    ()
+    """
+    found = signal(module, x).findings
+    after = [
+        replace(f, row=DEAD_AFTER_TRAINING) if f.row in (DEAD_LAYER, CONSTANT_LAYER, DEAD_UNITS) else f for f in found
+    ]
+    return tuple(f for f in after if f.row in (DEAD_AFTER_TRAINING, DEAD_BEHIND_FROZEN, NOT_FINITE))
+
+
+def _behind_frozen(finding: Finding, layers: tuple[LayerSignal, ...], module: nn.Module) -> Finding:
+    """Dead units that only frozen layers feed are features learned elsewhere, which these examples do not need."""
+    if finding.row not in (CONSTANT_LAYER, DEAD_UNITS):
+        return finding
+    names = [layer.name for layer in layers]
+    before = [layer.name for layer in layers[: names.index(finding.where) + 1] if layer.weighted]
+    frozen = not any(p.requires_grad for name in before for p in module.get_submodule(name).parameters(recurse=False))
+    trained = any(p.requires_grad for p in module.parameters())
+    return replace(finding, row=DEAD_BEHIND_FROZEN) if before and frozen and trained else finding
+
+
+def _weight_variance(module: nn.Module) -> float | None:
+    """fan_in times the mean square of the weights, the median of all layers: the sigma_w^2 of theory."""
+    weights = [p.detach() for name, p in module.named_parameters() if p.dim() > 1 and name.endswith("weight")]
+    return median(weight_std(w) ** 2 for w in weights) if weights else None
 
 
 @dataclass(slots=True, eq=False)

@@ -21,6 +21,8 @@ from statistics import median
 
 from gnomon.checks.network.layer import LayerSignal
 from gnomon.core.results import Finding, Value
+from gnomon.findings import most_serious_first, network
+from gnomon.findings.data import INPUT_SCALE
 
 __all__ = ["INPUT_SQUARES", "signal_findings"]
 
@@ -46,20 +48,28 @@ while the layers beside them are reached."""
 NOTHING = 1e-300
 """Stands for zero in logarithms."""
 
-SEVERITY = {
-    "not-finite": 0.99, "zero-weights": 0.98, "input-scale": 0.985, "all-dead": 0.96, "all-constant": 0.87,
-    "vanishing-activations": 0.95, "exploding-activations": 0.95, "vanishing-gradients": 0.94,
-    "exploding-gradients": 0.94, "zero-last-layer": 0.2, "merged-inputs": 0.7, "similar-inputs": 0.45,
-}  # fmt: skip
-"""What makes learning impossible comes before what makes it slow, and a cause before its effects."""
+ROWS = {
+    ("vanishing", "activation", True): network.VANISHING_AT_LAYER,
+    ("vanishing", "activation", False): network.VANISHING_ACTIVATIONS,
+    ("exploding", "activation", True): network.EXPLODING_AT_LAYER,
+    ("exploding", "activation", False): network.EXPLODING_ACTIVATIONS,
+    ("vanishing", "update", True): network.GRADIENTS_VANISH_AT_LAYER,
+    ("vanishing", "update", False): network.VANISHING_GRADIENTS,
+    ("exploding", "update", True): network.GRADIENTS_EXPLODE_AT_LAYER,
+    ("exploding", "update", False): network.EXPLODING_GRADIENTS,
+}
+"""Kinds of findings by direction, quantity, and whether one layer alone changes more than half of the whole."""
 
 
-def signal_findings(layers: tuple[LayerSignal, ...], inputs: float | None = None) -> tuple[Finding, ...]:
+def signal_findings(
+    layers: tuple[LayerSignal, ...], inputs: float | None = None, variance: float | None = None
+) -> tuple[Finding, ...]:
     """What measured layers and the mean square of the inputs show, the gravest first; none for a healthy module.
 
     Kinds: "not-finite", "input-scale", "zero-weights", "vanishing-activations", "exploding-activations",
     "vanishing-gradients", "exploding-gradients", "dead-units", "merged-inputs". ``where`` is the layer, "inputs", or
-    empty where all layers contribute; ``evidence`` holds the measurement and its threshold.
+    empty where all layers contribute; ``evidence`` holds the measurement and its threshold. ``variance`` is fan_in
+    times the mean square of the weights, the median over layers.
 
     Reference: [schoenholz2017deep].
 
@@ -73,27 +83,26 @@ def signal_findings(layers: tuple[LayerSignal, ...], inputs: float | None = None
     # An embedding has rows that no example uses, and no layer before it: its weights say nothing about the signal.
     weighted = [layer for layer in layers if layer.weighted and layer.finite and not layer.kind.startswith("Embedding")]
     if not zero:  # what such a layer does to those after it is not their fault
-        findings += _change(weighted, "activation") + _change(weighted, "update") or _narrow(weighted)
+        findings += _change(weighted, "activation", variance) + _change(weighted, "update", variance) or _narrow(
+            weighted
+        )
     findings += zero + _dead(layers) + _merged(layers)
-    return tuple(sorted(findings, key=lambda finding: -finding.severity))
+    return most_serious_first(findings)
 
 
 def _not_finite(layers: tuple[LayerSignal, ...]) -> list[Finding]:
     broken = next((layer for layer in layers if not layer.finite), None)
     if broken is None:
         return []
-    what = f"The output of '{broken.name}' ({broken.kind}) is not finite."
-    cure = "Lower the scale of the weights or of the inputs."
-    return [Finding("not-finite", what, cure, SEVERITY["not-finite"], broken.name)]
+    return [Finding(network.NOT_FINITE, broken.name, {"layer": broken.kind})]
 
 
 def _inputs(square: float | None) -> list[Finding]:
     low, high = INPUT_SQUARES
     if square is None or low <= square <= high:
         return []
-    what = f"The typical size of the inputs (root mean square) is {square**0.5:.3g}, and networks are made for about 1."
     evidence = Value("mean square of the inputs", square), Value("accepted range", f"{low:g} to {high:g}")
-    return [Finding("input-scale", what, "Standardize the inputs.", SEVERITY["input-scale"], "inputs", evidence)]
+    return [Finding(INPUT_SCALE, "inputs", {"size": square**0.5}, evidence)]
 
 
 def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
@@ -102,18 +111,13 @@ def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
     for i, layer in enumerate(layers):
         before = [other.gradient for other in layers[:i] if other.weighted]
         if layer.zero and all(not g for g in before):
-            what = f"All weights of '{layer.name}' ({layer.kind}) are zero: it passes on no signal and no gradient."
-            cure = "Initialize it at random; zero is for the last layer of a residual branch."
             last = not any(other.weighted for other in layers[i + 1 :])  # it has a gradient itself, and will leave zero
-            if last:
-                what = f"All weights of the last layer '{layer.name}' are zero: others learn after its first step."
-                cure = "Leave it if it is meant; otherwise initialize it at random."
-            severity = SEVERITY["zero-last-layer" if last else "zero-weights"]
-            findings.append(Finding("zero-weights", what, cure, severity, layer.name))
+            row = network.ZERO_LAST_LAYER if last else network.ZERO_WEIGHTS
+            findings.append(Finding(row, layer.name, {"layer": layer.kind}))
     return findings
 
 
-def _change(layers: list[LayerSignal], quantity: str) -> list[Finding]:
+def _change(layers: list[LayerSignal], quantity: str, variance: float | None) -> list[Finding]:
     """Equation (1), for activations forwards and for gradients backwards."""
     backwards = quantity == "update"
     known = [(layer, _strength(layer, quantity)) for layer in (reversed(layers) if backwards else layers)]
@@ -129,19 +133,17 @@ def _change(layers: list[LayerSignal], quantity: str) -> list[Finding]:
     trend = reached - median(logs[:group])
     if abs(total) <= log(RANGE) or trend * total <= 0 or abs(trend) <= TREND * log(RANGE):
         return []
-    word = "vanishing" if total < 0 else "exploding"
     at = max(range(len(steps)), key=lambda i: steps[i] * (1 if total > 0 else -1))
     alone = abs(steps[at]) > abs(total) / 2 and len(steps) > 1
     # A gradient changes between a layer and the next one backwards: the layer passed through is the later one.
     name = order[at if backwards else at + 1].name if alone else ""
-    factor = f"{exp(steps[at] if alone else total / len(steps)):.2g}"
-    which = f"'{name}' alone changes them by {factor}" if alone else f"each of {len(order)} layers by {factor}"
-    plural = "gradients" if backwards else "activations"
-    way = "from the last layer to the first" if backwards else "from the first layer to the last"
-    what = f"{word.capitalize()} {plural}: their squares change by {exp(total):.1e} {way}; {which}."
-    kind = f"{word}-{plural}"
-    evidence = Value("change of the squares", exp(total)), Value("accepted factor", RANGE)
-    return [Finding(kind, what, _cure(word), SEVERITY[kind], name, evidence)]
+    values = {"total": exp(total), "factor": exp(steps[at] if alone else total / len(steps)), "layers": len(order)}
+    evidence = [Value("change of the squares", exp(total)), Value("accepted factor", RANGE)]
+    if not alone and variance is not None:
+        evidence.append(Value("variance of the weights times fan_in", variance, meaning="median over layers"))
+    known_variance = "unknown" if variance is None else f"{variance:.2g} / fan_in"
+    row = ROWS["vanishing" if total < 0 else "exploding", quantity, alone]
+    return [Finding(row, name, {**values, "variance": known_variance}, tuple(evidence))]
 
 
 def _strength(layer: LayerSignal, quantity: str) -> float | None:
@@ -169,25 +171,9 @@ def _narrow(layers: list[LayerSignal]) -> list[Finding]:
         reached = [other.gradient * other.size for other in layers[:i] if other.gradient is not None]
         if reached and max(reached) < passed * layer.size / RANGE:  # no way around it
             share = max(layer.activation / before, NOTHING)
-            what = (
-                f"'{layer.name}' ({layer.kind}) lets through {share:.1e} of the signal, and as little of the gradient."
-            )
             evidence = Value("share of the signal", share), Value("accepted share", 1 / RANGE)
-            kind = "vanishing-activations"
-            return [Finding(kind, what, _cure("vanishing"), SEVERITY[kind], layer.name, evidence)]
+            return [Finding(network.NARROW_LAYER, layer.name, {"layer": layer.kind, "share": share}, evidence)]
     return []
-
-
-def _cure(word: str) -> str:
-    if word == "vanishing":
-        return (
-            "Raise the weights to variance 2 / fan_in for relu, 1 / fan_in for tanh; or add normalization, or residual "
-            "branches."
-        )
-    return (
-        "Lower the weights to variance 2 / fan_in for relu, 1 / fan_in for tanh; or add normalization; scale residual "
-        "branches by depth^(-1/2)."
-    )
 
 
 def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
@@ -202,16 +188,11 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
         alike = layer.correlation is not None and layer.correlation > APART
         accepted = min(MOST_DEAD, DEAD + 2 * layer.units**-0.5) if alike else DEAD
         if layer.dead is not None and layer.dead > accepted and counted:
-            what = f"{layer.dead:.0%} of the {layer.units} units of '{layer.name}' ({layer.kind}) are dead."
-            cure = "Lower the learning rate or the biases, or use an activation that is flat nowhere."
             fed = layer.weighted or "Norm" in layer.kind  # such a layer is constant where what it is given is
-            own = "all-constant" if fed else "all-dead"
-            if fed and layer.dead == 1:
-                what = f"'{layer.name}' ({layer.kind}) gives the same outputs for all examples."
-                cure = f"Look at what forward hands to '{layer.name}': it is the same for all examples."
-            severity = SEVERITY[own] if layer.dead == 1 else 0.5 + 0.25 * layer.dead
+            whole = network.CONSTANT_LAYER if fed else network.DEAD_LAYER
+            values = {"share": layer.dead, "units": layer.units, "layer": layer.kind}
             evidence = Value("share of dead units", layer.dead), Value("accepted share", accepted)
-            return [Finding("dead-units", what, cure, severity, layer.name, evidence)]
+            return [Finding(whole if layer.dead == 1 else network.DEAD_UNITS, layer.name, values, evidence)]
     return []
 
 
@@ -226,8 +207,6 @@ def _merged(layers: tuple[LayerSignal, ...]) -> list[Finding]:
     if last.correlation is None or last.correlation < MERGED:
         return []
     first = next(layer for layer in known if layer.correlation is not None and layer.correlation >= MERGED)
-    what = f"Different inputs look alike from '{first.name}' on: mean correlation {last.correlation:.6f} in the end."
-    cure = "Use weights of critical variance (2 / fan_in for relu, 1 / fan_in for tanh) and small biases."
     evidence = Value("correlation of different inputs", last.correlation), Value("accepted correlation", MERGED)
-    severity = SEVERITY["merged-inputs" if last.correlation >= LOST else "similar-inputs"]
-    return [Finding("merged-inputs", what, cure, severity, first.name, evidence)]
+    row = network.MERGED_INPUTS if last.correlation >= LOST else network.SIMILAR_INPUTS
+    return [Finding(row, first.name, {"correlation": last.correlation}, evidence)]

@@ -18,6 +18,7 @@ Reference: [krogh1991simple], [loshchilov2019decoupled].
 """
 
 from gnomon.core.results import Finding, Value
+from gnomon.findings.training import WEIGHT_DECAY_WINS
 from gnomon.training import SGD, Adam
 from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import AbstractOptimizer
@@ -64,7 +65,5 @@ def decay_findings(
     pull = decay * rms if decoupled else decay * weights / max(gradient, 1e-30)  # (1), (2)
     if pull <= PULL:
         return ()
-    what = f"Weight decay {decay:g} pulls weights to zero with {pull:.2g} times the force of the data."
-    cure = "Lower it in the optimizer: weight_decay=1e-4 for SGD or Adam, 1e-2 for AdamW."
     evidence = (Value("pull of the decay over that of the data", pull), Value("accepted", PULL))
-    return (Finding("weight-decay-wins", what, cure, 0.86, "optimizer", evidence, 0.0),)
+    return (Finding(WEIGHT_DECAY_WINS, "optimizer", {"decay": decay, "pull": pull}, evidence, 0.0),)

@@ -29,6 +29,7 @@ from torch import Tensor, nn
 from gnomon.core.inputs.arguments import Inputs, count, invoke, take, tensor_of
 from gnomon.core.modules.pure import evaluating, random_state, twin
 from gnomon.core.results import Finding, Result, Value
+from gnomon.findings.training import EXPLODING_LOSS
 from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["Explosion", "explosion"]
@@ -52,16 +53,19 @@ class Explosion(Result):
         """One sentence."""
         if not self.step:
             return "No layer's outputs explode in the first steps."
-        size = "are no longer finite" if not isfinite(self.growth) else f"grew {self.growth:.1g} times"
-        return f"Training explodes at step {self.step}, first in '{self.layer}': its outputs {size}."
+        return f"Training explodes at step {self.step}, first in '{self.layer}': its outputs {self._size}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """That the loss explodes, where and when."""
         if not self.step:
             return ()
-        cure = f"Lower lr={self.lr:.3g} in the optimizer, or clip: nn.utils.clip_grad_norm_(model.parameters(), 1.0)."
-        return (Finding("exploding-loss", self.verdict, cure, 0.88, self.layer, (Value("step", self.step),), 0.0),)
+        values = {"step": self.step, "size": self._size, "lr": self.lr}
+        return (Finding(EXPLODING_LOSS, self.layer, values, (Value("step", self.step),), 0.0),)
+
+    @property
+    def _size(self) -> str:
+        return "are no longer finite" if not isfinite(self.growth) else f"grew {self.growth:.1g} times"
 
 
 def explosion(

@@ -30,6 +30,7 @@ from torch import Tensor
 from gnomon.checks.run.outcome_numbers import NOTHING
 from gnomon.core.metrics import decisions
 from gnomon.core.results import Finding, Value
+from gnomon.findings.training import CHANCE_LEVEL, UNTRAINED
 
 __all__ = ["MIN_EXAMPLES", "guessing_findings", "number_guessing_findings"]
 
@@ -105,8 +106,4 @@ def number_guessing_findings(explained: float, n: int, *, which: str, trained: b
 
 
 def _finding(score: str, evidence: tuple[Value, ...], *, trained: bool) -> Finding:
-    if trained:
-        what = f"After training the network still performs like random guessing: {score}."
-        return Finding("chance-level", what, CHECK, SEVERITY, "", evidence)
-    what = f"The network performs like random guessing because nothing was trained: {score}."
-    return Finding("untrained", what, TRAIN, SEVERITY, "", evidence)
+    return Finding(CHANCE_LEVEL if trained else UNTRAINED, "", {"score": score}, evidence)

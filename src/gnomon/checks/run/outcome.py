@@ -17,6 +17,7 @@ from math import sqrt
 
 from gnomon.core.results import Finding, Value
 from gnomon.core.results.record import Record
+from gnomon.findings.training import HARDLY_LEARNED, NOT_LEARNING, NOTHING_LEARNED, OVERFIT, UNDERFIT
 
 __all__ = ["Outcome", "outcome_findings", "overfit_cure"]
 
@@ -33,11 +34,6 @@ no class has more than `EVEN` of them: where one class is most of the data a goo
 
 WORTH = 0.01
 """Gain of a doubling of the data from which on it is worth collecting them."""
-
-NOT_LEARNING = "Mend the other findings first; then check lr, and that loss.backward() and optimizer.step() are called."
-UNRELATED = "Check that each target belongs to its input: shuffle both alike, x[order] and y[order]; or train longer."
-TOO_SMALL = "Use more units or layers, or other ones; and check that each target belongs to its input."
-UNDERFIT = "It underfits: use more units or layers, train longer, or lower dropout and weight_decay."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,39 +73,26 @@ def outcome_findings(found: Outcome) -> tuple[Finding, ...]:
 
 def _underfit(found: Outcome) -> tuple[Finding, ...]:
     deviation = sqrt(found.guess * (1 - found.guess) / max(1, found.examples))
+    values = {"train": found.train, "guess": found.guess, "simple": found.simple}
     evidence = (
         Value("accuracy on train", found.train),
         Value("accuracy of kernel regression", found.simple, meaning="examples left out"),
         Value("accuracy of always guessing the largest class", found.guess),
     )
     if found.train <= found.guess + 2 * deviation and 0 < found.simple <= found.guess + 2 * deviation:
-        what = (
-            f"After training {found.train:.1%} of train are right, as many as by always guessing the largest class "
-            f"({found.guess:.1%}), and a simple model does no better."
-        )
-        return (Finding("not-learning", what, UNRELATED, 0.45, "", evidence),)
+        return (Finding(NOTHING_LEARNED, "", values, evidence),)
     if found.simple - found.train <= BELOW:
         return _hardly(found, evidence)
     if found.train <= found.guess + max(0.03, 4 * deviation) < found.simple:
-        what = (
-            f"After training {found.train:.1%} of train are right, hardly more than by always guessing the largest "
-            f"class ({found.guess:.1%}); a simple model reaches {found.simple:.1%}."
-        )
-        return (Finding("not-learning", what, NOT_LEARNING, 0.56, "", evidence, 1e-4),)
-    what = f"Training ended with {found.train:.1%} of train right, where a simple model reaches {found.simple:.1%}."
-    return (Finding("underfit", what, UNDERFIT, 0.48, "", evidence, 1e-4),)
+        return (Finding(NOT_LEARNING, "", values, evidence, 1e-4),)
+    return (Finding(UNDERFIT, "", values, evidence, 1e-4),)
 
 
 def _hardly(found: Outcome, evidence: tuple[Value, ...]) -> tuple[Finding, ...]:
     """Training that saved next to nothing of a guess's errors, where no simple model shows what could be saved."""
     if found.guess > EVEN or found.train - found.guess >= HARDLY * (1 - found.guess):
         return ()
-    beside = f"; a simple model reaches {found.simple:.1%}" if found.simple else ""
-    what = (
-        f"After training {found.train:.1%} of train are right, hardly more than by always guessing the largest class "
-        f"({found.guess:.1%}){beside}."
-    )
-    return (Finding("not-learning", what, TOO_SMALL, 0.45, "", evidence),)
+    return (Finding(HARDLY_LEARNED, "", {"train": found.train, "guess": found.guess}, evidence),)
 
 
 def overfit_cure(gain: float, fitted: int, unit: str) -> str:
@@ -136,7 +119,7 @@ def _overfit(found: Outcome) -> tuple[Finding, ...]:
     explained = found.alike is not None and found.train - found.alike < GAP  # by classes that are more frequent
     if z < LEVEL or found.train - found.test < GAP or explained:
         return ()
-    what = f"It is right on {found.train:.1%} of train and {found.test:.1%} of test: it overfits."
-    cure = overfit_cure(found.gain, found.fitted, "accuracy")
+    advice = overfit_cure(found.gain, found.fitted, "accuracy")
     evidence = (Value("gap of train over test", found.train - found.test), Value("deviations from none", z))
-    return (Finding("overfit", what, cure, 0.47, "", evidence, 3e-5),)
+    values = {"train": found.train, "test": found.test, "advice": advice}
+    return (Finding(OVERFIT, "", values, evidence, 3e-5),)

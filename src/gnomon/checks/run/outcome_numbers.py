@@ -18,8 +18,15 @@ from math import sqrt
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.checks.run.outcome import BELOW, GAP, LEVEL, NOT_LEARNING, UNDERFIT, UNRELATED, overfit_cure
+from gnomon.checks.run.outcome import BELOW, GAP, LEVEL, overfit_cure
 from gnomon.core.results import Finding, Value
+from gnomon.findings.data import TARGETS_UNRELATED
+from gnomon.findings.training import (
+    REGRESSION_NOT_LEARNING,
+    REGRESSION_NOTHING_LEARNED,
+    REGRESSION_OVERFIT,
+    REGRESSION_UNDERFIT,
+)
 
 __all__ = ["number_outcome_findings"]
 
@@ -49,31 +56,16 @@ def number_outcome_findings(
         Value("variance explained on train", explained),
         Value("variance explained by ridge regression on random features", simple, meaning="examples left out"),
     )
+    values = {"explained": max(explained, 0.0), "simple": max(simple, 0.0)}
     error = float(train.std()) / len(train) ** 0.5 if len(train) > 1 else 1.0
     if explained <= NOTHING and simple <= NOTHING and simple:
-        what = (
-            f"After training {max(explained, 0.0):.1%} of the variance of the targets is explained, no more than by "
-            f"their mean, and a simple model explains {max(simple, 0.0):.1%}."
-        )
-        return (Finding("not-learning", what, UNRELATED, 0.45, "", evidence),)
+        return (Finding(REGRESSION_NOTHING_LEARNED, "", values, evidence),)
     if test is not None and simple and max(simple, 1 - float(test.mean())) <= NOTHING:
-        what = (
-            f"It explains {explained:.1%} of the variance of training targets and none of test targets, and a simple "
-            "model explains none either: the targets look unrelated to the inputs."
-        )
-        return (Finding("labels-unrelated", what, UNRELATED, 0.49, "labels", evidence),)
+        return (Finding(TARGETS_UNRELATED, "labels", values, evidence),)
     if simple - explained > BELOW + 3 * error:
         if explained <= NOTHING:
-            what = (
-                f"After training {max(explained, 0.0):.1%} of the variance of the targets is explained, no more than "
-                f"by their mean; a simple model reaches {simple:.1%}."
-            )
-            return (Finding("not-learning", what, NOT_LEARNING, 0.56, "", evidence, 1e-4),)
-        what = (
-            f"Training ended with {explained:.1%} of the variance of its own targets explained, where a simple model "
-            f"reaches {simple:.1%} on new ones."
-        )
-        return (Finding("underfit", what, UNDERFIT, 0.48, "", evidence, 1e-4),)
+            return (Finding(REGRESSION_NOT_LEARNING, "", values, evidence, 1e-4),)
+        return (Finding(REGRESSION_UNDERFIT, "", values, evidence, 1e-4),)
     return _overfit(train, test, cure or overfit_cure(0.0, 0, ""))
 
 
@@ -84,9 +76,6 @@ def _overfit(train: Tensor, test: Tensor | None, cure: str) -> tuple[Finding, ..
     z = gap / max(sqrt(float(train.var()) / len(train) + float(test.var()) / len(test)), 1e-12)  # (1)
     if z < LEVEL or gap < GAP:
         return ()
-    what = (
-        f"It explains {1 - float(train.mean()):.1%} of the variance of training targets and "
-        f"{max(1 - float(test.mean()), 0.0):.1%} of that of test targets: it overfits."
-    )
+    values = {"train": 1 - float(train.mean()), "test": max(1 - float(test.mean()), 0.0), "advice": cure}
     evidence = (Value("gap of train over test", gap), Value("deviations from none", z))
-    return (Finding("overfit", what, cure, 0.47, "", evidence, 3e-5),)
+    return (Finding(REGRESSION_OVERFIT, "", values, evidence, 3e-5),)

@@ -38,6 +38,7 @@ from torch import Tensor, nn
 from gnomon.checks.network.normalization import NORMS
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Finding, Value
+from gnomon.findings.training import LEARNING_RATE_TOO_SMALL, TOO_LARGE_TO_LEARN
 from gnomon.training import train
 from gnomon.training.evaluate import Objective
 from gnomon.training.native import TorchOptimizer
@@ -84,10 +85,14 @@ def step_size_findings(
     settled = reached is not None and reached >= best  # it only began badly, as momentum may
     rose = reached is not None and max(own, reached) < -SEEN * start and best > 0
     if not isfinite(own) or rose or (best > SEEN * start and own < LESS * best and not settled):  # (1)
-        result = "the loss is no longer finite" if not isfinite(own) else f"the loss changed by {-own:+.2g}"
-        what = f"After {steps} steps with lr={lr:.3g} {result}, with lr={factor * lr:.3g} it changed by {-best:+.2g}."
-        cure = f"Lower it in the optimizer: lr={factor * lr:.2g} or less."
-        return (Finding("learning-rate-too-large", what, cure, 0.87, "optimizer", evidence, 1e-3),)
+        values = {
+            "steps": steps,
+            "lr": lr,
+            "change": f"{-own:+.2g}" if isfinite(own) else "not finite",
+            "other": factor * lr,
+            "best": -best,
+        }
+        return (Finding(TOO_LARGE_TO_LEARN, "optimizer", values, evidence, 1e-3),)
     factor, best = max(larger.items(), key=lambda one: one[1], default=(1.0, 0.0))
     patient = reached is not None and reached >= (best / 2 if best > SEEN * start else SEEN * start)
     small = own < (ALONE if reached is None else FRACTION) * best  # (2)
@@ -95,9 +100,9 @@ def step_size_findings(
     known = best > SEEN * start or (best > TRACE * start and rising == sorted(rising) and len(rising) > 2)
     if not small or patient or not known:
         return ()
-    what = f"In {steps} steps with lr={lr:.3g} the loss fell by {own:.2g}, with lr={factor * lr:.3g} by {best:.2g}."
-    cure = f"Raise it in the optimizer: lr={factor * lr:.2g}{'' if best > SEEN * start else ' or more'}."
-    return (Finding("learning-rate-too-small", what, cure, 0.7, "optimizer", evidence, 1e-3),)
+    more = "" if best > SEEN * start else " or more"
+    values = {"steps": steps, "lr": lr, "own": own, "other": factor * lr, "best": best, "more": more}
+    return (Finding(LEARNING_RATE_TOO_SMALL, "optimizer", values, evidence, 1e-3),)
 
 
 def short_runs(

@@ -7,7 +7,7 @@ as data; a `Result` holds all of these and shows itself as text, JSON, a drawing
 
 from gnomon.core.results.curves import Curves, WithCurves
 from gnomon.core.results.drawing import draw
-from gnomon.core.results.finding import Definition, Finding, Hypothesis, Level
+from gnomon.core.results.finding import Definition, Finding, Hypothesis, Kind, Level
 from gnomon.core.results.plain import plain
 from gnomon.core.results.plot import Axis, Band, Bars, Histogram, Image, Line, Meter, Plot, Reference, Scatter
 from gnomon.core.results.result import Result
@@ -24,6 +24,7 @@ __all__ = [
     "Hypothesis",
     "Image",
     "Interval",
+    "Kind",
     "Level",
     "Line",
     "Meter",

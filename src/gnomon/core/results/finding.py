@@ -1,63 +1,105 @@
-"""What an instrument says beyond numbers: premises, definitions, and findings with their cure.
+"""What an instrument says beyond numbers: findings, premises and definitions.
 
-A finding has one severity in [0, 1], and everything else about its gravity is derived from that one number:
+A finding is a fact: a kind, a place and the measured values. Its sentences come from the templates of its kind, so
+every sentence can be changed in one place. The package's own kinds are in `gnomon.findings`.
 
-    fault    severity >= 0.5     training or the result cannot be trusted before this is mended
-    warning  severity >= 0.25    it works, and would work better
-    note     below               worth knowing
-
->>> Finding("dead-units", "90 % of the units of 'fc1' are dead.", "Lower the learning rate.", 0.7, "fc1").level.name
-'FAULT'
+>>> DEAD = Kind("dead-units", Level.PROBLEM, "{share:.0%} of the units of '{where}' are dead.", "Lower the biases.")
+>>> finding = Finding(DEAD, "fc1", {"share": 0.9})
+>>> finding.kind, finding.level.name, finding.message
+('dead-units', 'PROBLEM', "90% of the units of 'fc1' are dead.")
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
-from gnomon.core.errors import InputError
 from gnomon.core.results.record import Record
 from gnomon.core.results.value import Value
 
-__all__ = ["Definition", "Finding", "Hypothesis", "Level"]
+__all__ = ["Definition", "Finding", "Hypothesis", "Kind", "Level"]
 
 
 class Level(IntEnum):
-    """How grave a finding is; derived from its severity."""
+    """How serious a finding is.
+
+    A problem makes training or its results unreliable. A warning costs time or accuracy. A note is worth knowing.
+    """
 
     NOTE = 0
     WARNING = 1
-    FAULT = 2
+    PROBLEM = 2
 
 
-FAULT, WARNING = 0.5, 0.25
+@dataclass(frozen=True, slots=True)
+class Kind(Record):
+    """One row of the table of findings: how serious, what follows from it, and in which words it is reported.
+
+    ``id`` is a stable key for programs. Rows may share it: they are variants of one kind with their own words or level.
+    ``message`` and ``fix`` are templates for `str.format`; "{where}" and the values of the finding are their fields.
+    ``causes`` are ids of kinds that follow from this one and are not reported next to it. ``excludes`` are ids of kinds
+    whose fix is the opposite: the more serious finding is reported. ``refuted_if`` names a fact that shows that the
+    finding is wrong, ``milder_if`` a fact with which the row ``milder`` is reported instead. ``page`` is a page of the
+    documentation.
+    """
+
+    id: str
+    level: Level
+    message: str
+    fix: str
+    page: str = ""
+    causes: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
+    refuted_if: str = ""
+    milder_if: str = ""
+    milder: "Kind | None" = None
 
 
 @dataclass(frozen=True, slots=True)
 class Finding(Record):
     """Something that was measured and that a person can act on.
 
-    ``kind`` is a stable key for programs, ``where`` a module path, "inputs" or "labels", ``evidence`` the measurements
-    behind it, ``false_alarm`` the rate at which a healthy model would be given this finding, where that is known.
+    ``row`` is the row of the table, ``where`` a module path, "inputs" or "labels", ``values`` fill the templates,
+    ``evidence`` are the measurements behind it, ``false_alarm`` is the rate at which a healthy model would be given
+    this finding, None if that is not known.
     """
 
-    kind: str
-    what: str
-    cure: str
-    severity: float
+    row: Kind
     where: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
     evidence: tuple[Value, ...] = ()
     false_alarm: float | None = None
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.severity <= 1:
-            raise InputError(f"Finding({self.kind!r}): severity must be from 0 to 1, but it is {self.severity}.")
+    @property
+    def kind(self) -> str:
+        """The id of the kind."""
+        return self.row.id
 
     @property
     def level(self) -> Level:
-        """FAULT, WARNING or NOTE."""
-        return Level.FAULT if self.severity >= FAULT else Level.WARNING if self.severity >= WARNING else Level.NOTE
+        """PROBLEM, WARNING or NOTE."""
+        return self.row.level
+
+    @property
+    def message(self) -> str:
+        """What was found."""
+        return self.row.message.format_map({"where": self.where, **self.values})
+
+    @property
+    def fix(self) -> str:
+        """What to do about it."""
+        return self.row.fix.format_map({"where": self.where, **self.values})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        from gnomon.core.results.plain import plain
+
+        words = {"kind": self.kind, "level": self.level, "message": self.message, "fix": self.fix, "where": self.where}
+        numbers = {"values": self.values, "evidence": self.evidence, "false_alarm": self.false_alarm}
+        return plain(words | numbers | {"page": self.row.page})
 
     def __str__(self) -> str:
-        return f"{self.what} {self.cure}"
+        return f"{self.message} {self.fix}"
 
 
 @dataclass(frozen=True, slots=True)

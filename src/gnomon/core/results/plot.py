@@ -59,6 +59,8 @@ class Axis(Record):
 class Line(Record):
     """A curve through (x, y); marks with one ``color`` belong together, by default each has its own.
 
+    ``predicted``: theory says so, and nothing was measured.
+
     >>> Line("loss", [1, 2], [0.5, 0.25]).y
     (0.5, 0.25)
     """
@@ -68,6 +70,7 @@ class Line(Record):
     y: Numbers
     style: Style = "solid"
     color: int | None = None
+    predicted: bool = False
 
     def __post_init__(self) -> None:
         _freeze(self, "x", "y")
@@ -190,19 +193,23 @@ Mark = Line | Scatter | Band | Bars | Histogram | Image | Reference | Meter
 
 @dataclass(frozen=True, slots=True)
 class Plot(Record):
-    """Marks on two axes, with a title and one sentence on what to see."""
+    """Marks on two axes, with a title and one sentence on what to see.
+
+    ``id`` is a stable key for programs; plots that are looked up or compared have one.
+    """
 
     title: str
     marks: tuple[Mark, ...]
     x: Axis = Axis()
     y: Axis = Axis()
     caption: str = ""
+    id: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; each mark says its ``type``."""
         marks = [{"type": type(mark).__name__.lower(), **public_fields(mark)} for mark in self.marks]
         axes = {"x": public_fields(self.x), "y": public_fields(self.y)}
-        return plain({"title": self.title, "caption": self.caption, **axes, "marks": marks})
+        return plain({"id": self.id, "title": self.title, "caption": self.caption, **axes, "marks": marks})
 
 
 def _freeze(mark: Any, *names: str) -> None:

@@ -46,6 +46,8 @@ class Interval(Record):
 class Value(Record):
     """A number (or a word) with a name, its interval, how it was obtained, its unit, and what it means for the reader.
 
+    ``id`` is a stable key for programs; values that are looked up or compared have one.
+
     >>> str(Value("parameters", 1234567)), str(Value("step", 3.2, unit="ms"))
     ('1,234,567', '3.2 ms')
     """
@@ -56,6 +58,7 @@ class Value(Record):
     obtained: Obtained = "exact"
     unit: str = ""
     meaning: str = ""
+    id: str = ""
 
     def __str__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
@@ -71,7 +74,7 @@ class Value(Record):
         known = self.interval
         low, high, sure = (None, None, None) if known is None else (known.low, known.high, known.confidence)
         return plain(
-            {"name": self.name, "value": self.value, "low": low, "high": high, "confidence": sure,
+            {"id": self.id, "name": self.name, "value": self.value, "low": low, "high": high, "confidence": sure,
              "obtained": self.obtained, "unit": self.unit, "meaning": self.meaning}
         )  # fmt: skip
 

@@ -12,6 +12,7 @@ from gnomon.examination.cost import Cost, measured_cost
 from gnomon.examination.pictures import named_kind
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult, plainly
 from gnomon.examination.subject import Subject
+from gnomon.findings.network import FROZEN
 from gnomon.program import Program, read
 from gnomon.report import Content
 
@@ -39,6 +40,7 @@ class ArchitectureStep(AbstractStep):
     key, title, share = "architecture", "The network", 0.05
     question = "What is it made of, and what does a training step cost?"
     gives = Profile
+    rests_on = ()
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         module, task = subject.module, subject.task
@@ -50,13 +52,19 @@ class ArchitectureStep(AbstractStep):
         n = min(BATCH, len(subject.probe))
         milliseconds = round(1e3 * cost.step(n), 3)
         values = (
-            Value("parameters", total),
-            Value("tensors of parameters", len(sizes)),
-            Value("memory of parameters", round(size / 2**20, 3), unit="MiB"),
-            Value("training step", milliseconds, unit="ms", meaning=f"forward, backward and update, {n} examples"),
-            Value("training examples", len(subject.train)),
-            Value("outputs", task.outputs),
-            *(Value(f"parameters of {name}", count) for name, count in largest),
+            Value("parameters", total, id="parameters"),
+            Value("tensors of parameters", len(sizes), id="parameter-tensors"),
+            Value("memory of parameters", round(size / 2**20, 3), unit="MiB", id="parameter-memory"),
+            Value(
+                "training step",
+                milliseconds,
+                unit="ms",
+                meaning=f"forward, backward and update, {n} examples",
+                id="training-step",
+            ),
+            Value("training examples", len(subject.train), id="examples"),
+            Value("outputs", task.outputs, id="outputs"),
+            *(Value(f"parameters of {name}", count, id=f"parameters-of-{name}") for name, count in largest),
         )
         readable = Hypothesis("the infinite-width limit can be computed from the module", program is not None, reason)
         known = "" if program is not None else " The theory of very wide networks has no formula for it."
@@ -79,14 +87,13 @@ def _sizes(module: nn.Module) -> tuple[Plot, ...]:
     more = sum(1 for count in own.values() if count) - len(listed)
     words = f"Where the parameters are{f'; {more} smaller parts are left out' if more > 0 else ''}."
     bars = Bars("parameters", [kinds[name] for name in listed], [float(own[name]) for name in listed])
-    return (Plot("Parameters of each part", (bars,), Axis("parameters"), caption=words),)
+    return (Plot("Parameters of each part", (bars,), Axis("parameters"), caption=words, id="parameters-of-each-part"),)
 
 
 def _findings(subject: Subject) -> tuple[Finding, ...]:
     if subject.trainable or not any(True for _ in subject.module.parameters()):
         return ()
-    what = "No parameter requires a gradient, so nothing can be trained."
-    return (Finding("frozen", what, "Call requires_grad_() on what is to be trained.", 0.99),)
+    return (Finding(FROZEN),)
 
 
 def _program(subject: Subject) -> tuple[Program | None, str]:

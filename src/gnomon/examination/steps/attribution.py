@@ -33,6 +33,7 @@ class AttributionStep(AbstractStep):
     needs = (Profile,)
     uses = (Run,)
     gives = Shortcuts
+    rests_on = ("examples", "decisions")
 
     def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
         return subject.task.classes > 1
@@ -71,19 +72,34 @@ def _tokens(model: nn.Module, data: Any, x: Tensor, costly: bool, seed: int) -> 
     if costly:
         raise Skipped("Attributions to tokens take more time than there is.")
     sheet = token_sheet(model, data, seed=seed)
-    values = [Value(f"share of attribution, token {name}", share) for name, share in list(sheet.shares.items())[:3]]
-    values.append(Value("rank correlation of attributions with those of shuffled weights", sheet.sanity.weights))
+    values = [
+        Value(f"share of attribution, token {name}", share, id=f"token-{name}")
+        for name, share in list(sheet.shares.items())[:3]
+    ]
+    values.append(
+        Value(
+            "rank correlation of attributions with those of shuffled weights",
+            sheet.sanity.weights,
+            id="sanity-correlation",
+        )
+    )
     definition = Definition("a token's part of the sum of all absolute attributions", "share of attribution")
     return StepResult(Content(sheet.verdict, (), tuple(values), sheet.plots(), (definition,)))
 
 
 def _content(found: Shortcuts, sheet: ContactSheet | None) -> Content:
-    values = [Value("probability of a false alarm, at most", found.level)]
-    values += [Value(f"decisions lost without {r.name}", r.lost) for r in found.reliance[:1]]
+    values = [Value("probability of a false alarm, at most", found.level, id="false-alarm")]
+    values += [
+        Value(f"decisions lost without {r.name}", r.lost, id=f"lost-without-{r.name}") for r in found.reliance[:1]
+    ]
     if sheet is not None:
-        values.append(Value("rank correlation of maps with those of shuffled weights", sheet.sanity.weights))
+        values.append(
+            Value(
+                "rank correlation of maps with those of shuffled weights", sheet.sanity.weights, id="sanity-correlation"
+            )
+        )
         if sheet.mask is not None:
-            values.append(Value("share of frequencies needed", sheet.mask.kept))
+            values.append(Value("share of frequencies needed", sheet.mask.kept, id="frequencies-needed"))
     share = "share of right decisions that change when the feature is another example's"
     definition = Definition(share, "decisions lost without a feature")
     shown = found if sheet is None else sheet

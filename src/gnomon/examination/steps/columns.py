@@ -16,6 +16,7 @@ from gnomon.core.results.record import Record
 from gnomon.examination.cost import pace, rung
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Examples, Subject
+from gnomon.findings import most_serious_first
 from gnomon.report import Content
 
 ROWS, PART = (250, 1000, 2000, 4000, 8000), 1000
@@ -57,6 +58,8 @@ class ColumnsStep(AbstractStep):
     key, title, share = "columns", "Columns and labels", 0.03
     question = "Are there columns, targets or labels that training will stumble over?"
     gives = DataChecks
+    states = ("labels_related",)
+    essential = True
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if len(subject.train) < MIN_EXAMPLES:  # the spread of a column, or a missing class, may be chance
@@ -79,22 +82,34 @@ class ColumnsStep(AbstractStep):
             guess = float(torch.bincount(y).max()) / len(y)
             checks = DataChecks(guess, judged.accuracy if judged.ranked else None, len(judged.ranked))
             values = [
-                Value("accuracy of always guessing the largest class", guess),
-                Value("equal examples with different labels", f"{same.share:.2%}"),
+                Value("accuracy of always guessing the largest class", guess, id="guess-accuracy"),
+                Value("equal examples with different labels", f"{same.share:.2%}", id="conflicting-examples"),
             ]
             if judged.ranked:
                 left = "on examples left out"
                 values += [
-                    Value("accuracy of kernel regression", judged.accuracy, meaning=left),
-                    Value("labels that similar examples contradict", judged.floor, judged.interval, "estimate"),
-                    Value("most suspect labels", ", ".join(map(str, judged.ranked[:10])), meaning="of the rows drawn"),
+                    Value("accuracy of kernel regression", judged.accuracy, meaning=left, id="simple-accuracy"),
+                    Value(
+                        "labels that similar examples contradict",
+                        judged.floor,
+                        judged.interval,
+                        "estimate",
+                        id="contradicted-labels",
+                    ),
+                    Value(
+                        "most suspect labels",
+                        ", ".join(map(str, judged.ranked[:10])),
+                        meaning="of the rows drawn",
+                        id="most-suspect-labels",
+                    ),
                 ]
                 plots = judged.plots()
         elif subject.asks_for_targets or (subject.reads_targets and examples.y.shape[1] != subject.task.outputs):
             found += number_findings(_labels(subject).double())
-        findings = tuple(sorted(found, key=lambda finding: -finding.severity))
-        answer = findings[0].what if findings else _good(checks)
-        return StepResult(Content(answer, findings, tuple(values), plots, _definitions()), checks)
+        findings = most_serious_first(found)
+        answer = findings[0].message if findings else _good(checks)
+        content = Content(answer, findings, tuple(values), plots, _definitions(), stated=findings[:1])
+        return StepResult(content, checks, facts={"labels_related": checks.related})
 
 
 def _columns(subject: Subject, examples: Examples) -> list[Finding]:

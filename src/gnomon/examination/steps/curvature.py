@@ -19,6 +19,7 @@ from gnomon.examination.step import (
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.stability import affordable, products_within, timed
 from gnomon.examination.subject import Subject
+from gnomon.findings.training import ENDS_UNSTABLE
 from gnomon.landscape import gradient_noise, hessian
 from gnomon.linalg.lanczos import top_eigenpairs
 from gnomon.linalg.trace import hutch_plus_plus
@@ -46,6 +47,7 @@ class CurvatureStep(AbstractStep):
     needs = (Profile,)
     uses = (Run,)
     gives = CurvatureSummary
+    rests_on = ("examples", "training")
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         require_gradients(subject)
@@ -62,18 +64,20 @@ class CurvatureStep(AbstractStep):
         value, residual = float(top.values[0]), float(top.residuals[0])
         trace = hutch_plus_plus(operator, products=max(6, count), confidence=0.95, seed=context.seed)
         values = [
-            Value("sharpness", value, Interval(value, value + residual), "estimate"),
-            Value("trace of the Hessian", trace.value, trace.interval, "estimate"),
+            Value("sharpness", value, Interval(value, value + residual), "estimate", id="final-sharpness"),
+            Value("trace of the Hessian", trace.value, trace.interval, "estimate", id="trace-of-the-hessian"),
         ]
         if len(examples) >= 8 and len(examples) * cost.passes(1) <= context.seconds:
             noise = gradient_noise(model, examples.x, y, loss=subject.loss)
             name = "batch size of equal signal and noise"
             gains = "batches much larger than this save few steps"
-            values.append(Value(name, noise.scale, noise.interval, "estimate", meaning=gains))
+            values.append(Value(name, noise.scale, noise.interval, "estimate", meaning=gains, id="noise-scale"))
         way = None if run is None else descent(run.optimizer)
         if way is not None:
             limit = 2 * (1 + way.momentum) / way.lr
-            values.append(Value("limit of the learning rate in use", limit, meaning="2 (1 + β) / lr"))
+            values.append(
+                Value("limit of the learning rate in use", limit, meaning="2 (1 + β) / lr", id="sharpness-limit")
+            )
         answer = _answer(value, way, trained=run is not None)
         definitions = (
             Definition("λ_max(H)", "sharpness: the largest curvature of the mean loss", "cohen2021gradient"),
@@ -93,9 +97,9 @@ def _findings(sharpness: float, way: SGD | None) -> tuple[Finding, ...]:
     if way is None or sharpness * way.lr <= 2 * (1 + way.momentum) / EDGE:
         return ()
     limit = 2 * (1 + way.momentum) / sharpness
-    what = f"Training ended where learning rates above {limit:.2g} are unstable, and it uses {way.lr:.3g}."
+
     evidence = (Value("sharpness", sharpness), Value("learning rate in use", way.lr))
-    return (Finding("learning-rate-unstable", what, "Lower the learning rate towards the end.", 0.2, "", evidence),)
+    return (Finding(ENDS_UNSTABLE, "", {"limit": limit, "lr": way.lr}, evidence),)
 
 
 def _answer(sharpness: float, way: SGD | None, *, trained: bool) -> str:

@@ -14,6 +14,7 @@ from gnomon.core.results import Axis, Definition, Finding, Histogram, Plot, Valu
 from gnomon.core.results.record import Record
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Subject
+from gnomon.findings.data import CONSTANT_INPUTS, EMPTY_CLASSES, ONE_CLASS, TOO_FEW_EXAMPLES
 from gnomon.report import Content
 
 ROWS = 4096
@@ -46,6 +47,7 @@ class DataStep(AbstractStep):
     key, title, share = "data", "The data", 0.05
     question = "Are inputs and targets of a size that networks are made for, and is anything odd about them?"
     gives = DataSummary
+    essential = True
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         x = subject.train.probe(ROWS, seed=context.seed).x
@@ -60,12 +62,15 @@ class DataStep(AbstractStep):
         assert y is not None  # checked when the subject was made
         largest, targets = _classes(y.long(), subject.task.classes) if subject.task.classes else (None, _numbers(y))
         findings = _too_few(len(subject.train)) + inputs.findings + targets.findings
-        answer = " ".join(finding.what for finding in findings) or _facts(len(subject.train), rms, largest, y)
-        if subject.notes:
-            answer += f" Note: {'; '.join(subject.notes)}."
-        values = (Value("training examples", len(subject.train)), *inputs.values, *targets.values)
+        answer = " ".join(finding.message for finding in findings) or _facts(len(subject.train), rms, largest, y)
+        notes = ("; ".join(subject.notes),) if subject.notes else ()
+        values = (
+            Value("training examples", len(subject.train), id="training-examples"),
+            *inputs.values,
+            *targets.values,
+        )
         meaning = Definition("rms = √(mean of x²)", f"over all features of at most {ROWS} examples")
-        content = Content(answer, findings, values, inputs.plots, (meaning,))
+        content = Content(answer, findings, values, inputs.plots, (meaning,), stated=findings, notes=notes)
         return StepResult(content, DataSummary(rms, largest))
 
 
@@ -73,10 +78,8 @@ def _too_few(n: int) -> tuple[Finding, ...]:
     """That there are too few examples for any statement about them to hold for others."""
     if n >= MIN_EXAMPLES:
         return ()
-    count = "There is 1 training example" if n == 1 else f"There are {n} training examples"
-    what = f"{count}: too little data to tell whether anything is wrong."
-    cure = f"Give at least {MIN_EXAMPLES} training examples; a few hundred allow most of the measurements."
-    return (Finding("too-few-examples", what, cure, 0.48, "inputs", (Value("training examples", n),)),)
+    values = {"examples": n, "least": MIN_EXAMPLES}
+    return (Finding(TOO_FEW_EXAMPLES, "inputs", values, (Value("training examples", n),)),)
 
 
 def _unless_scaled(subject: Subject, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -107,16 +110,17 @@ def _inputs(flat: Tensor, rms: float, *, alone: bool) -> _Part:
     varying, constant = spread[spread > 0], int((spread == 0).sum())
     ratio = float(varying.max() / varying.min()) if len(varying) else 1.0
     values = (
-        Value("root mean square of the inputs", rms, meaning="1 where each feature is standardized"),
-        Value("mean of the inputs", float(flat.mean())),
-        Value("constant features", constant, meaning=f"of {flat.shape[1]}"),
-        Value("largest over smallest spread of a feature", ratio),
-        Value("copies of earlier examples", len(flat) - len(set(digests(flat))), meaning=f"of {len(flat)}"),
+        Value("root mean square of the inputs", rms, meaning="1 where each feature is standardized", id="input-rms"),
+        Value("mean of the inputs", float(flat.mean()), id="input-mean"),
+        Value("constant features", constant, meaning=f"of {flat.shape[1]}", id="constant-features"),
+        Value("largest over smallest spread of a feature", ratio, id="spread-ratio"),
+        Value(
+            "copies of earlier examples", len(flat) - len(set(digests(flat))), meaning=f"of {len(flat)}", id="copies"
+        ),
     )
     findings = []
     if alone and len(flat) > 1 and constant == flat.shape[1]:
-        cure = "Look at how the inputs were made."
-        findings.append(Finding("constant-inputs", "All examples are the same.", cure, 0.995, "inputs"))
+        findings.append(Finding(CONSTANT_INPUTS, "inputs"))
     findings += signal_findings((), rms**2)  # the range of inputs is stated there
     return _Part(values, tuple(findings), (_histogram(flat),))
 
@@ -125,23 +129,21 @@ def _classes(y: Tensor, classes: int) -> tuple[float, _Part]:
     counts = torch.bincount(y, minlength=classes)
     largest, empty = float(counts.max() / counts.sum()), int((counts == 0).sum())
     values = (
-        Value("largest class", f"{largest:.1%}", meaning="the accuracy of always guessing it"),
-        Value("smallest class", int(counts.min()), unit="examples"),
+        Value("largest class", f"{largest:.1%}", meaning="the accuracy of always guessing it", id="largest-class"),
+        Value("smallest class", int(counts.min()), unit="examples", id="smallest-class"),
     )
     findings: tuple[Finding, ...] = ()
     if int((counts > 0).sum()) == 1 and len(y) > 1:
-        cure = "Give examples of more than one class."
-        findings = (Finding("one-class", "All labels are the same.", cure, 0.993, "labels"),)
+        findings = (Finding(ONE_CLASS, "labels"),)
     elif empty:
-        what = f"{empty} of {classes} classes have no training example."
-        findings = (Finding("empty-classes", what, "Give examples of them, or remove their outputs.", 0.3, "labels"),)
+        findings = (Finding(EMPTY_CLASSES, "labels", {"empty": empty, "classes": classes}),)
     return largest, _Part(values, findings)
 
 
 def _numbers(y: Tensor) -> _Part:
     if not y.is_floating_point():
-        return _Part((Value("different targets", len(y.unique())),))
-    return _Part((Value("spread of the targets", float(y.double().std(correction=0))),))
+        return _Part((Value("different targets", len(y.unique()), id="different-targets"),))
+    return _Part((Value("spread of the targets", float(y.double().std(correction=0)), id="target-spread"),))
 
 
 def _histogram(flat: Tensor) -> Plot:
@@ -149,4 +151,4 @@ def _histogram(flat: Tensor) -> Plot:
     sample = numbers[:: max(1, len(numbers) // SHOWN)]
     words = "How often each value occurs among the inputs; networks learn best from values between about -3 and 3."
     axes = Axis("value of an input feature"), Axis("how often", log=True)
-    return Plot("Inputs", (Histogram.of("values", sample, bins=60),), *axes, words)
+    return Plot("Inputs", (Histogram.of("values", sample, bins=60),), *axes, words, id="inputs")

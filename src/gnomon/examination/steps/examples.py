@@ -51,6 +51,7 @@ class ExamplesStep(AbstractStep):
     needs = (Profile,)
     uses = (Run,)
     gives = Hardest
+    rests_on = ("examples", "decisions")
 
     def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
         return fit
@@ -85,7 +86,9 @@ class ExamplesStep(AbstractStep):
             for i, j in enumerate(worst.tolist())
         )  # fmt: skip
         answer, plots = _mistakes(f, examples.y, which) if classes else (_largest(error, which), ())
-        values = (Value("examples tried", len(numbers), meaning=f"of {len(source)} {which} examples"),)
+        values = (
+            Value("examples tried", len(numbers), meaning=f"of {len(source)} {which} examples", id="examples-tried"),
+        )
         product = Hardest(tuple(e.number for e in shown), tuple(error[worst.to(error.device)].tolist()))
         answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if run.shortage else answer
         content = Content(answer, (), values, plots, exhibits=shown)
@@ -131,7 +134,7 @@ def _mistakes(f: Tensor, y: Tensor, which: str) -> tuple[str, tuple[Plot, ...]]:
     bars = Bars("times", names, times[order].double())
     words = "The mistakes that occur most often, as 'label taken for answer'."
     often = f"most often {names[0].replace(' taken', ' is taken')}, {int(times.max())} times"
-    return f"{head}; {often}.{rest}", (Plot("Mistakes", (bars,), Axis("times"), caption=words),)
+    return f"{head}; {often}.{rest}", (Plot("Mistakes", (bars,), Axis("times"), caption=words, id="mistakes"),)
 
 
 def _largest(error: Tensor, which: str) -> str:

@@ -12,6 +12,7 @@ from gnomon.dynamics.trajectory import Trajectory
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, plainly
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
+from gnomon.findings.training import PREDICTED_DIVERGENCE
 from gnomon.forecast import predict
 from gnomon.landscape.sharpness import Sharpness
 from gnomon.report import Content
@@ -30,6 +31,7 @@ class ForecastStep(AbstractStep):
     needs = (ProbeKernel,)
     uses = (Sharpness,)
     gives = Trajectory
+    rests_on = ("examples", "prediction")
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         product = products[ProbeKernel]
@@ -58,14 +60,21 @@ class ForecastStep(AbstractStep):
         except NotFiniteError as error:  # a learning rate far above the limit, which other sections name
             raise Skipped(plainly(error)) from error
         values = [
-            Value("training loss at the start", float(run.loss[0])),
-            Value("training loss at the end", float(run.loss[-1]), meaning=f"time {float(run.times[-1]):.3g}"),
+            Value("training loss at the start", float(run.loss[0]), id="predicted-loss-at-start"),
+            Value(
+                "training loss at the end",
+                float(run.loss[-1]),
+                meaning=f"time {float(run.times[-1]):.3g}",
+                id="predicted-loss-at-end",
+            ),
         ]
         if run.test_loss is not None:
-            values.append(Value("test loss, least", float(run.test_loss.min())))
+            values.append(Value("test loss, least", float(run.test_loss.min()), id="predicted-test-loss"))
         if run.test is not None and y_test is not None and subject.task.classes:
             last = run.test[-1].reshape(y_test.shape)
-            values.append(Value("test accuracy at the end", accuracy(last, y_test) or 0.0))
+            values.append(
+                Value("test accuracy at the end", accuracy(last, y_test) or 0.0, id="predicted-test-accuracy")
+            )
         hypotheses = (
             Hypothesis(
                 "the tangent kernel does not change", None, "checked after training, under 'Features: kept or learned'"
@@ -116,8 +125,7 @@ def _answer(run: Trajectory, way: SGD | None, sharpness: Sharpness | None) -> tu
 def _findings(run: Trajectory) -> tuple[Finding, ...]:
     if not run.diverges:
         return ()
-    what = f"With this learning rate theory predicts that the loss grows from {float(run.loss[0]):.3g} without bound."
-    return (Finding("predicted-divergence", what, "Use a smaller learning rate.", 0.4, "optimizer"),)
+    return (Finding(PREDICTED_DIVERGENCE, "optimizer", {"start": float(run.loss[0])}),)
 
 
 def _times(product: ProbeKernel, lr: float | None) -> Tensor:
@@ -132,4 +140,4 @@ def _plot(run: Trajectory) -> Plot:
     losses = {"training examples": run.loss, "test examples": run.test_loss}
     marks = tuple(Line(name, run.times[inside], v[inside]) for name, v in losses.items() if v is not None)
     words = "What theory predicts for gradient descent on the probe examples, if the network keeps its features."
-    return Plot("Predicted loss", marks, TIME, Axis(run.loss_name, log=True), words)
+    return Plot("Predicted loss", marks, TIME, Axis(run.loss_name, log=True), words, id="predicted-loss")

@@ -1,6 +1,5 @@
 """Graphs: whether the features of nodes can still be told apart after the layers."""
 
-from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
@@ -18,9 +17,6 @@ from gnomon.training import Run
 GRAPHS = 8
 WASTED = 2
 """Layers behind the one after which nodes are alike: fewer, and a graph may be so dense that one layer joins it all."""
-LEARNED, HARMLESS = 0.5, 0.4
-"""Share of its first loss below which a network learned all the same, and the severity then, a warning: one answer for
-a whole graph may need no differences between its nodes."""
 
 
 class GraphsStep(AbstractStep):
@@ -31,6 +27,7 @@ class GraphsStep(AbstractStep):
     needs = (Profile,)
     uses = (Run,)
     gives = Oversmoothing
+    rests_on = ("examples", "training")
 
     def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
         return _graphs(subject) is not None
@@ -44,23 +41,14 @@ class GraphsStep(AbstractStep):
             measured = oversmoothing(subject.module if run is None else run.model, *found)
         except GnomonError as reason:
             raise Skipped(f"Features of nodes cannot be followed: {reason}") from reason
-        content = Content(measured.verdict, _deep(measured, learned=_learned(run)), plots=measured.plots())
+        content = Content(measured.verdict, _deep(measured), plots=measured.plots())
         return StepResult(content, measured)
 
 
-def _deep(measured: Oversmoothing, *, learned: bool) -> tuple[Finding, ...]:
-    """Findings where further layers follow on nodes that are alike already; a warning where that did no harm."""
+def _deep(measured: Oversmoothing) -> tuple[Finding, ...]:
+    """Findings where further layers follow on nodes that are alike already."""
     behind = [len(measured.layers) - 1 - measured.layers.index(f.where) for f in measured.findings]
-    found = [f for f, later in zip(measured.findings, behind, strict=True) if later >= WASTED]
-    return tuple(replace(f, severity=min(f.severity, HARMLESS)) if learned else f for f in found)
-
-
-def _learned(run: Run | None) -> bool:
-    """Whether a whole run brought the loss, on test examples if there are any, below `LEARNED` of what it was."""
-    if run is None or run.diverges or run.shortage:
-        return False
-    losses = run.loss if run.test_loss is None else run.test_loss
-    return float(losses[-1]) < LEARNED * float(losses[0])
+    return tuple(f for f, later in zip(measured.findings, behind, strict=True) if later >= WASTED)
 
 
 def _graphs(subject: Subject) -> tuple[Any, Any] | None:

@@ -20,6 +20,7 @@ from gnomon.examination.step import (
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
+from gnomon.findings.decisions import SHIFTS_CHANGE_DECISIONS
 from gnomon.report import Content
 from gnomon.symmetry.invariance import Invariance, Motion, invariance
 from gnomon.training import Run
@@ -41,6 +42,7 @@ class InvarianceStep(AbstractStep):
     needs = (Profile,)
     uses = (Run,)
     gives = Invariance
+    rests_on = ("examples", "decisions")
 
     def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
         return isinstance(subject.probe.x, Tensor) and subject.probe.x.dim() == 4
@@ -73,11 +75,11 @@ class InvarianceStep(AbstractStep):
 
 def _answer(measured: Invariance) -> str:
     """How many decisions a motion changes."""
-    shifts = [m.decisions for m in measured.motions if m.name.startswith("one pixel")]
+    shifts = [m.decisions for m in measured.motions if m.id.startswith("pixel-")]
     others = [
         f"{m.name.replace('mirror,', 'mirroring')} {m.decisions:.0%}"
         for m in measured.motions
-        if not m.name.startswith("one pixel")
+        if not m.id.startswith("pixel-")
     ]
     share = f"{max(shifts):.1%}" if max(shifts) - min(shifts) < 0.001 else f"{min(shifts):.1%} to {max(shifts):.1%}"
     return f"A shift by one pixel changes {share} of the decisions, {', '.join(others)}."
@@ -85,14 +87,14 @@ def _answer(measured: Invariance) -> str:
 
 def _value(motion: Motion, *, classes: bool) -> Value:
     if not classes:
-        return Value(motion.name, motion.change, meaning="relative change of the outputs")
+        return Value(motion.name, motion.change, meaning="relative change of the outputs", id=motion.id)
     meaning = f"changed decisions; outputs change by {motion.change:.1%}"
-    return Value(motion.name, motion.decisions, motion.interval, "estimate", meaning=meaning)
+    return Value(motion.name, motion.decisions, motion.interval, "estimate", meaning=meaning, id=motion.id)
 
 
 def _shifted(measured: Invariance, side: int) -> tuple[Finding, ...]:
     """That one pixel changes more decisions than `CHANGED`, beyond chance."""
-    shifts = [motion for motion in measured.motions if motion.name.startswith("one pixel")]
+    shifts = [motion for motion in measured.motions if motion.id.startswith("pixel-")]
     worst = max(shifts, key=lambda motion: motion.decisions)
     chance = binomial_interval(
         round(worst.decisions * measured.examples), measured.examples, confidence=1 - 2 * level("invariance")
@@ -102,7 +104,6 @@ def _shifted(measured: Invariance, side: int) -> tuple[Finding, ...]:
     least = min(motion.decisions for motion in shifts)
     share = f"{worst.decisions:.0%}" if worst.decisions - least < 0.01 else f"{least:.0%} to {worst.decisions:.0%}"
     pixel = "one pixel" if side >= SIDE else f"one pixel, 1/{side} of the picture,"
-    what = f"A shift by {pixel} changes {share} of the decisions on {measured.examples} images."
-    cure = "Train on randomly shifted images, and pool where the network strides."
+    values = {"pixel": pixel, "share": share, "images": measured.examples}
     evidence = (Value("changed decisions", worst.decisions, chance, "estimate"), Value("accepted share", CHANGED))
-    return (Finding("shifts-change-decisions", what, cure, 0.3, "inputs", evidence, level("invariance")),)
+    return (Finding(SHIFTS_CHANGE_DECISIONS, "inputs", values, evidence, level("invariance")),)

@@ -17,6 +17,8 @@ from gnomon.examination.step import AbstractStep, Context, Products, Skipped, St
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.kernel_size import KernelMeans, kernel_means
 from gnomon.examination.subject import Examples, Subject
+from gnomon.findings.data import LABELS_UNRELATED
+from gnomon.findings.network import INDISTINCT_EXAMPLES
 from gnomon.linalg.label_test import LabelTest, label_test
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out_of_modes
 from gnomon.report import Content
@@ -158,20 +160,15 @@ def better_than_guess(prediction: LeaveOneOut, guess: float | None) -> bool:
 def _unrelated(product: ProbeKernel, guess: float | None, asked: int) -> Finding:
     labels, accuracy = product.labels, product.prediction.accuracy
     score = "" if guess is None or accuracy is None else (
-        f"; examples left out are predicted {accuracy:.1%} right (always guessing the largest class: {guess:.1%})"
+        f"; {accuracy:.1%} of held-out examples are predicted right (always guessing the largest class: {guess:.1%})"
     )  # fmt: skip
     inputs = 1.0 if product.inputs is None else product.inputs.p_value
-    what = (
-        f"Labels look unrelated to inputs: shuffled ones fit as well, for the network on "
-        f"{len(product.examples)} examples (p-value {labels.p_value:.2g}) and for the inputs of {asked} ({inputs:.2g})"
-        f"{score}."
-    )
-    cure = "Check that each label belongs to its input: they look shuffled."
+    values = {"examples": len(product.examples), "p_value": labels.p_value, "asked": asked, "inputs_p_value": inputs}
     evidence = (
         Value("alignment with the labels", labels.alignment, labels.shuffled_interval),
         Value("alignment that would be seen in 80 % of cases", labels.detectable),
     )
-    return Finding("labels-unrelated", what, cure, 0.9, "labels", evidence, level("labels"))
+    return Finding(LABELS_UNRELATED, "labels", {**values, "score": score}, evidence, level("labels"))
 
 
 def _wakes(subject: Subject, x: Inputs) -> bool:
@@ -191,9 +188,8 @@ def _wakes(subject: Subject, x: Inputs) -> bool:
 
 
 def _indistinct() -> Content:
-    what = "The network cannot tell the examples apart: all of them look the same to it (constant tangent kernel)."
-    cure = "Check that the outputs depend on the inputs: a collapsed or zeroed layer, or inputs that are all alike."
-    return Content(what, (Finding("indistinct-examples", what, cure, 0.7),))
+    finding = Finding(INDISTINCT_EXAMPLES)
+    return Content(finding.message, (finding,), stated=(finding,))
 
 
 def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
@@ -204,21 +200,41 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
     shuffled = f"shuffled labels: {usual.low:.3g} to {usual.high:.3g} (95 %)"
     against = f"against {len(labels.shuffled)} shuffles of the labels"
     values = (
-        Value("probe examples", n, meaning="of one combination of the outputs" if product.means.combined else ""),
-        Value("largest eigenvalue", float(modes.values[0])),
-        Value("condition number", condition, meaning=slowest),
-        Value("effective rank", effective_rank(modes.values), meaning=f"patterns it can tell apart, of {n}"),
-        Value("patterns that explain 90 % of the labels", modes.modes_for(0.9), meaning=f"of {n} modes"),
-        Value("alignment with the labels", labels.alignment, meaning=shuffled),
-        Value("p-value of the alignment", labels.p_value, meaning=against),
+        Value(
+            "probe examples",
+            n,
+            meaning="of one combination of the outputs" if product.means.combined else "",
+            id="probe-examples",
+        ),
+        Value("largest eigenvalue", float(modes.values[0]), id="largest-eigenvalue"),
+        Value("condition number", condition, meaning=slowest, id="condition-number"),
+        Value(
+            "effective rank",
+            effective_rank(modes.values),
+            meaning=f"patterns it can tell apart, of {n}",
+            id="effective-rank",
+        ),
+        Value(
+            "patterns that explain 90 % of the labels",
+            modes.modes_for(0.9),
+            meaning=f"of {n} modes",
+            id="modes-for-90-percent",
+        ),
+        Value("alignment with the labels", labels.alignment, meaning=shuffled, id="label-alignment"),
+        Value("p-value of the alignment", labels.p_value, meaning=against, id="alignment-p-value"),
     )
     if classes:
         accuracy = prediction.accuracy or 0.0
         name = "leave-one-out accuracy of the kernel"
-        return (*values, Value(name, accuracy, prediction.accuracy_interval, "estimate"))
+        return (*values, Value(name, accuracy, prediction.accuracy_interval, "estimate", id="leave-one-out-accuracy"))
     return (
         *values,
-        Value("leave-one-out error of the kernel", prediction.error, meaning="1 is predicting the mean"),
+        Value(
+            "leave-one-out error of the kernel",
+            prediction.error,
+            meaning="1 is predicting the mean",
+            id="leave-one-out-error",
+        ),
     )
 
 
@@ -229,7 +245,7 @@ def _learned(modes: KernelSpectrum) -> Plot:
     marks.append(Line("kernel", places, share / share[-1].clamp(min=1e-300), "dashed"))
     words = "The sooner the line of the labels rises, the sooner training fits them; each pattern is a mode."
     axes = Axis("patterns, those learned first at the left", log=True), Axis("share so far", limits=(0.0, 1.02))
-    return Plot("What is learned first", tuple(marks), *axes, words)
+    return Plot("What is learned first", tuple(marks), *axes, words, id="kernel-modes")
 
 
 def _speeds(modes: KernelSpectrum) -> Plot:
@@ -238,7 +254,14 @@ def _speeds(modes: KernelSpectrum) -> Plot:
     positive = [float(v) if v > rounding else nan for v in modes.values]
     line = Line("eigenvalue", range(1, len(positive) + 1), positive)
     words = "Each pattern is learned at the speed of its eigenvalue: ten times lower takes ten times as many steps."
-    return Plot("How fast each pattern is learned", (line,), Axis("pattern"), Axis("eigenvalue", log=True), words)
+    return Plot(
+        "How fast each pattern is learned",
+        (line,),
+        Axis("pattern"),
+        Axis("eigenvalue", log=True),
+        words,
+        id="kernel-spectrum",
+    )
 
 
 def _definitions() -> tuple[Definition, ...]:

@@ -17,6 +17,7 @@ from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, 
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Examples, Subject
 from gnomon.examination.timed import needs
+from gnomon.findings.training import BELOW_LEAST_SQUARES, BELOW_LIMIT
 from gnomon.kernels import Limit
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out
 from gnomon.program.steps import Activation
@@ -73,16 +74,31 @@ class LimitStep(AbstractStep):
             subject.test.probe(beside(len(examples)), seed=context.seed)
         )  # fmt: skip
         prediction = leave_one_out(_kernel(limit, examples.x), subject.targets(examples.y))
-        values = [Value("examples used", len(examples), meaning=f"of {len(subject.train)}")]
+        values = [Value("examples used", len(examples), meaning=f"of {len(subject.train)}", id="examples-used")]
         if subject.task.classes:
             share = prediction.accuracy or 0.0
-            values.append(Value("leave-one-out accuracy", share, prediction.accuracy_interval, "estimate"))
+            values.append(
+                Value(
+                    "leave-one-out accuracy",
+                    share,
+                    prediction.accuracy_interval,
+                    "estimate",
+                    id="leave-one-out-accuracy",
+                )
+            )
             answer = (
                 "A very wide version, which learns no features of its own, would be right on about "
                 f"{share:.1%} of new examples (leave-one-out on {len(examples)})."
             )
         else:
-            values.append(Value("leave-one-out error", prediction.error, meaning="of the targets' variance"))
+            values.append(
+                Value(
+                    "leave-one-out error",
+                    prediction.error,
+                    meaning="of the targets' variance",
+                    id="leave-one-out-error",
+                )
+            )
             explained = f"{1 - prediction.error:.1%} of the targets' variance (leave-one-out)"
             answer = f"A very wide version, which learns no features of its own, would explain {explained}."
         shown, score = _tested(limit, subject, prediction, examples.x, test)
@@ -107,10 +123,16 @@ def _tested(
         return (), None
     f, y = prediction.at(limit.ntk(test.x, x)), subject.targets(test.y)
     if not subject.task.classes:
-        return (Value("test error", 1 - explained_variance(f, y), meaning="of the targets' variance"),), None
+        return (
+            Value("test error", 1 - explained_variance(f, y), meaning="of the targets' variance", id="wide-test-error"),
+        ), None
     share = accuracy(f, y) or 0.0
     interval = binomial_interval(round(share * len(y)), len(y))
-    return (Value("test accuracy", share, interval, "estimate", meaning=f"{len(test)} test examples"),), share
+    return (
+        Value(
+            "test accuracy", share, interval, "estimate", meaning=f"{len(test)} test examples", id="wide-test-accuracy"
+        ),
+    ), share
 
 
 def beside(fitted: int) -> int:
@@ -176,9 +198,8 @@ def _below(run: Run | None, wide: float | None, n: int, *, hidden: bool) -> tupl
     chance = NormalDist().inv_cdf(1 - level("below-limit")) * (2 * wide * (1 - wide) / n) ** 0.5
     if wide <= reached + max(0.02, chance):
         return ()
-    what = f"A very wide version of it is right on {wide:.1%} of the test examples, the trained one on {reached:.1%}."
-    cure = WIDEN if hidden else LONGER
-    return (Finding("below-limit", what, cure, 0.35, false_alarm=level("below-limit")),)
+    row = BELOW_LIMIT if hidden else BELOW_LEAST_SQUARES
+    return (Finding(row, values={"wide": wide, "reached": reached}, false_alarm=level("below-limit")),)
 
 
 def _seconds(limit: Limit, subject: Subject, n: int, context: Context) -> float:

@@ -27,6 +27,8 @@ from gnomon.examination.step import (
     StepResult,
 )
 from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.columns import DataChecks
+from gnomon.examination.steps.data import DataSummary
 from gnomon.examination.subject import Subject
 from gnomon.examination.summary import counted
 from gnomon.examination.timed import needs
@@ -37,6 +39,10 @@ SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 """Numbers of examples that are judged, where the time does not allow all."""
 SIZE = 256
 """Examples that are read at once."""
+
+MIN_EXPLAINED = 0.05
+"""Share of the variance of test targets that a network explains only if these are related to their inputs: with 200
+examples and no relation, chance explains less than one percent."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,8 +66,10 @@ class MarginsStep(AbstractStep):
     key, title, share = "margins", "How good and how sure it is", 0.05
     question = "How well does it do, and can its confidence be taken at its word?"
     needs = (Profile,)
-    uses = (Run,)
+    uses = (Run, DataSummary, DataChecks)
     gives = Decisions
+    states = ("labels_related", "does_well")
+    rests_on = ("examples", "decisions")
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         run = products.get(Run)
@@ -81,9 +89,29 @@ class MarginsStep(AbstractStep):
         if not subject.task.classes:
             if not subject.asks_for_targets:
                 raise Skipped("The loss does not ask the outputs to be the targets: what an error is, only it knows.")
-            return _shortened(_regression(f, y, which, index, trained=run is not None, short=bool(short)), short)
-        trained = run is not None
-        return _shortened(_classification(probabilities(f), y, which, index, trained=trained, short=bool(short)), short)
+            result = _regression(f, y, which, index, trained=run is not None, short=bool(short))
+        else:
+            result = _classification(probabilities(f), y, which, index, trained=run is not None, short=bool(short))
+        return replace(_shortened(result, short), facts=_facts(result.product, products))
+
+
+def _facts(decisions: Decisions, products: Products) -> dict[str, bool]:
+    """Whether training beats a guess on held-out examples, and whether the network is as good as a simple model.
+
+    "As good" means: within the interval of its accuracy.
+    """
+    data, checks, run = products.get(DataSummary), products.get(DataChecks), products.get(Run)
+    margin, guess = decisions.margins, None if data is None else data.largest_class
+    related = False
+    if run is not None and run.test_loss is not None and decisions.explained is not None:
+        related = decisions.explained > MIN_EXPLAINED
+    elif run is not None and run.test_accuracy is not None and margin is not None and guess is not None:
+        related = margin.accuracy_interval.low > guess
+    well = False
+    if margin is not None and checks is not None and checks.related and checks.simple is not None:
+        short = run is not None and (run.diverges or bool(run.shortage))
+        well = not short and margin.accuracy_interval.high >= checks.simple
+    return {"labels_related": related, "does_well": well}
 
 
 def _drawn(source: AbstractSource, profile: Profile, context: Context) -> Tensor:
@@ -111,28 +139,49 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
     hardest = index[torch.tensor(margin.hardest)].tolist()
     state = "trained" if trained else "as it was given"
     values = (
-        Value("accuracy", margin.accuracy, margin.accuracy_interval, meaning=f"{which} examples, network {state}"),
-        Value("smallest margin", margin.smallest, meaning="probability of the right class minus the best other"),
-        Value("median margin", margin.median),
-        Value("expected calibration error", judged.error, meaning=f"{len(judged.bins)} bins of equal size"),
-        Value("mean confidence", judged.confidence),
-        Value("hardest examples", ", ".join(map(str, hardest)), meaning="their numbers, hardest first"),
+        Value(
+            "accuracy",
+            margin.accuracy,
+            margin.accuracy_interval,
+            meaning=f"{which} examples, network {state}",
+            id="accuracy",
+        ),
+        Value(
+            "smallest margin",
+            margin.smallest,
+            meaning="probability of the right class minus the best other",
+            id="smallest-margin",
+        ),
+        Value("median margin", margin.median, id="median-margin"),
+        Value(
+            "expected calibration error",
+            judged.error,
+            meaning=f"{len(judged.bins)} bins of equal size",
+            id="calibration-error",
+        ),
+        Value("mean confidence", judged.confidence, id="mean-confidence"),
+        Value(
+            "hardest examples",
+            ", ".join(map(str, hardest)),
+            meaning="their numbers, hardest first",
+            id="hardest-examples",
+        ),
     )
     subject = "The trained network" if trained else "The network as it was given, without training,"
     guesses = () if short else guessing_findings(p, y, which=which, trained=trained)
     score = f"{subject} is right on {margin.accuracy:.1%} of {which} examples. {_sure(judged)}"
-    answer = guesses[0].what if guesses else score
+    answer = guesses[0].message if guesses else score
     definition = Definition("Σ_b |B_b|/n · |acc(B_b) − conf(B_b)|", "expected calibration error", "guo2017calibration")
     tells = not short and len(y) >= MIN_EXAMPLES
     findings = guesses or (judged.findings if tells else ())  # how sure a network is that guesses says nothing
     plots = margin.plots() + judged.plots()
-    content = Content(answer, findings, values, plots, (definition,), data={"hardest": hardest})
+    content = Content(answer, findings, values, plots, (definition,), data={"hardest": hardest}, stated=guesses)
     return _few(StepResult(content, Decisions(index, (p.argmax(1) != y).double(), margin, judged)), len(y))
 
 
 def _sure(judged: Calibration) -> str:
     """How sure it is, without saying again how often it is right."""
-    return judged.verdict.replace(f" and right in {judged.accuracy:.1%} of cases", "").replace("The network", "It", 1)
+    return f"It is {judged.confidence:.1%} sure of its answers on average: {judged.judgment}."
 
 
 def _few(result: StepResult, n: int) -> StepResult:
@@ -152,9 +201,16 @@ def _regression(
     state = "trained" if trained else "as it was given"
     error, spread = float(residual.square().mean().sqrt()), float(y.var(0, correction=0).mean().sqrt())
     values = (
-        Value("root mean square error", error, meaning=f"{which} examples, network {state}"),
-        Value("explained variance", explained),
-        Value("hardest examples", ", ".join(map(str, hardest)), meaning="their numbers, hardest first"),
+        Value(
+            "root mean square error", error, meaning=f"{which} examples, network {state}", id="root-mean-square-error"
+        ),
+        Value("explained variance", explained, id="explained-variance"),
+        Value(
+            "hardest examples",
+            ", ".join(map(str, hardest)),
+            meaning="their numbers, hardest first",
+            id="hardest-examples",
+        ),
     )
     subject = "The trained network" if trained else "The network as it was given, without training,"
     worse = " That is worse than always predicting their mean." if explained < 0 else ""
@@ -162,7 +218,7 @@ def _regression(
     answer = f"{subject} explains {max(explained, 0.0):.1%} of the variance of the {which} targets: {size}.{worse}"
     errors = Histogram.of("examples", residual)
     words = f"How far predictions are from their targets; the targets themselves spread by {spread:.3g}."
-    plot = Plot("Errors", (errors,), Axis("absolute error"), Axis("examples"), words)
+    plot = Plot("Errors", (errors,), Axis("absolute error"), Axis("examples"), words, id="errors")
     findings = () if short else number_guessing_findings(explained, len(y), which=which, trained=trained)
     content = Content(answer, findings, values, (plot,), data={"hardest": hardest})
     return _few(StepResult(content, Decisions(index, residual.square(), explained=explained)), len(y))

@@ -42,6 +42,7 @@ class OptimizerStep(AbstractStep):
     needs = (Profile,)
     uses = (Run,)
     gives = ShortRuns
+    states = ("learning_rates_tried",)
 
     def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
         return subject.optimizer is not None
@@ -68,19 +69,27 @@ class OptimizerStep(AbstractStep):
         lr = subject.optimizer.lr
         reached = None if whole is None else start - float(whole.loss[-1])  # from the same start as the short runs
         findings = step_size_findings(falls, start=start, lr=lr, steps=steps, reached=reached)
-        values = tuple(Value(f"fall of the loss with lr={lr * c:.3g}", g) for c, g in sorted(falls.items()))
+        values = tuple(
+            Value(f"fall of the loss with lr={lr * c:.3g}", g, id=f"fall-at-{lr * c:.3g}")
+            for c, g in sorted(falls.items())
+        )
         rose = not findings and not any(fall >= 0 for fall in falls.values())  # NaN is a rise as well
         good = f"In {steps} steps no other learning rate does far better than {lr:.3g}."
         if rose:
             tried = f"from {lr * min(falls):.3g} to {lr * max(falls):.3g}"
             good = f"In {steps} steps the loss rose with every learning rate that was tried, {tried}."
         bars = Bars("fall of the loss", [f"{lr * c:.3g}" for c in sorted(falls)], [falls[c] for c in sorted(falls)])
-        plot = Plot("Short runs", (bars,), Axis("fall of the loss"), caption="By learning rate; one run each.")
+        plot = Plot(
+            "Short runs", (bars,), Axis("fall of the loss"), caption="By learning rate; one run each.", id="short-runs"
+        )
         definition = Definition("g(c) = L(0) − L(k steps at c · lr)", "fall of the loss", "smith2017cyclical")
-        content = Content(findings[0].what if findings else good, findings, values, (plot,), (definition,))
+        content = Content(
+            findings[0].message if findings else good, findings, values, (plot,), (definition,), stated=findings[:1]
+        )
         one_side = factors == SMALLER and not findings  # larger ones were not tried
         unsure = one_side or rose
-        return StepResult(content, ShortRuns(tuple(sorted(falls.items()))), "unsure" if unsure else "answered")
+        runs, facts = ShortRuns(tuple(sorted(falls.items()))), {"learning_rates_tried": not findings and not unsure}
+        return StepResult(content, runs, "unsure" if unsure else "answered", facts)
 
 
 def _affordable(subject: Subject, batch: int, each: float, context: Context) -> tuple[Examples, int]:

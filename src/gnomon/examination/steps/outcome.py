@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from gnomon.checks import baseline, explosion, signal
+from gnomon.checks import baseline, explosion
 from gnomon.checks.data.baseline import Baseline
+from gnomon.checks.network.signal import trained_unit_findings
 from gnomon.checks.run.guessing import MIN_EXAMPLES
 from gnomon.checks.run.outcome import Outcome, outcome_findings, overfit_cure
 from gnomon.checks.run.outcome_numbers import number_outcome_findings
@@ -22,6 +23,7 @@ from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.wiring import loss_of, statistics
 from gnomon.examination.subject import Examples, Subject
 from gnomon.examination.timed import needs
+from gnomon.findings import most_serious_first, training
 from gnomon.report import Content
 from gnomon.training import Run
 
@@ -29,8 +31,11 @@ LADDER = (64, 128, 256, 512, 1024)
 """Examples of train and of test that the trained network is judged by, as the time allows."""
 DEAD, STATISTICS = 64, 256
 """Examples by which units are judged, and running statistics of batch norm at most."""
-IDLE, FAILED = 0.4, {"underfit", "not-learning"}
-"""Severity of dead units in a network that learned, a warning; and what a network that did not is told."""
+DID_NOT_FIT = (
+    training.NOT_LEARNING, training.NOTHING_LEARNED, training.HARDLY_LEARNED, training.UNDERFIT,
+    training.REGRESSION_NOT_LEARNING, training.REGRESSION_NOTHING_LEARNED, training.REGRESSION_UNDERFIT,
+)  # fmt: skip
+"""Findings that a network is given which did not reach what a simple model reaches."""
 ROOM = 0.02
 """Lead of a simple model that is said."""
 SIMPLE = 2500
@@ -59,6 +64,8 @@ class OutcomeStep(AbstractStep):
     needs = (Run, Profile)
     uses = (DataChecks,)
     gives = TrainedChecks
+    states = ("fits",)
+    rests_on = ("examples", "training")
 
     def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
         return fit
@@ -67,13 +74,14 @@ class OutcomeStep(AbstractStep):
         run, few = products[Run], len(subject.train) < MIN_EXAMPLES
         if run.diverges:
             found = _explosion(subject, run, context)
-            answer = found[0].what if found else "The loss grew, and no single layer explodes in the first steps."
-            return StepResult(Content(answer, found), TrainedChecks(), "answered" if found else "unsure")
+            answer = found[0].message if found else "The loss grew, and no single layer explodes in the first steps."
+            return StepResult(Content(answer, found, stated=found), TrainedChecks(), "answered" if found else "unsure")
         short, each = run.shortage, max(products[Profile].cost.each, 1e-9)
         n = rung(LADDER, (context.seconds / each - DEAD) / PASSES)
         if not short and (DEAD + PASSES * n) * each > 2 * context.seconds:
             raise needs(f"Passes over {n} examples", (DEAD + PASSES * n) * each, context)
         findings: tuple[Finding, ...] = ()
+        fits = False
         outcome: Outcome | None = None
         values: tuple[Value, ...] = ()
         if not short and not few:
@@ -81,26 +89,26 @@ class OutcomeStep(AbstractStep):
                 outcome, judged, values = _classes(subject, run.model, products.get(DataChecks), n, context.seed)
             else:
                 judged, values = _numbers(subject, run.model, n, context.seed)
-            units = _units(subject, run.model, learned=not FAILED & {finding.kind for finding in judged})
+            units = trained_unit_findings(run.model, subject.probe.some(DEAD).x)
+            fits = not any(finding.row in DID_NOT_FIT for finding in judged)
             findings = (*units, *statistics(subject, run.model, min(n, STATISTICS)), *judged)
-        findings = tuple(sorted(findings, key=lambda finding: -finding.severity))
+        findings = most_serious_first(findings)
         good = f"Training was too short to judge: {short}." if short else _good(values)
         good = f"{len(subject.train)} training examples are too few to judge training." if few and not short else good
         plots = _scores(values, classes=subject.task.classes > 0)
-        content = Content(findings[0].what if findings else good, findings, values, plots)
-        return StepResult(content, TrainedChecks(outcome), "unsure" if short or few else "answered")
+        content = Content(findings[0].message if findings else good, findings, values, plots, stated=findings[:1])
+        return StepResult(content, TrainedChecks(outcome), "unsure" if short or few else "answered", {"fits": fits})
 
 
 def _good(values: tuple[Value, ...]) -> str:
     """What is said where training learned what could be expected, with its scores."""
-    told = {v.name: float(v.value) for v in values if isinstance(v.value, int | float)}
-    train = next((told[name] for name in ("accuracy on train", "variance explained on train") if name in told), None)
-    test = next((told[name] for name in ("accuracy on test", "variance explained on test") if name in told), None)
+    told = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
+    train, test = (told.get(f"accuracy-on-{data}", told.get(f"explained-on-{data}")) for data in ("train", "test"))
     if train is None:
         return NOT_COMPARED
-    verb, of = ("is right on", "examples") if "accuracy on train" in told else ("explains", "variance")
+    verb, of = ("is right on", "examples") if "accuracy-on-train" in told else ("explains", "variance")
     sets = f"{train:.1%} of the training {of}" + ("" if test is None else f" and {test:.1%} of the test {of}")
-    simple = next((told[n] for n in told if "kernel regression" in n or "ridge regression" in n), 0.0)
+    simple = told.get("simple-accuracy", told.get("simple-explained", 0.0))
     if simple > (train if test is None else test) + ROOM:
         return f"It {verb} {sets}; a simple model (kernel regression) reaches {simple:.1%}, so there is room for more."
     return f"It {verb} {sets}: nothing points to overfitting or underfitting."
@@ -108,24 +116,18 @@ def _good(values: tuple[Value, ...]) -> str:
 
 def _scores(values: tuple[Value, ...], *, classes: bool) -> tuple[Plot, ...]:
     """Train and test beside a guess and a simple model."""
-    told = {v.name: max(float(v.value), 0.0) for v in values if isinstance(v.value, int | float)}
+    told = {v.id: max(float(v.value), 0.0) for v in values if isinstance(v.value, int | float)}
     names = {
-        "accuracy on train": "training examples", "accuracy on test": "test examples",
-        "accuracy of kernel regression": "a simple model", "accuracy of always guessing the largest class": "a guess",
-        "variance explained on train": "training examples", "variance explained on test": "test examples",
-        "variance explained by ridge regression on random features": "a simple model",
+        "accuracy-on-train": "training examples", "accuracy-on-test": "test examples",
+        "simple-accuracy": "a simple model", "guess-accuracy": "a guess",
+        "explained-on-train": "training examples", "explained-on-test": "test examples",
+        "simple-explained": "a simple model",
     }  # fmt: skip
     words = (
         "The trained network on both sets, beside what is reached without it; a simple model is judged on new examples."
     )
     axis = "share right" if classes else "share of the variance explained"
-    return score_bars({names[name]: told[name] for name in names if name in told}, words, axis=axis)
-
-
-def _units(subject: Subject, model: nn.Module, *, learned: bool) -> tuple[Finding, ...]:
-    """Dead units of the trained network: no fault where it learned all the same, only capacity that is not used."""
-    found = [f for f in signal(model, subject.probe.some(DEAD).x).findings if f.kind in ("dead-units", "not-finite")]
-    return tuple(replace(f, severity=min(f.severity, IDLE)) if learned and f.kind == "dead-units" else f for f in found)
+    return score_bars({names[id]: told[id] for id in names if id in told}, words, axis=axis)
 
 
 def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: int, seed: int) -> _Judged:
@@ -140,18 +142,18 @@ def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: i
         test, m, alike = float(right.mean()), len(right), _alike(right, y, subject.train.labels())
     outcome = Outcome(train, test, tried, m, checks.guess, checks.simple or 0.0, alike=alike)
     found = outcome_findings(outcome)
-    if any(finding.kind == "overfit" for finding in found):
+    if any(finding.row is training.OVERFIT for finding in found):
         simple = _simple(subject, seed)
         tells = simple.score - outcome.guess >= TELLS * ((test or 0.0) - outcome.guess)
         outcome = replace(outcome, gain=simple.gain, fitted=simple.examples if tells else 0)
         found = outcome_findings(outcome)
     values = [
-        Value("accuracy on train", outcome.train, meaning=f"{outcome.examples} examples"),
-        Value("accuracy of kernel regression", outcome.simple),
-        Value("accuracy of always guessing the largest class", outcome.guess),
+        Value("accuracy on train", outcome.train, meaning=f"{outcome.examples} examples", id="accuracy-on-train"),
+        Value("accuracy of kernel regression", outcome.simple, id="simple-accuracy"),
+        Value("accuracy of always guessing the largest class", outcome.guess, id="guess-accuracy"),
     ]
     if test is not None:
-        values.append(Value("accuracy on test", test, meaning=f"{m} examples"))
+        values.append(Value("accuracy on test", test, meaning=f"{m} examples", id="accuracy-on-test"))
     return outcome, found, tuple(values)
 
 
@@ -168,11 +170,28 @@ def _numbers(
     cure = overfit_cure(simple.gain, simple.examples if tells else 0, "explained variance")
     found = number_outcome_findings(errors[0], test, simple=simple.score, cure=cure)
     values = [
-        Value("variance explained on train", 1 - float(errors[0].mean()), meaning=f"{len(errors[0])} examples"),
-        Value("variance explained by ridge regression on random features", simple.score, meaning="examples left out"),
+        Value(
+            "variance explained on train",
+            1 - float(errors[0].mean()),
+            meaning=f"{len(errors[0])} examples",
+            id="explained-on-train",
+        ),
+        Value(
+            "variance explained by ridge regression on random features",
+            simple.score,
+            meaning="examples left out",
+            id="simple-explained",
+        ),
     ]
     if test is not None:
-        values.append(Value("variance explained on test", 1 - float(test.mean()), meaning=f"{len(test)} examples"))
+        values.append(
+            Value(
+                "variance explained on test",
+                1 - float(test.mean()),
+                meaning=f"{len(test)} examples",
+                id="explained-on-test",
+            )
+        )
     return found, tuple(values)
 
 

@@ -24,6 +24,7 @@ class RegimeStep(AbstractStep):
     question = "Did training reuse the features that the network started with, or learn its own?"
     needs = (Run, ProbeKernel)
     gives = Laziness
+    rests_on = ("examples", "training")
 
     def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
         return fit
@@ -43,10 +44,15 @@ class RegimeStep(AbstractStep):
         )
         meaning = f"below {LAZY} is lazy training, above {RICH} is feature learning"
         values = (
-            Value("change of the tangent kernel", moved.kernel, meaning=meaning),
-            Value("rotation of the tangent kernel", moved.rotation, meaning="change of its pattern, whatever its size"),
-            Value("change of the parameters", moved.parameters),
-            Value("change of the outputs", moved.outputs),
+            Value("change of the tangent kernel", moved.kernel, meaning=meaning, id="kernel-change"),
+            Value(
+                "rotation of the tangent kernel",
+                moved.rotation,
+                meaning="change of its pattern, whatever its size",
+                id="kernel-rotation",
+            ),
+            Value("change of the parameters", moved.parameters, id="parameter-change"),
+            Value("change of the outputs", moved.outputs, id="output-change"),
         )
         inside = "" if means.module is subject.module else "module."  # a combination of outputs wraps the network
         layers = {
@@ -56,7 +62,9 @@ class RegimeStep(AbstractStep):
         named = [named_kind(name, parts[name]) if name in parts else name for name in layers]
         bars = Bars("change", named, list(layers.values()))
         words = "How much training changed what each layer computes."
-        plot = Plot("Change of each layer", (bars,), Axis("relative change of its outputs"), caption=words)
+        plot = Plot(
+            "Change of each layer", (bars,), Axis("relative change of its outputs"), caption=words, id="layer-changes"
+        )
         definition = Definition("|Θ₁ − Θ₀| / |Θ₀|", "between the network before and after", "chizat2019lazy")
         plots = (_meter(moved.kernel), *((plot,) if 0 < len(layers) <= LAYERS else ()))
         data = {"regime": regime, **moved.to_dict()}
@@ -82,4 +90,4 @@ def _share(change: float) -> str:
 def _meter(change: float) -> Plot:
     meter = Meter("change", change, (0.01, LAZY, RICH, 100.0), ("kept (lazy)", "partly", "learned (rich)"))
     words = "How much training changed what the network can learn (relative change of the tangent kernel)."
-    return Plot("Features", (meter,), Axis("relative change", log=True), caption=words)
+    return Plot("Features", (meter,), Axis("relative change", log=True), caption=words, id="regime")

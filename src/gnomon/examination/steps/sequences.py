@@ -1,6 +1,6 @@
 """Sequences: whether attention and its heads work, memory reaches as far as the task, and nothing sees the future."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from torch import Tensor, nn
 
@@ -25,8 +25,6 @@ from gnomon.training import Run
 EXAMPLES = 16
 HEADS = 64
 """Heads that are switched off one by one, at most."""
-UNTRAINED = 0.35
-"""Severity of a short memory before training: it makes learning slow, and training may still lengthen it."""
 RECURRENT = (nn.RNN, nn.LSTM, nn.GRU)
 
 
@@ -47,6 +45,7 @@ class SequencesStep(AbstractStep):
     needs = (Profile,)
     uses = (Run,)
     gives = SequenceChecks
+    rests_on = ("examples", "training")
 
     def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
         return bool(_kinds(subject))
@@ -79,8 +78,7 @@ class SequencesStep(AbstractStep):
                 findings.extend(head_ablation(model, some.x).findings)
         if lag and isinstance(some.x, Tensor):  # 0: the last step tells, and nothing must be kept
             kept = memory(model, some.x, lag=lag)
-            trained = run is not None and not run.shortage
-            findings += [f if trained else replace(f, severity=UNTRAINED) for f in kept.findings]
+            findings.extend(kept.findings)
             looked.append(f"The answer lies {lag} steps back. {kept.verdict}")
             plots.extend(kept.plots())
         short = "" if run is None else run.shortage
@@ -88,10 +86,10 @@ class SequencesStep(AbstractStep):
             "No single time step is related to the targets, so there is no distance in time to check memory against."
         )
         told = " ".join(looked) or alone
-        answer = findings[0].what if findings else told
+        answer = findings[0].message if findings else told
         answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if short and not findings else answer
-        values = () if lag is None else (Value("lag of the task", lag),)
-        content = Content(answer, tuple(findings), values, tuple(plots))
+        values = () if lag is None else (Value("lag of the task", lag, id="lag-of-the-task"),)
+        content = Content(answer, tuple(findings), values, tuple(plots), stated=tuple(findings[:1]))
         return StepResult(content, SequenceChecks(tuple(looked), lag), "unsure" if short else "answered")
 
 

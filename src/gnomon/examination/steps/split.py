@@ -64,24 +64,28 @@ class SplitStep(AbstractStep):
         said = [copies.verdict, apart.verdict]
         if apart.shifted and not copies.leaked:
             said.reverse()  # what is wrong comes first
-        answer = " ".join((*said, *(finding.what for finding in labels.findings)))
+        answer = " ".join((*said, *(finding.message for finding in labels.findings)))
         definitions = (
             Definition("r = d₁ / d₂", "distances to the two nearest training examples; near 0 for a copy"),
             Definition("AUC", "pairs of a test and a training example told apart", "lopez2017revisiting"),
         )
         values = _values(len(subject.test), copies, apart, labels)
-        return StepResult(Content(answer, findings, values, (), definitions), Split(copies, apart, labels))
+        return StepResult(
+            Content(answer, findings, values, (), definitions, stated=findings), Split(copies, apart, labels)
+        )
 
 
 def _values(tests: int, copies: Leaks, apart: Shift, labels: ComparedLabels) -> tuple[Value, ...]:
     values = (
-        Value("test examples", tests),
-        Value("equal examples in train", copies.exact, meaning=f"by chance: {copies.expected:.3g}"),
-        Value("nearly equal examples in train", copies.near),
-        Value("pairs of train and test told apart", apart.auc, meaning="0.5 where they are drawn alike"),
-        Value("difference in shares of classes", apart.classes),
+        Value("test examples", tests, id="test-examples"),
+        Value("equal examples in train", copies.exact, meaning=f"by chance: {copies.expected:.3g}", id="exact-copies"),
+        Value("nearly equal examples in train", copies.near, id="near-copies"),
+        Value(
+            "pairs of train and test told apart", apart.auc, meaning="0.5 where they are drawn alike", id="shift-auc"
+        ),
+        Value("difference in shares of classes", apart.classes, id="class-shift"),
     )
     if not labels.classes:
         return values
     name, by = "right more often on test labels than on train", f"simple model; {labels.z:.2g} deviations"
-    return (*values, Value(name, labels.difference, meaning=by))
+    return (*values, Value(name, labels.difference, meaning=by, id="label-difference"))

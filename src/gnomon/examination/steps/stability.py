@@ -1,7 +1,8 @@
 """The largest learning rate that is stable at the start: what the curvature allows."""
 
-from math import inf, isfinite
+from math import inf
 
+from gnomon.checks.run.stable_rate import stable_rate_findings
 from gnomon.core.results import Definition, Finding, Hypothesis, Interval, Value
 from gnomon.examination.cost import Cost, rung
 from gnomon.examination.pictures import rate_meter
@@ -10,11 +11,9 @@ from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import TimedOperator, guard, needs
 from gnomon.landscape import hessian
-from gnomon.landscape.sharpness import Sharpness
-from gnomon.linalg.lanczos import top_eigenpairs
+from gnomon.landscape.sharpness import Sharpness, sharpness_of
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.report import Content
-from gnomon.training import SGD
 from gnomon.training.native import descent
 
 EXAMPLES = (16, 32, 64, 128)
@@ -23,9 +22,6 @@ PRODUCTS = (8, 12, 20, 30)
 """Numbers of Hessian products."""
 MEMORY = 2**30
 """Bytes of the vectors of Lanczos, each as long as all parameters."""
-SMALL, FAR = 0.1, 0.01
-"""Share of the stable learning rate below which a larger one is worth trying, which is a note, and below which training
-takes a hundred times as long as it could, which is a warning."""
 
 
 class StabilityStep(AbstractStep):
@@ -41,14 +37,13 @@ class StabilityStep(AbstractStep):
         examples = subject.probe.some(affordable(products[Profile].cost, context))
         y = subject.loss_targets(examples.y)
         operator = timed(hessian(subject.module, examples.x, y, loss=subject.loss), context)
-        top = top_eigenpairs(operator, 1, steps=products_within(operator, context, 0.6), seed=context.seed)
-        measured = Sharpness(tuple(top.values.tolist()), tuple(top.residuals.tolist()), None, 0.0, top.products)
+        measured = sharpness_of(operator, steps=products_within(operator, context, 0.6), seed=context.seed)
         limit, value = measured.largest_lr, measured.value
         within = Interval(value, value + measured.residuals[0])
         start = "of plain gradient descent on the probe, at the start"
         values = [
-            Value("sharpness", value, within, "estimate", meaning="largest curvature of the mean loss"),
-            Value("largest stable learning rate", limit, meaning=start),
+            Value("sharpness", value, within, "estimate", meaning="largest curvature of the mean loss", id="sharpness"),
+            Value("largest stable learning rate", limit, meaning=start, id="largest-stable-learning-rate"),
         ]
         used = descent(subject.optimizer)
         findings: tuple[Finding, ...] = ()
@@ -56,9 +51,9 @@ class StabilityStep(AbstractStep):
             bound = limit * (1 + used.momentum)
             ratio = f"{used.lr / bound:.1f}x above" if used.lr > bound else f"{bound / used.lr:.1f}x below"
             meaning = f"momentum {used.momentum:g}: limit {bound:.3g}"
-            values.append(Value("learning rate in use", used.lr, meaning=meaning))
+            values.append(Value("learning rate in use", used.lr, meaning=meaning, id="learning-rate-in-use"))
             answer = f"Learning rate {used.lr:.3g} is {ratio} the stable limit {bound:.3g}."
-            findings = _findings(used, bound, answer)
+            findings = stable_rate_findings(used.lr, used.momentum, bound)
         elif limit == inf:
             answer = "The loss curves upward in no direction: no learning rate is too large by this measure."
         else:
@@ -71,21 +66,9 @@ class StabilityStep(AbstractStep):
         )
         same = Hypothesis("the curvature stays what it is at the start", None, "it is measured during training")
         plots = rate_meter(None, limit) if used is None else rate_meter(used.lr, limit * (1 + used.momentum))
-        return StepResult(Content(answer, findings, tuple(values), plots, (definition,), (same,)), measured)
-
-
-def _findings(used: SGD, bound: float, answer: str) -> tuple[Finding, ...]:
-    if not isfinite(bound):
-        return ()
-    evidence = (Value("learning rate in use", used.lr), Value("stable limit", bound, obtained="estimate"))
-    if used.lr > bound:
-        cure = f"Use a learning rate of at most {0.5 * bound:.2g}."
-        return (Finding("learning-rate-too-large", answer, cure, 0.85, "optimizer", evidence),)
-    pace = used.lr / (1 - used.momentum) / (bound / (1 + used.momentum))  # momentum adds up 1 / (1 - beta) steps
-    if pace < SMALL:
-        cure = f"Try a larger learning rate, up to {0.5 * bound:.2g}."
-        return (Finding("learning-rate-small", answer, cure, 0.3 if pace < FAR else 0.2, "optimizer", evidence),)
-    return ()
+        return StepResult(
+            Content(answer, findings, tuple(values), plots, (definition,), (same,), stated=findings), measured
+        )
 
 
 def affordable(cost: Cost, context: Context) -> int:

@@ -22,6 +22,7 @@ from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
 from gnomon.examination.tracker import TimeSpent, Tracker
+from gnomon.findings.training import TEST_LOSS_ROSE, UNDERTRAINED
 from gnomon.landscape.sharpness import Sharpness
 from gnomon.report import Content
 from gnomon.training import Adam, Run, train
@@ -43,6 +44,8 @@ ENOUGH = 300
 """Steps that a batch must leave time for, or a smaller one is taken: fewer hardly train anything."""
 FACTOR = 2.0
 """By which a measured loss differs from the predicted one where that is said."""
+FELL = 0.5
+"""Share of its first loss below which a network learned, whatever is unusual about it."""
 MATTERS = 0.05
 """Rise of the test loss, in units of the loss of an even guess or of the start, that is worth stopping earlier."""
 EARLIER = 4.0
@@ -57,6 +60,9 @@ class TrainingStep(AbstractStep):
     needs = (Profile,)
     uses = (DataSummary, Sharpness, ProbeKernel, Trajectory)
     gives = Run
+    states = ("trained_enough", "loss_fell")
+    rests_on = ("examples", "training")
+    if_unsure = "it was not trained long enough to say how training ends"
 
     def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
         return fit
@@ -86,7 +92,14 @@ class TrainingStep(AbstractStep):
         answer = f"{NOT_ENOUGH} {short}. {run.verdict}" if short else f"{run.verdict}{_disagreement(run, wanted)}"
         values = (*_values(run, size, own=subject.recipe.loader is not None), *wanted)
         content = Content(answer, findings, values, tuple(plots), (definition,), data=data)
-        return StepResult(content, run, "unsure" if short else "answered")
+        facts = {"trained_enough": not short, "loss_fell": _loss_fell(run)}
+        return StepResult(content, run, "unsure" if short else "answered", facts)
+
+
+def _loss_fell(run: Run) -> bool:
+    """Whether a whole run brought the loss, on test examples if there are any, below `FELL` of what it was."""
+    losses = run.loss if run.test_loss is None else run.test_loss
+    return not run.diverges and not run.shortage and float(losses[-1]) < FELL * float(losses[0])
 
 
 def _trained(subject: Subject, size: int, cost: Cost, context: Context) -> Run:
@@ -137,18 +150,18 @@ def moments(steps: int) -> list[int]:
 def _values(run: Run, size: int, *, own: bool) -> tuple[Value, ...]:
     steps = "batches of the loader" if own else f"batches of {size}"
     values = [
-        Value("optimizer", f"{run.optimizer.name}, learning rate {run.optimizer.lr:.3g}"),
-        Value("steps taken", int(run.steps[-1]), meaning=steps),
-        Value("passes over the examples", round(run.epochs, 2)),
-        Value("training loss", float(run.loss[-1]), meaning=f"{float(run.loss[0]):.3g} before"),
+        Value("optimizer", f"{run.optimizer.name}, learning rate {run.optimizer.lr:.3g}", id="optimizer"),
+        Value("steps taken", int(run.steps[-1]), meaning=steps, id="steps-taken"),
+        Value("passes over the examples", round(run.epochs, 2), id="epochs"),
+        Value("training loss", float(run.loss[-1]), meaning=f"{float(run.loss[0]):.3g} before", id="training-loss"),
     ]
     if run.accuracy is not None:
-        values.append(Value("training accuracy", float(run.accuracy[-1])))
+        values.append(Value("training accuracy", float(run.accuracy[-1]), id="training-accuracy"))
     if run.test_accuracy is not None:
-        values.append(Value("test accuracy", float(run.test_accuracy[-1])))
+        values.append(Value("test accuracy", float(run.test_accuracy[-1]), id="test-accuracy"))
     if run.test_loss is not None:
         least = f"least: {float(run.test_loss.min()):.3g}"
-        values.append(Value("test loss", float(run.test_loss[-1]), meaning=least))
+        values.append(Value("test loss", float(run.test_loss[-1]), meaning=least, id="test-loss"))
     return tuple(values)
 
 
@@ -162,11 +175,7 @@ def _below_kernel(run: Run, products: Products) -> tuple[Finding, ...]:
     last, score = float(run.accuracy[-1]), prediction.accuracy
     if score is None or score - last <= 0.1:
         return ()
-    what = (
-        f"Training got {last:.1%} of its own examples right, while the features that it starts with suffice for "
-        f"{score:.1%} of examples left out."
-    )
-    return (Finding("undertrained", what, "Train longer or with a larger learning rate.", 0.45, "optimizer"),)
+    return (Finding(UNDERTRAINED, "optimizer", {"last": last, "score": score}),)
 
 
 def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
@@ -178,8 +187,7 @@ def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
     if last <= 1.2 * least or last - least <= max(0.02, MATTERS * nothing):
         return ()
     step = int(run.steps[int(run.test_loss.argmin())])
-    what = f"The test loss was {least:.3g} at step {step} and is {last:.3g} at the end."
-    return (Finding("overfit", what, f"Stop near step {step}, or add weight decay.", 0.4, "optimizer"),)
+    return (Finding(TEST_LOSS_ROSE, "optimizer", {"least": least, "step": step, "last": last}),)
 
 
 def compared(run: Run, products: Products) -> tuple[Value, ...]:
@@ -195,7 +203,14 @@ def compared(run: Run, products: Products) -> tuple[Value, ...]:
         return ()
     place = int(torch.searchsorted(predicted.times, float(run.steps[-1]) * lr).clamp(max=len(predicted.times) - 1))
     rule = "at its learning rate" if way is not None else "by gradient descent at half of the largest stable rate"
-    return (Value("training loss, predicted", float(predicted.loss[place]), meaning=f"after as many steps {rule}"),)
+    return (
+        Value(
+            "training loss, predicted",
+            float(predicted.loss[place]),
+            meaning=f"after as many steps {rule}",
+            id="training-loss-predicted",
+        ),
+    )
 
 
 def _predicted_rate(run: Run, products: Products) -> float | None:
@@ -233,13 +248,13 @@ def _losses(run: Run, products: Products) -> Plot:
         there = predicted.times / lr
         inside = (there > float(steps[0]) / EARLIER) & (there <= float(steps[-1]) * 1.01)
         curves = {"predicted, training": predicted.loss, "predicted, test": predicted.test_loss}
-        marks += [Line(name, there[inside], v[inside], "solid", i)
+        marks += [Line(name, there[inside], v[inside], "solid", i, predicted=True)
                   for i, (name, v) in enumerate(curves.items()) if v is not None]  # fmt: skip
         rule = "" if descent(run.optimizer) else ", trained by gradient descent at half of the largest stable rate"
         words = (
             f"Dots are measured, lines predicted for a network that keeps its features{rule}, on the probe examples."
         )
-    return Plot("Loss", tuple(marks), Axis("step", log=True), Axis(run.loss_name, log=True), words)
+    return Plot("Loss", tuple(marks), Axis("step", log=True), Axis(run.loss_name, log=True), words, id="loss")
 
 
 def _tracked(run: Run) -> list[Plot]:
@@ -255,16 +270,32 @@ def _tracked(run: Run) -> list[Plot]:
     words = "Below 0.1 the network keeps its features (lazy training), above 0.5 it learns its own (feature learning)."
     moved = line("change of the tangent kernel", "kernel drift")
     drift = Line(moved.name, moved.x, [value if value > 0 else nan for value in moved.y])
-    kernel = Plot("Features during training", (drift,), axis, Axis("relative change", log=True), words)
+    kernel = Plot(
+        "Features during training",
+        (drift,),
+        axis,
+        Axis("relative change", log=True),
+        words,
+        id="features-during-training",
+    )
     words = "How well the labels lie along what the network learns fastest (alignment)."
     marks = (line("alignment", "alignment"),)
-    fit = Plot("Fit to the labels during training", marks, axis, Axis("alignment"), words)
+    fit = Plot(
+        "Fit to the labels during training", marks, axis, Axis("alignment"), words, id="alignment-during-training"
+    )
     curved = line("sharpness", "sharpness")
     positive = Line(curved.name, curved.x, [value if value > 0 else nan for value in curved.y])
     way = descent(run.optimizer)
     limit = () if way is None else (Reference("limit of this learning rate", 2 * (1 + way.momentum) / way.lr),)
     above = "above the dashed line plain gradient descent oscillates"
     words = "The largest curvature of the loss (sharpness)" + (f": {above}." if limit else ".")
-    curvature = Plot("Curvature during training", (positive, *limit), axis, Axis("sharpness", log=True), words)
+    curvature = Plot(
+        "Curvature during training",
+        (positive, *limit),
+        axis,
+        Axis("sharpness", log=True),
+        words,
+        id="curvature-during-training",
+    )
     changed = any(value == value for value in drift.y)  # the features of a linear network cannot
     return [kernel, fit, curvature] if changed else [fit, curvature]

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from math import sqrt
 from typing import Any
@@ -33,6 +33,7 @@ from gnomon.examination.cost import rung
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Examples, Subject
+from gnomon.findings import most_serious_first
 from gnomon.report import Content
 from gnomon.training.native import TorchOptimizer
 
@@ -66,6 +67,7 @@ class WiringStep(AbstractStep):
     question = "Does every input reach the outputs, the loss every parameter, and nothing depend on chance?"
     needs = (Profile,)
     gives = Wiring
+    essential = True
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         module, allowed = subject.module, context.seconds
@@ -89,30 +91,22 @@ class WiringStep(AbstractStep):
         left = list(checks)
         while left and (context.seconds > -(LONGER - 1) * allowed):
             found += checks[left.pop(0)]()
-        findings = without_effects(tuple(sorted(found, key=lambda finding: -finding.severity)))
+        findings = most_serious_first(found)
         total = sum(p.numel() for p in module.parameters())
         moved = sum(p.numel() for name, p in module.named_parameters() if name in reached)
         values = (
-            Value("parameters", total),
-            Value("parameters that the loss reaches", moved),
-            Value("examples", n),
+            Value("parameters", total, id="wired-parameters"),
+            Value("parameters that the loss reaches", moved, id="reached-parameters"),
+            Value("examples", n, id="wiring-examples"),
         )
         all_of = f"Every one of the {total:,} parameters receives a gradient"
         good = all_of if moved == total else f"{moved:,} of {total:,} parameters receive a gradient"
         good += "." if left else ", and the outputs for an example depend on that example alone."
-        answer = findings[0].what if findings else good
+        answer = findings[0].message if findings else good
         answer += f" There was no time to check {', '.join(left)}." if left else ""
-        return StepResult(Content(answer, findings, values), Wiring(reached), "unsure" if left else "answered")
-
-
-def without_effects(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Findings without those that follow from a graver one: what is not reached or random cannot be judged further."""
-    causes = {"examples-mixed", "random-in-eval", "not-deterministic"}
-    if any(f.kind == "layers-not-registered" for f in findings):  # they stay in training mode
-        findings = tuple(f for f in findings if f.kind not in causes)
-    if findings and findings[0].kind in causes:
-        return tuple(f for f in findings if f is findings[0] or f.kind not in {"inputs-ignored", "modes-disagree"})
-    return findings
+        return StepResult(
+            Content(answer, findings, values, stated=findings[:1]), Wiring(reached), "unsure" if left else "answered"
+        )
 
 
 def own_loss(subject: Subject) -> Any:
@@ -236,5 +230,4 @@ def _decay(subject: Subject, gradients: dict[str, Tensor | None]) -> tuple[Findi
 def statistics(subject: Subject, module: nn.Module, examples: int) -> tuple[Finding, ...]:
     """Whether the running statistics of batch norm in a module are those of the training data."""
     some = subject.probe.some(examples)
-    found = normalization_findings(module, some.x, some.y, partial(loss_of, subject))
-    return tuple(replace(one, where=one.where or "outputs") for one in found)
+    return normalization_findings(module, some.x, some.y, partial(loss_of, subject))

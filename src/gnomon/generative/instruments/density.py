@@ -22,6 +22,7 @@ from torch.func import jacrev, vmap
 
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
+from gnomon.findings.generative import DENSITY_NOT_NORMALIZED, FLOW_NOT_INVERTIBLE, LOG_DETERMINANT_WRONG
 from gnomon.generative.instruments.draws import density_of, distribution_of, drawn
 
 __all__ = ["DensityCheck", "flow_density_check"]
@@ -72,19 +73,14 @@ class DensityCheck(Result):
         """That the density is not normalized, or the map not invertible, or its determinant wrong."""
         listed = []
         if not self.normalized:
-            what = f"The density integrates to {self.integral}, and not to 1."
-            cure = "Look for a sign or a factor in the log determinant."
-            listed.append(Finding("density-not-normalized", what, cure, 0.9, "", (self.integral,)))
+            listed.append(Finding(DENSITY_NOT_NORMALIZED, "", {"integral": self.integral}, (self.integral,)))
         if self.round_trip > BACK:
-            what = f"Points that go there and back are {self.round_trip:.1e} away from where they began."
-            cure = "Use float64, smaller slopes, or a map with an exact inverse."
-            listed.append(Finding("flow-not-invertible", what, cure, 0.6, "", (Value("error", self.round_trip),)))
-        if self.log_determinant > BACK * 10:
-            what = f"The log determinant is off by {self.log_determinant:.2g} from the one by differentiation."
-            cure = "Look for a sign or a factor in the log determinant."
             listed.append(
-                Finding("log-determinant-wrong", what, cure, 0.8, "", (Value("error", self.log_determinant),))
+                Finding(FLOW_NOT_INVERTIBLE, "", {"error": self.round_trip}, (Value("error", self.round_trip),))
             )
+        if self.log_determinant > BACK * 10:
+            error = self.log_determinant
+            listed.append(Finding(LOG_DETERMINANT_WRONG, "", {"error": error}, (Value("error", error),)))
         return tuple(listed)
 
     def plots(self) -> tuple[Plot, ...]:

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from gnomon.core.inputs.checks import check_kind, check_seed, integer, number
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.findings.generative import GENERATOR_SILENCED
 from gnomon.generative.gan import GAN, AbstractGame, Minimax, NonSaturating
 from gnomon.generative.vectors import check_vectors
 
@@ -56,9 +57,7 @@ class GeneratorGradients(Result):
         """That the generator learns nothing."""
         if self.in_use >= SILENT:
             return ()
-        what = f"The generator's gradient is {self.in_use:.1e} of its full size: the discriminator is too sure."
-        cure = "Use NonSaturating() or Wasserstein(), or train the discriminator less."
-        return (Finding("generator-silenced", what, cure, 0.7, "", (Value("gradient", self.in_use),)),)
+        return (Finding(GENERATOR_SILENCED, "", {"gradient": self.in_use}, (Value("gradient", self.in_use),)),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Both gradients."""

@@ -17,6 +17,7 @@ from torch import Tensor
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import as_numbers, integer
 from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
+from gnomon.findings.generative import LATENT_HOLES, WORSE_THAN_PCA
 from gnomon.generative.autoencoder import Autoencoder
 from gnomon.generative.instruments.draws import points
 from gnomon.generative.instruments.neighbors import nearest_distances
@@ -75,9 +76,8 @@ class PcaGap(Result):
         """That PCA would do better."""
         if self.excess <= 0.05 * self.pca_loss:
             return ()
-        what = f"PCA with as many coordinates has a loss of {self.pca_loss:.3g}, and the network {self.loss:.3g}."
         evidence = (Value("loss", self.loss), Value("PCA", self.pca_loss))
-        return (Finding("worse-than-pca", what, "Train longer, or use PCA.", 0.4, "", evidence),)
+        return (Finding(WORSE_THAN_PCA, "", {"pca": self.pca_loss, "loss": self.loss}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The angles."""
@@ -170,8 +170,7 @@ class LatentHoles(Result):
         """That the latent space has holes."""
         if self.holes < EMPTY:
             return ()
-        cure = "Train a VAE, or draw latents from a density that was fitted to those of the data."
-        return (Finding("latent-holes", self.verdict, cure, 0.5, "", (Value("holes", self.holes),)),)
+        return (Finding(LATENT_HOLES, "", {"holes": self.holes}, (Value("holes", self.holes),)),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Inside and outside."""

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.findings.generative import MANY_MEMORIZED, MODES_DROPPED, SOME_MEMORIZED
 from gnomon.generative.instruments.draws import alike, points
 
 __all__ = ["Coverage", "Memorization", "coverage", "memorization"]
@@ -33,6 +34,8 @@ MISSED = 6.0
 """Standard errors below the expected coverage that count as missing parts: neighbors overlap, which makes the errors of
 a binomial share too small by up to a factor of two."""
 LEVEL = 0.01
+MANY_COPIED = 0.5
+"""Share of the samples, beyond what is expected, whose repetition is a problem instead of a warning."""
 """The chance that a sampler which did not copy is called one that did."""
 
 
@@ -60,12 +63,8 @@ class Coverage(Result):
         """That parts of the data are missed."""
         if self.coverage >= self.expected - MISSED * self.error:
             return ()
-        what = f"Only {self.coverage:.1%} of data points have a sample nearby, and {self.expected:.1%} should."
-        cure = (
-            "Look for modes that are missing: train longer, with larger batches, or with a model that has a likelihood."
-        )
         evidence = (Value("coverage", self.coverage), Value("expected", self.expected))
-        return (Finding("modes-dropped", what, cure, 0.6, "", evidence),)
+        return (Finding(MODES_DROPPED, "", {"coverage": self.coverage, "expected": self.expected}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Both shares."""
@@ -130,11 +129,10 @@ class Memorization(Result):
         """That training examples are repeated."""
         if self.p_value > LEVEL:
             return ()
-        what = f"Samples repeat training examples: {self.copied:.1%} are nearest to one, {self.expected:.1%} would be."
-        cure = "Use more data, stop earlier, or a smaller model."
         evidence = (Value("copied", self.copied), Value("p-value", self.p_value))
-        severe = 0.3 + 0.4 * min(1.0, max(0.0, (self.copied - self.expected) / (1 - self.expected)))
-        return (Finding("memorized-samples", what, cure, severe, "", evidence),)
+        many = (self.copied - self.expected) / (1 - self.expected) >= MANY_COPIED
+        row = MANY_MEMORIZED if many else SOME_MEMORIZED
+        return (Finding(row, "", {"copied": self.copied, "expected": self.expected}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Both shares."""

@@ -20,6 +20,7 @@ from torch.nn.functional import logsigmoid
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Result, Scatter, Value
+from gnomon.findings.generative import RATIO_NOT_CALIBRATED
 from gnomon.generative.instruments.draws import alike
 from gnomon.generative.vectors import finite_points
 
@@ -109,10 +110,9 @@ class RatioCalibration(Result):
         """That the probabilities are wrong."""
         if self.error < SMALL or self.worst < OFF:
             return ()
-        what = f"The discriminator's probabilities are off by {self.error:.1%} on average."
-        cure = "Calibrate its logits on held-out examples, or stop its training earlier."
+
         evidence = (Value("mean error", self.error), Value("mean ratio", self.mean_ratio))
-        return (Finding("ratio-not-calibrated", what, cure, 0.4, "", evidence),)
+        return (Finding(RATIO_NOT_CALIBRATED, "", {"error": self.error}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Observed against predicted probabilities."""

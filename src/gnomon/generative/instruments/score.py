@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.func import jacrev, vmap
 
 from gnomon.core.results import Bars, Finding, Plot, Result, Value
+from gnomon.findings.generative import SCORE_TURNS, SCORE_WRONG
 from gnomon.generative.vectors import check_vectors, finite_points
 
 __all__ = ["ScoreError", "score_curl", "score_error"]
@@ -50,11 +51,9 @@ class ScoreError(Result):
         """That the score is wrong, or no gradient."""
         listed = []
         if self.error > WRONG:
-            what, evidence = f"The score is off by {self.error:.0%} of its mean square.", (Value("error", self.error),)
-            listed.append(Finding("score-wrong", what, "Train longer, or with a larger network.", 0.6, "", evidence))
+            listed.append(Finding(SCORE_WRONG, "", {"error": self.error}, (Value("error", self.error),)))
         if self.curl > TURNS:
-            what, evidence = f"{self.curl:.0%} of the score's slopes turn.", (Value("curl", self.curl),)
-            listed.append(Finding("score-turns", what, "Train the gradient of a scalar energy.", 0.3, "", evidence))
+            listed.append(Finding(SCORE_TURNS, "", {"curl": self.curl}, (Value("curl", self.curl),)))
         return tuple(listed)
 
     def plots(self) -> tuple[Plot, ...]:

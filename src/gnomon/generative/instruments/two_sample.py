@@ -20,6 +20,7 @@ from torch import Tensor
 
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.findings.generative import SAMPLES_DIFFER
 from gnomon.generative.instruments.draws import alike, points
 
 __all__ = ["TwoSample", "classifier_test", "energy_test", "mmd_test"]
@@ -63,8 +64,8 @@ class TwoSample(Result):
         if not self.differ:
             return ()
         evidence = (Value(self.method, self.statistic), Value("p-value", self.p_value))
-        what, cure = self.verdict, "Train longer or with a larger model, and look at coverage(samples, data)."
-        return (Finding("samples-differ", what, cure, 0.5, "", evidence),)
+        values = {"method": self.method, "statistic": self.statistic, "p_value": self.p_value}
+        return (Finding(SAMPLES_DIFFER, "", {**values, "examples": self.examples}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The p-value beside the level."""

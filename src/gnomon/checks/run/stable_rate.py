@@ -1,0 +1,35 @@
+"""The learning rate of gradient descent, compared with the largest one that the curvature allows.
+
+    limit = 2 (1 + momentum) / lambda_max(Hessian of the loss)                                              (1)
+
+Reference: [cohen2021gradient].
+"""
+
+from math import isfinite
+
+from gnomon.core.results import Finding, Value
+from gnomon.findings.training import ABOVE_STABLE, FAR_BELOW_STABLE, LEARNING_RATE_SMALL
+
+SMALL_SHARE = 0.1
+"""Share of the stable learning rate below which a larger one is worth trying: a note."""
+TINY_SHARE = 0.01
+"""Share of the stable learning rate below which training takes a hundred times as long as it could: a warning."""
+
+
+def stable_rate_findings(lr: float, momentum: float, limit: float) -> tuple[Finding, ...]:
+    """That a learning rate is above the limit (1), or far below it.
+
+    >>> [finding.kind for finding in stable_rate_findings(3.0, 0.0, 2.0)], stable_rate_findings(1.0, 0.0, 2.0)
+    (['learning-rate-too-large'], ())
+    """
+    if not isfinite(limit):
+        return ()
+    evidence = (Value("learning rate in use", lr), Value("stable limit", limit, obtained="estimate"))
+    values = {"lr": lr, "limit": limit, "half": 0.5 * limit}
+    if lr > limit:
+        return (Finding(ABOVE_STABLE, "optimizer", {**values, "ratio": lr / limit}, evidence),)
+    pace = lr / (1 - momentum) / (limit / (1 + momentum))  # momentum adds up 1 / (1 - beta) steps
+    if pace >= SMALL_SHARE:
+        return ()
+    row = FAR_BELOW_STABLE if pace < TINY_SHARE else LEARNING_RATE_SMALL
+    return (Finding(row, "optimizer", {**values, "ratio": limit / lr}, evidence),)

@@ -1,0 +1,205 @@
+"""Decides what an examination reports: one finding for one cause, no opposite fixes, no more certainty than there is.
+
+Instruments and steps state findings and facts, and do not know each other. `reconcile` decides, by the table of
+findings (`gnomon.findings`):
+
+- A fact can show that a finding is wrong (``refuted_if``), or that it is less serious (``milder_if``).
+- A cause suppresses its consequences (``causes``), but never a finding of a higher level.
+- Of two findings of one kind at one place, and of two findings with opposite fixes (``excludes``), the more serious one
+  is reported.
+
+>>> from gnomon.findings.training import LEARNING_RATE_SMALL, TRAINING_DIVERGED
+>>> [finding.kind for finding in reconcile([Finding(LEARNING_RATE_SMALL), Finding(TRAINING_DIVERGED)])]
+['training-diverged']
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gnomon.core.results import Finding, Level
+from gnomon.core.results.record import Record
+from gnomon.findings import most_serious_first
+from gnomon.findings.groups import BREAKS_PREDICTIONS, OUTCOMES
+from gnomon.report import Section
+
+__all__ = ["Facts", "Inconclusive", "inconclusive", "reconcile", "reconcile_sections"]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts(Record):
+    """What steps have established beyond their findings; each is stated by at least one step.
+
+    ``labels_related``: the trained network, or a simple model, predicts held-out labels. ``does_well``: the network is
+    at least as good as a simple model. ``fits``: training reached what a simple model reaches. ``loss_fell``: training
+    halved the loss. ``trained_enough``: training was long enough to judge its result. ``learning_rates_tried``: no
+    other learning rate does far better. ``training_wanted``: the user asked for training.
+
+    >>> Facts(training_wanted=True).short_training
+    True
+    """
+
+    labels_related: bool = False
+    does_well: bool = False
+    fits: bool = False
+    loss_fell: bool = False
+    trained_enough: bool = False
+    learning_rates_tried: bool = False
+    training_wanted: bool = False
+
+    @property
+    def short_training(self) -> bool:
+        """Whether training was wanted and there was no time for enough of it."""
+        return self.training_wanted and not self.trained_enough
+
+    @property
+    def not_trained_enough(self) -> bool:
+        """Whether no training, or too little of it, was done."""
+        return not self.trained_enough
+
+
+WHY_REFUTED = {
+    "labels_related": "The labels are related to the inputs: the trained network, or a simple model, predicts held-out "
+    "labels.",
+    "learning_rates_tried": "Short runs with larger learning rates do no better, so there is no need to change it.",
+}
+"""What the answer of a section adds if a fact refutes its finding."""
+ELSEWHERE = "Another section says what to do about it."
+
+HEADS = {
+    "too-few-examples": "too little data to tell",
+    "untrained": "not trained yet, so it cannot be called healthy",
+    "chance-level": "not healthy, although no single problem was found",
+}
+"""How the verdict begins if a finding of this kind leaves the question open; the first in this order counts."""
+
+UNSETTLES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(BREAKS_PREDICTIONS, ("prediction",)),
+    "untrained": ("decisions",),
+    "chance-level": ("decisions", "training"),
+    "too-few-examples": ("examples",),
+}
+"""Kinds of findings, and on what an answer may rest (`AbstractStep.rests_on`) that they make unreliable."""
+WHY_UNSURE = {
+    "prediction": "This ignores the problems found and will not hold while they are present",
+    "decisions": "This says little because the network performs like random guessing",
+    "training": "This says little because the network performs like random guessing",
+    "examples": "Judged on too few examples",
+}
+
+
+def reconcile(findings: Sequence[Finding], facts: Facts | None = None) -> tuple[Finding, ...]:
+    """The findings to report, in the order given.
+
+    >>> reconcile(())
+    ()
+    """
+    facts = Facts() if facts is None else facts
+    left = [_adjusted(finding, facts) for finding in findings if not _is_refuted(finding, facts)]
+    left = [finding for finding in left if not any(_suppresses(other, finding) for other in left)]
+    left = [finding for finding in left if finding is most_serious_first(f for f in left if _repeats(f, finding))[0]]
+    opposed: list[Finding] = []
+    for finding in most_serious_first(left):
+        if not any(_opposes(kept, finding) for kept in opposed):
+            opposed.append(finding)
+    return tuple(finding for finding in left if any(finding is kept for kept in opposed))
+
+
+def reconcile_sections(sections: Sequence[Section], facts: Facts) -> tuple[Section, ...]:
+    """The sections with the findings to report, and with "cannot tell" where a finding makes an answer unreliable."""
+    sections = [_with_facts(section, facts) for section in sections]
+    kept = {id(finding) for finding in reconcile([f for section in sections for f in section.findings], facts)}
+    sections = [_without_suppressed(section, kept) for section in sections]
+    unreliable: dict[str, None] = {}
+    for kind, reasons in UNSETTLES.items():
+        found = _found(sections, kind, reported=reasons == ("prediction",))
+        if found is not None and (found.level is Level.PROBLEM or kind in HEADS):
+            unreliable.update(dict.fromkeys(reasons))
+    return tuple(_unsure(section, unreliable) for section in sections)
+
+
+@dataclass(frozen=True, slots=True)
+class Inconclusive(Record):
+    """Why the network cannot be called healthy although no problem was found.
+
+    ``kind`` is "time" or a kind of finding, ``text`` the verdict without the name of the network.
+    """
+
+    kind: str
+    text: str
+    finding: Finding | None = None
+
+
+def inconclusive(sections: Sequence[Section]) -> Inconclusive | None:
+    """The reason why the sections cannot show that a network is healthy; None if they can.
+
+    >>> inconclusive(()) is None
+    True
+    """
+    late = [section for section in sections if section.state == "late"]
+    if any(section.essential for section in late):
+        count = f"{len(late)} of {len(sections)} questions did not fit into the budget"
+        return Inconclusive("time", f"too little time to tell. {count}.")
+    for kind, head in HEADS.items():
+        if (found := _found(sections, kind)) is not None:
+            return Inconclusive(kind, f"{head}. {found.message}", found)
+    return None
+
+
+def _is_refuted(finding: Finding, facts: Facts) -> bool:
+    return bool(finding.row.refuted_if) and getattr(facts, finding.row.refuted_if)
+
+
+def _adjusted(finding: Finding, facts: Facts) -> Finding:
+    """The finding itself, or its milder variant if a fact makes it less serious."""
+    row = finding.row
+    return replace(finding, row=row.milder) if row.milder is not None and getattr(facts, row.milder_if) else finding
+
+
+def _suppresses(cause: Finding, effect: Finding) -> bool:
+    """Whether one finding explains the other; if each explains the other, the more serious one stays."""
+    if cause is effect or cause.level < effect.level or effect.kind not in cause.row.causes:
+        return False
+    mutual = cause.kind in effect.row.causes and effect.level == cause.level
+    return not mutual or most_serious_first((cause, effect))[0] is cause
+
+
+def _repeats(one: Finding, other: Finding) -> bool:
+    """Whether two findings say the same: one kind at one place, or one outcome of training wherever it shows."""
+    return one.kind == other.kind and (one.kind in OUTCOMES or one.where == other.where)
+
+
+def _opposes(one: Finding, other: Finding) -> bool:
+    return other.kind in one.row.excludes or one.kind in other.row.excludes
+
+
+def _with_facts(section: Section, facts: Facts) -> Section:
+    """Without refuted findings, which the answer then mentions, and with milder variants."""
+    why = dict.fromkeys(WHY_REFUTED[f.row.refuted_if] for f in section.findings if _is_refuted(f, facts))
+    findings = tuple(_adjusted(f, facts) for f in section.findings if not _is_refuted(f, facts))
+    answer = " ".join((section.answer, *why))
+    return replace(section, content=replace(section.content, answer=answer, findings=findings))
+
+
+def _without_suppressed(section: Section, kept: set[int]) -> Section:
+    findings = tuple(finding for finding in section.findings if id(finding) in kept)
+    others = tuple(finding for finding in section.findings if id(finding) not in kept)
+    if not others:
+        return section
+    told = any(section.content.states(finding) for finding in others)
+    answer = f"{section.answer} {ELSEWHERE}" if told else section.answer
+    return replace(section, content=replace(section.content, answer=answer, findings=findings), stated_elsewhere=others)
+
+
+def _found(sections: Sequence[Section], kind: str, *, reported: bool = False) -> Finding | None:
+    """The most serious finding of this kind; unless ``reported``, also one that another section explains."""
+    found = [f for s in sections for f in (s.findings if reported else (*s.findings, *s.stated_elsewhere))]
+    return next(iter(most_serious_first(f for f in found if f.kind == kind)), None)
+
+
+def _unsure(section: Section, unreliable: dict[str, None]) -> Section:
+    """A section that would be called fine, marked "cannot tell" if its answer rests on something unreliable."""
+    reason = next((reason for reason in unreliable if reason in section.rests_on), None)
+    if reason is None or section.status != "good":
+        return section
+    answer = f"{WHY_UNSURE[reason]}: {section.answer}"
+    return replace(section, content=replace(section.content, answer=answer), state="unsure")

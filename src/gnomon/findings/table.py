@@ -1,0 +1,238 @@
+"""The one ordered list of all kinds of findings: the most serious first.
+
+A problem comes before a warning, a warning before a note. Among findings of one level the order of this list decides
+which one is reported first. To change the order, move a line.
+
+>>> TABLE[0].id, rank(TABLE[3])
+('constant-inputs', 3)
+"""
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results import Finding, Kind, Level
+from gnomon.findings import data, decisions, generative, network, structured, theory, training
+
+__all__ = ["KINDS", "TABLE", "checked_kinds", "most_serious_first", "rank"]
+
+TABLE: tuple[Kind, ...] = (
+    # Problems that make training impossible.
+    data.CONSTANT_INPUTS,
+    data.ONE_CLASS,
+    network.BROADCAST_LOSS,
+    network.SOFTMAX_BEFORE_LOSS,
+    network.NO_LOG_PROBABILITIES,
+    network.SIGMOID_BEFORE_LOSS,
+    network.FROZEN,
+    data.CONSTANT_TARGETS,
+    network.NOT_FINITE,
+    data.INPUT_SCALE,
+    network.ZERO_WEIGHTS,
+    data.TARGET_SCALE,
+    data.ALL_COLUMNS_SCALE,
+    network.DEAD_LAYER,
+    network.NOT_REGISTERED,
+    network.EXAMPLES_MIXED,
+    network.NOT_IN_OPTIMIZER,
+    network.RANDOM_IN_EVAL,
+    network.DETACHED,
+    network.NOT_DETERMINISTIC,
+    network.VANISHING_ACTIVATIONS,
+    network.VANISHING_AT_LAYER,
+    network.NARROW_LAYER,
+    network.EXPLODING_ACTIVATIONS,
+    network.EXPLODING_AT_LAYER,
+    network.VANISHING_GRADIENTS,
+    network.GRADIENTS_VANISH_AT_LAYER,
+    network.EXPLODING_GRADIENTS,
+    network.GRADIENTS_EXPLODE_AT_LAYER,
+    data.CLASS_MISSING,
+    network.SATURATED_UNITS,
+    data.LEAKED_TEST,
+    network.VANISHED_OUTPUTS,
+    network.ALL_INPUTS_IGNORED,
+    # Problems that make training slow or its result wrong.
+    data.COLUMN_SCALE,
+    data.COLUMN_OFFSET,
+    network.RELU_BEFORE_LOSS,
+    network.TANH_BEFORE_LOSS,
+    network.TARGETS_OUT_OF_REACH,
+    network.MODES_DISAGREE,
+    data.SHUFFLED_IN_TRAIN,
+    data.LABELS_UNRELATED,
+    structured.SEES_THE_FUTURE,
+    training.ABOVE_KERNEL_LIMIT,
+    network.STATISTICS_LOST,
+    network.STATISTICS_WRONG,
+    network.FROZEN_AT_RANDOM,
+    training.EXPLODING_LOSS,
+    network.INPUTS_IGNORED,
+    network.CONSTANT_LAYER,
+    training.TOO_LARGE_TO_LEARN,
+    network.BATCH_TOO_SMALL,
+    training.WEIGHT_DECAY_WINS,
+    training.ABOVE_STABLE,
+    data.CONFLICTING_COPIES,
+    data.TRAIN_TEST_SHIFT,
+    data.CLASS_SHIFT,
+    network.WRONG_GRADIENT,
+    training.TRAINING_DIVERGED,
+    data.NOISY_LABELS,
+    network.DEAD_UNITS,
+    network.DEAD_AFTER_TRAINING,
+    training.LEARNING_RATE_TOO_SMALL,
+    network.MERGED_INPUTS,
+    network.INDISTINCT_EXAMPLES,
+    structured.TOKENS_ALIKE,
+    structured.TOKENS_COLLAPSE,
+    structured.STATE_GROWS,
+    network.TOKENS_IGNORED,
+    network.UNUSED_PARAMETERS,
+    data.LABELS_OFF_BY_ONE,
+    data.MANY_UNUSUAL,
+    training.BEYOND_EDGE,
+    training.UNSTABLE_HERE,
+    structured.MEMORY_TOO_SHORT,
+    structured.WORSE_THAN_COUNTING,
+    structured.NODE_ORDER_COUNTS,
+    structured.OVERSMOOTHED,
+    decisions.SHORTCUT,
+    decisions.MAP_IGNORES_MODEL,
+    decisions.GRADIENT_MASKING,
+    decisions.ROBUSTNESS_PREMISE,
+    decisions.INVERSE_UNSTABLE,
+    training.NOT_LEARNING,
+    training.REGRESSION_NOT_LEARNING,
+    structured.ATTENTION_SATURATED,
+    structured.GATES_FORGET,
+    # Problems that only instruments of their own look for.
+    theory.ZERO_MATRIX,
+    theory.INDEFINITE,
+    theory.ASYMMETRIC,
+    theory.JITTER_HIDES,
+    theory.CHAINS_NOT_CONVERGED,
+    theory.MANY_DIVERGENT_PATHS,
+    theory.NO_LAW,
+    theory.CONTROL_HOLDS,
+    theory.UNEXPECTED_VERDICT,
+    generative.DENSITY_NOT_NORMALIZED,
+    generative.FLOW_NOT_INVERTIBLE,
+    generative.LOG_DETERMINANT_WRONG,
+    generative.GAME_DIVERGED,
+    generative.POSTERIOR_COLLAPSED,
+    generative.GENERATOR_SILENCED,
+    generative.SCORE_WRONG,
+    generative.MODES_DROPPED,
+    generative.MANY_MEMORIZED,
+    generative.LATENT_HOLES,
+    generative.SAMPLES_DIFFER,
+    # Warnings.
+    data.UNRELATED_SO_FAR,
+    data.NOISIER_THAN_TEST,
+    data.TARGETS_UNRELATED,
+    training.UNDERFIT,
+    training.REGRESSION_UNDERFIT,
+    data.TOO_FEW_EXAMPLES,
+    data.NO_RELATION_SEEN,
+    data.REPEATED_COLUMNS,
+    data.FILLED_COLUMNS,
+    training.OVERFIT,
+    training.REGRESSION_OVERFIT,
+    data.IMBALANCE,
+    training.UNDERTRAINED,
+    training.UNTRAINED,
+    training.CHANCE_LEVEL,
+    training.NOTHING_LEARNED,
+    training.HARDLY_LEARNED,
+    training.REGRESSION_NOTHING_LEARNED,
+    network.SIMILAR_INPUTS,
+    network.LAST_BATCH_OF_ONE,
+    data.REPEATED_EXAMPLES,
+    data.CONSTANT_CHANNELS,
+    training.TEST_LOSS_ROSE,
+    training.PREDICTED_DIVERGENCE,
+    network.UNUSED_UNITS,
+    structured.HARMLESS_SMOOTHING,
+    data.SMALL_SHIFT,
+    data.SMALL_CLASS_SHIFT,
+    data.SOME_UNUSUAL,
+    network.SOMETIMES_UNUSED,
+    structured.DEAD_HEAD,
+    decisions.SHORTCUT_OFFERED,
+    generative.ROTATING_GAME,
+    generative.WORSE_THAN_PCA,
+    generative.RATIO_NOT_CALIBRATED,
+    generative.SOME_MEMORIZED,
+    theory.FLOAT32_ROUNDING,
+    structured.SHORT_MEMORY_SO_FAR,
+    training.BELOW_LIMIT,
+    training.BELOW_LEAST_SQUARES,
+    structured.OVERSQUASHED,
+    theory.SINGULAR,
+    theory.ILL_CONDITIONED,
+    theory.ILL_CONDITIONED_FLOAT64,
+    training.FAR_BELOW_STABLE,
+    decisions.SHIFTS_CHANGE_DECISIONS,
+    data.EMPTY_CLASSES,
+    data.COARSE_EXAMPLES,
+    network.DEAD_BEHIND_FROZEN,
+    structured.GRAPHS_NOT_TOLD_APART,
+    decisions.DEAD_BLOCK,
+    theory.DUPLICATE_ROWS,
+    theory.MUCH_NEVER_LEARNED,
+    theory.DIVERGENT_PATHS,
+    theory.UNSURE_TERMS,
+    generative.SCORE_TURNS,
+    # Notes.
+    training.LEARNING_RATE_SMALL,
+    training.ENDS_UNSTABLE,
+    data.CONSTANT_COLUMNS,
+    network.ZERO_LAST_LAYER,
+    decisions.OVERCONFIDENT,
+    decisions.OVERCONFIDENT_LOGITS,
+    decisions.STRONG_FEATURE,
+    structured.OUT_OF_REACH,
+    theory.MORE_DATA_HELPS,
+    theory.MORE_DATA_IS_LITTLE,
+    theory.RANK_DEFICIENT,
+    theory.JITTER_NEEDED,
+    theory.NEVER_LEARNED,
+)
+
+KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind.id for kind in TABLE))
+"""All ids."""
+
+
+def rank(kind: Kind) -> int:
+    """The place of a kind in the table; a kind that is not in the table comes after all others.
+
+    >>> rank(TABLE[2]), rank(Kind("sparse-layer", Level.NOTE, "A layer is sparse.", "Prune it.")) == len(TABLE)
+    (2, True)
+    """
+    return next((place for place, other in enumerate(TABLE) if other == kind), len(TABLE))
+
+
+def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings by level, then by the rank of their kind, then in the order given.
+
+    >>> small, large = Finding(training.LEARNING_RATE_SMALL), Finding(network.DEAD_LAYER)
+    >>> [finding.kind for finding in most_serious_first([small, large])]
+    ['dead-units', 'learning-rate-small']
+    """
+    return tuple(sorted(findings, key=lambda finding: (-finding.level, rank(finding.row))))
+
+
+def checked_kinds(words: Sequence[str], call: str) -> tuple[str, ...]:
+    """Returns the words if each is the id of a kind or a level, and raises `InputError` for other words.
+
+    >>> checked_kinds(["overfit", "warning"], "examine")
+    ('overfit', 'warning')
+    """
+    known = [*KINDS, *(level.name.lower() for level in Level)]
+    for word in words:
+        if word not in known:
+            near = get_close_matches(word, known, 3, 0.5) or ["problem", "warning"]
+            what, cure = f"no finding is called '{word}'", f"Write for instance {' or '.join(near)}"
+            raise InputError(lesson(call, what, "a kind of finding, or a level", cure))
+    return tuple(words)

@@ -1,0 +1,7 @@
+"""The levels of statistical tests."""
+
+from gnomon.examination.levels import FAMILY, LEVELS
+
+
+def test_the_levels_of_all_tests_add_up_to_that_of_the_family():
+    assert 0 < sum(LEVELS.values()) <= FAMILY == 0.05
