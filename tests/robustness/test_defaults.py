@@ -1,4 +1,4 @@
-"""Default arguments of the instruments of geometry: pages and stored reports rely on them."""
+"""Default arguments of the instruments: pages and stored reports rely on them."""
 
 import importlib
 import inspect
@@ -20,43 +20,43 @@ from gnomon.robustness.attacks import (
 from gnomon.robustness.robust import robust_accuracy
 
 DEFAULTS = {
-    "attacks.apgd.APGD": {"steps": 100, "restarts": 1},
-    "attacks.apgd.TargetedAPGD": {"steps": 100, "targets": 9},
-    "attacks.closest.Closest": {"group": 50},
-    "attacks.closest.Sampled": {"group": 50},
-    "attacks.deepfool.DeepFool": {"steps": 50, "classes": 10, "overshoot": 0.02},
-    "attacks.gradient.PGD": {"steps": 40, "step": 0.1, "restarts": 1},
-    "attacks.minimum.MinimumNorm": {"steps": 100, "restarts": 1},
-    "attacks.minimum.drawn_back": {"steps": 12},
-    "attacks.run.attack": {"bounds": (0, 1)},
-    "attacks.run.minimal_distance": {"bounds": (0, 1)},
-    "attacks.shrinking.Shrinking": {"steps": 60, "restarts": 18, "widths": (5.0, 2.0, 1.0), "patience": 2},
-    "attacks.square.Square": {"queries": 5000, "share": 0.8},
-    "attacks.universal.universal_perturbation": {"bounds": (0, 1), "steps": 100},
-    "calibration.calibration": {"bins": 10, "level": 0.01},
-    "certificates.bounds.linear_bounds": {"most": 4096},
-    "certificates.bounds.output_bounds": {"bounds": (0, 1), "most": 4096},
-    "certificates.proofs.Crown": {"most": 4096},
-    "certificates.smoothing.smoothed_radius": {"sigma": 0.25, "samples": 1000, "confidence": 0.999},
-    "depth.ode_gap": {"refine": 4},
-    "distances.noise_sensitivity": {"draws": 20},
-    "jacobian.jacobian_spectrum": {"examples": 32},
-    "lipschitz.network.lipschitz_bounds": {"search": 30},
-    "neurons.neuron_distance": {"layer": 0, "exponent": 0.5, "directions": 200},
-    "preflight.preflight": {"bounds": (0, 1)},
-    "regions.ball.patterns_in_ball": {"points": 2000},
-    "regions.exact.maximal_regions": {"layers": 1},
-    "regions.exact.regions_in_plane": {"radius": 1.0, "pixels": 120},
-    "regularity.label_regularity": {"bins": 20},
-    "separation.linear_capacity": {"draws": 40},
-    "supremum.sup_distance": {"points": 4096},
+    "robustness.attacks.apgd.APGD": {"steps": 100, "restarts": 1},
+    "robustness.attacks.apgd.TargetedAPGD": {"steps": 100, "targets": 9},
+    "robustness.attacks.closest.Closest": {"group": 50},
+    "robustness.attacks.closest.Sampled": {"group": 50},
+    "robustness.attacks.deepfool.DeepFool": {"steps": 50, "classes": 10, "overshoot": 0.02},
+    "robustness.attacks.gradient.PGD": {"steps": 40, "step": 0.1, "restarts": 1},
+    "robustness.attacks.minimum.MinimumNorm": {"steps": 100, "restarts": 1},
+    "robustness.attacks.minimum.drawn_back": {"steps": 12},
+    "robustness.attacks.run.attack": {"bounds": (0, 1)},
+    "robustness.attacks.run.minimal_distance": {"bounds": (0, 1)},
+    "robustness.attacks.shrinking.Shrinking": {"steps": 60, "restarts": 18, "widths": (5.0, 2.0, 1.0), "patience": 2},
+    "robustness.attacks.square.Square": {"queries": 5000, "share": 0.8},
+    "robustness.attacks.universal.universal_perturbation": {"bounds": (0, 1), "steps": 100},
+    "decisions.calibration.calibration": {"bins": 10, "level": 0.01},
+    "robustness.certificates.bounds.linear_bounds": {"most": 4096},
+    "robustness.certificates.bounds.output_bounds": {"bounds": (0, 1), "most": 4096},
+    "robustness.certificates.proofs.Crown": {"most": 4096},
+    "robustness.certificates.smoothing.smoothed_radius": {"sigma": 0.25, "samples": 1000, "confidence": 0.999},
+    "checks.network.depth.ode_gap": {"refine": 4},
+    "robustness.distances.noise_sensitivity": {"draws": 20},
+    "robustness.jacobian.jacobian_spectrum": {"examples": 32},
+    "robustness.lipschitz.network.lipschitz_bounds": {"search": 30},
+    "attribution.neurons.neuron_distance": {"layer": 0, "exponent": 0.5, "directions": 200},
+    "robustness.preflight.preflight": {"bounds": (0, 1)},
+    "robustness.regions.ball.patterns_in_ball": {"points": 2000},
+    "robustness.regions.exact.maximal_regions": {"layers": 1},
+    "robustness.regions.exact.regions_in_plane": {"radius": 1.0, "pixels": 120},
+    "attribution.regularity.label_regularity": {"bins": 20},
+    "decisions.separation.linear_capacity": {"draws": 40},
+    "robustness.supremum.sup_distance": {"points": 4096},
 }
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_defaults_stay_as_they_were(name):
     module, function = name.rsplit(".", 1)
-    found = inspect.signature(getattr(importlib.import_module(f"gnomon.geometry.{module}"), function)).parameters
+    found = inspect.signature(getattr(importlib.import_module(f"gnomon.{module}"), function)).parameters
     assert {key: found[key].default for key in DEFAULTS[name]} == DEFAULTS[name]
 
 

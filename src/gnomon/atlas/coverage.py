@@ -72,7 +72,7 @@ def instruments() -> dict[str, dict[str, str]]:
     Cost: a file is read once.
 
     >>> list(instruments()["pl-inequality"])
-    ['gnomon.landscape.polyak_constant']
+    ['gnomon.landscape.smoothness.polyak_constant']
     """
     text = (files("gnomon.atlas") / "instruments.json").read_text(encoding="utf-8")
     return {name: dict(tests) for name, tests in json.loads(text).items()}

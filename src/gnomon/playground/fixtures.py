@@ -69,8 +69,6 @@ def cases() -> Iterator[Case]:
     Learning rates are stable, because in a run that diverges rounding errors grow as fast as the loss. Curves have
     biases: without them all inputs are parallel, and the angle between them is rounding error.
 
-    Cost: none.
-
     >>> len(list(cases())) >= 200
     True
     """

@@ -8,8 +8,6 @@ __all__ = ["page_path"]
 def page_path() -> Path:
     """Where ``playground.html`` is installed; a browser opens it without a server.
 
-    Cost: none.
-
     >>> page_path().name
     'playground.html'
     """

@@ -7,7 +7,7 @@ used, which IEEE 754 rounds in the same way everywhere; library functions such a
 Reference: [wichura1988algorithm].
 
 >>> [round(float(u), 6) for u in uniforms(1, 0, 3)]
-[0.376502, 0.834044, 0.105606]
+[0.188788, 0.294627, 0.028421]
 """
 
 import numpy as np
