@@ -20,7 +20,7 @@ from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.metrics import accuracy
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.findings.decisions import DEAD_BLOCK
+from gnomon.findings import decisions as kinds
 
 __all__ = ["BlockAblation", "block_ablation"]
 
@@ -61,7 +61,9 @@ class BlockAblation(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Blocks that could be left out."""
-        return tuple(Finding(DEAD_BLOCK, name, {}, (Value("effect", self.effects[name]),), 0.0) for name in self.dead)
+        return tuple(
+            Finding(kinds.DEAD_BLOCK, name, {}, (Value("effect", self.effects[name]),), 0.0) for name in self.dead
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """One bar for each block."""

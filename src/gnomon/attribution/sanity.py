@@ -29,7 +29,7 @@ from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.modules.pure import twin
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Line, Plot, Result
-from gnomon.findings.decisions import MAP_IGNORES_MODEL
+from gnomon.findings import decisions as kinds
 
 __all__ = ["Faithfulness", "Sanity", "deletion_insertion", "sanity_check"]
 
@@ -71,7 +71,7 @@ class Sanity(Result):
         """A map that ignores the model."""
         if self.depends_on_model:
             return ()
-        return (Finding(MAP_IGNORES_MODEL, values={"method": self.method}),)
+        return (Finding(kinds.MAP_IGNORES_MODEL, values={"method": self.method}),)
 
 
 def sanity_check(

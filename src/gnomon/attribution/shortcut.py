@@ -40,7 +40,7 @@ from gnomon.core.metrics import decisions
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.core.results.record import Record
-from gnomon.findings.decisions import SHORTCUT, SHORTCUT_OFFERED, STRONG_FEATURE
+from gnomon.findings import decisions as kinds
 
 __all__ = ["Reliance", "Shortcuts", "shortcuts"]
 
@@ -121,11 +121,11 @@ class Shortcuts(Result):
         names = ", ".join(self.named or self.offered)
         first = next(r for r in self.reliance if r.name in (self.named or self.offered))
         row = (
-            SHORTCUT_OFFERED
+            kinds.SHORTCUT_OFFERED
             if not self.named
-            else STRONG_FEATURE
+            else kinds.STRONG_FEATURE
             if any(name.startswith("feature") for name in self.named)
-            else SHORTCUT
+            else kinds.SHORTCUT
         )
         values = {"names": names, "alone": first.alone, "lost": first.lost, "chance": self.chance}
         evidence = tuple(Value(f"decisions lost without {r.name}", r.lost) for r in self.reliance[:3])

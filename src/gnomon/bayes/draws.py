@@ -11,7 +11,7 @@ from gnomon.bayes.diagnostics import SHORTEST, burn_in, effective_sample_size, r
 from gnomon.core.results import Axis, Finding, Histogram, Interval, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import most_serious_first
-from gnomon.findings.theory import CHAINS_NOT_CONVERGED, DIVERGENT_PATHS, MANY_DIVERGENT_PATHS
+from gnomon.findings import theory as kinds
 
 __all__ = ["Draws"]
 
@@ -109,10 +109,10 @@ class Draws(Result):
             worst = int(self.r_hat.nan_to_num(nan=torch.inf).argmax())
             largest, fewest = float(self.r_hat[worst]), float(self.effective.min())
             evidence = Value("largest R-hat", largest), Value("fewest effective draws", fewest)
-            listed.append(Finding(CHAINS_NOT_CONVERGED, self._name(worst), {"r_hat": largest}, evidence))
+            listed.append(Finding(kinds.CHAINS_NOT_CONVERGED, self._name(worst), {"r_hat": largest}, evidence))
         if self.divergences:
             share = self.divergences / (self.values.shape[0] * self.values.shape[1])
-            row = DIVERGENT_PATHS if share < 0.01 else MANY_DIVERGENT_PATHS
+            row = kinds.DIVERGENT_PATHS if share < 0.01 else kinds.MANY_DIVERGENT_PATHS
             values = {"divergences": self.divergences, "share": share}
             listed.append(Finding(row, values=values, evidence=(Value("share", share),)))
         return most_serious_first(listed)

@@ -44,7 +44,7 @@ from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.inputs.classes import numbers
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Result, Scatter, Value
-from gnomon.findings.theory import MORE_DATA_HELPS, MORE_DATA_IS_LITTLE
+from gnomon.findings import theory as kinds
 
 __all__ = ["LearningCurve", "learning_curve"]
 
@@ -101,7 +101,7 @@ class LearningCurve(Result):
         if self.gain is None or self.spread <= 0 or self.now < 0.01 * self.spread:
             return ()
         evidence = (Value("error removed by a doubling", self.gain, obtained="estimate"),)
-        row = MORE_DATA_HELPS if self.gain >= WORTH else MORE_DATA_IS_LITTLE
+        row = kinds.MORE_DATA_HELPS if self.gain >= WORTH else kinds.MORE_DATA_IS_LITTLE
         values = {"examples": self.examples, "share": self.now / self.spread, "gain": self.gain}
         return (Finding(row, "inputs", values, evidence),)
 

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from gnomon.core.metrics import decisions
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
-from gnomon.findings.decisions import OVERCONFIDENT
+from gnomon.findings import decisions as kinds
 
 __all__ = ["Calibration", "calibration"]
 
@@ -80,7 +80,7 @@ class Calibration(Result):
         if self.gap <= max(GAP, self.margin):
             return ()
         evidence = (Value("confidence gap", self.gap),)
-        return (Finding(OVERCONFIDENT, "outputs", {"gap": self.gap}, evidence, self.level),)
+        return (Finding(kinds.OVERCONFIDENT, "outputs", {"gap": self.gap}, evidence, self.level),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Accuracy over confidence, bin by bin."""

@@ -29,7 +29,7 @@ from gnomon.core.inputs.checks import check_module, integer, number
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Reference, Result, Value
-from gnomon.findings.decisions import OVERCONFIDENT_LOGITS
+from gnomon.findings import decisions as kinds
 from gnomon.training import Adam, train
 
 __all__ = ["Distilled", "Temperature", "distill", "distillation_loss", "smoothed_gap", "temperature"]
@@ -67,7 +67,7 @@ class Temperature(Result):
             return ()
         evidence = (Value("temperature", self.value, self.interval, "estimate"),)
         values = {"temperature": self.value, "interval": self.interval}
-        return (Finding(OVERCONFIDENT_LOGITS, "outputs", values, evidence, (1 - CONFIDENCE) / 2),)
+        return (Finding(kinds.OVERCONFIDENT_LOGITS, "outputs", values, evidence, (1 - CONFIDENCE) / 2),)
 
 
 def temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temperature:

@@ -11,7 +11,7 @@ from gnomon.discovery.equation import Equation
 from gnomon.discovery.grid import Data
 from gnomon.discovery.simulation import Simulation, simulate
 from gnomon.findings import most_serious_first
-from gnomon.findings.theory import NO_LAW, UNSURE_TERMS
+from gnomon.findings import theory as kinds
 
 __all__ = ["Discovery"]
 
@@ -84,11 +84,11 @@ class Discovery(Result):
 def _judged(e: Equation) -> list[Finding]:
     found = []
     if e.residuals.misfit > UNEXPLAINED:
-        found.append(Finding(NO_LAW, e.target, {"misfit": e.residuals.misfit}))
+        found.append(Finding(kinds.NO_LAW, e.target, {"misfit": e.residuals.misfit}))
     unsure = {term: e.inclusion[term] for term in e.terms if e.inclusion.get(term, 1.0) < UNSURE}
     if unsure:
         names = ", ".join(f"{term} ({p:.0%})" for term, p in unsure.items())
-        found.append(Finding(UNSURE_TERMS, e.target, {"names": names}))
+        found.append(Finding(kinds.UNSURE_TERMS, e.target, {"names": names}))
     return found
 
 

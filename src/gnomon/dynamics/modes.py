@@ -39,7 +39,7 @@ from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.dynamics.error_decay import AbstractErrorDecay, Flow, error_decay
 from gnomon.dynamics.problem import KernelProblem, kernel_problem, penalty_weight, time_grid
-from gnomon.findings.theory import MUCH_NEVER_LEARNED, NEVER_LEARNED
+from gnomon.findings import theory as kinds
 from gnomon.training import SGD
 
 __all__ = ["Modes", "modes"]
@@ -119,7 +119,7 @@ class Modes(Result):
         if share < NOTED:
             return ()
         evidence = (Value("share of the error that is never learned", share),)
-        row = MUCH_NEVER_LEARNED if share > LOST else NEVER_LEARNED
+        row = kinds.MUCH_NEVER_LEARNED if share > LOST else kinds.NEVER_LEARNED
         return (Finding(row, "labels", {"share": share}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:

@@ -9,7 +9,7 @@ from gnomon.core.results.curves import Curves
 from gnomon.core.results.plot import Scatter
 from gnomon.dynamics.error_decay import Flow
 from gnomon.dynamics.modes import Modes
-from gnomon.findings.training import ABOVE_KERNEL_LIMIT
+from gnomon.findings import training as kinds
 from gnomon.training import SGD
 
 __all__ = ["Trajectory"]
@@ -75,7 +75,7 @@ class Trajectory(WithCurves):
             return never
         values = {"lr": self.optimizer.lr, "largest": self.largest_lr}
         evidence = (Value("largest stable learning rate", self.largest_lr),)
-        return (Finding(ABOVE_KERNEL_LIMIT, values=values, evidence=evidence), *never)
+        return (Finding(kinds.ABOVE_KERNEL_LIMIT, values=values, evidence=evidence), *never)
 
     def plots(self) -> tuple[Plot, ...]:
         """The losses over time."""

@@ -105,7 +105,11 @@ def reconcile(findings: Sequence[Finding], facts: Facts | None = None) -> tuple[
 
 
 def reconcile_sections(sections: Sequence[Section], facts: Facts) -> tuple[Section, ...]:
-    """The sections with the findings to report, and with "cannot tell" where a finding makes an answer unreliable."""
+    """The sections with the findings to report, and with "cannot tell" where a finding makes an answer unreliable.
+
+    >>> reconcile_sections((), Facts())
+    ()
+    """
     sections = [_with_facts(section, facts) for section in sections]
     kept = {id(finding) for finding in reconcile([f for section in sections for f in section.findings], facts)}
     sections = [_without_suppressed(section, kept) for section in sections]

@@ -21,9 +21,9 @@ from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.results.record import Record
 from gnomon.examination.burst import Burst, burst
 from gnomon.examination.cost import measured_cost
-from gnomon.examination.projection import Combined
 from gnomon.examination.subject import Subject, subject
 from gnomon.tangent import alignment, ntk
+from gnomon.tangent.projection import Combined
 from gnomon.training import Adam
 from gnomon.training.native import Choice, named
 from gnomon.training.optimizers import AbstractOptimizer

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from gnomon.checks.network.applied import asks_for_targets
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import Inputs, take, tensors
+from gnomon.core.inputs.arguments import Inputs, table, take, tensor_of, tensors
 from gnomon.core.inputs.checks import check_readable, check_seed
 from gnomon.core.inputs.images import adapted
 from gnomon.core.inputs.source import AbstractSource, Batch, source
@@ -117,6 +117,14 @@ class Subject(Record):
     def outputs(self, x: Inputs, module: nn.Module | None = None) -> Float[Tensor, "n k"]:
         """The outputs in eval mode, without gradients."""
         return outputs(self.module if module is None else module, x, call=self.call)
+
+    def loss_of(self, outputs: Any, y: Tensor) -> Tensor:
+        """The mean loss of what the module returned, by the user's loss or by the loss of the task."""
+        loss = self.recipe.own_loss
+        if loss is None or isinstance(loss, AbstractLoss):
+            f = table(outputs, len(y), self.call)
+            return self.task.loss.value(f, self.targets(y).to(f))
+        return loss(tensor_of(outputs, self.call), self.loss_targets(y))
 
     def targets(self, y: Tensor) -> Float[Tensor, "n k"]:
         """Targets as a table of numbers, as `Task.table`."""

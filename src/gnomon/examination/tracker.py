@@ -25,11 +25,11 @@ from torch import Tensor, nn
 from gnomon.core.errors import GnomonError
 from gnomon.core.machine.clock import Clock
 from gnomon.core.metrics import relative_change
-from gnomon.examination.projection import Combined
 from gnomon.examination.subject import Examples, Subject
 from gnomon.landscape import sharpness
 from gnomon.linalg.alignment import rotation
 from gnomon.tangent import alignment, ntk
+from gnomon.tangent.projection import Combined
 from gnomon.training.evaluate import Objective
 
 __all__ = ["AROUND", "KERNEL", "NAMES", "Attempt", "TimeSpent", "Tracker"]

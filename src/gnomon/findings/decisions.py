@@ -1,4 +1,5 @@
 """Kinds of findings about what a trained network decides: confidence, robustness, shortcuts, explanations."""
+# fmt: off
 
 from functools import partial
 
@@ -8,54 +9,36 @@ _kind = partial(Kind, page="topics/faults.md")
 _attribution = partial(Kind, page="topics/attribution.md")
 _robustness = partial(Kind, page="topics/robustness.md")
 
-OVERCONFIDENT = _kind(
-    "overconfident", Level.NOTE,
+OVERCONFIDENT = _kind("overconfident", Level.NOTE,
     "The mean confidence is {gap:.1%} above the accuracy.",
-    "Divide the logits by a temperature fitted on held-out data.",
-)  # fmt: skip
-OVERCONFIDENT_LOGITS = _kind(
-    "overconfident-logits", Level.NOTE,
+    "Divide the logits by a temperature fitted on held-out data.")
+OVERCONFIDENT_LOGITS = _kind("overconfident-logits", Level.NOTE,
     "The network is overconfident: the best temperature is {temperature:.3g} ({interval}).",
-    "Divide the logits by {temperature:.3g} before the softmax.",
-)  # fmt: skip
-SHIFTS_CHANGE_DECISIONS = _kind(
-    "shifts-change-decisions", Level.WARNING,
+    "Divide the logits by {temperature:.3g} before the softmax.")
+SHIFTS_CHANGE_DECISIONS = _kind("shifts-change-decisions", Level.WARNING,
     "A shift by {pixel} changes {share} of the decisions on {images} images.",
-    "Train on randomly shifted images, and use pooling before the network strides.",
-)  # fmt: skip
+    "Train on randomly shifted images, and use pooling before the network strides.")
 
 REMOVE_SHORTCUT = "Look for a label, mark or recording artifact there. Remove it from the data and train again."
 SWAPPED = "Replacing it with the value from another class changes {lost:.0%} of the right decisions."
-SHORTCUT = _attribution(
-    "shortcut", Level.PROBLEM,
+SHORTCUT = _attribution("shortcut", Level.PROBLEM,
     f"The network uses {{names}}, which alone predicts the class ({{alone:.0%}} right). {SWAPPED}",
-    REMOVE_SHORTCUT,
-)  # fmt: skip
-SHORTCUT_OFFERED = _attribution(
-    "shortcut", Level.WARNING,
+    REMOVE_SHORTCUT)
+SHORTCUT_OFFERED = _attribution("shortcut", Level.WARNING,
     f"The class can be predicted from {{names}} alone ({{alone:.0%}} right, chance {{chance:.0%}}), so training may "
     f"learn only that. {SWAPPED}",
-    REMOVE_SHORTCUT,
-)  # fmt: skip
+    REMOVE_SHORTCUT)
 STRONG_FEATURE = _attribution("shortcut", Level.NOTE, SHORTCUT.message, REMOVE_SHORTCUT)
-MAP_IGNORES_MODEL = _attribution(
-    "map-ignores-model", Level.PROBLEM,
+MAP_IGNORES_MODEL = _attribution("map-ignores-model", Level.PROBLEM,
     "Maps of '{method}' stay the same if the weights of the model are shuffled.",
-    "Do not explain this model with it; use integrated gradients.",
-)  # fmt: skip
-DEAD_BLOCK = _attribution(
-    "dead-block", Level.WARNING,
+    "Do not explain this model with it; use integrated gradients.")
+DEAD_BLOCK = _attribution("dead-block", Level.WARNING,
     "'{where}' has no effect on the outputs.",
-    "Remove it, or initialize its last layer with nonzero weights.",
-)  # fmt: skip
-GRADIENT_MASKING = _robustness(
-    "gradient-masking", Level.PROBLEM,
+    "Remove it, or initialize its last layer with nonzero weights.")
+GRADIENT_MASKING = _robustness("gradient-masking", Level.PROBLEM,
     "{reasons}.",
-    "Rely only on attacks without gradients, or attack a model without the layer that masks them.",
-)  # fmt: skip
+    "Rely only on attacks without gradients, or attack a model without the layer that masks them.")
 ROBUSTNESS_PREMISE = _robustness("robustness-premise", Level.PROBLEM, "{reasons}.", "{advice}")
-INVERSE_UNSTABLE = _robustness(
-    "inverse-unstable", Level.PROBLEM,
+INVERSE_UNSTABLE = _robustness("inverse-unstable", Level.PROBLEM,
     "The inverse of the module reproduces its inputs with a relative error of {error:.1e}.",
-    "Compute in float64, or bound the Lipschitz constants of its blocks; the condition number shows how much.",
-)  # fmt: skip
+    "Compute in float64, or bound the Lipschitz constants of its blocks; the condition number shows how much.")

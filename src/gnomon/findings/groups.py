@@ -1,9 +1,10 @@
 """Groups of kinds that follow from one cause, by id; rows of the table name them in ``causes`` and ``excludes``."""
+# fmt: off
 
 OUTCOMES = (
     "undertrained", "overfit", "underfit", "below-limit", "learning-rate-small", "learning-rate-too-small",
     "not-learning", "overconfident", "shifts-change-decisions", "chance-level",
-)  # fmt: skip
+)
 """How training ended. One of each is reported, wherever it was measured."""
 
 DIVERGENCE = ("training-diverged", "exploding-loss", "predicted-divergence")
@@ -12,19 +13,19 @@ DIVERGENCE = ("training-diverged", "exploding-loss", "predicted-divergence")
 SIGNAL = (
     "vanishing-activations", "exploding-activations", "vanishing-gradients", "exploding-gradients", "dead-units",
     "merged-inputs",
-)  # fmt: skip
+)
 """What a layer with a wrong scale does to the layers after it and before it."""
 
 AFTER_SCALE = (
     *SIGNAL, *DIVERGENCE, "learning-rate-small", "learning-rate-too-small", "learning-rate-too-large", "undertrained",
     "underfit", "below-limit", "not-learning", "chance-level",
-)  # fmt: skip
+)
 """What inputs or targets of an unusual size cause."""
 
 AFTER_VANISHING = (
     *SIGNAL, "indistinct-examples", "inputs-ignored", "labels-unrelated", "undertrained", "underfit", "below-limit",
     "learning-rate-small", "learning-rate-too-small", "not-learning", "chance-level", "untrained", "overconfident",
-)  # fmt: skip
+)
 """What the examination measures if no input or no gradient passes through the network."""
 
 AFTER_EXPLOSION = (*SIGNAL, *DIVERGENCE, "learning-rate-too-large", "learning-rate-unstable", "saturated-units")
@@ -32,7 +33,7 @@ AFTER_EXPLOSION = (*SIGNAL, *DIVERGENCE, "learning-rate-too-large", "learning-ra
 
 AFTER_DIVERGENCE = (
     "predicted-divergence", "learning-rate-unstable", "attention-saturated", "tokens-alike", "dead-head", *OUTCOMES,
-)  # fmt: skip
+)
 """What a run that diverged leaves behind."""
 
 TOO_SLOW = ("learning-rate-small", "learning-rate-too-small", "undertrained", "underfit", "not-learning")
@@ -44,5 +45,5 @@ UNREPEATABLE = ("examples-mixed", "random-in-eval", "not-deterministic")
 BREAKS_PREDICTIONS = (
     "labels-unrelated", "constant-inputs", "one-class", "indistinct-examples", "not-finite", "zero-weights",
     "broadcast-loss", "softmax-before-loss", "sigmoid-before-loss", "inputs-ignored", "detached",
-)  # fmt: skip
+)
 """Problems that the prediction of training by the tangent kernel does not see."""

@@ -1,4 +1,5 @@
 """Kinds of findings about sequences and graphs: attention, memory, causality, message passing."""
+# fmt: off
 
 from functools import partial
 
@@ -6,85 +7,53 @@ from gnomon.core.results import Kind, Level
 
 _kind = partial(Kind, page="topics/sequences.md")
 
-SEES_THE_FUTURE = _kind(
-    "sees-the-future", Level.PROBLEM,
+SEES_THE_FUTURE = _kind("sees-the-future", Level.PROBLEM,
     "Output {output} depends on input {input}: the network sees up to {ahead} positions of what it should predict.",
-    "Mask attention above the diagonal, pad convolutions only on the left, run recurrences in one direction.",
-)  # fmt: skip
+    "Mask attention above the diagonal, pad convolutions only on the left, run recurrences in one direction.")
 
 SKIP_CONNECTIONS = "Add a skip connection and a feed-forward part to every attention layer, and normalize before it."
-TOKENS_ALIKE = _kind(
-    "tokens-alike", Level.PROBLEM,
-    "The tokens that reach '{where}' differ by {difference:.1e} of their size.", SKIP_CONNECTIONS,
-)  # fmt: skip
-TOKENS_COLLAPSE = _kind(
-    "tokens-alike", Level.PROBLEM,
-    "From '{where}' on, tokens differ by less than {limit:.0%} of their size.", SKIP_CONNECTIONS,
-)  # fmt: skip
-STATE_GROWS = _kind(
-    "state-grows", Level.PROBLEM,
+TOKENS_ALIKE = _kind("tokens-alike", Level.PROBLEM,
+    "The tokens that reach '{where}' differ by {difference:.1e} of their size.", SKIP_CONNECTIONS)
+TOKENS_COLLAPSE = _kind("tokens-alike", Level.PROBLEM,
+    "From '{where}' on, tokens differ by less than {limit:.0%} of their size.", SKIP_CONNECTIONS)
+STATE_GROWS = _kind("state-grows", Level.PROBLEM,
     "A mode of the linear recurrence '{where}' grows by {factor:.4g} at every step.",
-    "Write its eigenvalues as exp(-exp(nu) + i theta), as in gnomon.models.LinearRecurrentUnit.",
-)  # fmt: skip
-SHORT_MEMORY_SO_FAR = _kind(
-    "memory-too-short", Level.WARNING,
+    "Write its eigenvalues as exp(-exp(nu) + i theta), as in gnomon.models.LinearRecurrentUnit.")
+SHORT_MEMORY_SO_FAR = _kind("memory-too-short", Level.WARNING,
     "Before training, inputs {lag} steps back affect the output {ratio:.1e} times as much as the strongest inputs.",
-    "Expect slow learning. Use gates with a forget bias near 1, an orthogonal recurrent matrix, or shorter sequences.",
-)  # fmt: skip
-MEMORY_TOO_SHORT = _kind(
-    "memory-too-short", Level.PROBLEM,
+    "Expect slow learning. Use gates with a forget bias near 1, an orthogonal recurrent matrix, or shorter sequences.")
+MEMORY_TOO_SHORT = _kind("memory-too-short", Level.PROBLEM,
     "Inputs {lag} steps back affect the output {ratio:.1e} times as much as the strongest inputs.",
     "Use gates with a forget bias near 1, an orthogonal recurrent matrix, attention, or shorter sequences.",
-    milder_if="not_trained_enough", milder=SHORT_MEMORY_SO_FAR,
-)  # fmt: skip
-WORSE_THAN_COUNTING = _kind(
-    "worse-than-counting", Level.PROBLEM,
+    milder_if="not_trained_enough", milder=SHORT_MEMORY_SO_FAR)
+WORSE_THAN_COUNTING = _kind("worse-than-counting", Level.PROBLEM,
     "The network needs {bits:.3g} bits per character; counting characters needs {counts:.3g}.",
-    "Train longer or with larger steps. Check that output t predicts character t + 1.",
-)  # fmt: skip
-ATTENTION_SATURATED = _kind(
-    "attention-saturated", Level.PROBLEM,
+    "Train longer or with larger steps. Check that output t predicts character t + 1.")
+ATTENTION_SATURATED = _kind("attention-saturated", Level.PROBLEM,
     "All heads of '{where}' put {top:.1%} or more of their weight on one of {keys} positions.",
-    "Divide the logits by sqrt(d_k), normalize before attention, or normalize queries and keys.",
-)  # fmt: skip
-GATES_FORGET = _kind(
-    "gates-forget", Level.PROBLEM,
+    "Divide the logits by sqrt(d_k), normalize before attention, or normalize queries and keys.")
+GATES_FORGET = _kind("gates-forget", Level.PROBLEM,
     "Gates forget within {longest:.3g} steps: {left:.1e} of an input {lag} steps back is left.",
-    "Start with open forget gates: use a bias of log(lag) for the forget gate (the update gate of a GRU).",
-)  # fmt: skip
-DEAD_HEAD = _kind(
-    "dead-head", Level.WARNING,
+    "Start with open forget gates: use a bias of log(lag) for the forget gate (the update gate of a GRU).")
+DEAD_HEAD = _kind("dead-head", Level.WARNING,
     "Head {head} of '{where}' has no effect on the outputs.",
-    "Initialize its weights again, or prune it.",
-)  # fmt: skip
-NODE_ORDER_COUNTS = _kind(
-    "node-order-counts", Level.PROBLEM,
+    "Initialize its weights again, or prune it.")
+NODE_ORDER_COUNTS = _kind("node-order-counts", Level.PROBLEM,
     "Listing the nodes in another order changes the outputs by {error:.1e} of their size.",
-    "Use the graph only in sums, means or maxima over neighbors, without tables of nodes or positions.",
-)  # fmt: skip
-HARMLESS_SMOOTHING = _kind(
-    "oversmoothed", Level.WARNING,
+    "Use the graph only in sums, means or maxima over neighbors, without tables of nodes or positions.")
+HARMLESS_SMOOTHING = _kind("oversmoothed", Level.WARNING,
     "From '{where}' on, the features of nodes differ by less than {limit:.0%} of their size; training works anyway.",
-    "Keep this if one answer for the whole graph is enough; otherwise use fewer layers or skip connections.",
-)  # fmt: skip
-OVERSMOOTHED = _kind(
-    "oversmoothed", Level.PROBLEM,
+    "Keep this if one answer for the whole graph is enough; otherwise use fewer layers or skip connections.")
+OVERSMOOTHED = _kind("oversmoothed", Level.PROBLEM,
     "From '{where}' on, the features of nodes differ by less than {limit:.0%} of their size.",
     "Use fewer layers or skip connections, or concatenate the features of all layers at the end.",
-    milder_if="loss_fell", milder=HARMLESS_SMOOTHING,
-)  # fmt: skip
-OVERSQUASHED = _kind(
-    "oversquashed", Level.WARNING,
+    milder_if="loss_fell", milder=HARMLESS_SMOOTHING)
+OVERSQUASHED = _kind("oversquashed", Level.WARNING,
     "Nodes {reach} hops apart influence each other {faintest:.1e} times as much as themselves.",
-    "Add edges across the bottleneck, or a node that is connected to all others.",
-)  # fmt: skip
-GRAPHS_NOT_TOLD_APART = _kind(
-    "graphs-not-told-apart", Level.WARNING,
+    "Add edges across the bottleneck, or a node that is connected to all others.")
+GRAPHS_NOT_TOLD_APART = _kind("graphs-not-told-apart", Level.WARNING,
     "The network gives graphs {one} and {other} the same output. Further pairs: {more}.",
-    "Sum over neighbors instead of taking means or maxima, with an MLP after the sum (GIN), or add layers.",
-)  # fmt: skip
-OUT_OF_REACH = _kind(
-    "out-of-reach", Level.NOTE,
+    "Sum over neighbors instead of taking means or maxima, with an MLP after the sum (GIN), or add layers.")
+OUT_OF_REACH = _kind("out-of-reach", Level.NOTE,
     "Nodes more than {reach} hops apart do not influence each other; the diameter of the graph is {diameter}.",
-    "Use as many layers as the task needs hops, or connect all nodes to one shared node.",
-)  # fmt: skip
+    "Use as many layers as the task needs hops, or connect all nodes to one shared node.")

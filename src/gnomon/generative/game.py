@@ -28,7 +28,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results import Axis, Finding, Plot, Reference, Result, Scatter, Value
 from gnomon.core.results.plain import HIDDEN
-from gnomon.findings.generative import ROTATING_GAME
+from gnomon.findings import generative as kinds
 from gnomon.generative.vectors import check_vectors
 
 __all__ = [
@@ -170,7 +170,7 @@ class GameRotation(Result):
             return ()
 
         evidence = (Value("rotation", self.rotation), Value("largest learning rate", self.largest_lr))
-        return (Finding(ROTATING_GAME, values={"rotation": self.rotation}, evidence=evidence),)
+        return (Finding(kinds.ROTATING_GAME, values={"rotation": self.rotation}, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The eigenvalues in the plane."""

@@ -18,7 +18,7 @@ from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.pure import evaluating, random_state, twin
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
-from gnomon.findings.generative import GAME_DIVERGED
+from gnomon.findings import generative as kinds
 from gnomon.generative.game import AbstractRule, Alternating, Extragradient, GameField
 from gnomon.generative.gan import GAN
 from gnomon.training import Adam
@@ -67,7 +67,7 @@ class GameRun(Result):
         """That a loss was no longer finite."""
         if self.stopped != "diverged":
             return ()
-        return (Finding(GAME_DIVERGED, evidence=(Value("steps", int(self.steps[-1])),)),)
+        return (Finding(kinds.GAME_DIVERGED, evidence=(Value("steps", int(self.steps[-1])),)),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Both losses over the steps."""

@@ -18,7 +18,7 @@ from gnomon.core.modules.pure import random_state
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Scatter, Value
 from gnomon.core.results.plain import HIDDEN
-from gnomon.findings.structured import OUT_OF_REACH, OVERSQUASHED
+from gnomon.findings import structured as kinds
 from gnomon.graphs.graph import adjacency, called
 from gnomon.graphs.spectrum import distances, effective_resistance
 
@@ -63,10 +63,10 @@ class Influence(Result):
         """Nodes that do not see each other, or hardly."""
         if self.reach < self.diameter:
             evidence = (Value("reach", self.reach), Value("diameter", self.diameter))
-            return (Finding(OUT_OF_REACH, "", {"reach": self.reach, "diameter": self.diameter}, evidence, 0.0),)
+            return (Finding(kinds.OUT_OF_REACH, "", {"reach": self.reach, "diameter": self.diameter}, evidence, 0.0),)
         if self.faintest < FAINT:
             values = {"reach": self.reach, "faintest": self.faintest}
-            return (Finding(OVERSQUASHED, "", values, (Value("influence", self.faintest),)),)
+            return (Finding(kinds.OVERSQUASHED, "", values, (Value("influence", self.faintest),)),)
         return ()
 
     def plots(self) -> tuple[Plot, ...]:

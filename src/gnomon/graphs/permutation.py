@@ -17,7 +17,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_module, integer
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.findings.structured import NODE_ORDER_COUNTS
+from gnomon.findings import structured as kinds
 from gnomon.graphs.graph import called
 
 __all__ = ["PermutationError", "permutation_error"]
@@ -50,7 +50,9 @@ class PermutationError(Result):
         """The order of nodes counts."""
         if self.error <= NOTHING:
             return ()
-        return (Finding(NODE_ORDER_COUNTS, "", {"error": self.error}, (Value("relative change", self.error),), 0.0),)
+        return (
+            Finding(kinds.NODE_ORDER_COUNTS, "", {"error": self.error}, (Value("relative change", self.error),), 0.0),
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """The error beside what is rounding."""

@@ -17,7 +17,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
-from gnomon.findings.structured import OVERSMOOTHED
+from gnomon.findings import structured as kinds
 from gnomon.graphs.graph import adjacency, called
 from gnomon.graphs.spectrum import distances
 
@@ -66,7 +66,7 @@ class Oversmoothing(Result):
             return ()
         first = next(i for i, d in enumerate(self.distance) if d < ALIKE)
         evidence = (Value("difference at the end", self.distance[-1]), Value("rate", self.rate))
-        return (Finding(OVERSMOOTHED, self.layers[first], {"limit": ALIKE}, evidence),)
+        return (Finding(kinds.OVERSMOOTHED, self.layers[first], {"limit": ALIKE}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The distance by layer, with the rate of theory."""

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.findings.structured import GRAPHS_NOT_TOLD_APART
+from gnomon.findings import structured as kinds
 from gnomon.graphs.graph import adjacency
 
 __all__ = ["GraphClasses", "graph_classes", "wl_colors"]
@@ -79,7 +79,7 @@ class GraphClasses(Result):
             return ()
         i, j = self.missed[0]
         values = {"one": i, "other": j, "more": len(self.missed) - 1}
-        return (Finding(GRAPHS_NOT_TOLD_APART, "", values, (Value("pairs", len(self.missed)),)),)
+        return (Finding(kinds.GRAPHS_NOT_TOLD_APART, "", values, (Value("pairs", len(self.missed)),)),)
 
     def plots(self) -> tuple[Plot, ...]:
         """How many graphs each class has."""

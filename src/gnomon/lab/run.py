@@ -23,7 +23,7 @@ from gnomon.core.inputs.checks import check_seed
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Finding, Hypothesis, Plot, Result
 from gnomon.core.results.plain import HIDDEN, plain
-from gnomon.findings.theory import CONTROL_HOLDS, UNEXPECTED_VERDICT
+from gnomon.findings import theory as kinds
 from gnomon.lab.claim import Claim, Scale, used
 from gnomon.lab.verdict import Judgment, Verdict
 
@@ -69,10 +69,10 @@ class Outcome(Result):
         if self.broken:
             return ()
         if self.control.verdict is Verdict.HOLDS:
-            found.append(Finding(CONTROL_HOLDS, self.id))
+            found.append(Finding(kinds.CONTROL_HOLDS, self.id))
         if self.judgment.verdict.value != self.expected:
             said = {"verdict": self.judgment.verdict.value, "expected": self.expected, "reason": self.judgment.reason}
-            found.append(Finding(UNEXPECTED_VERDICT, self.id, said))
+            found.append(Finding(kinds.UNEXPECTED_VERDICT, self.id, said))
         return tuple(found)
 
     def plots(self) -> tuple[Plot, ...]:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
-from gnomon.findings.training import BEYOND_EDGE
+from gnomon.findings import training as kinds
 from gnomon.training import Run
 from gnomon.training.native import descent
 
@@ -78,7 +78,7 @@ class Edge(Result):
         if self.place != "beyond":
             return ()
         evidence = (Value("sharpness over limit", self.ratio), Value("limit", self.limit))
-        return (Finding(BEYOND_EDGE, values={"ratio": self.ratio}, evidence=evidence),)
+        return (Finding(kinds.BEYOND_EDGE, values={"ratio": self.ratio}, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Sharpness over steps, beside the limit."""

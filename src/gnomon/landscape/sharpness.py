@@ -22,7 +22,7 @@ from torch import nn
 from gnomon.core.errors import InputError, called, out_of_range
 from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Reference, Result, Value
-from gnomon.findings.training import UNSTABLE_HERE
+from gnomon.findings import training as kinds
 from gnomon.landscape.hessian import hessian
 from gnomon.linalg.lanczos import top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
@@ -93,7 +93,7 @@ class Sharpness(Result):
         interval = Interval(self.value - self.residuals[0], self.value + self.residuals[0])
         evidence = (Value("sharpness", self.value, interval, "estimate"), Value("limit", self.limit))
         values = {"lr": self.lr, "ratio": self.ratio, "largest": self.largest_lr}
-        return (Finding(UNSTABLE_HERE, values=values, evidence=evidence),)
+        return (Finding(kinds.UNSTABLE_HERE, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The eigenvalues, beside the limit where there is a learning rate."""

@@ -39,19 +39,7 @@ from gnomon.core.inputs.arrays import Array
 from gnomon.core.metrics import effective_rank
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
 from gnomon.findings import most_serious_first
-from gnomon.findings.theory import (
-    ASYMMETRIC,
-    DUPLICATE_ROWS,
-    FLOAT32_ROUNDING,
-    ILL_CONDITIONED,
-    ILL_CONDITIONED_FLOAT64,
-    INDEFINITE,
-    JITTER_HIDES,
-    JITTER_NEEDED,
-    RANK_DEFICIENT,
-    SINGULAR,
-    ZERO_MATRIX,
-)
+from gnomon.findings import theory as kinds
 from gnomon.linalg.cholesky import factor_with_least_jitter
 from gnomon.linalg.duplicates import duplicate_rows
 from gnomon.linalg.square import asymmetry, lapack_dtype, square, symmetric_part
@@ -210,13 +198,13 @@ def _symmetry(d: Diagnosis) -> str | Finding:
     if d.asymmetry <= d.tolerance:
         return f"{size} symmetric up to rounding ({d.asymmetry:.1e} of its largest entry)."
     values = {"n": d.n, "dtype": d.dtype, "asymmetry": d.asymmetry}
-    return Finding(ASYMMETRIC, values=values, evidence=(Value("asymmetry", d.asymmetry),))
+    return Finding(kinds.ASYMMETRIC, values=values, evidence=(Value("asymmetry", d.asymmetry),))
 
 
 def _definiteness(d: Diagnosis) -> str | Finding:
     low, high, rounding = d.smallest_eigenvalue, d.largest_eigenvalue, d.rounding
     if low == high == 0:
-        return Finding(ZERO_MATRIX)
+        return Finding(kinds.ZERO_MATRIX)
     if low > rounding:
         return f"It is positive definite: its eigenvalues run from {low:.3g} to {high:.3g}."
     if low >= -rounding:
@@ -228,21 +216,23 @@ def _definiteness(d: Diagnosis) -> str | Finding:
     count = "one eigenvalue is" if negative == 1 else f"{negative} eigenvalues are"
     values = {"negative": count, "low": low}
     evidence = (Value("smallest eigenvalue", low), Value("rounding", rounding))
-    return Finding(INDEFINITE if _beyond_rounding(d) else FLOAT32_ROUNDING, values=values, evidence=evidence)
+    return Finding(
+        kinds.INDEFINITE if _beyond_rounding(d) else kinds.FLOAT32_ROUNDING, values=values, evidence=evidence
+    )
 
 
 def _condition(d: Diagnosis) -> str | Finding:
     digits = -log10(d.eps)
     evidence = (Value("condition number", d.condition),)
     if d.condition == inf:
-        return Finding(SINGULAR, evidence=evidence)
+        return Finding(kinds.SINGULAR, evidence=evidence)
     lost = log10(d.condition)
     what = f"Its condition number is {d.condition:.3g}"
     if lost < 1:
         return f"{what}: a linear solve loses less than one digit."
     if lost < digits - log10(d.n):
         return f"{what}: a linear solve loses about {lost:.0f} of the {digits:.0f} digits of {d.dtype}."
-    row = ILL_CONDITIONED_FLOAT64 if d.dtype == "float64" else ILL_CONDITIONED
+    row = kinds.ILL_CONDITIONED_FLOAT64 if d.dtype == "float64" else kinds.ILL_CONDITIONED
     return Finding(row, values={"condition": d.condition, "dtype": d.dtype}, evidence=evidence)
 
 
@@ -252,7 +242,7 @@ def _rank(d: Diagnosis) -> str | Finding:
     )
     if d.rank < d.n:
         values = {"effective": d.effective_rank, "participation": d.participation_ratio, "rank": d.rank, "n": d.n}
-        return Finding(RANK_DEFICIENT, values=values, evidence=(Value("rank", d.rank),))
+        return Finding(kinds.RANK_DEFICIENT, values=values, evidence=(Value("rank", d.rank),))
     if d.effective_rank > 0.9 * d.n:
         return f"{head}: a flat spectrum, all directions are learned at one rate."
     return f"{head}: the spectrum is uneven, a few directions are learned first and the rest slowly."
@@ -264,13 +254,13 @@ def _duplicates(d: Diagnosis) -> str | Finding:
     shown = ", ".join("(" + ", ".join(map(str, group)) + ")" for group in d.duplicate_rows[:3])
     more = f" and {len(d.duplicate_rows) - 3} groups more" if len(d.duplicate_rows) > 3 else ""
     count = Value("groups of equal rows", len(d.duplicate_rows))
-    return Finding(DUPLICATE_ROWS, "inputs", {"groups": f"{shown}{more}", "tolerance": d.tolerance}, (count,))
+    return Finding(kinds.DUPLICATE_ROWS, "inputs", {"groups": f"{shown}{more}", "tolerance": d.tolerance}, (count,))
 
 
 def _jitter(d: Diagnosis) -> str | Finding:
     if d.jitter == 0:
         return "Cholesky succeeds without jitter."
-    row = JITTER_HIDES if _beyond_rounding(d) else JITTER_NEEDED
+    row = kinds.JITTER_HIDES if _beyond_rounding(d) else kinds.JITTER_NEEDED
     return Finding(
         row, values={"jitter": d.jitter, "multiple": d.jitter_multiple}, evidence=(Value("jitter", d.jitter),)
     )

@@ -17,7 +17,7 @@ from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.findings.decisions import INVERSE_UNSTABLE
+from gnomon.findings import decisions as kinds
 from gnomon.robustness.distances import _real
 from gnomon.robustness.jacobian import jacobian_spectrum
 
@@ -66,7 +66,7 @@ class Invertibility(Result):
             return ()
 
         evidence = (Value("error", self.error), Value("condition number", self.condition))
-        return (Finding(INVERSE_UNSTABLE, "", {"error": self.error}, evidence, 0.0),)
+        return (Finding(kinds.INVERSE_UNSTABLE, "", {"error": self.error}, evidence, 0.0),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Directions kept and lost."""

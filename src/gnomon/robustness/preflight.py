@@ -18,7 +18,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.metrics import binomial_interval, decisions
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Bars, Finding, Hypothesis, Plot, Result, Value
-from gnomon.findings.decisions import GRADIENT_MASKING, ROBUSTNESS_PREMISE
+from gnomon.findings import decisions as kinds
 from gnomon.robustness.attacks.base import Victim, margin
 from gnomon.robustness.attacks.run import ROUNDING, examples_of
 from gnomon.robustness.attacks.threat import Norm, Threat
@@ -81,7 +81,7 @@ class Preflight(Result):
     def findings(self) -> tuple[Finding, ...]:
         """A finding for each premise that does not hold."""
         return tuple(
-            Finding(GRADIENT_MASKING if p.statement == GRADIENTS else ROBUSTNESS_PREMISE, "",
+            Finding(kinds.GRADIENT_MASKING if p.statement == GRADIENTS else kinds.ROBUSTNESS_PREMISE, "",
                     {"reasons": p.checked.capitalize(), "advice": FIXES.get(p.statement, "Fix this before measuring.")},
                     (Value("premise", p.statement),))
             for p in self.failed

@@ -22,7 +22,7 @@ from gnomon.core.metrics import binomial_interval, decisions
 from gnomon.core.modules.saved import fitting, saved_bytes
 from gnomon.core.results import Bars, Finding, Hypothesis, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
-from gnomon.findings.decisions import GRADIENT_MASKING
+from gnomon.findings import decisions as kinds
 from gnomon.robustness.attacks.apgd import APGD, TargetedAPGD
 from gnomon.robustness.attacks.base import AbstractAttack, Victim, margin
 from gnomon.robustness.attacks.closest import Closest, Sampled
@@ -104,7 +104,7 @@ class RobustAccuracy(Result):
         if not told:
             return ()
         evidence = (Value("broken without gradients", blind), Value("unbroken", self.value, obtained="upper bound"))
-        return (Finding(GRADIENT_MASKING, "", {"reasons": "; ".join(told).capitalize()}, evidence),)
+        return (Finding(kinds.GRADIENT_MASKING, "", {"reasons": "; ".join(told).capitalize()}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The share that was right at first, and after each attack."""

@@ -20,7 +20,7 @@ from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
-from gnomon.findings.structured import TOKENS_ALIKE
+from gnomon.findings import structured as kinds
 from gnomon.sequences.batch import some
 
 __all__ = ["AttentionMaps", "attention_maps"]
@@ -65,7 +65,7 @@ class AttentionMaps(Result):
             return ()
         values = {"difference": self.difference[worst]}
         evidence = (Value("difference of tokens", self.difference[worst]),)
-        return (Finding(TOKENS_ALIKE, self.layers[worst], values, evidence),)
+        return (Finding(kinds.TOKENS_ALIKE, self.layers[worst], values, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Entropy by head; difference of tokens by layer."""

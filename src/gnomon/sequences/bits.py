@@ -20,7 +20,7 @@ from gnomon.core.inputs.checks import check_module
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.findings.structured import WORSE_THAN_COUNTING
+from gnomon.findings import structured as kinds
 
 __all__ = ["BitsPerCharacter", "bits_per_character"]
 
@@ -58,7 +58,7 @@ class BitsPerCharacter(Result):
             return ()
 
         evidence = (Value("bits", self.bits), Value("bits by counting", self.counts))
-        return (Finding(WORSE_THAN_COUNTING, "", {"bits": self.bits, "counts": self.counts}, evidence, 0.0),)
+        return (Finding(kinds.WORSE_THAN_COUNTING, "", {"bits": self.bits, "counts": self.counts}, evidence, 0.0),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Three bars."""

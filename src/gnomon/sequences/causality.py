@@ -16,7 +16,7 @@ from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Value
-from gnomon.findings.structured import SEES_THE_FUTURE
+from gnomon.findings import structured as kinds
 from gnomon.sequences.batch import some
 
 __all__ = ["Causality", "causality", "predicts_next"]
@@ -68,7 +68,7 @@ class Causality(Result):
 
         worst = max(self.dependence[i][j] for i, j in self.leaks)
         values = {"output": t, "input": s, "ahead": self.ahead}
-        return (Finding(SEES_THE_FUTURE, "", values, (Value("relative change", worst),), 0.0),)
+        return (Finding(kinds.SEES_THE_FUTURE, "", values, (Value("relative change", worst),), 0.0),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The matrix of dependence."""

@@ -18,7 +18,7 @@ from gnomon.core.inputs.checks import check_module
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
-from gnomon.findings.structured import TOKENS_COLLAPSE
+from gnomon.findings import structured as kinds
 
 __all__ = ["RankCollapse", "rank_collapse"]
 
@@ -55,7 +55,7 @@ class RankCollapse(Result):
         first = next(i for i, d in enumerate(self.difference) if d < ALIKE)
 
         evidence = (Value("difference at the end", self.difference[-1]), Value("rank at the end", self.rank[-1]))
-        return (Finding(TOKENS_COLLAPSE, self.layers[first], {"limit": ALIKE}, evidence),)
+        return (Finding(kinds.TOKENS_COLLAPSE, self.layers[first], {"limit": ALIKE}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Both by layer."""

@@ -19,7 +19,7 @@ from gnomon.core.inputs.checks import check_module, integer
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.findings.structured import GATES_FORGET
+from gnomon.findings import structured as kinds
 
 __all__ = ["GateStatistics", "gate_statistics"]
 
@@ -65,7 +65,7 @@ class GateStatistics(Result):
 
         values = {"longest": self.longest, "lag": self.asked, "left": left}
         evidence = (Value("longest time scale", self.longest), Value("share left", left))
-        return (Finding(GATES_FORGET, values=values, evidence=evidence),)
+        return (Finding(kinds.GATES_FORGET, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The longest time scale of each layer, and the mean gates."""

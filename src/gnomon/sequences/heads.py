@@ -17,7 +17,7 @@ from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.findings.structured import DEAD_HEAD
+from gnomon.findings import structured as kinds
 from gnomon.sequences.batch import some
 
 __all__ = ["HeadAblation", "head_ablation"]
@@ -51,7 +51,7 @@ class HeadAblation(Result):
     def findings(self) -> tuple[Finding, ...]:
         """Heads that could be left out."""
         return tuple(
-            Finding(DEAD_HEAD, name, {"head": i}, (Value("effect", self.effects[name][i]),), 0.0)
+            Finding(kinds.DEAD_HEAD, name, {"head": i}, (Value("effect", self.effects[name][i]),), 0.0)
             for name, i in self.dead
         )
 

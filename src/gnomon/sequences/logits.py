@@ -20,7 +20,7 @@ from gnomon.core.inputs.checks import check_module
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Reference, Result, Value
-from gnomon.findings.structured import ATTENTION_SATURATED
+from gnomon.findings import structured as kinds
 
 __all__ = ["LogitScale", "logit_scale"]
 
@@ -60,7 +60,7 @@ class LogitScale(Result):
         for name, scale, top, keys in zip(self.layers, self.scale, self.top, self.keys, strict=True):
             if keys > FEW and min(top) > SATURATED:
                 values = {"top": min(top), "keys": keys}
-                found.append(Finding(ATTENTION_SATURATED, name, values, (Value("logit scale", max(scale)),)))
+                found.append(Finding(kinds.ATTENTION_SATURATED, name, values, (Value("logit scale", max(scale)),)))
         return tuple(found)
 
     def plots(self) -> tuple[Plot, ...]:

@@ -20,7 +20,7 @@ from gnomon.core.inputs.checks import check_module, integer
 from gnomon.core.modules.pure import random_state
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
-from gnomon.findings.structured import MEMORY_TOO_SHORT
+from gnomon.findings import structured as kinds
 from gnomon.sequences.batch import some
 
 __all__ = ["Memory", "memory"]
@@ -67,7 +67,7 @@ class Memory(Result):
         ratio = self._at(self.asked) / max(self.sensitivity)
 
         evidence = (Value("sensitivity ratio", ratio), Value("memory length", self.length))
-        return (Finding(MEMORY_TOO_SHORT, "", {"lag": self.asked, "ratio": ratio}, evidence),)
+        return (Finding(kinds.MEMORY_TOO_SHORT, "", {"lag": self.asked, "ratio": ratio}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Sensitivity against lag, with the fitted decay."""

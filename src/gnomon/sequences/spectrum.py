@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Finding, Plot, Result, Scatter, Value
-from gnomon.findings.structured import STATE_GROWS
+from gnomon.findings import structured as kinds
 
 __all__ = ["StateSpectrum", "state_spectrum"]
 
@@ -57,7 +57,7 @@ class StateSpectrum(Result):
     def findings(self) -> tuple[Finding, ...]:
         """Linear recurrences that grow."""
         return tuple(
-            Finding(STATE_GROWS, name, {"factor": r}, (Value("largest eigenvalue", r),), 0.0)
+            Finding(kinds.STATE_GROWS, name, {"factor": r}, (Value("largest eigenvalue", r),), 0.0)
             for name, r, linear in zip(self.layers, self.radius, self.linear, strict=True)
             if linear and r > 1 + BEYOND
         )

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from gnomon.core.results import Curves, Finding, Plot, Value, WithCurves
 from gnomon.core.results.plain import HIDDEN
-from gnomon.findings.training import TRAINING_DIVERGED
+from gnomon.findings import training as kinds
 from gnomon.training.optimizers import AbstractOptimizer
 
 REASONS = {
@@ -120,7 +120,7 @@ class Run(WithCurves):
         end = "no longer finite" if self.stopped == "diverged" else f"{float(self.loss[-1]):.3g}"
         values = {"loss": self.loss_name, "first": float(self.loss[0]), "last": end, "lr": self.optimizer.lr}
         evidence = (Value("first loss", float(self.loss[0])), Value("last finite loss", float(self.loss[-1])))
-        return (Finding(TRAINING_DIVERGED, values=values, evidence=evidence),)
+        return (Finding(kinds.TRAINING_DIVERGED, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The losses over time."""

@@ -7,7 +7,6 @@ import matplotlib
 import pytest
 import torch
 
-from gnomon.core.errors import InputError
 from gnomon.core.results import (
     Axis,
     Band,
@@ -126,9 +125,3 @@ def test_values_say_how_they_were_obtained():
     assert str(Value("norm", 2.0, obtained="upper bound")) == "at most 2"
     assert str(Value("share", 0.5, Interval(0.4, 0.6, 0.95), "estimate")) == "0.5 (0.4 to 0.6)"
     assert str(Hypothesis("it is wide", None)) == "it is wide: not checked"
-
-
-@pytest.mark.parametrize("severity", [-0.1, 1.1, float("nan")])
-def test_a_severity_outside_its_range_is_refused(severity):
-    with pytest.raises(InputError, match="severity must be from 0 to 1"):
-        Finding("dead-units", "Units are dead.", "Lower the rate.", severity)

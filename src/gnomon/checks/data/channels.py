@@ -19,7 +19,7 @@ from torch import Tensor
 
 from gnomon.core.inputs.arguments import Inputs, tensors
 from gnomon.core.results import Finding
-from gnomon.findings.data import CONSTANT_CHANNELS
+from gnomon.findings import data as kinds
 
 __all__ = ["channel_findings"]
 
@@ -48,7 +48,7 @@ def channel_findings(x: Inputs) -> tuple[Finding, ...]:
     if not constant or len(constant) == len(rows):
         return ()
     values = {"constant": len(constant), "total": len(rows), "names": ", ".join(map(str, constant[:5]))}
-    return (Finding(CONSTANT_CHANNELS, "inputs", values, (), 0.0),)
+    return (Finding(kinds.CONSTANT_CHANNELS, "inputs", values, (), 0.0),)
 
 
 def _axis(x: Tensor) -> int | None:

@@ -24,14 +24,7 @@ from torch import Tensor
 
 from gnomon.core.inputs.arguments import Inputs, tensors
 from gnomon.core.results import Finding, Result, Value
-from gnomon.findings.data import (
-    ALL_COLUMNS_SCALE,
-    COLUMN_OFFSET,
-    COLUMN_SCALE,
-    CONSTANT_COLUMNS,
-    FILLED_COLUMNS,
-    REPEATED_COLUMNS,
-)
+from gnomon.findings import data as kinds
 
 __all__ = ["Columns", "columns"]
 
@@ -90,13 +83,13 @@ class Columns(Result):
         ratio = self.largest / self.low if self.low > 0 else 1.0
         if ratio > RATIO:
             values = {"column": self._name(self.widest), "ratio": ratio}
-            return (Finding(COLUMN_SCALE, "inputs", values, evidence),)
+            return (Finding(kinds.COLUMN_SCALE, "inputs", values, evidence),)
         if self.offset > OFFSET:
             far = (Value("distance of a mean from zero, in spreads", self.offset),)
-            return (Finding(COLUMN_OFFSET, "inputs", {"offset": self.offset}, far),)
+            return (Finding(kinds.COLUMN_OFFSET, "inputs", {"offset": self.offset}, far),)
         if self.count <= TABLE and self.largest > 0 and not SMALL <= self.largest <= LARGE:
             word = "small" if self.largest < SMALL else "large"
-            return (Finding(ALL_COLUMNS_SCALE, "inputs", {"word": word, "largest": self.largest}, evidence),)
+            return (Finding(kinds.ALL_COLUMNS_SCALE, "inputs", {"word": word, "largest": self.largest}, evidence),)
         return ()
 
     def _constant(self) -> tuple[Finding, ...]:
@@ -104,13 +97,13 @@ class Columns(Result):
             return ()
         names = ", ".join(map(self._name, self.constant[:5]))
         values = {"constant": len(self.constant), "total": self.count, "names": names}
-        return (Finding(FILLED_COLUMNS if self.filled else CONSTANT_COLUMNS, "inputs", values),)
+        return (Finding(kinds.FILLED_COLUMNS if self.filled else kinds.CONSTANT_COLUMNS, "inputs", values),)
 
     def _repeated(self) -> tuple[Finding, ...]:
         if not self.repeated:
             return ()
         names = ", ".join(f"{self._name(i)} = {self._name(j)}" for i, j in self.repeated[:5])
-        return (Finding(REPEATED_COLUMNS, "inputs", {"repeated": len(self.repeated), "names": names}),)
+        return (Finding(kinds.REPEATED_COLUMNS, "inputs", {"repeated": len(self.repeated), "names": names}),)
 
 
 def columns(x: Inputs, *, names: Sequence[str] = ()) -> Columns:

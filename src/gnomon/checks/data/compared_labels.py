@@ -39,7 +39,7 @@ from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.results import Finding, Result, Value
-from gnomon.findings.data import NOISIER_THAN_TEST, SHUFFLED_IN_TRAIN
+from gnomon.findings import data as kinds
 
 __all__ = ["MOST", "TESTED", "ComparedLabels", "compared_labels"]
 
@@ -118,7 +118,7 @@ class ComparedLabels(Result):
         if self.unrelated and self.within is not None:
             evidence = Value("errors saved in train", self.train), Value("errors saved in test", self.within)
             values = {"train": max(self.train, 0.0), "test": self.within}
-            return (Finding(SHUFFLED_IN_TRAIN, "labels", values, evidence, 1e-5),)
+            return (Finding(kinds.SHUFFLED_IN_TRAIN, "labels", values, evidence, 1e-5),)
         if not self.noisier:
             return ()
         overall = self._overall
@@ -126,7 +126,7 @@ class ComparedLabels(Result):
 
         evidence = (Value("difference in the share that is contradicted", by),
                     Value("deviations from none", self.z if overall else self.worst_z))  # fmt: skip
-        return (Finding(NOISIER_THAN_TEST, "labels", {"share": by, "which": which}, evidence, 2 * LEVEL),)
+        return (Finding(kinds.NOISIER_THAN_TEST, "labels", {"share": by, "which": which}, evidence, 2 * LEVEL),)
 
 
 def compared_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0) -> ComparedLabels:

@@ -25,7 +25,7 @@ from gnomon.checks.data.rows import capacity, digests
 from gnomon.core.inputs.source import source
 from gnomon.core.results import Finding, Result, Value
 from gnomon.core.results.plain import HIDDEN
-from gnomon.findings.data import COARSE_EXAMPLES, CONFLICTING_COPIES
+from gnomon.findings import data as kinds
 
 __all__ = ["Conflicts", "conflicts"]
 
@@ -70,7 +70,9 @@ class Conflicts(Result):
         pairs = "; ".join(" = ".join(map(str, group[:3])) for group in self.groups[:5])
         evidence = (Value("least training error", self.least_error), Value("first of them", pairs))
         values = {"share": self.share, "best": 1 - self.least_error}
-        return (Finding(CONFLICTING_COPIES if self.rich else COARSE_EXAMPLES, "labels", values, evidence, 0.0),)
+        return (
+            Finding(kinds.CONFLICTING_COPIES if self.rich else kinds.COARSE_EXAMPLES, "labels", values, evidence, 0.0),
+        )
 
 
 def conflicts(x: Any, y: Any = None) -> Conflicts:

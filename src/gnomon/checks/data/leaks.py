@@ -37,7 +37,7 @@ from gnomon.core.inputs.source import AbstractSource, source
 from gnomon.core.inputs.strata import stratified
 from gnomon.core.results import Finding, Result, Value
 from gnomon.core.results.plain import HIDDEN
-from gnomon.findings.data import LEAKED_TEST, REPEATED_EXAMPLES
+from gnomon.findings import data as kinds
 
 __all__ = ["Leaks", "fisher", "leaks"]
 
@@ -104,7 +104,7 @@ class Leaks(Result):
         if not self.leaked:
             return ()
         inherited = self.p_exact >= LEVEL and self.p_near >= LEVEL  # train has as many copies within itself
-        row = REPEATED_EXAMPLES if inherited else LEAKED_TEST
+        row = kinds.REPEATED_EXAMPLES if inherited else kinds.LEAKED_TEST
         evidence = (
             Value("equal in both sets", self.exact, meaning=f"by chance: {self.expected:.3g}"),
             Value("nearly equal in both sets", self.near),

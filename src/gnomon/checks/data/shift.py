@@ -40,14 +40,7 @@ from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import AbstractSource, Stream, source
 from gnomon.core.inputs.strata import stratified
 from gnomon.core.results import Finding, Result, Value
-from gnomon.findings.data import (
-    CLASS_SHIFT,
-    MANY_UNUSUAL,
-    SMALL_CLASS_SHIFT,
-    SMALL_SHIFT,
-    SOME_UNUSUAL,
-    TRAIN_TEST_SHIFT,
-)
+from gnomon.findings import data as kinds
 
 __all__ = ["Shift", "shift"]
 
@@ -133,16 +126,16 @@ class Shift(Result):
         found = []
         if self.inputs_shifted and not self.classes_shifted:  # other shares of classes shift the inputs as well
             evidence = Value("pairs told apart", self.auc), Value("p-value", self.p_value)
-            row = TRAIN_TEST_SHIFT if self.auc >= LARGE_AUC else SMALL_SHIFT
+            row = kinds.TRAIN_TEST_SHIFT if self.auc >= LARGE_AUC else kinds.SMALL_SHIFT
             found.append(Finding(row, "test", {"auc": self.auc}, evidence, LEVEL))
         if self.classes_shifted:
             evidence = Value("difference of the shares", self.classes), Value("p-value", self.p_classes)
-            row = CLASS_SHIFT if self.classes >= LARGE_TV else SMALL_CLASS_SHIFT
+            row = kinds.CLASS_SHIFT if self.classes >= LARGE_TV else kinds.SMALL_CLASS_SHIFT
             found.append(Finding(row, "labels", {"share": self.classes}, evidence, LEVEL))
         if not found and self.strange is not None and self.has_strange:
             first = ", ".join(map(str, self.strange.first))
             evidence = Value("excess of unusual examples", self.strange.excess), Value("p-value", self.strange.p_value)
-            row = MANY_UNUSUAL if self.strange.excess >= LARGE_EXCESS else SOME_UNUSUAL
+            row = kinds.MANY_UNUSUAL if self.strange.excess >= LARGE_EXCESS else kinds.SOME_UNUSUAL
             found.append(Finding(row, "test", {"excess": self.strange.excess, "first": first}, evidence, STRANGE))
         return tuple(found)
 

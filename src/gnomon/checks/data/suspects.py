@@ -44,7 +44,7 @@ from gnomon.core.inputs.source import source
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Axis, Finding, Histogram, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
-from gnomon.findings.data import NO_RELATION_SEEN, NOISY_LABELS
+from gnomon.findings import data as kinds
 
 __all__ = ["Suspects", "suspects"]
 
@@ -120,12 +120,12 @@ class Suspects(Result):
         if self.unrelated:
             shares = Value("accuracy of the votes", self.accuracy), Value("of a guess", self.guess)
             values = {"accuracy": self.accuracy, "guess": self.guess}
-            return (Finding(NO_RELATION_SEEN, "labels", values, shares),)
+            return (Finding(kinds.NO_RELATION_SEEN, "labels", values, shares),)
         if not self.noisy:
             return ()
         first = ", ".join(map(str, self.ranked[:10]))
         evidence = (Value("rate of wrong labels", self.floor, self.interval, "estimate"),)
-        return (Finding(NOISY_LABELS, "labels", {"share": self.floor, "first": first}, evidence, 1 - CONFIDENCE),)
+        return (Finding(kinds.NOISY_LABELS, "labels", {"share": self.floor, "first": first}, evidence, 1 - CONFIDENCE),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Margins of all examples: wrong labels are on the left."""

@@ -25,7 +25,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from gnomon.core.results import Finding, Value
-from gnomon.findings.data import CLASS_MISSING, CONSTANT_TARGETS, IMBALANCE, LABELS_OFF_BY_ONE, TARGET_SCALE
+from gnomon.findings import data as kinds
 
 __all__ = ["class_findings", "number_findings"]
 
@@ -58,11 +58,11 @@ def number_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
     if len(table) < 2:  # one number has no spread
         return ()
     if size == 0.0:
-        return (Finding(CONSTANT_TARGETS, "labels", {"center": center}, evidence),)
+        return (Finding(kinds.CONSTANT_TARGETS, "labels", {"center": center}, evidence),)
     if low <= size <= high and (abs(center) <= OFFSET * size or abs(center) <= 1.0):
         return ()
     start = float((table.square().mean() + 1) / table.var(0, correction=0).mean().clamp_min(1e-300))
-    return (Finding(TARGET_SCALE, "labels", {"center": center, "size": size, "start": start}, evidence),)
+    return (Finding(kinds.TARGET_SCALE, "labels", {"center": center, "size": size, "start": start}, evidence),)
 
 
 def class_findings(y: Int[Tensor, " n"], classes: int, test: Int[Tensor, " m"] | None = None) -> tuple[Finding, ...]:
@@ -83,9 +83,9 @@ def class_findings(y: Int[Tensor, " n"], classes: int, test: Int[Tensor, " m"] |
     if unseen:
         share = float(tested[unseen].sum() / tested.sum())
         missing = (Value("classes missing", len(unseen)),)
-        found.append(Finding(CLASS_MISSING, "labels", {"first": unseen[0], "share": share}, missing))
+        found.append(Finding(kinds.CLASS_MISSING, "labels", {"first": unseen[0], "share": share}, missing))
     if int(counts[0]) == 0 and int(tested[0]) == 0 and classes > 2 and bool((counts[1:] > 0).all()):
-        found.append(Finding(LABELS_OFF_BY_ONE, "labels", {"last": classes - 1}))
+        found.append(Finding(kinds.LABELS_OFF_BY_ONE, "labels", {"last": classes - 1}))
     return (*found, *_imbalance(counts[counts > 0]))
 
 
@@ -97,4 +97,4 @@ def _imbalance(counts: Tensor) -> tuple[Finding, ...]:
     if largest < even + LARGEST * (1 - even) and ratio < RARE:
         return ()
     evidence = (Value("accuracy of always guessing the largest class", largest),)
-    return (Finding(IMBALANCE, "labels", {"largest": largest, "ratio": ratio}, evidence),)
+    return (Finding(kinds.IMBALANCE, "labels", {"largest": largest, "ratio": ratio}, evidence),)

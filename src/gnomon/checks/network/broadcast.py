@@ -18,7 +18,7 @@ from math import isclose
 from torch import Tensor
 
 from gnomon.core.results import Finding, Value
-from gnomon.findings.network import BROADCAST_LOSS
+from gnomon.findings import network as kinds
 
 __all__ = ["broadcast_findings"]
 
@@ -47,4 +47,4 @@ def broadcast_findings(outputs: Tensor, y: Tensor, loss: Callable[[Tensor, Tenso
     line = "loss_fn(model(x).squeeze(1), y)" if f.dim() > y.dim() else "loss_fn(model(x), y.squeeze(1))"
     evidence = (Value("loss as it is called", given), Value("loss of equal shapes", meant))
     values = {"outputs": tuple(f.shape), "targets": tuple(y.shape), "given": given, "meant": meant, "line": line}
-    return (Finding(BROADCAST_LOSS, "loss", values, evidence, 0.0),)
+    return (Finding(kinds.BROADCAST_LOSS, "loss", values, evidence, 0.0),)

@@ -27,7 +27,7 @@ from gnomon.core.inputs.arguments import Inputs, count, invoke, table, take
 from gnomon.core.modules.pure import random_state
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Finding, Value
-from gnomon.findings.network import EXAMPLES_MIXED, NOT_DETERMINISTIC, RANDOM_IN_EVAL
+from gnomon.findings import network as kinds
 
 __all__ = ["chance_findings", "difference"]
 
@@ -53,10 +53,10 @@ def chance_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     first, *again = _repeated(module, few)
     apart = max(difference(first, other) for other in again)
     if apart > NOTHING:
-        return (Finding(NOT_DETERMINISTIC, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
+        return (Finding(kinds.NOT_DETERMINISTIC, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
     apart = difference(first, _outputs(module, few, 1))
     if apart > NOTHING:
-        return (Finding(RANDOM_IN_EVAL, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
+        return (Finding(kinds.RANDOM_IN_EVAL, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
     return _mixing(module, few, first)
 
 
@@ -72,7 +72,7 @@ def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...
     apart = difference(first[part], alone) if len(alone) == n - n // 2 else 0.0
     if apart <= NOTHING:
         return ()
-    return (Finding(EXAMPLES_MIXED, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
+    return (Finding(kinds.EXAMPLES_MIXED, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
 
 
 def difference(a: Tensor, b: Tensor) -> float:

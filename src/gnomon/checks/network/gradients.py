@@ -25,7 +25,7 @@ from gnomon.core.inputs.source import source
 from gnomon.core.modules.pure import twin
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.findings.network import WRONG_GRADIENT
+from gnomon.findings import network as kinds
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import loss_gradient, moved_parameters
 
@@ -63,7 +63,7 @@ class GradientCheck(Result):
         if self.worst < WRONG:
             return ()
         name = max(self.errors, key=self.errors.__getitem__)
-        return (Finding(WRONG_GRADIENT, name, {"error": self.worst}, (Value("relative error", self.worst),)),)
+        return (Finding(kinds.WRONG_GRADIENT, name, {"error": self.worst}, (Value("relative error", self.worst),)),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The error of each parameter."""

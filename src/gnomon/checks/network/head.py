@@ -22,31 +22,35 @@ Reference: [bishop2006pattern], section 4.3, on the loss that belongs to each ou
 'softmax-before-loss'
 """
 
+from collections.abc import Callable
+from functools import partial
 from math import e, log
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from gnomon.checks.network.applied import applied
+from gnomon.checks.network.broadcast import broadcast_findings
 from gnomon.core.results import Finding, Value
-from gnomon.findings.network import (
-    NO_LOG_PROBABILITIES,
-    RELU_BEFORE_LOSS,
-    SIGMOID_BEFORE_LOSS,
-    SOFTMAX_BEFORE_LOSS,
-    TANH_BEFORE_LOSS,
-    TARGETS_OUT_OF_REACH,
-)
+from gnomon.findings import network as kinds
 
-__all__ = ["first_of", "head_findings", "last_operation"]
+__all__ = ["first_of", "head_findings", "last_operation", "own_loss_findings"]
 
 SHAPES = ("View", "Reshape", "Squeeze", "Unsqueeze", "Select", "Slice", "Alias", "ToCopy", "Transpose", "Permute", "T")
 """Operations that only move numbers."""
-SEVERITY = {"softmax": 0.992, "sigmoid": 0.992, "relu": 0.9, "range": 0.9}
 OUTSIDE = 0.05
 """Share of targets that may lie outside of the reach of the outputs: ends of the range are often meant."""
 RANGES = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0), "Tanh": (-1.0, 1.0), "Relu": (0.0, torch.inf),
           "Softplus": (0.0, torch.inf), "Hardtanh": (-1.0, 1.0)}  # fmt: skip
+LOSSES = {"CrossEntropyLoss": "cross-entropy", "cross_entropy": "cross-entropy", "BCEWithLogitsLoss": "logistic loss",
+         "binary_cross_entropy_with_logits": "logistic loss", "MSELoss": "squared loss", "mse_loss": "squared loss",
+         "L1Loss": "squared loss", "l1_loss": "squared loss", "SmoothL1Loss": "squared loss",
+         "HuberLoss": "squared loss", "huber_loss": "squared loss", "NLLLoss": "negative log-likelihood",
+         "nll_loss": "negative log-likelihood"}  # fmt: skip
+"""Losses of torch, by what they expect of the outputs."""
+BY_FUNCTION = {"softmax": "cross-entropy", "sigmoid": "logistic loss"}
+"""What other losses expect, by the function that they apply to the outputs."""
 
 
 def last_operation(outputs: Tensor) -> str:
@@ -112,14 +116,14 @@ def _classes(f: Tensor, name: str, loss: str) -> tuple[Finding, ...]:
     if name == "Softmax" or (axis is not None and len(f) > 1):
         least = log(1 + (k - 1) / e)  # (1)
         evidence = (Value("least loss that can be reached", least),)
-        return (Finding(SOFTMAX_BEFORE_LOSS, "outputs", {"least": least}, evidence, 0.0),)
+        return (Finding(kinds.SOFTMAX_BEFORE_LOSS, "outputs", {"least": least}, evidence, 0.0),)
     if name == "Sigmoid":
         its = "the logistic loss" if loss == "logistic loss" else "cross-entropy"
-        return (Finding(SIGMOID_BEFORE_LOSS, "outputs", {"loss": its}, (), 0.0),)
+        return (Finding(kinds.SIGMOID_BEFORE_LOSS, "outputs", {"loss": its}, (), 0.0),)
     if name in ("Relu", "Threshold"):
-        return (Finding(RELU_BEFORE_LOSS, "outputs", {}, (), 0.0),)
+        return (Finding(kinds.RELU_BEFORE_LOSS, "outputs", {}, (), 0.0),)
     if name == "Tanh":
-        return (Finding(TANH_BEFORE_LOSS, "outputs", {}, (), 0.0),)
+        return (Finding(kinds.TANH_BEFORE_LOSS, "outputs", {}, (), 0.0),)
     return ()
 
 
@@ -136,7 +140,7 @@ def _logarithms(f: Tensor, y: Tensor) -> tuple[Finding, ...]:
     if f.dim() < 2 or len(f) < 2 or y.is_floating_point() or bool((f.logsumexp(1).abs() < 1e-3).all()):
         return ()
     given = "probabilities" if _probabilities(f) == 1 else "other numbers"
-    return (Finding(NO_LOG_PROBABILITIES, "outputs", {"given": given}, (), 0.0),)
+    return (Finding(kinds.NO_LOG_PROBABILITIES, "outputs", {"given": given}, (), 0.0),)
 
 
 def _numbers(f: Tensor, y: Tensor, name: str) -> tuple[Finding, ...]:
@@ -149,4 +153,27 @@ def _numbers(f: Tensor, y: Tensor, name: str) -> tuple[Finding, ...]:
     reach = f"{low:g} to {high:g}" if high < torch.inf else f"{low:g} and above"
     values = {"function": name.lower(), "layer": name if name != "Relu" else "ReLU", "reach": reach, "outside": outside}
     evidence = (Value("share of targets out of reach", outside),)
-    return (Finding(TARGETS_OUT_OF_REACH, "outputs", values, evidence, 0.0),)
+    return (Finding(kinds.TARGETS_OUT_OF_REACH, "outputs", values, evidence, 0.0),)
+
+
+def own_loss_findings(outputs: Tensor, y: Tensor, targets: Tensor, loss: Callable[..., Tensor]) -> tuple[Finding, ...]:
+    """What `head_findings` and `broadcast_findings` say of a loss that the user passed.
+
+    ``y`` are the targets of the data, ``targets`` what the loss is given.
+
+    >>> probabilities = torch.softmax(torch.zeros(4, 3, requires_grad=True), 1)
+    >>> labels = torch.zeros(4, dtype=torch.long)
+    >>> [f.kind for f in own_loss_findings(probabilities, labels, labels, torch.nn.CrossEntropyLoss())]
+    ['softmax-before-loss']
+    """
+    first = first_of(outputs, targets.shape[1]) if targets.dim() == 2 and outputs.dim() == 2 else None
+    if first is not None:  # of outputs side by side these are the ones that the targets are for
+        loss, outputs = partial(_on_first_columns, loss, outputs[:, targets.shape[1] :].detach()), first
+    name = LOSSES.get(getattr(loss, "__name__", type(loss).__name__), "")
+    name = name or BY_FUNCTION.get(applied(loss, outputs, targets), "")
+    return (*head_findings(outputs, y, name), *broadcast_findings(outputs, targets, loss))
+
+
+def _on_first_columns(loss: Callable[..., Tensor], rest: Tensor, first: Tensor, y: Tensor) -> Tensor:
+    """The loss as a function of the first columns of the outputs."""
+    return loss(torch.cat([first, rest], 1), y)

@@ -27,7 +27,7 @@ from gnomon.core.modules.pure import random_state, twin
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Finding, Value
 from gnomon.findings import most_serious_first
-from gnomon.findings.network import ALL_INPUTS_IGNORED, INPUTS_IGNORED, TOKENS_IGNORED, VANISHED_OUTPUTS
+from gnomon.findings import network as kinds
 
 __all__ = ["ignored_findings"]
 
@@ -70,8 +70,8 @@ def _all_of_them(module: nn.Module, x: Inputs, spread: float) -> tuple[Finding, 
     """Outputs that are the same for all inputs: these are not read, or so little is left of them that it is rounded."""
     evidence = (Value("spread of outputs", spread),)
     if any(g is not None and bool(g.any()) for g in _gradients(module, x)):
-        return (Finding(VANISHED_OUTPUTS, "outputs", {}, evidence, 0.0),)
-    return (Finding(ALL_INPUTS_IGNORED, "inputs", {}, evidence, 0.0),)
+        return (Finding(kinds.VANISHED_OUTPUTS, "outputs", {}, evidence, 0.0),)
+    return (Finding(kinds.ALL_INPUTS_IGNORED, "inputs", {}, evidence, 0.0),)
 
 
 def _woken(module: nn.Module) -> nn.Module:
@@ -105,7 +105,7 @@ def _part(
         return []
     where = f"input {i}" if several else "inputs"
     place = "" if share == 1 or t.dim() < 2 else _place(unseen.reshape(t.shape[1:]))
-    row = TOKENS_IGNORED if several and not t.is_floating_point() else INPUTS_IGNORED
+    row = kinds.TOKENS_IGNORED if several and not t.is_floating_point() else kinds.INPUTS_IGNORED
     return [Finding(row, where, {"share": share, "place": place}, (Value("share of features", share),), 0.0)]
 
 

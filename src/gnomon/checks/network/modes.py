@@ -27,7 +27,7 @@ from gnomon.core.inputs.arguments import Inputs, count, invoke, table
 from gnomon.core.modules.pure import random_state
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Finding, Value
-from gnomon.findings.network import MODES_DISAGREE
+from gnomon.findings import network as kinds
 
 __all__ = ["mode_findings"]
 
@@ -67,7 +67,7 @@ def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     name, part = max(drops, key=lambda one: one[1].p)
 
     evidence = (Value("noise over signal", noise), Value("accepted", NOISE))
-    return (Finding(MODES_DISAGREE, name, {"noise": noise, "rate": part.p}, evidence, 0.0),)
+    return (Finding(kinds.MODES_DISAGREE, name, {"noise": noise, "rate": part.p}, evidence, 0.0),)
 
 
 def _outputs(module: nn.Module, x: Inputs, seed: int) -> Tensor:

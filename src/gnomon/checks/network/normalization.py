@@ -30,7 +30,7 @@ from torch import Tensor, nn
 from gnomon.core.inputs.arguments import Inputs, count, invoke, tensor_of
 from gnomon.core.modules.pure import random_state, twin
 from gnomon.core.results import Finding, Value
-from gnomon.findings.network import BATCH_TOO_SMALL, LAST_BATCH_OF_ONE, STATISTICS_LOST, STATISTICS_WRONG
+from gnomon.findings import network as kinds
 
 __all__ = ["batch_size_findings", "normalization_findings"]
 
@@ -62,7 +62,7 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
     lost = [name for name, part in module.named_modules() if isinstance(part, NORMS) and _lost(part)]
     if lost and any(int(part.num_batches_tracked or 0) > 0 for part in norms):
         missing = Value("layers without statistics", len(lost), meaning=f"of {len(norms)} with batch norm")
-        return (Finding(STATISTICS_LOST, lost[0], {}, (missing,), 0.0),)
+        return (Finding(kinds.STATISTICS_LOST, lost[0], {}, (missing,), 0.0),)
     if count(x) < 16 or not (lost or any(int(part.num_batches_tracked or 0) > 0 for part in norms)):
         return ()
     model = twin(module, call=CALL).eval()  # batch norm writes to its buffers
@@ -77,7 +77,7 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
         return ()
     values = {"running": float(a.mean()), "batch": float(b.mean())}
     evidence = Value("loss, running statistics", values["running"]), Value("loss, of the batch", values["batch"])
-    return (Finding(STATISTICS_WRONG, "outputs", values, evidence, 3e-5),)
+    return (Finding(kinds.STATISTICS_WRONG, "outputs", values, evidence, 3e-5),)
 
 
 def _lost(norm: nn.Module) -> bool:
@@ -106,7 +106,9 @@ def batch_size_findings(module: nn.Module, batch: int | None, examples: int) -> 
     if not names or batch is None:
         return ()
     if batch < SMALL:
-        return (Finding(BATCH_TOO_SMALL, names[0], {"batch": batch}, (Value("examples in a batch", batch),), 0.0),)
+        return (
+            Finding(kinds.BATCH_TOO_SMALL, names[0], {"batch": batch}, (Value("examples in a batch", batch),), 0.0),
+        )
     if examples > batch and examples % batch == 1 and any(isinstance(p, nn.BatchNorm1d) for p in module.modules()):
-        return (Finding(LAST_BATCH_OF_ONE, names[0], {"examples": examples, "batch": batch}, (), 0.0),)
+        return (Finding(kinds.LAST_BATCH_OF_ONE, names[0], {"examples": examples, "batch": batch}, (), 0.0),)
     return ()

@@ -22,32 +22,33 @@ Reference: [massey1951kolmogorov].
 ('frozen-at-random', '0')
 """
 
-from collections.abc import Collection, Mapping
+import warnings
+from collections.abc import Callable, Collection, Mapping
 from inspect import isfunction
 from math import sqrt
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
+from gnomon.core.inputs.arguments import Inputs, count, invoke, spread, table
+from gnomon.core.modules.pure import random_state, twin
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Finding, Value
 from gnomon.findings import most_serious_first
-from gnomon.findings.network import (
-    DETACHED,
-    FROZEN_AT_RANDOM,
-    NOT_IN_OPTIMIZER,
-    SOMETIMES_UNUSED,
-    UNUSED_PARAMETERS,
-)
+from gnomon.findings import network as kinds
+from gnomon.training.native import TorchOptimizer
+from gnomon.training.optimizers import AbstractOptimizer
 
-__all__ = ["lost_parts", "reach_findings"]
+__all__ = ["loss_gradients", "lost_parts", "parameters_held", "parts_that_matter", "reach_findings"]
 
 FEW = 100
 """Weights from which on their law can be told."""
 KINDS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Embedding, nn.RNNBase)
 """Layers whose first weights are known."""
-SEVERITY = {"detached": 0.955, "unused": 0.6, "at times": 0.4, "frozen": 0.88, "optimizer": 0.957}
-"""A parameter of a module of the user's own that some method reads may be used at times, as the token for a missing
-condition is, once in ten batches: a warning."""
+MAX_PARTS = 8
+"""Parts without a gradient whose effect on the outputs is measured one by one; all others are changed at once."""
 
 
 def reach_findings(
@@ -71,7 +72,7 @@ def reach_findings(
 
     >>> net = nn.ModuleDict({"used": nn.Linear(2, 2), "forgotten": nn.Linear(2, 2)})
     >>> reach_findings(net, {"used.weight", "used.bias"})[0].message
-    "'forgotten' has no effect on the outputs: its 6 parameters are not trained."
+    "No effect on the outputs: 'forgotten'. Their 6 parameters are not trained."
     """
     own = {name: p for name, p in module.named_parameters() if p.requires_grad}
     parts = lost_parts(module, reached)
@@ -112,7 +113,7 @@ def _detached(cut: list[str], parts: Mapping[str, list[str]], own: Mapping[str, 
     listed = ", ".join(f"'{n}'" for n in sorted(cut)[:4])
     values = {"names": listed, "size": size, "total": all_of, "last": name}
     evidence = (Value("parameters without a gradient", size),)
-    return [Finding(DETACHED, sorted(cut)[0], values, evidence, 0.0)]
+    return [Finding(kinds.DETACHED, sorted(cut)[0], values, evidence, 0.0)]
 
 
 def _unused(
@@ -122,7 +123,8 @@ def _unused(
         return []
     size = _sizes([n for name in unused for n in parts[name]], own)
     listed = ", ".join(f"'{n}'" for n in sorted(unused)[:4])
-    row = SOMETIMES_UNUSED if all(_is_read(module, name) for name in unused) else UNUSED_PARAMETERS
+    # What some method reads may be used at times, as the token for a missing condition is, once in ten batches.
+    row = kinds.SOMETIMES_UNUSED if all(_is_read(module, name) for name in unused) else kinds.UNUSED_PARAMETERS
     return [Finding(row, sorted(unused)[0], {"names": listed, "size": size}, (), 0.0)]
 
 
@@ -140,7 +142,7 @@ def _not_held(names: list[str], own: Mapping[str, Tensor]) -> list[Finding]:
     if not names:
         return []
     listed = ", ".join(f"'{n}'" for n in names[:3])
-    return [Finding(NOT_IN_OPTIMIZER, "optimizer", {"names": listed, "size": _sizes(names, own)}, (), 0.0)]
+    return [Finding(kinds.NOT_IN_OPTIMIZER, "optimizer", {"names": listed, "size": _sizes(names, own)}, (), 0.0)]
 
 
 def _frozen(module: nn.Module) -> list[Finding]:
@@ -151,7 +153,7 @@ def _frozen(module: nn.Module) -> list[Finding]:
     size = sum(p.numel() for name in names for p in module.get_submodule(name).parameters(recurse=False))
     listed = ", ".join(f"'{n}'" for n in names[:4])
     evidence = (Value("frozen parameters", size),)
-    return [Finding(FROZEN_AT_RANDOM, names[0], {"names": listed, "size": size}, evidence, 1e-3)]
+    return [Finding(kinds.FROZEN_AT_RANDOM, names[0], {"names": listed, "size": size}, evidence, 1e-3)]
 
 
 def _following(module: nn.Module) -> dict[int, nn.Module]:
@@ -195,3 +197,61 @@ def _distance(u: Tensor) -> float:
     u, n = u.sort().values, len(u)
     steps = torch.arange(n + 1, dtype=u.dtype) / n
     return float(torch.maximum((steps[1:] - u).abs().max(), (u - steps[:-1]).abs().max()))
+
+
+def loss_gradients(
+    module: nn.Module, x: Inputs, y: Tensor, loss: Callable[[Any, Tensor], Tensor], call: str
+) -> dict[str, Tensor | None]:
+    """Gradients of the mean loss in training mode, by name of the parameter; None if a parameter is not reached.
+
+    >>> net = nn.Linear(2, 1)
+    >>> sorted(loss_gradients(net, torch.ones(3, 2), torch.zeros(3), lambda f, y: f.mean(), "examine"))
+    ['bias', 'weight']
+    """
+    module = twin(module, call=call).train()  # a copy, because batch norm writes to its buffers
+    own = {name: p for name, p in module.named_parameters() if p.requires_grad}
+    with warnings.catch_warnings(), random_state(0), torch.inference_mode(False), torch.enable_grad():
+        warnings.filterwarnings("ignore", message="Using a target size")  # a finding says so
+        value = loss(invoke(module, x, call=call), y)
+        if not value.requires_grad:
+            return dict.fromkeys(own)
+        grads = torch.autograd.grad(value, list(own.values()), allow_unused=True)
+    return dict(zip(own, grads, strict=True))
+
+
+def parts_that_matter(module: nn.Module, x: Inputs, lost: Mapping[str, list[str]], *, call: str) -> list[str]:
+    """Names of the parts, out of ``lost``, whose parameters change the outputs.
+
+    >>> parts_that_matter(nn.Linear(1, 1), torch.ones(2, 1), {"": ["weight", "bias"]}, call="examine")
+    ['']
+    """
+    first, others = list(lost)[:MAX_PARTS], list(lost)[MAX_PARTS:]
+    matter = [name for name in first if _changes_outputs(module, x, lost[name], call)]
+    if others and _changes_outputs(module, x, [name for part in others for name in lost[part]], call):
+        matter += others
+    return matter
+
+
+def parameters_held(module: nn.Module, optimizer: AbstractOptimizer | None) -> list[str] | None:
+    """Names of the trainable parameters that an optimizer of torch has; None for other optimizers.
+
+    >>> parameters_held(nn.Linear(1, 1), None) is None
+    True
+    """
+    if not isinstance(optimizer, TorchOptimizer):
+        return None
+    own = {name: p for name, p in module.named_parameters() if p.requires_grad}
+    made = optimizer.build(list(own.values()))
+    ids = {id(p) for group in made.param_groups for p in group["params"]}
+    return [name for name, p in own.items() if id(p) in ids]
+
+
+def _changes_outputs(module: nn.Module, x: Inputs, names: list[str], call: str) -> bool:
+    own = dict(module.named_parameters())
+    with untouched(module), random_state(0), torch.no_grad():
+        changed = {
+            name: own[name] + torch.randn_like(own[name]) * (own[name].std(correction=0) + 0.1) for name in names
+        }
+        first = table(invoke(module, x), count(x), call).clone()
+        other = table(spread(lambda *a, **k: functional_call(module, changed, a, k), x), count(x), call)
+    return bool((first - other).abs().max() > 1e-5 * first.abs().max())

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.results import Finding, Value
-from gnomon.findings.network import NOT_REGISTERED
+from gnomon.findings import network as kinds
 
 __all__ = ["hidden_layers", "registered_findings"]
 
@@ -73,7 +73,7 @@ def registered_findings(module: nn.Module, loss: Callable[[], Tensor]) -> tuple[
     name, size = hit[0][0], sum(leaves[key].numel() for key in reached)
     evidence = (Value("parameters that are not trained", size),)
     values = {"size": size, "attribute": name.rpartition(".")[2]}
-    return (Finding(NOT_REGISTERED, name, values, evidence, 0.0),)
+    return (Finding(kinds.NOT_REGISTERED, name, values, evidence, 0.0),)
 
 
 def _layers(value: Any) -> Iterator[nn.Module]:

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from gnomon.core.inputs.arguments import Inputs, invoke, tensors
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Finding, Value
-from gnomon.findings.network import SATURATED_UNITS
+from gnomon.findings import network as kinds
 
 __all__ = ["saturation_findings"]
 
@@ -71,7 +71,7 @@ def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     if name is None:
         return ()
     evidence = (Value("share at the end of the range", shares[name]), Value("accepted share", SHARE))
-    return (Finding(SATURATED_UNITS, name, {"share": shares[name]}, evidence),)
+    return (Finding(kinds.SATURATED_UNITS, name, {"share": shares[name]}, evidence),)
 
 
 def _last(module: nn.Module) -> nn.Module:

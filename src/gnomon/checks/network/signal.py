@@ -37,14 +37,7 @@ from gnomon.core.inputs.checks import check_readable, check_seed
 from gnomon.core.inputs.source import SIZE, AbstractSource, source, source_of_inputs
 from gnomon.core.modules.pure import Pure, evaluating, undisturbed
 from gnomon.core.results import Axis, Finding, Line, Plot, Result
-from gnomon.findings.network import (
-    CONSTANT_LAYER,
-    DEAD_AFTER_TRAINING,
-    DEAD_BEHIND_FROZEN,
-    DEAD_LAYER,
-    DEAD_UNITS,
-    NOT_FINITE,
-)
+from gnomon.findings import network as kinds
 from gnomon.program.laws import weight_std
 from gnomon.training.evaluate import Loss, Objective
 
@@ -143,20 +136,23 @@ def trained_unit_findings(module: nn.Module, x: Any) -> tuple[Finding, ...]:
     """
     found = signal(module, x).findings
     after = [
-        replace(f, row=DEAD_AFTER_TRAINING) if f.row in (DEAD_LAYER, CONSTANT_LAYER, DEAD_UNITS) else f for f in found
+        replace(f, row=kinds.DEAD_AFTER_TRAINING)
+        if f.row in (kinds.DEAD_LAYER, kinds.CONSTANT_LAYER, kinds.DEAD_UNITS)
+        else f
+        for f in found
     ]
-    return tuple(f for f in after if f.row in (DEAD_AFTER_TRAINING, DEAD_BEHIND_FROZEN, NOT_FINITE))
+    return tuple(f for f in after if f.row in (kinds.DEAD_AFTER_TRAINING, kinds.DEAD_BEHIND_FROZEN, kinds.NOT_FINITE))
 
 
 def _behind_frozen(finding: Finding, layers: tuple[LayerSignal, ...], module: nn.Module) -> Finding:
     """Dead units that only frozen layers feed are features learned elsewhere, which these examples do not need."""
-    if finding.row not in (CONSTANT_LAYER, DEAD_UNITS):
+    if finding.row not in (kinds.CONSTANT_LAYER, kinds.DEAD_UNITS):
         return finding
     names = [layer.name for layer in layers]
     before = [layer.name for layer in layers[: names.index(finding.where) + 1] if layer.weighted]
     frozen = not any(p.requires_grad for name in before for p in module.get_submodule(name).parameters(recurse=False))
     trained = any(p.requires_grad for p in module.parameters())
-    return replace(finding, row=DEAD_BEHIND_FROZEN) if before and frozen and trained else finding
+    return replace(finding, row=kinds.DEAD_BEHIND_FROZEN) if before and frozen and trained else finding
 
 
 def _weight_variance(module: nn.Module) -> float | None:

@@ -21,8 +21,8 @@ from statistics import median
 
 from gnomon.checks.network.layer import LayerSignal
 from gnomon.core.results import Finding, Value
+from gnomon.findings import data as data_kinds
 from gnomon.findings import most_serious_first, network
-from gnomon.findings.data import INPUT_SCALE
 
 __all__ = ["INPUT_SQUARES", "signal_findings"]
 
@@ -102,7 +102,7 @@ def _inputs(square: float | None) -> list[Finding]:
     if square is None or low <= square <= high:
         return []
     evidence = Value("mean square of the inputs", square), Value("accepted range", f"{low:g} to {high:g}")
-    return [Finding(INPUT_SCALE, "inputs", {"size": square**0.5}, evidence)]
+    return [Finding(data_kinds.INPUT_SCALE, "inputs", {"size": square**0.5}, evidence)]
 
 
 def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:

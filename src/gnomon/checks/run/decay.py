@@ -17,13 +17,18 @@ Reference: [krogh1991simple], [loshchilov2019decoupled].
 ()
 """
 
+from collections.abc import Mapping
+from math import sqrt
+
+from torch import Tensor, nn
+
 from gnomon.core.results import Finding, Value
-from gnomon.findings.training import WEIGHT_DECAY_WINS
+from gnomon.findings import training as kinds
 from gnomon.training import SGD, Adam
 from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import AbstractOptimizer
 
-__all__ = ["decay_findings", "decay_of"]
+__all__ = ["decay_findings", "decay_of", "network_decay_findings"]
 
 PULL = 0.5
 """Half of the gradient: then decay takes the norm of the weights down to the same order within the first epoch."""
@@ -66,4 +71,26 @@ def decay_findings(
     if pull <= PULL:
         return ()
     evidence = (Value("pull of the decay over that of the data", pull), Value("accepted", PULL))
-    return (Finding(WEIGHT_DECAY_WINS, "optimizer", {"decay": decay, "pull": pull}, evidence, 0.0),)
+    return (Finding(kinds.WEIGHT_DECAY_WINS, "optimizer", {"decay": decay, "pull": pull}, evidence, 0.0),)
+
+
+def network_decay_findings(
+    module: nn.Module, optimizer: AbstractOptimizer | None, gradients: Mapping[str, Tensor | None]
+) -> tuple[Finding, ...]:
+    """`decay_findings` of a network with the gradients of its loss by name of the parameter.
+
+    >>> network_decay_findings(nn.Linear(1, 1), None, {})
+    ()
+    """
+    if optimizer is None:
+        return ()
+    decay, apart = decay_of(optimizer)
+    rows = {id(part.weight) for part in module.modules() if isinstance(part, nn.Embedding | nn.EmbeddingBag)}
+    decayed = [(p.detach(), g) for name, p in module.named_parameters()
+               if (g := gradients.get(name)) is not None and p.dim() > 1 and id(p) not in rows]  # fmt: skip
+    squares = sum(float(w.double().square().sum()) for w, _ in decayed)
+    slopes = sum(float(g.double().square().sum()) for _, g in decayed)
+    entries = max(1, sum(w.numel() for w, _ in decayed))
+    return decay_findings(
+        decay, weights=sqrt(squares), rms=sqrt(squares / entries), gradient=sqrt(slopes), decoupled=apart
+    )

@@ -29,7 +29,7 @@ from torch import Tensor, nn
 from gnomon.core.inputs.arguments import Inputs, count, invoke, take, tensor_of
 from gnomon.core.modules.pure import evaluating, random_state, twin
 from gnomon.core.results import Finding, Result, Value
-from gnomon.findings.training import EXPLODING_LOSS
+from gnomon.findings import training as kinds
 from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["Explosion", "explosion"]
@@ -61,7 +61,7 @@ class Explosion(Result):
         if not self.step:
             return ()
         values = {"step": self.step, "size": self._size, "lr": self.lr}
-        return (Finding(EXPLODING_LOSS, self.layer, values, (Value("step", self.step),), 0.0),)
+        return (Finding(kinds.EXPLODING_LOSS, self.layer, values, (Value("step", self.step),), 0.0),)
 
     @property
     def _size(self) -> str:

@@ -30,7 +30,7 @@ from torch import Tensor
 from gnomon.checks.run.outcome_numbers import NOTHING
 from gnomon.core.metrics import decisions
 from gnomon.core.results import Finding, Value
-from gnomon.findings.training import CHANCE_LEVEL, UNTRAINED
+from gnomon.findings import training as kinds
 
 __all__ = ["MIN_EXAMPLES", "guessing_findings", "number_guessing_findings"]
 
@@ -106,4 +106,4 @@ def number_guessing_findings(explained: float, n: int, *, which: str, trained: b
 
 
 def _finding(score: str, evidence: tuple[Value, ...], *, trained: bool) -> Finding:
-    return Finding(CHANCE_LEVEL if trained else UNTRAINED, "", {"score": score}, evidence)
+    return Finding(kinds.CHANCE_LEVEL if trained else kinds.UNTRAINED, "", {"score": score}, evidence)

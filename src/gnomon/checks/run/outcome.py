@@ -17,7 +17,7 @@ from math import sqrt
 
 from gnomon.core.results import Finding, Value
 from gnomon.core.results.record import Record
-from gnomon.findings.training import HARDLY_LEARNED, NOT_LEARNING, NOTHING_LEARNED, OVERFIT, UNDERFIT
+from gnomon.findings import training as kinds
 
 __all__ = ["Outcome", "outcome_findings", "overfit_cure"]
 
@@ -80,19 +80,19 @@ def _underfit(found: Outcome) -> tuple[Finding, ...]:
         Value("accuracy of always guessing the largest class", found.guess),
     )
     if found.train <= found.guess + 2 * deviation and 0 < found.simple <= found.guess + 2 * deviation:
-        return (Finding(NOTHING_LEARNED, "", values, evidence),)
+        return (Finding(kinds.NOTHING_LEARNED, "", values, evidence),)
     if found.simple - found.train <= BELOW:
         return _hardly(found, evidence)
     if found.train <= found.guess + max(0.03, 4 * deviation) < found.simple:
-        return (Finding(NOT_LEARNING, "", values, evidence, 1e-4),)
-    return (Finding(UNDERFIT, "", values, evidence, 1e-4),)
+        return (Finding(kinds.NOT_LEARNING, "", values, evidence, 1e-4),)
+    return (Finding(kinds.UNDERFIT, "", values, evidence, 1e-4),)
 
 
 def _hardly(found: Outcome, evidence: tuple[Value, ...]) -> tuple[Finding, ...]:
     """Training that saved next to nothing of a guess's errors, where no simple model shows what could be saved."""
     if found.guess > EVEN or found.train - found.guess >= HARDLY * (1 - found.guess):
         return ()
-    return (Finding(HARDLY_LEARNED, "", {"train": found.train, "guess": found.guess}, evidence),)
+    return (Finding(kinds.HARDLY_LEARNED, "", {"train": found.train, "guess": found.guess}, evidence),)
 
 
 def overfit_cure(gain: float, fitted: int, unit: str) -> str:
@@ -122,4 +122,4 @@ def _overfit(found: Outcome) -> tuple[Finding, ...]:
     advice = overfit_cure(found.gain, found.fitted, "accuracy")
     evidence = (Value("gap of train over test", found.train - found.test), Value("deviations from none", z))
     values = {"train": found.train, "test": found.test, "advice": advice}
-    return (Finding(OVERFIT, "", values, evidence, 3e-5),)
+    return (Finding(kinds.OVERFIT, "", values, evidence, 3e-5),)

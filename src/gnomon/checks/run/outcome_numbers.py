@@ -20,13 +20,8 @@ from torch import Tensor
 
 from gnomon.checks.run.outcome import BELOW, GAP, LEVEL, overfit_cure
 from gnomon.core.results import Finding, Value
-from gnomon.findings.data import TARGETS_UNRELATED
-from gnomon.findings.training import (
-    REGRESSION_NOT_LEARNING,
-    REGRESSION_NOTHING_LEARNED,
-    REGRESSION_OVERFIT,
-    REGRESSION_UNDERFIT,
-)
+from gnomon.findings import data as data_kinds
+from gnomon.findings import training as training_kinds
 
 __all__ = ["number_outcome_findings"]
 
@@ -59,13 +54,13 @@ def number_outcome_findings(
     values = {"explained": max(explained, 0.0), "simple": max(simple, 0.0)}
     error = float(train.std()) / len(train) ** 0.5 if len(train) > 1 else 1.0
     if explained <= NOTHING and simple <= NOTHING and simple:
-        return (Finding(REGRESSION_NOTHING_LEARNED, "", values, evidence),)
+        return (Finding(training_kinds.REGRESSION_NOTHING_LEARNED, "", values, evidence),)
     if test is not None and simple and max(simple, 1 - float(test.mean())) <= NOTHING:
-        return (Finding(TARGETS_UNRELATED, "labels", values, evidence),)
+        return (Finding(data_kinds.TARGETS_UNRELATED, "labels", values, evidence),)
     if simple - explained > BELOW + 3 * error:
         if explained <= NOTHING:
-            return (Finding(REGRESSION_NOT_LEARNING, "", values, evidence, 1e-4),)
-        return (Finding(REGRESSION_UNDERFIT, "", values, evidence, 1e-4),)
+            return (Finding(training_kinds.REGRESSION_NOT_LEARNING, "", values, evidence, 1e-4),)
+        return (Finding(training_kinds.REGRESSION_UNDERFIT, "", values, evidence, 1e-4),)
     return _overfit(train, test, cure or overfit_cure(0.0, 0, ""))
 
 
@@ -78,4 +73,4 @@ def _overfit(train: Tensor, test: Tensor | None, cure: str) -> tuple[Finding, ..
         return ()
     values = {"train": 1 - float(train.mean()), "test": max(1 - float(test.mean()), 0.0), "advice": cure}
     evidence = (Value("gap of train over test", gap), Value("deviations from none", z))
-    return (Finding(REGRESSION_OVERFIT, "", values, evidence, 3e-5),)
+    return (Finding(training_kinds.REGRESSION_OVERFIT, "", values, evidence, 3e-5),)

@@ -8,7 +8,7 @@ Reference: [cohen2021gradient].
 from math import isfinite
 
 from gnomon.core.results import Finding, Value
-from gnomon.findings.training import ABOVE_STABLE, FAR_BELOW_STABLE, LEARNING_RATE_SMALL
+from gnomon.findings import training as kinds
 
 SMALL_SHARE = 0.1
 """Share of the stable learning rate below which a larger one is worth trying: a note."""
@@ -27,9 +27,9 @@ def stable_rate_findings(lr: float, momentum: float, limit: float) -> tuple[Find
     evidence = (Value("learning rate in use", lr), Value("stable limit", limit, obtained="estimate"))
     values = {"lr": lr, "limit": limit, "half": 0.5 * limit}
     if lr > limit:
-        return (Finding(ABOVE_STABLE, "optimizer", {**values, "ratio": lr / limit}, evidence),)
+        return (Finding(kinds.ABOVE_STABLE, "optimizer", {**values, "ratio": lr / limit}, evidence),)
     pace = lr / (1 - momentum) / (limit / (1 + momentum))  # momentum adds up 1 / (1 - beta) steps
     if pace >= SMALL_SHARE:
         return ()
-    row = FAR_BELOW_STABLE if pace < TINY_SHARE else LEARNING_RATE_SMALL
+    row = kinds.FAR_BELOW_STABLE if pace < TINY_SHARE else kinds.LEARNING_RATE_SMALL
     return (Finding(row, "optimizer", {**values, "ratio": limit / lr}, evidence),)

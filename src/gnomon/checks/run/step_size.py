@@ -38,7 +38,7 @@ from torch import Tensor, nn
 from gnomon.checks.network.normalization import NORMS
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Finding, Value
-from gnomon.findings.training import LEARNING_RATE_TOO_SMALL, TOO_LARGE_TO_LEARN
+from gnomon.findings import training as kinds
 from gnomon.training import train
 from gnomon.training.evaluate import Objective
 from gnomon.training.native import TorchOptimizer
@@ -92,7 +92,7 @@ def step_size_findings(
             "other": factor * lr,
             "best": -best,
         }
-        return (Finding(TOO_LARGE_TO_LEARN, "optimizer", values, evidence, 1e-3),)
+        return (Finding(kinds.TOO_LARGE_TO_LEARN, "optimizer", values, evidence, 1e-3),)
     factor, best = max(larger.items(), key=lambda one: one[1], default=(1.0, 0.0))
     patient = reached is not None and reached >= (best / 2 if best > SEEN * start else SEEN * start)
     small = own < (ALONE if reached is None else FRACTION) * best  # (2)
@@ -102,7 +102,7 @@ def step_size_findings(
         return ()
     more = "" if best > SEEN * start else " or more"
     values = {"steps": steps, "lr": lr, "own": own, "other": factor * lr, "best": best, "more": more}
-    return (Finding(LEARNING_RATE_TOO_SMALL, "optimizer", values, evidence, 1e-3),)
+    return (Finding(kinds.LEARNING_RATE_TOO_SMALL, "optimizer", values, evidence, 1e-3),)
 
 
 def short_runs(

@@ -12,7 +12,7 @@ from gnomon.examination.cost import Cost, measured_cost
 from gnomon.examination.pictures import named_kind
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult, plainly
 from gnomon.examination.subject import Subject
-from gnomon.findings.network import FROZEN
+from gnomon.findings import network as kinds
 from gnomon.program import Program, read
 from gnomon.report import Content
 
@@ -93,7 +93,7 @@ def _sizes(module: nn.Module) -> tuple[Plot, ...]:
 def _findings(subject: Subject) -> tuple[Finding, ...]:
     if subject.trainable or not any(True for _ in subject.module.parameters()):
         return ()
-    return (Finding(FROZEN),)
+    return (Finding(kinds.FROZEN),)
 
 
 def _program(subject: Subject) -> tuple[Program | None, str]:

@@ -19,7 +19,7 @@ from gnomon.examination.step import (
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.stability import affordable, products_within, timed
 from gnomon.examination.subject import Subject
-from gnomon.findings.training import ENDS_UNSTABLE
+from gnomon.findings import training as kinds
 from gnomon.landscape import gradient_noise, hessian
 from gnomon.linalg.lanczos import top_eigenpairs
 from gnomon.linalg.trace import hutch_plus_plus
@@ -99,7 +99,7 @@ def _findings(sharpness: float, way: SGD | None) -> tuple[Finding, ...]:
     limit = 2 * (1 + way.momentum) / sharpness
 
     evidence = (Value("sharpness", sharpness), Value("learning rate in use", way.lr))
-    return (Finding(ENDS_UNSTABLE, "", {"limit": limit, "lr": way.lr}, evidence),)
+    return (Finding(kinds.ENDS_UNSTABLE, "", {"limit": limit, "lr": way.lr}, evidence),)
 
 
 def _answer(sharpness: float, way: SGD | None, *, trained: bool) -> str:

@@ -14,7 +14,7 @@ from gnomon.core.results import Axis, Definition, Finding, Histogram, Plot, Valu
 from gnomon.core.results.record import Record
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Subject
-from gnomon.findings.data import CONSTANT_INPUTS, EMPTY_CLASSES, ONE_CLASS, TOO_FEW_EXAMPLES
+from gnomon.findings import data as kinds
 from gnomon.report import Content
 
 ROWS = 4096
@@ -79,7 +79,7 @@ def _too_few(n: int) -> tuple[Finding, ...]:
     if n >= MIN_EXAMPLES:
         return ()
     values = {"examples": n, "least": MIN_EXAMPLES}
-    return (Finding(TOO_FEW_EXAMPLES, "inputs", values, (Value("training examples", n),)),)
+    return (Finding(kinds.TOO_FEW_EXAMPLES, "inputs", values, (Value("training examples", n),)),)
 
 
 def _unless_scaled(subject: Subject, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -120,7 +120,7 @@ def _inputs(flat: Tensor, rms: float, *, alone: bool) -> _Part:
     )
     findings = []
     if alone and len(flat) > 1 and constant == flat.shape[1]:
-        findings.append(Finding(CONSTANT_INPUTS, "inputs"))
+        findings.append(Finding(kinds.CONSTANT_INPUTS, "inputs"))
     findings += signal_findings((), rms**2)  # the range of inputs is stated there
     return _Part(values, tuple(findings), (_histogram(flat),))
 
@@ -134,9 +134,9 @@ def _classes(y: Tensor, classes: int) -> tuple[float, _Part]:
     )
     findings: tuple[Finding, ...] = ()
     if int((counts > 0).sum()) == 1 and len(y) > 1:
-        findings = (Finding(ONE_CLASS, "labels"),)
+        findings = (Finding(kinds.ONE_CLASS, "labels"),)
     elif empty:
-        findings = (Finding(EMPTY_CLASSES, "labels", {"empty": empty, "classes": classes}),)
+        findings = (Finding(kinds.EMPTY_CLASSES, "labels", {"empty": empty, "classes": classes}),)
     return largest, _Part(values, findings)
 
 

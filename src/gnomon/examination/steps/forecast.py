@@ -12,7 +12,7 @@ from gnomon.dynamics.trajectory import Trajectory
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, plainly
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
-from gnomon.findings.training import PREDICTED_DIVERGENCE
+from gnomon.findings import training as kinds
 from gnomon.forecast import predict
 from gnomon.landscape.sharpness import Sharpness
 from gnomon.report import Content
@@ -125,7 +125,7 @@ def _answer(run: Trajectory, way: SGD | None, sharpness: Sharpness | None) -> tu
 def _findings(run: Trajectory) -> tuple[Finding, ...]:
     if not run.diverges:
         return ()
-    return (Finding(PREDICTED_DIVERGENCE, "optimizer", {"start": float(run.loss[0])}),)
+    return (Finding(kinds.PREDICTED_DIVERGENCE, "optimizer", {"start": float(run.loss[0])}),)
 
 
 def _times(product: ProbeKernel, lr: float | None) -> Tensor:

@@ -20,7 +20,7 @@ from gnomon.examination.step import (
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
-from gnomon.findings.decisions import SHIFTS_CHANGE_DECISIONS
+from gnomon.findings import decisions as kinds
 from gnomon.report import Content
 from gnomon.symmetry.invariance import Invariance, Motion, invariance
 from gnomon.training import Run
@@ -106,4 +106,4 @@ def _shifted(measured: Invariance, side: int) -> tuple[Finding, ...]:
     pixel = "one pixel" if side >= SIDE else f"one pixel, 1/{side} of the picture,"
     values = {"pixel": pixel, "share": share, "images": measured.examples}
     evidence = (Value("changed decisions", worst.decisions, chance, "estimate"), Value("accepted share", CHANGED))
-    return (Finding(SHIFTS_CHANGE_DECISIONS, "inputs", values, evidence, level("invariance")),)
+    return (Finding(kinds.SHIFTS_CHANGE_DECISIONS, "inputs", values, evidence, level("invariance")),)

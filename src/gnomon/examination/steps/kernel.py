@@ -17,8 +17,8 @@ from gnomon.examination.step import AbstractStep, Context, Products, Skipped, St
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.kernel_size import KernelMeans, kernel_means
 from gnomon.examination.subject import Examples, Subject
-from gnomon.findings.data import LABELS_UNRELATED
-from gnomon.findings.network import INDISTINCT_EXAMPLES
+from gnomon.findings import data as data_kinds
+from gnomon.findings import network as network_kinds
 from gnomon.linalg.label_test import LabelTest, label_test
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out_of_modes
 from gnomon.report import Content
@@ -168,7 +168,7 @@ def _unrelated(product: ProbeKernel, guess: float | None, asked: int) -> Finding
         Value("alignment with the labels", labels.alignment, labels.shuffled_interval),
         Value("alignment that would be seen in 80 % of cases", labels.detectable),
     )
-    return Finding(LABELS_UNRELATED, "labels", {**values, "score": score}, evidence, level("labels"))
+    return Finding(data_kinds.LABELS_UNRELATED, "labels", {**values, "score": score}, evidence, level("labels"))
 
 
 def _wakes(subject: Subject, x: Inputs) -> bool:
@@ -188,7 +188,7 @@ def _wakes(subject: Subject, x: Inputs) -> bool:
 
 
 def _indistinct() -> Content:
-    finding = Finding(INDISTINCT_EXAMPLES)
+    finding = Finding(network_kinds.INDISTINCT_EXAMPLES)
     return Content(finding.message, (finding,), stated=(finding,))
 
 

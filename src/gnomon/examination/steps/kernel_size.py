@@ -8,11 +8,11 @@ from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import LADDER, Cost, rung
-from gnomon.examination.projection import Combined
 from gnomon.examination.step import Context, Skipped, plainly
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import guard, needs
 from gnomon.tangent import ntk
+from gnomon.tangent.projection import Combined
 
 SIZES = LADDER[1:]
 FIRST = min(SIZES)

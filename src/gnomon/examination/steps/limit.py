@@ -17,7 +17,7 @@ from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, 
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Examples, Subject
 from gnomon.examination.timed import needs
-from gnomon.findings.training import BELOW_LEAST_SQUARES, BELOW_LIMIT
+from gnomon.findings import training as kinds
 from gnomon.kernels import Limit
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out
 from gnomon.program.steps import Activation
@@ -198,7 +198,7 @@ def _below(run: Run | None, wide: float | None, n: int, *, hidden: bool) -> tupl
     chance = NormalDist().inv_cdf(1 - level("below-limit")) * (2 * wide * (1 - wide) / n) ** 0.5
     if wide <= reached + max(0.02, chance):
         return ()
-    row = BELOW_LIMIT if hidden else BELOW_LEAST_SQUARES
+    row = kinds.BELOW_LIMIT if hidden else kinds.BELOW_LEAST_SQUARES
     return (Finding(row, values={"wide": wide, "reached": reached}, false_alarm=level("below-limit")),)
 
 

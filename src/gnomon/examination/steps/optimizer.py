@@ -8,7 +8,7 @@ from gnomon.core.results.record import Record
 from gnomon.examination.cost import rung
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
-from gnomon.examination.steps.wiring import batch_of, own_loss, targets_of
+from gnomon.examination.steps.wiring import batch_of
 from gnomon.examination.subject import Examples, Subject
 from gnomon.examination.timed import needs
 from gnomon.report import Content
@@ -61,9 +61,9 @@ class OptimizerStep(AbstractStep):
         if steps < LEAST:
             least = (LEAST * batch + LOOKING * len(some)) * RUNS * each
             raise needs(f"{LEAST} steps in each of {RUNS} short runs", least, context)
-        loss = own_loss(subject) or subject.task.loss
+        loss = subject.recipe.own_loss or subject.task.loss
         falls, start = short_runs(
-            subject.module, some.x, targets_of(subject, some.y), loss=loss, optimizer=subject.optimizer, steps=steps,
+            subject.module, some.x, subject.loss_targets(some.y), loss=loss, optimizer=subject.optimizer, steps=steps,
             batch=min(batch, len(some)), seed=context.seed, factors=factors,
         )  # fmt: skip
         lr = subject.optimizer.lr

@@ -20,7 +20,7 @@ from gnomon.examination.pictures import score_bars
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.columns import DataChecks
-from gnomon.examination.steps.wiring import loss_of, statistics
+from gnomon.examination.steps.wiring import statistics
 from gnomon.examination.subject import Examples, Subject
 from gnomon.examination.timed import needs
 from gnomon.findings import most_serious_first, training
@@ -224,11 +224,8 @@ def _alike(right: Tensor, y: Tensor, train: Tensor | None) -> float | None:
 
 
 def _explosion(subject: Subject, run: Run, context: Context) -> tuple[Finding, ...]:
-    def loss(f: Tensor, y: Tensor) -> Tensor:
-        return loss_of(subject, f, y)
-
     some = subject.probe
     return explosion(
-        subject.module, some.x, some.y, loss=loss, optimizer=run.optimizer, seed=context.seed,
+        subject.module, some.x, some.y, loss=subject.loss_of, optimizer=run.optimizer, seed=context.seed,
         late=lambda: context.seconds < 0,
     ).findings  # fmt: skip

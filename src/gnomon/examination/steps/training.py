@@ -22,7 +22,7 @@ from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
 from gnomon.examination.tracker import TimeSpent, Tracker
-from gnomon.findings.training import TEST_LOSS_ROSE, UNDERTRAINED
+from gnomon.findings import training as kinds
 from gnomon.landscape.sharpness import Sharpness
 from gnomon.report import Content
 from gnomon.training import Adam, Run, train
@@ -175,7 +175,7 @@ def _below_kernel(run: Run, products: Products) -> tuple[Finding, ...]:
     last, score = float(run.accuracy[-1]), prediction.accuracy
     if score is None or score - last <= 0.1:
         return ()
-    return (Finding(UNDERTRAINED, "optimizer", {"last": last, "score": score}),)
+    return (Finding(kinds.UNDERTRAINED, "optimizer", {"last": last, "score": score}),)
 
 
 def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
@@ -187,7 +187,7 @@ def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
     if last <= 1.2 * least or last - least <= max(0.02, MATTERS * nothing):
         return ()
     step = int(run.steps[int(run.test_loss.argmin())])
-    return (Finding(TEST_LOSS_ROSE, "optimizer", {"least": least, "step": step, "last": last}),)
+    return (Finding(kinds.TEST_LOSS_ROSE, "optimizer", {"least": least, "step": step, "last": last}),)
 
 
 def compared(run: Run, products: Products) -> tuple[Value, ...]:

@@ -22,7 +22,7 @@ from torch.func import jacrev, vmap
 
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
-from gnomon.findings.generative import DENSITY_NOT_NORMALIZED, FLOW_NOT_INVERTIBLE, LOG_DETERMINANT_WRONG
+from gnomon.findings import generative as kinds
 from gnomon.generative.instruments.draws import density_of, distribution_of, drawn
 
 __all__ = ["DensityCheck", "flow_density_check"]
@@ -73,14 +73,14 @@ class DensityCheck(Result):
         """That the density is not normalized, or the map not invertible, or its determinant wrong."""
         listed = []
         if not self.normalized:
-            listed.append(Finding(DENSITY_NOT_NORMALIZED, "", {"integral": self.integral}, (self.integral,)))
+            listed.append(Finding(kinds.DENSITY_NOT_NORMALIZED, "", {"integral": self.integral}, (self.integral,)))
         if self.round_trip > BACK:
             listed.append(
-                Finding(FLOW_NOT_INVERTIBLE, "", {"error": self.round_trip}, (Value("error", self.round_trip),))
+                Finding(kinds.FLOW_NOT_INVERTIBLE, "", {"error": self.round_trip}, (Value("error", self.round_trip),))
             )
         if self.log_determinant > BACK * 10:
             error = self.log_determinant
-            listed.append(Finding(LOG_DETERMINANT_WRONG, "", {"error": error}, (Value("error", error),)))
+            listed.append(Finding(kinds.LOG_DETERMINANT_WRONG, "", {"error": error}, (Value("error", error),)))
         return tuple(listed)
 
     def plots(self) -> tuple[Plot, ...]:

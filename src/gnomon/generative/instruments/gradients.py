@@ -21,7 +21,7 @@ from torch import Tensor
 
 from gnomon.core.inputs.checks import check_kind, check_seed, integer, number
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.findings.generative import GENERATOR_SILENCED
+from gnomon.findings import generative as kinds
 from gnomon.generative.gan import GAN, AbstractGame, Minimax, NonSaturating
 from gnomon.generative.vectors import check_vectors
 
@@ -57,7 +57,7 @@ class GeneratorGradients(Result):
         """That the generator learns nothing."""
         if self.in_use >= SILENT:
             return ()
-        return (Finding(GENERATOR_SILENCED, "", {"gradient": self.in_use}, (Value("gradient", self.in_use),)),)
+        return (Finding(kinds.GENERATOR_SILENCED, "", {"gradient": self.in_use}, (Value("gradient", self.in_use),)),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Both gradients."""

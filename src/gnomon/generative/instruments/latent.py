@@ -17,7 +17,7 @@ from torch import Tensor
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import as_numbers, integer
 from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
-from gnomon.findings.generative import LATENT_HOLES, WORSE_THAN_PCA
+from gnomon.findings import generative as kinds
 from gnomon.generative.autoencoder import Autoencoder
 from gnomon.generative.instruments.draws import points
 from gnomon.generative.instruments.neighbors import nearest_distances
@@ -77,7 +77,7 @@ class PcaGap(Result):
         if self.excess <= 0.05 * self.pca_loss:
             return ()
         evidence = (Value("loss", self.loss), Value("PCA", self.pca_loss))
-        return (Finding(WORSE_THAN_PCA, "", {"pca": self.pca_loss, "loss": self.loss}, evidence),)
+        return (Finding(kinds.WORSE_THAN_PCA, "", {"pca": self.pca_loss, "loss": self.loss}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The angles."""
@@ -170,7 +170,7 @@ class LatentHoles(Result):
         """That the latent space has holes."""
         if self.holes < EMPTY:
             return ()
-        return (Finding(LATENT_HOLES, "", {"holes": self.holes}, (Value("holes", self.holes),)),)
+        return (Finding(kinds.LATENT_HOLES, "", {"holes": self.holes}, (Value("holes", self.holes),)),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Inside and outside."""

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.findings.generative import MANY_MEMORIZED, MODES_DROPPED, SOME_MEMORIZED
+from gnomon.findings import generative as kinds
 from gnomon.generative.instruments.draws import alike, points
 
 __all__ = ["Coverage", "Memorization", "coverage", "memorization"]
@@ -64,7 +64,7 @@ class Coverage(Result):
         if self.coverage >= self.expected - MISSED * self.error:
             return ()
         evidence = (Value("coverage", self.coverage), Value("expected", self.expected))
-        return (Finding(MODES_DROPPED, "", {"coverage": self.coverage, "expected": self.expected}, evidence),)
+        return (Finding(kinds.MODES_DROPPED, "", {"coverage": self.coverage, "expected": self.expected}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Both shares."""
@@ -131,7 +131,7 @@ class Memorization(Result):
             return ()
         evidence = (Value("copied", self.copied), Value("p-value", self.p_value))
         many = (self.copied - self.expected) / (1 - self.expected) >= MANY_COPIED
-        row = MANY_MEMORIZED if many else SOME_MEMORIZED
+        row = kinds.MANY_MEMORIZED if many else kinds.SOME_MEMORIZED
         return (Finding(row, "", {"copied": self.copied, "expected": self.expected}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:

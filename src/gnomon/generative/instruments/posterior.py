@@ -16,7 +16,7 @@ from torch import Tensor
 from gnomon.core.inputs.checks import check_kind, integer
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
-from gnomon.findings.generative import POSTERIOR_COLLAPSED
+from gnomon.findings import generative as kinds
 from gnomon.generative.vae import VAE, gaussian_kl
 
 __all__ = ["ElboGap", "elbo_gap"]
@@ -59,7 +59,7 @@ class ElboGap(Result):
         """That the latents say nothing."""
         if self.used:
             return ()
-        return (Finding(POSTERIOR_COLLAPSED, "", {"limit": USED}, (Value("nats", float(self.nats.sum())),)),)
+        return (Finding(kinds.POSTERIOR_COLLAPSED, "", {"limit": USED}, (Value("nats", float(self.nats.sum())),)),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The nats of each coordinate."""

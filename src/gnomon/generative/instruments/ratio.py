@@ -20,7 +20,7 @@ from torch.nn.functional import logsigmoid
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Result, Scatter, Value
-from gnomon.findings.generative import RATIO_NOT_CALIBRATED
+from gnomon.findings import generative as kinds
 from gnomon.generative.instruments.draws import alike
 from gnomon.generative.vectors import finite_points
 
@@ -112,7 +112,7 @@ class RatioCalibration(Result):
             return ()
 
         evidence = (Value("mean error", self.error), Value("mean ratio", self.mean_ratio))
-        return (Finding(RATIO_NOT_CALIBRATED, "", {"error": self.error}, evidence),)
+        return (Finding(kinds.RATIO_NOT_CALIBRATED, "", {"error": self.error}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Observed against predicted probabilities."""

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.func import jacrev, vmap
 
 from gnomon.core.results import Bars, Finding, Plot, Result, Value
-from gnomon.findings.generative import SCORE_TURNS, SCORE_WRONG
+from gnomon.findings import generative as kinds
 from gnomon.generative.vectors import check_vectors, finite_points
 
 __all__ = ["ScoreError", "score_curl", "score_error"]
@@ -51,9 +51,9 @@ class ScoreError(Result):
         """That the score is wrong, or no gradient."""
         listed = []
         if self.error > WRONG:
-            listed.append(Finding(SCORE_WRONG, "", {"error": self.error}, (Value("error", self.error),)))
+            listed.append(Finding(kinds.SCORE_WRONG, "", {"error": self.error}, (Value("error", self.error),)))
         if self.curl > TURNS:
-            listed.append(Finding(SCORE_TURNS, "", {"curl": self.curl}, (Value("curl", self.curl),)))
+            listed.append(Finding(kinds.SCORE_TURNS, "", {"curl": self.curl}, (Value("curl", self.curl),)))
         return tuple(listed)
 
     def plots(self) -> tuple[Plot, ...]:

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.findings.generative import SAMPLES_DIFFER
+from gnomon.findings import generative as kinds
 from gnomon.generative.instruments.draws import alike, points
 
 __all__ = ["TwoSample", "classifier_test", "energy_test", "mmd_test"]
@@ -65,7 +65,7 @@ class TwoSample(Result):
             return ()
         evidence = (Value(self.method, self.statistic), Value("p-value", self.p_value))
         values = {"method": self.method, "statistic": self.statistic, "p_value": self.p_value}
-        return (Finding(SAMPLES_DIFFER, "", {**values, "examples": self.examples}, evidence),)
+        return (Finding(kinds.SAMPLES_DIFFER, "", {**values, "examples": self.examples}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The p-value beside the level."""

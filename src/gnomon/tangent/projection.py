@@ -1,4 +1,4 @@
-"""A network seen through one random combination of its outputs, where the kernel of all of them is too dear.
+"""A network seen through one random combination of its outputs, if the kernel of all of them is too expensive.
 
     g(x) = sum_a s_a f_a(x) / sqrt(k),  s_a = +-1 at random,    E[Theta_g] = (1/k) sum_a Theta_aa            (1)
 
@@ -18,6 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.inputs.arguments import tensor_of
+
+__all__ = ["Combined"]
 
 
 class Combined(nn.Module):
