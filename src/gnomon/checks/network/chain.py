@@ -10,6 +10,8 @@ from gnomon.expectations import compile_seconds
 from gnomon.program.laws import rms, weight_std
 from gnomon.program.steps import Activation, Conv, Dense, Input, Program
 
+__all__ = ["chain"]
+
 PLAIN = (Input, Dense, Conv, Activation)
 LEAST = 2  # activations that make a chain
 

@@ -41,6 +41,8 @@ from gnomon.findings import network as kinds
 from gnomon.program.laws import weight_std
 from gnomon.training.evaluate import Loss, Objective
 
+__all__ = ["Signal", "signal", "trained_unit_findings"]
+
 CALL = "signal(module, x)"
 
 
