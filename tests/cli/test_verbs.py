@@ -113,7 +113,7 @@ def test_a_report_is_written_where_asked_and_nowhere_else(here, monkeypatch, cap
 def test_json_is_only_json(here, monkeypatch, capsys):
     assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "d.npz", "--json", *QUICK) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["schema"] == 3 and "examine m.py:build" in found["manifest"]["command"]
+    assert found["schema"] == 4 and "examine m.py:build" in found["manifest"]["command"]
 
 
 def test_strict_tells_by_its_exit_code(here, monkeypatch):

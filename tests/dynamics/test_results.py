@@ -53,7 +53,7 @@ def test_a_learning_rate_that_is_too_large_is_a_finding():
     run = predict_from_kernel(ONE, torch.ones(1), optimizer=SGD(2.5), times=[0.0, 5.0])
     (finding,) = run.findings
     assert finding.kind == "learning-rate" and finding.level == Level.PROBLEM
-    assert "below the largest stable one, 2." in finding.message
+    assert "not below the largest stable learning rate 2." in finding.message
     assert predict_from_kernel(ONE, torch.ones(1), optimizer=SGD(0.5)).findings == ()
 
 

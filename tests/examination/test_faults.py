@@ -60,7 +60,7 @@ def test_a_deep_relu_network_with_default_weights():
     torch.manual_seed(0)
     layers = [part for i in range(20) for part in (nn.Linear(64, 64), nn.ReLU())]
     key, finding = first(look(nn.Sequential(*layers, nn.Linear(64, 10)), FLAT))
-    assert key == "signal" and "vanishing" in finding.kind and "2 / fan_in for relu" in finding.fix
+    assert key == "signal" and "vanishing" in finding.kind and "2 / fan_in for ReLU" in finding.fix
 
 
 @pytest.mark.full

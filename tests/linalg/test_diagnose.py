@@ -68,7 +68,7 @@ def test_duplicate_inputs_are_found():
     assert d.duplicate_rows == ((0, 5), (1, 4, 6))
     assert d.rank == 4
     assert d.jitter > 0
-    expected = "Rows (0, 5), (1, 4, 6) agree within 2e-14: the kernel cannot tell these inputs apart. Drop the repeats."
+    expected = "Rows (0, 5), (1, 4, 6) agree within 2e-14: the kernel cannot distinguish these inputs. Drop the repeated inputs."
     assert d.sentences()[4] == expected
 
 
@@ -102,7 +102,7 @@ def test_indefiniteness_is_found_with_the_smallest_jitter_that_hides_it(low, pow
     np.linalg.cholesky(K + d.jitter * np.eye(4))
     with pytest.raises(np.linalg.LinAlgError):
         np.linalg.cholesky(K + d.jitter / 10 * np.eye(4))
-    assert "indefinite: one eigenvalue is negative" in d.sentences()[1] and "no kernel" in d.sentences()[1]
+    assert "indefinite: one eigenvalue is negative" in d.sentences()[1] and "not a kernel" in d.sentences()[1]
     assert "would let it pass and hide the negative eigenvalues" in d.sentences()[5]
 
 

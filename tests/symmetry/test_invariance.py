@@ -12,10 +12,10 @@ from gnomon.symmetry.invariance import invariance, motions
 def test_motions_shift_and_mirror_and_bring_in_zeros():
     x = torch.arange(1.0, 7.0).reshape(1, 1, 2, 3)
     moved = {name: v[0, 0].tolist() for name, v in motions(x).items()}
-    assert moved["one pixel right"] == [[0, 1, 2], [0, 4, 5]] and moved["one pixel left"] == [[2, 3, 0], [5, 6, 0]]
-    assert moved["one pixel down"] == [[0, 0, 0], [1, 2, 3]]
-    assert moved["mirror, left to right"] == [[3, 2, 1], [6, 5, 4]]
-    assert moved["mirror, top to bottom"] == [[4, 5, 6], [1, 2, 3]]
+    assert moved["pixel-right"] == [[0, 1, 2], [0, 4, 5]] and moved["pixel-left"] == [[2, 3, 0], [5, 6, 0]]
+    assert moved["pixel-down"] == [[0, 0, 0], [1, 2, 3]]
+    assert moved["mirror-horizontal"] == [[3, 2, 1], [6, 5, 4]]
+    assert moved["mirror-vertical"] == [[4, 5, 6], [1, 2, 3]]
 
 
 class Brighter(nn.Module):
@@ -40,19 +40,19 @@ def images():
 def test_changed_decisions_have_a_binomial_interval():
     """The mirror changes the decision for the 30 images that are brighter on one side."""
     result = invariance(Brighter(), images())
-    rows = {motion.name: motion for motion in result.motions}
-    mirror = rows["mirror, left to right"]
+    rows = {motion.id: motion for motion in result.motions}
+    mirror = rows["mirror-horizontal"]
     assert mirror.decisions == pytest.approx(0.75) and result.examples == 40
     exact = binomtest(30, 40).proportion_ci(0.95, method="exact")
     assert (mirror.interval.low, mirror.interval.high) == pytest.approx(tuple(exact))
     # outputs (12, 8) become (8, 12), and the ten images with (8, 8) stay
     assert mirror.change == pytest.approx((30 * 2 * 4**2 / (30 * (12**2 + 8**2) + 10 * 2 * 8**2)) ** 0.5)
-    assert rows["mirror, top to bottom"].change == 0 and rows["mirror, top to bottom"].decisions == 0
+    assert rows["mirror-vertical"].change == 0 and rows["mirror-vertical"].decisions == 0
 
 
 def test_the_decision_of_one_output_is_its_sign():
-    rows = {motion.name: motion for motion in invariance(Brighter(1), images()).motions}
-    assert rows["mirror, left to right"].decisions == pytest.approx(0.75)  # 4 becomes -4; zero stays
+    rows = {motion.id: motion for motion in invariance(Brighter(1), images()).motions}
+    assert rows["mirror-horizontal"].decisions == pytest.approx(0.75)  # 4 becomes -4; zero stays
 
 
 def test_it_says_which_motion_matters_most():

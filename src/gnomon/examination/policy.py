@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 
 from gnomon.core.results import Finding, Level
 from gnomon.core.results.record import Record
-from gnomon.findings import most_serious_first
-from gnomon.findings.groups import BREAKS_PREDICTIONS, OUTCOMES
+from gnomon.findings import groups, most_serious_first
 from gnomon.report import Section
 
 __all__ = ["Facts", "Inconclusive", "inconclusive", "reconcile", "reconcile_sections"]
@@ -73,7 +72,7 @@ HEADS = {
 """How the verdict begins if a finding of this kind leaves the question open; the first in this order counts."""
 
 UNSETTLES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(BREAKS_PREDICTIONS, ("prediction",)),
+    **dict.fromkeys(groups.BREAKS_PREDICTIONS, ("prediction",)),
     "untrained": ("decisions",),
     "chance-level": ("decisions", "training"),
     "too-few-examples": ("examples",),
@@ -169,7 +168,7 @@ def _suppresses(cause: Finding, effect: Finding) -> bool:
 
 def _repeats(one: Finding, other: Finding) -> bool:
     """Whether two findings say the same: one kind at one place, or one outcome of training wherever it shows."""
-    return one.kind == other.kind and (one.kind in OUTCOMES or one.where == other.where)
+    return one.kind == other.kind and (one.kind in groups.OUTCOMES or one.where == other.where)
 
 
 def _opposes(one: Finding, other: Finding) -> bool:

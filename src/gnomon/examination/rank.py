@@ -23,7 +23,7 @@ from gnomon.examination.burst import Burst, burst
 from gnomon.examination.cost import measured_cost
 from gnomon.examination.subject import Subject, subject
 from gnomon.tangent import alignment, ntk
-from gnomon.tangent.projection import Combined
+from gnomon.tangent.projection import random_combination
 from gnomon.training import Adam
 from gnomon.training.native import Choice, named
 from gnomon.training.optimizers import AbstractOptimizer
@@ -214,7 +214,7 @@ def _kernel(network: Subject) -> tuple[float, float]:
     """Alignment and spread (2) of the kernel of one combination of the outputs; zeros where there is none."""
     k = network.task.outputs
     try:
-        module = network.module if k == 1 else Combined(network.module, k, seed=0)
+        module = network.module if k == 1 else random_combination(network.module, k, seed=0)
         kernel = ntk(module, network.probe.x).double()
     except (GnomonError, StopIteration):
         return 0.0, 0.0

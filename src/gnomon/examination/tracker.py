@@ -29,7 +29,7 @@ from gnomon.examination.subject import Examples, Subject
 from gnomon.landscape import sharpness
 from gnomon.linalg.alignment import rotation
 from gnomon.tangent import alignment, ntk
-from gnomon.tangent.projection import Combined
+from gnomon.tangent.projection import random_combination
 from gnomon.training.evaluate import Objective
 
 __all__ = ["AROUND", "KERNEL", "NAMES", "Attempt", "TimeSpent", "Tracker"]
@@ -146,7 +146,7 @@ class Tracker:
 
         take("probe loss", lambda: self._loss(model))
         outputs = self.subject.task.outputs
-        seen = model if outputs <= MANY else Combined(model, outputs, seed=0)
+        seen = model if outputs <= MANY else random_combination(model, outputs, seed=0)
         kernel = attempt("the kernel", lambda: ntk(seen, self.examples.x).double())
         if kernel is not None:
             first = self.first = kernel if self.first is None else self.first

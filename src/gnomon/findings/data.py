@@ -41,13 +41,13 @@ ALL_COLUMNS_SCALE = _kind("feature-scale", Level.PROBLEM,
     STANDARDIZE,
     causes=("input-scale", *AFTER_SCALE))
 CONSTANT_COLUMNS = _kind("constant-features", Level.NOTE,
-    "{constant} of {total} columns are constant and carry no information, for example {names}.",
+    "Constant columns ({constant} of {total}) carry no information, for example {names}.",
     "Drop constant columns, x = x[:, x_train.std(0) > 0], or check how they are loaded.")
 FILLED_COLUMNS = _kind("constant-features", Level.WARNING,
     "{constant} of {total} columns have one value other than zero in all rows, for example {names}.",
     "Check how these columns are loaded, or drop them: x = x[:, x_train.std(0) > 0].")
 CONSTANT_CHANNELS = _kind("constant-features", Level.WARNING,
-    "{constant} of {total} channels are constant and carry no information: {names}.",
+    "Constant channels ({constant} of {total}) carry no information: {names}.",
     "Check how these channels are loaded (a broken sensor, an empty color plane), or drop them.")
 REPEATED_COLUMNS = _kind("repeated-features", Level.WARNING,
     "{repeated} columns repeat another column up to scale: {names}.",

@@ -25,8 +25,6 @@ from gnomon.training.native import descent
 CALL = "edge(run)"
 TOLERANCE = 0.15
 """How near to the limit counts as being at it."""
-BEYOND = 0.6
-"""Severity of a run that ended beyond the edge."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

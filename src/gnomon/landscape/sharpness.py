@@ -28,11 +28,9 @@ from gnomon.linalg.lanczos import top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.training.evaluate import Loss
 
-__all__ = ["Sharpness", "sharpness"]
+__all__ = ["Sharpness", "sharpness", "sharpness_of"]
 
 CALL = "sharpness(module, x, y)"
-UNSTABLE = 0.6
-"""Severity of a learning rate above the limit (1): the loss grows along at least one direction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +143,12 @@ def sharpness(
 
 
 def sharpness_of(operator: AbstractOperator, *, steps: int, seed: int) -> Sharpness:
-    """The largest eigenvalue of a Hessian that is given as an operator, by at most ``steps`` products."""
+    """The largest eigenvalue of a Hessian that is given as an operator, by at most ``steps`` products.
+
+    >>> import torch
+    >>> net, x = nn.Linear(2, 1, bias=False), 2.0 * torch.eye(2)
+    >>> round(sharpness_of(hessian(net, x, torch.zeros(2, 1)), steps=2, seed=0).value, 6)
+    2.0
+    """
     top = top_eigenpairs(operator, 1, steps=steps, seed=seed)
     return Sharpness(tuple(top.values.tolist()), tuple(top.residuals.tolist()), None, 0.0, top.products)

@@ -132,7 +132,7 @@ class Diagnosis(Result):
         """A sentence or two on each of symmetry, definiteness, condition, rank, duplicates and jitter.
 
         >>> diagnose(torch.ones(2, 2, dtype=torch.float64)).sentences()[4]
-        'Rows (0, 1) agree within 2e-14: the kernel cannot tell these inputs apart. Drop the repeats.'
+        'Rows (0, 1) agree within 2e-14: the kernel cannot distinguish these inputs. Drop the repeated inputs.'
         """
         return tuple(str(part) for part in self._parts())
 

@@ -8,7 +8,7 @@ Reference: [mohamadi2023fast] for the kernel of a single combination.
 
 >>> net, x = nn.Linear(2, 4, bias=False), torch.eye(2)
 >>> from gnomon.tangent import ntk
->>> torch.allclose(ntk(Combined(net, 4, seed=0), x), ntk(net, x), atol=1e-6)     # a linear layer: exactly
+>>> torch.allclose(ntk(random_combination(net, 4, seed=0), x), ntk(net, x), atol=1e-6)     # a linear layer: exactly
 True
 """
 
@@ -19,10 +19,32 @@ from torch import Tensor, nn
 
 from gnomon.core.inputs.arguments import tensor_of
 
-__all__ = ["Combined"]
+__all__ = ["random_combination", "same_combination"]
 
 
-class Combined(nn.Module):
+def random_combination(module: nn.Module, outputs: int, *, seed: int) -> nn.Module:
+    """The module with one output, g of equation (1).
+
+    >>> random_combination(nn.Linear(2, 4), 4, seed=0)(torch.eye(2)).shape
+    torch.Size([2, 1])
+    """
+    return _Combined(module, outputs, seed=seed)
+
+
+def same_combination(like: nn.Module, module: nn.Module) -> nn.Module:
+    """Another module, combined with the signs of ``like``, which `random_combination` made.
+
+    >>> one = random_combination(nn.Linear(2, 4), 4, seed=0)
+    >>> bool((same_combination(one, nn.Linear(2, 4)).signs == one.signs).all())
+    True
+    """
+    assert isinstance(like, _Combined)
+    other = _Combined(module, len(like.signs), seed=0)
+    other.signs = like.signs
+    return other
+
+
+class _Combined(nn.Module):
     """g of equation (1)."""
 
     signs: Tensor

@@ -36,8 +36,6 @@ LEARNED = 0.98
 """Share of training examples that are right from which on a loss that still falls is no reason to wait."""
 ROSE, ROSE_EARLY = 1.2, 10.0
 """Factors by which a loss has risen where training diverged, after `FEW_STEPS` steps and before."""
-DIVERGED = 0.8
-"""Severity of a run whose loss grew."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,8 +10,9 @@ from gnomon.examination import STEPS
 from gnomon.examination.cost import Cost
 from gnomon.examination.step import Context, Products, Skipped
 from gnomon.examination.steps.architecture import Profile
-from gnomon.examination.steps.limit import LONGER, SIZES, WIDEN, LimitStep, affordable
+from gnomon.examination.steps.limit import SIZES, LimitStep, affordable
 from gnomon.examination.subject import subject
+from gnomon.findings.training import BELOW_LEAST_SQUARES, BELOW_LIMIT
 from gnomon.kernels import Limit
 from gnomon.kernels.fused import planes
 from gnomon.kernels.fused.chain import chain
@@ -83,7 +84,7 @@ def test_where_neither_fits_the_section_is_skipped_with_what_it_needs(monkeypatc
     assert clock.now < 20.0
 
 
-@pytest.mark.parametrize("layers, cure", [(0, LONGER), (1, WIDEN)])
+@pytest.mark.parametrize("layers, cure", [(0, BELOW_LEAST_SQUARES.fix), (1, BELOW_LIMIT.fix)])
 def test_a_line_has_nothing_to_widen(layers, cure):
     x = torch.randn(900, 3, generator=torch.Generator().manual_seed(0))
     y = (x[:, 0] > x[:, 1]).long()

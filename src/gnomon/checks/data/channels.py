@@ -12,7 +12,7 @@ Reference: [lecun1998efficient], section 4.3.
 >>> x = torch.randn(50, 3, 40)
 >>> x[:, 1] = 0
 >>> channel_findings(x)[0].message
-'1 of 3 channels is constant, number 1: it teaches nothing.'
+'Constant channels (1 of 3) carry no information: 1.'
 """
 
 from torch import Tensor
@@ -25,7 +25,6 @@ __all__ = ["channel_findings"]
 
 MOST = 16
 """Channels of a series at most."""
-SEVERITY = 0.42
 
 
 def channel_findings(x: Inputs) -> tuple[Finding, ...]:

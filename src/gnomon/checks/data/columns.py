@@ -37,8 +37,6 @@ FAR = 3.0
 SMALL, LARGE = 0.1, 10.0
 """Spreads of all columns beyond which a network of usual initialization hardly sees its inputs, or is swamped by them;
 for tables of at most `TABLE` columns, since rows of texts and images are sparse."""
-MENDED_FIRST = 0.475
-"""Severity of columns that teach nothing: a warning, told before how training ended, which is judged again after it."""
 TABLE = 200
 """Columns up to which a constant or repeated one is worth a word; flattened images have constant pixels."""
 

@@ -54,11 +54,6 @@ LEAST = 30
 """Examples of either set from which on there is an answer."""
 RICH, COUNTED = 100.0, 4000
 """Bits of an example from which on equal ones are copies, not chance, and examples that this is told by."""
-SPLIT_FIRST = (
-    "Split first and augment or oversample only train: call train_test_split before that line, and drop these test "
-    "examples."
-)
-REPEATED = "The data repeat examples, in train as often as in test: drop the copies before you split."
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -103,12 +103,9 @@ class Shift(Result):
         if not self.examples:
             return "There are not enough examples to tell whether train and test differ."
         if self.inputs_shifted:
-            return (
-                f"Test inputs differ from training inputs: a classifier that sees one of each says which is which in "
-                f"{self.auc:.0%} of cases, where 50 % is chance."
-            )
+            return kinds.INPUTS_DIFFER.format(auc=self.auc)
         if self.classes_shifted:
-            return _classes_differ(self.classes)
+            return kinds.CLASSES_DIFFER.format(share=self.classes)
         if self.strange is not None and self.has_strange:
             return f"Some test examples are unlike any training example. {self.strange.verdict}"
         if self.augmented:
@@ -138,11 +135,6 @@ class Shift(Result):
             row = kinds.MANY_UNUSUAL if self.strange.excess >= LARGE_EXCESS else kinds.SOME_UNUSUAL
             found.append(Finding(row, "test", {"excess": self.strange.excess, "first": first}, evidence, STRANGE))
         return tuple(found)
-
-
-def _classes_differ(share: float) -> str:
-    other = f"{share:.0%} of the test examples would have to change their class to match"
-    return f"Classes are not as frequent in test as in train: {other}."
 
 
 def shift(train: Any, test: Any, *, seed: int = 0) -> Shift:

@@ -62,9 +62,6 @@ CONFIDENCE = 0.998
 EVEN, FIRM = 1.1, 0.4
 """Evenness (2) up to which errors count as wrong labels: its deviation is 0.58 over the root of their number, 0.08 for
 1000 examples with 12 % of them; and the share of the examples that it is read from."""
-HINT = 0.48
-"""Severity of labels that votes say nothing of, a warning: pixels of shapes at random places are as unlike within a
-class as between classes, and a network with convolutions learns them all the same."""
 KNOWN, TOO_MANY = 0.5, 0.25
 """Share of the errors of always guessing the largest class that the votes must save, 75 % right for two even classes,
 and rate of errors beyond which a problem is hard and wrong labels cannot be told from that."""

@@ -33,8 +33,8 @@ SPREADS = (0.03, 30.0)
 """Spreads of targets within which Adam's usual steps of 1e-3 arrive in some hundred to some thousand steps."""
 OFFSET = 10.0
 """Means may be so many spreads from zero: then 99 % of the first loss is the mean alone."""
-LARGEST, GRAVE = 0.75, 0.9
-"""Shares of the largest class, beyond its even share, from which on accuracy alone misleads."""
+LARGEST = 0.75
+"""Share of the largest class, beyond its even share, above which accuracy alone misleads."""
 RARE = 20.0
 """Times that the largest class may be as frequent as the smallest."""
 

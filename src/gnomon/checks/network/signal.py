@@ -41,7 +41,7 @@ from gnomon.findings import network as kinds
 from gnomon.program.laws import weight_std
 from gnomon.training.evaluate import Loss, Objective
 
-__all__ = ["Signal", "signal"]
+__all__ = ["Signal", "signal", "trained_unit_findings"]
 
 CALL = "signal(module, x)"
 

@@ -44,10 +44,6 @@ MAX_Z_TRAINED = 3.0
 """Standard errors from a guess, after training; beyond, the network has learned a little, however little."""
 MAX_GAIN = 0.02
 """Of (2). Untrained networks on digits reach 0.02 by luck; a calibrated network that is 59 % right on a coin has it."""
-SEVERITY = 0.45
-"""A warning: nothing is known to be wrong, and nothing is known to work."""
-TRAIN = "Train it: pass fit=True (--fit) or a function that builds the network, or load trained weights (--checkpoint)."
-CHECK = "Fix the other findings first; then check that each target belongs to its input, and train longer."
 
 
 def guessing_findings(

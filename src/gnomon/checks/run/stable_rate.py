@@ -10,6 +10,8 @@ from math import isfinite
 from gnomon.core.results import Finding, Value
 from gnomon.findings import training as kinds
 
+__all__ = ["stable_rate_findings"]
+
 SMALL_SHARE = 0.1
 """Share of the stable learning rate below which a larger one is worth trying: a note."""
 TINY_SHARE = 0.01

@@ -12,7 +12,7 @@ from gnomon.examination.step import Context, Skipped, plainly
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import guard, needs
 from gnomon.tangent import ntk
-from gnomon.tangent.projection import Combined
+from gnomon.tangent.projection import random_combination, same_combination
 
 SIZES = LADDER[1:]
 FIRST = min(SIZES)
@@ -50,11 +50,7 @@ class KernelMeans(Record):
 
     def of(self, module: nn.Module) -> nn.Module:
         """Another network in the same way: all of its outputs, or the same combination of them."""
-        if not isinstance(self.module, Combined):
-            return module
-        other = Combined(module, len(self.module.signs), seed=0)
-        other.signs = self.module.signs
-        return other
+        return same_combination(self.module, module) if self.combined else module
 
 
 def kernel_means(subject: Subject, cost: Cost, context: Context) -> KernelMeans:
@@ -66,7 +62,7 @@ def kernel_means(subject: Subject, cost: Cost, context: Context) -> KernelMeans:
         every = _timed(subject.module, False, subject, context)
         if k == 1 or every.estimate(min(WANTED, len(subject.probe))) <= 0.6 * context.seconds:
             return every
-    return _timed(Combined(subject.module, k, seed=context.seed), True, subject, context)
+    return _timed(random_combination(subject.module, k, seed=context.seed), True, subject, context)
 
 
 def _timed(module: nn.Module, combined: bool, subject: Subject, context: Context) -> KernelMeans:

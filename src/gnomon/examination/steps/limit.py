@@ -38,8 +38,6 @@ FIRST_USE = (
     "The formulas for this are compiled once on every machine, which takes about {:.2g} s here: examine once with "
     "--budget 5m, and all later examinations have this section."
 )
-WIDEN = "Widen the layers or train longer; `gnomon.estimators.NTKClassifier` reaches that score."
-LONGER = "Train longer or with a larger learning rate: least squares on the same inputs reaches that score."
 WORDS = "What the features that it starts with are good for; training that learns better ones can go beyond."
 
 
