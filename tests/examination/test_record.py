@@ -37,7 +37,7 @@ def test_every_step_has_a_section(result):
 
 def test_the_data_are_json_with_a_version(result):
     again = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert again["schema"] == 3 and len(again["sections"]) == len(STEPS) and again["manifest"]["seed"] == 0
+    assert again["schema"] == 4 and len(again["sections"]) == len(STEPS) and again["manifest"]["seed"] == 0
 
 
 def test_the_report_is_one_small_file(result, tmp_path):
