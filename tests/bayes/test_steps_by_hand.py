@@ -368,11 +368,11 @@ def test_draws_need_four_hundred_effective_ones(rho, converged):
     assert draws.converged == converged
 
 
-@pytest.mark.parametrize(("divergences", "severity"), [(19, 0.3), (21, 0.6)])
-def test_divergences_are_severe_from_one_percent_on(divergences, severity):
+@pytest.mark.parametrize(("divergences", "level"), [(19, "WARNING"), (21, "PROBLEM")])
+def test_divergences_are_severe_from_one_percent_on(divergences, level):
     values = torch.tensor(chains(500, 0.0, 4))
     (found,) = (f for f in Draws(values, "", 1.0, divergences, 0, 0).findings if f.kind == "divergent-paths")
-    assert found.severity == severity and found.evidence[0].value == pytest.approx(divergences / 2000)
+    assert found.level.name == level and found.evidence[0].value == pytest.approx(divergences / 2000)
 
 
 def test_an_effective_sample_size_is_at_most_n_times_log10_n():

@@ -1,4 +1,4 @@
-"""Severity of findings, defaults, and corner cases of the instruments of generative models."""
+"""Levels of findings, defaults, and corner cases of the instruments of generative models."""
 
 import numpy as np
 import pytest
@@ -22,21 +22,23 @@ from gnomon.generative.instruments import (
 from gnomon.generative.instruments.neighbors import Memorization, nearest_distances
 from tests.generative.test_instrument_formulas import THRESHOLDS
 
-SEVERITIES = {
-    "modes-dropped": 0.6, "samples-differ": 0.5, "score-wrong": 0.6, "score-turns": 0.3, "latent-holes": 0.5,
-    "worse-than-pca": 0.4, "generator-silenced": 0.7, "rotating-game": 0.4, "ratio-not-calibrated": 0.4,
-    "density-not-normalized": 0.9, "flow-not-invertible": 0.6, "log-determinant-wrong": 0.8, "posterior-collapsed": 0.8,
+LEVELS = {
+    "modes-dropped": "PROBLEM", "samples-differ": "PROBLEM", "score-wrong": "PROBLEM", "score-turns": "WARNING", "latent-holes": "PROBLEM",
+    "worse-than-pca": "WARNING", "generator-silenced": "PROBLEM", "rotating-game": "WARNING", "ratio-not-calibrated": "WARNING",
+    "density-not-normalized": "PROBLEM", "flow-not-invertible": "PROBLEM", "log-determinant-wrong": "PROBLEM", "posterior-collapsed": "PROBLEM",
 }  # fmt: skip
 
 
-def test_findings_have_their_severity():
-    seen = {f.kind: f.severity for _, faulty in THRESHOLDS for f in faulty.findings if f.kind != "memorized-samples"}
-    assert seen == SEVERITIES
+def test_findings_have_their_level():
+    seen = {f.kind: f.level.name for _, faulty in THRESHOLDS for f in faulty.findings if f.kind != "memorized-samples"}
+    assert seen == LEVELS
 
 
-@pytest.mark.parametrize(("copied", "severity"), [(0.5, 0.3), (0.4, 0.3), (0.75, 0.5), (1.0, 0.7)])
-def test_copying_is_the_more_severe_the_more_is_copied(copied, severity):
-    assert Memorization(copied, 0.5, 0.001, 9).findings[0].severity == pytest.approx(severity)
+@pytest.mark.parametrize(
+    ("copied", "level"), [(0.5, "WARNING"), (0.4, "WARNING"), (0.74, "WARNING"), (0.75, "PROBLEM"), (1.0, "PROBLEM")]
+)
+def test_copying_is_a_problem_from_half_of_what_chance_leaves_on(copied, level):
+    assert Memorization(copied, 0.5, 0.001, 9).findings[0].level.name == level
 
 
 def test_the_default_classifier_has_as_many_neighbors_as_the_root_of_the_examples():

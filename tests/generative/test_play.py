@@ -88,7 +88,7 @@ def test_a_loss_that_is_not_finite_ends_the_game():
     model = gan()
     model.maker.weight.data.fill_(float("inf"))
     run = play(model, DATA, steps=9, optimizer=SGD(0.1), batch=2)
-    assert run.stopped == "diverged" and run.steps[-1] == 1 and run.findings[0].severity == 0.8
+    assert run.stopped == "diverged" and run.steps[-1] == 1 and run.findings[0].level.name == "PROBLEM"
     assert GameRun(model, torch.tensor([4]), torch.ones(1), torch.ones(1), "finished", 1.0).findings == ()
 
 

@@ -68,5 +68,5 @@ def test_the_output_of_a_whole_graph_stays_and_the_error_is_finite_where_it_was_
 def test_an_error_above_one_in_ten_thousand_is_reported():
     assert PermutationError("nodes", 0.9e-4, 4).findings == ()
     (found,) = PermutationError("nodes", 1.1e-4, 4).findings
-    assert (found.severity, found.false_alarm, found.evidence[0].value) == (0.6, 0.0, 1.1e-4)
+    assert (found.level.name, found.false_alarm, found.evidence[0].value) == ("PROBLEM", 0.0, 1.1e-4)
     assert PermutationError("nodes", 0.9e-4, 4).verdict.startswith("Under")

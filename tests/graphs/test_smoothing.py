@@ -92,7 +92,7 @@ def test_the_rate_uses_distances_above_a_millionth():
 def test_the_first_layer_below_a_twentieth_is_named():
     found = Oversmoothing(("a", "b", "c"), (0.9, 0.045, 0.04), 0.5)
     (finding,) = found.findings
-    assert (finding.where, finding.severity) == ("b", 0.6)
+    assert (finding.where, finding.level.name) == ("b", "PROBLEM")
     assert [v.value for v in finding.evidence] == [0.04, found.rate]
     assert Oversmoothing(("a", "b", "c"), (0.9, 0.04, 0.06), 0.5).findings == ()
 

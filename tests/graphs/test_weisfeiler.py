@@ -43,7 +43,7 @@ def test_every_pair_of_graphs_with_one_output_is_missed():
     found = graphs.graph_classes(three(), lambda a: torch.zeros(2))
     assert found.missed == ((1, 0), (2, 0), (2, 1))
     (finding,) = found.findings
-    assert finding.severity == 0.3 and finding.evidence[0].value == 3 and "2 further" in finding.what
+    assert finding.level.name == "WARNING" and finding.evidence[0].value == 3 and "Further pairs: 2." in finding.message
 
 
 def test_outputs_that_differ_in_one_number_are_told_apart():

@@ -32,8 +32,8 @@ def test_difference_of_tokens_is_relative_to_their_size():
 )
 def test_tokens_below_a_twentieth_are_reported_unless_they_start_there(difference, layer):
     found = AttentionMaps(("a", "b"), ((0.5,), (0.5,)), (2.0, 2.0), difference, ()).findings
-    assert [(f.where, f.severity, f.evidence[0].value) for f in found] == (
-        [] if layer is None else [(layer, 0.7, difference[1])]
+    assert [(f.where, f.level.name, f.evidence[0].value) for f in found] == (
+        [] if layer is None else [(layer, "PROBLEM", difference[1])]
     )
 
 

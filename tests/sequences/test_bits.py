@@ -54,4 +54,4 @@ def test_a_character_without_a_logit_is_refused():
 def test_needing_more_bits_than_counts_is_a_finding():
     assert BitsPerCharacter(2.0, 2.0, 1.0, 50).findings == ()
     (found,) = BitsPerCharacter(2.1, 2.0, 1.0, 50).findings
-    assert (found.severity, found.false_alarm, [v.value for v in found.evidence]) == (0.6, 0.0, [2.1, 2.0])
+    assert (found.level.name, found.false_alarm, [v.value for v in found.evidence]) == ("PROBLEM", 0.0, [2.1, 2.0])

@@ -37,7 +37,11 @@ def test_leaks_start_above_one_part_in_a_hundred_thousand():
     assert Causality(((0.0, 0.0), (0.0, 0.0))).ahead == 0
     seen = Causality(((1.0, 0.2, 0.4), (1.0, 1.0, 0.3), (1.0, 1.0, 1.0)))
     (finding,) = seen.findings
-    assert (finding.severity, finding.false_alarm, finding.evidence[0].value) == (0.9, 0.0, 0.4) and seen.ahead == 2
+    assert (finding.level.name, finding.false_alarm, finding.evidence[0].value) == (
+        "PROBLEM",
+        0.0,
+        0.4,
+    ) and seen.ahead == 2
 
 
 def test_outputs_and_inputs_without_features_are_accepted_and_single_sequences_are_not():

@@ -21,8 +21,8 @@ from gnomon.sequences.collapse import RankCollapse
 )
 def test_tokens_below_a_twentieth_at_the_end_are_reported_from_the_first_such_layer(difference, layer):
     found = RankCollapse(("input", "0", "1"), difference, (3.0, 2.0, 1.5)).findings
-    assert [(f.where, f.severity, [v.value for v in f.evidence]) for f in found] == (
-        [] if layer is None else [(layer, 0.7, [difference[-1], 1.5])]
+    assert [(f.where, f.level.name, [v.value for v in f.evidence]) for f in found] == (
+        [] if layer is None else [(layer, "PROBLEM", [difference[-1], 1.5])]
     )
 
 

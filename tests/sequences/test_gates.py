@@ -87,5 +87,5 @@ def test_a_lag_of_which_less_than_a_thousandth_is_left_is_reported():
     rows = (("a", "b"), ({}, {}), ((1.0, 3.0), (2.0, 10.0)))
     assert GateStatistics(*rows, 69).findings == () and GateStatistics(*rows).findings == ()
     (found,) = GateStatistics(*rows, 70).findings
-    assert (found.severity, found.evidence[0].value) == (0.5, 10.0)
+    assert (found.level.name, found.evidence[0].value) == ("PROBLEM", 10.0)
     assert found.evidence[1].value == pytest.approx(exp(-7.0))

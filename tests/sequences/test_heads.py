@@ -35,7 +35,7 @@ def test_the_effect_of_a_head_is_its_change_relative_to_the_spread_over_examples
 def test_an_effect_of_a_millionth_or_less_is_none():
     found = HeadAblation({"a": (0.9e-6, 1.1e-6), "b": (0.5, 0.0)})
     assert found.dead == (("a", 0), ("b", 1))
-    assert [(f.severity, f.false_alarm, f.evidence[0].value) for f in found.findings] == [
-        (0.4, 0.0, 0.9e-6),
-        (0.4, 0.0, 0.0),
+    assert [(f.level.name, f.false_alarm, f.evidence[0].value) for f in found.findings] == [
+        ("WARNING", 0.0, 0.9e-6),
+        ("WARNING", 0.0, 0.0),
     ]

@@ -52,4 +52,6 @@ def test_scale_and_largest_weight_of_cross_attention(batch_first, options):
 )
 def test_layers_with_all_heads_above_99_percent_of_more_than_four_keys_are_saturated(top, keys, reported):
     found = LogitScale(("a", "b"), ((2.0, 7.0), (1.0, 1.0)), (top, (0.3, 0.2)), (keys, keys)).findings
-    assert [(f.where, f.severity, f.evidence[0].value) for f in found] == ([("a", 0.5, 7.0)] if reported else [])
+    assert [(f.where, f.level.name, f.evidence[0].value) for f in found] == (
+        [("a", "PROBLEM", 7.0)] if reported else []
+    )

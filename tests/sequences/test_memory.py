@@ -49,4 +49,4 @@ def test_reach_and_finding_change_at_a_thousandth_of_the_largest():
     assert Memory((0.5, 1.0, 1.1e-3, 0.9e-3), 1.0).reach == 2
     assert Memory((0.5, 1.0, 1.1e-3, 0.9e-3), 1.0, 2).findings == ()
     (found,) = Memory((0.5, 2.0, 1.1e-3, 1.8e-3), 7.0, 3).findings
-    assert found.severity == 0.6 and [v.value for v in found.evidence] == [pytest.approx(0.9e-3), 7.0]
+    assert found.level.name == "PROBLEM" and [v.value for v in found.evidence] == [pytest.approx(0.9e-3), 7.0]

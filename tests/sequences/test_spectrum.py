@@ -28,7 +28,7 @@ def test_modes_of_size_one_last_forever_and_those_of_size_zero_not_at_all():
 def test_linear_recurrences_above_one_grow():
     rows = (((1.0 + 2e-6, 0.0),), ((1.0 + 5e-7, 0.0),), ((1.5, 0.0),), ((0.2, 0.0), (1.2, 1.6)))
     found = StateSpectrum(("a", "b", "c", "d"), rows, (True, True, False, True)).findings
-    assert [(f.where, f.severity, f.false_alarm) for f in found] == [("a", 0.7, 0.0), ("d", 0.7, 0.0)]
+    assert [(f.where, f.level.name, f.false_alarm) for f in found] == [("a", "PROBLEM", 0.0), ("d", "PROBLEM", 0.0)]
     assert found[1].evidence[0].value == 2.0
 
 

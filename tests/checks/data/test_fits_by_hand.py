@@ -249,7 +249,7 @@ def test_targets_are_judged_on_one_side_of_each_threshold_only(spread, center, f
     assert bool(told) == found
     if found:
         assert [float(v.value) for v in told[0].evidence] == pytest.approx([spread, center], abs=1e-5)
-        assert f"{(spread**2 + center**2 + 1) / spread**2:.2g} times" in told[0].what
+        assert f"{(spread**2 + center**2 + 1) / spread**2:.2g} times" in told[0].message
 
 
 def test_several_targets_are_judged_by_their_root_mean_square():
@@ -261,17 +261,17 @@ def test_several_targets_are_judged_by_their_root_mean_square():
 
 @pytest.mark.parametrize(
     ("counts", "found"),
-    [([76, 12, 12], []), ([84, 8, 8], [0.4]), ([83, 9, 8], []), ([91, 5, 4], [0.46]), ([40, 2], [0.46]), ([39, 20, 2], []),
-     ([40, 30, 2], [0.4])],
+    [([76, 12, 12], []), ([84, 8, 8], ["WARNING"]), ([83, 9, 8], []), ([91, 5, 4], ["WARNING"]), ([40, 2], ["WARNING"]), ([39, 20, 2], []),
+     ([40, 30, 2], ["WARNING"])],
 )  # fmt: skip
 def test_classes_are_uneven_on_one_side_of_each_threshold_only(counts, found):
     y = torch.repeat_interleave(torch.arange(len(counts)), torch.tensor(counts))
-    assert [f.severity for f in class_findings(y, len(counts))] == found
+    assert [f.level.name for f in class_findings(y, len(counts))] == found
 
 
 def test_missing_classes_are_counted_in_test():
     found = class_findings(torch.tensor([0, 0, 2]), 5, torch.tensor([0, 1, 1, 2, 4, 4, 4, 4]))
-    assert "Class 1 has no training example, and 75.0% of" in found[0].what
+    assert "Class 1 has no training example; 75.0% of" in found[0].message
     assert float(found[0].evidence[0].value) == 2
 
 

@@ -22,6 +22,7 @@ from gnomon.checks.run.decay import decay_findings, decay_of
 from gnomon.checks.run.outcome import Outcome, outcome_findings, overfit_cure
 from gnomon.checks.run.outcome_numbers import number_outcome_findings
 from gnomon.checks.run.step_size import short_runs
+from gnomon.findings.network import INPUTS_IGNORED
 from gnomon.training import SGD, Squared
 from gnomon.training.native import named
 
@@ -71,11 +72,11 @@ def test_the_end_of_training_is_judged_on_one_side_of_each_threshold_only(outcom
 
 def test_a_simple_model_near_a_guess_shows_that_labels_are_unrelated():
     deviation = sqrt(0.3 * 0.7 / 400)
-    for c, severity in ((1.9, 0.45), (2.1, None)):
+    for c, same in ((1.9, True), (2.1, False)):
         found = outcome_findings(Outcome(0.3 + c * deviation, None, 400, 0, guess=0.3, simple=0.3 + 1.9 * deviation))
-        assert ("no better" in found[0].what) == (severity is not None)
+        assert ("no better" in found[0].message) == same
     found = outcome_findings(Outcome(0.3, None, 400, 0, guess=0.3, simple=0.3 + 2.1 * deviation))
-    assert "no better" not in found[0].what
+    assert "no better" not in found[0].message
 
 
 @pytest.mark.parametrize(("gain", "advised"), [(0.011, True), (0.009, False)])
@@ -168,20 +169,22 @@ def test_embeddings_are_fresh_if_they_are_standard_normal():
         layer.weight.data = (sqrt(2) * torch.erfinv(2 * u - 1)).float().reshape(50, 50)
         found = reach_module.reach_findings(Frozen(layer), {"head.weight", "head.bias"})
         assert (kinds(found) == ["frozen-at-random"]) == fresh
-        assert not fresh or (found[0].false_alarm == 1e-3 and "2,500 parameters" in found[0].what)
+        assert not fresh or (found[0].false_alarm == 1e-3 and "2,500 parameters" in found[0].message)
 
 
 def test_parts_are_listed_and_counted():
     net = nn.ModuleDict({f"l{i}": nn.Linear(2, 3) for i in range(7)})
     own = [name for name, _ in net.named_parameters()]
     (unused,) = reach_module.reach_findings(net, {n for n in own if n.startswith("l0")})
-    assert unused.what.startswith("'l1', 'l2', 'l3', 'l4' have no effect") and "54 parameters" in unused.what
+    assert unused.message == "No effect on the outputs: 'l1', 'l2', 'l3', 'l4'. Their 54 parameters are not trained."
     parts = {f"l{i}" for i in range(1, 7)}
     (cut,) = reach_module.reach_findings(net, {n for n in own if n.startswith("l0")}, matter=parts)
-    assert cut.what.startswith("'l1', 'l2', 'l3', 'l4' shape the outputs") and "54 of 63 parameters" in cut.what
-    assert "after 'l6'" in cut.cure and cut.where == "l1"
+    assert (
+        cut.message.startswith("No gradient reaches 'l1', 'l2', 'l3', 'l4',") and "54 of 63 parameters" in cut.message
+    )
+    assert "after 'l6'" in cut.fix and cut.where == "l1"
     (held,) = reach_module.reach_findings(net, set(own), held={"l0.weight"})
-    assert "does not have 57 parameters" in held.what and held.what.endswith("'l0.bias', 'l1.weight', 'l1.bias'.")
+    assert "lacks 57 parameters" in held.message and held.message.endswith("'l0.bias', 'l1.weight', 'l1.bias'.")
 
 
 def test_gradients_are_compared_with_differences_relative_to_the_larger_one():
@@ -399,11 +402,11 @@ def test_a_difference_must_be_sure_half_of_the_loss_and_a_tenth(difference, base
 
 @pytest.mark.parametrize(
     ("batch", "n", "found"),
-    [(7, 70, [("batch-too-small", 0.6)]), (8, 80, []), (2, 70, [("batch-too-small", 0.86)]), (3, 70, [("batch-too-small", 0.6)]),
-     (32, 65, [("last-batch-of-one", 0.45)]), (32, 66, []), (32, 33, [("last-batch-of-one", 0.45)]), (32, 1, [])],
+    [(7, 70, [("batch-too-small", "PROBLEM")]), (8, 80, []), (2, 70, [("batch-too-small", "PROBLEM")]), (3, 70, [("batch-too-small", "PROBLEM")]),
+     (32, 65, [("last-batch-of-one", "WARNING")]), (32, 66, []), (32, 33, [("last-batch-of-one", "WARNING")]), (32, 1, [])],
 )  # fmt: skip
 def test_batches_of_batch_norm_are_judged_on_one_side_of_each_threshold_only(batch, n, found):
-    assert [(f.kind, f.severity) for f in batch_size_findings(nn.BatchNorm1d(2), batch, n)] == found
+    assert [(f.kind, f.level.name) for f in batch_size_findings(nn.BatchNorm1d(2), batch, n)] == found
 
 
 def test_settled_norms_have_the_statistics_of_the_examples():
@@ -433,13 +436,15 @@ def test_features_are_ignored_from_three_in_ten_on(count, found, integers):
     x = torch.randint(50, (30, 25), generator=g) if integers else torch.randn(30, 25, generator=g)
     told = ignored_findings(Reads(slice(count, 25)), x)
     assert bool(told) == found
-    assert not found or (value(told[0], "share of features") == pytest.approx(count / 25) and told[0].severity == 0.875)
+    assert not found or (
+        value(told[0], "share of features") == pytest.approx(count / 25) and told[0].row is INPUTS_IGNORED
+    )
 
 
 def test_positions_that_are_not_seen_are_named():
     x = torch.randn(20, 6, 3, generator=torch.Generator().manual_seed(0))
     (found,) = ignored_findings(Reads(slice(4, 6)), x)
-    assert "67%" in found.what and "(positions 0 to 3 along their first axis)" in found.what
+    assert "67%" in found.message and "(positions 0 to 3 along their first axis)" in found.message
 
 
 @pytest.mark.parametrize(("steps", "recorded"), [(3, 3), (4, 4), (8, 3)])

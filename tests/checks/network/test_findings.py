@@ -11,6 +11,7 @@ from gnomon.checks import signal
 from gnomon.checks.network.layer import Backward, Forward, LayerSignal
 from gnomon.checks.network.signal_findings import signal_findings
 from gnomon.core.results import Level
+from gnomon.findings import network as rows_of
 
 PLAIN = LayerSignal("0", "Linear", "nonzero", 8, 8, Forward(1.0, 0.0, 0.0), Backward(1.0, 1.0))
 
@@ -107,24 +108,24 @@ def merging(*correlations):
 
 
 @pytest.mark.parametrize(
-    ("correlations", "severity"),
+    ("correlations", "level"),
     [
         ((0.5, 0.9, 1 - 1.1e-4), None),
-        ((0.5, 0.9, 1 - 0.9e-4), 0.45),
-        ((0.5, 0.9, 1 - 1.1e-6), 0.45),
-        ((0.5, 0.9, 1 - 0.9e-6), 0.7),
-        ((0.89, 0.9, 1.0), 0.7),
+        ((0.5, 0.9, 1 - 0.9e-4), "WARNING"),
+        ((0.5, 0.9, 1 - 1.1e-6), "WARNING"),
+        ((0.5, 0.9, 1 - 0.9e-6), "PROBLEM"),
+        ((0.89, 0.9, 1.0), "PROBLEM"),
         ((0.91, 0.9, 1.0), None),  # they came in alike
         ((0.5, 1.0), None),  # too few layers
     ],
 )
-def test_inputs_merge_at_their_thresholds(correlations, severity):
+def test_inputs_merge_at_their_thresholds(correlations, level):
     found = [f for f in signal_findings(merging(*correlations)) if f.kind == "merged-inputs"]
-    assert [(f.where, f.severity) for f in found] == ([] if severity is None else [("2", severity)])
+    assert [(f.where, f.level.name) for f in found] == ([] if level is None else [("2", level)])
 
 
-def test_severities_rank_what_makes_learning_impossible_first():
-    found = {}
+def test_each_fault_of_a_layer_has_its_row():
+    found = []
     for change in (
         {"forward": Forward(None, None, None)},
         {"forward": Forward(1.0, 0.0, 0.6)},
@@ -133,15 +134,16 @@ def test_severities_rank_what_makes_learning_impossible_first():
         {"weights": "zero"},
     ):
         (finding,) = signal_findings((replace(PLAIN, **change),))
-        found[str(change)] = finding.severity
-    assert list(found.values()) == pytest.approx([0.99, 0.5 + 0.25 * 0.6, 0.87, 0.96, 0.2])
+        found.append(finding.row)
+    rows = (rows_of.NOT_FINITE, rows_of.DEAD_UNITS, rows_of.CONSTANT_LAYER, rows_of.DEAD_LAYER, rows_of.ZERO_LAST_LAYER)
+    assert tuple(found) == rows
     early = (PLAIN, replace(PLAIN, name="1", weights="zero"), replace(PLAIN, name="2"))
     silent = (replace(PLAIN, backward=Backward(0.0, 0.0)), *early[1:])
-    assert [f.severity for f in signal_findings(silent)] == [0.98]
+    assert [f.row for f in signal_findings(silent)] == [rows_of.ZERO_WEIGHTS]
     assert signal_findings(early) == ()  # the layer before it has a gradient, by another way
     (scale,) = signal_findings((PLAIN,), 1e6)
-    assert scale.severity == 0.985 and [v.value for v in scale.evidence][0] == 1e6
-    assert [f.severity for f in signal_findings(layers(0, 3, 6))] == [0.95]
+    assert scale.kind == "input-scale" and [v.value for v in scale.evidence][0] == 1e6
+    assert [f.row for f in signal_findings(layers(0, 3, 6))] == [rows_of.EXPLODING_ACTIVATIONS]
 
 
 @pytest.mark.parametrize("last, kinds", [(2.6, []), (2.75, ["exploding-gradients"])])
