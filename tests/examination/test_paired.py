@@ -22,7 +22,7 @@ def wrong(*numbers, n=1000):
 
 def examined(name, errors, index=None):
     accuracy = 1 - float(errors.mean())
-    value = Value("accuracy", accuracy, Interval(accuracy - 0.02, accuracy + 0.02))
+    value = Value("accuracy", accuracy, Interval(accuracy - 0.02, accuracy + 0.02), id="accuracy")
     section = Section("margins", "How good", "How well?", Content("", (), (value,)))
     index = torch.arange(len(errors)) if index is None else index
     return Examination(name, (section,), {}, products=Products({Decisions: Decisions(index, errors)}))
@@ -58,7 +58,7 @@ def test_squared_errors_are_compared_in_pairs():
     hard = torch.linspace(0, 100, 200, dtype=torch.float64)  # examples differ by far more than the networks do
     better = hard - 0.1 + 0.01 * torch.randn(200, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     assert paired_p_value(hard, better) < 1e-6 and paired_p_value(hard, hard) == 1.0
-    score = Value("explained variance", 0.9)
+    score = Value("explained variance", 0.9, id="explained-variance")
     pair = [replace(examined(name, e), sections=(Section("margins", "", "", Content("", (), (v,))),))
             for name, e, v in (("one", hard, score), ("two", better, replace(score, value=0.91)))]  # fmt: skip
     assert Comparison(*pair).verdict.startswith("two scores better on the same 200 examples")
