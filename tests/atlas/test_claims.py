@@ -105,6 +105,7 @@ FAILED_BEFORE = [
     pytest.param("fourier-mask-exploit", 866503, marks=pytest.mark.full),
     pytest.param("first-layer-gabor-fit", 997045, marks=pytest.mark.full),
     pytest.param("adversarial-training-as-data-prior", 631711, marks=pytest.mark.full),
+    pytest.param("training-recipe-ingredients", 651984, marks=pytest.mark.full),
     ("max-margin-rate-ln", 482308),
     ("ntk-closed-form-trajectory", 716817),
     ("pac-bayes-bound", 656548),

@@ -44,7 +44,7 @@ SLOW = [pytest.param(*of, marks=pytest.mark.full) for of in ((60, 0.5), (40, 0.6
 def test_a_deep_tanh_network_with_small_weights(depth, gain):
     key, finding = first(tanh(depth, gain))
     assert key == "signal" and "vanishing" in finding.kind and "1 / fan_in for tanh" in finding.fix
-    assert float(re.search(r"variance ([0-9.]+) / fan_in", finding.message)[1]) == pytest.approx(gain**2, rel=0.1)
+    assert float(re.search(r"weights: ([0-9.]+) / fan_in", finding.message)[1]) == pytest.approx(gain**2, rel=0.1)
 
 
 def test_theory_says_how_deep_signals_reach():

@@ -47,7 +47,7 @@ def gaussian(image, rng):
 
 
 def learned(image, size, filters, patches, rng):
-    """Weights of a convolution whose outputs are as independent as fixed-point iterations make them."""
+    """A convolution whose outputs are as independent as fixed-point iterations make them."""
     rows, columns = rng.integers(0, len(image) - size, (2, patches))
     x = np.lib.stride_tricks.sliding_window_view(image, (size, size))[rows, columns].reshape(patches, -1)
     x = x - x.mean()
@@ -59,19 +59,25 @@ def learned(image, size, filters, patches, rng):
         w = g.T @ z / len(z) - (1 - g * g).mean(0)[:, None] * w
         u, _, v = np.linalg.svd(w)
         w = u @ v
-    return torch.from_numpy((w @ white.T).reshape(-1, 1, size, size)).float()
+    return convolution(torch.from_numpy((w @ white.T).reshape(-1, 1, size, size)).float())
+
+
+def convolution(weight):
+    """A convolution with these weights."""
+    layer = nn.Conv2d(1, len(weight), weight.shape[2], bias=False)
+    layer.weight.data = weight
+    return layer
 
 
 def medians(size, filters, patches, repetitions, seed, change):
     """Minus the median R^2 of half of the filters of several images; one fit serves all images."""
     half = filters // 2  # filters come in random order, so any half will do
-    layer = nn.Conv2d(1, half * repetitions, size, bias=False)
     found = []
     for k in range(repetitions):
         rng = np.random.default_rng([seed, k])
-        found.append(learned(change(dead_leaves(192, 3400, rng), rng), size, filters, patches, rng)[:half])
-    layer.weight.data = torch.cat(found)
-    return -gabor_fit(layer).explained.reshape(repetitions, half).median(1).values
+        layer = learned(change(dead_leaves(192, 3400, rng), rng), size, filters, patches, rng)
+        found.append(layer.weight.data[:half])
+    return -gabor_fit(convolution(torch.cat(found))).explained.reshape(repetitions, half).median(1).values
 
 
 def observed(size, filters, patches, repetitions, seed):
