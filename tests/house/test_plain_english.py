@@ -1,0 +1,98 @@
+"""Names and sentences are plain: counts of dialect markers and unclear names stay below limits that only fall."""
+
+import pytest
+
+from tests.house.allowances import PLAIN_ENGLISH
+from tests.house.tree import ROOT
+from tools.plain_english.count import MARKERS, breaches, is_participle
+from tools.plain_english.draw import draw, readable_items
+
+FOUND = breaches(ROOT)
+
+
+def test_every_count_has_a_limit():
+    assert set(PLAIN_ENGLISH) == set(FOUND)
+
+
+@pytest.mark.parametrize("kind", PLAIN_ENGLISH)
+def test_counts_stay_below_their_limits(kind):
+    found, limit = FOUND[kind], PLAIN_ENGLISH[kind]
+    assert len(found) <= limit, "\n".join([f"{kind}: {len(found)} found, at most {limit} allowed", *found[:200]])
+
+
+SAMPLE = {
+    "where (for: if)": "Left out where it is absent.",
+    "that of, those of": "The loss, and that of the test set.",
+    "told, tells": "The network is told the labels.",
+    ", for (for: because)": "Skipped, for it has no weights.",
+    "is no, are no": "There is no layer.",
+    "beside": "The kernel beside the limit.",
+    "alike": "All units are alike.",
+    "so many": "Draws so many examples.",
+    "from which on": "The size from which on it is large.",
+    "grave": "The graver fault.",
+    "dear": "A dear attack.",
+    "mend": "Mend the layer.",
+    "cure": "The cure is simple.",
+    "withstand": "It withstands the attack.",
+    "come about": "Training did not come about.",
+    "asked of": "This is asked of the network.",
+    "the like, and so on": "Lists and the like.",
+    "as it comes": "Use the model as it comes.",
+    "[H:": "x holds NaN [H: finite inputs].",
+}
+
+
+@pytest.mark.parametrize("kind", MARKERS)
+@pytest.mark.parametrize("form", ["docstring", "comment", "string", "page"])
+def test_the_counter_finds_each_marker_in_each_kind_of_text(tmp_path, kind, form):
+    sentence = SAMPLE[kind]
+    source = {
+        "docstring": f'"""{sentence}"""\n',
+        "comment": f"x = 1  # {sentence}\n",
+        "string": f'x = "{sentence}"\n',
+        "page": "",
+    }
+    (tmp_path / "src/gnomon").mkdir(parents=True)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "src/gnomon/a.py").write_text(source[form])
+    (tmp_path / "docs/a.md").write_text(sentence if form == "page" else "")
+    assert len(breaches(tmp_path)[kind]) == 1
+
+
+def test_code_in_prose_is_not_counted(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.md").write_text("Call `torch.where`.\n\n```python\nwhere it is  # beside\n```\n")
+    assert sum(len(places) for places in breaches(tmp_path).values()) == 0
+
+
+def test_the_counter_finds_unclear_names(tmp_path):
+    (tmp_path / "src/gnomon").mkdir(parents=True)
+    lines = [
+        "LEAST = 3",
+        "FEW, MANY = 2, 32",
+        "MIN_ROWS = 3",
+        "WORDS = 'a b'",
+        "def settled(): ...",
+        "def _told(): ...",
+        "def fit(): ...",
+    ]
+    (tmp_path / "src/gnomon/a.py").write_text("\n".join(lines) + "\n")
+    found = breaches(tmp_path)
+    assert len(found["numbers named by one word"]) == 3
+    assert len(found["constants that share a line"]) == 2
+    assert len(found["functions named by a bare participle"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("blamed", True), ("kept", True), ("read_examples", False), ("speed", False)]
+)
+def test_participles(name, expected):
+    assert is_participle(name) is expected
+
+
+def test_draws_are_reproducible_and_differ_by_seed():
+    items = readable_items(ROOT)
+    first, again, other = draw(items, 1), draw(items, 1), draw(items, 2)
+    assert first == again != other
+    assert {name: len(items) for name, items in first.items()} == dict.fromkeys(first, 40)
