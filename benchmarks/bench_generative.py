@@ -28,7 +28,7 @@ from gnomon.generative.continuous import TimeNetwork
 from gnomon.generative.diffusion.schedule import cosine_schedule
 from gnomon.generative.flows.ready import autoregressive_spline_flow
 from gnomon.generative.model import dequantize
-from gnomon.generative.vae import Gaussian
+from gnomon.generative.vae import GaussianObservation
 
 BATCH, LR, TIMES = 128, 2e-3, 100
 KEPT = Path(__file__).parents[1] / "build" / "generative.jsonl"
@@ -149,7 +149,7 @@ def vae(data, seed, steps):
     d, wide, latent = train.shape[1], 64 if train.shape[1] == 2 else 256, 2 if train.shape[1] == 2 else 16
     torch.manual_seed(seed)
     model = VAE(layers(d, wide, 2 * latent), layers(latent, wide, wide, d), latent=latent, shape=(d,),
-                observation=Gaussian(0.15 if d == 2 else 0.4))  # fmt: skip
+                observation=GaussianObservation(0.15 if d == 2 else 0.4))  # fmt: skip
     seconds = descend(model, lambda x: model.losses(x).mean(), train, steps, seed, held_out)
     with torch.no_grad():
         nats = -float(torch.cat([model.bound(part, 64) for part in test.split(200)]).mean())

@@ -24,7 +24,7 @@ from gnomon.generative.flows.base import AbstractTransform
 from gnomon.generative.flows.ready import autoregressive_spline_flow
 from gnomon.generative.instruments.density import flow_density_check
 from gnomon.generative.instruments.ratio import ratio_calibration
-from gnomon.generative.vae import Gaussian
+from gnomon.generative.vae import GaussianObservation
 from gnomon.training import Adam
 
 KEPT = Path(__file__).parents[1] / "build" / "instruments.jsonl"
@@ -96,7 +96,11 @@ def vae(seed, collapsed):
     )
     torch.manual_seed(seed)
     model = g.VAE(
-        nn.Linear(2, 4), nn.Linear(2, 2), latent=2, shape=(2,), observation=Gaussian(3.0 if collapsed else 0.3)
+        nn.Linear(2, 4),
+        nn.Linear(2, 2),
+        latent=2,
+        shape=(2,),
+        observation=GaussianObservation(3.0 if collapsed else 0.3),
     )
     if collapsed:
         nn.init.zeros_(model.decoder.weight)

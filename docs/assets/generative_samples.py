@@ -35,7 +35,7 @@ from gnomon.generative.diffusion.schedule import cosine_schedule
 from gnomon.generative.flows.ready import autoregressive_spline_flow
 from gnomon.generative.gan import Wasserstein
 from gnomon.generative.model import dequantize
-from gnomon.generative.vae import Gaussian
+from gnomon.generative.vae import GaussianObservation
 from gnomon.training import Adam
 from gnomon.training.schedule import Scheduled
 
@@ -61,7 +61,7 @@ def models(d):
     wide, latent, deep = {2: (64, 2, 3), 64: (128, 16, 3), 784: (256, 16, 1)}[d]
     return {
         "VAE": lambda: VAE(layers(d, wide, wide, 2 * latent), layers(latent, wide, wide, wide, d), latent=latent,
-                           shape=(d,), observation=Gaussian(0.1 if d == 2 else 0.15)),
+                           shape=(d,), observation=GaussianObservation(0.1 if d == 2 else 0.15)),
         "Wasserstein GAN": lambda: GAN(layers(latent, wide, wide, d), layers(d, wide, wide, 1), latent=latent,
                                        shape=(d,), game=Wasserstein(1.0)),
         "affine coupling": lambda: coupling_flow(d, layers=2 * deep, hidden=wide),

@@ -17,12 +17,12 @@ from gnomon.bounds.capacity import linear_rademacher
 from gnomon.core.metrics import binomial_interval
 from gnomon.decisions import temperature
 from gnomon.decisions.calibration import calibration
-from gnomon.discovery import Library, Selection, discover_ode
+from gnomon.discovery import Library, TermSelection, discover_ode
 from gnomon.generative.instruments.ratio import js_estimate
 from gnomon.lab.judges import at_most, distributed_as, mean_equals, rate_is
 from gnomon.landscape import gradient_noise, local_entropy
 from gnomon.linalg.diagonal import diagonal
-from gnomon.linalg.operator import Dense
+from gnomon.linalg.operator import DenseOperator
 from gnomon.linalg.trace import automatic_trace, hutch_plus_plus, hutchinson
 from gnomon.symmetry.errors import interval_of
 from gnomon.training.ablation import ablation
@@ -39,19 +39,19 @@ TRACE = float(MATRIX.diagonal().sum())
 
 
 def _hutchinson(seed: int) -> Covered:
-    return TRACE in hutchinson(Dense(MATRIX), samples=40, seed=seed).interval, None
+    return TRACE in hutchinson(DenseOperator(MATRIX), samples=40, seed=seed).interval, None
 
 
 def _hutch_plus_plus(seed: int) -> Covered:
-    return TRACE in hutch_plus_plus(Dense(MATRIX), products=45, seed=seed).interval, None
+    return TRACE in hutch_plus_plus(DenseOperator(MATRIX), products=45, seed=seed).interval, None
 
 
 def _automatic(seed: int) -> Covered:
-    return TRACE in automatic_trace(Dense(MATRIX), products=45, seed=seed).interval, None
+    return TRACE in automatic_trace(DenseOperator(MATRIX), products=45, seed=seed).interval, None
 
 
 def _diagonal(seed: int) -> Covered:
-    found, entry = diagonal(Dense(MATRIX), samples=40, seed=seed), seed % 30
+    found, entry = diagonal(DenseOperator(MATRIX), samples=40, seed=seed), seed % 30
     return abs(float(found.values[entry] - MATRIX[entry, entry])) <= float(found.half_widths[entry]), None
 
 
@@ -209,7 +209,7 @@ def _coefficient(seed: int) -> Covered:
     """x' = -0.5 x from a trajectory of 200 times with 2 % noise."""
     t = np.linspace(0, 6, 200)
     x = 2 * np.exp(-0.5 * t) + 0.02 * np.random.default_rng(seed).standard_normal(200)
-    found = discover_ode(x, t, library=Library(degree=1), selection=Selection(seed=seed))
+    found = discover_ode(x, t, library=Library(degree=1), selection=TermSelection(seed=seed))
     return found.terms == ("x",) and -0.5 in found.intervals[0], None
 
 

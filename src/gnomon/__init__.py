@@ -56,7 +56,7 @@ if _typing.TYPE_CHECKING:
     from gnomon.examination.run import examine
     from gnomon.examination.watch import watch
     from gnomon.forecast.predict import predict
-    from gnomon.kernels import Cost, Kernels, Limit, SampledLimit, limit, sampled_limit
+    from gnomon.kernels import KernelCost, Kernels, Limit, SampledLimit, limit, sampled_limit
     from gnomon.program import Law
     from gnomon.tangent import linearize, ntk, ntk_by_layer
     from gnomon.training import train
@@ -65,7 +65,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BudgetError",
-    "Cost",
+    "KernelCost",
     "GnomonError",
     "InputError",
     "Kernels",
@@ -120,7 +120,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("Cost", "Kernels", "Limit", "SampledLimit", "limit", "sampled_limit"), "kernels"),
+    **dict.fromkeys(("KernelCost", "Kernels", "Limit", "SampledLimit", "limit", "sampled_limit"), "kernels"),
     **dict.fromkeys(("linearize", "ntk", "ntk_by_layer"), "tangent"),
     **dict.fromkeys(("compare", "examine", "rank", "watch"), "examination"),
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "core"),

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from gnomon.atlas import run_many
-from gnomon.atlas.many import Task
+from gnomon.atlas.many import ClaimTask
 
-TASKS = [Task("perceptron-novikoff", seed=s, settings={"sets": "3"}) for s in range(3)]
+TASKS = [ClaimTask("perceptron-novikoff", seed=s, settings={"sets": "3"}) for s in range(3)]
 
 
 def rows(**options):

@@ -25,7 +25,7 @@ from gnomon.bayes.diagnostics import burn_in
 from gnomon.bayes.draws import Draws
 from gnomon.bayes.predictive import from_outputs
 from gnomon.bayes.samplers.base import StepSize
-from gnomon.bayes.samplers.hmc import _halton, _State
+from gnomon.bayes.samplers.hmc import _halton, _HmcState
 from gnomon.bayes.samplers.metropolis import _factor
 
 
@@ -138,7 +138,7 @@ def test_stochastic_gradients_are_scaled_to_all_data_and_the_noise_has_its_size(
 
 def test_a_path_of_hmc_is_accepted_by_its_change_of_energy():
     """H = -log p + v^T M^-1 v / 2 with M^-1 the variances; 2 h(t) L / step steps with h of van der Corput."""
-    state = _State(HMC(length=1.3), Density(quartic, True), START, torch.Generator().manual_seed(1))
+    state = _HmcState(HMC(length=1.3), Density(quartic, True), START, torch.Generator().manual_seed(1))
     state.variance, state.size.now = torch.tensor([0.5, 2.0]).double(), 0.8
     assert [_halton(t) for t in (1, 2, 3, 4)] == [0.5, 0.25, 0.75, 0.125]
     x, rejected = START, 0
@@ -165,7 +165,7 @@ def test_a_path_of_hmc_is_accepted_by_its_change_of_energy():
 
 
 def test_variances_of_coordinates_are_learned_and_drawn_towards_a_small_unit():
-    state = _State(HMC(length=1.0), Density(quartic, True), START, torch.Generator().manual_seed(1))
+    state = _HmcState(HMC(length=1.0), Density(quartic, True), START, torch.Generator().manual_seed(1))
     seen = [3 * normal(torch.Generator().manual_seed(k)) for k in range(8)]
     for k, points in enumerate(seen):
         state.x = points

@@ -6,7 +6,7 @@ import torch
 
 from gnomon.bayes import HMC
 from gnomon.bayes.density import Density
-from gnomon.bayes.samplers.hmc import _State, leapfrog
+from gnomon.bayes.samplers.hmc import _HmcState, leapfrog
 from gnomon.bayes.samplers.travel import TIMES, Travel
 from tests.bayes.test_steps_by_hand import START, log_density, normal, quartic, slope
 
@@ -86,7 +86,7 @@ def test_many_coordinates_are_thinned_evenly():
 
 
 def state(**options):
-    return _State(HMC(**options), Density(quartic, True), START, torch.Generator().manual_seed(1))
+    return _HmcState(HMC(**options), Density(quartic, True), START, torch.Generator().manual_seed(1))
 
 
 def test_the_first_step_is_doubled_or_halved_until_acceptance_crosses_four_fifths():
@@ -194,9 +194,11 @@ def test_a_window_with_four_draws_is_too_short_to_learn_from():
 def test_a_path_starts_as_long_as_the_first_step_or_one():
     density = Density(lambda x: -x.square().sum() / 2, True)
     assert state(length=2.5).log_length == pytest.approx(np.log(2.5))
-    small = _State(HMC(), density, START, torch.Generator().manual_seed(0))
+    small = _HmcState(HMC(), density, START, torch.Generator().manual_seed(0))
     assert np.exp(small.log_length) == pytest.approx(max(1.0, small.size.now))
-    wide = _State(HMC(), Density(lambda x: -(x / 50).square().sum() / 2, True), START, torch.Generator().manual_seed(0))
+    wide = _HmcState(
+        HMC(), Density(lambda x: -(x / 50).square().sum() / 2, True), START, torch.Generator().manual_seed(0)
+    )
     assert wide.size.now > 8 and np.exp(wide.log_length) == pytest.approx(wide.size.now)
 
 
@@ -213,6 +215,6 @@ def test_leapfrog_of_several_steps_is_that_of_single_steps():
 
 @pytest.mark.parametrize(("error", "divergences"), [(999.0, 0), (1001.0, 5)])
 def test_a_path_counts_as_divergent_when_its_energy_is_off_by_more_than_a_thousand(error, divergences, monkeypatch):
-    monkeypatch.setattr(_State, "move", lambda *_, **__: (torch.ones(5), torch.full((5,), error)))
+    monkeypatch.setattr(_HmcState, "move", lambda *_, **__: (torch.ones(5), torch.full((5,), error)))
     step = next(HMC(length=1.0).walk(Density(quartic, True), START, 0, torch.Generator().manual_seed(0)))
     assert step.divergences == divergences

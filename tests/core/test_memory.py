@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.core.machine import memory
-from gnomon.core.machine.memory import Tile, free_bytes, human, tiles
+from gnomon.core.machine.memory import MatrixTile, free_bytes, human, tiles
 
 SIDE = st.integers(1, 60)
 PAIR_BYTES = st.integers(1, 64)
 PAIRS = st.integers(1, 5000)  # how many pairs fit; below, at and far above a whole table of 60 x 60
 
 
-def count(n: int, m: int, cut: list[Tile]) -> np.ndarray:
+def count(n: int, m: int, cut: list[MatrixTile]) -> np.ndarray:
     """How many tiles cover each pair."""
     table = np.zeros((n, m), dtype=int)
     for tile in cut:
@@ -51,7 +51,7 @@ def test_the_mirror_of_symmetric_tiles_fills_the_table(n, pairs):
 
 @given(st.integers(1, 40), st.integers(1, 40))
 def test_one_tile_where_the_table_fits(n, m):
-    assert list(tiles(n, m, pair_bytes=8, budget=8 * n * m)) == [Tile(0, n, 0, m)]
+    assert list(tiles(n, m, pair_bytes=8, budget=8 * n * m)) == [MatrixTile(0, n, 0, m)]
 
 
 @given(st.integers(50, 400), st.integers(16, 2000))
@@ -66,7 +66,7 @@ def test_a_pair_over_the_budget_still_gets_its_own_tile():
 
 def test_a_tile_is_frozen():
     with pytest.raises(AttributeError):
-        Tile(0, 1, 0, 1).row = 2
+        MatrixTile(0, 1, 0, 1).row = 2
 
 
 def test_free_memory_is_read_or_assumed():

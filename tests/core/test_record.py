@@ -23,7 +23,7 @@ from gnomon import (
     tangent,
     training,
 )
-from gnomon.atlas.many import Task
+from gnomon.atlas.many import ClaimTask
 from gnomon.attribution.regularity import label_regularity
 from gnomon.core import results
 from gnomon.core.results.record import CHARACTERS, LINES, WIDTH, Record, screen, summary
@@ -35,7 +35,7 @@ from gnomon.examination.rank import Candidate, Ranking
 from gnomon.landscape.edge import Edge
 from gnomon.linalg import solve
 from gnomon.linalg.lanczos import spectral_density
-from gnomon.linalg.operator import Dense
+from gnomon.linalg.operator import DenseOperator
 from gnomon.linalg.shortcut import ridge_modes
 from gnomon.linalg.store import StoreLayout
 from gnomon.linalg.trace import hutchinson
@@ -87,19 +87,19 @@ def records():
         checks.activation_gain(nn.ReLU()), label_regularity(x, y),
         dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),
         dynamics.ensemble(k, k, y), dynamics.posterior(k, y),
-        dynamics.Flow(), training.SGD(0.1), training.Adam(),
+        dynamics.GradientFlow(), training.SGD(0.1), training.Adam(),
         training.native.named(torch.optim.AdamW, None, "train"),
         training.Squared(), training.CrossEntropy(), training.Logistic(), training.Exponential(), training.Hinge(),
         landscape.sharpness(net, x, y, k=9), landscape.gradient_noise(net, x, y), Edge(run.steps, run.loss, 2.0),
         top.top(3), spectral_density(top, steps=9), hutchinson(top, samples=9),
         linalg.diagnose(k), linalg.cholesky(k), solve.Direct().solve(k, y, ridge=0.1), solve.auto(N), solve.FitScores(k, 1.0),
-        ridge_modes(k, x.double(), torch.ones(N).double()), StoreLayout(("k",), (N, N), "float64", 9, TEXT), Dense(k),
+        ridge_modes(k, x.double(), torch.ones(N).double()), StoreLayout(("k",), (N, N), "float64", 9, TEXT), DenseOperator(k),
         NTKRegressor(), NTKClassifier(), NNGPRegressor(), NNGPClassifier(),
         solve.IndexedKernel(gnomon.limit(net).ntk, x), solve.Direct(), solve.ConjugateGradient(), solve.Nystrom(N, centers=tuple(range(N))),
         solve.Landmarks(3), solve.PivotedCholesky(3), solve.Tiles("k"), solve.Distributed(2),
         gnomon.limit(net), gnomon.sampled_limit(net, samples=2), gnomon.limit(net)(x), gnomon.limit(net).cost(N),
         *kernels.layers(gnomon.limit(net), x[:9])[:1], gnomon.Law(1.0), program, *program.steps[:2],
-        value, section, section.content, page, atlas.coverage(), *list(atlas.catalog().values())[:1], Task("id"),
+        value, section, section.content, page, atlas.coverage(), *list(atlas.catalog().values())[:1], ClaimTask("id"),
         tangent.kernel_spectrum(k, y), tangent.kappa(net, x, y, iterations=1), tangent.laziness(net, run.model, x),
         gnomon.watch(net, (x, y)),
     ]  # fmt: skip

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import null_space
 
 from gnomon.core import InputError
-from gnomon.discovery import Selection
+from gnomon.discovery import TermSelection
 from gnomon.discovery.constrained import constrain, relation
 from gnomon.discovery.equation import Equation, Residuals
 from gnomon.discovery.forms.base import System
@@ -67,7 +67,7 @@ def test_coefficients_solve_least_squares_under_the_relations(complex_numbers):
         systems,
         groups,
         TEXTS,
-        Selection(replicates=7, seed=3),
+        TermSelection(replicates=7, seed=3),
         call="",
     )
     best = solved(systems)
@@ -79,7 +79,7 @@ def test_coefficients_solve_least_squares_under_the_relations(complex_numbers):
     for _ in range(7):
         made.append(solved(systems, np.bincount(rng.integers(6, size=6), minlength=6).astype(float)))
     np.testing.assert_allclose([*first.errors, *second.errors], np.std(made, axis=0), rtol=1e-6, atol=1e-12)
-    selection = Selection(replicates=7, seed=-3)  # the sign of a seed does not matter
+    selection = TermSelection(replicates=7, seed=-3)  # the sign of a seed does not matter
     equations = [plain("u_t", "u", "v", "u^2"), plain("v_t", "u")]
     assert constrain(equations, systems, groups, TEXTS, selection, call="")[0].errors == first.errors
     rest = systems[1].columns[:, :2] @ best[3:] - systems[1].target
@@ -92,7 +92,7 @@ def test_contradictions_are_refused_relative_to_the_constants():
     equations = [plain("u_t", "u", "v"), plain("v_t", "u")]
 
     def run(*texts):
-        return constrain(equations, systems, groups, texts, Selection(replicates=0), call="")
+        return constrain(equations, systems, groups, texts, TermSelection(replicates=0), call="")
 
     with pytest.raises(InputError, match="contradict"):
         run("u_t[u] = 1", "u_t[u] = 1.0001", "v_t[u] = 2")

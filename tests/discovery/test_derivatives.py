@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gnomon.core import InputError
-from gnomon.discovery import FiniteDifferences, Polynomial, Spectral, TotalVariation
+from gnomon.discovery import FiniteDifferences, LocalPolynomial, Spectral, TotalVariation
 
 
 @pytest.mark.parametrize(("accuracy", "order"), [(a, k) for a in (2, 4, 6) for k in (1, 2, 3, 4) if a + k < 10])
@@ -28,7 +28,9 @@ def test_spectral_derivative_of_waves_is_exact_also_for_complex_fields_and_other
 def test_local_polynomials_follow_the_field_and_not_the_noise():
     x = np.linspace(0, 10, 500)
     noisy = np.sin(x) + 0.05 * np.random.default_rng(0).standard_normal(500)
-    errors = [np.abs(rule(noisy, x[1], 1) - np.cos(x))[20:-20].mean() for rule in (Polynomial(), FiniteDifferences(2))]
+    errors = [
+        np.abs(rule(noisy, x[1], 1) - np.cos(x))[20:-20].mean() for rule in (LocalPolynomial(), FiniteDifferences(2))
+    ]
     assert errors[0] < 0.05 < 1 < errors[1]
 
 

@@ -5,10 +5,19 @@ import torch
 import gnomon
 from gnomon.core import InputError, NotFiniteError
 from gnomon.data import fields
-from gnomon.discovery import FiniteDifferences, Library, Pointwise, Polynomial, Selection, Spectral, WeakForm, discover
+from gnomon.discovery import (
+    FiniteDifferences,
+    Library,
+    LocalPolynomial,
+    Pointwise,
+    Spectral,
+    TermSelection,
+    WeakForm,
+    discover,
+)
 from gnomon.discovery.simulation import Simulation
 
-QUICK = Selection(replicates=10)
+QUICK = TermSelection(replicates=10)
 
 
 def noisy(run, share, seed=0):
@@ -67,7 +76,7 @@ def test_the_wave_equation_needs_the_second_derivative_in_time():
     assert first.findings and first.findings[0].kind == "no-law"
 
 
-@pytest.mark.parametrize("space", [FiniteDifferences(6), Spectral(), Polynomial()])
+@pytest.mark.parametrize("space", [FiniteDifferences(6), Spectral(), LocalPolynomial()])
 def test_all_rules_of_differentiation_find_a_clean_equation(space):
     run = fields.burgers()
     form = Pointwise(space=space, time=FiniteDifferences(6), rows=4000)

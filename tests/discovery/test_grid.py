@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 
 from gnomon.core import InputError
-from gnomon.discovery.grid import Data, read, step
+from gnomon.discovery.grid import GridData, read, step
 
 
 def test_symbols_have_the_values_of_fields_moduli_known_functions_and_functions_of_fields():
     u, v = np.array([[3 + 4j, -2.0]]), np.array([[-1.5, 2.0 + 0j]])
-    data = Data({"u": u, "v": v}, {"x": 1.0, "t": 1.0}, {"V": np.array([[7.0, 8.0]])}, {"f": lambda a, b: a - 2 * b})
+    data = GridData(
+        {"u": u, "v": v}, {"x": 1.0, "t": 1.0}, {"V": np.array([[7.0, 8.0]])}, {"f": lambda a, b: a - 2 * b}
+    )
     assert data.value("u") is u and data.value("|u|").tolist() == [[5.0, 2.0]]
     assert data.value("V").tolist() == [[7.0, 8.0]] and data.value("f").tolist() == (u - 2 * v).tolist()
-    assert data.is_complex and not Data({"u": u.real}, {}).is_complex
+    assert data.is_complex and not GridData({"u": u.real}, {}).is_complex
     with pytest.raises(InputError, match="'w' is not known"):
         data.value("w")
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from gnomon.discovery import FiniteDifferences, Pointwise, Spectral
-from gnomon.discovery.grid import Data
+from gnomon.discovery.grid import GridData
 from gnomon.discovery.term import parse
 
 RNG = np.random.default_rng(0)
-DATA = Data({"u": RNG.standard_normal((40, 61)), "v": RNG.standard_normal((40, 61))}, {"x": 0.3, "t": 0.7})
+DATA = GridData({"u": RNG.standard_normal((40, 61)), "v": RNG.standard_normal((40, 61))}, {"x": 0.3, "t": 0.7})
 
 
 def test_columns_and_targets_are_derivatives_at_inner_points():
@@ -32,7 +32,9 @@ def test_columns_and_targets_are_derivatives_at_inner_points():
 
 def test_rows_are_drawn_by_the_seed_from_the_inner_points():
     (system,) = (
-        Pointwise(rows=50, seed=3).systems(Data({"u": DATA.fields["u"]}, DATA.steps), [parse("u")], 1, call="").values()
+        Pointwise(rows=50, seed=3)
+        .systems(GridData({"u": DATA.fields["u"]}, DATA.steps), [parse("u")], 1, call="")
+        .values()
     )
     inner = np.zeros((40, 61), dtype=bool)
     inner[2:38, 3:58] = True
@@ -46,6 +48,6 @@ def test_rows_are_drawn_by_the_seed_from_the_inner_points():
 
 
 def test_short_axes_have_as_many_blocks_as_points():
-    small = Data({"u": RNG.standard_normal((6, 9))}, {"x": 1.0, "t": 1.0})
+    small = GridData({"u": RNG.standard_normal((6, 9))}, {"x": 1.0, "t": 1.0})
     system = Pointwise(FiniteDifferences(2), FiniteDifferences(2)).systems(small, [parse("u")], 1, call="")["u"]
     assert system.independent == 6 * 8 and len(system.target) == pytest.approx(54)

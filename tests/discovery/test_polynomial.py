@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon.core import InputError
-from gnomon.discovery import Polynomial
+from gnomon.discovery import LocalPolynomial
 from gnomon.discovery.derivatives.polynomial import LINES, _pairs, left_out_errors, smoothing_window, some_lines
 
 
@@ -16,7 +16,7 @@ def test_derivatives_are_those_of_polynomials_fitted_to_windows(half_width, degr
     """On 23 points; the first and last window give the ends."""
     h, n = 0.3, 23
     u = np.random.default_rng(0).standard_normal((2, n)).cumsum(1)
-    found = Polynomial(half_width, degree)(u[0] + 1j * u[1], h, order)
+    found = LocalPolynomial(half_width, degree)(u[0] + 1j * u[1], h, order)
     place = np.arange(-half_used, half_used + 1)
     for line, made in ((u[0], found.real), (u[1], found.imag)):
         for i in range(n):
@@ -24,13 +24,13 @@ def test_derivatives_are_those_of_polynomials_fitted_to_windows(half_width, degr
             fit = np.polynomial.Legendre.fit(place * h, line[middle + place], degree_used)
             expected = fit.deriv(order)((i - middle) * h)
             assert made[i] == pytest.approx(expected, rel=1e-6, abs=1e-6)
-    np.testing.assert_allclose(Polynomial(half_width, degree)(u, h, order, axis=1)[0], found.real)
+    np.testing.assert_allclose(LocalPolynomial(half_width, degree)(u, h, order, axis=1)[0], found.real)
 
 
 def test_a_window_wider_than_an_even_number_of_points_leaves_one_out():
     """On 8 points a window of 7: a fit of degree 3 to the first or the last seven."""
     u = np.random.default_rng(0).standard_normal(8)
-    found = Polynomial(40, 3)(u, 1.0, 1)
+    found = LocalPolynomial(40, 3)(u, 1.0, 1)
     for window, ends in ((slice(0, 7), range(4)), (slice(1, 8), range(4, 8))):
         fit = np.polynomial.Polynomial.fit(np.arange(8)[window], u[window], 3).deriv()
         assert found[list(ends)] == pytest.approx(fit(np.array(list(ends))))
@@ -40,14 +40,14 @@ def test_a_degree_beyond_the_window_interpolates():
     x = np.arange(5.0)
     u = np.array([1.0, 0.0, 3.0, -2.0, 4.0])
     fit = np.polynomial.Polynomial.fit(x, u, 4)
-    np.testing.assert_allclose(Polynomial(4, 6)(u, 1.0, 1), fit.deriv()(x), atol=1e-9)
-    np.testing.assert_allclose(Polynomial(4, 6)(u[:5], 2.0, 2), fit.deriv(2)(x) / 4, atol=1e-9)
+    np.testing.assert_allclose(LocalPolynomial(4, 6)(u, 1.0, 1), fit.deriv()(x), atol=1e-9)
+    np.testing.assert_allclose(LocalPolynomial(4, 6)(u[:5], 2.0, 2), fit.deriv(2)(x) / 4, atol=1e-9)
 
 
 def test_short_axes_are_refused():
-    Polynomial(3)(np.zeros(5), 1.0, 2)
+    LocalPolynomial(3)(np.zeros(5), 1.0, 2)
     with pytest.raises(InputError, match="needs 5"):
-        Polynomial(3)(np.zeros(4), 1.0, 2)
+        LocalPolynomial(3)(np.zeros(4), 1.0, 2)
 
 
 def test_errors_are_those_of_samples_left_out_of_their_windows():

@@ -1,9 +1,9 @@
 import numpy as np
 from scipy.linalg import lstsq
 
-from gnomon.discovery import Selection, bic_path
+from gnomon.discovery import TermSelection, bic_path
 from gnomon.discovery.elimination import eliminated
-from gnomon.discovery.regression import Moments, choice, stridge
+from gnomon.discovery.regression import RegressionMoments, choice, stridge
 from tests.oracles.subsets import best_subset
 
 
@@ -34,7 +34,7 @@ def test_the_criterion_is_smallest_at_the_truth_in_nine_of_ten_draws():
 
 def test_thresholding_keeps_what_is_above_its_threshold():
     columns, target = problem(noise=0.0, correlated=0.0)
-    moments = Moments.of(columns, target, 200.0)
+    moments = RegressionMoments.of(columns, target, 200.0)
     assert stridge(moments, 0.05, 0.0) == (1, 4, 6)
     assert stridge(moments, 0.5, 0.0) == (1,)
 
@@ -42,9 +42,9 @@ def test_thresholding_keeps_what_is_above_its_threshold():
 def test_a_floor_keeps_numerical_errors_out():
     columns, target = problem(noise=0.0)
     target = target + 1e-4 * columns[:, 0]  # a discretization error that looks like a term
-    moments = Moments.of(columns, target, 200.0)
-    assert choice(moments, Selection(floor=1e-2)).support == (1, 4, 6)
-    assert choice(moments, Selection(floor=1e-6)).support == (0, 1, 4, 6)
+    moments = RegressionMoments.of(columns, target, 200.0)
+    assert choice(moments, TermSelection(floor=1e-2)).support == (1, 4, 6)
+    assert choice(moments, TermSelection(floor=1e-6)).support == (0, 1, 4, 6)
 
 
 def test_elimination_drops_the_term_that_costs_least_of_every_regression():
@@ -71,7 +71,7 @@ def test_elimination_drops_the_term_that_costs_least_of_every_regression():
 
 def test_one_term_more_costs_what_a_fit_with_it_says():
     columns, target = problem()
-    moments = Moments.of(columns, target, 200.0)
+    moments = RegressionMoments.of(columns, target, 200.0)
     found = moments.misfits_with((1, 4))
     for j in (0, 6, 7):
         assert np.isclose(found[j] ** 0.5, moments.candidate(tuple(sorted((1, 4, j))), 1e-3).misfit, rtol=1e-6)
@@ -83,7 +83,7 @@ def test_moments_are_those_of_unit_columns_and_an_empty_column_has_none():
     columns = rng.standard_normal((7, 3)) + 1j * rng.standard_normal((7, 3))
     columns[:, 1] = 0.0
     target = rng.standard_normal(7) * (2 + 1j)
-    moments = Moments.of(columns, target, 5.0)
+    moments = RegressionMoments.of(columns, target, 5.0)
     unit = columns / np.array([np.linalg.norm(columns[:, 0]), 1.0, np.linalg.norm(columns[:, 2])])
     np.testing.assert_allclose(moments.gram, unit.conj().T @ unit)
     np.testing.assert_allclose(moments.cross, unit.conj().T @ target)
@@ -97,7 +97,7 @@ def test_one_term_of_a_complex_regression_costs_what_a_fit_with_it_says():
     rng = np.random.default_rng(1)
     columns = rng.standard_normal((30, 4)) + 1j * rng.standard_normal((30, 4))
     target = columns @ [1.0, 2j, 0.0, -0.5] + 0.3 * rng.standard_normal(30)
-    moments = Moments.of(columns, target, 30.0)
+    moments = RegressionMoments.of(columns, target, 30.0)
     for support in ((), (1,), (0, 3)):
         found = moments.misfits_with(support)
         for j in range(4):
@@ -114,10 +114,10 @@ def test_a_column_that_others_make_gains_nothing():
     columns = rng.standard_normal((20, 3))
     columns[:, 2] = columns[:, 0] - 2 * columns[:, 1]
     target = rng.standard_normal(20)
-    moments = Moments.of(columns, target, 20.0)
+    moments = RegressionMoments.of(columns, target, 20.0)
     rest = columns[:, :2] @ lstsq(columns[:, :2], target)[0] - target
     assert np.isclose(moments.misfits_with((0, 1))[2], np.linalg.norm(rest) ** 2 / np.linalg.norm(target) ** 2)
-    assert np.isfinite(Moments.of(columns, 0 * target, 20.0).misfits_with((0,))[1:]).all()
+    assert np.isfinite(RegressionMoments.of(columns, 0 * target, 20.0).misfits_with((0,))[1:]).all()
 
 
 def test_the_criterion_weighs_misfit_and_terms_by_independent_rows():
@@ -125,18 +125,18 @@ def test_the_criterion_weighs_misfit_and_terms_by_independent_rows():
     rest = columns[:, [1, 4]] @ lstsq(columns[:, [1, 4]], target)[0] - target
     share = np.linalg.norm(rest) ** 2 / np.linalg.norm(target) ** 2
     for rows, m in ((30.0, 30.0), (1.5, 2.718), (2.7, 2.718), (2.8, 2.8)):
-        found = Moments.of(columns, target, rows).candidate((1, 4), 0.05)
+        found = RegressionMoments.of(columns, target, rows).candidate((1, 4), 0.05)
         assert np.isclose(found.misfit, share**0.5, rtol=1e-9)
         assert np.isclose(found.criterion, m * np.log(share + 0.05**2) + 2 * np.log(m), rtol=1e-9)
-    empty = Moments.of(columns, target, 30.0).candidate((), 0.05)
+    empty = RegressionMoments.of(columns, target, 30.0).candidate((), 0.05)
     assert np.isclose(empty.misfit, 1.0) and np.isclose(empty.criterion, 30 * np.log(1 + 0.05**2))
-    assert Moments.of(columns, 0 * target, 30.0).candidate((1,), 0.05).misfit == 0.0
+    assert RegressionMoments.of(columns, 0 * target, 30.0).candidate((1,), 0.05).misfit == 0.0
 
 
 def test_thresholding_with_ridge_drops_terms_round_by_round():
     """Unit columns with a common part: the weights of a round decide, and the next round is fitted without them."""
     columns, target = problem(noise=0.3, correlated=1.0)
-    moments = Moments.of(columns, target, 200.0)
+    moments = RegressionMoments.of(columns, target, 200.0)
     unit, size = columns / np.linalg.norm(columns, axis=0), np.linalg.norm(target)
     for tolerance in np.geomspace(1e-3, 1, 15):
         for ridge in (0.0, 0.5):
@@ -155,7 +155,7 @@ def test_the_path_has_the_best_candidate_of_every_size_down_to_none():
     columns, target = problem()
     found = bic_path(columns, target)
     assert [len(c.support) for c in found] == list(range(8, -1, -1))
-    alone = bic_path(columns, target, Selection(thresholds=1))
+    alone = bic_path(columns, target, TermSelection(thresholds=1))
     assert all(a.criterion <= b.criterion + 1e-12 for a, b in zip(found, alone, strict=True))
 
 
@@ -166,7 +166,7 @@ def test_the_path_has_the_best_of_elimination_and_of_thresholds():
         rng = np.random.default_rng(seed)
         columns = rng.standard_normal((10, 8)) + 0.0 * rng.standard_normal((10, 1))
         target = columns[:, :3] @ rng.standard_normal(3) + rng.standard_normal(10)
-        moments, selection = Moments.of(columns, target, 10.0), Selection()
+        moments, selection = RegressionMoments.of(columns, target, 10.0), TermSelection()
         gone = eliminated(moments.gram[None], moments.cross[None])[0][0].tolist()
         supports = {tuple(sorted(gone[k:])) for k in range(9)}
         alone = {len(s): moments.candidate(s, selection.floor).criterion for s in supports}
@@ -181,8 +181,8 @@ def test_the_path_has_the_best_of_elimination_and_of_thresholds():
 def test_the_choice_is_a_local_optimum_of_one_term_more_less_or_exchanged():
     for seed in range(6):
         columns, target = problem(noise=2.0, seed=seed, correlated=3.0)
-        moments = Moments.of(columns, target, 40.0)
-        selection = Selection(floor=1e-3)
+        moments = RegressionMoments.of(columns, target, 40.0)
+        selection = TermSelection(floor=1e-3)
         best = choice(moments, selection)
         inside, outside = best.support, [j for j in range(8) if j not in best.support]
         near = [tuple(i for i in inside if i != j) for j in inside]
@@ -193,5 +193,5 @@ def test_the_choice_is_a_local_optimum_of_one_term_more_less_or_exchanged():
 
 
 def test_options_of_the_selection_have_these_defaults():
-    found = Selection()
+    found = TermSelection()
     assert (found.floor, found.ridge, found.thresholds, found.replicates, found.seed) == (2e-3, 1e-6, 24, 50, 0)

@@ -5,7 +5,7 @@ import pytest
 
 from gnomon.core import InputError
 from gnomon.discovery.equation import Equation, Residuals
-from gnomon.discovery.grid import Data
+from gnomon.discovery.grid import GridData
 from gnomon.discovery.simulation import Simulation, _check_periodic, _Machine, _speed, _thin, simulate
 from gnomon.discovery.term import parse
 
@@ -19,7 +19,7 @@ def test_a_linear_equation_in_two_directions_is_solved_exactly():
     k, q = 2.0, 2 * np.pi / 3
     rate = -0.3 * k**2 - 0.1 * q**2 + 0.05
     u = np.sin(k * x[:, None, None] + q * y[:, None] - 0.7 * k * t) * np.exp(rate * t)
-    data = Data({"u": u}, {"x": x[1], "y": y[1], "t": 0.2})
+    data = GridData({"u": u}, {"x": x[1], "y": y[1], "t": 0.2})
     found = simulate((law("u_t", {"u_xx": 0.3, "u_yy": 0.1, "u": 0.05, "u_x": -0.7}),), data)
     np.testing.assert_allclose(found.simulated["u"], u, atol=1e-12)
     assert found.times == pytest.approx(tuple(t)) and found.error < 1e-12
@@ -30,7 +30,7 @@ def test_nonlinear_equations_of_two_fields_follow_their_exact_solutions():
     t = np.arange(41) * 0.05
     u = 1 / (1 + t) * np.ones((6, 1))
     v = (1 + t) * np.exp(-2 * t) * np.ones((6, 1))
-    data = Data({"u": u, "v": v}, {"x": 0.5, "t": 0.05}, {"V": 0 * u + 0.0})
+    data = GridData({"u": u, "v": v}, {"x": 0.5, "t": 0.05}, {"V": 0 * u + 0.0})
     found = simulate((law("u_t", {"u^2": -1.0}), law("v_t", {"u*v": 1.0, "v": -2.0, "V": 3.0})), data)
     np.testing.assert_allclose(found.simulated["u"], u, rtol=1e-6)
     np.testing.assert_allclose(found.simulated["v"], v, rtol=1e-6)
@@ -39,7 +39,7 @@ def test_nonlinear_equations_of_two_fields_follow_their_exact_solutions():
 def test_a_known_function_is_taken_at_the_time_that_is_reached():
     t = np.arange(4) * 0.5
     known = np.array([7.0, 1.0, -2.0, 4.0]) * np.ones((6, 1))
-    data = Data({"u": np.zeros((6, 4))}, {"x": 0.5, "t": 0.5}, {"V": known})
+    data = GridData({"u": np.zeros((6, 4))}, {"x": 0.5, "t": 0.5}, {"V": known})
     found = simulate((law("u_t", {"V": 3.0}),), data)
     np.testing.assert_allclose(found.simulated["u"][0], 1.5 * np.array([0.0, 1.0, -1.0, 3.0]), atol=1e-12)
     assert found.times == pytest.approx(tuple(t))
@@ -52,7 +52,7 @@ def test_steps_are_of_fourth_order():
         t = np.arange(n + 1) * (1.6 / n)
         u0 = 0.3
         u = 1 / np.sqrt(1 + (1 / u0**2 - 1) * np.exp(-2 * t)) * np.ones((4, 1))
-        data = Data({"u": u}, {"x": 1.0, "t": 1.6 / n})
+        data = GridData({"u": u}, {"x": 1.0, "t": 1.6 / n})
         errors.append(np.abs(simulate((law("u_t", {"u": 1.0, "u^3": -1.0}),), data).simulated["u"] - u).max())
     assert 12 < errors[0] / errors[1] < 22 and errors[0] < 1e-3
 
@@ -61,7 +61,7 @@ def test_products_with_derivatives_and_complex_fields():
     """A soliton of i u_t = -u_xx / 2 - |u|^2 u: u = sech(x) exp(i t / 2); and u_t = -u u_x by characteristics."""
     x, t = np.linspace(-12, 12, 96, endpoint=False), np.arange(6) * 0.1
     u = (1 / np.cosh(x))[:, None] * np.exp(0.5j * t)
-    found = simulate((law("u_t", {"u_xx": 0.5j, "u*|u|^2": 1j}),), Data({"u": u}, {"x": x[1] - x[0], "t": 0.1}))
+    found = simulate((law("u_t", {"u_xx": 0.5j, "u*|u|^2": 1j}),), GridData({"u": u}, {"x": x[1] - x[0], "t": 0.1}))
     assert found.error < 1e-4
     z = np.arange(64) * 2 * np.pi / 64
     moved = []
@@ -70,7 +70,7 @@ def test_products_with_derivatives_and_complex_fields():
         for _ in range(60):
             start = z - time * 0.5 * np.sin(start)
         moved.append(0.5 * np.sin(start))
-    found = simulate((law("u_t", {"u*u_x": -1.0}),), Data({"u": np.stack(moved, 1)}, {"x": z[1], "t": 0.1}))
+    found = simulate((law("u_t", {"u*u_x": -1.0}),), GridData({"u": np.stack(moved, 1)}, {"x": z[1], "t": 0.1}))
     assert found.error < 1e-6
 
 
@@ -79,7 +79,7 @@ def test_waves_above_two_thirds_of_the_highest_are_left_out_of_products():
     x = np.arange(16) * 2 * np.pi / 16
     for k, kept in ((2, True), (3, False)):
         u = np.cos(k * x)[:, None] * np.ones(2)
-        made = simulate((law("u_t", {"u^2": 1.0}),), Data({"u": u}, {"x": x[1], "t": 1e-3})).simulated["u"][:, 1]
+        made = simulate((law("u_t", {"u^2": 1.0}),), GridData({"u": u}, {"x": x[1], "t": 1e-3})).simulated["u"][:, 1]
         square = np.fft.rfft(made)[2 * k].real / 8
         assert (square == pytest.approx(0.5e-3, rel=1e-2)) if kept else abs(square) < 1e-12
 
@@ -94,7 +94,7 @@ def test_a_time_of_the_data_takes_as_many_steps_as_the_fastest_term_needs(monkey
     """h c |u| (2/3 w) / 0.4, with w the larger of the highest waves of both directions, at most 200."""
     rng = np.random.default_rng(0)
     u = rng.standard_normal((8, 6, 2))
-    data = Data({"u": u}, {"x": 0.5, "y": 0.2, "t": 1.0})
+    data = GridData({"u": u}, {"x": 0.5, "y": 0.2, "t": 1.0})
     taken = []
     monkeypatch.setattr(_Machine, "_step", lambda self, v, h, i: taken.append(h) or v)
     size = np.abs(u[..., 0]).max()
@@ -115,22 +115,22 @@ def test_ends_that_differ_by_more_than_eight_typical_steps_are_not_periodic():
     """Straight lines of unequal slopes: n points are n - 1 typical steps from one end to the other."""
 
     def line(n):
-        return Data({"u": np.arange(n)[:, None] * np.array([1.0, -3.0, 0.2])}, {"x": 1.0, "t": 1.0})
+        return GridData({"u": np.arange(n)[:, None] * np.array([1.0, -3.0, 0.2])}, {"x": 1.0, "t": 1.0})
 
     _check_periodic(line(9))
     with pytest.raises(InputError, match="by 9 typical steps"):
         _check_periodic(line(10))
-    turned = Data({"u": np.moveaxis(np.arange(10.0) * np.ones((4, 2, 1)), -1, 1)}, {"x": 1.0, "y": 1.0, "t": 1.0})
+    turned = GridData({"u": np.moveaxis(np.arange(10.0) * np.ones((4, 2, 1)), -1, 1)}, {"x": 1.0, "y": 1.0, "t": 1.0})
     with pytest.raises(InputError, match="ends of y by 9"):
         _check_periodic(turned)
 
 
 def test_constant_fields_and_second_order_in_time():
-    _check_periodic(Data({"u": np.full((5, 3), 4.0)}, {"x": 1.0, "t": 1.0}))
+    _check_periodic(GridData({"u": np.full((5, 3), 4.0)}, {"x": 1.0, "t": 1.0}))
     rounded = np.full((300, 3), 4.0)
     rounded[-1] += 1e-12  # many typical steps, but rounding
-    _check_periodic(Data({"u": rounded}, {"x": 1.0, "t": 1.0}))
-    data = Data({"u": np.ones((6, 3))}, {"x": 1.0, "t": 1.0})
+    _check_periodic(GridData({"u": rounded}, {"x": 1.0, "t": 1.0}))
+    data = GridData({"u": np.ones((6, 3))}, {"x": 1.0, "t": 1.0})
     with pytest.raises(InputError, match="first order in time"):
         simulate((law("u_tt", {"u": 1.0}),), data)
 

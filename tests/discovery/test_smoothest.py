@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gnomon.discovery import Polynomial, Spectral
+from gnomon.discovery import LocalPolynomial, Spectral
 from gnomon.discovery.derivatives import smoothing_rule
 from gnomon.discovery.derivatives.polynomial import left_out_errors
 
@@ -20,7 +20,7 @@ def expected_rule(lines):
     best = min(errors, key=errors.get)
     local = left_out_errors(lines)
     if local and min(local.values()) <= errors[best]:
-        return Polynomial(*min(local, key=local.get))
+        return LocalPolynomial(*min(local, key=local.get))
     return Spectral((best + 0.5) / (n / 2))
 
 

@@ -8,7 +8,7 @@ from gnomon.core import InputError
 from gnomon.discovery import WeakForm
 from gnomon.discovery.forms.unbiased import noise_variance
 from gnomon.discovery.forms.weak import _Bumps, _centers, _matched, _Values, bump
-from gnomon.discovery.grid import Data
+from gnomon.discovery.grid import GridData
 from gnomon.discovery.term import parse
 
 
@@ -59,7 +59,7 @@ def by_loops(values, windows, centers):
 def test_rows_are_integrals_against_bumps_with_derivatives_on_the_bumps(complex_numbers):
     """Grid (40, 36), half widths (8, 6): 10 and 12 centers, each axis cut into as many blocks as it has windows."""
     u = smooth((40, 36), 0, complex_numbers)
-    data = Data({"u": u}, {"x": 0.3, "t": 0.7})
+    data = GridData({"u": u}, {"x": 0.3, "t": 0.7})
     names = ("1", "u", "u^2", "u_x", "u_xx", "u*u_x", "u^2*u_x", "u*u_xx", "u_x^2")
     form = WeakForm(degree=6, half_widths=(8, 6))
     system = form.systems(data, [parse(t) for t in names], 1, call="f()")["u"]
@@ -92,7 +92,7 @@ def test_rows_are_integrals_against_bumps_with_derivatives_on_the_bumps(complex_
 
 def test_three_axes_are_contracted_one_after_the_other():
     u = smooth((20, 24, 22), 3)
-    data = Data({"u": u}, {"x": 0.3, "y": 0.5, "t": 0.7})
+    data = GridData({"u": u}, {"x": 0.3, "y": 0.5, "t": 0.7})
     system = WeakForm(half_widths=(6, 7, 6)).systems(data, [parse("u_xyy")], 1, call="")["u"]
     halves, steps, orders = (6, 7, 6), (0.3, 0.5, 0.7), (1, 2, 0)
     windows = [(-1) ** k * bump(a, 8, k) / (a * h) ** k for a, h, k in zip(halves, steps, orders, strict=True)]
@@ -164,7 +164,7 @@ def test_fields_share_the_smallest_half_width_and_time_has_order_one():
     x = np.arange(300)[:, None] + 0.0 * np.arange(200)
     t = np.arange(200) + 0.0 * x
     fields = {"u": np.cos(0.02 * x + 0.03 * t), "v": np.cos(0.3 * x + 0.04 * t)}
-    data = Data(fields, {"x": 1.0, "t": 1.0})
+    data = GridData(fields, {"x": 1.0, "t": 1.0})
     halves = WeakForm()._half_widths(data, "")
     assert halves == tuple(min(_matched(f, a, 8, k) for f in fields.values()) for a, k in ((0, 2), (1, 1)))
     assert WeakForm(half_widths=(7,))._half_widths(data, "") == halves  # one number does not fit two axes
@@ -183,24 +183,24 @@ def test_axes_need_room_for_a_bump_and_its_derivatives():
     for n, name, needed in ((16, "u_xx", 17), (18, "u_xxx", 19), (14, "u", 15)):
         form = WeakForm(half_widths=(6, 6))
         with pytest.raises(InputError, match=f"needs {needed}"):
-            form.systems(Data({"u": smooth((n, 30), 0)}, {"x": 1.0, "t": 1.0}), [parse(name)], 1, call="")
-        form.systems(Data({"u": smooth((needed, 30), 0)}, {"x": 1.0, "t": 1.0}), [parse(name)], 1, call="")
+            form.systems(GridData({"u": smooth((n, 30), 0)}, {"x": 1.0, "t": 1.0}), [parse(name)], 1, call="")
+        form.systems(GridData({"u": smooth((needed, 30), 0)}, {"x": 1.0, "t": 1.0}), [parse(name)], 1, call="")
     with pytest.raises(InputError, match="needs 17"):
-        form.systems(Data({"u": smooth((30, 16), 0)}, {"x": 1.0, "t": 1.0}), [parse("u")], 2, call="")
+        form.systems(GridData({"u": smooth((30, 16), 0)}, {"x": 1.0, "t": 1.0}), [parse("u")], 2, call="")
 
 
 def test_products_of_noisy_fields_are_freed_of_the_mean_of_the_noise():
     rng = np.random.default_rng(0)
     u = smooth((50, 40), 0) + 0.3 * rng.standard_normal((50, 40))
     v = smooth((50, 40), 5)
-    values = _Values(Data({"u": u, "v": v}, {"x": 1.0, "t": 1.0}), WeakForm().derivative, "")
+    values = _Values(GridData({"u": u, "v": v}, {"x": 1.0, "t": 1.0}), WeakForm().derivative, "")
     s = noise_variance(u)
     assert s > 0 and noise_variance(v) == 0
     np.testing.assert_allclose(values.product({"u": 2, "v": 2}), (u**2 - s) * v**2)
     np.testing.assert_allclose(values.product({"u": 1, "v": 3}), u * v**3)
     np.testing.assert_allclose(values.product({"u": 3}), u**3 - 3 * s * u)
     w = u + 1j * (v + 0.3 * rng.standard_normal(v.shape))
-    values = _Values(Data({"w": w}, {"x": 1.0, "t": 1.0}), WeakForm().derivative, "")
+    values = _Values(GridData({"w": w}, {"x": 1.0, "t": 1.0}), WeakForm().derivative, "")
     s = noise_variance(w)
     np.testing.assert_allclose(values.product({"w": 1, "|w|": 2}), w * np.abs(w) ** 2 - 2 * s * w)
     np.testing.assert_allclose(values.product({"w": 1, "|w|": 1}), w * np.abs(w))

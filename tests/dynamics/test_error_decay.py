@@ -9,7 +9,7 @@ import torch
 from numpy.testing import assert_allclose
 
 from gnomon.core import InputError
-from gnomon.dynamics import Flow, error_decay, modes
+from gnomon.dynamics import GradientFlow, error_decay, modes
 from gnomon.training import SGD, Adam
 from tests.oracles.ball import rolled
 
@@ -42,12 +42,12 @@ def test_momentum_at_its_double_root():
 
 def test_the_flow_loses_no_digits_where_little_happens():
     rates, times = torch.tensor([1e-18, 1e-9], dtype=torch.float64), torch.tensor([1.0], dtype=torch.float64)
-    assert_allclose(Flow().gain(rates, times)[0], [1.0, 1 - 0.5e-9], rtol=1e-15)
+    assert_allclose(GradientFlow().gain(rates, times)[0], [1.0, 1 - 0.5e-9], rtol=1e-15)
 
 
 def test_infinite_time():
     rates, forever = torch.tensor([0.0, 1.0, 5.0], dtype=torch.float64), torch.tensor([inf], dtype=torch.float64)
-    for optimizer in (Flow(), SGD(0.1), SGD(0.1, momentum=0.5)):
+    for optimizer in (GradientFlow(), SGD(0.1), SGD(0.1, momentum=0.5)):
         decay = error_decay(optimizer)
         assert decay.remainder(rates, forever)[0].tolist() == [1.0, 0.0, 0.0]
         assert_allclose(decay.gain(rates, forever)[0], [inf, 1.0, 0.2])
@@ -85,7 +85,10 @@ def test_times_move_to_whole_steps():
 
 @pytest.mark.parametrize(
     "optimizer, message",
-    [(Adam(), r"optimizer must be Flow\(\) or SGD"), (SGD(0.1, decay=0.1), "the optimizer is SGD.*without decay")],
+    [
+        (Adam(), r"optimizer must be GradientFlow\(\) or SGD"),
+        (SGD(0.1, decay=0.1), "the optimizer is SGD.*without decay"),
+    ],
 )
 def test_rules_that_are_no_descent_along_the_gradient_are_refused(optimizer, message):
     with pytest.raises(InputError, match=r"modes\(K, y\): " + message):

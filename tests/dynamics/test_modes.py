@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import expm
 
 from gnomon.core import InputError
-from gnomon.dynamics import Flow, modes, predict_from_kernel
+from gnomon.dynamics import GradientFlow, modes, predict_from_kernel
 from gnomon.training import SGD
 from tests.dynamics.linear import model
 from tests.oracles.training import steps
@@ -36,7 +36,7 @@ def test_each_mode_decays_as_told_in_a_trained_model(alpha):
 
 def test_the_time_of_a_mode_brings_its_error_to_the_fraction():
     case = model()
-    for way in (Flow(), SGD(0.1)):
+    for way in (GradientFlow(), SGD(0.1)):
         result = modes(case.ntk, case.y, optimizer=way)
         for i, time in enumerate(result.time(0.05).tolist()):
             left = abs(float(result.error([time])[0, i]))

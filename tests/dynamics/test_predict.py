@@ -13,7 +13,7 @@ from gnomon.core import InputError, NotFiniteError
 from gnomon.dynamics import (
     CrossEntropy,
     Exponential,
-    Flow,
+    GradientFlow,
     Hinge,
     Logistic,
     Squared,
@@ -83,7 +83,7 @@ def test_infinite_time_with_a_penalty_is_ridge_regression_from_the_initial_funct
     n, p = case.phi.shape
     hessian = case.phi.T @ case.phi / n + alpha * np.eye(p)
     change = np.linalg.solve(hessian, case.phi.T @ (case.y - case.phi @ case.theta0) / n)
-    for way in (Flow(), SGD(0.05), SGD(0.05, momentum=0.9)):
+    for way in (GradientFlow(), SGD(0.05), SGD(0.05, momentum=0.9)):
         run = predict_from_kernel(
             case.ntk, case.y, test=case.test, times=[inf], penalty=alpha, optimizer=way, **case.starts
         )

@@ -16,7 +16,7 @@ from torch import nn
 import gnomon
 from gnomon.estimators import KernelTransformer, NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
 from gnomon.estimators.problem import WeightedKernel
-from gnomon.estimators.table import Rows
+from gnomon.estimators.table import TableRows
 from gnomon.linalg.solve import Nystrom
 
 
@@ -127,7 +127,7 @@ def test_features_have_the_kernel_as_inner_products(table):
 def test_the_kernel_travels_to_other_processes(table):
     X, _ = table
     x = torch.from_numpy(X)
-    rows = Rows(x, x[:, :1], torch.full((40,), 2.0, dtype=torch.float64))
+    rows = TableRows(x, x[:, :1], torch.full((40,), 2.0, dtype=torch.float64))
     kernel = WeightedKernel(NTKRegressor(depth=2).fit(X, X[:, 0]).kernel_, rows)
     some, others = torch.arange(5), torch.tensor([7, 3])
     whole = 2 * kernel.kernel(x)  # D K D with D = sqrt(2)

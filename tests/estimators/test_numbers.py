@@ -17,7 +17,7 @@ from gnomon.estimators.calibration import temperature
 from gnomon.estimators.network import candidates
 from gnomon.estimators.problem import EXAMINED, examined_rows
 from gnomon.estimators.selection import DEEPEST, GRID
-from gnomon.estimators.table import Rows, Scaling, moments
+from gnomon.estimators.table import Scaling, TableRows, moments
 from gnomon.linalg.shortcut import FLOOR
 
 rng = np.random.default_rng(0)
@@ -68,7 +68,7 @@ def test_a_column_that_varies_by_less_than_ten_roundings_is_constant(gap, consta
 
 
 def test_a_weighted_mean_that_is_zero_counts_as_one():
-    rows = Rows(torch.zeros(2, 1).double(), torch.zeros(2, 1).double(), torch.tensor([1.0, 3.0]).double())
+    rows = TableRows(torch.zeros(2, 1).double(), torch.zeros(2, 1).double(), torch.tensor([1.0, 3.0]).double())
     assert rows.mean(torch.tensor([2.0, 6.0]).double()) == 5.0 and rows.mean(torch.zeros(2).double()) == 1.0
     assert rows.total == 4.0 and rows.root.tolist() == pytest.approx([1.0, 3**0.5])
 

@@ -7,7 +7,7 @@ import torch
 from gnomon.estimators import NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
 from gnomon.estimators import problem as module
 from gnomon.estimators.network import NetworkKernel
-from gnomon.estimators.table import Rows
+from gnomon.estimators.table import TableRows
 from gnomon.linalg.solve import ConjugateGradient, Nystrom
 
 
@@ -66,7 +66,7 @@ def test_the_examined_part_is_the_same_whether_its_entries_are_computed_or_taken
     monkeypatch.setattr(module, "EXAMINED", 25)
     X, y = table(40)
     kernel = NTKClassifier(depth=2, ridge=0.1).fit(X, y).kernel_
-    rows = Rows(torch.from_numpy(X), torch.zeros(40, 1).double(), torch.ones(40).double())
+    rows = TableRows(torch.from_numpy(X), torch.zeros(40, 1).double(), torch.ones(40).double())
     computed, taken = (module.KernelRegression(kernel, rows, float("inf")) for _ in range(2))
     assert taken.gram.shape == (40, 40)
     torch.testing.assert_close(taken.examined().gram, computed.examined().gram)

@@ -11,7 +11,7 @@ import gnomon
 from gnomon.checks import signal, suspects
 from gnomon.checks.network.chance import chance_findings
 from gnomon.checks.network.normalization import normalization_findings
-from gnomon.checks.run.outcome import Outcome, outcome_findings
+from gnomon.checks.run.outcome import AccuracyOutcome, outcome_findings
 from gnomon.checks.run.step_size import step_size_findings
 from gnomon.core.results import Level
 from gnomon.examination.steps.columns import DataChecks
@@ -78,10 +78,10 @@ def test_a_rate_at_which_the_loss_rises_and_a_smaller_one_at_which_it_does_not()
 
 
 def test_training_that_hardly_beats_a_guess_is_told_and_a_hard_problem_is_not():
-    low = Outcome(0.26, 0.21, 1000, 500, guess=0.205, simple=0.28)
+    low = AccuracyOutcome(0.26, 0.21, 1000, 500, guess=0.205, simple=0.28)
     assert kinds(outcome_findings(low)) == ["not-learning"] and outcome_findings(low)[0].level is Level.WARNING
     assert outcome_findings(replace(low, train=0.5, test=0.48)) == ()
-    assert outcome_findings(Outcome(0.96, 0.95, 1000, 500, guess=0.94, simple=0.96)) == ()
+    assert outcome_findings(AccuracyOutcome(0.96, 0.95, 1000, 500, guess=0.94, simple=0.96)) == ()
 
 
 def test_a_gap_that_the_shares_of_classes_explain_is_no_overfitting():
@@ -90,7 +90,7 @@ def test_a_gap_that_the_shares_of_classes_explain_is_no_overfitting():
     right = (y == 0).double()  # it always says 0
     alike = _alike(right, y, train)
     assert alike == pytest.approx(0.98)
-    told = Outcome(0.98, 0.8, 1000, 1000, guess=0.98, alike=alike)
+    told = AccuracyOutcome(0.98, 0.8, 1000, 1000, guess=0.98, alike=alike)
     assert outcome_findings(told) == () and kinds(outcome_findings(replace(told, alike=0.8))) == ["overfit"]
 
 

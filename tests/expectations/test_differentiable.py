@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from gnomon.kernels.duals import Erf, Quadrature, ReLU, Step
+from gnomon.kernels.duals import Erf, Heaviside, Quadrature, ReLU
 
 F64 = torch.float64
 
@@ -58,7 +58,7 @@ def test_second_derivatives():
 
 
 @pytest.mark.parametrize(
-    "function, closed", [(torch.erf, Erf()), (torch.relu, ReLU()), (lambda x: (x > 0).to(x.dtype), Step())]
+    "function, closed", [(torch.erf, Erf()), (torch.relu, ReLU()), (lambda x: (x > 0).to(x.dtype), Heaviside())]
 )
 def test_gradients_equal_those_of_the_closed_form(function, closed):
     inputs = arguments(

@@ -9,7 +9,7 @@ import torch
 from gnomon.expectations.line import Sampler
 from gnomon.expectations.loops import sums
 from gnomon.expectations.mehler import coefficients
-from gnomon.kernels.duals import ReLU, Step
+from gnomon.kernels.duals import Heaviside, ReLU
 
 F64 = torch.float64
 
@@ -28,7 +28,7 @@ def series(found, root, rho, tolerance):
     return out, left
 
 
-@pytest.mark.parametrize("function, closed", [(torch.relu, ReLU()), (step, Step())])
+@pytest.mark.parametrize("function, closed", [(torch.relu, ReLU()), (step, Heaviside())])
 @pytest.mark.parametrize("terms", [32, 128, 512])
 def test_the_certificate_holds_and_is_not_idle(function, closed, terms):
     root = torch.tensor([0.7, 1.6], dtype=F64)

@@ -13,7 +13,7 @@ from gnomon.expectations import smoothing
 from gnomon.expectations.functions import Derivative
 from gnomon.expectations.pieces import RESOLVED, find
 from gnomon.expectations.smoothing import double_integrals, octaves, parity, polynomials, tables
-from gnomon.kernels.duals import GELU, Erf, ReLU, Step
+from gnomon.kernels.duals import GELU, Erf, Heaviside, ReLU
 from tests.shares import in_full
 
 RADIUS = 10
@@ -40,7 +40,7 @@ def integrals(function, root_a, root_b, rho):
 
 CLOSED = {
     "relu": (torch.relu, ReLU().dual),
-    "step": (step, Step().dual),
+    "step": (step, Heaviside().dual),
     "erf": (torch.erf, Erf().dual),
     "erf'": (Derivative(torch.erf), Erf().dual_derivative),
     "gelu": (torch.nn.functional.gelu, GELU().dual),

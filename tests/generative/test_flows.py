@@ -14,7 +14,7 @@ from gnomon.generative import ContinuousFlow, Flow, FlowMatching, autoregressive
 from gnomon.generative.continuous import TimeNetwork
 from gnomon.generative.divergence import Exact, Hutchinson, hutchinson_trace
 from gnomon.generative.flows.autoregressive import Autoregressive, MaskedNetwork, SplineAutoregressive
-from gnomon.generative.flows.base import Inverse
+from gnomon.generative.flows.base import InverseTransform
 from gnomon.generative.flows.mixing import Mixing
 from gnomon.generative.flows.planar import Planar
 from gnomon.generative.flows.ready import autoregressive_spline_flow
@@ -33,7 +33,7 @@ def shaken(model, seed=0, size=0.3):
 
 
 def inverse_autoregressive():
-    return Flow([Inverse(Autoregressive(MaskedNetwork(2, 2, hidden=16))) for _ in range(2)], shape=(2,))
+    return Flow([InverseTransform(Autoregressive(MaskedNetwork(2, 2, hidden=16))) for _ in range(2)], shape=(2,))
 
 
 MAKERS = {

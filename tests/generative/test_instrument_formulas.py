@@ -34,7 +34,7 @@ from gnomon.generative.instruments import (
 from gnomon.generative.instruments.density import DensityCheck
 from gnomon.generative.instruments.gradients import GeneratorGradients
 from gnomon.generative.instruments.latent import LatentHoles, PcaGap
-from gnomon.generative.instruments.neighbors import Coverage, Memorization
+from gnomon.generative.instruments.neighbors import SampleCoverage, SampleMemorization
 from gnomon.generative.instruments.posterior import ElboGap
 from gnomon.generative.instruments.ratio import RatioCalibration
 from gnomon.generative.instruments.score import ScoreError
@@ -54,8 +54,8 @@ def density(integral=1.0, back=0.0, off=0.0, interval=None):
 
 
 THRESHOLDS = [
-    (Coverage(0.905, 0.97, 0.011, 5), Coverage(0.905, 0.97, 0.0105, 5)),  # 6 standard errors
-    (Memorization(0.9, 0.5, 0.0101, 200), Memorization(0.9, 0.5, 0.0099, 200)),
+    (SampleCoverage(0.905, 0.97, 0.011, 5), SampleCoverage(0.905, 0.97, 0.0105, 5)),  # 6 standard errors
+    (SampleMemorization(0.9, 0.5, 0.0101, 200), SampleMemorization(0.9, 0.5, 0.0099, 200)),
     (TwoSample("energy", 0.3, 0.0101, 9), TwoSample("energy", 0.3, 0.01, 9)),
     (ScoreError(0.49, 0.09, 9), ScoreError(0.51, 0.09, 9)),
     (ScoreError(0.49, 0.09, 9), ScoreError(0.49, 0.11, 9)),
@@ -160,7 +160,7 @@ def test_copies_are_counted_and_compared_with_exchanged_examples():
         own = set(torch.randperm(13, generator=generator)[:5].tolist())
         larger += np.mean([i in own for i in nearest]) >= copied - 1e-12
     assert_allclose([found.copied, found.expected, found.p_value], [copied, 5 / 13, (1 + larger) / 100], rtol=1e-9)
-    levels = [Memorization(copied, 0.5, 0.001, 9).findings[0].level.name for copied in (0.74, 0.76)]
+    levels = [SampleMemorization(copied, 0.5, 0.001, 9).findings[0].level.name for copied in (0.74, 0.76)]
     assert levels == ["WARNING", "PROBLEM"]  # below and above half of the samples that would not be copies by chance
 
 

@@ -19,7 +19,7 @@ from gnomon.generative.instruments import (
     ratio_calibration,
     score_curl,
 )
-from gnomon.generative.instruments.neighbors import Memorization, nearest_distances
+from gnomon.generative.instruments.neighbors import SampleMemorization, nearest_distances
 from tests.generative.test_instrument_formulas import THRESHOLDS
 
 LEVELS = {
@@ -38,7 +38,7 @@ def test_findings_have_their_level():
     ("copied", "level"), [(0.5, "WARNING"), (0.4, "WARNING"), (0.74, "WARNING"), (0.75, "PROBLEM"), (1.0, "PROBLEM")]
 )
 def test_copying_is_a_problem_from_half_of_what_chance_leaves_on(copied, level):
-    assert Memorization(copied, 0.5, 0.001, 9).findings[0].level.name == level
+    assert SampleMemorization(copied, 0.5, 0.001, 9).findings[0].level.name == level
 
 
 def test_the_default_classifier_has_as_many_neighbors_as_the_root_of_the_examples():

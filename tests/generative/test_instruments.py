@@ -38,7 +38,7 @@ from gnomon.generative.instruments.latent import latent_knn_score, reconstructio
 from gnomon.generative.instruments.ratio import js_estimate, ratio_calibration
 from gnomon.generative.instruments.score import score_curl
 from gnomon.generative.instruments.style import feature_covariance
-from gnomon.generative.vae import Gaussian
+from gnomon.generative.vae import GaussianObservation
 
 D = torch.float64
 RING = ring(8, std=0.15)
@@ -196,7 +196,7 @@ def test_densities_in_more_dimensions_are_checked_by_samples():
 def test_a_collapsed_posterior_is_found_and_a_used_one_is_not():
     torch.manual_seed(0)
     x = torch.randn(200, 1) @ torch.tensor([[1.0, 2.0]]) + 0.1 * torch.randn(200, 2)
-    vae = VAE(nn.Linear(2, 2), nn.Linear(1, 2), latent=1, shape=(2,), observation=Gaussian(0.3))
+    vae = VAE(nn.Linear(2, 2), nn.Linear(1, 2), latent=1, shape=(2,), observation=GaussianObservation(0.3))
     assert elbo_gap(vae, x).findings == ()
     with torch.no_grad():
         for p in (*vae.encoder.parameters(), vae.decoder.weight):
@@ -208,7 +208,7 @@ def test_a_collapsed_posterior_is_found_and_a_used_one_is_not():
 
 def test_the_gap_is_that_of_the_exact_posterior():
     """x = 2 z + e: the posterior of z has variance 1 / 5 and mean 2 x / 5; the encoder claims variance 1 and mean 0."""
-    vae = VAE(nn.Linear(1, 2), nn.Linear(1, 1), latent=1, shape=(1,), observation=Gaussian(1.0)).double()
+    vae = VAE(nn.Linear(1, 2), nn.Linear(1, 1), latent=1, shape=(1,), observation=GaussianObservation(1.0)).double()
     with torch.no_grad():
         for p in vae.encoder.parameters():
             p.zero_()

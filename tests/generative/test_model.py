@@ -9,7 +9,7 @@ from torch.distributions import Independent, Normal
 from gnomon.core.errors import InputError
 from gnomon.generative import Autoencoder, Flow, bits_per_dimension
 from gnomon.generative.autoencoder import linear_autoencoder
-from gnomon.generative.flows.base import Shift
+from gnomon.generative.flows.base import ShiftTransform
 from gnomon.generative.model import check_continuous, dequantize, standard_normal
 
 
@@ -47,7 +47,7 @@ def test_data_are_continuous_if_half_of_their_first_numbers_differ():
 
 
 def test_the_loss_of_a_model_is_the_mean_over_examples_and_shapes_are_checked():
-    flow = Flow([Shift(2), Shift(2)], shape=(2,))
+    flow = Flow([ShiftTransform(2), ShiftTransform(2)], shape=(2,))
     flow.transforms[0].amount.data += torch.tensor([1.0, -2.0])
     flow.transforms[1].amount.data += torch.tensor([0.5, 0.5])
     x = torch.randn(5, 2)

@@ -31,13 +31,13 @@ from gnomon.generative.diffusion.exact import ExactNetwork
 from gnomon.generative.diffusion.flow import flow_log_prob, flow_samples
 from gnomon.generative.diffusion.schedule import Schedule, cosine_schedule, linear_schedule
 from gnomon.generative.diffusion.stochastic import forward_path, reverse_samples
-from gnomon.generative.flows.base import Shift
+from gnomon.generative.flows.base import ShiftTransform
 from gnomon.generative.game import Alternating, Extragradient, Simultaneous, game_path, game_rotation
 from gnomon.generative.gan import Minimax, NonSaturating, Wasserstein
 from gnomon.generative.instruments.latent import pca_gap
 from gnomon.generative.model import dequantize
 from gnomon.generative.play import gan_field
-from gnomon.generative.vae import Bernoulli, Gaussian, gaussian_kl
+from gnomon.generative.vae import Bernoulli, GaussianObservation, gaussian_kl
 from gnomon.generative.wrapped import DistributionModel
 from gnomon.training import SGD, Adam
 from tests.generative.bad_inputs import Shifted
@@ -55,7 +55,7 @@ def probabilistic_pca(s=0.6, wrong=0.0):
         encoder.weight[0], encoder.weight[1] = w[:, 0] / s**2 / precision, 0.0
         encoder.bias[:] = torch.tensor([wrong, -log(precision)], dtype=D)
     exact = torch.distributions.MultivariateNormal(torch.zeros(3, dtype=D), w @ w.T + s**2 * torch.eye(3, dtype=D))
-    return VAE(encoder, decoder, latent=1, shape=(3,), observation=Gaussian(s)), exact, precision
+    return VAE(encoder, decoder, latent=1, shape=(3,), observation=GaussianObservation(s)), exact, precision
 
 
 def test_the_bound_of_a_vae_is_tight_for_the_exact_posterior_and_else_off_by_its_divergence():
@@ -297,7 +297,7 @@ def test_every_game_can_be_played_and_leaves_the_model_as_it_was(game, rule):
 def test_training_is_that_of_the_one_loop_for_every_kind_of_data():
     x = torch.randn(60, 2, generator=torch.Generator().manual_seed(0)) + 2
     loader = DataLoader(TensorDataset(x, torch.zeros(60)), batch_size=7)
-    runs = [fit(Flow([Shift(2)], shape=(2,)), data, optimizer=SGD(1.0), steps=1, batch=None)
+    runs = [fit(Flow([ShiftTransform(2)], shape=(2,)), data, optimizer=SGD(1.0), steps=1, batch=None)
             for data in (x, x.numpy(), loader, (x, torch.zeros(60)))]  # fmt: skip
     for run in runs:
         assert_allclose(run.model.transforms[0].amount.detach(), x.mean(0), atol=1e-5)

@@ -12,11 +12,11 @@ from gnomon.generative.flows import (
     Autoregressive,
     Coupling,
     Flow,
-    Inverse,
+    InverseTransform,
     MaskedNetwork,
     Mixing,
     Planar,
-    Shift,
+    ShiftTransform,
     SplineAutoregressive,
     SplineCoupling,
     alternating,
@@ -34,7 +34,7 @@ MAPS = {
     "autoregressive spline": lambda: SplineAutoregressive(MaskedNetwork(5, 11, hidden=16), bins=4, bound=3.0),
     "planar": lambda: Planar(5),
     "mixing": lambda: Mixing(5),
-    "inverse": lambda: Inverse(Coupling(coupling_network(2, 6, hidden=8), STAYS)),
+    "inverse": lambda: InverseTransform(Coupling(coupling_network(2, 6, hidden=8), STAYS)),
     "chain": lambda: Flow([Mixing(5), Planar(5), Coupling(coupling_network(2, 6, hidden=8), STAYS)], shape=(5,)),
 }
 
@@ -200,7 +200,7 @@ def test_masked_networks_see_earlier_coordinates_and_act_with_the_weights_of_a_p
 
 
 def test_a_shift_and_its_inverse_keep_volumes():
-    layer = Shift(2)
+    layer = ShiftTransform(2)
     layer.amount.data += torch.tensor([1.0, -3.0])
     assert layer(torch.zeros(1, 2))[0].tolist() == [[1.0, -3.0]] and layer(torch.zeros(1, 2))[1].tolist() == [0.0]
     assert layer.inverse(torch.zeros(1, 2))[0].tolist() == [[-1.0, 3.0]]

@@ -8,7 +8,7 @@ from torch.distributions import Normal, kl_divergence
 
 from gnomon.core.errors import InputError
 from gnomon.generative import VAE
-from gnomon.generative.vae import Bernoulli, Gaussian
+from gnomon.generative.vae import Bernoulli, GaussianObservation
 
 
 def vae(**options):
@@ -17,7 +17,7 @@ def vae(**options):
     return VAE(nn.Sequential(nn.Flatten(), encoder), decoder, latent=2, shape=(2, 3), **options).double()
 
 
-@pytest.mark.parametrize("observation", [Gaussian(0.7), Bernoulli()])
+@pytest.mark.parametrize("observation", [GaussianObservation(0.7), Bernoulli()])
 def test_losses_are_the_divergence_minus_the_fit_of_one_draw(observation):
     model = vae(observation=observation, beta=0.3)
     x = torch.rand(5, 2, 3).double().round() if isinstance(observation, Bernoulli) else torch.randn(5, 2, 3).double()
@@ -43,7 +43,7 @@ def test_losses_are_the_divergence_minus_the_fit_of_one_draw(observation):
 
 
 def test_log_prob_takes_32_draws_and_samples_are_observed():
-    model, x = vae(observation=Gaussian(0.7)), torch.randn(3, 2, 3).double()
+    model, x = vae(observation=GaussianObservation(0.7)), torch.randn(3, 2, 3).double()
     torch.testing.assert_close(model.log_prob(x), model.bound(x, 32))
     generator = torch.Generator().manual_seed(2)
     z = torch.randn(4, 2, generator=generator, dtype=torch.float64)

@@ -28,7 +28,17 @@ def faults(source: Path) -> list[str]:
                 found.append(f"{name}, line {line}: unfinished work in a comment")
             if (anchor := ANCHOR.fullmatch(comment.strip())) and anchor[1] not in equations:
                 found.append(f"{name}, line {line}: no docstring of this file has an equation {anchor[1]}")
-    return found
+    return found + repeated_class_names(source)
+
+
+def repeated_class_names(source: Path) -> list[str]:
+    """Class names that two places of a package folder define: a name alone says which class is meant."""
+    places: dict[str, list[str]] = {}
+    for name, path in modules(source).items():
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(f"{name}, line {node.lineno}")
+    return [f"class {name} is defined {len(at)} times: {'; '.join(at)}" for name, at in places.items() if len(at) > 1]
 
 
 def _comments(path: Path) -> list[tuple[int, str]]:

@@ -134,10 +134,13 @@ def test_budgets(tmp_path, place, text, words):
         ("def f():\n    global state\n", "mutable module state"),
         ("x = 1  # TO" + "DO later\n", "unfinished work"),
         ('"""y = 2 x   (1)"""\ny = 2  # (2)\n', "no docstring of this file has an equation (2)"),
+        ("class A: ...\n", "class A is defined 2 times: "),
+        ("def f():\n    class A: ...\n", "class A is defined 2 times: "),
     ],
 )
 def test_conventions(tmp_path, text, words):
-    assert conventions.faults(plant(tmp_path, {"a.py": '"""y = 2 x   (1)"""\ny = 2  # (1)\n'})) == []
+    sound = {"a.py": '"""y = 2 x   (1)"""\ny = 2  # (1)\n', "b.py": "class A: ...\nclass B: ...\n"}
+    assert conventions.faults(plant(tmp_path, sound)) == []
     assert says(conventions.faults(plant(tmp_path, {"a.py": text})), words)
 
 

@@ -62,7 +62,7 @@ def test_tiles_are_as_small_as_the_memory_asks(tmp_path):
 
 def test_finished_tiles_are_not_computed_again(tmp_path):
     x = torch.arange(10.0, dtype=torch.float64)[:, None]
-    task = store.Task(x, None, ("nngp",), torch.float64, 4, "same")
+    task = store.StoreTask(x, None, ("nngp",), torch.float64, 4, "same")
     calls, compute = count(lambda a, b: {"nngp": a @ (a if b is None else b).T})
     store.write(tmp_path / "k", task, compute)
     assert len(calls) == 6
@@ -165,7 +165,7 @@ def test_a_full_disk_is_said_and_the_same_call_continues(tmp_path):
     x = torch.randint(-(10**5), 10**5, (80, 3)).double()  # their products are exact
 
     def write():
-        task = store.Task(x, None, ("nngp",), torch.float64, 64, "same")
+        task = store.StoreTask(x, None, ("nngp",), torch.float64, 64, "same")
         return store.write(tmp_path / "k", task, lambda a, b: {"nngp": a @ (a if b is None else b).T})
 
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -6,7 +6,7 @@ from scipy.stats import norm, t
 
 from gnomon.core.errors import InputError, NotFiniteError
 from gnomon.linalg.lanczos import SpectralDensity, spectral_density, top_eigenpairs, tridiagonal
-from gnomon.linalg.operator import Dense
+from gnomon.linalg.operator import DenseOperator
 
 
 def symmetric(n, seed=0, decay=0.0):
@@ -21,7 +21,7 @@ def symmetric(n, seed=0, decay=0.0):
 @pytest.mark.parametrize(("n", "k", "decay"), [(40, 5, 0.0), (300, 8, 1.0), (6, 6, 0.0), (1, 1, 0.0)])
 def test_top_eigenpairs_agree_with_a_dense_solver(n, k, decay):
     a = symmetric(n, decay=decay)
-    found = top_eigenpairs(Dense(a), k)
+    found = top_eigenpairs(DenseOperator(a), k)
     values, vectors = torch.linalg.eigh(a)
     assert torch.allclose(found.values, values.flip(0)[:k], atol=1e-8)
     assert torch.allclose((found.vectors * vectors.flip(1)[:, :k]).sum(0).abs(), torch.ones(k).double(), atol=1e-6)
@@ -32,7 +32,7 @@ def test_top_eigenpairs_agree_with_a_dense_solver(n, k, decay):
 @pytest.mark.parametrize("steps", [1, 3, 8, 20])
 def test_the_residual_is_that_of_the_pair_itself_long_before_convergence(steps):
     a = symmetric(60)
-    found = top_eigenpairs(Dense(a), 1, steps=steps)
+    found = top_eigenpairs(DenseOperator(a), 1, steps=steps)
     residual = (a @ found.vectors - found.vectors * found.values).norm(dim=0)
     assert torch.allclose(found.residuals, residual, rtol=0, atol=1e-12)  # equation (2); rounding of a norm of order 1
     assert (torch.linalg.eigvalsh(a) - found.values).abs().min() <= found.residuals[0] + 1e-12
@@ -40,12 +40,12 @@ def test_the_residual_is_that_of_the_pair_itself_long_before_convergence(steps):
 
 def test_every_copy_of_a_multiple_eigenvalue_is_met_when_the_space_is_spanned():
     a = torch.diag(torch.tensor([3.0, 3.0, 3.0, 1.0, 0.0]).double())
-    assert torch.allclose(top_eigenpairs(Dense(a), 4).values, torch.tensor([3.0, 3.0, 3.0, 1.0]).double())
+    assert torch.allclose(top_eigenpairs(DenseOperator(a), 4).values, torch.tensor([3.0, 3.0, 3.0, 1.0]).double())
 
 
 def test_the_recurrence_holds_and_the_basis_stays_orthonormal():
     a = symmetric(60, decay=2.0)
-    alpha, beta, q = tridiagonal(Dense(a), torch.ones(60).double(), 30)
+    alpha, beta, q = tridiagonal(DenseOperator(a), torch.ones(60).double(), 30)
     t = torch.diag(alpha) + torch.diag(beta[:-1], 1) + torch.diag(beta[:-1], -1)
     assert torch.allclose(q.T @ q, torch.eye(30).double(), atol=1e-12)
     rest = a @ q - q @ t
@@ -55,7 +55,7 @@ def test_the_recurrence_holds_and_the_basis_stays_orthonormal():
 def test_the_quadrature_is_exact_for_polynomials_of_degree_2m_minus_1():
     a, m = symmetric(50), 4
     start = torch.randn(50, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
-    alpha, beta, _ = tridiagonal(Dense(a), start, m)
+    alpha, beta, _ = tridiagonal(DenseOperator(a), start, m)
     values, s = torch.linalg.eigh(torch.diag(alpha) + torch.diag(beta[:-1], 1) + torch.diag(beta[:-1], -1))
     unit = start / start.norm()
     for degree in range(2 * m):
@@ -67,7 +67,7 @@ def test_the_quadrature_is_exact_for_polynomials_of_degree_2m_minus_1():
 
 def test_the_density_has_the_moments_of_the_spectrum_within_its_statistical_error():
     a = symmetric(200, decay=0.5)
-    found = spectral_density(Dense(a), starts=64)
+    found = spectral_density(DenseOperator(a), starts=64)
     values = torch.linalg.eigvalsh(a)
     assert abs(float(found.weights.sum()) - 1) < 1e-12
     for degree in (1, 2):
@@ -79,23 +79,23 @@ def test_the_density_has_the_moments_of_the_spectrum_within_its_statistical_erro
 
 
 def test_every_start_of_the_density_is_another_vector():
-    found = spectral_density(Dense(symmetric(30)), steps=5, starts=3)
+    found = spectral_density(DenseOperator(symmetric(30)), steps=5, starts=3)
     points = found.points.reshape(3, 5)
     assert (points[0] - points[1]).abs().max() > 1e-3 and (points[1] - points[2]).abs().max() > 1e-3
 
 
 def test_bad_requests_are_refused():
     with pytest.raises(InputError, match="k must be at most 2, the size of the operator, but it is 3"):
-        top_eigenpairs(Dense(torch.eye(2)), 3)
+        top_eigenpairs(DenseOperator(torch.eye(2)), 3)
     with pytest.raises(NotFiniteError, match="not finite"):
-        top_eigenpairs(Dense(torch.full((3, 3), float("nan"))), 1)
+        top_eigenpairs(DenseOperator(torch.full((3, 3), float("nan"))), 1)
 
 
 def test_results_describe_themselves():
-    pairs = top_eigenpairs(Dense(torch.eye(3)), 2)
+    pairs = top_eigenpairs(DenseOperator(torch.eye(3)), 2)
     assert "2 eigenvalues" in pairs.verdict and set(pairs.to_dict()) == {"values", "residuals", "products", "verdict"}
     assert pairs.plots()[0].marks[0].y == tuple(pairs.values.tolist())
-    density = spectral_density(Dense(torch.diag(torch.tensor([1.0, 3.0]))), starts=400)
+    density = spectral_density(DenseOperator(torch.diag(torch.tensor([1.0, 3.0]))), starts=400)
     assert (
         set(density.to_dict()) == {"points", "weights", "starts", "verdict"}
         and "between about 1 and 3" in density.verdict
@@ -109,7 +109,7 @@ def test_a_space_that_is_exhausted_before_the_start_is_left_goes_on_with_a_vecto
     """The start is the first draw of the same generator, which lies in the exhausted space."""
     matrix = torch.zeros(4, 4)
     matrix[0, 0], matrix[1, 1] = 2.0, 1.0
-    values = top_eigenpairs(Dense(matrix), 2, seed=0).values
+    values = top_eigenpairs(DenseOperator(matrix), 2, seed=0).values
     assert torch.allclose(values, torch.tensor([2.0, 1.0]), atol=1e-6)
 
 
@@ -125,19 +125,19 @@ def test_the_error_of_a_density_is_students_interval_over_its_starts():
 @pytest.mark.parametrize("k", [1, 3])
 def test_steps_grow_by_a_quarter_and_at_least_five_until_residuals_are_small(k):
     a = torch.diag(torch.linspace(0.0, 1.0, 400, dtype=torch.float64) ** 0.5)
-    found = top_eigenpairs(Dense(a), k)
+    found = top_eigenpairs(DenseOperator(a), k)
     schedule = [2 * k + 10]
     while schedule[-1] < found.products:
         schedule.append(schedule[-1] + max(5, schedule[-1] // 4))
     assert found.products == schedule[-1] and len(schedule) > 2
     enough = float(torch.linalg.eigvalsh(a).max()) * torch.finfo(torch.float64).eps ** 0.5
     for steps, small in ((schedule[-2], False), (schedule[-1], True)):
-        assert (float(top_eigenpairs(Dense(a), k, steps=steps).residuals.max()) <= enough) == small
+        assert (float(top_eigenpairs(DenseOperator(a), k, steps=steps).residuals.max()) <= enough) == small
 
 
 def test_a_density_uses_as_many_starts_and_steps_as_asked():
     a = symmetric(30)
-    found = spectral_density(Dense(a), steps=7, starts=3, seed=2)
+    found = spectral_density(DenseOperator(a), steps=7, starts=3, seed=2)
     assert len(found.points) == len(found.weights) == 21 and found.starts == 3
     assert float(found.weights.sum()) == pytest.approx(1.0)
     each = []
@@ -145,5 +145,5 @@ def test_a_density_uses_as_many_starts_and_steps_as_asked():
         v = torch.randn(30, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
         each.append(float(v @ a @ v / (v @ v)))
     assert found.mean == pytest.approx(sum(each) / 3)
-    default = spectral_density(Dense(symmetric(60)))
+    default = spectral_density(DenseOperator(symmetric(60)))
     assert default.starts == 8 and len(default.points) == 8 * 40

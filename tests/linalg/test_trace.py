@@ -6,7 +6,7 @@ from scipy.stats import binom, t
 
 from gnomon.core.errors import BudgetError, InputError
 from gnomon.linalg.diagonal import diagonal
-from gnomon.linalg.operator import Dense, Negative
+from gnomon.linalg.operator import DenseOperator, Negative
 from gnomon.linalg.trace import _estimate, _signs, automatic_trace, hutch_plus_plus, hutchinson
 
 
@@ -27,13 +27,13 @@ def test_intervals_cover_the_trace_as_often_as_they_say(estimate):
     exact, runs = float(a.trace()), 300
     covered = 0
     for seed in range(runs):
-        covered += exact in estimate(Dense(a), 2 * seed).interval
+        covered += exact in estimate(DenseOperator(a), 2 * seed).interval
     assert covered >= binom.ppf(1e-3, runs, 0.88)  # 90 % stated; 2 % for z^T A z not being Gaussian
 
 
 def error(method, a, products):
     exact = float(a.trace())
-    runs = [method(Dense(a), products, seed) for seed in range(0, 60, 2)]
+    runs = [method(DenseOperator(a), products, seed) for seed in range(0, 60, 2)]
     return float(torch.tensor([(r.value - exact) ** 2 for r in runs]).mean().sqrt())
 
 
@@ -53,15 +53,15 @@ def test_rates_are_those_of_the_theorems():
 
 
 def test_exact_cases_and_bad_requests():
-    assert hutchinson(Dense(torch.diag(torch.arange(5.0))), samples=2).value == 10.0
+    assert hutchinson(DenseOperator(torch.diag(torch.arange(5.0))), samples=2).value == 10.0
     low_rank = torch.ones(30, 3).double() @ torch.randn(3, 30, generator=torch.Generator().manual_seed(1)).double()
-    found = hutch_plus_plus(Dense(low_rank + low_rank.T), products=36)
+    found = hutch_plus_plus(DenseOperator(low_rank + low_rank.T), products=36)
     assert abs(found.value - 2 * float(low_rank.trace())) < 1e-9 and found.half_width < 1e-9
     assert "95% confidence" in found.verdict and found.to_dict()["products"] == 36
     assert found.to_dict()["interval"]["confidence"] == 0.95 and found.plots()[0].marks[0].y == (found.value,)
     for call in (
-        lambda: hutchinson(Dense(torch.eye(2)), samples=1),
-        lambda: hutch_plus_plus(Dense(torch.eye(2)), products=5),
+        lambda: hutchinson(DenseOperator(torch.eye(2)), samples=1),
+        lambda: hutch_plus_plus(DenseOperator(torch.eye(2)), products=5),
     ):
         with pytest.raises(InputError, match="a whole number of at least [26]"):
             call()
@@ -70,7 +70,7 @@ def test_exact_cases_and_bad_requests():
 def test_the_interval_of_a_diagonal_is_that_of_student():
     """Two draws z o A z of signs z, by hand: their mean, and t times their deviation over the root of their number."""
     a, m = positive(5, 1.0), 7
-    found = diagonal(Dense(a), samples=m, confidence=0.9, seed=3)
+    found = diagonal(DenseOperator(a), samples=m, confidence=0.9, seed=3)
     generator = torch.Generator().manual_seed(3)
     signs = [torch.randint(0, 2, (5,), generator=generator) * 2.0 - 1 for _ in range(m)]
     draws = torch.stack([z * (a @ z) for z in (s.double() for s in signs)])
@@ -79,7 +79,7 @@ def test_the_interval_of_a_diagonal_is_that_of_student():
 
 
 def test_a_sketch_that_does_not_fit_is_not_made(monkeypatch):
-    operator = Dense(torch.ones(50, 50))
+    operator = DenseOperator(torch.ones(50, 50))
     assert automatic_trace(operator, products=12).half_width < 1e-3  # rank one: Hutch++ is exact
     monkeypatch.setattr("gnomon.linalg.trace.free_bytes", lambda: 1000)
     assert automatic_trace(operator, products=12).half_width > 1  # one vector at a time
@@ -102,14 +102,14 @@ def test_the_interval_of_a_trace_is_students_interval_of_its_samples():
 
 def test_the_method_with_the_smaller_predicted_variance_is_chosen():
     """13 products: the sketch of 4 uses 12 of them, plain sampling all 13."""
-    signs = torch.stack(list(_signs(Dense(torch.eye(30).double()), 4, 5)), 1)
+    signs = torch.stack(list(_signs(DenseOperator(torch.eye(30).double()), 4, 5)), 1)
     chosen = []
     for decay in torch.linspace(0.0, 2.0, 41).tolist():
         a = positive(30, decay)
         sketch = a @ signs
         q = torch.linalg.qr(sketch[:, :2]).Q
         left, whole = (sketch[:, 2:] - q @ q.T @ sketch[:, 2:]).square().sum(), sketch[:, 2:].square().sum()
-        found = automatic_trace(Dense(a), products=13, seed=5)
+        found = automatic_trace(DenseOperator(a), products=13, seed=5)
         assert found.products == (12 if 2 * left <= whole else 13)
         chosen.append(found.products)
     assert {12, 13} == set(chosen)
@@ -117,8 +117,8 @@ def test_the_method_with_the_smaller_predicted_variance_is_chosen():
 
 def test_a_sketch_is_estimated_from_its_basis_and_the_rest_from_other_signs():
     a = positive(12, 0.7)
-    found = hutch_plus_plus(Dense(a), products=10, seed=3)
-    first, second = (torch.stack(list(_signs(Dense(a), 3, seed)), 1) for seed in (3, 4))
+    found = hutch_plus_plus(DenseOperator(a), products=10, seed=3)
+    first, second = (torch.stack(list(_signs(DenseOperator(a), 3, seed)), 1) for seed in (3, 4))
     q = torch.linalg.qr(a @ first).Q
     rest = second - q @ q.T @ second
     values = (rest * (a @ rest)).sum(0)
@@ -129,5 +129,5 @@ def test_a_sketch_is_estimated_from_its_basis_and_the_rest_from_other_signs():
 
 def test_an_operator_that_is_not_symmetric_is_written_out_column_by_column():
     a = torch.tensor([[1.0, 2.0], [3.0, 5.0]])
-    assert torch.equal(Dense(a).dense(), a)
-    assert torch.equal(Negative(Dense(a)).dense(), -a)
+    assert torch.equal(DenseOperator(a).dense(), a)
+    assert torch.equal(Negative(DenseOperator(a)).dense(), -a)

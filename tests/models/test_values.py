@@ -47,7 +47,7 @@ def test_blocks_are_their_equations():
         w, b = dense.layers[i].weight, dense.layers[i].bias
         y = torch.cat([y, (y @ w.T + b).clamp(min=0)], 1)
     torch.testing.assert_close(dense(x), y)
-    block = models.Coupling(4, width=7).double()
+    block = models.AdditiveCouplingBlock(4, width=7).double()
     torch.testing.assert_close(block(x), torch.cat([x[:, 2:], x[:, :2] + block.body(x[:, 2:])], 1))
     assert [b.body[0].out_features for b in models.Reversible(4, depth=2)] == [64, 64]
 

@@ -28,7 +28,7 @@ from gnomon.findings.data import TRAIN_TEST_SHIFT
 from gnomon.findings.network import FROZEN
 from gnomon.report import Content, Page, Section, html
 from gnomon.report.exhibit import exhibit
-from gnomon.report.page import Tile
+from gnomon.report.page import PageTile
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -140,7 +140,9 @@ def test_the_traceback_of_a_failure_is_in_the_data_and_not_on_the_page():
 def test_the_first_screen_has_the_verdict_then_five_findings_then_small_pictures():
     levels = (Level.PROBLEM,) * 4 + (Level.WARNING,) * 2 + (Level.NOTE,)
     parts = (section("one", levels=levels), section("two", levels=()))
-    whole = Page("p", "Seven things.", parts, {}, tiles=(Tile("two", "A picture", plot()), Tile("one", "B", plot())))
+    whole = Page(
+        "p", "Seven things.", parts, {}, tiles=(PageTile("two", "A picture", plot()), PageTile("one", "B", plot()))
+    )
     text = html(whole).split("<section")[0]
     first, folded = text.split("<details>")
     assert first.index("Seven things.") < first.index("kind") if "kind" in first else "Seven things." in first

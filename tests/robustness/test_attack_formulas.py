@@ -9,7 +9,15 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from torch import nn
 
-from gnomon.robustness.attacks import FGSM, PGD, DeepFool, Shrinking, Square, minimal_distance, universal_perturbation
+from gnomon.robustness.attacks import (
+    FGSM,
+    PGD,
+    DeepFool,
+    Shrinking,
+    SquareAttack,
+    minimal_distance,
+    universal_perturbation,
+)
 from gnomon.robustness.attacks.apgd import ascend
 from gnomon.robustness.attacks.base import Victim, dlr, margin, targeted_dlr
 from gnomon.robustness.attacks.minimum import drawn_back
@@ -172,9 +180,9 @@ def test_points_are_drawn_back_to_the_border_by_bisection():
 
 def test_windows_of_the_square_attack_shrink_and_have_the_shape_of_a_pyramid():
     image = torch.zeros(1, 1, 20, 20)
-    sides = [Square(queries=10_000)._side(q, image) for q in (0, 11, 51, 201, 1001, 2001, 4001, 6001, 8001)]
+    sides = [SquareAttack(queries=10_000)._side(q, image) for q in (0, 11, 51, 201, 1001, 2001, 4001, 6001, 8001)]
     assert sides == [max(1, round((0.8 / 2**k * 400) ** 0.5)) for k in range(9)]
-    assert Square(queries=100)._side(1, image) == sides[2]  # as far as 100 of 10,000 queries
+    assert SquareAttack(queries=100)._side(1, image) == sides[2]  # as far as 100 of 10,000 queries
     heights = _heights(5, 5)
     assert_allclose(heights[2], [1 / 9, 1 / 9 + 1 / 4, 1 / 9 + 1 / 4 + 1, 1 / 9 + 1 / 4, 1 / 9], rtol=1e-6)
     assert_allclose(heights, heights.T)

@@ -19,14 +19,14 @@ from gnomon.robustness.attacks import (
     MinimumNorm,
     Sampled,
     Shrinking,
-    Square,
+    SquareAttack,
     TargetedAPGD,
     attack,
     minimal_distance,
     universal_perturbation,
 )
 
-ALL = (FGSM(), PGD(), APGD(), APGD(scale_free=True), TargetedAPGD(), Square(300), Shrinking(30))
+ALL = (FGSM(), PGD(), APGD(), APGD(scale_free=True), TargetedAPGD(), SquareAttack(300), Shrinking(30))
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_the_ensemble_is_as_strong_as_each_attack_and_its_examples_hold(trained,
     net, x, y = trained
     eps = 0.12 if norm == "inf" else 0.8
     result = robust_accuracy(
-        net, (x, y), eps=eps, norm=norm, attacks=(FGSM(), PGD(10, 0.25), APGD(30), TargetedAPGD(20), Square(100))
+        net, (x, y), eps=eps, norm=norm, attacks=(FGSM(), PGD(10, 0.25), APGD(30), TargetedAPGD(20), SquareAttack(100))
     )
     assert 0 < result.value < result.clean and result.trusted and not result.findings
     with torch.no_grad():
@@ -109,7 +109,7 @@ def test_the_ensemble_is_as_strong_as_each_attack_and_its_examples_hold(trained,
     size = moved.abs().amax(1) if norm == "inf" else moved.norm(dim=1)
     assert float(size.max()) <= eps * (1 + 1e-5)
     assert 0 <= float(result.examples.min()) and float(result.examples.max()) <= 1
-    for method in (FGSM(), PGD(20), Square(100)):
+    for method in (FGSM(), PGD(20), SquareAttack(100)):
         alone = attack(net, (x, y), eps=eps, norm=norm, method=method)
         assert float((~alone.fooled).double().mean()) >= result.value - 1e-9
     fgsm, pgd = (attack(net, (x, y), eps=eps, norm=norm, method=m).success for m in (FGSM(), PGD(40)))
@@ -134,8 +134,8 @@ def test_rounding_is_seen_through_and_the_preflight_says_so(trained):
     check = preflight(masked, (x, y), eps=0.12)
     assert check.masked and "gradients are zero" in check.verdict and check.findings[0].kind == "gradient-masking"
     assert attack(masked, (x, y), eps=0.12, method=PGD(5)).success == 0  # gradients are zero
-    result = robust_accuracy(masked, (x, y), eps=0.12, attacks=(PGD(20), Closest(Square(100))))
-    blind = attack(masked, (x, y), eps=0.12, method=Square(300))
+    result = robust_accuracy(masked, (x, y), eps=0.12, attacks=(PGD(20), Closest(SquareAttack(100))))
+    blind = attack(masked, (x, y), eps=0.12, method=SquareAttack(300))
     assert dict(result.broken)["PGD"] > 5 and result.value <= float((~blind.fooled).double().mean()) + 0.02
     assert not result.trusted and "not to be trusted" in result.verdict
     for norm in ("inf", "2"):
@@ -156,8 +156,8 @@ def test_square_breaks_what_gradients_do_not_see(trained):
 
     binned = Binned().eval()
     assert preflight(binned, (x, y), eps=0.12).masked
-    result = robust_accuracy(binned, (x, y), eps=0.12, attacks=(FGSM(), Closest(Square(300), group=10)))
-    assert dict(result.broken)["FGSM"] == 0 and dict(result.broken)["Square"] > 5 and not result.trusted
+    result = robust_accuracy(binned, (x, y), eps=0.12, attacks=(FGSM(), Closest(SquareAttack(300), group=10)))
+    assert dict(result.broken)["FGSM"] == 0 and dict(result.broken)["SquareAttack"] > 5 and not result.trusted
 
 
 def test_dear_attacks_end_where_a_group_of_the_closest_withstands(trained):
@@ -257,7 +257,7 @@ def test_the_model_is_left_as_it_was(trained):
     model = copy.deepcopy(nn.Sequential(net, nn.Dropout(0.0))).train()
     before, state = copy.deepcopy(model.state_dict()), torch.get_rng_state()
     model[0][1].bias.requires_grad_(requires_grad=False)
-    robust_accuracy(model, (x[:20], y[:20]), eps=0.1, attacks=(APGD(3), Square(3)))
+    robust_accuracy(model, (x[:20], y[:20]), eps=0.1, attacks=(APGD(3), SquareAttack(3)))
     assert model.training and all(
         torch.equal(a, b) for a, b in zip(before.values(), model.state_dict().values(), strict=True)
     )

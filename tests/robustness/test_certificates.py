@@ -9,7 +9,7 @@ from torch import nn
 from gnomon.core import InputError, ReadError
 from gnomon.core.errors import BudgetError
 from gnomon.robustness import minimal_distance, robust_radius
-from gnomon.robustness.attacks import APGD, FGSM, PGD, DeepFool, MinimumNorm, Square, TargetedAPGD, attack
+from gnomon.robustness.attacks import APGD, FGSM, PGD, DeepFool, MinimumNorm, SquareAttack, TargetedAPGD, attack
 from gnomon.robustness.certificates import output_bounds, smoothed_radius
 from gnomon.robustness.certificates.proofs import Crown, Intervals, LipschitzMargin
 from tests.oracles.crown import lower
@@ -93,7 +93,7 @@ def test_no_attack_breaks_what_is_proven(norm):
     each = [proof.radii(net, x, y, norm, (0.0, 1.0)) for proof in PROOFS]
     assert bool((each[1] >= each[0] * (1 - 1e-3)).all())  # linear bounds are never looser than intervals here
     middle = float(radii.below[radii.clean].median())
-    methods = (FGSM(), PGD(10), APGD(20), APGD(20, scale_free=True), TargetedAPGD(10, 3), Square(50))
+    methods = (FGSM(), PGD(10), APGD(20), APGD(20, scale_free=True), TargetedAPGD(10, 3), SquareAttack(50))
     for method in methods:
         broken = attack(net, (x, y), eps=middle, norm=norm, method=method)
         for below in (*each, radii.below):
@@ -124,7 +124,7 @@ def test_no_contradiction_in_ten_thousand_pairs_of_examples_and_radii(kind, norm
         nn.Sequential(*conv) if kind == "convolutional" else nn.Sequential(nn.Flatten(), *network(64, 30, 10)), x, y
     )
     x, y = x[:520], y[:520]
-    methods = (FGSM(), PGD(20), APGD(20), APGD(20, scale_free=True), TargetedAPGD(20, 4), Square(100))
+    methods = (FGSM(), PGD(20), APGD(20), APGD(20, scale_free=True), TargetedAPGD(20, 4), SquareAttack(100))
     proven = [proof.radii(net, x, y, norm, (0.0, 1.0)) for proof in PROOFS]
     pairs = 0
     for nearest in (DeepFool(), MinimumNorm(60)):

@@ -14,7 +14,7 @@ from gnomon.robustness.attacks import (
     MinimumNorm,
     Sampled,
     Shrinking,
-    Square,
+    SquareAttack,
     TargetedAPGD,
 )
 from gnomon.robustness.robust import robust_accuracy
@@ -70,13 +70,13 @@ def test_the_attacks_of_robust_accuracy_stay_as_they_were():
         Closest(TargetedAPGD(steps=40, targets=4), 50),
         Closest(TargetedAPGD(steps=60, targets=9), 20),
     ]
-    assert sampled == Sampled(Square(queries=1000), (Square(queries=5000),), 50)
+    assert sampled == Sampled(SquareAttack(queries=1000), (SquareAttack(queries=5000),), 50)
 
 
 def test_attacks_made_without_arguments_have_these_settings():
     assert Shrinking().widths == (5.0, 2.0, 1.0)
     assert (Shrinking().steps, Shrinking().restarts, Shrinking().patience) == (60, 18, 2)
-    assert (Square().queries, Square().share) == (5000, 0.8)
+    assert (SquareAttack().queries, SquareAttack().share) == (5000, 0.8)
     assert (PGD().steps, PGD().step, PGD().restarts) == (40, 0.1, 1)
     assert (APGD().steps, TargetedAPGD().steps, TargetedAPGD().targets) == (100, 100, 9)
     assert (DeepFool().steps, DeepFool().classes, DeepFool().overshoot) == (50, 10, 0.02)

@@ -13,7 +13,7 @@ from gnomon.training.adversary import Adversary
 from gnomon.training.evaluate import Objective
 from gnomon.training.gradient import loss_gradient
 from gnomon.training.native import NAMES, descent, named
-from gnomon.training.plan import Batches, Plan, _recorded, deadline
+from gnomon.training.plan import Batches, TrainingPlan, _recorded, deadline
 from gnomon.training.progress import effective_lr, half_loss_time, patience
 from gnomon.training.schedule import Scheduled
 
@@ -77,14 +77,14 @@ def test_records_are_spread_evenly_in_the_logarithm_of_the_step():
 
 
 def test_batches_take_every_example_once_before_any_twice():
-    plan = Plan.of(5, 3, None, 0, lambda: False)
+    plan = TrainingPlan.of(5, 3, None, 0, lambda: False)
     indices = plan.indices(7)
     drawn = torch.cat([next(indices) for _ in range(14)])
     for k in range(6):
         assert sorted(drawn[7 * k : 7 * k + 7].tolist()) == list(range(7))
-    assert next(Plan.of(5, 7, None, 0, lambda: False).indices(7)) is None
-    assert len(next(Plan.of(5, 6, None, 0, lambda: False).indices(7))) == 6
-    assert plan.drawn and not Plan.of(5, None, None, 0, lambda: False).drawn
+    assert next(TrainingPlan.of(5, 7, None, 0, lambda: False).indices(7)) is None
+    assert len(next(TrainingPlan.of(5, 6, None, 0, lambda: False).indices(7))) == 6
+    assert plan.drawn and not TrainingPlan.of(5, None, None, 0, lambda: False).drawn
 
 
 def test_a_deadline_is_seconds_after_the_start():

@@ -19,14 +19,14 @@ from gnomon.atlas.catalog import catalog
 from gnomon.core.errors import InputError
 from gnomon.core.results import Axis, Bars, Plot, Result
 
-__all__ = ["STATUSES", "Coverage", "coverage", "instruments", "kinds"]
+__all__ = ["STATUSES", "ScopeCoverage", "coverage", "instruments", "kinds"]
 
 STATUSES = ("claim", "api", "alias", "note", "open")
 """How a statement may be covered, the last: not yet."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Coverage(Result):
+class ScopeCoverage(Result):
     """For each id of the scope: its kind, its status and what covers it."""
 
     ids: dict[str, dict[str, Any]]
@@ -78,7 +78,7 @@ def instruments() -> dict[str, dict[str, str]]:
     return {name: dict(tests) for name, tests in json.loads(text).items()}
 
 
-def coverage() -> Coverage:
+def coverage() -> ScopeCoverage:
     """The ledger of all statements, from the claims themselves and from ``ledger.json``.
 
     Cost: the import of all claims.
@@ -100,4 +100,4 @@ def coverage() -> Coverage:
         for name in dict.fromkeys((entry.claim.id, *entry.claim.covers)):
             if name in rows:
                 rows[name] |= {"status": "claim", "claim": entry.claim.id}
-    return Coverage(rows)
+    return ScopeCoverage(rows)

@@ -1,6 +1,6 @@
 """Many claims at many seeds, in this process, in several, or on a Dask cluster; what was done is kept and not redone.
 
->>> outcomes = list(run_many([Task("perceptron-novikoff", seed=s) for s in (0, 1)]))
+>>> outcomes = list(run_many([ClaimTask("perceptron-novikoff", seed=s) for s in (0, 1)]))
 >>> [outcome["verdict"] for outcome in outcomes]
 ['holds', 'holds']
 """
@@ -19,11 +19,11 @@ from gnomon.core.results.svg import svg
 from gnomon.lab import run
 from gnomon.lab.claim import Scale
 
-__all__ = ["Task", "kept", "run_many"]
+__all__ = ["ClaimTask", "kept", "run_many"]
 
 
 @dataclass(frozen=True, slots=True)
-class Task(Record):
+class ClaimTask(Record):
     """One run: the id of a claim, the scale, the seed, and parameters of the reader's choice."""
 
     id: str
@@ -33,7 +33,7 @@ class Task(Record):
 
 
 def run_many(
-    tasks: Sequence[Task], *, jobs: int = 1, scheduler: str | None = None, out: Path | None = None
+    tasks: Sequence[ClaimTask], *, jobs: int = 1, scheduler: str | None = None, out: Path | None = None
 ) -> Iterator[dict[str, Any]]:
     """Outcomes as plain values, as they come: those already in the file ``out`` first, then the others.
 
@@ -63,13 +63,13 @@ def run_many(
         yield row
 
 
-def _one(task: Task) -> dict[str, Any]:
+def _one(task: ClaimTask) -> dict[str, Any]:
     claim = chosen([task.id])[0].claim
     outcome = run(claim, task.settings, scale=task.scale, seed=task.seed)
     return {**outcome.to_dict(), "figure": svg(outcome.plots()[:1], claim.id)}
 
 
-def _computed(tasks: list[Task], jobs: int, scheduler: str | None) -> Iterator[tuple[Task, dict[str, Any]]]:
+def _computed(tasks: list[ClaimTask], jobs: int, scheduler: str | None) -> Iterator[tuple[ClaimTask, dict[str, Any]]]:
     if scheduler is not None:
         yield from _on_cluster(tasks, scheduler)
     elif jobs <= 1 or len(tasks) <= 1:
@@ -93,7 +93,7 @@ def _single_thread() -> None:
     torch.set_num_threads(1)
 
 
-def _on_cluster(tasks: list[Task], scheduler: str) -> Iterator[tuple[Task, dict[str, Any]]]:
+def _on_cluster(tasks: list[ClaimTask], scheduler: str) -> Iterator[tuple[ClaimTask, dict[str, Any]]]:
     try:
         from dask.distributed import Client, as_completed
     except ImportError as error:
@@ -107,7 +107,7 @@ def _on_cluster(tasks: list[Task], scheduler: str) -> Iterator[tuple[Task, dict[
         yield from ((futures[future], future.result()) for future in as_completed(futures))
 
 
-def _key(task: Task) -> str:
+def _key(task: ClaimTask) -> str:
     return json.dumps({**asdict(task), "settings": {k: str(v) for k, v in task.settings.items()}}, sort_keys=True)
 
 
@@ -123,7 +123,7 @@ def kept(out: Path | None) -> dict[str, dict[str, Any]]:
     for line in out.read_text(encoding="utf-8").splitlines() if out is not None and out.exists() else ():
         try:
             row = json.loads(line)
-            rows[_key(Task(row["id"], row["scale"], row["seed"], row["settings"]))] = row
+            rows[_key(ClaimTask(row["id"], row["scale"], row["seed"], row["settings"]))] = row
         except (json.JSONDecodeError, KeyError):
             continue
     return rows

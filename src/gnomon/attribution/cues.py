@@ -26,7 +26,7 @@ from gnomon.core.metrics import decisions
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Result
 
-__all__ = ["BagOfPatches", "CueConflict", "analogy_score", "bag_of_patches_score", "cue_conflict"]
+__all__ = ["PatchShuffleAccuracy", "CueConflict", "analogy_score", "bag_of_patches_score", "cue_conflict"]
 
 CUE = "cue_conflict(module, x, shapes, textures)"
 BAG = "bag_of_patches_score(module, x, y)"
@@ -73,7 +73,7 @@ def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueCo
 
 
 @dataclass(frozen=True, slots=True)
-class BagOfPatches(Result):
+class PatchShuffleAccuracy(Result):
     """Accuracy on images, and on the same images with their patches shuffled."""
 
     accuracy: float
@@ -90,7 +90,9 @@ class BagOfPatches(Result):
         return f"With patches shuffled, accuracy goes from {self.accuracy:.1%} to {self.shuffled:.1%}."
 
 
-def bag_of_patches_score(module: nn.Module, x: Any, y: Any = None, *, patch: int = 4, seed: int = 0) -> BagOfPatches:
+def bag_of_patches_score(
+    module: nn.Module, x: Any, y: Any = None, *, patch: int = 4, seed: int = 0
+) -> PatchShuffleAccuracy:
     """Measure what the arrangement of patches is worth to a network, equation (2).
 
     ``x`` are images, with classes ``y``; or data that have both: a ``Dataset``, a ``DataLoader``, batches.
@@ -116,7 +118,7 @@ def bag_of_patches_score(module: nn.Module, x: Any, y: Any = None, *, patch: int
     mixed = tiles[torch.arange(n, device=inputs.device)[:, None], order]
     mixed = mixed.reshape(n, h // size, w // size, c, size, size).permute(0, 3, 1, 4, 2, 5).reshape(n, c, h, w)
     right = [float((decisions(outputs(module, v, call=BAG)).cpu() == target).double().mean()) for v in (inputs, mixed)]
-    return BagOfPatches(*right)  # (2)
+    return PatchShuffleAccuracy(*right)  # (2)
 
 
 def analogy_score(embedding: Tensor, quadruples: Any) -> float:

@@ -30,13 +30,13 @@ from gnomon.training import CrossEntropy, Run, train
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.native import Choice
 
-__all__ = ["Ensemble", "deep_ensemble"]
+__all__ = ["DeepEnsemble", "deep_ensemble"]
 
 CALL = "deep_ensemble(make, data)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ensemble(Result):
+class DeepEnsemble(Result):
     """Trained networks, the runs that trained them, and whether their targets are classes.
 
     >>> len(deep_ensemble(lambda: nn.Linear(1, 1), torch.ones(4, 1), torch.ones(4), members=2, steps=3).models)
@@ -67,10 +67,10 @@ class Ensemble(Result):
         """The mean prediction, and what the members disagree about; equation (1)."""
         outputs = []
         for model in self.models:
-            inputs = as_inputs(x, model, call="Ensemble.predictive(x)")
+            inputs = as_inputs(x, model, call="DeepEnsemble.predictive(x)")
             with untouched(model), torch.no_grad():
-                returned = invoke(model, inputs, call="Ensemble.predictive(x)")
-                outputs.append(table(returned, count(inputs), "Ensemble.predictive(x)").double())
+                returned = invoke(model, inputs, call="DeepEnsemble.predictive(x)")
+                outputs.append(table(returned, count(inputs), "DeepEnsemble.predictive(x)").double())
         return from_outputs(torch.stack(outputs), self.noise, self.classes)  # (1)
 
 
@@ -89,7 +89,7 @@ def deep_ensemble(
     seconds: float | None = None,
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
-) -> Ensemble:
+) -> DeepEnsemble:
     """Train several networks from different starts and orders of examples, for predictions with their uncertainty.
 
         f(x) = mean_i f_i(x),    epistemic = variance over i                                               (1)
@@ -137,7 +137,7 @@ def deep_ensemble(
         if runs[-1].stopped == "interrupted":
             break
     chosen = Objective.of(data, y, runs[0].model, loss, CALL).loss
-    return Ensemble(tuple(runs), noise, isinstance(chosen, CrossEntropy))
+    return DeepEnsemble(tuple(runs), noise, isinstance(chosen, CrossEntropy))
 
 
 def _told(progress: Callable[[int, int], None], member: int, members: int, step: int, steps: int) -> None:

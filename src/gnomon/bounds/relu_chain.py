@@ -24,17 +24,17 @@ from gnomon.bounds.norms import LAYERS
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results.record import Record
 
-__all__ = ["Chain", "read_chain"]
+__all__ = ["ReluChain", "read_chain"]
 
 ROUNDING = 1e3
 """Units of rounding by which the outputs of the module and of the chain may differ, relative to the largest."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Chain(Record):
+class ReluChain(Record):
     """The layers of a module as a ``nn.Sequential`` with their activation, or the reason why they are no chain.
 
-    >>> Chain(None, "", "'0' is a Conv2d").layers is None
+    >>> ReluChain(None, "", "'0' is a Conv2d").layers is None
     True
     """
 
@@ -43,7 +43,7 @@ class Chain(Record):
     reason: str
 
 
-def read_chain(module: nn.Module, x: Tensor, *, call: str) -> Chain:
+def read_chain(module: nn.Module, x: Tensor, *, call: str) -> ReluChain:
     """The chain (1) of a module's Linear layers, if its outputs are those of the module; else the reason.
 
     Args:
@@ -61,10 +61,10 @@ def read_chain(module: nn.Module, x: Tensor, *, call: str) -> Chain:
     inside = {id(p) for part in named.values() if isinstance(part, LAYERS) for p in part.parameters()}
     apart = [name for name, p in module.named_parameters() if id(p) not in inside]
     if apart:
-        return Chain(None, "", f"{len(apart)} of its parameters, such as '{apart[0]}', belong to no Linear layer")
+        return ReluChain(None, "", f"{len(apart)} of its parameters, such as '{apart[0]}', belong to no Linear layer")
     other = next((n for n, part in named.items() if isinstance(part, LAYERS) and type(part) is not nn.Linear), None)
     if other is not None:
-        return Chain(None, "", f"'{other}' is a {type(named[other]).__name__}, and not a Linear layer")
+        return ReluChain(None, "", f"'{other}' is a {type(named[other]).__name__}, and not a Linear layer")
     layers = [part for part in named.values() if type(part) is nn.Linear]
     sizes = [x[0].numel(), *(size for part in layers for size in (part.in_features, part.out_features))]
     if layers and sizes[::2] == [*sizes[1::2], sizes[-1]]:
@@ -73,11 +73,11 @@ def read_chain(module: nn.Module, x: Tensor, *, call: str) -> Chain:
             inner = [step for part in layers[:-1] for step in (part, activation)]
             chain = nn.Sequential(nn.Flatten(), *inner, layers[-1])
             if _same_margins(given, outputs(chain, x, call=call)):  # (1)
-                return Chain(chain, type(activation).__name__.lower(), "")
+                return ReluChain(chain, type(activation).__name__.lower(), "")
     known = (nn.Linear, nn.ReLU, nn.Tanh, nn.Flatten, nn.Dropout, nn.Identity, nn.LogSoftmax)
     leaves = {name: part for name, part in named.items() if name and not any(True for _ in part.children())}
     odd = [f": '{name}' is a {type(part).__name__}" for name, part in leaves.items() if type(part) not in known]
-    return Chain(None, "", f"the outputs are not those of its Linear layers one after another{''.join(odd[:1])}")
+    return ReluChain(None, "", f"the outputs are not those of its Linear layers one after another{''.join(odd[:1])}")
 
 
 def _same_margins(a: Tensor, b: Tensor) -> bool:

@@ -34,7 +34,7 @@ from gnomon.bounds.bound import Bound
 from gnomon.bounds.cushions import cushions
 from gnomon.bounds.norms import LayerNorms, path_norm
 from gnomon.bounds.output_margins import OutputMargins, output_margins
-from gnomon.bounds.relu_chain import Chain, read_chain
+from gnomon.bounds.relu_chain import ReluChain, read_chain
 from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.inputs.source import source
@@ -229,7 +229,7 @@ def _others(module: nn.Module, train: OutputMargins, gamma: float) -> list[Made]
     ]
 
 
-def _of_chain(chain: Chain, x: Tensor, radius: float, gamma: float) -> list[Made]:
+def _of_chain(chain: ReluChain, x: Tensor, radius: float, gamma: float) -> list[Made]:
     """Equations (5) and (7), which run the layers themselves."""
     assert chain.layers is not None
     kept = cushions(chain.layers, x[:PROBED])
@@ -241,7 +241,7 @@ def _of_chain(chain: Chain, x: Tensor, radius: float, gamma: float) -> list[Made
     ]
 
 
-def _excluded(chain: Chain) -> dict[str, str]:
+def _excluded(chain: ReluChain) -> dict[str, str]:
     """The bounds whose hypotheses the network does not meet, with the reason."""
     if chain.layers is None:
         return dict.fromkeys(EVERY, chain.reason)

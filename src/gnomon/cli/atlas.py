@@ -79,12 +79,12 @@ def run(
     from pathlib import Path
 
     from gnomon.atlas.catalog import chosen
-    from gnomon.atlas.many import Task, run_many
+    from gnomon.atlas.many import ClaimTask, run_many
     from gnomon.core.errors import called
 
     pairs = dict(_pair(text) for text in (*(settings or ()), *(word for word in ids or () if "=" in word)))
     tasks = [
-        Task(e.claim.id, _scale(scale, "run"), s, pairs)
+        ClaimTask(e.claim.id, _scale(scale, "run"), s, pairs)
         for e in chosen([word for word in ids or () if "=" not in word])
         for s in range(seed, seed + seeds)
     ]

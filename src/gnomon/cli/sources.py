@@ -35,7 +35,7 @@ KINDS = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Data(Record):
+class CommandData(Record):
     """Training data, test data or None, what was done to them, in words, and the names of columns of a table."""
 
     train: Any
@@ -89,11 +89,11 @@ def checkpoint(path: Path, net: nn.Module, call: str) -> nn.Module:
     return net
 
 
-def data(spec: str, target: str | None, seed: int, call: str) -> Data:
+def data(spec: str, target: str | None, seed: int, call: str) -> CommandData:
     """Training and test points: a bundled set, a file of arrays, a table with a target, pictures, or a function."""
     if spec == "digits":
         split = digits(1000, 797)
-        return Data((split.x, split.y), (split.x_test, split.y_test))
+        return CommandData((split.x, split.y), (split.x_test, split.y_test))
     path = Path(spec)
     kind = path.suffix.lower()
     readers = {".npz": _npz, ".csv": _csv, ".tsv": _csv, ".parquet": _parquet}
@@ -126,7 +126,7 @@ def optimizer(name: str | None, lr: float | None, momentum: float, decay: float,
     return Adam(1e-3 if lr is None else lr, decay=decay or (0.01 if name == "adamw" else 0.0))
 
 
-def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> Data:
+def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> CommandData:
     """A fifth of the examples, drawn by the seed, is kept for testing; of each class its share, the only one never."""
     n = len(y)
     if len(x) != n:
@@ -141,7 +141,7 @@ def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> Data:
     train = torch.ones(n, dtype=torch.bool)
     train[test] = False
     held = (f"held out for testing: {len(test):,} of {n:,} examples",) if len(test) else ()
-    return Data((x[train], y[train]), (x[test], y[test]) if len(test) else None, (*notes, *held))
+    return CommandData((x[train], y[train]), (x[test], y[test]) if len(test) else None, (*notes, *held))
 
 
 def _check_finite(x: Any) -> None:
@@ -194,17 +194,17 @@ def _package(name: str, call: str) -> Any:
         sys.path.pop(0)
 
 
-def _csv(path: Path, target: str | None, seed: int, call: str) -> Data:
+def _csv(path: Path, target: str | None, seed: int, call: str) -> CommandData:
     x, y, notes, names = tables.from_csv(path, target, call)
     return replace(held_out(x, y, seed, notes), columns=names)
 
 
-def _parquet(path: Path, target: str | None, seed: int, call: str) -> Data:
+def _parquet(path: Path, target: str | None, seed: int, call: str) -> CommandData:
     x, y, notes, names = tables.from_parquet(path, target, call)
     return replace(held_out(x, y, seed, notes), columns=names)
 
 
-def _pictures(path: Path, seed: int) -> Data:
+def _pictures(path: Path, seed: int) -> CommandData:
     """A folder of classes, or one with the folders train and test (or val), each with the classes."""
     if not (path / "train").is_dir():
         all_of = image_folder(path)
@@ -221,7 +221,7 @@ def _pictures(path: Path, seed: int) -> Data:
         told.append(
             f"test pictures were made {'gray' if channels == 1 else 'of three channels'}, as those of train are"
         )
-    return Data((train.x, train.y), (_colored(test.x, channels), test.y), tuple(told))
+    return CommandData((train.x, train.y), (_colored(test.x, channels), test.y), tuple(told))
 
 
 def _colored(x: Tensor, channels: int) -> Tensor:
@@ -231,7 +231,7 @@ def _colored(x: Tensor, channels: int) -> Tensor:
     return x.expand(-1, 3, -1, -1) if channels == 3 else x.float().mean(1, keepdim=True).round().to(torch.uint8)
 
 
-def _npz(path: Path, target: str | None, seed: int, call: str) -> Data:
+def _npz(path: Path, target: str | None, seed: int, call: str) -> CommandData:
     arrays = _arrays(path, call)
     for x, y, xt, yt in PAIRS:
         if x in arrays and y in arrays:
@@ -239,7 +239,7 @@ def _npz(path: Path, target: str | None, seed: int, call: str) -> Data:
             first, second, notes = _targets(arrays[y], arrays[yt] if both else None, call)
             if second is None:
                 return held_out(_tensor(arrays[x], x, call), first, seed, notes)
-            return Data((_tensor(arrays[x], x, call), first), (_tensor(arrays[xt], xt, call), second), notes)
+            return CommandData((_tensor(arrays[x], x, call), first), (_tensor(arrays[xt], xt, call), second), notes)
     what = f"{path} has the arrays {', '.join(arrays)}" if arrays else f"{path} has no arrays"
     raise InputError(lesson(call, what, "inputs x and targets y", "Name them x and y (and x_test, y_test)"))
 
@@ -308,21 +308,23 @@ def _called(spec: str, call: str) -> Any:
         raise InputError(lesson(call, words, "a function that returns data", "Run it alone to see where")) from reason
 
 
-def _made(value: Any, seed: int) -> Data:
+def _made(value: Any, seed: int) -> CommandData:
     """What a function returned: (x, y), ((x, y), (x_test, y_test)), four of them, or any data that `examine` takes.
 
     A dict with "train", as Hugging Face has it, gives training data and, under "test" or "validation", test data.
     """
     if isinstance(value, Mapping) and "train" in value:
-        return Data(value["train"], next((value[name] for name in ("test", "validation") if name in value), None))
+        return CommandData(
+            value["train"], next((value[name] for name in ("test", "validation") if name in value), None)
+        )
     if isinstance(value, tuple | list) and len(value) == 4:
-        return Data((value[0], value[1]), (value[2], value[3]))
+        return CommandData((value[0], value[1]), (value[2], value[3]))
     if isinstance(value, tuple | list) and len(value) == 2:
         if all(isinstance(v, tuple | list) and len(v) == 2 for v in value):
-            return Data(tuple(value[0]), tuple(value[1]))
+            return CommandData(tuple(value[0]), tuple(value[1]))
         if isinstance(value[0], Array):
             return held_out(as_tensor(value[0]), torch.as_tensor(as_array(value[1])), seed)
         if all(isinstance(v, Dataset | DataLoader) or hasattr(v, "column_names") for v in value):
-            return Data(value[0], value[1])
-        return Data((value[0], value[1]))
-    return Data(value)  # a Dataset, a DataLoader, batches: read as any data, or refused there
+            return CommandData(value[0], value[1])
+        return CommandData((value[0], value[1]))
+    return CommandData(value)  # a Dataset, a DataLoader, batches: read as any data, or refused there

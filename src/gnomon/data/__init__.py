@@ -12,12 +12,12 @@ from gnomon.data.folder import Images, image_folder
 from gnomon.data.mixture import GaussianMixture, js_divergence, mixture, optimal_discriminator, ring
 from gnomon.data.moons import moons
 from gnomon.data.sphere import sphere
-from gnomon.data.split import Split
+from gnomon.data.split import TrainTestSplit
 
 __all__ = [
     "GaussianMixture",
     "Images",
-    "Split",
+    "TrainTestSplit",
     "digits",
     "image_folder",
     "js_divergence",

@@ -14,7 +14,7 @@ from torch import Generator, Tensor
 
 from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.inputs.checks import check_seed, integer
-from gnomon.data.split import Split
+from gnomon.data.split import TrainTestSplit
 
 __all__ = ["digits"]
 
@@ -23,7 +23,7 @@ CLASSES = 10
 WHITE = 16.0  # the largest pixel value in scikit-learn's copy
 
 
-def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> Split:
+def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> TrainTestSplit:
     """Scikit-learn's bundled digits: images (n, 1, 8, 8) with float32 pixels in [0, 1], stratified and shuffled.
 
     Each class has its proportional share within 1.02 images in the training part and in the test part, by the order
@@ -35,7 +35,7 @@ def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> Split:
 
     >>> split = digits(100, 50)
     >>> split
-    Split('digits': 100 to train, 50 to test, inputs (1, 8, 8), 10 classes)
+    TrainTestSplit('digits': 100 to train, 50 to test, inputs (1, 8, 8), 10 classes)
     >>> split.y.bincount(minlength=10).tolist()
     [10, 10, 10, 10, 10, 10, 10, 10, 10, 10]
     """
@@ -54,7 +54,7 @@ def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> Split:
     # One shuffle of all images serves both parts, so that neither depends on the size of the other.
     place = torch.randperm(TOTAL, generator=generator)
     train, test = (part[place[part].argsort()] for part in (order[:n_train], order[TOTAL - n_test :]))
-    return Split("digits", CLASSES, images[train], labels[train], images[test], labels[test])
+    return TrainTestSplit("digits", CLASSES, images[train], labels[train], images[test], labels[test])
 
 
 def _stratified(labels: Tensor, generator: Generator) -> Tensor:

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-__all__ = ["Split"]
+__all__ = ["TrainTestSplit"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Split:
+class TrainTestSplit:
     """Inputs and class labels of a training and a test part.
 
     ``x`` and ``x_test`` are float32, one input per row; ``y`` and ``y_test`` are int64 class numbers from 0 to
@@ -16,8 +16,8 @@ class Split:
 
     >>> import torch
     >>> x, y = torch.zeros(3, 2), torch.tensor([0, 1, 0])
-    >>> Split("toy", 2, x, y, x[:1], y[:1])
-    Split('toy': 3 to train, 1 to test, inputs (2,), 2 classes)
+    >>> TrainTestSplit("toy", 2, x, y, x[:1], y[:1])
+    TrainTestSplit('toy': 3 to train, 1 to test, inputs (2,), 2 classes)
     """
 
     name: str
@@ -30,4 +30,4 @@ class Split:
     def __repr__(self) -> str:
         inputs = tuple(self.x.shape[1:])
         sizes = f"{len(self.x)} to train, {len(self.x_test)} to test"
-        return f"Split({self.name!r}: {sizes}, inputs {inputs}, {self.classes} classes)"
+        return f"TrainTestSplit({self.name!r}: {sizes}, inputs {inputs}, {self.classes} classes)"

@@ -7,13 +7,13 @@ May import: core, findings.
 """
 
 from gnomon.discovery.candidates import Library
-from gnomon.discovery.derivatives import FiniteDifferences, Polynomial, Spectral, TotalVariation
+from gnomon.discovery.derivatives import FiniteDifferences, LocalPolynomial, Spectral, TotalVariation
 from gnomon.discovery.discover import discover
 from gnomon.discovery.distillation import distill, extrapolation_gap
 from gnomon.discovery.forms import Pointwise, WeakForm
 from gnomon.discovery.ode import discover_implicit, discover_ode
 from gnomon.discovery.recovery import recovery
-from gnomon.discovery.regression import Selection, bic_path
+from gnomon.discovery.regression import TermSelection, bic_path
 from gnomon.discovery.residual import model_residual, pde_residual
 from gnomon.discovery.simulation import simulate
 
@@ -21,8 +21,8 @@ __all__ = [
     "FiniteDifferences",
     "Library",
     "Pointwise",
-    "Polynomial",
-    "Selection",
+    "LocalPolynomial",
+    "TermSelection",
     "Spectral",
     "TotalVariation",
     "WeakForm",

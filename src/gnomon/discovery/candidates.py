@@ -20,7 +20,7 @@ from typing import Any
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results.record import Record
-from gnomon.discovery.term import Factor, Term, parse, product
+from gnomon.discovery.term import Term, TermFactor, parse, product
 
 __all__ = ["Library"]
 
@@ -64,29 +64,29 @@ class Library(Record):
         found += [parse(text, call=call) for text in self.extra]
         if not self.only:
             given = (*self.known, *self.functions)
-            found += [product(Factor(name), Factor(f)) for f in fields for name in given]
-            found += [] if modulus else [Term((Factor(name),)) for name in given]
+            found += [product(TermFactor(name), TermFactor(f)) for f in fields for name in given]
+            found += [] if modulus else [Term((TermFactor(name),)) for name in given]
         unique = tuple(dict.fromkeys(found))
         if not unique:
             raise InputError(lesson(call, "the library has no terms", "at least one term", "Raise degree or order"))
         return unique
 
     def _table(self, fields: Sequence[str], space: str, degree: int, order: int, modulus: bool) -> list[Term]:
-        powers: list[tuple[Factor, ...]]
+        powers: list[tuple[TermFactor, ...]]
         if modulus:  # u |u|^q with the phase in one factor only
             powers = [
-                tuple(map(Factor, c))
+                tuple(map(TermFactor, c))
                 for q in range(degree + 1)
                 for c in combinations_with_replacement([f"|{f}|" for f in fields], q)
             ]
-            plain = [product(Factor(f), *p) for f in fields for p in powers if len(p) < degree]
+            plain = [product(TermFactor(f), *p) for f in fields for p in powers if len(p) < degree]
         else:
             powers = [
-                tuple(map(Factor, c)) for q in range(degree + 1) for c in combinations_with_replacement(fields, q)
+                tuple(map(TermFactor, c)) for q in range(degree + 1) for c in combinations_with_replacement(fields, q)
             ]
             plain = [product(*p) for p in powers]
         return plain + [
-            product(*p, Factor(f, by))
+            product(*p, TermFactor(f, by))
             for f in fields
             for by in derivatives(space, order)
             for p in powers
@@ -94,7 +94,7 @@ class Library(Record):
         ]
 
     def _products(self, fields: Sequence[str], space: str, degree: int, order: int) -> list[Term]:
-        pieces = [Factor(f, by) for by in ("", *derivatives(space, order)) for f in fields]
+        pieces = [TermFactor(f, by) for by in ("", *derivatives(space, order)) for f in fields]
         return [product(*c) for q in range(degree + 1) for c in combinations_with_replacement(pieces, q)]
 
 

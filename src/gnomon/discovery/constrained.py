@@ -23,7 +23,7 @@ from scipy.linalg import null_space
 from gnomon.core.errors import InputError, lesson
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.forms import System
-from gnomon.discovery.regression import Selection
+from gnomon.discovery.regression import TermSelection
 from gnomon.discovery.term import Term, parse
 
 __all__ = ["constrain", "relation"]
@@ -67,7 +67,7 @@ def relation(text: str, *, call: str) -> Relation:
 
 def constrain(
     equations: Sequence[Equation], systems: Sequence[System], groups: Sequence[tuple[Term, ...]],
-    texts: Sequence[str], selection: Selection, *, call: str,
+    texts: Sequence[str], selection: TermSelection, *, call: str,
 ) -> tuple[Equation, ...]:  # fmt: skip
     """Equations with the coefficients of (1).
 
@@ -130,7 +130,7 @@ class _Solver:
         moved = np.linalg.lstsq(inner, self.free.T @ (cross - gram @ self.start), rcond=1e-14)[0]
         return self.start + self.free @ moved  # (1)
 
-    def spread(self, selection: Selection) -> np.ndarray:
+    def spread(self, selection: TermSelection) -> np.ndarray:
         """Standard deviations over replicates of the blocks."""
         count = len(self.gram)
         draw = np.random.default_rng(abs(selection.seed))

@@ -25,10 +25,10 @@ from gnomon.discovery.candidates import Library
 from gnomon.discovery.constrained import constrain
 from gnomon.discovery.equation import Equation, Residuals
 from gnomon.discovery.forms import AbstractForm, System, WeakForm
-from gnomon.discovery.grid import Data, read
+from gnomon.discovery.grid import GridData, read
 from gnomon.discovery.record import Discovery
 from gnomon.discovery.refinement import refined
-from gnomon.discovery.regression import Moments, Selection, choice, path
+from gnomon.discovery.regression import RegressionMoments, TermSelection, choice, path
 from gnomon.discovery.stability import resampled
 from gnomon.discovery.term import Term, parse
 
@@ -41,7 +41,7 @@ COLLINEAR = 1e-9
 
 def discover(
     u: Any, dx: Any, dt: Any, *, library: Library | None = None, form: AbstractForm | None = None,
-    selection: Selection | None = None, time_order: int = 1, constraints: Sequence[str] = (),
+    selection: TermSelection | None = None, time_order: int = 1, constraints: Sequence[str] = (),
 ) -> Discovery:  # fmt: skip
     """Find the partial differential equation that data on a grid follow, equation (1).
 
@@ -69,16 +69,16 @@ def discover(
     lib = Library() if library is None else library
     check_kind("library", lib, Library, call=CALL, cure="Pass gnomon.discovery.Library(...)")
     data = read(u, dx, dt, known=lib.known, functions=lib.functions, call=CALL)
-    return search(data, lib, form or WeakForm(), selection or Selection(), time_order, constraints, call=CALL)
+    return search(data, lib, form or WeakForm(), selection or TermSelection(), time_order, constraints, call=CALL)
 
 
 def search(
-    data: Data, library: Library, form: AbstractForm, selection: Selection, time_order: int,
+    data: GridData, library: Library, form: AbstractForm, selection: TermSelection, time_order: int,
     constraints: Sequence[str], *, call: str,
 ) -> Discovery:  # fmt: skip
     """The equation of each field of checked data."""
     check_kind("form", form, AbstractForm, call=call, cure="Pass WeakForm() or Pointwise()")
-    check_kind("selection", selection, Selection, call=call, cure="Pass gnomon.discovery.Selection(...)")
+    check_kind("selection", selection, TermSelection, call=call, cure="Pass gnomon.discovery.Selection(...)")
     order = integer("time_order", time_order, call=call)
     terms = library.terms(tuple(data.fields), data.letters[:-1], modulus=data.is_complex, call=call)
     groups = grouped(terms, library.tied, call)
@@ -93,9 +93,9 @@ def search(
         return Discovery(tuple(refined(found, data, form, groups, selection, order, call=call)), data)
 
 
-def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selection: Selection) -> Equation:
+def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selection: TermSelection) -> Equation:
     """The sparse equation of one system, with its bootstrap and its residuals."""
-    moments = Moments.of(system.columns, system.target, system.independent)
+    moments = RegressionMoments.of(system.columns, system.target, system.independent)
     known = path(moments, selection)
     best = choice(moments, selection, known)
     support = best.support
@@ -115,7 +115,7 @@ def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selecti
 
 
 def _residuals(
-    system: System, support: tuple[int, ...], misfit: float, moments: Moments, names: list[str]
+    system: System, support: tuple[int, ...], misfit: float, moments: RegressionMoments, names: list[str]
 ) -> Residuals:
     chosen, y = list(support), system.target
     first = np.arange(len(y)) % 2 == 0 if system.count < 2 else system.blocks < (system.count + 1) // 2

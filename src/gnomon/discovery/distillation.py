@@ -33,8 +33,8 @@ from gnomon.discovery.discover import check_columns, fit, grouped
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.forms.base import System, block_numbers
 from gnomon.discovery.forms.pointwise import EDGE, values_of
-from gnomon.discovery.grid import Data, step
-from gnomon.discovery.regression import Selection
+from gnomon.discovery.grid import GridData, step
+from gnomon.discovery.regression import TermSelection
 
 __all__ = ["Distillation", "ExtrapolationGap", "distill", "extrapolation_gap"]
 
@@ -65,7 +65,7 @@ class Distillation(Result):
 
 def distill(
     module: nn.Module, library: Library, x: Any, *, dx: Any = None, derivative: AbstractDerivative | None = None,
-    selection: Selection | None = None,
+    selection: TermSelection | None = None,
 ) -> Distillation:  # fmt: skip
     """Write a trained network as a sparse sum of known operators, equation (1).
 
@@ -95,26 +95,26 @@ def distill(
     check_columns(columns, [term.name for term in terms], CALL)
     count = min(BLOCKS, len(columns))
     system = System(columns, target[keep].ravel(), block_numbers((len(columns),), (count,)), float(len(rows)))
-    law = fit("network", system, grouped(terms, (), CALL), selection or Selection(floor=FLOOR))
+    law = fit("network", system, grouped(terms, (), CALL), selection or TermSelection(floor=FLOOR))
     chosen = columns[:, [[t.name for t in terms].index(name) for name in law.terms]]
     rest = system.target - chosen @ np.asarray(law.coefficients)
     around = float(np.sum((system.target - system.target.mean()) ** 2))
     return Distillation(law, 1 - float(np.sum(rest**2)) / max(around, 1e-300))  # (2)
 
 
-def _fields(rows: np.ndarray, found: np.ndarray, dx: Any) -> tuple[Data, np.ndarray, tuple[slice, ...]]:
+def _fields(rows: np.ndarray, found: np.ndarray, dx: Any) -> tuple[GridData, np.ndarray, tuple[slice, ...]]:
     if found.shape != rows.shape:
         text = f"fields of {rows.shape[1]} points gave {found.shape[1]} outputs"
         raise InputError(lesson(CALL, text, "a value at each point", "Pass a module that maps fields to fields"))
     h, edge = step(dx, rows.shape[1], "dx", CALL), max(4, int(EDGE * rows.shape[1]))
-    return Data({"u": rows.T}, {"x": h, "t": 1.0}), found.T, (slice(edge, -edge), slice(None))
+    return GridData({"u": rows.T}, {"x": h, "t": 1.0}), found.T, (slice(edge, -edge), slice(None))
 
 
-def _columns(rows: np.ndarray, found: np.ndarray) -> tuple[Data, np.ndarray, tuple[slice, ...]]:
+def _columns(rows: np.ndarray, found: np.ndarray) -> tuple[GridData, np.ndarray, tuple[slice, ...]]:
     if found.shape[1] != 1:
         cure = "Pass a module with one output, or dx for fields"
         raise InputError(lesson(CALL, f"the network has {found.shape[1]} outputs", "one number for each row", cure))
-    return Data({f"x{i + 1}": rows[:, i] for i in range(rows.shape[1])}, {"t": 1.0}), found[:, 0], (slice(None),)
+    return GridData({f"x{i + 1}": rows[:, i] for i in range(rows.shape[1])}, {"t": 1.0}), found[:, 0], (slice(None),)
 
 
 @dataclass(frozen=True, slots=True)

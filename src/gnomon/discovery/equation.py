@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gnomon.core.results import Interval
 from gnomon.core.results.record import Record
-from gnomon.discovery.regression import Candidate
+from gnomon.discovery.regression import CandidateTerms
 from gnomon.discovery.term import parse
 
 __all__ = ["Equation", "Residuals"]
@@ -50,7 +50,7 @@ class Equation(Record):
     coefficients: tuple[float | complex, ...]
     errors: tuple[float, ...]
     inclusion: Mapping[str, float]
-    path: tuple[Candidate, ...]
+    path: tuple[CandidateTerms, ...]
     residuals: Residuals
 
     @property

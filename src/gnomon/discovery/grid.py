@@ -18,17 +18,17 @@ from torch import Tensor
 from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
 from gnomon.core.results.record import Record
 
-__all__ = ["Data"]
+__all__ = ["GridData"]
 
 UNIFORM = 1e-3
 """Steps of a grid may differ by this share: stored coordinates are rounded."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Data(Record):
+class GridData(Record):
     """Fields by name, known functions of space and time by name, and the steps of the grid by letter.
 
-    >>> Data({"u": np.ones((2, 3))}, {"x": 1.0, "t": 1.0}).value("|u|").shape
+    >>> GridData({"u": np.ones((2, 3))}, {"x": 1.0, "t": 1.0}).value("|u|").shape
     (2, 3)
     """
 
@@ -70,7 +70,7 @@ class Data(Record):
 def read(
     u: Any, dx: Any, dt: Any, *, known: Mapping[str, Any] | None = None,
     functions: Mapping[str, Any] | None = None, call: str,
-) -> Data:  # fmt: skip
+) -> GridData:  # fmt: skip
     """Check fields and grid once: finite numbers, one shape, uniform steps."""
     given = u if isinstance(u, Mapping) else {"u": u}
     fields = {name: _array(values, name, call) for name, values in given.items()}
@@ -94,7 +94,7 @@ def read(
         name: np.broadcast_to(_aligned(_array(v, name, call), shape, name, call), shape)
         for name, v in (known or {}).items()
     }
-    return Data(fields, steps, taken, dict(functions or {}))
+    return GridData(fields, steps, taken, dict(functions or {}))
 
 
 def step(gap: Any, n: int, name: str, call: str) -> float:

@@ -22,16 +22,16 @@ import numpy as np
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import integer
 from gnomon.discovery.candidates import Library
-from gnomon.discovery.derivatives import AbstractDerivative, Polynomial
+from gnomon.discovery.derivatives import AbstractDerivative, LocalPolynomial
 from gnomon.discovery.discover import check_columns, fit, search
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.forms import AbstractForm, System, WeakForm
 from gnomon.discovery.forms.base import block_numbers
 from gnomon.discovery.forms.pointwise import EDGE, values_of
-from gnomon.discovery.grid import Data, read
+from gnomon.discovery.grid import GridData, read
 from gnomon.discovery.record import Discovery
-from gnomon.discovery.regression import Moments, Selection, choice
-from gnomon.discovery.term import Factor, Term, product
+from gnomon.discovery.regression import RegressionMoments, TermSelection, choice
+from gnomon.discovery.term import Term, TermFactor, product
 
 __all__ = ["discover_implicit", "discover_ode"]
 
@@ -41,7 +41,7 @@ IMPLICIT = "discover_implicit(x, dt)"
 
 def discover_ode(
     x: Any, dt: Any, *, names: Sequence[str] | None = None, library: Library | None = None,
-    form: AbstractForm | None = None, selection: Selection | None = None, constraints: Sequence[str] = (),
+    form: AbstractForm | None = None, selection: TermSelection | None = None, constraints: Sequence[str] = (),
 ) -> Discovery:  # fmt: skip
     """Find the system (1) that a trajectory (times, variables) follows; named x, y, z if nothing is said.
 
@@ -58,12 +58,12 @@ def discover_ode(
     lib = Library(degree=2) if library is None else library
     fields = _named(x, names, CALL)
     data = read(fields, (), dt, known=lib.known, functions=lib.functions, call=CALL)
-    return search(data, lib, form or WeakForm(), selection or Selection(), 1, constraints, call=CALL)
+    return search(data, lib, form or WeakForm(), selection or TermSelection(), 1, constraints, call=CALL)
 
 
 def discover_implicit(
     x: Any, dt: Any, *, names: Sequence[str] | None = None, degree: int = 2,
-    derivative: AbstractDerivative | None = None, selection: Selection | None = None,
+    derivative: AbstractDerivative | None = None, selection: TermSelection | None = None,
 ) -> Equation:  # fmt: skip
     """Find one implicit law (2), such as x' + x*x' = x, that holds along a trajectory; its left side is ``target``.
 
@@ -81,9 +81,9 @@ def discover_implicit(
     """
     data = read(_named(x, names, IMPLICIT), (), dt, call=IMPLICIT)
     still = Library(degree=integer("degree", degree, call=IMPLICIT)).terms(tuple(data.fields), "", call=IMPLICIT)
-    moving = [product(*term.factors, Factor(name, "t")) for name in data.fields for term in still]
+    moving = [product(*term.factors, TermFactor(name, "t")) for name in data.fields for term in still]
     terms = [*still, *moving]
-    rule = derivative or Polynomial()
+    rule = derivative or LocalPolynomial()
     cache: dict[tuple[str, str], np.ndarray] = {}
     edge = int(EDGE * data.shape[0])
     columns = np.stack([values_of(data, term, rule, rule, cache, IMPLICIT) for term in terms], 1)[
@@ -91,23 +91,23 @@ def discover_implicit(
     ]
     check_columns(columns, [term.name for term in terms], IMPLICIT)
     blocks = block_numbers((len(columns),), (min(16, len(columns)),))
-    ways = _ways(data, columns, terms, blocks, selection or Selection())
+    ways = _ways(data, columns, terms, blocks, selection or TermSelection())
     if not ways:
         cure = "Raise degree, or sample more finely"
         raise InputError(lesson(IMPLICIT, "no product with a derivative is explained by the others", "a law", cure))
     system, rest, target = min(ways, key=lambda way: way[0])[1:]
-    return fit(target, system, [(term,) for term in rest], selection or Selection())
+    return fit(target, system, [(term,) for term in rest], selection or TermSelection())
 
 
 def _ways(
-    data: Data, columns: np.ndarray, terms: Sequence[Term], blocks: np.ndarray, selection: Selection
+    data: GridData, columns: np.ndarray, terms: Sequence[Term], blocks: np.ndarray, selection: TermSelection
 ) -> list[tuple[float, System, list[Term], str]]:
     """Every left side of (2) whose law holds a derivative, with its criterion."""
     found = []
     for left, term in enumerate(terms):
         others = [j for j in range(len(terms)) if j != left]
         system = System(columns[:, others], columns[:, left], blocks, 16.0)
-        best = choice(Moments.of(system.columns, system.target, 16.0), selection)
+        best = choice(RegressionMoments.of(system.columns, system.target, 16.0), selection)
         rest = [terms[j] for j in others]
         if any(t.derived for t in (term, *(rest[j] for j in best.support))) and best.support:
             found.append((best.criterion, system, rest, term.name))

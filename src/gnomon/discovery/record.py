@@ -8,7 +8,7 @@ import numpy as np
 from gnomon.core.results import Axis, Bars, Finding, Interval, Line, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.discovery.equation import Equation
-from gnomon.discovery.grid import Data
+from gnomon.discovery.grid import GridData
 from gnomon.discovery.simulation import Simulation, simulate
 from gnomon.findings import most_serious_first
 from gnomon.findings import theory as kinds
@@ -34,7 +34,7 @@ class Discovery(Result):
     """
 
     equations: tuple[Equation, ...]
-    data: Data | None = field(default=None, repr=False, metadata=HIDDEN)
+    data: GridData | None = field(default=None, repr=False, metadata=HIDDEN)
 
     @property
     def terms(self) -> tuple[str, ...]:

@@ -13,9 +13,10 @@ Cost: for each doubling a product of the data with short matrices for every term
 >>> from gnomon.discovery.forms import WeakForm
 >>> from gnomon.discovery.term import parse
 >>> x, t = np.linspace(0, 2 * np.pi, 128, endpoint=False), np.linspace(0, 1, 100)
->>> data = Data({"u": np.sin(x[:, None] - t) + np.sin(3 * (x[:, None] - t))}, {"x": x[1], "t": t[1]})
+>>> data = GridData({"u": np.sin(x[:, None] - t) + np.sin(3 * (x[:, None] - t))}, {"x": x[1], "t": t[1]})
 >>> rough = Equation("u_t", ("u_x",), (-1.01,), (0.01,), {}, (), Residuals(1e-9, 1e-9, "", 0.0))
->>> rough, = refined([rough], data, WeakForm(), [(parse("u_x", call="discover(u, dx, dt)"),)], Selection(), 1, call="")
+>>> terms = [(parse("u_x", call="discover(u, dx, dt)"),)]
+>>> rough, = refined([rough], data, WeakForm(), terms, TermSelection(), 1, call="")
 >>> abs(rough.coefficients[0] + 1) < 1e-9
 True
 """
@@ -27,8 +28,8 @@ import numpy as np
 
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.forms import AbstractForm, System
-from gnomon.discovery.grid import Data
-from gnomon.discovery.regression import Selection
+from gnomon.discovery.grid import GridData
+from gnomon.discovery.regression import TermSelection
 from gnomon.discovery.stability import resampled
 from gnomon.discovery.term import Term
 
@@ -39,8 +40,8 @@ CLEAN = 1e-4
 
 
 def refined(
-    found: Sequence[Equation], data: Data, form: AbstractForm, groups: Sequence[tuple[Term, ...]],
-    selection: Selection, order: int, *, call: str,
+    found: Sequence[Equation], data: GridData, form: AbstractForm, groups: Sequence[tuple[Term, ...]],
+    selection: TermSelection, order: int, *, call: str,
 ) -> list[Equation]:  # fmt: skip
     """Equations with the coefficients of wider bumps, while these lower (1); unchanged where there is noise.
 
@@ -49,7 +50,8 @@ def refined(
     Cost: see the module.
 
     >>> from gnomon.discovery.forms import WeakForm
-    >>> refined([], Data({"u": np.ones((2, 3))}, {}), WeakForm(), [], Selection(), 1, call="discover(u, dx, dt)")
+    >>> data = GridData({"u": np.ones((2, 3))}, {})
+    >>> refined([], data, WeakForm(), [], TermSelection(), 1, call="discover(u, dx, dt)")
     []
     """
     best = list(found)
@@ -73,7 +75,7 @@ def _of(system: System, kept: Sequence[tuple[Term, ...]], equation: Equation) ->
     return System(columns, system.target, system.blocks, system.independent)
 
 
-def _again(equation: Equation, system: System, kept: Sequence[tuple[Term, ...]], selection: Selection) -> Equation:
+def _again(equation: Equation, system: System, kept: Sequence[tuple[Term, ...]], selection: TermSelection) -> Equation:
     weights = np.linalg.lstsq(system.columns, system.target, rcond=None)[0]
     spread = resampled(system, tuple(range(system.columns.shape[1])), selection)[1]
     own = [group for group in kept if group[0].name in equation.terms]

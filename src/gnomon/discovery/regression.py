@@ -13,7 +13,7 @@ Reference: [rudy2017data], (1); [schwarz1978estimating], (3) without its floor.
 Cost: (2) as `eliminated`.
 
 >>> A = np.eye(4)[:, :3]
->>> choice(Moments.of(A, np.array([1.0, 0.5, 0.0, 0.0]), 100.0), Selection()).support
+>>> choice(RegressionMoments.of(A, np.array([1.0, 0.5, 0.0, 0.0]), 100.0), TermSelection()).support
 (0, 1)
 """
 
@@ -25,7 +25,7 @@ from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results.record import Record
 from gnomon.discovery.elimination import eliminated
 
-__all__ = ["Candidate", "Selection", "bic_path", "stridge"]
+__all__ = ["CandidateTerms", "TermSelection", "bic_path", "stridge"]
 
 
 LEAST = 2.718
@@ -35,10 +35,10 @@ APART = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Selection(Record):
+class TermSelection(Record):
     """How terms are chosen: thresholds and ridge of (1), floor of (3), replicates of the bootstrap and their seed.
 
-    >>> Selection(floor=0.01).replicates
+    >>> TermSelection(floor=0.01).replicates
     50
     """
 
@@ -48,7 +48,7 @@ class Selection(Record):
     replicates: int = 50
     seed: int = 0
 
-    def checked(self, call: str) -> "Selection":
+    def checked(self, call: str) -> "TermSelection":
         """The same, refused where a number is out of range."""
         number("floor", self.floor, call=call, above=0)
         number("ridge", self.ridge, call=call, above=-1e-300)
@@ -58,10 +58,10 @@ class Selection(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate(Record):
+class CandidateTerms(Record):
     """A support that was met on the way: its terms by number, its relative misfit, its criterion (3).
 
-    >>> Candidate((0, 2), 0.01, -8.0).support
+    >>> CandidateTerms((0, 2), 0.01, -8.0).support
     (0, 2)
     """
 
@@ -71,7 +71,7 @@ class Candidate(Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moments(Record):
+class RegressionMoments(Record):
     """All that the regression needs of its rows: G = A^* A, A^* y, |y|^2 for normalized columns, and m.
 
     Supports, not coefficients, are found from these: coefficients come from the rows themselves.
@@ -83,7 +83,7 @@ class Moments(Record):
     independent: float
 
     @classmethod
-    def of(cls, columns: np.ndarray, target: np.ndarray, independent: float) -> "Moments":
+    def of(cls, columns: np.ndarray, target: np.ndarray, independent: float) -> "RegressionMoments":
         norms = np.linalg.norm(columns, axis=0)
         scaled = columns / np.where(norms > 0, norms, 1.0)
         cross = scaled.conj().T @ target
@@ -111,24 +111,24 @@ class Moments(Record):
         found[chosen] = np.inf
         return found
 
-    def candidate(self, support: tuple[int, ...], floor: float) -> Candidate:
+    def candidate(self, support: tuple[int, ...], floor: float) -> CandidateTerms:
         """A support with its misfit and the criterion (3)."""
         explained = float(np.vdot(self.cross[list(support)], self.weights(support)).real) if support else 0.0
         misfit = max(1 - explained / self.square, 0.0) if self.square > 0 else 0.0
         m = max(self.independent, LEAST)
-        return Candidate(
+        return CandidateTerms(
             support, misfit**0.5, m * float(np.log(misfit + floor**2)) + len(support) * float(np.log(m))
         )  # (3)
 
 
-def stridge(moments: Moments, tolerance: float, ridge: float) -> tuple[int, ...]:
+def stridge(moments: RegressionMoments, tolerance: float, ridge: float) -> tuple[int, ...]:
     """The support that sequential thresholded ridge (1) ends at; the tolerance is a share of the target's norm.
 
     Hypotheses: columns of unit norm.
     Reference: [rudy2017data], Algorithm 1.
     Cost: a linear system of the library's size for each round.
 
-    >>> stridge(Moments.of(np.eye(3), np.array([1.0, 0.01, 0.0]), 3.0), 0.1, 0.0)
+    >>> stridge(RegressionMoments.of(np.eye(3), np.array([1.0, 0.01, 0.0]), 3.0), 0.1, 0.0)
     (0,)
     """
     support = tuple(range(len(moments.cross)))
@@ -141,7 +141,9 @@ def stridge(moments: Moments, tolerance: float, ridge: float) -> tuple[int, ...]
     return support
 
 
-def bic_path(columns: np.ndarray, target: np.ndarray, selection: Selection | None = None) -> tuple[Candidate, ...]:
+def bic_path(
+    columns: np.ndarray, target: np.ndarray, selection: TermSelection | None = None
+) -> tuple[CandidateTerms, ...]:
     """The best candidate (3) of each size among all supports that (1) and (2) pass through, from large to small.
 
     Hypotheses: as in the module; every row counts as independent.
@@ -151,16 +153,16 @@ def bic_path(columns: np.ndarray, target: np.ndarray, selection: Selection | Non
     >>> [c.support for c in bic_path(np.eye(3), np.array([1.0, 0.5, 0.0]))]
     [(0, 1, 2), (0, 1), (0,), ()]
     """
-    return path(Moments.of(columns, target, float(len(target))), selection or Selection())
+    return path(RegressionMoments.of(columns, target, float(len(target))), selection or TermSelection())
 
 
-def path(moments: Moments, selection: Selection) -> tuple[Candidate, ...]:
+def path(moments: RegressionMoments, selection: TermSelection) -> tuple[CandidateTerms, ...]:
     """As `bic_path`, from moments."""
     order = eliminated(moments.gram[None], moments.cross[None])[0][0].tolist()
     supports = {tuple(sorted(order[k:])) for k in range(len(order) + 1)}  # (2)
     if selection.thresholds > 1:
         supports |= {stridge(moments, float(t), selection.ridge) for t in np.geomspace(1e-4, 1, selection.thresholds)}
-    best: dict[int, Candidate] = {}
+    best: dict[int, CandidateTerms] = {}
     for support in supports:
         candidate = moments.candidate(support, selection.floor)
         if len(support) not in best or candidate.criterion < best[len(support)].criterion:
@@ -168,7 +170,9 @@ def path(moments: Moments, selection: Selection) -> tuple[Candidate, ...]:
     return tuple(best[size] for size in sorted(best, reverse=True))
 
 
-def choice(moments: Moments, selection: Selection, known: tuple[Candidate, ...] | None = None) -> Candidate:
+def choice(
+    moments: RegressionMoments, selection: TermSelection, known: tuple[CandidateTerms, ...] | None = None
+) -> CandidateTerms:
     """The best candidate of the path, then of its neighbors: one term more, one less, or one exchanged."""
     best = min(known or path(moments, selection), key=lambda candidate: candidate.criterion)
     while True:

@@ -29,7 +29,7 @@ from gnomon.core.results.plain import HIDDEN
 from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
 from gnomon.discovery.forms.pointwise import values_of
 from gnomon.discovery.grid import read
-from gnomon.discovery.term import Factor, Term, parse_sum
+from gnomon.discovery.term import Term, TermFactor, parse_sum
 
 __all__ = ["PDEResidual", "model_residual", "pde_residual"]
 
@@ -117,7 +117,7 @@ def _value(term: Term, known: dict[tuple[str, str], Tensor], z: Tensor, letters:
     return value
 
 
-def _derived(factor: Factor, known: dict[tuple[str, str], Tensor], z: Tensor, letters: str) -> Tensor:
+def _derived(factor: TermFactor, known: dict[tuple[str, str], Tensor], z: Tensor, letters: str) -> Tensor:
     """A derivative by autograd, from the one before it."""
     if factor.symbol in letters and not factor.derivative:
         return z[:, letters.index(factor.symbol)]

@@ -22,7 +22,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Image, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.discovery.equation import Equation
-from gnomon.discovery.grid import Data
+from gnomon.discovery.grid import GridData
 from gnomon.discovery.term import Term, parse
 
 __all__ = ["Simulation", "simulate"]
@@ -78,14 +78,14 @@ class Simulation(Result):
         name = next(iter(self.measured))
         if self.measured[name].ndim != 2:
             return (curve,)
-        pictures = [("Data", self.measured[name]), ("Simulation of the found equation", self.simulated[name])]
+        pictures = [("GridData", self.measured[name]), ("Simulation of the found equation", self.simulated[name])]
         return (
             *(Plot(title, (Image(name, _thin(values)),), Axis("time"), Axis("x")) for title, values in pictures),
             curve,
         )
 
 
-def simulate(equations: Sequence[Equation], data: Data | None) -> Simulation:
+def simulate(equations: Sequence[Equation], data: GridData | None) -> Simulation:
     """Run equations from the first time of the data to the last, equation (1).
 
     Hypotheses: periodic in space; first order in time.
@@ -94,7 +94,7 @@ def simulate(equations: Sequence[Equation], data: Data | None) -> Simulation:
 
     >>> from gnomon.discovery.equation import Residuals
     >>> x, t = np.linspace(0, 2 * np.pi, 16, endpoint=False), np.linspace(0, 1, 5)
-    >>> data = Data({"u": np.sin(x[:, None]) * np.exp(-0.5 * t)}, {"x": x[1], "t": 0.25})
+    >>> data = GridData({"u": np.sin(x[:, None]) * np.exp(-0.5 * t)}, {"x": x[1], "t": 0.25})
     >>> heat = Equation("u_t", ("u_xx",), (0.5,), (0.0,), {}, (), Residuals(0, 0, "", 0))
     >>> simulate((heat,), data).error < 1e-12
     True
@@ -122,7 +122,7 @@ def simulate(equations: Sequence[Equation], data: Data | None) -> Simulation:
 class _Machine:
     """One step of (1); terms are sorted into L and N once."""
 
-    def __init__(self, equations: Sequence[Equation], data: Data) -> None:
+    def __init__(self, equations: Sequence[Equation], data: GridData) -> None:
         self.data, shape = data, data.shape[:-1]
         grids = [
             2 * np.pi * np.fft.fftfreq(n, data.steps[letter]) for n, letter in zip(shape, data.letters, strict=False)
@@ -169,7 +169,7 @@ class _Machine:
     def _nonlinear(self, v: dict[str, np.ndarray], i: int) -> dict[str, np.ndarray]:
         real = {k: not np.iscomplexobj(f) for k, f in self.data.fields.items()}
         fields = {k: np.fft.ifftn(v[k]).real if real[k] else np.fft.ifftn(v[k]) for k in v}
-        now = Data(fields, self.data.steps, {k: f[..., i] for k, f in self.data.known.items()}, self.data.functions)
+        now = GridData(fields, self.data.steps, {k: f[..., i] for k, f in self.data.known.items()}, self.data.functions)
         found = {}
         for name, terms in self.rest.items():
             total = np.zeros_like(self.smooth, dtype=complex)
@@ -194,7 +194,7 @@ def _speed(term: Term, size: float, top: float) -> float:
     return float(size ** max(degree - 1, 0) * (2 / 3 * top) ** order)
 
 
-def _check_periodic(data: Data) -> None:
+def _check_periodic(data: GridData) -> None:
     for name, values in data.fields.items():
         for axis, letter in enumerate(data.letters[:-1]):
             ends = np.abs(np.take(values, 0, axis) - np.take(values, -1, axis))

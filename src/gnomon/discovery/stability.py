@@ -9,7 +9,7 @@ Cost: one product per block for the moments; then small matrices only.
 
 >>> rows = np.random.default_rng(0).standard_normal((200, 3))
 >>> system = System(rows, 2 * rows[:, 0], np.arange(200) // 10, 200.0)
->>> resampled(system, (0,), Selection(replicates=20))[0].tolist()
+>>> resampled(system, (0,), TermSelection(replicates=20))[0].tolist()
 [1.0, 0.0, 0.0]
 """
 
@@ -17,10 +17,10 @@ import numpy as np
 
 from gnomon.discovery.elimination import eliminated
 from gnomon.discovery.forms.base import System
-from gnomon.discovery.regression import LEAST, Selection
+from gnomon.discovery.regression import LEAST, TermSelection
 
 
-def resampled(system: System, support: tuple[int, ...], selection: Selection) -> tuple[np.ndarray, np.ndarray]:
+def resampled(system: System, support: tuple[int, ...], selection: TermSelection) -> tuple[np.ndarray, np.ndarray]:
     """Inclusion probabilities (1) of all terms, and standard deviations of the coefficients on a support, for (2)."""
     terms = system.columns.shape[1]
     if not selection.replicates:

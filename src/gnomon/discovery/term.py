@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results.record import Record
 
-__all__ = ["Factor", "Term", "parse", "parse_sum"]
+__all__ = ["TermFactor", "Term", "parse", "parse_sum"]
 
 FACTOR = re.compile(r"(?P<symbol>\|\w+\||[^\W_]+(?:\([^()]*\))?)(?:_(?P<derivative>[xyzt]+))?(?:\^(?P<power>\d+))?")
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Factor(Record):
+class TermFactor(Record):
     """A symbol, the letters it is differentiated by, and its power.
 
-    >>> Factor("u", "xx", 2).name
+    >>> TermFactor("u", "xx", 2).name
     'u_xx^2'
     """
 
@@ -49,11 +49,11 @@ class Factor(Record):
 class Term(Record):
     """A product of factors; the empty product is the constant 1.
 
-    >>> Term(()).name, Term((Factor("u"), Factor("u", "x"))).name
+    >>> Term(()).name, Term((TermFactor("u"), TermFactor("u", "x"))).name
     ('1', 'u*u_x')
     """
 
-    factors: tuple[Factor, ...]
+    factors: tuple[TermFactor, ...]
 
     @property
     def name(self) -> str:
@@ -66,17 +66,17 @@ class Term(Record):
         return " ".join(factor.latex for factor in self.factors) or "1"
 
     @property
-    def derived(self) -> tuple[Factor, ...]:
+    def derived(self) -> tuple[TermFactor, ...]:
         """The factors that are derivatives."""
         return tuple(factor for factor in self.factors if factor.derivative)
 
 
-def product(*factors: Factor) -> Term:
+def product(*factors: TermFactor) -> Term:
     """The term of some factors, with equal ones gathered into powers: fields first, then derivatives, then the rest."""
     powers: Counter[tuple[str, str]] = Counter()
     for factor in factors:
         powers[factor.symbol, factor.derivative] += factor.power
-    gathered = [Factor(symbol, by, power) for (symbol, by), power in powers.items()]
+    gathered = [TermFactor(symbol, by, power) for (symbol, by), power in powers.items()]
     return Term(tuple(sorted(gathered, key=lambda f: (f.symbol.startswith("|"), len(f.derivative), f))))
 
 
@@ -97,7 +97,7 @@ def parse(text: str, *, call: str = "parse(text)") -> Term:
                 lesson(call, f"the term {text!r} cannot be read at {part!r}", "a product of factors", cure)
             )
         letters = "".join(sorted(match["derivative"] or ""))
-        found.append(Factor(match["symbol"], letters, int(match["power"] or 1)))
+        found.append(TermFactor(match["symbol"], letters, int(match["power"] or 1)))
     return product(*found)
 
 

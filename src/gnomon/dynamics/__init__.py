@@ -7,7 +7,7 @@ May import: core, findings, linalg, training.
 
 from gnomon.core.losses import CrossEntropy, Exponential, Hinge, Logistic, Squared
 from gnomon.dynamics.ensemble import ensemble
-from gnomon.dynamics.error_decay import Flow, error_decay
+from gnomon.dynamics.error_decay import GradientFlow, error_decay
 from gnomon.dynamics.modes import modes
 from gnomon.dynamics.posterior import posterior
 from gnomon.dynamics.predict import predict_from_kernel
@@ -16,7 +16,7 @@ from gnomon.dynamics.stopping import stopping
 __all__ = [
     "CrossEntropy",
     "Exponential",
-    "Flow",
+    "GradientFlow",
     "Hinge",
     "Logistic",
     "Squared",

@@ -25,7 +25,7 @@ from gnomon.core.errors import InputError
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.dynamics.error_decay import Flow
+from gnomon.dynamics.error_decay import GradientFlow
 from gnomon.dynamics.modes import modes_of
 from gnomon.dynamics.prior import positive, prior_at_test_points
 from gnomon.dynamics.problem import kernel_problem, of_shape, penalty_weight, time_grid
@@ -33,11 +33,11 @@ from gnomon.dynamics.squared import check_stable, gains
 from gnomon.linalg.square import symmetric_part
 from gnomon.training import SGD
 
-__all__ = ["Ensemble", "ensemble"]
+__all__ = ["KernelEnsemble", "ensemble"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ensemble(Result):
+class KernelEnsemble(Result):
     """Mean (t, m) or (t, m, k), variance (t, m) and, where known, covariance (t, m, m) of trained networks.
 
     The covariance is that of each output; outputs are independent.
@@ -86,9 +86,9 @@ def ensemble(
     nngp_test: Array | None = None,
     nngp_test_test: Array | None = None,
     times: Array | list[float] | tuple[float, ...] = (float("inf"),),
-    optimizer: Flow | SGD | None = None,
+    optimizer: GradientFlow | SGD | None = None,
     penalty: float = 0.0,
-) -> Ensemble:
+) -> KernelEnsemble:
     """Mean and covariance, over initializations, of infinitely wide networks trained until each time: (1) and (2).
 
     Args:
@@ -99,7 +99,7 @@ def ensemble(
         nngp_test: S(x, X).
         nngp_test_test: S(x, x'), (m, m), or only its diagonal (m,), which then gives variances alone.
         times: from 0 to infinity, which is the default.
-        optimizer: ``Flow()`` by default, or ``SGD(lr, momentum=...)``.
+        optimizer: ``GradientFlow()`` by default, or ``SGD(lr, momentum=...)``.
         penalty: alpha.
 
     Cost: one eigendecomposition and n^3 once, then m n^2 + m^2 n for each time.
@@ -119,7 +119,7 @@ def ensemble(
     else:
         cross = of_shape(ntk_test, "ntk_test", (None, n), call)
         between, own = prior_at_test_points(nngp_test, nngp_test_test, len(cross), n, call)
-    modes = modes_of(problem, optimizer or Flow(), penalty_weight(penalty, call), call)
+    modes = modes_of(problem, optimizer or GradientFlow(), penalty_weight(penalty, call), call)
     grid = modes.decay.clock(time_grid(times, call))
     check_stable(modes.error(grid), modes, grid, call)
     B, S, C = cross @ modes.vectors, modes.vectors.T @ prior @ modes.vectors, between @ modes.vectors
@@ -136,4 +136,4 @@ def ensemble(
     mean = torch.stack(means)
     variance = positive(torch.stack(variances), own, call)
     covariance = torch.stack(covariances) if covariances else None
-    return Ensemble(grid, mean[..., 0] if problem.flat else mean, variance, covariance)
+    return KernelEnsemble(grid, mean[..., 0] if problem.flat else mean, variance, covariance)

@@ -38,7 +38,7 @@ from gnomon.core.results.record import Record
 from gnomon.training import SGD
 from gnomon.training.optimizers import AbstractOptimizer
 
-__all__ = ["AbstractErrorDecay", "Flow", "error_decay"]
+__all__ = ["AbstractErrorDecay", "GradientFlow", "error_decay"]
 
 
 class AbstractErrorDecay(ABC):
@@ -74,10 +74,10 @@ class AbstractErrorDecay(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Flow(Record, AbstractErrorDecay):
+class GradientFlow(Record, AbstractErrorDecay):
     """Gradient flow, the limit of small steps: p_t = exp(-a t).
 
-    >>> round(float(Flow().remainder(torch.ones(1), torch.ones(1))), 12)      # exp(-1)
+    >>> round(float(GradientFlow().remainder(torch.ones(1), torch.ones(1))), 12)      # exp(-1)
     0.367879441171
     """
 
@@ -168,7 +168,9 @@ class _Momentum(AbstractErrorDecay):
         return torch.stack(rows)
 
 
-def error_decay(optimizer: Flow | AbstractOptimizer, *, call: str = "error_decay(optimizer)") -> AbstractErrorDecay:
+def error_decay(
+    optimizer: GradientFlow | AbstractOptimizer, *, call: str = "error_decay(optimizer)"
+) -> AbstractErrorDecay:
     """Equations (2) to (4) for gradient flow or for an update rule of `gnomon.training`.
 
     Hypotheses: steps along the gradient of the whole data, without weight decay.
@@ -180,10 +182,10 @@ def error_decay(optimizer: Flow | AbstractOptimizer, *, call: str = "error_decay
     >>> round(float(two), 12)
     -0.2
     """
-    if isinstance(optimizer, Flow):
+    if isinstance(optimizer, GradientFlow):
         return optimizer
     if not isinstance(optimizer, SGD):
-        raise InputError(out_of_range(call, "optimizer", "Flow() or SGD(lr, momentum=...)", optimizer))
+        raise InputError(out_of_range(call, "optimizer", "GradientFlow() or SGD(lr, momentum=...)", optimizer))
     if optimizer.decay:
         cure = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
         raise InputError(lesson(call, f"the optimizer is {optimizer}", "steps along the gradient of the loss", cure))

@@ -37,7 +37,7 @@ from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import number
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
-from gnomon.dynamics.error_decay import AbstractErrorDecay, Flow, error_decay
+from gnomon.dynamics.error_decay import AbstractErrorDecay, GradientFlow, error_decay
 from gnomon.dynamics.problem import KernelProblem, kernel_problem, penalty_weight, time_grid
 from gnomon.findings import theory as kinds
 from gnomon.training import SGD
@@ -62,7 +62,7 @@ class Modes(Result):
     rates: Float[Tensor, " r"]
     vectors: Float[Tensor, "r r"] = field(repr=False, metadata=HIDDEN)
     coefficients: Float[Tensor, "r q"]
-    optimizer: Flow | SGD
+    optimizer: GradientFlow | SGD
     penalty: float
 
     @property
@@ -137,7 +137,12 @@ class Modes(Result):
 
 
 def modes(
-    ntk: Array, y: Array, *, f0: Array | None = None, optimizer: Flow | SGD | None = None, penalty: float = 0.0
+    ntk: Array,
+    y: Array,
+    *,
+    f0: Array | None = None,
+    optimizer: GradientFlow | SGD | None = None,
+    penalty: float = 0.0,
 ) -> Modes:
     """The modes in which a kernel learns targets: their rates, their share of the error, the time each needs.
 
@@ -145,7 +150,7 @@ def modes(
         ntk: the kernel of the n training points, (n, n), or (n, n, k, k) where it couples outputs.
         y: targets: numbers (n,) or (n, k), or integer classes (n,), taken as one-hot rows.
         f0: outputs before training; zero where left out.
-        optimizer: ``Flow()`` by default, or ``SGD(lr, momentum=...)``.
+        optimizer: ``GradientFlow()`` by default, or ``SGD(lr, momentum=...)``.
         penalty: alpha.
 
     Cost: one eigendecomposition, about 9 n^3 operations and 3 n^2 numbers.
@@ -157,10 +162,10 @@ def modes(
     """
     call = "dynamics.modes(ntk, y)"
     problem = kernel_problem(call, ntk, y, None, f0, None)
-    return modes_of(problem, optimizer or Flow(), penalty_weight(penalty, call), call)
+    return modes_of(problem, optimizer or GradientFlow(), penalty_weight(penalty, call), call)
 
 
-def modes_of(problem: KernelProblem, optimizer: Flow | SGD, penalty: float, call: str) -> Modes:
+def modes_of(problem: KernelProblem, optimizer: GradientFlow | SGD, penalty: float, call: str) -> Modes:
     """The modes of a problem that has been checked; eigenvalues below rounding are set to zero."""
     error_decay(optimizer, call=call)  # refuses other rules before anything is computed
     gram, n = problem.gram, len(problem.y)

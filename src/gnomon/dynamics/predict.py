@@ -22,7 +22,7 @@ from gnomon.core.losses import AbstractLoss, Squared
 from gnomon.core.metrics import accuracy
 from gnomon.core.results import Curves
 from gnomon.dynamics import integrate, squared
-from gnomon.dynamics.error_decay import Flow, error_decay
+from gnomon.dynamics.error_decay import GradientFlow, error_decay
 from gnomon.dynamics.modes import Modes, modes_of
 from gnomon.dynamics.problem import KernelProblem, columns, finite, kernel_problem, penalty_weight, time_grid
 from gnomon.dynamics.trajectory import Trajectory
@@ -48,7 +48,7 @@ def predict_from_kernel(
     f0_test: Array | None = None,
     times: Array | list[float] | tuple[float, ...] | None = None,
     loss: AbstractLoss | None = None,
-    optimizer: Flow | SGD | None = None,
+    optimizer: GradientFlow | SGD | None = None,
     penalty: float = 0.0,
     tolerance: float = 1e-8,
 ) -> Trajectory:
@@ -70,7 +70,7 @@ def predict_from_kernel(
         times: any times from 0 to infinity; they are sorted, and moved to whole steps. By default 0, a logarithmic
             grid from the fastest mode to the slowest, and infinity where it exists.
         loss: ``Squared()`` by default, ``CrossEntropy()``, ``Logistic()``, ``Exponential()`` or ``Hinge()``.
-        optimizer: ``Flow()`` by default, or ``SGD(lr, momentum=...)``.
+        optimizer: ``GradientFlow()`` by default, or ``SGD(lr, momentum=...)``.
         penalty: alpha.
         tolerance: of the solver, in the outputs, for losses other than the squared one.
 
@@ -88,7 +88,7 @@ def predict_from_kernel(
     Gradient flow takes the squared loss from 0.126 to 0 by time inf; 2 of 2 modes are 99 % learned by then, and the
     slowest needs time 4.61.
     """
-    loss, optimizer = loss or Squared(), optimizer or Flow()
+    loss, optimizer = loss or Squared(), optimizer or GradientFlow()
     check_kind("loss", loss, AbstractLoss, call=CALL, cure=LOSSES)
     decay = error_decay(optimizer, call=CALL)
     tolerance = number("tolerance", tolerance, call=CALL, above=0)
@@ -122,12 +122,12 @@ def predict_from_kernel(
 def _numerical(
     problem: KernelProblem,
     loss: AbstractLoss,
-    optimizer: Flow | SGD,
+    optimizer: GradientFlow | SGD,
     times: Tensor,
     alpha: float,
     tolerance: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    if isinstance(optimizer, Flow):
+    if isinstance(optimizer, GradientFlow):
         c = integrate.flow(problem, loss, times, alpha, tolerance, CALL)
     else:
         c = integrate.descent(problem, loss, optimizer, times, alpha, CALL)

@@ -26,7 +26,7 @@ from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import number
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.dynamics import squared
-from gnomon.dynamics.error_decay import Flow
+from gnomon.dynamics.error_decay import GradientFlow
 from gnomon.dynamics.modes import modes_of
 from gnomon.dynamics.problem import kernel_problem
 from gnomon.training import SGD
@@ -83,7 +83,7 @@ def stopping(
     test: Array | None = None,
     f0: Array | None = None,
     f0_test: Array | None = None,
-    optimizer: Flow | SGD | None = None,
+    optimizer: GradientFlow | SGD | None = None,
 ) -> Stopping:
     """The time t = 1 / ridge at which to stop instead of a penalty, with the difference that remains.
 
@@ -96,7 +96,7 @@ def stopping(
         test: the kernel between test and training points, for the difference there.
         f0: outputs before training, and ``f0_test`` at the test points.
         f0_test: see ``f0``.
-        optimizer: ``Flow()`` by default.
+        optimizer: ``GradientFlow()`` by default.
 
     Cost: one eigendecomposition.
 
@@ -109,15 +109,15 @@ def stopping(
     """
     ridge = number("ridge", ridge, call=CALL, above=0)
     problem = kernel_problem(CALL, ntk, y, test, f0, f0_test)
-    stopped = modes_of(problem, optimizer or Flow(), 0.0, CALL)
-    ridged = replace(stopped, optimizer=Flow(), penalty=ridge)
+    stopped = modes_of(problem, optimizer or GradientFlow(), 0.0, CALL)
+    ridged = replace(stopped, optimizer=GradientFlow(), penalty=ridge)
     one = stopped.decay.clock(torch.tensor([1 / ridge], dtype=torch.float64))
     time, end = float(one), torch.tensor([inf], dtype=torch.float64)
     gaps = (ridged.error(end) - stopped.error(one))[0]
     squared.check_stable(gaps[None], stopped, one, CALL)
     train, tested, _ = squared.evolve(problem, stopped, one, CALL)
     train_ridge, tested_ridge, _ = squared.evolve(problem, ridged, end, CALL)
-    bound = 1 / (1 + WORST) - exp(-WORST) if isinstance(stopped.optimizer, Flow) else inf  # (3)
+    bound = 1 / (1 + WORST) - exp(-WORST) if isinstance(stopped.optimizer, GradientFlow) else inf  # (3)
     test_gap = None if test is None else _relative(tested - tested_ridge, tested_ridge - problem.f0_test)
     worst = float(gaps.abs().max())
     train_gap = _relative(train - train_ridge, train_ridge - problem.f0)

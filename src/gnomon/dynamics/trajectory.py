@@ -7,7 +7,7 @@ from typing import Any
 from gnomon.core.results import Finding, Plot, Value, WithCurves, draw
 from gnomon.core.results.curves import Curves
 from gnomon.core.results.plot import Scatter
-from gnomon.dynamics.error_decay import Flow
+from gnomon.dynamics.error_decay import GradientFlow
 from gnomon.dynamics.modes import Modes
 from gnomon.findings import training as kinds
 from gnomon.training import SGD
@@ -35,7 +35,7 @@ class Trajectory(WithCurves):
     """
 
     curves: Curves
-    optimizer: Flow | SGD
+    optimizer: GradientFlow | SGD
     largest_lr: float
     modes: Modes | None = field(repr=False)
     kernel: str = ""

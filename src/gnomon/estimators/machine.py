@@ -21,7 +21,7 @@ from gnomon.core.errors import InputError, out_of_range
 from gnomon.estimators.network import Kind, NetworkKernel, NetworkOptions, candidates
 from gnomon.estimators.problem import KernelRegression, training_time
 from gnomon.estimators.selection import DEEPEST, GRID, select
-from gnomon.estimators.table import Rows, Scaling, to_numpy
+from gnomon.estimators.table import Scaling, TableRows, to_numpy
 from gnomon.linalg.shortcut import FLOOR
 from gnomon.linalg.solve.base import row_blocks, tile_bytes
 
@@ -71,7 +71,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
         """
         call, t = self._call, training_time(self._t, self._call)
         self.scaling_ = Scaling.of(X, weights, self.scaling, call)
-        rows = Rows(*(torch.from_numpy(np.ascontiguousarray(a)) for a in (self.scaling_(X), targets, weights)))
+        rows = TableRows(*(torch.from_numpy(np.ascontiguousarray(a)) for a in (self.scaling_(X), targets, weights)))
         options = NetworkOptions(self.network, self.activation, self.weight_std, self.bias_std, self._kind, call)
         shapes = [(0, 0)]
         if self.network is None:

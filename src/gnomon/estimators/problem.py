@@ -24,7 +24,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, out_of_range
 from gnomon.estimators.network import NetworkKernel
-from gnomon.estimators.table import Rows
+from gnomon.estimators.table import TableRows
 from gnomon.linalg.shortcut import RidgeModes, ridge_modes
 from gnomon.linalg.solve import AbstractSolver, Choice, Direct, auto
 from gnomon.linalg.solve.base import FLOAT, memory_budget
@@ -51,13 +51,13 @@ class KernelRegression:
     >>> from gnomon.program import Law
     >>> x = torch.eye(2, dtype=torch.float64)
     >>> kernel = NetworkKernel(mlp(2, width=1, depth=0), Law(1.0), "nngp")                  # x . x' / 2
-    >>> KernelRegression(kernel, Rows(x, x, torch.ones(2).double()), inf).gram
+    >>> KernelRegression(kernel, TableRows(x, x, torch.ones(2).double()), inf).gram
     tensor([[0.5000, 0.0000],
             [0.0000, 0.5000]], dtype=torch.float64)
     """
 
     kernel: NetworkKernel
-    rows: Rows
+    rows: TableRows
     t: float
     _gram: Tensor | None = field(default=None, repr=False)
     _scale: float | None = None
@@ -137,13 +137,13 @@ class WeightedKernel:
     >>> from gnomon.program import Law
     >>> x = torch.eye(2, dtype=torch.float64)
     >>> kernel = NetworkKernel(mlp(2, width=1, depth=0), Law(1.0), "nngp")                  # x . x' / 2
-    >>> WeightedKernel(kernel, Rows(x, x, torch.tensor([1.0, 4.0]).double()))(torch.arange(2), torch.arange(2))
+    >>> WeightedKernel(kernel, TableRows(x, x, torch.tensor([1.0, 4.0]).double()))(torch.arange(2), torch.arange(2))
     tensor([[0.5000, 0.0000],
             [0.0000, 2.0000]], dtype=torch.float64)
     """
 
     kernel: NetworkKernel
-    rows: Rows
+    rows: TableRows
     gram: Float[Tensor, "n n"] | None = None
 
     def __call__(self, rows: Int[Tensor, " a"], columns: Int[Tensor, " b"]) -> Float[Tensor, "a b"]:

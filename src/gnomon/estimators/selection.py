@@ -31,7 +31,7 @@ from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.estimators.network import NetworkKernel
 from gnomon.estimators.problem import KernelRegression
-from gnomon.estimators.table import Rows
+from gnomon.estimators.table import TableRows
 from gnomon.linalg.shortcut import RidgeModes, ridge_modes
 
 DEEPEST = 5
@@ -71,7 +71,7 @@ class Selection(Result):
 def select(
     candidates: Iterable[tuple[int, int]],
     kernel: Callable[[int, int], NetworkKernel],
-    rows: Rows,
+    rows: TableRows,
     *,
     ridges: tuple[float, ...],
     t: float,
@@ -128,7 +128,7 @@ def _held_out_score(regression: KernelRegression, folds: list[tuple[Tensor, Tens
     return lambda ridge: sum(error(*part, ridge) for part in parts) / total  # (1)
 
 
-def _folds(by: Any, rows: Rows, labels: np.ndarray, call: str) -> list[tuple[Tensor, Tensor]]:
+def _folds(by: Any, rows: TableRows, labels: np.ndarray, call: str) -> list[tuple[Tensor, Tensor]]:
     if isinstance(by, str) or by is None:
         accepted = '"leave-one-out", "evidence", a number of folds, or a splitter of scikit-learn'
         raise InputError(out_of_range(call, "select", accepted, by))

@@ -96,11 +96,11 @@ def moments(x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class TableRows:
     """n scaled inputs, k centered targets each, and positive weights, as tensors.
 
     >>> import torch
-    >>> rows = Rows(torch.zeros(3, 2), torch.zeros(3, 1), torch.tensor([1.0, 1.0, 2.0]))
+    >>> rows = TableRows(torch.zeros(3, 2), torch.zeros(3, 1), torch.tensor([1.0, 1.0, 2.0]))
     >>> rows.total, len(rows[torch.tensor([0, 2])])
     (4.0, 2)
     """
@@ -112,8 +112,8 @@ class Rows:
     def __len__(self) -> int:
         return len(self.x)
 
-    def __getitem__(self, index: Int[Tensor, " m"]) -> "Rows":
-        return Rows(self.x[index], self.y[index], self.weights[index])
+    def __getitem__(self, index: Int[Tensor, " m"]) -> "TableRows":
+        return TableRows(self.x[index], self.y[index], self.weights[index])
 
     @property
     def total(self) -> float:

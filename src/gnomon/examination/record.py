@@ -21,7 +21,7 @@ from gnomon.examination.step import Products
 from gnomon.examination.summary import counted, facts, headline, shortcomings
 from gnomon.findings import most_serious_first
 from gnomon.report import Page, Section, html, markdown
-from gnomon.report.page import Tile
+from gnomon.report.page import PageTile
 
 SCHEMA = 4
 """Version of `Examination.to_dict`; a change of names or meanings raises it."""
@@ -134,16 +134,16 @@ class Examination(Result):
             headline(self.sections, partial=self.partial), facts(self.sections, str(self.manifest.get("budget", ""))),
         )  # fmt: skip
 
-    def _tiles(self) -> tuple[Tile, ...]:
+    def _tiles(self) -> tuple[PageTile, ...]:
         """Those whose picture there is."""
         plots = {plot.id: (s.key, plot) for s in reversed(self.sections) for plot in s.content.plots}
         exhibits = [(s.key, s.content.exhibits) for s in self.sections if s.content.exhibits]
-        found: list[Tile] = []
+        found: list[PageTile] = []
         for id, words in TILES.items():
             if id == "exhibits":
-                found += [Tile(key, words, exhibits=shown) for key, shown in exhibits[:1]]
+                found += [PageTile(key, words, exhibits=shown) for key, shown in exhibits[:1]]
             elif id in plots and ONLY_WITHOUT.get(id) not in plots:
-                found.append(Tile(plots[id][0], words, plots[id][1]))
+                found.append(PageTile(plots[id][0], words, plots[id][1]))
         return tuple(found)
 
     def to_markdown(self) -> str:

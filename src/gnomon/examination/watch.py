@@ -160,12 +160,12 @@ class Watch(Result):
                 raise _missing("lightning") from None
         watching = self
 
-        class WatchCallback(Callback):
+        class LightningWatch(Callback):
             def on_train_batch_end(self, trainer: Any, module: Any, outputs: Any, batch: Any, number: int) -> None:
                 loss = outputs.get("loss") if isinstance(outputs, Mapping) else outputs
                 watching.step(loss if isinstance(loss, Tensor) else None)
 
-        return WatchCallback()
+        return LightningWatch()
 
     def huggingface(self) -> Any:
         """A Hugging Face ``TrainerCallback`` that calls `step` after each step, with the loss that was logged last."""
@@ -175,13 +175,13 @@ class Watch(Result):
             raise _missing("transformers") from None
         watching = self
 
-        class WatchCallback(TrainerCallback):
+        class TrainerWatch(TrainerCallback):
             def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> Any:
                 logged = [entry["loss"] for entry in getattr(state, "log_history", None) or () if "loss" in entry]
                 watching.step(logged[-1] if logged else None)
                 return control
 
-        return WatchCallback()
+        return TrainerWatch()
 
     def _look(self, loss: float | Tensor | None, *, limited: bool) -> dict[str, float]:
         row = {"step": float(self.count)}

@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.autograd import Function
 
 from gnomon.expectations.expectation import expectation
-from gnomon.expectations.functions import Derivative, Elementwise, Gain, Square
+from gnomon.expectations.functions import Derivative, Elementwise, Gain, SquaredFunction
 from gnomon.expectations.legendre import panels
 from gnomon.expectations.line import RADII, Sampler, mean, second_moment
 from gnomon.expectations.polar import polar, root
@@ -86,7 +86,7 @@ class _Single(Function):
         ctx.save_for_backward(a)
         ctx.function = f
         values, index = a.clamp(min=0).unique(return_inverse=True)
-        if isinstance(f, Square):  # the road that ``expectation`` takes for u = v: equal to the last digit
+        if isinstance(f, SquaredFunction):  # the road that ``expectation`` takes for u = v: equal to the last digit
             found = second_moment(_remembered(f.function), values.sqrt().cpu())
         else:
             found = mean(_remembered(f), values.sqrt().cpu())

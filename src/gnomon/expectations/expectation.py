@@ -21,7 +21,7 @@ from gnomon.core.machine.threads import share_out
 from gnomon.expectations.line import Sampler, second_moment
 from gnomon.expectations.linear import Road, lines, road
 from gnomon.expectations.mehler import LEVELS, Coefficients, coefficients
-from gnomon.expectations.pairs import ALIGNED_FROM, Block, Pairs, inverse
+from gnomon.expectations.pairs import ALIGNED_FROM, PairBlock, Pairs, inverse
 from gnomon.expectations.smoothing import Tables, double_integrals, octaves, parity, polynomials, tables
 
 CERTIFIED = 1e-10  # of sqrt(E[f^2] E[g^2])
@@ -100,7 +100,7 @@ class _Work:
         self._complete([blocks[k] for k in order if k >= 0], result)
         return result
 
-    def _complete(self, blocks: list[Block], result: np.ndarray) -> None:
+    def _complete(self, blocks: list[PairBlock], result: np.ndarray) -> None:
         """Double integrals where blocks have no value, those of many blocks together."""
         held: list[tuple[np.ndarray, ...]] = []
         for k, block in enumerate(blocks):

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 
-__all__ = ["Derivative", "Elementwise", "Gain", "Square", "check"]
+__all__ = ["Derivative", "Elementwise", "Gain", "SquaredFunction", "check"]
 
 Elementwise = Callable[[Tensor], Tensor]
 """A function of each number alone, from float64 to float64."""
@@ -49,7 +49,7 @@ class Gain:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Square:
+class SquaredFunction:
     """f(u)^2."""
 
     function: Elementwise

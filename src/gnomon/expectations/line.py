@@ -31,7 +31,7 @@ VALUES = 2**18  # function values held at once
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class QuadratureLine:
     """Nodes and weights for n standard deviations: a grid (weight zero where a cut falls) and moved nodes."""
 
     z: Float[Tensor, " grid"]
@@ -41,11 +41,11 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Samples:
+class LineSamples:
     """sqrt(N) f at the nodes of a line, for the variances at ``rows``, and E[f^2]."""
 
     rows: Tensor
-    line: Line
+    line: QuadratureLine
     grid: Float[Tensor, "n grid"]
     moved: Float[Tensor, "n extra"]
     second: Float[Tensor, " n"]
@@ -95,7 +95,7 @@ class Sampler:
             self._octave(row, torch.full((1,), 0.99 * top, dtype=torch.float64), top, 1.0)
         return self._radius[top]
 
-    def samples(self, root: Float[Tensor, " n"], panel: float) -> Iterator[Samples]:
+    def samples(self, root: Float[Tensor, " n"], panel: float) -> Iterator[LineSamples]:
         """Samples for standard deviations, octave by octave, on panels of a given width.
 
         Cost: see the module.
@@ -115,7 +115,7 @@ class Sampler:
             for part in rows.split(max(1, VALUES // nodes)):
                 yield self._octave(part, root[part], top, panel)
 
-    def _octave(self, rows: Tensor, root: Tensor, top: float, panel: float) -> Samples:
+    def _octave(self, rows: Tensor, root: Tensor, top: float, panel: float) -> LineSamples:
         for radius in [r for r in RADII if r >= self._radius.get(top, 0)]:
             line = _line(root, self.pieces(top, radius * top), top, radius, panel)
             grid = self.function(root[:, None] * line.z) * half_density(line.z)
@@ -125,7 +125,7 @@ class Sampler:
             edge = (self.function(root[:, None] * ends) * half_density(ends)).square().amax(1)
             if bool((edge <= NEGLIGIBLE * second).all()):
                 self._radius[top] = radius
-                return Samples(rows, line, grid, moved, second, radius)
+                return LineSamples(rows, line, grid, moved, second, radius)
         raise NotFiniteError(
             lesson(
                 "Quadrature(function)",
@@ -204,18 +204,18 @@ def grid(radius: int, panel: float) -> tuple[Tensor, Tensor, Tensor]:
     return *panels(edges), edges
 
 
-def _line(root: Tensor, pieces: Pieces, top: float, radius: int, panel: float) -> Line:
+def _line(root: Tensor, pieces: Pieces, top: float, radius: int, panel: float) -> QuadratureLine:
     z, weight, edges = grid(radius, panel)
     cuts = pieces.within(radius * top, panel * top)
     cuts = cuts[cuts != 0]  # zero is an edge for every deviation
     if not len(cuts):
         empty = root.new_zeros(len(root), 0)
-        return Line(z, weight[None], empty, empty)
+        return QuadratureLine(z, weight[None], empty, empty)
     scaled = positions(cuts, root, radius)
     place = ((scaled + radius) / panel).floor().long().clamp(0, len(edges) - 2)
     whole = torch.ones(len(root), len(edges) - 1, dtype=torch.float64).scatter(1, place, 0.0)
     moved, moved_weight = (t.flatten(1) for t in panels(_between(scaled, place, edges)))
-    return Line(z, weight * whole.repeat_interleave(NODES, 1), moved, moved_weight)
+    return QuadratureLine(z, weight * whole.repeat_interleave(NODES, 1), moved, moved_weight)
 
 
 def _between(scaled: Tensor, place: Tensor, edges: Tensor) -> Float[Tensor, "n 2 cuts two"]:

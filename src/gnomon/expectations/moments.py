@@ -24,7 +24,7 @@ from torch import Tensor
 
 from gnomon.core.typing import Covariance, Variance
 from gnomon.expectations.differentiable import pair, single
-from gnomon.expectations.functions import Derivative, Elementwise, Gain, Square
+from gnomon.expectations.functions import Derivative, Elementwise, Gain, SquaredFunction
 from gnomon.expectations.line import Sampler
 from gnomon.expectations.polar import ALIGNED, root
 
@@ -63,11 +63,11 @@ class Moments:
 
     def square(self, a: Variance) -> Variance:
         """E[f(u)^2]: the product at a = b = c, which is one integral."""
-        return single(Square(self._value), a.double()).to(a.dtype)  # (2)
+        return single(SquaredFunction(self._value), a.double()).to(a.dtype)  # (2)
 
     def slope_square(self, a: Variance) -> Variance:
         """E[f'(u)^2]."""
-        return single(Square(self._derivative), a.double()).to(a.dtype)
+        return single(SquaredFunction(self._derivative), a.double()).to(a.dtype)
 
     def square_slope(self, a: Variance) -> Variance:
         """The derivative of E[f(u)^2] with respect to the variance, which needs no second derivative of f."""

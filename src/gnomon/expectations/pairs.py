@@ -4,7 +4,7 @@ A block of a matrix has few columns, so that what belongs to them stays in a cac
 themselves, blocks hold one half, and the other is its mirror image, exactly.
 
 >>> out = np.zeros((2, 2))
->>> Block((slice(0, 2), slice(0, 2)), True).write(np.array([1.0, 9.0, 2.0, 3.0]), out)    # above the diagonal: not used
+>>> PairBlock((slice(0, 2), slice(0, 2)), True).write(np.array([1.0, 9.0, 2.0, 3.0]), out)  # above the diagonal: unused
 >>> out.tolist()
 [[1.0, 2.0], [2.0, 3.0]]
 """
@@ -20,7 +20,7 @@ from torch import Tensor
 from gnomon.core.machine.threads import share_out
 from gnomon.expectations.polar import ALIGNED
 
-__all__ = ["ALIGNED_FROM", "Block", "Pairs", "inverse"]
+__all__ = ["ALIGNED_FROM", "PairBlock", "Pairs", "inverse"]
 
 ALIGNED_FROM = 1 - ALIGNED * float(np.finfo(np.float64).eps)
 """Correlations from here on are taken for one."""
@@ -29,7 +29,7 @@ COLUMNS = 64  # of a block of a matrix
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PairBlock:
     """Where some pairs are in the arrays of all; ``mirror`` tells that (j, i) has the value of (i, j)."""
 
     where: tuple[slice, ...]
@@ -95,15 +95,15 @@ class Pairs:
         rho = c * inverse(self.root_a)[i] * inverse(self.root_b)[j]
         return i, j, np.where(np.abs(rho) >= ALIGNED_FROM, np.sign(rho), rho)
 
-    def blocks(self, *, symmetric: bool) -> list[Block]:
+    def blocks(self, *, symmetric: bool) -> list[PairBlock]:
         """All pairs; one half of them where they are mirrored and their values are ``symmetric``."""
         shape = self.covariance.shape
         if len(shape) != 2:
             many = max(1, AT_ONCE * shape[0] // self.covariance.size)
-            return [Block((slice(start, start + many),), False) for start in range(0, shape[0], many)]
+            return [PairBlock((slice(start, start + many),), False) for start in range(0, shape[0], many)]
         half, rows = symmetric and self._mirrored(), AT_ONCE // COLUMNS
         return [
-            Block((slice(top, top + rows), slice(left, left + COLUMNS)), half)
+            PairBlock((slice(top, top + rows), slice(left, left + COLUMNS)), half)
             for left in range(0, shape[1], COLUMNS)
             for top in range(left if half else 0, shape[0], rows)
         ]

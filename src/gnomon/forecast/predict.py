@@ -21,7 +21,7 @@ from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_k
 from gnomon.core.inputs.source import source, source_of_inputs
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.modules.pure import twin
-from gnomon.dynamics import Flow, error_decay
+from gnomon.dynamics import GradientFlow, error_decay
 from gnomon.dynamics.predict import LOSSES, predict_from_kernel
 from gnomon.dynamics.trajectory import Trajectory
 from gnomon.kernels import Limit, limit
@@ -51,7 +51,7 @@ def predict(
     *,
     y_test: Array | None = None,
     loss: AbstractLoss | None = None,
-    optimizer: Flow | Choice | None = None,
+    optimizer: GradientFlow | Choice | None = None,
     times: Array | list[float] | tuple[float, ...] | None = None,
     penalty: float = 0.0,
     kernel: str = "empirical",
@@ -79,7 +79,7 @@ def predict(
         y_test: their targets, for the test loss; by default those of the data in ``x_test``, where there are any.
         loss: by default cross-entropy for integer targets and squared loss for real ones, as in `gnomon.train`; with a
             Gram matrix the squared loss, as in `gnomon.dynamics.predict_from_kernel`.
-        optimizer: ``Flow()`` by default, or descent as `gnomon.train` takes it: ``SGD(lr)``, ``torch.optim.SGD``.
+        optimizer: ``GradientFlow()`` by default, or descent as in `gnomon.train`: ``SGD(lr)``, ``torch.optim.SGD``.
         times: from 0 to infinity, learning rate times steps; ``run.times`` of a measured run.
         penalty: alpha, of (alpha / 2) |w - w_0|^2.
         kernel: of a module: "empirical", its own at its present parameters, in float64; or "infinite", that of infinite
@@ -212,10 +212,10 @@ def _outputs(module: nn.Module, x: Inputs) -> Tensor:
     return table(invoke(module, x, call=CALL), count(x), CALL)
 
 
-def _rule(optimizer: Flow | Choice | None, module: nn.Module | None) -> Flow | SGD:
+def _rule(optimizer: GradientFlow | Choice | None, module: nn.Module | None) -> GradientFlow | SGD:
     """The rule that theory can follow: gradient flow, or descent along the gradient."""
-    if optimizer is None or isinstance(optimizer, Flow):
-        return optimizer or Flow()
+    if optimizer is None or isinstance(optimizer, GradientFlow):
+        return optimizer or GradientFlow()
     rule = named(optimizer, module, CALL)
     steps = descent(rule)
     if steps is None:

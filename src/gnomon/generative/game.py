@@ -32,7 +32,7 @@ from gnomon.findings import generative as kinds
 from gnomon.generative.vectors import check_vectors
 
 __all__ = [
-    "AbstractRule",
+    "AbstractGameUpdate",
     "Alternating",
     "Extragradient",
     "GameRotation",
@@ -49,7 +49,7 @@ LARGEST = 4000
 """Parameters whose Jacobian is computed as a matrix: 128 MB."""
 
 
-class AbstractRule(ABC):
+class AbstractGameUpdate(ABC):
     """How the players move."""
 
     @abstractmethod
@@ -58,7 +58,7 @@ class AbstractRule(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Simultaneous(AbstractRule):
+class Simultaneous(AbstractGameUpdate):
     """All players at once; equation (1).
 
     >>> Simultaneous().step(lambda w: w, torch.ones(1), 0.5, [slice(0, 1)]).item()
@@ -70,7 +70,7 @@ class Simultaneous(AbstractRule):
 
 
 @dataclass(frozen=True, slots=True)
-class Alternating(AbstractRule):
+class Alternating(AbstractGameUpdate):
     """One player after the other; equation (2).
 
     >>> Alternating().step(lambda w: w.flip(0), torch.ones(2), 0.5, [slice(0, 1), slice(1, 2)]).tolist()
@@ -86,7 +86,7 @@ class Alternating(AbstractRule):
 
 
 @dataclass(frozen=True, slots=True)
-class Extragradient(AbstractRule):
+class Extragradient(AbstractGameUpdate):
     """A look ahead, then the step with the gradients found there, for all players; equation (3).
 
     >>> Extragradient().step(lambda w: w, torch.ones(1), 0.5, [slice(0, 1)]).item()
@@ -103,7 +103,7 @@ def game_path(
     *,
     steps: int,
     lr: float,
-    rule: AbstractRule | None = None,
+    rule: AbstractGameUpdate | None = None,
     players: Sequence[slice] | None = None,
 ) -> Float[Tensor, "t p"]:
     """The points that a game goes through, from its start on.

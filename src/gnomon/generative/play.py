@@ -19,7 +19,7 @@ from gnomon.core.modules.pure import evaluating, random_state, twin
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import generative as kinds
-from gnomon.generative.game import AbstractRule, Alternating, Extragradient, GameField
+from gnomon.generative.game import AbstractGameUpdate, Alternating, Extragradient, GameField
 from gnomon.generative.gan import GAN
 from gnomon.training import Adam
 from gnomon.training.optimizers import AbstractOptimizer
@@ -85,7 +85,7 @@ def play(
     steps: int = 1000,
     optimizer: AbstractOptimizer | None = None,
     discriminator_steps: int = 1,
-    rule: AbstractRule | None = None,
+    rule: AbstractGameUpdate | None = None,
     batch: int = 128,
     seed: int = 0,
     seconds: float | None = None,
@@ -145,7 +145,7 @@ class _Table:
     """The players, their optimizers, the examples, and what is written down."""
 
     def __init__(
-        self, gan: GAN, x: Tensor, optimizer: AbstractOptimizer, inner: int, rule: AbstractRule, batch: int
+        self, gan: GAN, x: Tensor, optimizer: AbstractOptimizer, inner: int, rule: AbstractGameUpdate, batch: int
     ) -> None:
         self.gan, self.x, self.optimizer, self.inner, self.rule = gan, x, optimizer, inner, rule
         self.batch = min(integer("batch", batch, call=CALL), len(x))

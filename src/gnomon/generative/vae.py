@@ -26,7 +26,7 @@ from gnomon.core.inputs.checks import integer, number
 from gnomon.generative.model import AbstractGenerative, standard_normal
 from gnomon.generative.vectors import as_examples, check_vectors, finite_points
 
-__all__ = ["VAE", "AbstractObservation", "Bernoulli", "Gaussian", "gaussian_kl"]
+__all__ = ["VAE", "AbstractObservation", "Bernoulli", "GaussianObservation", "gaussian_kl"]
 
 CALL = "VAE(encoder, decoder)"
 
@@ -54,10 +54,10 @@ class AbstractObservation(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Gaussian(AbstractObservation):
+class GaussianObservation(AbstractObservation):
     """Each number is the decoder's plus Gaussian noise of one standard deviation.
 
-    >>> round(float(Gaussian(1.0).log_prob(torch.zeros(1), torch.zeros(1))), 4)               # -log(2 pi) / 2
+    >>> round(float(GaussianObservation(1.0).log_prob(torch.zeros(1), torch.zeros(1))), 4)  # -log(2 pi) / 2
     -0.9189
     """
 
@@ -101,7 +101,9 @@ class Bernoulli(AbstractObservation):
     def check(self, x: Tensor, call: str) -> None:  # noqa: D102
         if not bool(((x >= 0) & (x <= 1)).all()):
             found = f"x goes from {float(x.min()):.3g} to {float(x.max()):.3g}"
-            raise InputError(lesson(call, found, "numbers from 0 to 1", "Scale x, or observe with Gaussian(std)"))
+            raise InputError(
+                lesson(call, found, "numbers from 0 to 1", "Scale x, or observe with GaussianObservation(std)")
+            )
 
 
 def gaussian_kl(mean: Float[Tensor, "n m"], log_variance: Float[Tensor, "n m"]) -> Float[Tensor, "n m"]:
@@ -131,7 +133,7 @@ class VAE(AbstractGenerative):
 
     ``log_prob`` is the bound (3) with ``importance`` draws of a fixed seed; ``losses`` is minus (1) with one draw.
 
-    >>> vae = VAE(nn.Linear(3, 2), nn.Linear(1, 3), latent=1, shape=(3,), observation=Gaussian(0.5))
+    >>> vae = VAE(nn.Linear(3, 2), nn.Linear(1, 3), latent=1, shape=(3,), observation=GaussianObservation(0.5))
     >>> x = torch.randn(200, 3)
     >>> bool(vae.bound(x, 64).mean() > vae.bound(x, 1).mean())                              # more draws, tighter
     True
@@ -154,7 +156,7 @@ class VAE(AbstractGenerative):
         self.encoder, self.decoder, self.shape = encoder, decoder, tuple(shape)
         self.latent = integer("latent", latent, call=CALL)
         self.importance = integer("importance", importance, call=CALL)
-        self.observation = Gaussian() if observation is None else observation
+        self.observation = GaussianObservation() if observation is None else observation
         self.beta = number("beta", beta, call=CALL, above=-1e-300)
         self.continuous = self.observation.continuous
 

@@ -6,10 +6,10 @@ Does not contain: kernels of finite networks (`gnomon.tangent`).
 May import: core, expectations, linalg, program.
 """
 
-from gnomon.kernels.cost import Cost
+from gnomon.kernels.cost import KernelCost
 from gnomon.kernels.layers import Layer, layers
 from gnomon.kernels.limit import Limit, limit
 from gnomon.kernels.montecarlo import SampledLimit, sampled_limit
 from gnomon.kernels.record import Kernels
 
-__all__ = ["Cost", "Kernels", "Layer", "Limit", "SampledLimit", "layers", "limit", "sampled_limit"]
+__all__ = ["KernelCost", "Kernels", "Layer", "Limit", "SampledLimit", "layers", "limit", "sampled_limit"]

@@ -13,7 +13,7 @@ from gnomon.core.machine.memory import human
 from gnomon.kernels.cost import Needs, needs
 from gnomon.kernels.engine import Engine
 from gnomon.kernels.inputs import points, second, takes_tokens
-from gnomon.kernels.plan import Plan
+from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.reading import Reading
 from gnomon.kernels.rules.data import DataRule
 
@@ -50,7 +50,7 @@ def kernels(
         return engine.run((x, y), kinds, dtype, need.tile, call)
 
 
-def independent_features(plan: Plan, x: Tensor) -> list[Tensor]:
+def independent_features(plan: LimitPlan, x: Tensor) -> list[Tensor]:
     """The data as they enter the first layers; preprocessing of one input must not depend on the others.
 
     Cost: one pass over the data.

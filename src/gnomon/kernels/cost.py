@@ -18,7 +18,7 @@ import torch
 
 from gnomon.core.machine.memory import free_bytes, human
 from gnomon.core.results.record import Record
-from gnomon.kernels.plan import Plan
+from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.rules.data import DataRule
 
 WORKSPACE = 128 * 2**20  # tiles larger than this gain nothing: they only leave the caches
@@ -46,7 +46,7 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost(Record):
+class KernelCost(Record):
     """Memory in bytes and time in seconds of a kernel between n1 and n2 points.
 
     ``result`` is the kernel itself, ``workspace`` what the tiles of the computation need at one time, ``tile`` the
@@ -90,7 +90,7 @@ class Cost(Record):
         )
 
 
-def needs(plan: Plan, n1: int, n2: int, *, kinds: tuple[str, ...], word: int, memory: int | None) -> Needs:
+def needs(plan: LimitPlan, n1: int, n2: int, *, kinds: tuple[str, ...], word: int, memory: int | None) -> Needs:
     """The memory of a plan on n1 x n2 pairs. Cost: none.
 
     >>> from gnomon.program.read import read
@@ -109,7 +109,7 @@ def needs(plan: Plan, n1: int, n2: int, *, kinds: tuple[str, ...], word: int, me
     return Needs(result, tile * pair + point, tile, free)
 
 
-def _kept(plan: Plan) -> list[int]:
+def _kept(plan: LimitPlan) -> list[int]:
     """Numbers kept for each point during the whole computation: features, and variances below each nonlinearity."""
     kept = []
     for rule, step in zip(plan.rules, plan.program.steps, strict=True):

@@ -12,14 +12,14 @@ from torch import Tensor
 
 from gnomon.core.errors import NotFiniteError, lesson
 from gnomon.kernels import fused, propagate, reference
-from gnomon.kernels.plan import Plan
+from gnomon.kernels.plan import LimitPlan
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
     """A plan, and the compiled loops that cover it (None: the reference runs)."""
 
-    plan: Plan
+    plan: LimitPlan
     compiled: fused.Compiled | None
 
     def run(
@@ -53,7 +53,7 @@ class Engine:
         return self.compiled.workspace(sample, count, dtype)
 
 
-def engine(plan: Plan) -> Engine:
+def engine(plan: LimitPlan) -> Engine:
     """Choose the engine of a plan.
 
     >>> from torch import nn

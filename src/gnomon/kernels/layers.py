@@ -18,7 +18,7 @@ from gnomon.core.results.record import Record
 from gnomon.kernels import propagate
 from gnomon.kernels.inputs import points, takes_tokens
 from gnomon.kernels.limit import Limit
-from gnomon.kernels.plan import Plan
+from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.rules.base import diagonal
 
 CALL = "layers(limit, x)"
@@ -62,7 +62,7 @@ def layers(limit: Limit, x: Any) -> tuple[Layer, ...]:
         return tuple(_layer(made, i, pair.nngp) for i, pair in enumerate(steps))
 
 
-def _layer(made: Plan, i: int, covariance: Tensor) -> Layer:
+def _layer(made: LimitPlan, i: int, covariance: Tensor) -> Layer:
     step = made.program.steps[i]
     k = diagonal(covariance, 2, len(step.grid)) if made.full[i] else covariance
     own = k.diagonal(dim1=0, dim2=1).movedim(-1, 0)

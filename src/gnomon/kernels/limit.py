@@ -19,11 +19,11 @@ from gnomon.core.inputs.checks import check_readable, integer
 from gnomon.core.results.record import Record
 from gnomon.kernels import store
 from gnomon.kernels.compute import independent_features, kernels
-from gnomon.kernels.cost import Cost, needs, seconds
+from gnomon.kernels.cost import KernelCost, needs, seconds
 from gnomon.kernels.engine import Engine
 from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.options import Parametrization, check_options
-from gnomon.kernels.plan import Plan
+from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.reading import Reading
 from gnomon.kernels.ready import layers_wait
 from gnomon.kernels.record import Kernels
@@ -145,7 +145,7 @@ class Limit(Record):
         data = [independent_features(made, one) for one in ((x,) if y is None else (x, y))]
         mark = store.fingerprint(str(made.program), made.rules, data, y is None, kind, str(self.dtype))
         side = side or self._tile_side(x, len(kind) * self.dtype.itemsize)
-        task = store.Task(x, y, tuple(kind), self.dtype, side, mark)
+        task = store.StoreTask(x, y, tuple(kind), self.dtype, side, mark)
         return store.write(path, task, lambda a, b: self._kernels(a, b, tuple(kind)))
 
     def program(self, x: Any) -> Program:
@@ -153,7 +153,7 @@ class Limit(Record):
         call = "limit(net).program(x)"
         return self.plan(points(x, "x", call, tokens=takes_tokens(self.net))).program
 
-    def plan(self, x: Tensor) -> Plan:
+    def plan(self, x: Tensor) -> LimitPlan:
         """The program with its rules, for inputs like x; remembered until the module changes."""
         return self._reading.plan(x)
 
@@ -164,13 +164,13 @@ class Limit(Record):
         *,
         shape: tuple[int, ...] | None = None,
         kind: tuple[str, ...] = ("nngp", "ntk"),
-    ) -> Cost:
+    ) -> KernelCost:
         """Memory and time of kernels between n1 and n2 points, before they are computed; takes one to some seconds.
 
         Pass the points themselves where you have them: activations without a closed form take longer at large
         variances and for nearly parallel points. Numbers of points stand for standard normal inputs, of the ``shape``
         of one, which may be left out where the first layer is Linear. Time is measured on fewer points. Loops of
-        kernels are not compiled for that: ``Cost`` says what compiling them will add.
+        kernels are not compiled for that: ``KernelCost`` says what compiling them will add.
         """
         call = f"limit({type(self.net).__name__}).cost(n1, n2)"
         _check_kinds(kind, call)
@@ -192,7 +192,7 @@ class Limit(Record):
         compilation = self.compile_seconds(some)
         need = needs(made, left.count, right.count, kinds=kind, word=self.dtype.itemsize, memory=self.memory)
         room, tile = (need.workspace, need.tile) if fast is None else (fast, left.count * right.count)
-        return Cost(left.count, right.count, need.result, room, tile, time, compilation, need.free)
+        return KernelCost(left.count, right.count, need.result, room, tile, time, compilation, need.free)
 
     def compile_seconds(self, x: Any) -> float:
         """Seconds, about, that a free core compiles before the first kernel of inputs like x; 0 if nothing is missing.

@@ -21,7 +21,7 @@ from gnomon.kernels.duals import (
     Cos,
     Erf,
     Exp,
-    Gaussian,
+    GaussianBump,
     Identity,
     LeakyReLU,
     Polynomial,
@@ -173,7 +173,7 @@ def _exponential(argument: Any) -> tuple[AbstractDual, float, float] | None:
     if straight is not None and straight[0] != 0.0:
         return Exp(), exp(straight[1]), straight[0]
     if square is not None and len(square) == 3 and square[1] == 0.0 and square[2] < 0.0:
-        return Gaussian(), exp(square[0]), sqrt(-square[2])
+        return GaussianBump(), exp(square[0]), sqrt(-square[2])
     return None
 
 

@@ -14,7 +14,7 @@ from gnomon.kernels.duals import Quadrature
 from gnomon.kernels.duals.base import AbstractDual
 from gnomon.kernels.match import dual_of
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
-from gnomon.kernels.rules.affine import ConvRule, DenseRule, Terms
+from gnomon.kernels.rules.affine import AffineConstants, ConvRule, DenseRule
 from gnomon.kernels.rules.base import AbstractRule
 from gnomon.kernels.rules.branches import StackRule, WeightedRule
 from gnomon.kernels.rules.data import DataRule
@@ -40,9 +40,9 @@ from gnomon.program.steps import (
     Move,
     Normalize,
     Program,
+    ProgramStep,
     Recur,
     Stack,
-    Step,
     Sum,
     Taps,
 )  # fmt: skip
@@ -52,7 +52,7 @@ LINEAR_TEMPORARIES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LimitPlan:
     """A program with its rules; ``full[i]`` is the form of step i for pairs, ``own[i]`` for points (None: none)."""
 
     program: Program
@@ -91,7 +91,7 @@ def _temporaries(rule: AbstractRule | DataRule) -> int:
 
 def plan(
     program: Program, module: nn.Module, init: Init, *, standard: bool, duals: dict[Any, AbstractDual] | None = None
-) -> Plan:
+) -> LimitPlan:
     """Choose rules and forms for a program under an initialization law. Cost: none.
 
     ``duals`` are those of expressions met before, whose memory is worth keeping; new ones are added.
@@ -99,7 +99,7 @@ def plan(
     chosen, duals = laws(program, module, init), {} if duals is None else duals
     rules = tuple(_rule(program, step, chosen, standard, duals) for step in program.steps)
     full, own, last = _forms(program, rules)
-    return Plan(program, rules, full, own, last)
+    return LimitPlan(program, rules, full, own, last)
 
 
 def _forms(
@@ -124,18 +124,22 @@ def _forms(
 
 
 def _rule(
-    program: Program, step: Step, chosen: dict[str, Law], standard: bool, duals: dict[Any, AbstractDual]
+    program: Program, step: ProgramStep, chosen: dict[str, Law], standard: bool, duals: dict[Any, AbstractDual]
 ) -> AbstractRule | DataRule:
     rank = len(program.steps[step.inputs[0]].grid) if step.inputs else 0
     match step.op:
         case Input():
             return DataRule(step.op)
         case Dense():
-            return DenseRule(step.op, Terms.of(step.op.weights, chosen[step.op.weights.path], standard=standard), rank)
+            return DenseRule(
+                step.op, AffineConstants.of(step.op.weights, chosen[step.op.weights.path], standard=standard), rank
+            )
         case Conv():
-            return ConvRule(step.op, Terms.of(step.op.weights, chosen[step.op.weights.path], standard=standard))
+            return ConvRule(
+                step.op, AffineConstants.of(step.op.weights, chosen[step.op.weights.path], standard=standard)
+            )
         case Taps():
-            terms = Terms.of(step.op.weights, chosen[step.op.weights.path], standard=standard)
+            terms = AffineConstants.of(step.op.weights, chosen[step.op.weights.path], standard=standard)
             return TapsRule(step.op, terms, step.grid)
         case Activation():
             straight = line(step.op.expression)
@@ -163,7 +167,7 @@ def _rule(
         case Blend():
             return BlendRule()
         case Recur():
-            terms = Terms.of(step.op.weights, chosen[step.op.weights.path], standard=standard)
+            terms = AffineConstants.of(step.op.weights, chosen[step.op.weights.path], standard=standard)
             return RecurRule(_dual(step.op.expression, duals), terms)
 
 

@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from gnomon.kernels.plan import Plan
-from gnomon.kernels.rules.base import Context, Pair, diagonal
+from gnomon.kernels.plan import LimitPlan
+from gnomon.kernels.rules.base import KernelPair, RuleContext, diagonal
 from gnomon.kernels.rules.data import DataRule
 
 Statistics = tuple[Tensor | None, ...]
 Features = tuple[Tensor | None, ...]
 
 
-def features(plan: Plan, x: Tensor) -> Features:
+def features(plan: LimitPlan, x: Tensor) -> Features:
     """The data as each input step sees them."""
     return tuple(rule.features(x) if isinstance(rule, DataRule) else None for rule in plan.rules)
 
 
-def statistics(plan: Plan, data: Features) -> Statistics:
+def statistics(plan: LimitPlan, data: Features) -> Statistics:
     """What the rules need of each point alone: variances below nonlinearities, attention weights."""
     own: list[Tensor | None] = []
     found: list[Tensor | None] = []
@@ -40,20 +40,20 @@ def statistics(plan: Plan, data: Features) -> Statistics:
             continue
         wanted = rule.wants(form)
         parts = [_form(plan, j, own[j], w, plan.own[j], 1) for j, w in zip(step.inputs, wanted, strict=True)]
-        context = Context(1, form, False, measured, measured, None)
-        own.append(rule.apply(tuple(Pair(p) for p in parts if p is not None), context).nngp)
+        context = RuleContext(1, form, False, measured, measured, None)
+        own.append(rule.apply(tuple(KernelPair(p) for p in parts if p is not None), context).nngp)
     return tuple(found)
 
 
 def pairs(
-    plan: Plan,
+    plan: LimitPlan,
     data: tuple[Features, Features],
     stats: tuple[Statistics, Statistics],
     *,
     tangent: bool,
     same: Tensor,
     after: Callable[[], None],
-) -> Pair:
+) -> KernelPair:
     """Covariances (and tangents) of all pairs of two sets of points, at the output; ``after`` each step is called."""
     last = None
     for made in walk(plan, data, stats, tangent=tangent, same=same):
@@ -63,19 +63,24 @@ def pairs(
 
 
 def walk(
-    plan: Plan, data: tuple[Features, Features], stats: tuple[Statistics, Statistics], *, tangent: bool, same: Tensor
-) -> Iterator[Pair]:
+    plan: LimitPlan,
+    data: tuple[Features, Features],
+    stats: tuple[Statistics, Statistics],
+    *,
+    tangent: bool,
+    same: Tensor,
+) -> Iterator[KernelPair]:
     """The same after every step, in the form that the plan has for it."""
-    held: list[Pair | None] = []
+    held: list[KernelPair | None] = []
     for i, (rule, step) in enumerate(zip(plan.rules, plan.program.steps, strict=True)):
         if isinstance(rule, DataRule):
             x, y = data[0][i], data[1][i]
             assert x is not None and y is not None  # every input step has features
-            made = Pair(rule.cross(x, y, plan.full[i]))
+            made = KernelPair(rule.cross(x, y, plan.full[i]))
             held.append(made)
             yield made
             continue
-        context = Context(2, plan.full[i], tangent, stats[0][i], stats[1][i], same)
+        context = RuleContext(2, plan.full[i], tangent, stats[0][i], stats[1][i], same)
         inputs = []
         for j, want in zip(step.inputs, rule.wants(plan.full[i]), strict=True):
             source = held[j]
@@ -83,7 +88,7 @@ def walk(
             nngp = _form(plan, j, source.nngp, want, plan.full[j], 2)
             ntk = _form(plan, j, source.ntk, want, plan.full[j], 2)
             assert nngp is not None
-            inputs.append(Pair(nngp, ntk))
+            inputs.append(KernelPair(nngp, ntk))
         made = rule.apply(tuple(inputs), context)
         held.append(made)
         for j in step.inputs:
@@ -99,21 +104,23 @@ def _beside(measured: Tensor | None, data: Tensor | None) -> Tensor | None:
     return torch.cat([measured, data.to(measured)], 1)
 
 
-def _form(plan: Plan, j: int, array: Tensor | None, want: bool | None, have: bool | None, batch: int) -> Tensor | None:
+def _form(
+    plan: LimitPlan, j: int, array: Tensor | None, want: bool | None, have: bool | None, batch: int
+) -> Tensor | None:
     """The array of step j in the form that a rule wants."""
     if array is None or want is None:
         return None
     return diagonal(array, batch, len(plan.program.steps[j].grid)) if have and not want else array
 
 
-def _output(plan: Plan, last: Pair | None, *, tangent: bool) -> Pair:
+def _output(plan: LimitPlan, last: KernelPair | None, *, tangent: bool) -> KernelPair:
     """Outputs that still have positions are averaged over them, as over all outputs of a network."""
     assert last is not None
     rank = len(plan.program.steps[-1].grid)
     dims = tuple(range(2, 2 + rank))
     nngp = last.nngp.mean(dims) if rank else last.nngp
     if not tangent:
-        return Pair(nngp)
+        return KernelPair(nngp)
     if last.ntk is None:
-        return Pair(nngp, torch.zeros_like(nngp))
-    return Pair(nngp, last.ntk.mean(dims) if rank else last.ntk)
+        return KernelPair(nngp, torch.zeros_like(nngp))
+    return KernelPair(nngp, last.ntk.mean(dims) if rank else last.ntk)

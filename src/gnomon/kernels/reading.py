@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from gnomon.kernels.duals.base import AbstractDual
 from gnomon.kernels.engine import Engine, engine
-from gnomon.kernels.plan import Plan, plan
+from gnomon.kernels.plan import LimitPlan, plan
 from gnomon.program.laws import Init
 from gnomon.program.read import read
 from gnomon.program.trace import global_hooks
@@ -42,7 +42,7 @@ class Reading:
     _engines: dict[tuple[Any, ...], Engine] = field(default_factory=dict)
     _duals: dict[Any, AbstractDual] = field(default_factory=dict)
 
-    def plan(self, x: Tensor) -> Plan:
+    def plan(self, x: Tensor) -> LimitPlan:
         """The plan for inputs like x, whose values are not used."""
         return self.engine(x).plan
 

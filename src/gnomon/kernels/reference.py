@@ -6,15 +6,15 @@ A bar on a terminal shows work of more than two seconds, layer by layer of every
 import torch
 from torch import Tensor
 
-from gnomon.core.machine.memory import Tile, tiles
+from gnomon.core.machine.memory import MatrixTile, tiles
 from gnomon.core.machine.progress import Progress
 from gnomon.kernels import propagate
-from gnomon.kernels.plan import Plan
-from gnomon.kernels.rules.base import Pair, mirror
+from gnomon.kernels.plan import LimitPlan
+from gnomon.kernels.rules.base import KernelPair, mirror
 
 
 def run(
-    made: Plan,
+    made: LimitPlan,
     data: tuple[propagate.Features, propagate.Features],
     tile: int,
     kinds: tuple[str, ...],
@@ -35,14 +35,14 @@ def run(
 
 
 def _tile(
-    made: Plan,
+    made: LimitPlan,
     data: tuple[propagate.Features, propagate.Features],
     stats: tuple[propagate.Statistics, propagate.Statistics],
-    t: Tile,
+    t: MatrixTile,
     tangent: bool,
     symmetric: bool,
     progress: Progress,
-) -> Pair:
+) -> KernelPair:
     """All pairs of a tile; a point with itself is one object on both sides."""
     rows, cols, device = slice(t.row, t.row_end), slice(t.col, t.col_end), _device(data[0])
     parts, own = (_part(data[0], rows),) * 2, (_part(stats[0], rows),) * 2
@@ -55,7 +55,7 @@ def _tile(
     return propagate.pairs(made, parts, own, tangent=tangent, same=same, after=progress.step)
 
 
-def _write(out: dict[str, Tensor], pair: Pair, t: Tile, symmetric: bool) -> None:
+def _write(out: dict[str, Tensor], pair: KernelPair, t: MatrixTile, symmetric: bool) -> None:
     """Put a tile, and its mirror image, where they belong."""
     rows, cols = slice(t.row, t.row_end), slice(t.col, t.col_end)
     for kind, target in out.items():
@@ -68,7 +68,7 @@ def _write(out: dict[str, Tensor], pair: Pair, t: Tile, symmetric: bool) -> None
             target[cols, rows] = target[rows, cols].T
 
 
-def _measured(made: Plan, data: propagate.Features) -> propagate.Statistics:
+def _measured(made: LimitPlan, data: propagate.Features) -> propagate.Statistics:
     """Statistics of all points, in chunks that keep full self-covariances small."""
     chunk = max(1, (1 << 24) // made.point_entries())
     parts = [propagate.statistics(made, _part(data, slice(i, i + chunk))) for i in range(0, _count(data), chunk)]

@@ -20,7 +20,7 @@ Compute = Callable[[Tensor, Tensor | None], dict[str, Tensor]]
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class StoreTask:
     """A kernel to be stored: both sets of points (None: the first with itself), its kinds, dtype, tile, fingerprint."""
 
     x: Tensor
@@ -31,7 +31,7 @@ class Task:
     fingerprint: str
 
 
-def write(path: str | Path, task: Task, compute: Compute) -> Any:
+def write(path: str | Path, task: StoreTask, compute: Compute) -> Any:
     """Compute all tiles that are not finished; returns the open group.
 
     Hypotheses: one process writes to a store at a time.

@@ -15,13 +15,13 @@ from gnomon.lab.judges.mean_bound import at_most
 from gnomon.lab.judges.order import ordered
 from gnomon.lab.judges.slope import rate_is
 from gnomon.lab.judges.trend import monotone_in
-from gnomon.lab.run import Outcome, run
+from gnomon.lab.run import ClaimOutcome, run
 from gnomon.lab.verdict import Judgment, Verdict
 
 __all__ = [
     "Claim",
     "Judgment",
-    "Outcome",
+    "ClaimOutcome",
     "Premise",
     "Source",
     "Verdict",

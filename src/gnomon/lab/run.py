@@ -32,7 +32,7 @@ SEEDS = 2**48
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome(Result):
+class ClaimOutcome(Result):
     """A claim after one run: the judgment, that of the control, and the settings it was made at."""
 
     id: str
@@ -78,7 +78,8 @@ class Outcome(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Prediction beside measurement, and beside the control."""
         return (
-            tuple(j.plot for j in (self.judgment, self.control) if j.plot is not None) or super(Outcome, self).plots()
+            tuple(j.plot for j in (self.judgment, self.control) if j.plot is not None)
+            or super(ClaimOutcome, self).plots()
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def run(
     scale: Scale = "smoke",
     seed: int = 0,
     clock: Clock = perf_counter,
-) -> Outcome:
+) -> ClaimOutcome:
     """Run a claim at a scale and seed, with parameters of the reader's choice.
 
     Torch's random numbers start from the seed and are put back afterwards, so that a run depends on its seed alone.
@@ -131,7 +132,7 @@ def run(
         judgment = _judged(claim, predicted, _called(claim.observed, chosen))
         control = _judged(claim, predicted, _called(claim.control, chosen))
     premises = tuple(Hypothesis(p.statement, p.kept(chosen), "told by the parameters") for p in claim.premises)
-    return Outcome(claim.id, claim.expected, judgment, control, premises, chosen, clock() - start, claim.title)
+    return ClaimOutcome(claim.id, claim.expected, judgment, control, premises, chosen, clock() - start, claim.title)
 
 
 def _called(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:

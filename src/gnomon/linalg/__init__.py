@@ -6,7 +6,7 @@ Does not contain: anything that knows where a matrix comes from.
 May import: core, findings.
 """
 
-from gnomon.linalg.cholesky import Factor, cholesky
+from gnomon.linalg.cholesky import CholeskyFactor, cholesky
 from gnomon.linalg.diagnose import Diagnosis, diagnose
 
-__all__ = ["Diagnosis", "Factor", "cholesky", "diagnose"]
+__all__ = ["Diagnosis", "CholeskyFactor", "cholesky", "diagnose"]

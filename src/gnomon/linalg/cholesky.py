@@ -34,13 +34,13 @@ from gnomon.core.results import Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.square import asymmetry, lapack_dtype, square, symmetric_part
 
-__all__ = ["Factor", "cholesky"]
+__all__ = ["CholeskyFactor", "cholesky"]
 
 CALL = "linalg.cholesky(K)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Factor(Result):
+class CholeskyFactor(Result):
     """A lower triangular factor of K + jitter I, and what was added for it.
 
     ``jitter`` is the amount added to the diagonal, in the units of K, and ``multiple`` the same amount as a multiple
@@ -66,7 +66,7 @@ class Factor(Result):
         return f"{size} {added}; factorizations tried: {self.tried}."
 
 
-def cholesky(K: Array, *, jitter: float | None = None) -> Factor:
+def cholesky(K: Array, *, jitter: float | None = None) -> CholeskyFactor:
     """The Cholesky factor of K + jitter I, equation (1), with the jitter reported.
 
     Without ``jitter`` the amounts (2) are tried from 0 on, and the first that succeeds is reported. With ``jitter``
@@ -92,7 +92,7 @@ def cholesky(K: Array, *, jitter: float | None = None) -> Factor:
     return factor_with_least_jitter(S, CALL)
 
 
-def factor_with_least_jitter(S: Tensor, call: str) -> Factor:
+def factor_with_least_jitter(S: Tensor, call: str) -> CholeskyFactor:
     """The factor with the first amount of (2) that a symmetric matrix needs."""
     unit = scale(S)
     top = 10 * len(S) * float(S.detach().abs().max())
@@ -106,7 +106,7 @@ def factor_with_least_jitter(S: Tensor, call: str) -> Factor:
         multiple = float(f"1e{power}")  # the nearest float to the power of ten, which 10.0**power may miss
         jitter = multiple * unit  # (2)
         power, tried = power + 1, tried + 1
-    return Factor(lower, jitter, multiple, tried)
+    return CholeskyFactor(lower, jitter, multiple, tried)
 
 
 def scale(S: Tensor) -> float:
@@ -119,7 +119,7 @@ def scale(S: Tensor) -> float:
     return mean if largest <= mean * len(S) else largest  # (3)
 
 
-def _factor_with(S: Tensor, jitter: float) -> Factor:
+def _factor_with(S: Tensor, jitter: float) -> CholeskyFactor:
     if not number("jitter", jitter, call=CALL) >= 0:
         raise InputError(out_of_range(CALL, "jitter", "None or a finite number of at least 0", jitter))
     lower = _factor(S, jitter)
@@ -127,7 +127,7 @@ def _factor_with(S: Tensor, jitter: float) -> Factor:
         what = f"K + {jitter:.3g} I is not positive definite in {S.dtype}"
         cure = "Leave jitter out to find the smallest that works, or read linalg.diagnose(K) for the reason"
         raise InputError(lesson(CALL, what, "a positive definite matrix", cure))
-    return Factor(lower, float(jitter), jitter / scale(S), 1)
+    return CholeskyFactor(lower, float(jitter), jitter / scale(S), 1)
 
 
 def _factor(S: Tensor, jitter: float) -> Tensor | None:

@@ -2,7 +2,7 @@
 
 >>> import torch
 >>> a = torch.tensor([[2.0, 1.0], [1.0, 2.0]])
->>> Dense(a).dense()
+>>> DenseOperator(a).dense()
 tensor([[2., 1.],
         [1., 2.]])
 """
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from gnomon.core.results.record import Record
 
-__all__ = ["AbstractOperator", "Dense", "Negative"]
+__all__ = ["AbstractOperator", "DenseOperator", "Negative"]
 
 
 class AbstractOperator(ABC):
@@ -43,7 +43,7 @@ class AbstractOperator(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Dense(Record, AbstractOperator):
+class DenseOperator(Record, AbstractOperator):
     """A matrix in memory as an operator."""
 
     matrix: Float[Tensor, "n n"]
@@ -68,7 +68,7 @@ class Negative(Record, AbstractOperator):
     """-A of an operator A: its largest eigenvalue is minus the least one of A.
 
     >>> import torch
-    >>> Negative(Dense(torch.eye(1))).dense()
+    >>> Negative(DenseOperator(torch.eye(1))).dense()
     tensor([[-1.]])
     """
 

@@ -7,7 +7,7 @@ May import: core.
 """
 
 from gnomon.models.attention import SelfAttention
-from gnomon.models.blocks import Coupling, DenseBlock, ResidualLayer, Reversible
+from gnomon.models.blocks import AdditiveCouplingBlock, DenseBlock, ResidualLayer, Reversible
 from gnomon.models.graphs import GATLayer, GCNLayer, GINLayer, gcn_matrix
 from gnomon.models.hopfield import Hopfield, ModernHopfield
 from gnomon.models.networks import cnn, mlp
@@ -20,7 +20,7 @@ from gnomon.models.sets import DeepSets, PointNet
 from gnomon.models.vision import VisionTransformer, patchify
 
 __all__ = [
-    "Coupling",
+    "AdditiveCouplingBlock",
     "DeepSets",
     "DenseBlock",
     "GATLayer",

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-__all__ = ["Coupling", "DenseBlock", "ResidualLayer", "Reversible"]
+__all__ = ["AdditiveCouplingBlock", "DenseBlock", "ResidualLayer", "Reversible"]
 
 
 class ResidualLayer(nn.Module):
@@ -55,7 +55,7 @@ class DenseBlock(nn.Module):
         return x
 
 
-class Coupling(nn.Module):
+class AdditiveCouplingBlock(nn.Module):
     """An additive coupling: exactly invertible, and it keeps volumes.
 
         y = [x_2, x_1 + F(x_2)],   x = [y_2 - F(y_1), y_1],   |det| = 1                                     (1)
@@ -64,7 +64,7 @@ class Coupling(nn.Module):
     Reference: [gomez2017reversible], [jacobsen2018revnet].
     Cost: that of F.
 
-    >>> block, x = Coupling(4, width=8), torch.randn(3, 4)
+    >>> block, x = AdditiveCouplingBlock(4, width=8), torch.randn(3, 4)
     >>> torch.allclose(block.inverse(block(x)), x, atol=1e-6)
     True
     """
@@ -90,7 +90,7 @@ class Reversible(nn.Sequential):
 
         F = F_depth ... F_1,   F^-1 = F_1^-1 ... F_depth^-1                                                (1)
 
-    Hypotheses: those of `Coupling`.
+    Hypotheses: those of `AdditiveCouplingBlock`.
     Reference: [jacobsen2018revnet].
     Cost: depth couplings.
 
@@ -100,11 +100,11 @@ class Reversible(nn.Sequential):
     """
 
     def __init__(self, channels: int, *, depth: int, width: int = 64) -> None:
-        super().__init__(*(Coupling(channels, width=width) for _ in range(depth)))
+        super().__init__(*(AdditiveCouplingBlock(channels, width=width) for _ in range(depth)))
 
     def inverse(self, y: Tensor) -> Tensor:
         """The input that gave y; equation (1)."""
         for block in reversed(list(self)):
-            assert isinstance(block, Coupling)  # made by the constructor
+            assert isinstance(block, AdditiveCouplingBlock)  # made by the constructor
             y = block.inverse(y)  # (1)
         return y

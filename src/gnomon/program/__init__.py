@@ -8,6 +8,6 @@ May import: core.
 
 from gnomon.program.laws import Law
 from gnomon.program.read import read
-from gnomon.program.steps import Program, Step
+from gnomon.program.steps import Program, ProgramStep
 
-__all__ = ["Law", "Program", "Step", "read"]
+__all__ = ["Law", "Program", "ProgramStep", "read"]

@@ -7,7 +7,7 @@ from torch import nn
 
 from gnomon.program import layout as lay
 from gnomon.program.builder import Builder
-from gnomon.program.layout import Axis, Role
+from gnomon.program.layout import LayoutAxis, Role
 from gnomon.program.steps import Conv, Dense, Weights, Window
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
@@ -39,7 +39,7 @@ def dense(b: Builder, call: Call, value: Any, weights: Weights, size: int) -> Ra
             "Move the channels to the last dimension first",
         )
     contracted = lay.position_axes(value.layout, last)
-    layout = (*value.layout[:-1], (Axis(size, Role.CHANNEL),))
+    layout = (*value.layout[:-1], (LayoutAxis(size, Role.CHANNEL),))
     return b.emit(Dense(weights, contracted), (value.source,), call.where, layout, gaussian=True)
 
 
@@ -131,8 +131,8 @@ def as_image(b: Builder, value: Random, call: Call) -> Random:
 
 def standard_image(shape: tuple[int, ...]) -> lay.Layout:
     """Every dimension after the channels keeps an axis, also those of size one: a convolution needs them."""
-    positions = tuple((Axis(s, Role.POSITION),) for s in shape[2:])
-    return ((Axis(shape[0], Role.BATCH),), (Axis(shape[1], Role.CHANNEL),), *positions)
+    positions = tuple((LayoutAxis(s, Role.POSITION),) for s in shape[2:])
+    return ((LayoutAxis(shape[0], Role.BATCH),), (LayoutAxis(shape[1], Role.CHANNEL),), *positions)
 
 
 def _padding(padding: Any, kernel: Any, dilation: Any) -> tuple[tuple[int, int], ...]:

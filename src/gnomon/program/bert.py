@@ -17,7 +17,7 @@ from gnomon.program.affine import dense, join
 from gnomon.program.builder import Builder, extract
 from gnomon.program.elementwise import elementwise
 from gnomon.program.encoder import add_branch, part
-from gnomon.program.layout import Axis, Role
+from gnomon.program.layout import LayoutAxis, Role
 from gnomon.program.multihead import padded
 from gnomon.program.normalization import dropout, layer_norm
 from gnomon.program.steps import AttendHeads, Move, Weights
@@ -169,6 +169,6 @@ def _weights(b: Builder, call: Call, m: Any, where: str, fan_in: int) -> Weights
 def _first(b: Builder, call: Call, value: Any) -> Random:
     """The first token, [CLS]."""
     value = b.flush(value, call)
-    layout: lay.Layout = (value.layout[0], (Axis(lay.channels(value.layout), Role.CHANNEL),))
+    layout: lay.Layout = (value.layout[0], (LayoutAxis(lay.channels(value.layout), Role.CHANNEL),))
     gaussian = b.steps[value.source].gaussian
     return b.emit(Move(torch.tensor([0]), ()), (value.source,), call.where, layout, gaussian=gaussian)

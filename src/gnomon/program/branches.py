@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from gnomon.program import layout as lay
 from gnomon.program.builder import Builder, extract, varies
-from gnomon.program.layout import Axis, Role
+from gnomon.program.layout import LayoutAxis, Role
 from gnomon.program.linear import line
 from gnomon.program.steps import Concat, Input, Stack
 from gnomon.program.tokens import position_table
@@ -78,11 +78,11 @@ def _stack(b: Builder, call: Call, values: list[Random], dimension: int) -> Rand
     for value in values:
         sizes = lay.shape_of(value.layout)
         layout = list(value.layout)
-        layout[dimension] = (Axis(sizes[dimension], Role.POSITION),)
+        layout[dimension] = (LayoutAxis(sizes[dimension], Role.POSITION),)
         aligned.append(b.settle(value, tuple(layout), call.where))
     b.require_uncorrelated(tuple(v.source for v in aligned), call)
     layout = list(aligned[0].layout)
-    layout[dimension] = (Axis(call.shape[dimension], Role.POSITION),)
+    layout[dimension] = (LayoutAxis(call.shape[dimension], Role.POSITION),)
     axis = lay.position_axes(tuple(layout), dimension)[0]
     gaussian = all(b.steps[v.source].gaussian for v in aligned)
     return b.emit(Stack(axis), tuple(v.source for v in aligned), call.where, tuple(layout), gaussian=gaussian)

@@ -28,8 +28,8 @@ from gnomon.program.steps import (
     Mix,
     Move,
     Op,
+    ProgramStep,
     Recur,
-    Step,
     Sum,
     Taps,
     Window,
@@ -48,7 +48,7 @@ class Builder:
 
     root: nn.Module
     graph: fx.Graph
-    steps: list[Step] = field(default_factory=list)
+    steps: list[ProgramStep] = field(default_factory=list)
     read: dict[str, str] = field(default_factory=dict)
     layers: list[frozenset[str]] = field(default_factory=list)
     tails: list[frozenset[str] | None] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Builder:
 
     def emit(self, op: Op, inputs: tuple[int, ...], where: str, layout: lay.Layout, *, gaussian: bool) -> Random:
         """Append a step and return its output as a value."""
-        self.steps.append(Step(op, inputs, where, lay.grid(layout), lay.channels(layout), gaussian))
+        self.steps.append(ProgramStep(op, inputs, where, lay.grid(layout), lay.channels(layout), gaussian))
         before = frozenset[str]().union(*(self.layers[i] for i in inputs))
         tails: frozenset[str] | None
         if isinstance(op, Dense | Conv | Taps):

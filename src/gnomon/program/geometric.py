@@ -14,7 +14,7 @@ from torch import Tensor
 from gnomon.program import layout as lay
 from gnomon.program.affine import dense, join
 from gnomon.program.builder import Builder, constant_value, varies
-from gnomon.program.layout import Axis, Role
+from gnomon.program.layout import LayoutAxis, Role
 from gnomon.program.steps import Mix, Weights
 from gnomon.program.values import Call, Fixed, Random
 
@@ -35,7 +35,7 @@ def messages(b: Builder, call: Call) -> Random:
     if roles != [{Role.BATCH}, {Role.POSITION}, {Role.CHANNEL}]:
         raise b.unread(call, f"receives shape {lay.shape_of(value.layout)}; the rule is for (batch, nodes, channels)")
     nodes = lay.shape_of(value.layout)[1]
-    layout = (value.layout[0], (Axis(nodes, Role.POSITION),), value.layout[2])
+    layout = (value.layout[0], (LayoutAxis(nodes, Role.POSITION),), value.layout[2])
     value = b.settle(value, layout, call.where)
     matrix = _coupling(constant_value(b, edges).long(), nodes, m)
     gaussian = b.steps[value.source].gaussian

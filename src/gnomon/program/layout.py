@@ -31,14 +31,14 @@ class Role(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class LayoutAxis:
     """One factor of a dimension."""
 
     size: int
     role: Role
 
 
-Dimension = tuple[Axis, ...]
+Dimension = tuple[LayoutAxis, ...]
 Layout = tuple[Dimension, ...]
 
 
@@ -47,10 +47,10 @@ def standard(shape: tuple[int, ...], channel: int) -> Layout:
 
     def dimension(index: int, size: int) -> Dimension:
         if index == 0:
-            return (Axis(size, Role.BATCH),)
+            return (LayoutAxis(size, Role.BATCH),)
         if index == channel:
-            return (Axis(size, Role.CHANNEL),)
-        return (Axis(size, Role.POSITION),) if size > 1 else ()
+            return (LayoutAxis(size, Role.CHANNEL),)
+        return (LayoutAxis(size, Role.POSITION),) if size > 1 else ()
 
     return tuple(dimension(i, s) for i, s in enumerate(shape))
 
@@ -72,7 +72,7 @@ def channels(layout: Layout) -> int:
 
 def with_channels(layout: Layout, size: int) -> Layout:
     """The same layout with another number of channels."""
-    return tuple(tuple(Axis(size, a.role) if a.role is Role.CHANNEL else a for a in d) for d in layout)
+    return tuple(tuple(LayoutAxis(size, a.role) if a.role is Role.CHANNEL else a for a in d) for d in layout)
 
 
 def channel_dimension(layout: Layout) -> int | None:
@@ -99,7 +99,7 @@ def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
     runs = _runs([a for d in layout for a in d])
     result: list[Dimension] = []
     for size in shape:
-        taken: list[Axis] = []
+        taken: list[LayoutAxis] = []
         while size > 1:
             if not runs:
                 raise ReadError("more elements than the tensor has")
@@ -108,8 +108,8 @@ def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
                 taken.append(head)
                 size //= head.size
             elif head.role is Role.POSITION and head.size % size == 0:
-                taken.append(Axis(size, Role.POSITION))
-                runs.insert(0, Axis(head.size // size, Role.POSITION))
+                taken.append(LayoutAxis(size, Role.POSITION))
+                runs.insert(0, LayoutAxis(head.size // size, Role.POSITION))
                 size = 1
             else:
                 raise ReadError(f"it would split the {head.role.value} axis of size {head.size}")
@@ -127,12 +127,12 @@ def permute(layout: Layout, order: tuple[int, ...]) -> tuple[Layout, tuple[int, 
     return moved, tuple(a for i in order for a in position_axes(layout, i))
 
 
-def _runs(axes: list[Axis]) -> list[Axis]:
+def _runs(axes: list[LayoutAxis]) -> list[LayoutAxis]:
     """Merge adjacent position axes: a reshape sees only their product."""
-    merged: list[Axis] = []
+    merged: list[LayoutAxis] = []
     for axis in axes:
         if merged and axis.role is Role.POSITION and merged[-1].role is Role.POSITION:
-            merged[-1] = Axis(merged[-1].size * axis.size, Role.POSITION)
+            merged[-1] = LayoutAxis(merged[-1].size * axis.size, Role.POSITION)
         else:
             merged.append(axis)
     return merged

@@ -17,7 +17,7 @@ from torch.nn import functional
 from gnomon.program import layout as lay
 from gnomon.program.affine import linear
 from gnomon.program.builder import Builder, constant_value, extract, varies
-from gnomon.program.layout import Axis, Role
+from gnomon.program.layout import LayoutAxis, Role
 from gnomon.program.steps import Blend, Input, Mix
 from gnomon.program.values import Call, Fixed, Random
 
@@ -65,10 +65,10 @@ def _mixed(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: i
         )
     size, out = lay.shape_of(value.layout)[dimension], call.shape[dimension]
     layout = list(value.layout)
-    layout[dimension] = (Axis(size, Role.POSITION),)
+    layout[dimension] = (LayoutAxis(size, Role.POSITION),)
     value = b.settle(value, tuple(layout), call.where)
-    layout[dimension] = (Axis(out, Role.POSITION),) if out > 1 else ()
-    kept = [*layout[:dimension], (Axis(out, Role.POSITION),), *layout[dimension + 1 :]]
+    layout[dimension] = (LayoutAxis(out, Role.POSITION),) if out > 1 else ()
+    kept = [*layout[:dimension], (LayoutAxis(out, Role.POSITION),), *layout[dimension + 1 :]]
     gaussian = b.steps[value.source].gaussian
     if varies(matrix):
         return _blended(b, call, matrix, value, tuple(kept), turned)
@@ -107,7 +107,7 @@ class Diagonals(nn.Module):
         return torch.diag_embed(1 / rows if self.inverse else rows).unsqueeze(1)
 
 
-class Rows(nn.Module):
+class PositionRows(nn.Module):
     """The position that is asked for in each sample, as matrices of one row with one channel: (n, 1, 1, size)."""
 
     def __init__(self, function: nn.Module, size: int) -> None:
@@ -131,7 +131,11 @@ def scaled(b: Builder, call: Call, value: Random, factor: Fixed, *, inverse: boo
     size = prod(lay.grid(value.layout))
     if len(lay.grid(value.layout)) > 1 or prod(sizes[1:]) not in (1, size):
         return None
-    one: lay.Layout = (value.layout[0], (Axis(size, Role.POSITION),), (Axis(lay.channels(value.layout), Role.CHANNEL),))
+    one: lay.Layout = (
+        value.layout[0],
+        (LayoutAxis(size, Role.POSITION),),
+        (LayoutAxis(lay.channels(value.layout), Role.CHANNEL),),
+    )
     entered = b.settle(value, one, call.where)
     function = Diagonals(extract(b.root, b.graph, factor.node), size, len(shape), inverse=inverse)
     made = _blend(b, call, function, entered, one)
@@ -151,8 +155,8 @@ def chosen(b: Builder, call: Call) -> Random | None:
     rows = extract(b.root, b.graph, index[0].node)(torch.zeros(like.shape, dtype=like.dtype))
     if not torch.equal(rows.long(), torch.arange(b.batch)):
         return None
-    function = Rows(extract(b.root, b.graph, index[1].node), lay.grid(value.layout)[0])
-    single: lay.Layout = (value.layout[0], (Axis(1, Role.POSITION),), value.layout[2])
+    function = PositionRows(extract(b.root, b.graph, index[1].node), lay.grid(value.layout)[0])
+    single: lay.Layout = (value.layout[0], (LayoutAxis(1, Role.POSITION),), value.layout[2])
     return b.settle(_blend(b, call, function, value, single), (value.layout[0], value.layout[2]), call.where)
 
 
@@ -160,10 +164,10 @@ def _blend(b: Builder, call: Call, function: nn.Module, value: Random, layout: l
     """Equation (1) with a matrix for each sample, (n, 1, out, in), that a function makes of the data."""
     out, size = lay.grid(layout)[0], lay.grid(value.layout)[0]
     shape: lay.Layout = (
-        (Axis(b.batch, Role.BATCH),),
-        (Axis(1, Role.CHANNEL),),
-        (Axis(out, Role.POSITION),),
-        (Axis(size, Role.POSITION),),
+        (LayoutAxis(b.batch, Role.BATCH),),
+        (LayoutAxis(1, Role.CHANNEL),),
+        (LayoutAxis(out, Role.POSITION),),
+        (LayoutAxis(size, Role.POSITION),),
     )
     entered = b.emit(Input(function, 1), (), call.where, shape, gaussian=False)
     gaussian = b.steps[value.source].gaussian

@@ -13,7 +13,7 @@ from torch import Tensor
 from gnomon.core.errors import ReadError
 from gnomon.program import layout as lay
 from gnomon.program.builder import Builder
-from gnomon.program.layout import Axis, Role
+from gnomon.program.layout import LayoutAxis, Role
 from gnomon.program.values import Call, Random
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17)
@@ -56,7 +56,7 @@ def expand(b: Builder, call: Call) -> Random:
     grown = [i for i, (a, s) in enumerate(zip(old, call.shape, strict=True)) if a != s]
     if any(axis.role is not Role.POSITION for i in grown for axis in value.layout[i]):
         raise b.unread(call, "repeats samples or channels")
-    layout = tuple((Axis(call.shape[i], Role.POSITION),) if i in grown else d for i, d in enumerate(value.layout))
+    layout = tuple((LayoutAxis(call.shape[i], Role.POSITION),) if i in grown else d for i, d in enumerate(value.layout))
     sides = [[a.size for a in d if a.role is Role.POSITION] for d in value.layout]
     before = [int(torch.Size(side).numel()) for side in sides]
     after = [call.shape[i] if i in grown else n for i, n in enumerate(before)]
@@ -91,7 +91,7 @@ def _taken(b: Builder, call: Call, value: Random, labels: Tensor) -> Random:
         whole = size == old[moving[0]] and bool((where[moving[0]].diff(dim=dimension) == 1).all())
         if axes[0].role is not Role.POSITION and not whole:
             raise b.unread(call, f"takes a part of the {axes[0].role.value} axis")
-        layout.append((Axis(size, axes[0].role),))
+        layout.append((LayoutAxis(size, axes[0].role),))
     held = {a.role for d in layout for a in d}
     if Role.BATCH not in held or (Role.CHANNEL not in held and lay.channels(value.layout) > 1):
         raise b.unread(call, "selects a sample or a channel")

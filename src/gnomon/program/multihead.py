@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from gnomon.program import layout as lay
 from gnomon.program.affine import dense, join
 from gnomon.program.builder import Builder, constant_value, extract, varies
-from gnomon.program.layout import Axis, Role
+from gnomon.program.layout import LayoutAxis, Role
 from gnomon.program.steps import AttendHeads, Input, Weights
 from gnomon.program.values import Call, Fixed, Random
 
@@ -75,7 +75,7 @@ def _sequence(b: Builder, call: Call, value: Any) -> Random:
     shape, roles = lay.shape_of(value.layout), [{a.role for a in d} for d in value.layout]
     if len(shape) != 3 or roles[0] != {Role.BATCH} or roles[1] - {Role.POSITION} or roles[2] != {Role.CHANNEL}:
         raise b.unread(call, f"receives shape {shape}; it takes (batch, positions, channels)")
-    positions: lay.Layout = (value.layout[0], (Axis(shape[1], Role.POSITION),), value.layout[2])
+    positions: lay.Layout = (value.layout[0], (LayoutAxis(shape[1], Role.POSITION),), value.layout[2])
     return b.settle(value, positions, call.where)
 
 
@@ -98,7 +98,11 @@ def padded(b: Builder, call: Call, mask: Fixed, function: nn.Module) -> int:
     count, keys = mask.shape if len(mask.shape) == 2 else (0, 0)
     if count != b.batch:
         raise b.unread(call, f"has a padding mask of shape {mask.shape}; (batch, keys) has a rule")
-    layout: lay.Layout = ((Axis(count, Role.BATCH),), (Axis(1, Role.CHANNEL),), (Axis(keys, Role.POSITION),))
+    layout: lay.Layout = (
+        (LayoutAxis(count, Role.BATCH),),
+        (LayoutAxis(1, Role.CHANNEL),),
+        (LayoutAxis(keys, Role.POSITION),),
+    )
     return b.emit(Input(Hidden(function), 1), (), call.where, layout, gaussian=False).source
 
 

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from gnomon.program import layout as lay
 from gnomon.program.builder import Builder
-from gnomon.program.layout import Axis, Role
+from gnomon.program.layout import LayoutAxis, Role
 from gnomon.program.steps import Mix
 from gnomon.program.values import Call, Random
 
@@ -80,11 +80,13 @@ def pad(b: Builder, call: Call) -> Random:
     layout, matrices = list(value.layout), {}
     for i, d in enumerate(touched):
         size = lay.shape_of(value.layout)[d]
-        layout[d] = (Axis(size, Role.POSITION),)
+        layout[d] = (LayoutAxis(size, Role.POSITION),)
         eye = torch.eye(size, dtype=torch.float64)[:, None]
         matrices[d] = functional.pad(eye, widths[2 * i : 2 * i + 2], mode=mode)[:, 0].T
     value = b.settle(value, tuple(layout), call.where)
-    after = tuple((Axis(call.shape[d], Role.POSITION),) if d in matrices else axes for d, axes in enumerate(layout))
+    after = tuple(
+        (LayoutAxis(call.shape[d], Role.POSITION),) if d in matrices else axes for d, axes in enumerate(layout)
+    )
     by_axis: list[Tensor | None] = [None] * len(lay.grid(value.layout))
     for d, matrix in matrices.items():
         by_axis[lay.position_axes(value.layout, d)[0]] = matrix
@@ -123,7 +125,9 @@ def mean(b: Builder, call: Call) -> Random:
     factor = {"mean": lambda s: 1.0 / s, "sum": lambda s: 1.0}[call.name]
     grid = lay.grid(value.layout)
     matrices = [torch.full((1, s), factor(s), dtype=torch.float64) if i in axes else None for i, s in enumerate(grid)]
-    pooled = tuple(tuple(Axis(1, a.role) if d in chosen else a for a in axes_) for d, axes_ in enumerate(value.layout))
+    pooled = tuple(
+        tuple(LayoutAxis(1, a.role) if d in chosen else a for a in axes_) for d, axes_ in enumerate(value.layout)
+    )
     result = b.emit(Mix(tuple(matrices)), (value.source,), call.where, pooled, gaussian=b.steps[value.source].gaussian)
     kept = tuple(() if d in chosen else axes_ for d, axes_ in enumerate(pooled))
     if not call.get(2, "keepdim", False):
@@ -134,7 +138,7 @@ def mean(b: Builder, call: Call) -> Random:
 def mix(b: Builder, call: Call, value: Random, matrices: list[Tensor], shape: tuple[int, ...]) -> Random:
     """Emit the map; what was Gaussian stays Gaussian, and elements of a group among the channels stay as they are."""
     elements: list[Tensor | None] = [None] * len(lay.position_axes(value.layout, 1))
-    layout = (*value.layout[:2], *(((Axis(s, Role.POSITION),)) for s in shape[2:]))
+    layout = (*value.layout[:2], *(((LayoutAxis(s, Role.POSITION),)) for s in shape[2:]))
     gaussian = b.steps[value.source].gaussian
     return b.emit(Mix((*elements, *matrices)), (value.source,), call.where, layout, gaussian=gaussian)
 
@@ -146,7 +150,7 @@ def _image(b: Builder, call: Call) -> Random:
     channels = value.layout[1][:1] and value.layout[1][0].role is Role.CHANNEL and Role.BATCH not in roles[1]
     if roles[0] != {Role.BATCH} or not channels or any(r - {Role.POSITION} for r in roles[2:]):
         raise b.unread(call, "pools a tensor that is not (batch, channels, positions)")
-    return b.settle(value, (*value.layout[:2], *((Axis(s, Role.POSITION),) for s in shape[2:])), call.where)
+    return b.settle(value, (*value.layout[:2], *((LayoutAxis(s, Role.POSITION),) for s in shape[2:])), call.where)
 
 
 def _at(value: Any, axis: int) -> int:

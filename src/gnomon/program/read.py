@@ -14,7 +14,7 @@ from torch import Tensor, fx, nn
 from gnomon.core.errors import InputError, ReadError, lesson
 from gnomon.core.inputs.checks import as_numbers, check_readable
 from gnomon.program.builder import MONTE_CARLO, Builder
-from gnomon.program.steps import Program, Step
+from gnomon.program.steps import Program, ProgramStep
 from gnomon.program.table import describe, name_of
 from gnomon.program.trace import attribute, function_of, trace, where
 from gnomon.program.values import Call, Fixed, Parameter, Random
@@ -126,7 +126,7 @@ def _finish(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
     del b.steps[last.source + 1 :]
 
 
-def _needed(steps: list[Step]) -> tuple[Step, ...]:
+def _needed(steps: list[ProgramStep]) -> tuple[ProgramStep, ...]:
     """The steps that the last one needs, renumbered."""
     needed = {len(steps) - 1}
     for i in range(len(steps) - 1, -1, -1):

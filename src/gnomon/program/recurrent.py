@@ -15,7 +15,7 @@ from gnomon.program import layout as lay
 from gnomon.program.affine import dense
 from gnomon.program.builder import Builder, constant_value, varies
 from gnomon.program.expression import Apply, Variable
-from gnomon.program.layout import Axis, Role
+from gnomon.program.layout import LayoutAxis, Role
 from gnomon.program.steps import Activation, Concat, Dropout, Move, Recur, Weights
 from gnomon.program.values import Call, Fixed, Random
 
@@ -54,7 +54,7 @@ def _sequence(b: Builder, call: Call) -> Random:
     roles = [{a.role for a in d} for d in value.layout]
     if len(shape) != 3 or roles[0] != {Role.BATCH} or roles[1] - {Role.POSITION} or roles[2] != {Role.CHANNEL}:
         raise b.unread(call, f"receives shape {shape}; it takes (batch, times, channels)")
-    times: lay.Layout = (value.layout[0], (Axis(shape[1], Role.POSITION),), value.layout[2])
+    times: lay.Layout = (value.layout[0], (LayoutAxis(shape[1], Role.POSITION),), value.layout[2])
     return b.settle(value, times, call.where)
 
 

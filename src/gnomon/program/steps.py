@@ -37,7 +37,7 @@ __all__ = [
     "Program",
     "Recur",
     "Stack",
-    "Step",
+    "ProgramStep",
     "Sum",
     "Taps",
     "Trainable",
@@ -220,7 +220,7 @@ Op = (
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Record):
+class ProgramStep(Record):
     """One operation of a program: its inputs by index, where it stands in the module, the grid of its output."""
 
     op: Op
@@ -235,7 +235,7 @@ class Step(Record):
 class Program(Record):
     """A module as data: steps in execution order, the last one its output; ``notes`` say what reading decided."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[ProgramStep, ...]
     name: str
     input_shape: tuple[int, ...]
     notes: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from math import prod
 from gnomon.program import layout as lay
 from gnomon.program.affine import read_weights
 from gnomon.program.builder import Builder
-from gnomon.program.layout import Axis, Role
+from gnomon.program.layout import LayoutAxis, Role
 from gnomon.program.steps import Taps, Weights
 from gnomon.program.values import Call, Fixed, Random
 
@@ -36,8 +36,8 @@ def _roles(dimension: lay.Dimension) -> list[Role]:
 
 
 def _image(shape: tuple[int, ...], elements: int) -> lay.Layout:
-    channels: tuple[Axis, ...] = (Axis(shape[1] // elements, Role.CHANNEL),)
+    channels: tuple[LayoutAxis, ...] = (LayoutAxis(shape[1] // elements, Role.CHANNEL),)
     if elements > 1:
-        channels = (*channels, Axis(elements, Role.POSITION))
-    places = tuple((Axis(s, Role.POSITION),) for s in shape[2:])
-    return ((Axis(shape[0], Role.BATCH),), channels, *places)
+        channels = (*channels, LayoutAxis(elements, Role.POSITION))
+    places = tuple((LayoutAxis(s, Role.POSITION),) for s in shape[2:])
+    return ((LayoutAxis(shape[0], Role.BATCH),), channels, *places)

@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from gnomon.program import layout as lay
 from gnomon.program.builder import Builder, extract, varies
-from gnomon.program.layout import Axis, Role
+from gnomon.program.layout import LayoutAxis, Role
 from gnomon.program.steps import Dense, Input, Weights
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
@@ -73,10 +73,10 @@ def embedding(b: Builder, call: Call) -> Any:
 
 def table(b: Builder, function: nn.Module, weights: Weights, shape: tuple[int, ...], where: str) -> Random:
     """Emit indicators and the affine layer that reads them; ``shape`` is (batch, *positions, channels)."""
-    places = tuple((Axis(s, Role.POSITION),) if s > 1 else () for s in shape[1:-1])
-    batch = (Axis(shape[0], Role.BATCH),)
-    before: lay.Layout = (batch, *places, (Axis(weights.fan_in, Role.CHANNEL),))
-    after: lay.Layout = (batch, *places, (Axis(shape[-1], Role.CHANNEL),))
+    places = tuple((LayoutAxis(s, Role.POSITION),) if s > 1 else () for s in shape[1:-1])
+    batch = (LayoutAxis(shape[0], Role.BATCH),)
+    before: lay.Layout = (batch, *places, (LayoutAxis(weights.fan_in, Role.CHANNEL),))
+    after: lay.Layout = (batch, *places, (LayoutAxis(shape[-1], Role.CHANNEL),))
     entered = b.emit(Input(function, len(shape) - 1), (), where, before, gaussian=False)
     return b.emit(Dense(weights), (entered.source,), where, after, gaussian=True)  # (1)
 

@@ -5,9 +5,9 @@ from html import escape
 
 from gnomon.core.results import Line, Plot, Scatter, Value
 from gnomon.report.front import findings, heading, strip
-from gnomon.report.glossary import Terms
+from gnomon.report.glossary import TermMarker
 from gnomon.report.html import document, left_out, references
-from gnomon.report.page import Page, Section, Status, Tile
+from gnomon.report.page import Page, PageTile, Section, Status
 from gnomon.report.sections import badge, gallery, pictures, section
 
 __all__ = ["beside", "overlaid", "shared_values"]
@@ -105,7 +105,7 @@ def _same(part: Section) -> list[str]:
     return [head, question.replace("</p>", " The same for both.</p>"), *rest]
 
 
-def _tiles(left: Page, right: Page, names: Names) -> list[Tile]:
+def _tiles(left: Page, right: Page, names: Names) -> list[PageTile]:
     """The small pictures of both, where they are curves on the same axes."""
     theirs = {tile.plot.id: tile.plot for tile in right.tiles if tile.plot is not None}
     found = []
@@ -113,14 +113,14 @@ def _tiles(left: Page, right: Page, names: Names) -> list[Tile]:
         other = None if tile.plot is None else theirs.get(tile.plot.id)
         plot = None if tile.plot is None or other is None else overlaid(tile.plot, other, names)
         if plot is not None:
-            found.append(Tile(tile.key, "Loss while training" if plot.id == "loss" else tile.title, plot))
+            found.append(PageTile(tile.key, "Loss while training" if plot.id == "loss" else tile.title, plot))
     return found
 
 
 def _tables(left: Page, right: Page, names: Names, main: Sequence[str]) -> list[str]:
     """The main values of both, and all others folded."""
     rows = shared_values(left, right)
-    terms = Terms("values")
+    terms = TermMarker("values")
     chosen = [row for id in main for row in rows if row[2].id == id]
     others = [row for row in rows if row not in chosen]
     lines = ["<div class=scroll>", *_table(chosen, names, terms), "</div>"] if chosen else []
@@ -131,7 +131,7 @@ def _tables(left: Page, right: Page, names: Names, main: Sequence[str]) -> list[
     return [*lines, *terms.cards()]
 
 
-def _table(rows: Sequence[Row], names: Names, terms: Terms) -> list[str]:
+def _table(rows: Sequence[Row], names: Names, terms: TermMarker) -> list[str]:
     head = "".join(f"<td class=number><b>{escape(name)}</b></td>" for name in names)
     lines = ["<table>", f"<tr><th></th>{head}</tr>"]
     for _, title, one, two in rows:
@@ -143,7 +143,7 @@ def _table(rows: Sequence[Row], names: Names, terms: Terms) -> list[str]:
 
 def _both(one: Section, two: Section | None, names: Names) -> list[str]:
     """Curves of both on shared axes, then each with its other pictures, its examples and its answer."""
-    terms = Terms(one.key)
+    terms = TermMarker(one.key)
     lines = [f'<section id="{escape(one.key)}"><h2>{escape(one.title)}</h2><p class=aside>{escape(one.question)}</p>']
     theirs = {plot.title: plot for plot in (two.content.plots if two is not None else ())}
     shared = [overlaid(p, theirs[p.title], names) for p in one.content.plots if p.title in theirs]

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from html import escape
 
 from gnomon.core.results.svg import sketch
-from gnomon.report.glossary import Terms
-from gnomon.report.page import Page, Tile
+from gnomon.report.glossary import TermMarker
+from gnomon.report.page import Page, PageTile
 from gnomon.report.sections import advice
 
 __all__ = ["contents", "findings", "front", "heading", "strip"]
@@ -41,7 +41,7 @@ def heading(title: str, facts: Sequence[str] = ()) -> list[str]:
     return [f"<header><p class=brand>gnomon</p><h1>{escape(title)}</h1>{line}</header><main>"]
 
 
-def strip(tiles: Sequence[Tile]) -> list[str]:
+def strip(tiles: Sequence[PageTile]) -> list[str]:
     """Small pictures side by side, each of which leads to its section.
 
     Cost: about 30 ms for each.
@@ -62,7 +62,7 @@ def findings(page: Page) -> list[str]:
         whole = all(section.state in ("answered", "skipped") for section in page.sections)
         calm = "Nothing to change: no measurement asks for it." if whole else "No measurement so far asks for a change."
         return [f"<p class=calm>{calm}</p>"]
-    terms = Terms(f"front-{page.title}")
+    terms = TermMarker(f"front-{page.title}")
     items = [f"<li>{advice(finding, terms, key)}</li>" for key, finding in page.findings]
     lines = ["<h2 class=todo>What to do</h2>", "<ol class=findings>", *items[:MOST], "</ol>"]
     if len(items) > MOST:
@@ -89,7 +89,7 @@ def contents(page: Page) -> list[str]:
     return ["<nav>", *items, "</nav>"] if items else []
 
 
-def _tile(tile: Tile) -> str:
+def _tile(tile: PageTile) -> str:
     if tile.plot is not None:
         picture = sketch(tile.plot, f"tile-{tile.key}-{tile.plot.title}".replace(" ", "-"))
     else:

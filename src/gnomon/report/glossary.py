@@ -1,6 +1,6 @@
 """Terms of the theory in plain words, so that a page can keep the term and put its meaning a tap away.
 
->>> Terms("data").marked("The tangent kernel is known.")[:33]
+>>> TermMarker("data").marked("The tangent kernel is known.")[:33]
 'The <button type=button class=ter'
 """
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from html import escape
 
-__all__ = ["GLOSSARY", "Terms"]
+__all__ = ["GLOSSARY", "TermMarker"]
 
 GLOSSARY = {
     "tangent kernel": "A number for each pair of examples: how much a small training step on one changes the answer "
@@ -71,7 +71,7 @@ _BRACKETS = re.compile(r"(\(<button[^>]*>[^<]{1,24}</button>\))")  # a line woul
 _KEYS = {term.lower(): term for term in GLOSSARY}
 
 
-class Terms:
+class TermMarker:
     """Marks the first mention of each term in a part of a page; ``name`` keeps the parts of a page apart."""
 
     def __init__(self, name: str) -> None:

@@ -23,7 +23,7 @@ from gnomon.core.results.record import Record
 from gnomon.findings import rank
 from gnomon.report.exhibit import Exhibit
 
-__all__ = ["Content", "Page", "Section", "State", "Status", "Tile"]
+__all__ = ["Content", "Page", "Section", "State", "Status", "PageTile"]
 
 State = Literal["answered", "unsure", "skipped", "late", "failed"]
 """Whether the question of a section has an answer; "unsure" where what was measured is not enough to tell, "late" where
@@ -114,7 +114,7 @@ class Section(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Tile(Record):
+class PageTile(Record):
     """A small picture on the first screen that leads to the section of that key: a plot, or else its exhibits."""
 
     key: str
@@ -136,7 +136,7 @@ class Page(Record):
     sections: tuple[Section, ...]
     manifest: Mapping[str, Any]
     note: str = ""
-    tiles: tuple[Tile, ...] = ()
+    tiles: tuple[PageTile, ...] = ()
     headline: str = ""
     facts: tuple[str, ...] = ()
 

@@ -6,7 +6,7 @@ from html import escape
 from gnomon.core.results import Definition, Finding, Hypothesis, Plot, Value
 from gnomon.core.results.svg import svg
 from gnomon.report.exhibit import Exhibit
-from gnomon.report.glossary import Terms
+from gnomon.report.glossary import TermMarker
 from gnomon.report.page import Section
 from gnomon.report.references import reference
 
@@ -26,7 +26,7 @@ def section(part: Section) -> list[str]:
     >>> section(Section("data", "The data", "Are they fine?", Content("They are.")))[1:3]
     ['<p class=aside>Are they fine?</p>', '<p class=answer>They are.</p>']
     """
-    content, terms = part.content, Terms(part.key)
+    content, terms = part.content, TermMarker(part.key)
     words = [f"<p class=answer>{terms.marked(part.answer)}</p>", *_advised(part, terms)]
     lines = [
         f'<section id="{escape(part.key)}"><h2>{escape(part.title)} {badge(part.status)}</h2>',
@@ -44,7 +44,7 @@ def section(part: Section) -> list[str]:
     return [*lines, *terms.cards(), f"<p class=cost>took {part.seconds:.2g} s</p></section>"]
 
 
-def _advised(part: Section, terms: Terms) -> list[str]:
+def _advised(part: Section, terms: TermMarker) -> list[str]:
     """The findings of a section; what the answer says already is not said again."""
     if not part.findings or part.state not in ("answered", "unsure"):
         return []
@@ -61,11 +61,11 @@ def badge(status: str) -> str:
     return f'<span class="badge {status}">{WORDS[status]}</span>'
 
 
-def advice(finding: Finding, terms: Terms, link: str = "", *, told: bool = False) -> str:
+def advice(finding: Finding, terms: TermMarker, link: str = "", *, told: bool = False) -> str:
     """A finding: what was measured, a link to the section that says why, then what to do; ``told``: only that.
 
     >>> from gnomon.core.results import Kind, Level
-    >>> advice(Finding(Kind("loud", Level.PROBLEM, "It is loud.", "Call `turn()`.")), Terms(""))[-48:]
+    >>> advice(Finding(Kind("loud", Level.PROBLEM, "It is loud.", "Call `turn()`.")), TermMarker(""))[-48:]
     '<span class=fix>Call <code>turn()</code>.</span>'
     """
     fix = f"<span class=fix>{terms.marked(finding.fix)}</span>"
@@ -76,12 +76,12 @@ def advice(finding: Finding, terms: Terms, link: str = "", *, told: bool = False
     return f"{badge(finding.level.name.lower())}{where} {terms.marked(finding.message)}{why} {fix}"
 
 
-def figures(plots: Sequence[Plot], name: str, terms: Terms) -> list[str]:
+def figures(plots: Sequence[Plot], name: str, terms: TermMarker) -> list[str]:
     """Plots with their captions, one figure each.
 
     Cost: about 50 ms for each.
 
-    >>> figures((), "data", Terms("data"))
+    >>> figures((), "data", TermMarker("data"))
     []
     """
     drawn = []
@@ -92,12 +92,12 @@ def figures(plots: Sequence[Plot], name: str, terms: Terms) -> list[str]:
     return drawn
 
 
-def pictures(plots: Sequence[Plot], name: str, terms: Terms) -> list[str]:
+def pictures(plots: Sequence[Plot], name: str, terms: TermMarker) -> list[str]:
     """Figures, as many beside each other as there is space for.
 
     Cost: about 50 ms for each.
 
-    >>> pictures((), "data", Terms("data"))
+    >>> pictures((), "data", TermMarker("data"))
     []
     """
     return ["<div class=plots>", *figures(plots, name, terms), "</div>"] if plots else []
@@ -129,10 +129,10 @@ def _exhibit(one: Exhibit) -> str:
     return f"<li>{seen}{words}{note}</li>"
 
 
-def numbers(values: Sequence[Value], terms: Terms) -> list[str]:
+def numbers(values: Sequence[Value], terms: TermMarker) -> list[str]:
     """All values as a folded table.
 
-    >>> numbers((Value("parameters", 1234),), Terms(""))[1]
+    >>> numbers((Value("parameters", 1234),), TermMarker(""))[1]
     '<tr><th scope=row>parameters</th><td>1,234</td></tr>'
     """
     if not values:
@@ -145,7 +145,7 @@ def numbers(values: Sequence[Value], terms: Terms) -> list[str]:
     return [f"<details><summary>{count}</summary><div class=scroll><table>", *rows, "</table></div></details>"]
 
 
-def _behind(definitions: Sequence[Definition], hypotheses: Sequence[Hypothesis], terms: Terms) -> list[str]:
+def _behind(definitions: Sequence[Definition], hypotheses: Sequence[Hypothesis], terms: TermMarker) -> list[str]:
     if not definitions and not hypotheses:
         return []
     lines = ["<details><summary>Formulas and assumptions</summary>", *map(_definition, definitions)]
@@ -160,7 +160,7 @@ def _definition(definition: Definition) -> str:
     return f"<p><span class=equation>{escape(definition.equation)}</span><br>{escape(definition.text)}{cited}</p>"
 
 
-def _hypothesis(hypothesis: Hypothesis, terms: Terms) -> str:
+def _hypothesis(hypothesis: Hypothesis, terms: TermMarker) -> str:
     kind, word = PREMISES[hypothesis.holds]
     how = f": {escape(hypothesis.checked)}" if hypothesis.checked else ""
     return f'<li><span class="badge {kind}">{word}</span> {terms.marked(hypothesis.statement)}{how}</li>'

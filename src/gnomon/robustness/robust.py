@@ -29,7 +29,7 @@ from gnomon.robustness.attacks.closest import Closest, Sampled
 from gnomon.robustness.attacks.gradient import FGSM, PGD
 from gnomon.robustness.attacks.run import ROUNDING, examples_of
 from gnomon.robustness.attacks.shrinking import Shrinking
-from gnomon.robustness.attacks.square import Square
+from gnomon.robustness.attacks.square import SquareAttack
 from gnomon.robustness.attacks.threat import Norm, Threat
 from gnomon.robustness.preflight import FIXES, GRADIENTS, PROBE, flight_check, gradients_tell
 
@@ -37,11 +37,11 @@ __all__ = ["ENSEMBLE", "THOROUGH", "RobustAccuracy", "robust_accuracy"]
 
 ENSEMBLE: tuple[AbstractAttack, ...] = (
     FGSM(), PGD(10, 0.25), APGD(40), Closest(Shrinking(), 100), Closest(TargetedAPGD(40, 4)),
-    Closest(TargetedAPGD(60), 20), Sampled(Square(1000), rest=(Square(5000),)),
+    Closest(TargetedAPGD(60), 20), Sampled(SquareAttack(1000), rest=(SquareAttack(5000),)),
 )  # fmt: skip
 """The attacks, the cheapest first; the dear ones stop where a group of examples withstands."""
 THOROUGH: tuple[AbstractAttack, ...] = (
-    FGSM(), PGD(10, 0.25), APGD(100), Shrinking(100, 40), TargetedAPGD(100), Square(5000),
+    FGSM(), PGD(10, 0.25), APGD(100), Shrinking(100, 40), TargetedAPGD(100), SquareAttack(5000),
 )  # fmt: skip
 """All attacks on all examples: tens of times dearer, for a last word."""
 BLIND = 0.05
@@ -98,7 +98,7 @@ class RobustAccuracy(Result):
     def findings(self) -> tuple[Finding, ...]:
         """That gradients are masked, where they are."""
         told = [p.checked for p in self.premises if p.statement == GRADIENTS and p.holds is False]
-        blind = sum(count for name, count in self.broken if name == Square.name)
+        blind = sum(count for name, count in self.broken if name == SquareAttack.name)
         if blind >= max(FEWEST, BLIND * len(self.robust)):
             told.append(f"an attack without gradients broke {blind} examples that resisted all other attacks")
         if not told:

@@ -65,7 +65,7 @@ Average = Average1d | Average2d
 
 
 @dataclass(frozen=True, slots=True)
-class Band(Record):
+class WaveletBand(Record):
     """Wavelets that are subsampled alike, what averages them, and the wavelets that come after them.
 
     ``filters`` (places, count, m_1, m_2) are the values at each of the places of the input's grid that fold onto one
@@ -75,7 +75,7 @@ class Band(Record):
     filters: Tensor
     offsets: tuple[tuple[int, int], ...]
     average: Average
-    after: tuple["Band", ...] = ()
+    after: tuple["WaveletBand", ...] = ()
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -91,27 +91,27 @@ class Band(Record):
         """Complex numbers that one of the wavelets needs at a time, those after it included."""
         return max([self.grid[0] * self.grid[1], *(b.count * b.grid[0] * b.grid[1] for b in self.after)])
 
-    def cast(self, dtype: torch.dtype, device: torch.device) -> "Band":
+    def cast(self, dtype: torch.dtype, device: torch.device) -> "WaveletBand":
         """The same in another dtype and on another device."""
         after = tuple(band.cast(dtype, device) for band in self.after)
-        return Band(self.filters.to(device, dtype), self.offsets, self.average.cast(dtype, device), after)
+        return WaveletBand(self.filters.to(device, dtype), self.offsets, self.average.cast(dtype, device), after)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan(Record):
+class BandPlan(Record):
     """What a transform does to a padded signal: the average, and the bands of the first order."""
 
     average: Average
-    bands: tuple[Band, ...]
+    bands: tuple[WaveletBand, ...]
     kept: dict[Any, Any] = field(default_factory=dict, repr=False)
     """What was made of it once: casts, and what compiled loops read."""
 
-    def cast(self, dtype: torch.dtype, device: torch.device) -> "Plan":
+    def cast(self, dtype: torch.dtype, device: torch.device) -> "BandPlan":
         """The same in another dtype and on another device; kept for the next call."""
         key = (dtype, device)
         if key in self.kept and not torch.compiler.is_compiling():
             return self.kept[key]
-        made = Plan(self.average.cast(dtype, device), tuple(band.cast(dtype, device) for band in self.bands))
+        made = BandPlan(self.average.cast(dtype, device), tuple(band.cast(dtype, device) for band in self.bands))
         if not torch.compiler.is_compiling():  # a compiler's tensors have no values
             self.kept[key] = made
         return made
@@ -127,7 +127,9 @@ class Plan(Record):
         return max(band.count * band.each() for band in self.bands)
 
 
-def band_of(filters: np.ndarray, grid: tuple[int, int], average: Average, after: tuple[Band, ...] = ()) -> Band:
+def band_of(
+    filters: np.ndarray, grid: tuple[int, int], average: Average, after: tuple[WaveletBand, ...] = ()
+) -> WaveletBand:
     """The band of filters (count, n_1, n_2) whose outputs are subsampled to a grid.
 
     Cost: a copy of the filters.
@@ -143,7 +145,7 @@ def band_of(filters: np.ndarray, grid: tuple[int, int], average: Average, after:
     largest = np.abs(places).max((1, 2, 3))
     kept = np.flatnonzero(largest > NEGLIGIBLE * largest.max())
     offsets = tuple((int(a) // k2 * m1, int(a) % k2 * m2) for a in kept)
-    return Band(torch.from_numpy(places[kept] / (k1 * k2)), offsets, average, after)
+    return WaveletBand(torch.from_numpy(places[kept] / (k1 * k2)), offsets, average, after)
 
 
 def least(dtype: torch.dtype) -> float:

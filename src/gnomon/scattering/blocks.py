@@ -17,7 +17,7 @@ from torch import Tensor
 
 from gnomon.core.results.record import Record
 from gnomon.scattering import loops
-from gnomon.scattering.band import Average, Average2d, Band, Plan, columns_that_count, least
+from gnomon.scattering.band import Average, Average2d, BandPlan, WaveletBand, columns_that_count, least
 from gnomon.scattering.packed import Packed, packed
 from gnomon.scattering.planes import scatter
 
@@ -29,21 +29,21 @@ BLOCK = 400_000
 class Looped(Record):
     """A band as the loops read it: each value twice, where they fold from, and which columns of each row count."""
 
-    band: Band
+    band: WaveletBand
     twice: np.ndarray
     corners: np.ndarray
     extents: np.ndarray
     after: tuple["Looped", ...]
 
 
-def _looped(band: Band) -> Looped:
+def _looped(band: WaveletBand) -> Looped:
     twice = band.filters.repeat_interleave(2, -1).numpy()
     corners = np.array([(row, 2 * column) for row, column in band.offsets])
     extents = 2 * columns_that_count(band.filters.numpy(), least(band.filters.dtype))
     return Looped(band, twice, corners, extents, tuple(_looped(b) for b in band.after))
 
 
-def in_blocks(plan: Plan, padded: Tensor) -> Tensor:
+def in_blocks(plan: BandPlan, padded: Tensor) -> Tensor:
     """The coefficients (count, paths, height, width) of padded signals (count, n_1, n_2).
 
     Cost: for every band a Fourier transform at its resolution for each of its wavelets, and one back where others
@@ -84,7 +84,7 @@ def _shared_out(count: int, size: int, work: Callable[[slice], None]) -> None:
         torch.set_num_threads(before)  # the matrix library has one number for all threads
 
 
-def _in_lanes(plan: Plan, made: Packed, padded: Tensor, out: Tensor) -> None:
+def _in_lanes(plan: BandPlan, made: Packed, padded: Tensor, out: Tensor) -> None:
     out[:, 0] = plan.average(padded)
     half = torch.view_as_real(torch.fft.rfftn(padded, dim=(-1, -2))).contiguous()  # rows up to half
     room = padded.new_empty(made.memory)
@@ -92,7 +92,7 @@ def _in_lanes(plan: Plan, made: Packed, padded: Tensor, out: Tensor) -> None:
     scatter(half.numpy(), *tables, room.numpy(), out.numpy())
 
 
-def _coefficients(plan: Plan, made: tuple[Looped, ...], padded: Tensor, out: Tensor) -> None:
+def _coefficients(plan: BandPlan, made: tuple[Looped, ...], padded: Tensor, out: Tensor) -> None:
     out[:, 0] = plan.average(padded)
     spectrum, first = _spectrum(padded), 1
     second = first + sum(band.count for band in plan.bands)

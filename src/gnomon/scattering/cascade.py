@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 from torch.autograd.forward_ad import unpack_dual
 
-from gnomon.scattering.band import Band, Plan
+from gnomon.scattering.band import BandPlan, WaveletBand
 
 
-def cascade(plan: Plan, padded: Tensor) -> Tensor:
+def cascade(plan: BandPlan, padded: Tensor) -> Tensor:
     """The coefficients (count, paths, height, width) of padded signals (count, n_1, n_2), equation (1).
 
     Cost: for every band a Fourier transform at its resolution for each of its wavelets, and one back where others
@@ -45,7 +45,7 @@ def _derived(x: Tensor) -> bool:
     return (x.requires_grad and torch.is_grad_enabled()) or unpack_dual(x).tangent is not None
 
 
-def _coefficients(plan: Plan, padded: Tensor) -> Tensor:
+def _coefficients(plan: BandPlan, padded: Tensor) -> Tensor:
     count = len(padded)
     first, second = [plan.average(padded)[:, None]], []
     spectrum = torch.fft.fftn(padded, dim=_axes(padded))
@@ -63,13 +63,13 @@ def _axes(x: Tensor) -> tuple[int, ...]:
     return (-2, -1) if x.shape[-2] > 1 else (-1,)
 
 
-def _moduli(spectrum: Tensor, band: Band) -> Tensor:
+def _moduli(spectrum: Tensor, band: WaveletBand) -> Tensor:
     """|u * psi| for each wavelet of a band, subsampled: (count times wavelets, m_1, m_2)."""
     folded = _folded(spectrum, band)
     return torch.fft.ifftn(folded, dim=_axes(folded)).abs().flatten(0, 1)
 
 
-def _folded(spectrum: Tensor, band: Band) -> Tensor:
+def _folded(spectrum: Tensor, band: WaveletBand) -> Tensor:
     """The same sum of products as the compiled loop, by torch."""
     (rows, columns), total = band.grid, None
     for weight, (row, column) in zip(band.filters, band.offsets, strict=True):

@@ -7,7 +7,7 @@ import numpy as np
 
 from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.inputs.checks import integer
-from gnomon.scattering.band import Average2d, Band, Plan, average_of_plane, band_of
+from gnomon.scattering.band import Average2d, BandPlan, WaveletBand, average_of_plane, band_of
 from gnomon.scattering.morlet import average_2d, morlet_2d
 from gnomon.scattering.path import Path
 from gnomon.scattering.transform import AbstractScattering, check_padding
@@ -61,17 +61,17 @@ class Scattering2d(AbstractScattering):
         self.widths = tuple(((m - n) // 2, (m - n + 1) // 2) for n, m in zip(self.shape, sizes, strict=True))
         self.plan = self._plan()
 
-    def _plan(self) -> Plan:
+    def _plan(self) -> BandPlan:
         waves = wavelets_2d(self.grid, self.J, self.L)
         averages = [self._average(level) for level in range(self.J)]
         bands = []
         for first in range(self.J):
-            after: list[Band] = []
+            after: list[WaveletBand] = []
             for second in range(first + 1, self.J if self.max_order == 2 else 0):
                 filters = np.stack([_low(wave, self._size(first)) for wave in waves[second]])
                 after.append(band_of(filters, self._size(second), averages[second]))
             bands.append(band_of(waves[first], self._size(first), averages[first], tuple(after)))
-        return Plan(averages[0], tuple(bands))
+        return BandPlan(averages[0], tuple(bands))
 
     def _size(self, level: int) -> tuple[int, int]:
         return self.grid[0] >> level, self.grid[1] >> level

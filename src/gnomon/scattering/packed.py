@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gnomon.core.results.record import Record
-from gnomon.scattering.band import Average2d, Band, Plan, columns_that_count
+from gnomon.scattering.band import Average2d, BandPlan, WaveletBand, columns_that_count
 
 WIDTH = 8
 """Signals side by side."""
@@ -108,7 +108,7 @@ class _Writer:
         self.windows.append((*weights.shape, self.write(weights), self.write(reach)))
         return len(self.windows) - 1
 
-    def band(self, band: Band, grid: tuple[int, int], share: float, lanes: bool, rest: tuple[int, ...]) -> None:
+    def band(self, band: WaveletBand, grid: tuple[int, int], share: float, lanes: bool, rest: tuple[int, ...]) -> None:
         """Filters after a grid; ``lanes``: eight of them side by side, padded with zeros."""
         values = band.filters.numpy()  # (places, count, rows, columns)
         rows, columns = band.grid
@@ -135,7 +135,7 @@ class _Writer:
         )  # fmt: skip
 
 
-def packed(plan: Plan, share: float) -> Packed | None:
+def packed(plan: BandPlan, share: float) -> Packed | None:
     """A plan as flat arrays, leaving out values below a share of the largest; None where it cannot be.
 
     Cost: a copy of the filters.
@@ -167,7 +167,7 @@ def packed(plan: Plan, share: float) -> Packed | None:
     )
 
 
-def _memory(plan: Plan) -> int:
+def _memory(plan: BandPlan) -> int:
     """Numbers for a tile, its moduli and their spectrum, one line three times and the averages over rows."""
     rows, columns = (max(band.grid[axis] for band in plan.bands) for axis in (0, 1))
     line = max(rows, columns)

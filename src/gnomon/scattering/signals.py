@@ -11,7 +11,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.inputs.checks import integer, number
-from gnomon.scattering.band import Average1d, Plan, average_of_line, band_of
+from gnomon.scattering.band import Average1d, BandPlan, average_of_line, band_of
 from gnomon.scattering.images import check_shape
 from gnomon.scattering.morlet import average_1d, morlet_1d, waves_1d
 from gnomon.scattering.path import Path
@@ -83,7 +83,7 @@ class Scattering1d(AbstractScattering):
         self.waves = [waves_1d(self.J, q) for q in self.Q]
         self.plan = self._plan()
 
-    def _plan(self) -> Plan:
+    def _plan(self) -> BandPlan:
         window = average_1d(self.size, WIDTH / self.T)
         second = [morlet_1d(self.size, xi, sigma) for xi, sigma, _ in self.waves[1]]
         bands = []
@@ -99,7 +99,7 @@ class Scattering1d(AbstractScattering):
                 for slower, numbers in self._slower(level)
             ]
             bands.append(band_of(filters, (1, self.size >> rate), self._average(window, rate), tuple(after)))
-        return Plan(self._average(window, 0), tuple(bands))
+        return BandPlan(self._average(window, 0), tuple(bands))
 
     def _rate(self, level: int) -> int:
         """The subsampling, as a power of two, of wavelets that bear 2^level."""

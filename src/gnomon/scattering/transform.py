@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, real
-from gnomon.scattering.band import Plan
+from gnomon.scattering.band import BandPlan
 from gnomon.scattering.cascade import cascade, has_values
 from gnomon.scattering.padding import MODES, pad
 from gnomon.scattering.path import Path
@@ -22,7 +22,7 @@ class AbstractScattering(nn.Module, ABC):
     shape: tuple[int, ...]
     padding: str
     widths: tuple[tuple[int, int], ...]
-    plan: Plan
+    plan: BandPlan
 
     @abstractmethod
     def paths(self) -> tuple[Path, ...]:

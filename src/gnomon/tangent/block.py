@@ -14,7 +14,7 @@ from gnomon.tangent.factors import Factors, Lookup, Matrix
 from gnomon.tangent.gate import consumers, gate, readout
 from gnomon.tangent.graph import keep_channels_last, nodes, uses
 from gnomon.tangent.layout import ExampleLayout, scaled_with
-from gnomon.tangent.plan import NTKPlan, Term
+from gnomon.tangent.plan import KernelTerm, NTKPlan
 from gnomon.tangent.rules import factors_of
 
 Gradients = dict[int, Tensor | None]
@@ -50,19 +50,19 @@ class Block:
         """Gradients of sum_i <cotangent, f(x_i)> at every use, piece by piece."""
         return [piece.gradients(cotangent) for piece in self.pieces]
 
-    def inputs(self, term: Term) -> list[Tensor]:
+    def inputs(self, term: KernelTerm) -> list[Tensor]:
         """The activations of a matrix term, pieces of (n, groups, positions, features)."""
         return [piece.inputs(term) for piece in self.pieces]
 
-    def grads(self, term: Term, gradients: list[Gradients]) -> list[Tensor]:
+    def grads(self, term: KernelTerm, gradients: list[Gradients]) -> list[Tensor]:
         """The gradients of a matrix term, pieces of (n, groups, positions, features)."""
         return [piece.grads(term, g) for piece, g in zip(self.pieces, gradients, strict=True)]
 
-    def readout(self, term: Term) -> list[Tensor]:
+    def readout(self, term: KernelTerm) -> list[Tensor]:
         """The gradients of the pooled values of a gated term, pieces of (n, groups, positions, units)."""
         return [piece.readout(term) for piece in self.pieces]
 
-    def gates(self, term: Term, gradients: list[Gradients]) -> Tensor:
+    def gates(self, term: KernelTerm, gradients: list[Gradients]) -> Tensor:
         """The gradients of one output with respect to the pooled values of a gated term, (n, units)."""
         pooled = [g[term.uses[0]] for g in gradients]
         shapes = [len(piece.outputs) for piece in self.pieces]
@@ -72,15 +72,15 @@ class Block:
             [like.new_zeros(n, units) if g is None else g.reshape(n, -1) for g, n in zip(pooled, shapes, strict=True)]
         )
 
-    def tokens(self, term: Term) -> Tensor:
+    def tokens(self, term: KernelTerm) -> Tensor:
         """The indices of a lookup term, (n, positions)."""
         return torch.cat([piece.tokens(term) for piece in self.pieces])
 
-    def token_grads(self, term: Term, gradients: list[Gradients]) -> Tensor:
+    def token_grads(self, term: KernelTerm, gradients: list[Gradients]) -> Tensor:
         """The gradients of a lookup term, (n, positions, features)."""
         return torch.cat([piece.token_grads(term, g) for piece, g in zip(self.pieces, gradients, strict=True)])
 
-    def per_example(self, term: Term, gradients: list[Gradients]) -> Tensor:
+    def per_example(self, term: KernelTerm, gradients: list[Gradients]) -> Tensor:
         """Per-example gradients (n, p) of a vector or mixed term."""
         return torch.cat([piece.per_example(term, g) for piece, g in zip(self.pieces, gradients, strict=True)])
 
@@ -143,33 +143,33 @@ class Piece:
         by_edge = dict(zip(edges, grads, strict=True))
         return {i: by_edge[edge] for i, edge in self._edges.items()}
 
-    def inputs(self, term: Term) -> Tensor:
+    def inputs(self, term: KernelTerm) -> Tensor:
         """The activations of a matrix term, kept for all outputs; several uses are more positions."""
         if term.uses not in self._inputs:
             parts = [self._matrix(i).inputs(layout) for i, layout in _placed(term)]
             self._inputs[term.uses] = parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
         return self._inputs[term.uses]
 
-    def grads(self, term: Term, gradients: Gradients) -> Tensor:
+    def grads(self, term: KernelTerm, gradients: Gradients) -> Tensor:
         """The gradients of a matrix term; zeros where the output does not reach a use."""
         parts = [self._matrix(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _placed(term)]
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
 
-    def readout(self, term: Term) -> Tensor:
+    def readout(self, term: KernelTerm) -> Tensor:
         """The gradients of the pooled values of a gated term, (n, groups, positions, units)."""
         i, layout = _placed(term)[0]
         return self._matrix(i).grads(layout, readout(self._edges[i], self.uses[i].output))
 
-    def tokens(self, term: Term) -> Tensor:
+    def tokens(self, term: KernelTerm) -> Tensor:
         """The indices of a lookup term."""
         return torch.cat([self._lookup(i).indices(layout) for i, layout in _placed(term)], dim=1)
 
-    def token_grads(self, term: Term, gradients: Gradients) -> Tensor:
+    def token_grads(self, term: KernelTerm, gradients: Gradients) -> Tensor:
         """The gradients of a lookup term."""
         parts = [self._lookup(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _placed(term)]
         return torch.cat(parts, dim=1)
 
-    def per_example(self, term: Term, gradients: Gradients) -> Tensor:
+    def per_example(self, term: KernelTerm, gradients: Gradients) -> Tensor:
         """Per-example gradients (n, p) of a vector or mixed term."""
         places = term.places or (None,) * len(term.uses)
         parts = []
@@ -206,7 +206,7 @@ def unit(outputs: int, which: int, like: Tensor) -> Tensor:
     return cotangent
 
 
-def _placed(term: Term) -> list[tuple[int, ExampleLayout]]:
+def _placed(term: KernelTerm) -> list[tuple[int, ExampleLayout]]:
     return list(zip(term.uses, term.layouts, strict=True))
 
 

@@ -13,12 +13,12 @@ from gnomon.tangent.block import Block, Gradients
 from gnomon.tangent.lookups import lookups
 from gnomon.tangent.pairs import ROWS_PER_STRIP, pairs, pairs_cost
 from gnomon.tangent.per_example import per_example, per_example_cost
-from gnomon.tangent.plan import Term
+from gnomon.tangent.plan import KernelTerm
 from gnomon.tangent.sums import Pieces, outer
 
 
 def contract(
-    term: Term,
+    term: KernelTerm,
     one: Block,
     two: Block,
     first: list[list[Gradients]],

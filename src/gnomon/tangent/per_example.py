@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from gnomon.tangent.block import Block
-from gnomon.tangent.plan import Term
+from gnomon.tangent.plan import KernelTerm
 from gnomon.tangent.sums import SLICE_BYTES, Pieces, outer
 
 
@@ -57,7 +57,9 @@ def per_example_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> 
     return rows * weights * q + n * m * weights * (q * q if mode == "full" else q)
 
 
-def gated(term: Term, one: Block, two: Block, s1: list[Tensor], s2: list[Tensor], mode: str, workspace: int) -> Tensor:
+def gated(
+    term: KernelTerm, one: Block, two: Block, s1: list[Tensor], s2: list[Tensor], mode: str, workspace: int
+) -> Tensor:
     """The kernel of a layer with a gate: with E_ic = sum_t H_ict a_it and s, H of `gnomon.tangent.gate`,
 
         sum_c s_oic s_pjc <E_ic, E_jc>                                                                       (2)

@@ -30,7 +30,7 @@ MANY = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class KernelTerm:
     """Parameters whose gradients are formed together: which uses, where their examples are, in which form."""
 
     layer: str
@@ -47,7 +47,7 @@ class NTKPlan:
     """Terms for the parameters that rules cover, names of the others, and the memory of one example."""
 
     signature: tuple[tuple[str, str, int], ...]
-    terms: tuple[Term, ...]
+    terms: tuple[KernelTerm, ...]
     others: dict[str, tuple[str, ...]]  # by layer, the parameters that no rule covers
     outputs: int  # k
     settled: bool  # no operation may move examples in an order of its own
@@ -70,7 +70,7 @@ def make_plan(probe: Probe) -> NTKPlan:
             uncovered.add(use.name)
         else:
             covered.setdefault(use.name, []).append((i, factors, layout))
-    terms: list[Term] = []
+    terms: list[KernelTerm] = []
     for name, leaf in leaves.items():
         if name in covered and name not in uncovered:
             terms += _terms(name, covered[name], probe.uses, leaf)
@@ -108,11 +108,13 @@ def _kind(factors: Factors) -> str:
     return "matrix" if isinstance(factors, Matrix) else "lookup" if isinstance(factors, Lookup) else "vector"
 
 
-def _terms(name: str, used: list[tuple[int, Factors, ExampleLayout]], every: list[Use], leaf: Tensor) -> list[Term]:
+def _terms(
+    name: str, used: list[tuple[int, Factors, ExampleLayout]], every: list[Use], leaf: Tensor
+) -> list[KernelTerm]:
     layer = name.rpartition(".")[0]
     if len(used) == 1:
         i, factors, layout = used[0]
-        return [Term(layer, _kind(factors), (i,), (layout,))]
+        return [KernelTerm(layer, _kind(factors), (i,), (layout,))]
     places = [entries(every[i], leaf) for i, _, _ in used]
     groups: list[list[int]] = []
     for j, place in enumerate(places):
@@ -125,9 +127,9 @@ def _terms(name: str, used: list[tuple[int, Factors, ExampleLayout]], every: lis
         alike = len(kinds) == 1 and all(torch.equal(places[j], places[group[0]]) for j in group)
         alike = alike and len({_flip(used[j][1]) for j in group}) == 1
         if alike:
-            terms.append(Term(layer, kinds.pop(), numbers, layouts))
+            terms.append(KernelTerm(layer, kinds.pop(), numbers, layouts))
         else:
-            terms.append(Term(layer, "mixed", numbers, layouts, places=tuple(places[j] for j in group)))
+            terms.append(KernelTerm(layer, "mixed", numbers, layouts, places=tuple(places[j] for j in group)))
     return terms
 
 
@@ -135,13 +137,13 @@ def _flip(factors: Factors) -> bool:
     return isinstance(factors, Matrix) and factors.flip
 
 
-def _with_biases(terms: list[Term], every: list[Use]) -> list[Term]:
+def _with_biases(terms: list[KernelTerm], every: list[Use]) -> list[KernelTerm]:
     """A bias that enters the same operations as a weight joins it; both then share the Gram of the gradients."""
 
-    def where(term: Term) -> tuple:
+    def where(term: KernelTerm) -> tuple:
         return term.layer, frozenset(every[i].node for i in term.uses)
 
-    def is_bias(term: Term) -> bool:
+    def is_bias(term: KernelTerm) -> bool:
         return term.kind == "vector" and all(_adds_to_rows(every[i]) for i in term.uses)
 
     hosts = {where(t) for t in terms if t.kind == "matrix"} & {where(t) for t in terms if is_bias(t)}
@@ -156,13 +158,13 @@ def _with_biases(terms: list[Term], every: list[Use]) -> list[Term]:
     return merged
 
 
-def _with_gates(terms: list[Term], probe: Probe) -> list[Term]:
+def _with_gates(terms: list[KernelTerm], probe: Probe) -> list[KernelTerm]:
     """Mark convolutions that are pooled over many positions; see `gnomon.tangent.gate`."""
     if not any(use.operation == "ConvolutionBackward0" for use in probe.uses):
         return terms
     users = consumers(probe.nodes)
 
-    def gated(term: Term) -> bool:
+    def gated(term: KernelTerm) -> bool:
         node = probe.uses[term.uses[0]].node
         if term.kind != "matrix" or node.name() != "ConvolutionBackward0":
             return False

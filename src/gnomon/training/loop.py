@@ -25,7 +25,7 @@ from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.log import Log, Watcher
 from gnomon.training.native import Choice, named
 from gnomon.training.optimizers import AbstractOptimizer
-from gnomon.training.plan import CALL, Batches, Plan, Records, deadline
+from gnomon.training.plan import CALL, Batches, Records, TrainingPlan, deadline
 from gnomon.training.recorder import Recorder
 from gnomon.training.run import Run
 
@@ -97,7 +97,7 @@ def train(
     """
     _check(module, x_test, y_test, mode)
     start = clock()
-    plan = Plan.of(steps, batch, record, seed, deadline(clock, start, seconds))
+    plan = TrainingPlan.of(steps, batch, record, seed, deadline(clock, start, seconds))
     with torch.inference_mode(False), torch.enable_grad(), random_state(plan.seed):
         model = module if in_place else twin(module, call=CALL)
         whole = Objective.of(x, y, model, loss, CALL)
@@ -116,7 +116,7 @@ def _take_steps(
     model: nn.Module,
     objective: Objective,
     optimizer: AbstractOptimizer,
-    plan: Plan,
+    plan: TrainingPlan,
     recorder: Recorder,
     progress: Callable[[int, int], None] | None,
     adversary: Adversary | None,

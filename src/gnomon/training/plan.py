@@ -1,6 +1,6 @@
 """What is to be done during a run: how many steps, on which examples, measured when, and until when.
 
->>> plan = Plan.of(4, None, 2, 0, lambda: False)
+>>> plan = TrainingPlan.of(4, None, 2, 0, lambda: False)
 >>> sorted(plan.recorded)
 [0, 2, 4]
 """
@@ -20,7 +20,7 @@ from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.machine.clock import Clock
 from gnomon.training.evaluate import Objective
 
-__all__ = ["Batches", "CALL", "Plan", "Records", "deadline"]
+__all__ = ["Batches", "CALL", "TrainingPlan", "Records", "deadline"]
 
 CALL = "train(module, x, y)"
 """What messages to the user name as the call."""
@@ -60,7 +60,7 @@ class Records:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TrainingPlan:
     """Checked options of a run; ``late`` tells whether the time budget is spent."""
 
     steps: int
@@ -72,7 +72,7 @@ class Plan:
     records: Records = Records()
 
     @classmethod
-    def of(cls, steps: Any, batch: Any, record: Any, seed: Any, late: Callable[[], bool]) -> "Plan":
+    def of(cls, steps: Any, batch: Any, record: Any, seed: Any, late: Callable[[], bool]) -> "TrainingPlan":
         """Check the options."""
         steps = integer("steps", steps, call=CALL, least=0)
         batches = batch if isinstance(batch, Batches) else Batches(batch)

@@ -10,7 +10,7 @@ from math import inf
 
 from gnomon.core.machine.clock import Clock
 from gnomon.training.log import Log
-from gnomon.training.plan import Plan
+from gnomon.training.plan import TrainingPlan
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class Recorder:
     With a share, what the last record will take is kept from the time of the steps.
     """
 
-    def __init__(self, log: Log, plan: Plan, start: float, seconds: float | None, clock: Clock) -> None:
+    def __init__(self, log: Log, plan: TrainingPlan, start: float, seconds: float | None, clock: Clock) -> None:
         self.log, self.plan, self.clock, self.start = log, plan, clock, start
         self.end = inf if seconds is None else start + seconds
         share = plan.records.share

@@ -24,7 +24,7 @@ from gnomon.bounds.capacity import kernel_rademacher, linear_rademacher, massart
 from gnomon.bounds.output_margins import spectral_complexity
 from gnomon.bounds.pacbayes.inequalities import CONSTANTS, bernstein_mean, quadratic
 from gnomon.checks import leaks, shift
-from gnomon.checks.data.shift import Shift
+from gnomon.checks.data.shift import DataShift
 from gnomon.checks.data.suspects import Suspects
 from gnomon.checks.data.unusual import Unusual, unusual
 from gnomon.core.results import Interval
@@ -225,21 +225,21 @@ STRANGE = Unusual(20, 15, 10.0, 0.05, 1e-4, (1, 2, 3), False)
 @pytest.mark.parametrize(
     ("record", "kinds", "severe"),
     [
-        (Shift(0.56, 0.9e-4, 0, 1, 900), ["train-test-shift"], False),
-        (Shift(0.56, 1.1e-4, 0, 1, 900), [], False),
-        (Shift(0.54, 0.9e-4, 0, 1, 900), [], False),
-        (Shift(0.71, 0.9e-4, 0, 1, 900), ["train-test-shift"], True),
-        (Shift(0.69, 0.9e-4, 0, 1, 900), ["train-test-shift"], False),
-        (Shift(0.5, 1, 0.11, 0.9e-4, 900), ["class-shift"], False),
-        (Shift(0.5, 1, 0.11, 1.1e-4, 900), [], False),
-        (Shift(0.5, 1, 0.09, 0.9e-4, 900), [], False),
-        (Shift(0.5, 1, 0.26, 0.9e-4, 900), ["class-shift"], True),
-        (Shift(0.5, 1, 0.24, 0.9e-4, 900), ["class-shift"], False),
-        (Shift(0.5, 1, 0, 1, 900, replace(STRANGE, p_value=7e-4)), ["train-test-shift"], False),
-        (Shift(0.5, 1, 0, 1, 900, replace(STRANGE, p_value=9e-4)), [], False),
-        (Shift(0.5, 1, 0, 1, 900, replace(STRANGE, excess=0.021)), ["train-test-shift"], False),
-        (Shift(0.5, 1, 0, 1, 900, replace(STRANGE, excess=0.019)), [], False),
-        (Shift(0.5, 1, 0, 1, 900, replace(STRANGE, excess=0.11)), ["train-test-shift"], True),
+        (DataShift(0.56, 0.9e-4, 0, 1, 900), ["train-test-shift"], False),
+        (DataShift(0.56, 1.1e-4, 0, 1, 900), [], False),
+        (DataShift(0.54, 0.9e-4, 0, 1, 900), [], False),
+        (DataShift(0.71, 0.9e-4, 0, 1, 900), ["train-test-shift"], True),
+        (DataShift(0.69, 0.9e-4, 0, 1, 900), ["train-test-shift"], False),
+        (DataShift(0.5, 1, 0.11, 0.9e-4, 900), ["class-shift"], False),
+        (DataShift(0.5, 1, 0.11, 1.1e-4, 900), [], False),
+        (DataShift(0.5, 1, 0.09, 0.9e-4, 900), [], False),
+        (DataShift(0.5, 1, 0.26, 0.9e-4, 900), ["class-shift"], True),
+        (DataShift(0.5, 1, 0.24, 0.9e-4, 900), ["class-shift"], False),
+        (DataShift(0.5, 1, 0, 1, 900, replace(STRANGE, p_value=7e-4)), ["train-test-shift"], False),
+        (DataShift(0.5, 1, 0, 1, 900, replace(STRANGE, p_value=9e-4)), [], False),
+        (DataShift(0.5, 1, 0, 1, 900, replace(STRANGE, excess=0.021)), ["train-test-shift"], False),
+        (DataShift(0.5, 1, 0, 1, 900, replace(STRANGE, excess=0.019)), [], False),
+        (DataShift(0.5, 1, 0, 1, 900, replace(STRANGE, excess=0.11)), ["train-test-shift"], True),
     ],
 )
 def test_a_shift_is_told_on_one_side_of_each_threshold_only(record, kinds, severe):

@@ -19,7 +19,7 @@ from gnomon.checks.network.modes import mode_findings
 from gnomon.checks.network.normalization import batch_size_findings, normalization_findings
 from gnomon.checks.network.settled import settled
 from gnomon.checks.run.decay import decay_findings, decay_of
-from gnomon.checks.run.outcome import Outcome, outcome_findings, overfit_cure
+from gnomon.checks.run.outcome import AccuracyOutcome, outcome_findings, overfit_cure
 from gnomon.checks.run.outcome_numbers import number_outcome_findings
 from gnomon.checks.run.step_size import short_runs
 from gnomon.findings.network import INPUTS_IGNORED
@@ -36,7 +36,7 @@ def value(finding, name):
 
 
 def test_overfitting_has_the_z_of_two_proportions():
-    found = outcome_findings(Outcome(0.95, 0.6, 300, 80, guess=0.3, simple=0.7))
+    found = outcome_findings(AccuracyOutcome(0.95, 0.6, 300, 80, guess=0.3, simple=0.7))
     p = (0.95 * 300 + 0.6 * 80) / 380
     z = 0.35 / sqrt(p * (1 - p) * (1 / 300 + 1 / 80))
     assert kinds(found) == ["overfit"] and value(found[0], "deviations from none") == pytest.approx(z)
@@ -46,24 +46,24 @@ def test_overfitting_has_the_z_of_two_proportions():
 @pytest.mark.parametrize(
     ("outcome", "found"),
     [
-        (Outcome(0.9, 0.79, 4000, 4000, guess=0.3), ["overfit"]),
-        (Outcome(0.9, 0.81, 4000, 4000, guess=0.3), []),  # a gap below ten points
-        (Outcome(0.9, 0.7, 100, 50, guess=0.3), []),  # fewer than four deviations: z = 3.1
-        (Outcome(0.9, 0.7, 400, 200, guess=0.3), ["overfit"]),
-        (Outcome(0.9, 0.7, 400, 200, guess=0.3, alike=0.81), []),  # explained by the shares of classes
-        (Outcome(0.9, 0.7, 400, 200, guess=0.3, alike=0.79), ["overfit"]),
-        (Outcome(0.6, None, 400, 0, guess=0.3, simple=0.71), ["underfit"]),
-        (Outcome(0.6, None, 400, 0, guess=0.3, simple=0.69), []),
-        (Outcome(0.534, None, 900, 0, guess=0.5, simple=0.532), ["not-learning"]),  # within 2 sqrt(0.25 / 900)
-        (Outcome(0.366, None, 400, 0, guess=0.3, simple=0.9), ["not-learning"]),  # 4 sqrt(0.21 / 400) = 0.0917
-        (Outcome(0.390, None, 400, 0, guess=0.3, simple=0.9), ["not-learning"]),
-        (Outcome(0.393, None, 400, 0, guess=0.3, simple=0.9), ["underfit"]),
-        (Outcome(0.329, None, 10**6, 0, guess=0.3, simple=0.9), ["not-learning"]),  # three points at least
-        (Outcome(0.331, None, 10**6, 0, guess=0.3, simple=0.9), ["underfit"]),
-        (Outcome(0.369, None, 10**6, 0, guess=0.3, simple=0.4), ["not-learning"]),  # a tenth of the errors of a guess
-        (Outcome(0.371, None, 10**6, 0, guess=0.3, simple=0.4), []),
-        (Outcome(0.62, None, 10**6, 0, guess=0.59, simple=0.6), ["not-learning"]),
-        (Outcome(0.62, None, 10**6, 0, guess=0.61, simple=0.62), []),  # one class is most of the data
+        (AccuracyOutcome(0.9, 0.79, 4000, 4000, guess=0.3), ["overfit"]),
+        (AccuracyOutcome(0.9, 0.81, 4000, 4000, guess=0.3), []),  # a gap below ten points
+        (AccuracyOutcome(0.9, 0.7, 100, 50, guess=0.3), []),  # fewer than four deviations: z = 3.1
+        (AccuracyOutcome(0.9, 0.7, 400, 200, guess=0.3), ["overfit"]),
+        (AccuracyOutcome(0.9, 0.7, 400, 200, guess=0.3, alike=0.81), []),  # explained by the shares of classes
+        (AccuracyOutcome(0.9, 0.7, 400, 200, guess=0.3, alike=0.79), ["overfit"]),
+        (AccuracyOutcome(0.6, None, 400, 0, guess=0.3, simple=0.71), ["underfit"]),
+        (AccuracyOutcome(0.6, None, 400, 0, guess=0.3, simple=0.69), []),
+        (AccuracyOutcome(0.534, None, 900, 0, guess=0.5, simple=0.532), ["not-learning"]),  # within 2 sqrt(0.25 / 900)
+        (AccuracyOutcome(0.366, None, 400, 0, guess=0.3, simple=0.9), ["not-learning"]),  # 4 sqrt(0.21 / 400) = 0.0917
+        (AccuracyOutcome(0.390, None, 400, 0, guess=0.3, simple=0.9), ["not-learning"]),
+        (AccuracyOutcome(0.393, None, 400, 0, guess=0.3, simple=0.9), ["underfit"]),
+        (AccuracyOutcome(0.329, None, 10**6, 0, guess=0.3, simple=0.9), ["not-learning"]),  # three points at least
+        (AccuracyOutcome(0.331, None, 10**6, 0, guess=0.3, simple=0.9), ["underfit"]),
+        (AccuracyOutcome(0.369, None, 10**6, 0, guess=0.3, simple=0.4), ["not-learning"]),  # a tenth of the errors of a guess
+        (AccuracyOutcome(0.371, None, 10**6, 0, guess=0.3, simple=0.4), []),
+        (AccuracyOutcome(0.62, None, 10**6, 0, guess=0.59, simple=0.6), ["not-learning"]),
+        (AccuracyOutcome(0.62, None, 10**6, 0, guess=0.61, simple=0.62), []),  # one class is most of the data
     ],
 )  # fmt: skip
 def test_the_end_of_training_is_judged_on_one_side_of_each_threshold_only(outcome, found):
@@ -73,9 +73,11 @@ def test_the_end_of_training_is_judged_on_one_side_of_each_threshold_only(outcom
 def test_a_simple_model_near_a_guess_shows_that_labels_are_unrelated():
     deviation = sqrt(0.3 * 0.7 / 400)
     for c, same in ((1.9, True), (2.1, False)):
-        found = outcome_findings(Outcome(0.3 + c * deviation, None, 400, 0, guess=0.3, simple=0.3 + 1.9 * deviation))
+        found = outcome_findings(
+            AccuracyOutcome(0.3 + c * deviation, None, 400, 0, guess=0.3, simple=0.3 + 1.9 * deviation)
+        )
         assert ("no better" in found[0].message) == same
-    found = outcome_findings(Outcome(0.3, None, 400, 0, guess=0.3, simple=0.3 + 2.1 * deviation))
+    found = outcome_findings(AccuracyOutcome(0.3, None, 400, 0, guess=0.3, simple=0.3 + 2.1 * deviation))
     assert "no better" not in found[0].message
 
 
@@ -492,7 +494,7 @@ def test_the_decay_of_several_groups_is_the_largest():
 
 def test_an_outcome_without_a_count_of_examples_is_judged():
     """It counts as one example, with which no accuracy is better than a guess."""
-    assert kinds(outcome_findings(Outcome(0.9, None, 0, 0, guess=0.3, simple=0.5))) == ["not-learning"]
+    assert kinds(outcome_findings(AccuracyOutcome(0.9, None, 0, 0, guess=0.3, simple=0.5))) == ["not-learning"]
 
 
 class Shifted(nn.Module):

@@ -16,7 +16,7 @@ from gnomon.checks.network.modes import mode_findings
 from gnomon.checks.network.reach import reach_findings
 from gnomon.checks.network.registered import registered_findings
 from gnomon.checks.network.settled import settled
-from gnomon.checks.run.outcome import Outcome, outcome_findings
+from gnomon.checks.run.outcome import AccuracyOutcome, outcome_findings
 from gnomon.checks.run.outcome_numbers import number_outcome_findings
 
 G = torch.Generator().manual_seed(0)
@@ -203,8 +203,10 @@ def test_nothing_learned_and_nothing_to_learn():
     assert number_outcome_findings(errors - 0.5, None, simple=0.004) == ()
     (found,) = number_outcome_findings(errors - 0.9, errors + 0.4, simple=-0.01)  # learned by heart
     assert found.kind == "labels-unrelated" and number_outcome_findings(errors - 0.9, errors - 0.8, simple=-0.01) == ()
-    (found,) = outcome_findings(Outcome(0.1, 0.1, 1000, 500, guess=0.1, simple=0.11))
-    assert "belongs to its input" in found.fix and outcome_findings(Outcome(0.4, 0.4, 1000, 500, 0.1, 0.11)) == ()
+    (found,) = outcome_findings(AccuracyOutcome(0.1, 0.1, 1000, 500, guess=0.1, simple=0.11))
+    assert (
+        "belongs to its input" in found.fix and outcome_findings(AccuracyOutcome(0.4, 0.4, 1000, 500, 0.1, 0.11)) == ()
+    )
 
 
 def test_batch_norm_before_its_first_batch_hides_no_input():

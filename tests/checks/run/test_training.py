@@ -6,7 +6,7 @@ from torch import nn
 
 from gnomon.checks import explosion
 from gnomon.checks.run.decay import decay_findings, decay_of
-from gnomon.checks.run.outcome import Outcome, outcome_findings
+from gnomon.checks.run.outcome import AccuracyOutcome, outcome_findings
 from gnomon.checks.run.outcome_numbers import number_outcome_findings
 from gnomon.checks.run.step_size import scaled, short_runs, step_size_findings
 from gnomon.data import digits
@@ -85,12 +85,12 @@ def test_explosion_names_step_and_layer():
 @pytest.mark.parametrize(
     "found, kinds",
     [
-        (Outcome(1.0, 0.97, 1000, 1000, 0.1, 0.95), []),
-        (Outcome(1.0, 0.7, 1000, 1000, 0.1, 0.72), ["overfit"]),
-        (Outcome(1.0, 0.8, 60, 20, 0.1, 0.8), []),  # too few to tell
-        (Outcome(0.6, 0.6, 1000, 1000, 0.1, 0.95), ["underfit"]),
-        (Outcome(0.11, 0.1, 1000, 1000, 0.11, 0.95), ["not-learning"]),
-        (Outcome(0.7, 0.69, 1000, 1000, 0.65, 0.7), []),  # a hard problem
+        (AccuracyOutcome(1.0, 0.97, 1000, 1000, 0.1, 0.95), []),
+        (AccuracyOutcome(1.0, 0.7, 1000, 1000, 0.1, 0.72), ["overfit"]),
+        (AccuracyOutcome(1.0, 0.8, 60, 20, 0.1, 0.8), []),  # too few to tell
+        (AccuracyOutcome(0.6, 0.6, 1000, 1000, 0.1, 0.95), ["underfit"]),
+        (AccuracyOutcome(0.11, 0.1, 1000, 1000, 0.11, 0.95), ["not-learning"]),
+        (AccuracyOutcome(0.7, 0.69, 1000, 1000, 0.65, 0.7), []),  # a hard problem
     ],
 )
 def test_outcomes(found, kinds):
@@ -98,8 +98,8 @@ def test_outcomes(found, kinds):
 
 
 def test_what_helps_against_overfitting_is_told_by_the_learning_curve():
-    steep = outcome_findings(Outcome(1.0, 0.7, 1000, 1000, 0.1, 0.72, gain=0.05, fitted=900))[0].fix
-    flat = outcome_findings(Outcome(1.0, 0.7, 1000, 1000, 0.1, 0.72, gain=0.001, fitted=900))[0].fix
+    steep = outcome_findings(AccuracyOutcome(1.0, 0.7, 1000, 1000, 0.1, 0.72, gain=0.05, fitted=900))[0].fix
+    flat = outcome_findings(AccuracyOutcome(1.0, 0.7, 1000, 1000, 0.1, 0.72, gain=0.001, fitted=900))[0].fix
     assert steep.startswith("Collect more examples") and "+5.0 points" in steep
     assert flat.startswith("Stop earlier") and "help little" in flat
 

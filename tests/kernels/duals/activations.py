@@ -18,7 +18,8 @@ from gnomon.kernels.duals import (
     Cos,
     Erf,
     Exp,
-    Gaussian,
+    GaussianBump,
+    Heaviside,
     Identity,
     LeakyReLU,
     Polynomial,
@@ -27,7 +28,6 @@ from gnomon.kernels.duals import (
     Scaled,
     Sign,
     Sin,
-    Step,
     monomial,
 )  # fmt: skip
 
@@ -97,13 +97,13 @@ CLOSED = (
     Activation("abs", LeakyReLU(-1.0), np.abs, lambda x: np.where(x > 0, 1.0, -1.0), (0,)),
     Activation("steep", LeakyReLU(2.5), *_leaky(2.5), (0,)),
     Activation("sign", Sign(), np.sign, _zero, (0,), jumps=True),
-    Activation("step", Step(), lambda x: 1.0 * (x > 0), _zero, (0,), jumps=True),
+    Activation("step", Heaviside(), lambda x: 1.0 * (x > 0), _zero, (0,), jumps=True),
     Activation("erf", Erf(), special.erf, lambda x: 2 / sqrt(pi) * np.exp(-(x**2))),
     Activation("gelu", GELU(), lambda x: x * special.ndtr(x), lambda x: special.ndtr(x) + x * _normal(x)),
     Activation("sin", Sin(), np.sin, np.cos),
     Activation("cos", Cos(), np.cos, lambda x: -np.sin(x)),
     Activation("exp", Exp(), np.exp, np.exp),
-    Activation("gaussian", Gaussian(), lambda x: np.exp(-(x**2)), lambda x: -2 * x * np.exp(-(x**2))),
+    Activation("gaussian", GaussianBump(), lambda x: np.exp(-(x**2)), lambda x: -2 * x * np.exp(-(x**2))),
     Activation(
         "cubic",
         Polynomial(CUBIC),

@@ -14,7 +14,8 @@ from gnomon.kernels.duals import (
     Cos,
     Erf,
     Exp,
-    Gaussian,
+    GaussianBump,
+    Heaviside,
     Identity,
     LeakyReLU,
     Polynomial,
@@ -22,7 +23,6 @@ from gnomon.kernels.duals import (
     ReLU,
     Sign,
     Sin,
-    Step,
 )  # fmt: skip
 from tests.kernels.duals.activations import NUMERIC
 from tests.oracles import quadrature as oracle
@@ -40,13 +40,13 @@ TWINS = {
     "leaky": (functional.leaky_relu, LeakyReLU(0.01), 6),
     "abs": (torch.abs, LeakyReLU(-1.0), 6),
     "sign": (torch.sign, Sign(), 6),
-    "step": (lambda x: (x > 0).to(x.dtype), Step(), 6),
+    "step": (lambda x: (x > 0).to(x.dtype), Heaviside(), 6),
     "erf": (torch.erf, Erf(), 6),
     "gelu": (functional.gelu, GELU(), 6),
     "sin": (torch.sin, Sin(), 5),
     "cos": (torch.cos, Cos(), 5),
     "exp": (torch.exp, Exp(), 4),
-    "gaussian": (lambda x: torch.exp(-x * x), Gaussian(), 6),
+    "gaussian": (lambda x: torch.exp(-x * x), GaussianBump(), 6),
     "quartic": (lambda x: x**4 - x, Polynomial((0.0, -1.0, 0.0, 0.0, 1.0)), 6),
 }
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from gnomon.atlas.catalog import Entry, chosen
 from gnomon.atlas.coverage import STATUSES, coverage, kinds
-from gnomon.atlas.many import Task, run_many
+from gnomon.atlas.many import ClaimTask, run_many
 from gnomon.atlas.pages.formulas import formula
 from gnomon.atlas.pages.style import SCRIPT, STYLE
 from gnomon.core.machine.files import write_file
@@ -57,7 +57,7 @@ def build(
     True
     """
     entries = chosen(list(ids))
-    tasks = [Task(entry.claim.id, scale, seed) for entry in entries]
+    tasks = [ClaimTask(entry.claim.id, scale, seed) for entry in entries]
     told = progress or (lambda what, number, total: None)
     rows: dict[str, dict[str, Any]] = {}
     for row in run_many(tasks, jobs=jobs, out=out):

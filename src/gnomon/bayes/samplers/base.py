@@ -15,16 +15,16 @@ from gnomon.core.errors import BudgetError
 from gnomon.core.machine.memory import SHARE, free_bytes
 from gnomon.core.results.record import Record
 
-__all__ = ["AbstractSampler", "Step", "StepSize", "noise"]
+__all__ = ["AbstractSampler", "SamplerStep", "StepSize", "noise"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step(Record):
+class SamplerStep(Record):
     """Where all chains are after one step, and what the step was like.
 
     ``accepted`` is the mean probability of acceptance, ``gradients`` counts evaluations of the log density.
 
-    >>> Step(torch.zeros(4, 2), gradients=4).divergences
+    >>> SamplerStep(torch.zeros(4, 2), gradients=4).divergences
     0
     """
 
@@ -45,7 +45,7 @@ class AbstractSampler(ABC):
     @abstractmethod
     def walk(
         self, density: Density, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
-    ) -> Iterator[Step]:
+    ) -> Iterator[SamplerStep]:
         """Steps of all chains without end; during the first ``warmup`` of them the method adapts itself."""
 
     def run(

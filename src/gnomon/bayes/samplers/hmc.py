@@ -29,7 +29,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.bayes.density import Density
-from gnomon.bayes.samplers.base import AbstractSampler, Step, StepSize, noise
+from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, noise
 from gnomon.bayes.samplers.travel import Travel
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results.record import Record
@@ -75,14 +75,16 @@ class HMC(Record, AbstractSampler):
 
     def walk(
         self, density: Density, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
-    ) -> Iterator[Step]:
+    ) -> Iterator[SamplerStep]:
         """See `AbstractSampler`."""
-        state, before = _State(self, density, start, generator), 0
+        state, before = _HmcState(self, density, start, generator), 0
         for t in count():
             probability, error = state.move(t, warm=t < warmup)
             if t < warmup:
                 state.adapt(probability, t, warmup)
-            yield Step(state.x, float(probability.mean()), int((error > RUNAWAY).sum()), state.gradients - before)
+            yield SamplerStep(
+                state.x, float(probability.mean()), int((error > RUNAWAY).sum()), state.gradients - before
+            )
             before = state.gradients
 
 
@@ -108,7 +110,7 @@ def leapfrog(
     return x, v, value, gradient
 
 
-class _State:
+class _HmcState:
     """Where the chains are, and what the sampler has learned."""
 
     def __init__(self, options: HMC, density: Density, start: Tensor, generator: torch.Generator) -> None:

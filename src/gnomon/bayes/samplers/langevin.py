@@ -26,7 +26,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.bayes.density import Density
-from gnomon.bayes.samplers.base import AbstractSampler, Step, StepSize, noise
+from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, noise
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import number
 from gnomon.core.results.record import Record
@@ -68,7 +68,7 @@ class Langevin(Record, AbstractSampler):
 
     def walk(
         self, density: Density, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
-    ) -> Iterator[Step]:
+    ) -> Iterator[SamplerStep]:
         """See `AbstractSampler`."""
         if self.friction is None:
             yield from self._overdamped(density, start, warmup, generator)
@@ -82,9 +82,11 @@ class Langevin(Record, AbstractSampler):
             x = x + h / 2 * v
             gradient = density(x)[1]
             v = v + h / 2 * gradient  # (1)
-            yield Step(x, gradients=len(x) * (2 if t == 0 else 1))
+            yield SamplerStep(x, gradients=len(x) * (2 if t == 0 else 1))
 
-    def _overdamped(self, density: Density, start: Tensor, warmup: int, generator: torch.Generator) -> Iterator[Step]:
+    def _overdamped(
+        self, density: Density, start: Tensor, warmup: int, generator: torch.Generator
+    ) -> Iterator[SamplerStep]:
         x, size = start.clone(), StepSize(self.step, 0.574)  # 0.574 is best in many dimensions
         value, gradient = density(x)
         for t in count():
@@ -102,4 +104,4 @@ class Langevin(Record, AbstractSampler):
                 size.update(accepted)
                 if t + 1 == warmup:
                     size.settle()
-            yield Step(x, accepted if self.adjusted else 1.0, gradients=len(x) * (2 if t == 0 else 1))
+            yield SamplerStep(x, accepted if self.adjusted else 1.0, gradients=len(x) * (2 if t == 0 else 1))

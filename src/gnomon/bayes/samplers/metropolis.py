@@ -19,7 +19,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.bayes.density import Density
-from gnomon.bayes.samplers.base import AbstractSampler, Step, StepSize, noise
+from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, noise
 from gnomon.core.inputs.checks import number
 from gnomon.core.results.record import Record
 
@@ -49,7 +49,7 @@ class Metropolis(Record, AbstractSampler):
 
     def walk(
         self, density: Density, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
-    ) -> Iterator[Step]:
+    ) -> Iterator[SamplerStep]:
         """See `AbstractSampler`."""
         x, (chains, d) = start.clone(), start.shape
         log_p = density(x)[0]
@@ -69,7 +69,7 @@ class Metropolis(Record, AbstractSampler):
                     size.restart(2.4 / d**0.5)
                 if t + 1 == warmup:
                     size.settle()
-            yield Step(x, float(probability.mean()), gradients=chains * (2 if t == 0 else 1))
+            yield SamplerStep(x, float(probability.mean()), gradients=chains * (2 if t == 0 else 1))
 
 
 def _factor(points: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ from torch.func import grad, vmap
 
 from gnomon.bayes.density import Density
 from gnomon.bayes.posterior import ModulePosterior
-from gnomon.bayes.samplers.base import AbstractSampler, Step, noise
+from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, noise
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results.record import Record
@@ -60,7 +60,7 @@ class StochasticGradient(Record, AbstractSampler):
 
     def walk(
         self, density: Density, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
-    ) -> Iterator[Step]:
+    ) -> Iterator[SamplerStep]:
         """See `AbstractSampler`."""
         posterior = density.function
         if not isinstance(posterior, ModulePosterior):
@@ -80,4 +80,4 @@ class StochasticGradient(Record, AbstractSampler):
                 x = x + e * v
             if not bool(x.isfinite().all()):
                 raise InputError(f"StochasticGradient(step={e:g}): the chain left the floats. Take a smaller step.")
-            yield Step(x, gradients=len(x))
+            yield SamplerStep(x, gradients=len(x))

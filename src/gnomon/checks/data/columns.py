@@ -26,7 +26,7 @@ from gnomon.core.inputs.arguments import Inputs, tensors
 from gnomon.core.results import Finding, Result, Value
 from gnomon.findings import data as kinds
 
-__all__ = ["Columns", "columns"]
+__all__ = ["ColumnStatistics", "columns"]
 
 RATIO = 30.0
 """Spreads may differ by so much: then (1) is a thousand."""
@@ -42,7 +42,7 @@ TABLE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Columns(Result):
+class ColumnStatistics(Result):
     """Numbers of constant columns, pairs of equal ones, and spreads: the largest, the lower quartile, their columns.
 
     ``offset`` is the largest distance of a mean from zero in units of the column's spread.
@@ -104,7 +104,7 @@ class Columns(Result):
         return (Finding(kinds.REPEATED_COLUMNS, "inputs", {"repeated": len(self.repeated), "names": names}),)
 
 
-def columns(x: Inputs, *, names: Sequence[str] = ()) -> Columns:
+def columns(x: Inputs, *, names: Sequence[str] = ()) -> ColumnStatistics:
     """Constant, repeated and wildly scaled columns of a table of inputs.
 
     ``names`` of all columns are said in place of their numbers.
@@ -120,7 +120,7 @@ def columns(x: Inputs, *, names: Sequence[str] = ()) -> Columns:
     """
     parts = list(tensors(x))
     if len(parts) != 1 or parts[0].dim() != 2 or not parts[0].is_floating_point() or len(parts[0]) < 2:
-        return Columns(0, (), (), 0.0, 0.0, 0, 0.0)
+        return ColumnStatistics(0, (), (), 0.0, 0.0, 0, 0.0)
     table = parts[0].detach().cpu().double()
     spread, mean = table.std(0, correction=0), table.mean(0)
     size = table.abs().max(0).values
@@ -128,7 +128,7 @@ def columns(x: Inputs, *, names: Sequence[str] = ()) -> Columns:
     constant = tuple((~varies).nonzero()[:, 0].tolist())
     filled = bool((size[~varies] > 0).any())
     if not bool(varies.any()):
-        return Columns(table.shape[1], constant, (), 0.0, 0.0, 0, 0.0, filled, tuple(names))
+        return ColumnStatistics(table.shape[1], constant, (), 0.0, 0.0, 0, 0.0, filled, tuple(names))
     own = torch.where(varies, spread, 0.0)
     wide = table.shape[1] > TABLE
     low = float(spread[varies].quantile(0.5 if wide else 0.25))
@@ -136,7 +136,7 @@ def columns(x: Inputs, *, names: Sequence[str] = ()) -> Columns:
     away = torch.where(far, mean.abs() / spread.clamp_min(1e-300), 0.0)
     repeated = () if wide else _repeated(table, mean, spread, varies)
     spreads = float(own.max()), low, int(own.argmax())
-    return Columns(table.shape[1], constant, repeated, *spreads, float(away.max()), filled, tuple(names))
+    return ColumnStatistics(table.shape[1], constant, repeated, *spreads, float(away.max()), filled, tuple(names))
 
 
 def _repeated(table: Tensor, mean: Tensor, spread: Tensor, varies: Tensor) -> tuple[tuple[int, int], ...]:

@@ -42,7 +42,7 @@ from gnomon.core.inputs.strata import stratified
 from gnomon.core.results import Finding, Result, Value
 from gnomon.findings import data as kinds
 
-__all__ = ["Shift", "shift"]
+__all__ = ["DataShift", "shift"]
 
 CALL = "shift(train, test)"
 LEVEL, STRANGE = 1e-4, 8e-4
@@ -62,7 +62,7 @@ TWICE, MOVED = 64, 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Shift(Result):
+class DataShift(Result):
     """How well a classifier tells train from test (1), how much the shares of classes differ (2), and unusual examples.
 
     ``examples`` are those of each set that were scored; with fewer than 30 nothing is said, and ``strange`` is None.
@@ -137,7 +137,7 @@ class Shift(Result):
         return tuple(found)
 
 
-def shift(train: Any, test: Any, *, seed: int = 0) -> Shift:
+def shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
     """Whether a classifier can tell test from training examples, classes have the same shares, and none is strange.
 
     ``train`` and ``test`` are inputs, or data as `gnomon.examine` takes them. False alarms: at most 1e-3, of the three
@@ -157,7 +157,7 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> Shift:
     classes, p_classes = _classes(a.labels(), b.labels())
     k = min(MOST, len(a), len(b))
     if k < LEAST:
-        return Shift(0.5, 1.0, classes, p_classes, 0)
+        return DataShift(0.5, 1.0, classes, p_classes, 0)
     chosen = [stratified(len(s), None, MORE, seed=seed) for s in (a, b)]
     parts = [s.at(index) for s, index in zip((a, b), chosen, strict=True)]
     x, n = joint_rows(parts[0].x, parts[1].x, call=CALL, seed=seed), len(chosen[0])
@@ -167,7 +167,7 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> Shift:
     strange = unusual(x[:n], parts[0].y, x[n:], parts[1].y, seed=seed)
     strange = replace(strange, first=tuple(chosen[1][list(strange.first)].tolist()))
     augmented = _changes(a, chosen[0]) and not _changes(b, chosen[1]) and _of_one_size(parts[0].x, parts[1].x)
-    return Shift(auc, erfc(z / sqrt(2)) / 2, classes, p_classes, half, strange, augmented)
+    return DataShift(auc, erfc(z / sqrt(2)) / 2, classes, p_classes, half, strange, augmented)
 
 
 def _changes(data: AbstractSource, index: Tensor) -> bool:

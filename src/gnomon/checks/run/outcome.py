@@ -6,9 +6,9 @@ With k of n training and l of m test examples right, the gap of the two shares i
 
 Reference: [hastie2009elements], chapter 7.
 
->>> [f.kind for f in outcome_findings(Outcome(0.99, 0.7, 2000, 500, guess=0.1, simple=0.75))]
+>>> [f.kind for f in outcome_findings(AccuracyOutcome(0.99, 0.7, 2000, 500, guess=0.1, simple=0.75))]
 ['overfit']
->>> outcome_findings(Outcome(0.99, 0.97, 2000, 500, guess=0.1, simple=0.95))
+>>> outcome_findings(AccuracyOutcome(0.99, 0.97, 2000, 500, guess=0.1, simple=0.95))
 ()
 """
 
@@ -19,7 +19,7 @@ from gnomon.core.results import Finding, Value
 from gnomon.core.results.record import Record
 from gnomon.findings import training as kinds
 
-__all__ = ["Outcome", "outcome_findings", "overfit_cure"]
+__all__ = ["AccuracyOutcome", "outcome_findings", "overfit_cure"]
 
 LEVEL = 4.0
 """Deviations of (1): 3e-5 of networks that do as well on test are beyond."""
@@ -37,7 +37,7 @@ WORTH = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Record):
+class AccuracyOutcome(Record):
     """Accuracy on train and on test (None without), the numbers of examples, and what others reach.
 
     ``guess`` is the accuracy of always guessing the largest class, ``simple`` that of kernel regression on
@@ -56,7 +56,7 @@ class Outcome(Record):
     alike: float | None = None
 
 
-def outcome_findings(found: Outcome) -> tuple[Finding, ...]:
+def outcome_findings(found: AccuracyOutcome) -> tuple[Finding, ...]:
     """Overfitting, underfitting or no learning at all, with what would help.
 
     For runs that were long enough. False alarms: 3e-5 by (1) for overfitting; underfitting is told by a difference of
@@ -65,13 +65,13 @@ def outcome_findings(found: Outcome) -> tuple[Finding, ...]:
     Hypotheses: independent examples.
     Reference: [hastie2009elements].
 
-    >>> outcome_findings(Outcome(0.12, 0.1, 2000, 500, guess=0.1, simple=0.9))[0].kind
+    >>> outcome_findings(AccuracyOutcome(0.12, 0.1, 2000, 500, guess=0.1, simple=0.9))[0].kind
     'not-learning'
     """
     return (*_underfit(found), *_overfit(found))
 
 
-def _underfit(found: Outcome) -> tuple[Finding, ...]:
+def _underfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
     deviation = sqrt(found.guess * (1 - found.guess) / max(1, found.examples))
     values = {"train": found.train, "guess": found.guess, "simple": found.simple}
     evidence = (
@@ -88,7 +88,7 @@ def _underfit(found: Outcome) -> tuple[Finding, ...]:
     return (Finding(kinds.UNDERFIT, "", values, evidence, 1e-4),)
 
 
-def _hardly(found: Outcome, evidence: tuple[Value, ...]) -> tuple[Finding, ...]:
+def _hardly(found: AccuracyOutcome, evidence: tuple[Value, ...]) -> tuple[Finding, ...]:
     """Training that saved next to nothing of a guess's errors, where no simple model shows what could be saved."""
     if found.guess > EVEN or found.train - found.guess >= HARDLY * (1 - found.guess):
         return ()
@@ -110,7 +110,7 @@ def overfit_cure(gain: float, fitted: int, unit: str) -> str:
     return f"{others[0].upper()}{others[1:]}; more examples would help little {told}."
 
 
-def _overfit(found: Outcome) -> tuple[Finding, ...]:
+def _overfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
     if found.test is None or not found.tested or not found.examples:
         return ()
     n, m = found.examples, found.tested

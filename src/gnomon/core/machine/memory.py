@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, isqrt
 
-__all__ = ["SHARE", "Tile", "free_bytes", "human", "tiles"]
+__all__ = ["SHARE", "MatrixTile", "free_bytes", "human", "tiles"]
 
 SHARE = 0.5  # of the free memory that a computation may take when the caller names no budget
 FALLBACK = 4 * 2**30  # where the system does not tell what is free
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class MatrixTile:
     """Rows [row, row_end) against columns [col, col_end)."""
 
     row: int
@@ -50,7 +50,7 @@ def free_bytes() -> int:
         return FALLBACK
 
 
-def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = False) -> Iterator[Tile]:
+def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = False) -> Iterator[MatrixTile]:
     """Cut an n x m table into nearly square tiles of at most budget / pair_bytes entries.
 
     Hypotheses: ``budget >= pair_bytes``, so that one pair fits. With ``symmetric`` only tiles that meet the lower
@@ -70,7 +70,7 @@ def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = Fal
     for i in range(0, n, rows):
         last = min(n, i + rows)
         for j in range(0, min(m, last) if symmetric else m, cols):
-            yield Tile(i, last, j, min(m, j + cols))
+            yield MatrixTile(i, last, j, min(m, j + cols))
 
 
 def human(size: float) -> str:

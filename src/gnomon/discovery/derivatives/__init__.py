@@ -2,7 +2,7 @@
 
 from gnomon.discovery.derivatives.base import AbstractDerivative
 from gnomon.discovery.derivatives.finite import FiniteDifferences
-from gnomon.discovery.derivatives.polynomial import Polynomial, smoothing_window
+from gnomon.discovery.derivatives.polynomial import LocalPolynomial, smoothing_window
 from gnomon.discovery.derivatives.smoothest import smoothing_rule
 from gnomon.discovery.derivatives.spectral import Spectral
 from gnomon.discovery.derivatives.total_variation import TotalVariation
@@ -10,7 +10,7 @@ from gnomon.discovery.derivatives.total_variation import TotalVariation
 __all__ = [
     "AbstractDerivative",
     "FiniteDifferences",
-    "Polynomial",
+    "LocalPolynomial",
     "Spectral",
     "TotalVariation",
     "smoothing_rule",

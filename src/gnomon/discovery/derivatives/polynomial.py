@@ -9,7 +9,7 @@ Reference: [savitzky1964smoothing], (1).
 Cost: one convolution; with (2) one for each pair that is tried.
 
 >>> x = np.linspace(0, 1, 21)
->>> bool(np.allclose(Polynomial()(x**3, 0.05, 2), 6 * x))
+>>> bool(np.allclose(LocalPolynomial()(x**3, 0.05, 2), 6 * x))
 True
 """
 
@@ -19,19 +19,19 @@ import numpy as np
 
 from gnomon.discovery.derivatives.base import AbstractDerivative, check_points
 
-__all__ = ["Polynomial", "left_out_errors", "smoothing_window", "some_lines"]
+__all__ = ["LocalPolynomial", "left_out_errors", "smoothing_window", "some_lines"]
 
-CALL = "Polynomial(half_width)"
+CALL = "LocalPolynomial(half_width)"
 DEGREES = (4, 8, 12)
 LINES = 50
 """Lines of the data that cross-validation looks at, at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Polynomial(AbstractDerivative):
+class LocalPolynomial(AbstractDerivative):
     """Equation (1); without ``half_width`` the window and the degree are chosen by (2), else the degree is ``degree``.
 
-    >>> Polynomial(3)(np.arange(9.0), 1.0, 1).round(9).tolist()[4]
+    >>> LocalPolynomial(3)(np.arange(9.0), 1.0, 1).round(9).tolist()[4]
     1.0
     """
 

@@ -10,13 +10,13 @@ Cost: one Fourier transform of some lines of the data, and what local polynomial
 
 >>> x = np.linspace(0, 2 * np.pi, 64, endpoint=False)
 >>> smoothing_rule(np.sin(9 * x)[:, None], 0), type(smoothing_rule(np.sin(1.3 * x)[:, None], 0)).__name__
-(Spectral(keep=0.296875), 'Polynomial')
+(Spectral(keep=0.296875), 'LocalPolynomial')
 """
 
 import numpy as np
 
 from gnomon.discovery.derivatives.base import AbstractDerivative
-from gnomon.discovery.derivatives.polynomial import Polynomial, left_out_errors, some_lines
+from gnomon.discovery.derivatives.polynomial import LocalPolynomial, left_out_errors, some_lines
 from gnomon.discovery.derivatives.spectral import Spectral
 
 __all__ = ["smoothing_rule"]
@@ -28,7 +28,7 @@ ROUNDING = 1e-28
 
 
 def smoothing_rule(u: np.ndarray, axis: int) -> AbstractDerivative:
-    """The rule with the smallest error of left-out samples along an axis, equation (1) and that of `Polynomial`.
+    """The rule with the smallest error of left-out samples along an axis, equation (1) and that of `LocalPolynomial`.
 
     Hypotheses: see the module.
     Reference: [craven1978smoothing].
@@ -51,5 +51,5 @@ def smoothing_rule(u: np.ndarray, axis: int) -> AbstractDerivative:
     waves[: max(1, n // FEWEST)] = np.inf  # a field without waves would have no derivative
     best = int(np.argmin(waves))
     if local and min(local.values()) <= waves[best]:
-        return Polynomial(*min(local, key=lambda pair: local[pair]))
+        return LocalPolynomial(*min(local, key=lambda pair: local[pair]))
     return Spectral((best + 0.5) / (n / 2))

@@ -19,7 +19,7 @@ import numpy as np
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
 from gnomon.discovery.forms.base import AbstractForm, System, block_numbers
-from gnomon.discovery.grid import Data
+from gnomon.discovery.grid import GridData
 from gnomon.discovery.term import Term
 
 __all__ = ["Pointwise", "values_of"]
@@ -44,7 +44,7 @@ class Pointwise(AbstractForm):
     rows: int = 10_000
     seed: int = 0
 
-    def systems(self, data: Data, terms: Sequence[Term], time: int, *, call: str) -> dict[str, System]:  # noqa: D102
+    def systems(self, data: GridData, terms: Sequence[Term], time: int, *, call: str) -> dict[str, System]:  # noqa: D102
         chosen = self._points(data.shape, call)
         cache: dict[tuple[str, str], np.ndarray] = {}
         columns = np.stack([self.column(data, term, cache, call).ravel()[chosen] for term in terms], 1)
@@ -57,7 +57,7 @@ class Pointwise(AbstractForm):
             for name, values in data.fields.items()
         }
 
-    def column(self, data: Data, term: Term, cache: dict[tuple[str, str], np.ndarray], call: str) -> np.ndarray:
+    def column(self, data: GridData, term: Term, cache: dict[tuple[str, str], np.ndarray], call: str) -> np.ndarray:
         """The values of a term at all points of the grid."""
         return values_of(data, term, self.space, self.time, cache, call)
 
@@ -73,7 +73,7 @@ class Pointwise(AbstractForm):
 
 
 def values_of(
-    data: Data, term: Term, space: AbstractDerivative, time: AbstractDerivative,
+    data: GridData, term: Term, space: AbstractDerivative, time: AbstractDerivative,
     cache: dict[tuple[str, str], np.ndarray], call: str,
 ) -> np.ndarray:  # fmt: skip
     """The values of a term at all points of the grid, with derivatives computed once.
@@ -81,7 +81,7 @@ def values_of(
     Cost: the derivatives that the cache does not hold.
 
     >>> from gnomon.discovery.term import parse
-    >>> data = Data({"u": np.outer(np.arange(9.0) ** 2, np.ones(9))}, {"x": 1.0, "t": 1.0})
+    >>> data = GridData({"u": np.outer(np.arange(9.0) ** 2, np.ones(9))}, {"x": 1.0, "t": 1.0})
     >>> float(values_of(data, parse("u*u_xx"), FiniteDifferences(), FiniteDifferences(), {}, "f(u)")[3, 0].round(9))
     18.0
     """

@@ -33,12 +33,12 @@ from math import prod
 import numpy as np
 
 from gnomon.core.inputs.checks import integer
-from gnomon.discovery.derivatives import AbstractDerivative, Polynomial, smoothing_rule
+from gnomon.discovery.derivatives import AbstractDerivative, LocalPolynomial, smoothing_rule
 from gnomon.discovery.derivatives.base import check_points
 from gnomon.discovery.forms.base import AbstractForm, System, block_numbers
 from gnomon.discovery.forms.unbiased import modulus_power, noise_variance
 from gnomon.discovery.forms.unbiased import power as unbiased_power
-from gnomon.discovery.grid import Data
+from gnomon.discovery.grid import GridData
 from gnomon.discovery.term import Term
 
 __all__ = ["WeakForm"]
@@ -72,9 +72,9 @@ class WeakForm(AbstractForm):
 
     degree: int = 8
     half_widths: tuple[int, ...] | None = None
-    derivative: AbstractDerivative = Polynomial()
+    derivative: AbstractDerivative = LocalPolynomial()
 
-    def systems(self, data: Data, terms: Sequence[Term], time: int, *, call: str) -> dict[str, System]:  # noqa: D102
+    def systems(self, data: GridData, terms: Sequence[Term], time: int, *, call: str) -> dict[str, System]:  # noqa: D102
         axes = data.letters
         for n, letter in zip(data.shape, axes, strict=True):
             highest = max(
@@ -100,7 +100,7 @@ class WeakForm(AbstractForm):
             for name, field in data.fields.items()
         }
 
-    def wider(self, data: Data, *, call: str) -> list[AbstractForm]:  # noqa: D102
+    def wider(self, data: GridData, *, call: str) -> list[AbstractForm]:  # noqa: D102
         found: list[AbstractForm] = []
         halves = () if self.half_widths is not None else self._half_widths(data, call)
         most = [max(half, (n - 1) // WIDEST) for half, n in zip(halves, data.shape, strict=False)]
@@ -109,7 +109,7 @@ class WeakForm(AbstractForm):
             found.append(replace(self, half_widths=halves))
         return found
 
-    def _half_widths(self, data: Data, call: str) -> tuple[int, ...]:
+    def _half_widths(self, data: GridData, call: str) -> tuple[int, ...]:
         if self.half_widths is not None:
             found = tuple(integer("half_widths", half, call=call, least=LEAST) for half in self.half_widths)
             if len(found) == len(data.shape):
@@ -237,7 +237,7 @@ def _centers(shape: Sequence[int], halves: Sequence[int]) -> list[int]:
 class _Values:
     """Powers of symbols and of their derivatives at all points, each computed once."""
 
-    def __init__(self, data: Data, rule: AbstractDerivative, call: str) -> None:
+    def __init__(self, data: GridData, rule: AbstractDerivative, call: str) -> None:
         self.data, self.rule, self.call = data, rule, call
         self._made: dict[tuple[str, str, int], np.ndarray] = {}
         self._rules: dict[tuple[str, int], AbstractDerivative] = {}
@@ -276,7 +276,7 @@ class _Values:
 
     def _rule(self, symbol: str, axis: int) -> AbstractDerivative:
         """The rule of differentiation, one for all orders."""
-        if not isinstance(self.rule, Polynomial) or self.rule.half_width is not None:
+        if not isinstance(self.rule, LocalPolynomial) or self.rule.half_width is not None:
             return self.rule
         if (symbol, axis) not in self._rules:
             self._rules[symbol, axis] = smoothing_rule(self.of(symbol), axis)

@@ -9,7 +9,7 @@ from gnomon.checks import baseline, explosion
 from gnomon.checks.data.baseline import Baseline
 from gnomon.checks.network.signal import trained_unit_findings
 from gnomon.checks.run.guessing import MIN_EXAMPLES
-from gnomon.checks.run.outcome import Outcome, outcome_findings, overfit_cure
+from gnomon.checks.run.outcome import AccuracyOutcome, outcome_findings, overfit_cure
 from gnomon.checks.run.outcome_numbers import number_outcome_findings
 from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.metrics import decisions
@@ -46,14 +46,14 @@ TELLS = 0.5
 PASSES = 1.5
 """Passes with gradients that four passes without them, over train, test and twice for batch norm, are worth at most."""
 
-_Judged = tuple[Outcome | None, tuple[Finding, ...], tuple[Value, ...]]
+_Judged = tuple[AccuracyOutcome | None, tuple[Finding, ...], tuple[Value, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedChecks(Record):
     """The outcome of training; None for regression, and where training was too short or diverged."""
 
-    outcome: Outcome | None = None
+    outcome: AccuracyOutcome | None = None
 
 
 class OutcomeStep(AbstractStep):
@@ -82,7 +82,7 @@ class OutcomeStep(AbstractStep):
             raise needs(f"Passes over {n} examples", (DEAD + PASSES * n) * each, context)
         findings: tuple[Finding, ...] = ()
         fits = False
-        outcome: Outcome | None = None
+        outcome: AccuracyOutcome | None = None
         values: tuple[Value, ...] = ()
         if not short and not few:
             if subject.task.classes:
@@ -140,7 +140,7 @@ def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: i
     if subject.test is not None:
         right, y = _right(subject, model, subject.test, n, seed)
         test, m, alike = float(right.mean()), len(right), _alike(right, y, subject.train.labels())
-    outcome = Outcome(train, test, tried, m, checks.guess, checks.simple or 0.0, alike=alike)
+    outcome = AccuracyOutcome(train, test, tried, m, checks.guess, checks.simple or 0.0, alike=alike)
     found = outcome_findings(outcome)
     if any(finding.row is training.OVERFIT for finding in found):
         simple = _simple(subject, seed)

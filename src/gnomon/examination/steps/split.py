@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from gnomon.checks import leaks, shift
 from gnomon.checks.data.compared_labels import MOST, TESTED, ComparedLabels, compared_labels
 from gnomon.checks.data.leaks import Leaks
-from gnomon.checks.data.shift import Shift
+from gnomon.checks.data.shift import DataShift
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import Definition, Value
 from gnomon.core.results.record import Record
@@ -23,11 +23,11 @@ LONGER, LEAST = 20, 1.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Split(Record):
+class SplitChecks(Record):
     """What train and test have in common, and how they differ."""
 
     leaks: Leaks
-    shift: Shift
+    shift: DataShift
     labels: ComparedLabels = ComparedLabels()
 
 
@@ -36,7 +36,7 @@ class SplitStep(AbstractStep):
 
     key, title, share = "split", "Train and test", 0.01
     question = "Is the test set new to the network, and drawn like the training set?"
-    gives = Split
+    gives = SplitChecks
 
     def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
         return subject.test is not None
@@ -71,11 +71,11 @@ class SplitStep(AbstractStep):
         )
         values = _values(len(subject.test), copies, apart, labels)
         return StepResult(
-            Content(answer, findings, values, (), definitions, stated=findings), Split(copies, apart, labels)
+            Content(answer, findings, values, (), definitions, stated=findings), SplitChecks(copies, apart, labels)
         )
 
 
-def _values(tests: int, copies: Leaks, apart: Shift, labels: ComparedLabels) -> tuple[Value, ...]:
+def _values(tests: int, copies: Leaks, apart: DataShift, labels: ComparedLabels) -> tuple[Value, ...]:
     values = (
         Value("test examples", tests, id="test-examples"),
         Value("equal examples in train", copies.exact, meaning=f"by chance: {copies.expected:.3g}", id="exact-copies"),

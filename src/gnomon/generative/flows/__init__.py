@@ -6,7 +6,7 @@ from gnomon.generative.flows.autoregressive import (
     MaskedNetwork,
     SplineAutoregressive,
 )
-from gnomon.generative.flows.base import AbstractTransform, Flow, Inverse, Shift
+from gnomon.generative.flows.base import AbstractTransform, Flow, InverseTransform, ShiftTransform
 from gnomon.generative.flows.coupling import AbstractCoupling, Coupling, alternating, coupling_network
 from gnomon.generative.flows.mixing import Mixing
 from gnomon.generative.flows.planar import Planar
@@ -25,11 +25,11 @@ __all__ = [
     "Autoregressive",
     "Coupling",
     "Flow",
-    "Inverse",
+    "InverseTransform",
     "MaskedNetwork",
     "Mixing",
     "Planar",
-    "Shift",
+    "ShiftTransform",
     "SplineAutoregressive",
     "SplineCoupling",
     "alternating",

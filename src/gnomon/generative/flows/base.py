@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from gnomon.generative.model import AbstractGenerative, standard_normal
 
-__all__ = ["AbstractTransform", "Flow", "Inverse", "Shift"]
+__all__ = ["AbstractTransform", "Flow", "InverseTransform", "ShiftTransform"]
 
 
 class AbstractTransform(nn.Module, ABC):
@@ -32,10 +32,10 @@ class AbstractTransform(nn.Module, ABC):
         """From the side of the examples to the side of the noise."""
 
 
-class Inverse(AbstractTransform):
+class InverseTransform(AbstractTransform):
     """A map taken the other way round: the fast direction of one is the slow direction of the other.
 
-    >>> moved = Inverse(Shift(1))
+    >>> moved = InverseTransform(ShiftTransform(1))
     >>> moved.transform.amount.data += 2.0
     >>> moved(torch.zeros(1, 1))[0].item()
     -2.0
@@ -52,10 +52,10 @@ class Inverse(AbstractTransform):
         return self.transform(x)
 
 
-class Shift(AbstractTransform):
+class ShiftTransform(AbstractTransform):
     """A learned translation, with determinant 1.
 
-    >>> Shift(2)(torch.ones(1, 2))[0].tolist()
+    >>> ShiftTransform(2)(torch.ones(1, 2))[0].tolist()
     [[1.0, 1.0]]
     """
 
@@ -73,7 +73,7 @@ class Shift(AbstractTransform):
 class Flow(AbstractGenerative):
     """A chain of invertible maps from N(0, I); equation (1). ``log_prob`` is exact, ``losses`` is minus it.
 
-    >>> flow = Flow([Shift(2)], shape=(2,))
+    >>> flow = Flow([ShiftTransform(2)], shape=(2,))
     >>> flow.log_prob(torch.zeros(1, 2)).item() == standard_normal(torch.zeros(1, 2)).item()
     True
     """

@@ -15,7 +15,7 @@ from gnomon.generative.instruments.latent import (
     pca_gap,
     reconstruction_error,
 )
-from gnomon.generative.instruments.neighbors import Coverage, Memorization, coverage, memorization
+from gnomon.generative.instruments.neighbors import SampleCoverage, SampleMemorization, coverage, memorization
 from gnomon.generative.instruments.posterior import ElboGap, elbo_gap
 from gnomon.generative.instruments.ratio import RatioCalibration, density_ratio, js_estimate, ratio_calibration
 from gnomon.generative.instruments.score import ScoreError, score_curl, score_error
@@ -29,13 +29,13 @@ from gnomon.generative.instruments.style import (
 from gnomon.generative.instruments.two_sample import TwoSample, classifier_test, energy_test, mmd_test
 
 __all__ = [
-    "Coverage",
+    "SampleCoverage",
     "DensityCheck",
     "ElboGap",
     "GeneratorGradients",
     "GradientEstimators",
     "LatentHoles",
-    "Memorization",
+    "SampleMemorization",
     "PcaGap",
     "RatioCalibration",
     "ScoreError",

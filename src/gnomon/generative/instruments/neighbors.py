@@ -26,7 +26,7 @@ from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
 from gnomon.generative.instruments.draws import alike, points
 
-__all__ = ["Coverage", "Memorization", "coverage", "memorization"]
+__all__ = ["SampleCoverage", "SampleMemorization", "coverage", "memorization"]
 
 TILE = 2**22
 """Distances that are held at once."""
@@ -40,10 +40,10 @@ MANY_COPIED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage(Result):
+class SampleCoverage(Result):
     """The share of data points that samples come near to; equations (1) and (2).
 
-    >>> [f.kind for f in Coverage(0.5, 0.97, 0.01, 5).findings]
+    >>> [f.kind for f in SampleCoverage(0.5, 0.97, 0.01, 5).findings]
     ['modes-dropped']
     """
 
@@ -69,10 +69,10 @@ class Coverage(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Both shares."""
         bars = Bars("share", ("measured", "expected"), (self.coverage, self.expected))
-        return (Plot("Coverage", (bars,), Axis("share of data points", limits=(0, 1)), caption=self.verdict),)
+        return (Plot("SampleCoverage", (bars,), Axis("share of data points", limits=(0, 1)), caption=self.verdict),)
 
 
-def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> Coverage:
+def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
     """How much of the data a sampler reaches, beside what a perfect one would; equations (1) and (2).
 
         coverage = share of data points with a sample within the distance of their k-th neighbor           (1)
@@ -101,14 +101,14 @@ def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> Coverage:
         radius = torch.cdist(part, b).kthvalue(k + 1, dim=1).values  # the nearest is the point itself
         reached += int((torch.cdist(part, a).amin(1) <= radius).sum())
     share, expected = reached / n, 1 - comb(n - 1, k) / comb(n + m - 1, k)  # (1) (2)
-    return Coverage(share, expected, max(expected * (1 - expected) / n, 1 / n**2) ** 0.5, k)
+    return SampleCoverage(share, expected, max(expected * (1 - expected) / n, 1 / n**2) ** 0.5, k)
 
 
 @dataclass(frozen=True, slots=True)
-class Memorization(Result):
+class SampleMemorization(Result):
     """How often samples are nearest to a training example; equation (3).
 
-    >>> [f.kind for f in Memorization(0.9, 0.5, 1e-6, 200).findings]
+    >>> [f.kind for f in SampleMemorization(0.9, 0.5, 1e-6, 200).findings]
     ['memorized-samples']
     """
 
@@ -137,10 +137,12 @@ class Memorization(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Both shares."""
         bars = Bars("share", ("measured", "without copying"), (self.copied, self.expected))
-        return (Plot("Memorization", (bars,), Axis("share of samples", limits=(0, 1)), caption=self.verdict),)
+        return (Plot("SampleMemorization", (bars,), Axis("share of samples", limits=(0, 1)), caption=self.verdict),)
 
 
-def memorization(samples: Any, train: Any, held_out: Any, *, permutations: int = 999, seed: int = 0) -> Memorization:
+def memorization(
+    samples: Any, train: Any, held_out: Any, *, permutations: int = 999, seed: int = 0
+) -> SampleMemorization:
     """Whether a sampler repeats its training examples, by their distances beside those of held-out examples.
 
         copied = share of samples whose nearest neighbor of both sets is a training example                (1)
@@ -172,7 +174,7 @@ def memorization(samples: Any, train: Any, held_out: Any, *, permutations: int =
     own = float(hits[: len(b)].sum())  # (1)
     swapped = [float(hits[torch.randperm(len(order), generator=generator)[: len(b)]].sum()) for _ in range(count)]
     larger = sum(value >= own - 1e-12 for value in swapped)
-    return Memorization(own, len(b) / len(order), (1 + larger) / (1 + count), len(a))
+    return SampleMemorization(own, len(b) / len(order), (1 + larger) / (1 + count), len(a))
 
 
 def nearest_distances(x: Tensor, data: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ Adding an activation adds a file here and a row in the table of the tests.
 
 from gnomon.kernels.duals.base import AbstractDual
 from gnomon.kernels.duals.erf import Erf
-from gnomon.kernels.duals.exponential import Exp, Gaussian
+from gnomon.kernels.duals.exponential import Exp, GaussianBump
 from gnomon.kernels.duals.gelu import GELU
 from gnomon.kernels.duals.identity import Identity
 from gnomon.kernels.duals.leaky import LeakyReLU
@@ -16,7 +16,7 @@ from gnomon.kernels.duals.polynomial import Polynomial, monomial
 from gnomon.kernels.duals.quadrature import Quadrature
 from gnomon.kernels.duals.relu import ReLU
 from gnomon.kernels.duals.scaled import Scaled
-from gnomon.kernels.duals.sign import Sign, Step
+from gnomon.kernels.duals.sign import Heaviside, Sign
 from gnomon.kernels.duals.sine import Cos, Sin
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
     "Erf",
     "Exp",
     "GELU",
-    "Gaussian",
+    "GaussianBump",
     "Identity",
     "LeakyReLU",
     "Polynomial",
@@ -34,6 +34,6 @@ __all__ = [
     "Scaled",
     "Sign",
     "Sin",
-    "Step",
+    "Heaviside",
     "monomial",
 ]

@@ -15,7 +15,7 @@ Reference: [williams1996computing] for (3); (2), (4), (5) derived here.
 Cost: elementwise.
 
 >>> zero = torch.zeros((), dtype=torch.float64)
->>> Exp().dual(zero, zero, zero), Gaussian().variance(zero + 2)       # 1 and 1 / 3
+>>> Exp().dual(zero, zero, zero), GaussianBump().variance(zero + 2)       # 1 and 1 / 3
 (tensor(1., dtype=torch.float64), tensor(0.3333, dtype=torch.float64))
 """
 
@@ -54,7 +54,7 @@ class Exp(AbstractDual):
 
 
 @dataclass(frozen=True, slots=True)
-class Gaussian(AbstractDual):
+class GaussianBump(AbstractDual):
     """exp(-x^2)."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:

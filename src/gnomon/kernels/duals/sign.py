@@ -53,7 +53,7 @@ class Sign(AbstractDual):
 
 
 @dataclass(frozen=True, slots=True)
-class Step(AbstractDual):
+class Heaviside(AbstractDual):
     """1 where x > 0, else 0."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:

@@ -13,8 +13,8 @@ from torch import Tensor
 from gnomon.core.machine.threads import share_out
 from gnomon.kernels.fused.joining import joined
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, NORMALIZE, SCALE
-from gnomon.kernels.fused.tape import Instruction, Moments, activation, kinked, moments
-from gnomon.kernels.plan import Plan
+from gnomon.kernels.fused.tape import Instruction, PointMoments, activation, kinked, moments
+from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
 from gnomon.kernels.rules.affine import DenseRule
 from gnomon.kernels.rules.branches import WeightedRule
@@ -36,7 +36,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class ChainArrays:
     """A tape as arrays; ``arithmetic`` is the dtype that the loops compute in."""
 
     code: np.ndarray
@@ -46,7 +46,7 @@ class Chain:
     sides: tuple[Side, Side]
 
 
-def covers(plan: Plan) -> bool:
+def covers(plan: LimitPlan) -> bool:
     """Whether every step is one that a chain can hold. Cost: none."""
     steps = plan.program.steps
     known = (DataRule, DenseRule, ActivationRule, LineRule, WeightedRule, DropoutRule, NormalizeRule, MoveRule)
@@ -54,7 +54,7 @@ def covers(plan: Plan) -> bool:
     return inputs == [0] and all(isinstance(r, known) for r in plan.rules) and all(s.grid == () for s in steps)
 
 
-def lower(plan: Plan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> Chain | None:
+def lower(plan: LimitPlan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> ChainArrays | None:
     """The tape of a plan for two sets of features (n, channels); None if some step has no instruction."""
     symmetric = data[1] is data[0]
     found = moments(plan, data[0] if symmetric else torch.cat(data))
@@ -71,10 +71,10 @@ def lower(plan: Plan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> Chain 
         Side(np.ascontiguousarray((x * scale).numpy(), arithmetic), np.ascontiguousarray(part.numpy(), arithmetic))
         for x, part in zip(data, parts, strict=False)
     ]
-    return Chain(code, numbers, 1 + max(i.target for i in tape), arithmetic, (sides[0], sides[-1]))
+    return ChainArrays(code, numbers, 1 + max(i.target for i in tape), arithmetic, (sides[0], sides[-1]))
 
 
-def run(chain: Chain, out: tuple[Tensor | None, Tensor | None], *, symmetric: bool) -> int:
+def run(chain: ChainArrays, out: tuple[Tensor | None, Tensor | None], *, symmetric: bool) -> int:
     """Fill the kernels (nngp, ntk); returns how many numbers are not finite."""
     from gnomon.kernels.fused import chain as loops
 
@@ -119,7 +119,7 @@ def run(chain: Chain, out: tuple[Tensor | None, Tensor | None], *, symmetric: bo
     return sum(share_out(tile, tiles, worker, "entries"))
 
 
-def workspace(chain: Chain, count: int, threads: int) -> int:
+def workspace(chain: ChainArrays, count: int, threads: int) -> int:
     """Bytes beside the result for so many points: statistics, twice while they are made, features, room of threads."""
     rows, width = len(chain.sides[0].table), chain.sides[0].features.shape[1]
     word = chain.arithmetic.itemsize
@@ -127,7 +127,7 @@ def workspace(chain: Chain, count: int, threads: int) -> int:
     return count * (8 * rows + word * (rows + width)) + threads * room * word
 
 
-def _arithmetic(plan: Plan, table: Tensor, dtype: torch.dtype) -> np.dtype:
+def _arithmetic(plan: LimitPlan, table: Tensor, dtype: torch.dtype) -> np.dtype:
     """float32 where it is asked for and loses nothing; float64 otherwise."""
     single = dtype == torch.float32 and all(kinked(rule) for rule in plan.rules)
     if single:
@@ -137,7 +137,7 @@ def _arithmetic(plan: Plan, table: Tensor, dtype: torch.dtype) -> np.dtype:
     return np.dtype(np.float32 if single else np.float64)
 
 
-def _instructions(plan: Plan, found: Moments) -> list[Instruction] | None:
+def _instructions(plan: LimitPlan, found: PointMoments) -> list[Instruction] | None:
     """One instruction per step, on as few registers as the lives of the values allow."""
     tape: list[Instruction] = []
     place: dict[int, int] = {0: 0}
@@ -164,7 +164,9 @@ def _instructions(plan: Plan, found: Moments) -> list[Instruction] | None:
     return tape
 
 
-def _instruction(plan: Plan, i: int, sources: list[int], target: int, found: Moments) -> list[Instruction] | None:
+def _instruction(
+    plan: LimitPlan, i: int, sources: list[int], target: int, found: PointMoments
+) -> list[Instruction] | None:
     rule, first = plan.rules[i], plan.program.steps[i].inputs[0]
     before, after, measured = found.own[first], found.own[i], found.measured[i]
     match rule:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from gnomon.kernels.fused import dense, images, pairs, stages, waiting
 from gnomon.kernels.fused.tape import kinked
-from gnomon.kernels.plan import Plan
+from gnomon.kernels.plan import LimitPlan
 
 DTYPES = {torch.float32: np.float32, torch.float64: np.float64}
 
@@ -43,7 +43,7 @@ class Compiled(ABC):
 class CompiledChain(Compiled):
     """Dense layers, activations, normalizations and sums, without positions."""
 
-    plan: Plan
+    plan: LimitPlan
 
     def run(  # noqa: D102
         self, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype
@@ -100,7 +100,7 @@ class CompiledImages(Compiled):
         return op.function(x).movedim(op.channel, 1)
 
 
-def compiled(plan: Plan) -> Compiled | None:
+def compiled(plan: LimitPlan) -> Compiled | None:
     """The compiled loops of a plan; None where they do not cover it, or numba is absent.
 
     Cost: none; loops are compiled by their first run.
@@ -131,7 +131,7 @@ def takes(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
     return dtype in DTYPES and points[0].device.type == "cpu" and not gradients
 
 
-def _arithmetic(plan: Plan, dtype: torch.dtype) -> type:
+def _arithmetic(plan: LimitPlan, dtype: torch.dtype) -> type:
     """The precision that loops compute in, at variances that are not extreme."""
     return np.float32 if dtype == torch.float32 and all(map(kinked, plan.rules)) else np.float64
 

@@ -15,9 +15,9 @@ from gnomon.core.machine.threads import share_out
 from gnomon.kernels.fused import stages as st
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, CONV, DATA, DROPOUT, FETCH, FLAT, KINK, NORMALIZE, POOL
 from gnomon.kernels.fused.tape import activation
-from gnomon.kernels.plan import Plan
-from gnomon.kernels.rules.affine import ConvRule, DenseRule, Terms
-from gnomon.kernels.rules.base import AbstractRule, Context, Pair
+from gnomon.kernels.plan import LimitPlan
+from gnomon.kernels.rules.affine import AffineConstants, ConvRule, DenseRule
+from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
 from gnomon.kernels.rules.data import DataRule
 from gnomon.kernels.rules.normalization import DropoutRule, NormalizeRule
 from gnomon.kernels.rules.positions import MixRule
@@ -37,7 +37,7 @@ class Uncovered(Exception):
 class PlaneTape:
     """A plan and its stages."""
 
-    plan: Plan
+    plan: LimitPlan
     stages: st.Stages
 
     def code(self, stage: st.Stage, tape: "Tape", lanes: int) -> np.ndarray:
@@ -132,7 +132,7 @@ class Runner:
         return found.reshape(len(groups), 2, self.lanes)
 
 
-def lower(plan: Plan) -> PlaneTape | None:
+def lower(plan: LimitPlan) -> PlaneTape | None:
     """The stages of a plan, or None if it is not covered. Cost: none."""
     made = st.cut(plan)
     return None if made is None else PlaneTape(plan, made)
@@ -177,7 +177,7 @@ def _self(programme: PlaneTape, runner: Runner, x: Tensor, room: dict[str, np.nd
 
 
 def _item(
-    plan: Plan, item: st.Item, own: dict[int, Tensor], x: Tensor, left: np.ndarray, runner: Runner, g: int
+    plan: LimitPlan, item: st.Item, own: dict[int, Tensor], x: Tensor, left: np.ndarray, runner: Runner, g: int
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
     """Operation, statistics and numbers of an item; fills in the variances of its step."""
     i = item.step
@@ -212,13 +212,13 @@ def _patches(
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
     """The convolution of the data: the mean over its taps, no weights yet."""
     assert rule.op.window is not None
-    mean = ConvRule(Conv(NO_WEIGHTS, rule.op.window), Terms(1.0, 0.0, 0.0, 0.0))
-    own[item.step] = mean.apply((Pair(own[RAW]),), Context(1, False, False, None, None, None)).nngp
+    mean = ConvRule(Conv(NO_WEIGHTS, rule.op.window), AffineConstants(1.0, 0.0, 0.0, 0.0))
+    own[item.step] = mean.apply((KernelPair(own[RAW]),), RuleContext(1, False, False, None, None, None)).nngp
     return CONV, (own[RAW] / 2, torch.zeros_like(own[item.step])), (1 / prod(item.kernel), 0.0)
 
 
 def _pointwise(
-    plan: Plan, item: st.Item, own: dict[int, Tensor], before: Tensor
+    plan: LimitPlan, item: st.Item, own: dict[int, Tensor], before: Tensor
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
     i = item.step
     rule = plan.rules[i]
@@ -242,7 +242,7 @@ def _pointwise(
 
 
 def _entered(
-    plan: Plan, item: st.Item, own: dict[int, Tensor], left: np.ndarray, runner: Runner, g: int
+    plan: LimitPlan, item: st.Item, own: dict[int, Tensor], left: np.ndarray, runner: Runner, g: int
 ) -> tuple[Tensor, ...]:
     """The variances of planes that enter a stage; after a pooling they are its plane d = 0, and z is needed."""
     i, (h, w) = item.step, item.before
@@ -261,13 +261,13 @@ def _entered(
     return (distance / 2,)
 
 
-def _apply(plan: Plan, i: int, own: dict[int, Tensor]) -> Tensor:
+def _apply(plan: LimitPlan, i: int, own: dict[int, Tensor]) -> Tensor:
     """The rule of a step on variances alone."""
     rule = plan.rules[i]
     assert isinstance(rule, AbstractRule)  # the data have no inputs
     selves = tuple(own[j] for j in plan.program.steps[i].inputs)
     measured = rule.measure(tuple(None if w is None else s for s, w in zip(selves, rule.watches(), strict=True)))
-    return rule.apply(tuple(Pair(s) for s in selves), Context(1, False, False, measured, measured, None)).nngp
+    return rule.apply(tuple(KernelPair(s) for s in selves), RuleContext(1, False, False, measured, measured, None)).nngp
 
 
 def _padded(item: st.Item) -> int:

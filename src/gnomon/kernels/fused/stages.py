@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, CONV, DATA, DROPOUT, FETCH, FLAT, KINK, NORMALIZE, POOL, SCALE
-from gnomon.kernels.plan import Plan
+from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
 from gnomon.kernels.rules.affine import ConvRule, DenseRule
 from gnomon.kernels.rules.base import AbstractRule
@@ -22,7 +22,7 @@ from gnomon.kernels.rules.branches import WeightedRule
 from gnomon.kernels.rules.data import DataRule
 from gnomon.kernels.rules.normalization import DropoutRule, NormalizeRule
 from gnomon.kernels.rules.positions import MixRule, MoveRule
-from gnomon.program.steps import Step, Window
+from gnomon.program.steps import ProgramStep, Window
 
 Grid = tuple[int, int]
 ONE = (1, 1)
@@ -71,7 +71,7 @@ class Stages:
     wraps: bool
 
 
-def cut(plan: Plan) -> Stages | None:
+def cut(plan: LimitPlan) -> Stages | None:
     """The stages of a plan; None if some step has no instruction. Cost: none."""
     steps = plan.program.steps
     if any(len(s.grid) > 2 for s in steps) or [i for i, r in enumerate(plan.rules) if isinstance(r, DataRule)] != [0]:
@@ -122,7 +122,7 @@ def grid_of(shape: tuple[int, ...]) -> Grid:
 class _Maker:
     """Places step after step; a value is (stage, register)."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: LimitPlan) -> None:
         self.plan = plan
         self.stages = [Stage()]
         self.value: dict[int, tuple[int, int]] = {}
@@ -254,7 +254,7 @@ class _Maker:
         self.value[item.step] = (stage + 1, register)
 
 
-def _wraps(plan: Plan) -> bool | None:
+def _wraps(plan: LimitPlan) -> bool | None:
     """Whether the grids are tori; None where circular and other convolutions meet."""
     steps, windows = plan.program.steps, _windows(plan)
     if not any(window.mode == "circular" and any(map(sum, window.padding)) for window, _, _ in windows):
@@ -272,7 +272,7 @@ def _wraps(plan: Plan) -> bool | None:
     return True
 
 
-def _grows(plan: Plan) -> bool:
+def _grows(plan: LimitPlan) -> bool:
     """Whether a convolution pads so much that its outputs are farther apart than any two of its inputs."""
     return any(
         (a - 1) * stride >= b
@@ -281,7 +281,7 @@ def _grows(plan: Plan) -> bool:
     )
 
 
-def _windows(plan: Plan) -> list[tuple[Window, tuple[int, ...], tuple[int, ...]]]:
+def _windows(plan: LimitPlan) -> list[tuple[Window, tuple[int, ...], tuple[int, ...]]]:
     """The windows of all convolutions, with the grids before and after."""
     steps = plan.program.steps
     found = [(r.op.window, steps[s.inputs[0]].grid, s.grid) for r, s in _steps(plan) if isinstance(r, ConvRule)]
@@ -289,21 +289,21 @@ def _windows(plan: Plan) -> list[tuple[Window, tuple[int, ...], tuple[int, ...]]
     return found if data is None else [*found, (data, raw_grid(plan), steps[0].grid)]
 
 
-def raw_grid(plan: Plan) -> tuple[int, ...]:
+def raw_grid(plan: LimitPlan) -> tuple[int, ...]:
     """The grid of the data before the convolution that the reader has put into their patches."""
     op = data_rule(plan).op
     shape = op.function(torch.empty((1, *plan.program.input_shape), dtype=torch.float64, device="meta"))
     return tuple(shape.movedim(op.channel, 1).shape[2:])
 
 
-def data_rule(plan: Plan) -> DataRule:
+def data_rule(plan: LimitPlan) -> DataRule:
     """The rule of the only input."""
     rule = plan.rules[0]
     assert isinstance(rule, DataRule)  # both engines ask for it first
     return rule
 
 
-def _steps(plan: Plan) -> Iterator[tuple[AbstractRule | DataRule, Step]]:
+def _steps(plan: LimitPlan) -> Iterator[tuple[AbstractRule | DataRule, ProgramStep]]:
     return zip(plan.rules, plan.program.steps, strict=True)
 
 

@@ -16,9 +16,9 @@ from gnomon.kernels.duals.base import AbstractDual
 from gnomon.kernels.fused import series
 from gnomon.kernels.fused.opcodes import AFFINE, ERF, KINK, SERIES, SIGN, TRAINED
 from gnomon.kernels.match import Function
-from gnomon.kernels.plan import Plan
+from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
-from gnomon.kernels.rules.base import Context, Pair
+from gnomon.kernels.rules.base import KernelPair, RuleContext
 from gnomon.kernels.rules.data import DataRule
 from gnomon.program.steps import Activation, Trainable
 
@@ -35,14 +35,14 @@ class Instruction:
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
+class PointMoments:
     """Second moments of every step's output for each point, and what the rules measured below them."""
 
     own: tuple[Tensor, ...]
     measured: tuple[Tensor | None, ...]
 
 
-def moments(plan: Plan, x: Tensor) -> Moments:
+def moments(plan: LimitPlan, x: Tensor) -> PointMoments:
     """Run the rules on single points, at every step. Cost: n numbers per step."""
     own: list[Tensor] = []
     measured: list[Tensor | None] = []
@@ -54,12 +54,14 @@ def moments(plan: Plan, x: Tensor) -> Moments:
         selves = tuple(own[j] for j in step.inputs)
         found = rule.measure(tuple(None if w is None else s for s, w in zip(selves, rule.watches(), strict=True)))
         measured.append(found)
-        own.append(rule.apply(tuple(Pair(s) for s in selves), Context(1, False, False, found, found, None)).nngp)
-    return Moments(tuple(own), tuple(measured))
+        own.append(
+            rule.apply(tuple(KernelPair(s) for s in selves), RuleContext(1, False, False, found, found, None)).nngp
+        )
+    return PointMoments(tuple(own), tuple(measured))
 
 
 def activation(
-    plan: Plan, i: int, before: Tensor, after: Tensor, terms: int | None
+    plan: LimitPlan, i: int, before: Tensor, after: Tensor, terms: int | None
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]] | None:
     """The instruction of the elementwise step i: operation, statistics, numbers; None if it has none.
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from gnomon.kernels.duals import ReLU
 from gnomon.kernels.duals.base import AbstractDual
-from gnomon.kernels.rules.base import AbstractRule, Context, Pair
+from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
 from gnomon.program.linear import Line
 from gnomon.program.steps import Trainable
 
@@ -37,15 +37,15 @@ class ActivationRule(AbstractRule):
         """The variance at each position."""
         return selves[0]
 
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """Equations (1) and (2)."""
         (x,) = inputs
         if context.batch == 1 and not (context.full and self.rank):
-            return Pair(self.dual.variance(x.nngp))
+            return KernelPair(self.dual.variance(x.nngp))
         a, b = context.sides(self.rank)
         nngp = self.dual.dual(a, b, x.nngp)  # (1)
         if not context.tangent or (x.ntk is None and not self.trainable):
-            return Pair(nngp)
+            return KernelPair(nngp)
         slope = self.dual.dual_derivative(a, b, x.nngp)
         ntk = None if x.ntk is None else x.ntk * slope
         for t in self.trainable:  # (2)
@@ -57,7 +57,7 @@ class ActivationRule(AbstractRule):
                 case "slope":
                     term = ReLU().dual(a, b, x.nngp)
             ntk = _plus(ntk, term, t, self.rank, context)
-        return Pair(nngp, ntk)
+        return KernelPair(nngp, ntk)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class LineRule(AbstractRule):
     trainable: tuple[Trainable, ...]
     rank: int
 
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """(1) is s^2 K + i^2 for centered u; (2) has u phi'(u) = s u."""
         (x,) = inputs
         slope, shift = self.line
@@ -79,10 +79,10 @@ class LineRule(AbstractRule):
                 ratio = slope / t.scale if t.scale else 1.0  # a gain of zero is emitted alone: phi(u) = g u + b
                 term = ratio**2 * (x.nngp if t.kind == "gain" else torch.ones_like(x.nngp))
                 ntk = _plus(ntk, term, t, self.rank, context)
-        return Pair(nngp, ntk)
+        return KernelPair(nngp, ntk)
 
 
-def _plus(ntk: Tensor | None, term: Tensor, t: Trainable, rank: int, context: Context) -> Tensor:
+def _plus(ntk: Tensor | None, term: Tensor, t: Trainable, rank: int, context: RuleContext) -> Tensor:
     """Add a parameter's tangent; one parameter per position couples only equal positions."""
     if not t.shared and context.full and rank:
         grid = term.shape[context.batch : context.batch + rank]

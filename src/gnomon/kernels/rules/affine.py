@@ -17,13 +17,13 @@ from math import prod
 
 from torch import Tensor
 
-from gnomon.kernels.rules.base import AbstractRule, Context, Pair, pad
+from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext, pad
 from gnomon.program.laws import Law
 from gnomon.program.steps import Conv, Dense, Weights
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class AffineConstants:
     """The four constants of equations (1) and (2)."""
 
     weight: float
@@ -32,19 +32,19 @@ class Terms:
     bias_tangent: float
 
     @classmethod
-    def of(cls, weights: Weights, law: Law, *, standard: bool) -> "Terms":
+    def of(cls, weights: Weights, law: Law, *, standard: bool) -> "AffineConstants":
         """The constants of a layer; parameters that do not train add no tangent."""
         w2, b2 = law.weight_std**2, law.bias_std**2 if weights.bias else 0.0
         a, b = (float(weights.fan_in), 1.0) if standard else (w2, b2)  # (4), (3)
         return cls(w2, b2, a * weights.trained[0], b * (weights.bias is not None and weights.trained[1]))
 
-    def join(self, pre: Tensor, tangent: Tensor | None, context: Context) -> Pair:
+    def join(self, pre: Tensor, tangent: Tensor | None, context: RuleContext) -> KernelPair:
         """Equations (1) and (2)."""
         nngp = (self.weight * pre).add_(self.bias)  # (1)
         if not context.tangent:
-            return Pair(nngp)
+            return KernelPair(nngp)
         ntk = (self.weight_tangent * pre).add_(self.bias_tangent)
-        return Pair(nngp, ntk if tangent is None else ntk.add_(tangent, alpha=self.weight))  # (2)
+        return KernelPair(nngp, ntk if tangent is None else ntk.add_(tangent, alpha=self.weight))  # (2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,14 @@ class DenseRule(AbstractRule):
     """A Linear layer: positions that were flattened into its input are averaged at equal places."""
 
     op: Dense
-    terms: Terms
+    terms: AffineConstants
     rank: int
 
     def wants(self, full: bool) -> tuple[bool, ...]:
         """All pairs of positions only if some remain."""
         return (full and len(self.op.contracted) < self.rank,)
 
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """Average, then join."""
         (x,) = inputs
         full = self.wants(context.full)[0]
@@ -81,15 +81,15 @@ class ConvRule(AbstractRule):
     """A convolution: the mean over taps of the covariances at both shifted positions, one grid axis after the other."""
 
     op: Conv
-    terms: Terms
+    terms: AffineConstants
 
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """Average over the taps, then join."""
         (x,) = inputs
         pre = self._mean(x.nngp, context)
         return self.terms.join(pre, None if x.ntk is None else self._mean(x.ntk, context), context)
 
-    def _mean(self, array: Tensor, context: Context) -> Tensor:
+    def _mean(self, array: Tensor, context: RuleContext) -> Tensor:
         rank = len(self.op.window.kernel)
         for axis in range(rank):
             dims = (context.batch + axis, context.batch + rank + axis) if context.full else (context.batch + axis,)

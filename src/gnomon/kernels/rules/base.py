@@ -14,7 +14,7 @@ STRIP = 64  # rows whose mirror images are copied together, so that both stay in
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class KernelPair:
     """Second moments of a step's output and its tangent kernel; ``ntk`` is None where no parameter has been met yet."""
 
     nngp: Tensor
@@ -22,7 +22,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class RuleContext:
     """The pass in which a rule runs.
 
     ``batch`` counts the batch axes, ``full`` says which form the result must have, ``left`` and ``right`` are the
@@ -68,7 +68,7 @@ class AbstractRule(ABC):
         return None
 
     @abstractmethod
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """Covariances and tangents of the output from those of the inputs."""
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.kernels.rules.base import AbstractRule, Context, Pair
+from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class WeightedRule(AbstractRule):
         """Nothing."""
         return (None,) * len(self.weights)
 
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """Covariances and tangents alike."""
         nngp = _sum([w * x.nngp for w, x in zip(self.weights, inputs, strict=True)])
         tangents = [w * x.ntk for w, x in zip(self.weights, inputs, strict=True) if x.ntk is not None]
-        return Pair(nngp, _sum(tangents) if tangents else None)
+        return KernelPair(nngp, _sum(tangents) if tangents else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +50,15 @@ class StackRule(AbstractRule):
         """Nothing."""
         return (None,) * self.count
 
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """Covariances and tangents alike; a branch without tangent has tangent zero."""
         nngp = self._stack([x.nngp for x in inputs], context)
         if all(x.ntk is None for x in inputs):
-            return Pair(nngp)
+            return KernelPair(nngp)
         tangents = [torch.zeros_like(x.nngp) if x.ntk is None else x.ntk for x in inputs]
-        return Pair(nngp, self._stack(tangents, context))
+        return KernelPair(nngp, self._stack(tangents, context))
 
-    def _stack(self, blocks: list[Tensor], context: Context) -> Tensor:
+    def _stack(self, blocks: list[Tensor], context: RuleContext) -> Tensor:
         dim = context.batch + self.axis
         if not context.full:
             return torch.cat(blocks, dim)

@@ -19,7 +19,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from gnomon.kernels.rules.base import AbstractRule, Context, Pair, diagonal
+from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext, diagonal
 
 DRAWS = 512  # pairs of the logits; each is used with both signs
 CHUNK = 1 << 22  # numbers of logits held at once
@@ -53,7 +53,7 @@ class HeadsRule(AbstractRule):
         assert data[3] is not None  # its fourth input is data
         return data[3][:, 0]
 
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """A few pairs of inputs at a time."""
         assert context.left is not None and context.right is not None
         v, q, k = inputs[:3]
@@ -74,10 +74,10 @@ class HeadsRule(AbstractRule):
         if context.tangent:
             ntk = torch.cat([p.ntk for p in parts if p.ntk is not None]).reshape(*batch, queries, queries)
         if context.full:
-            return Pair(nngp, ntk)
-        return Pair(diagonal(nngp, context.batch, 1), None if ntk is None else diagonal(ntk, context.batch, 1))
+            return KernelPair(nngp, ntk)
+        return KernelPair(diagonal(nngp, context.batch, 1), None if ntk is None else diagonal(ntk, context.batch, 1))
 
-    def _pairs(self, flat: list[Tensor | None], tangent: bool) -> Pair:
+    def _pairs(self, flat: list[Tensor | None], tangent: bool) -> KernelPair:
         left, right, v, q, k, tv, tq, tk = flat
         assert left is not None and right is not None and v is not None and q is not None and k is not None
         nq, nk = q.shape[-1], k.shape[-1]
@@ -94,10 +94,10 @@ class HeadsRule(AbstractRule):
         )
         nngp = _between(z, v, w)  # (2)
         if not tangent:
-            return Pair(nngp)
+            return KernelPair(nngp)
         assert tq is not None and tk is not None
         ntk = q * _slopes(z, w, v, tk) + tq * _slopes(z, w, v, k)  # (3)
-        return Pair(nngp, ntk if tv is None else ntk + _between(z, tv, w))
+        return KernelPair(nngp, ntk if tv is None else ntk + _between(z, tv, w))
 
     def _softmax(self, logits: Tensor, hidden: Tensor) -> Tensor:
         if self.mask is not None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.kernels.rules.base import AbstractRule, Context, Pair
+from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
 from gnomon.program.steps import Normalize
 
 
@@ -37,12 +37,12 @@ class NormalizeRule(AbstractRule):
             v = v.mean([1 + a for a in self.op.pooled], keepdim=True).expand_as(v)
         return (v + self.op.eps).rsqrt()
 
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """Multiply both sides."""
         (x,) = inputs
         left, right = context.sides(self.rank)
         scale = left * right
-        return Pair(x.nngp * scale, None if x.ntk is None else x.ntk * scale)  # (1)
+        return KernelPair(x.nngp * scale, None if x.ntk is None else x.ntk * scale)  # (1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,13 @@ class DropoutRule(AbstractRule):
     keep: float
     rank: int
 
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """Multiply the entries that share a mask."""
         (x,) = inputs
         factor = self._factor(x.nngp, context)
-        return Pair(x.nngp * factor, None if x.ntk is None else x.ntk * factor)  # (2)
+        return KernelPair(x.nngp * factor, None if x.ntk is None else x.ntk * factor)  # (2)
 
-    def _factor(self, array: Tensor, context: Context) -> Tensor:
+    def _factor(self, array: Tensor, context: RuleContext) -> Tensor:
         grid = array.shape[context.batch : context.batch + self.rank]
         shared = torch.ones(grid, dtype=array.dtype, device=array.device)
         if context.full and self.rank:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.kernels.rules.base import AbstractRule, Context, Pair, diagonal
+from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext, diagonal
 from gnomon.program.steps import Mix, Move
 
 
@@ -34,12 +34,12 @@ class MixRule(AbstractRule):
     def _sums(self) -> bool:
         return any(m is not None and bool(((m != 0).sum(1) > 1).any()) for m in self.op.matrices)
 
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """Both sides of every grid axis."""
         (x,) = inputs
-        return Pair(self._mix(x.nngp, context), None if x.ntk is None else self._mix(x.ntk, context))
+        return KernelPair(self._mix(x.nngp, context), None if x.ntk is None else self._mix(x.ntk, context))
 
-    def _mix(self, array: Tensor, context: Context) -> Tensor:
+    def _mix(self, array: Tensor, context: RuleContext) -> Tensor:
         rank = len(self.op.matrices)
         full = self.wants(context.full)[0]
         for axis, matrix in enumerate(self.op.matrices):
@@ -62,12 +62,12 @@ class MoveRule(AbstractRule):
     op: Move
     rank: int
 
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """Gather by the index."""
         (x,) = inputs
-        return Pair(self._move(x.nngp, context), None if x.ntk is None else self._move(x.ntk, context))
+        return KernelPair(self._move(x.nngp, context), None if x.ntk is None else self._move(x.ntk, context))
 
-    def _move(self, array: Tensor, context: Context) -> Tensor:
+    def _move(self, array: Tensor, context: RuleContext) -> Tensor:
         head, index = array.shape[: context.batch], self.op.index.to(array.device)
         size = array.shape[context.batch : context.batch + self.rank].numel()
         identity = len(index) == size and bool((index == torch.arange(size, device=index.device)).all())
@@ -99,12 +99,12 @@ class AttendRule(AbstractRule):
         assert logits is not None  # asked for by watches
         return torch.softmax(self.weight * logits, dim=-1)  # (4)
 
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """Mix both sides with their own weights."""
         x = inputs[0]
-        return Pair(self._attend(x.nngp, context), None if x.ntk is None else self._attend(x.ntk, context))
+        return KernelPair(self._attend(x.nngp, context), None if x.ntk is None else self._attend(x.ntk, context))
 
-    def _attend(self, array: Tensor, context: Context) -> Tensor:
+    def _attend(self, array: Tensor, context: RuleContext) -> Tensor:
         return _both_sides(array, context)
 
 
@@ -126,13 +126,13 @@ class BlendRule(AbstractRule):
         assert matrices is not None  # its second input is data
         return matrices[:, 0]
 
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """Mix both sides with their own matrices."""
         x = inputs[0]
-        return Pair(_both_sides(x.nngp, context), None if x.ntk is None else _both_sides(x.ntk, context))
+        return KernelPair(_both_sides(x.nngp, context), None if x.ntk is None else _both_sides(x.ntk, context))
 
 
-def _both_sides(array: Tensor, context: Context) -> Tensor:
+def _both_sides(array: Tensor, context: RuleContext) -> Tensor:
     """Z(x) K Z(x')^T, in the form that is asked for."""
     assert context.left is not None and context.right is not None
     left, right = context.left, context.right.transpose(-1, -2)

@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 
 from gnomon.kernels.duals.base import AbstractDual
-from gnomon.kernels.rules.affine import Terms
-from gnomon.kernels.rules.base import AbstractRule, Context, Pair
+from gnomon.kernels.rules.affine import AffineConstants
+from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class RecurRule(AbstractRule):
     """Equations (1) and (2), one time step after the other."""
 
     dual: AbstractDual
-    terms: Terms
+    terms: AffineConstants
 
     def watches(self) -> tuple[bool | None, ...]:
         """Variances of the input map."""
@@ -42,7 +42,7 @@ class RecurRule(AbstractRule):
             rows.append(pre[:, t] + self.terms.bias + self.terms.weight * self.dual.variance(rows[-1]))  # (1)
         return torch.stack(rows, 1)
 
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """Row after row of times; all lags of a row at once."""
         (x,) = inputs
         nngp: list[Tensor] = []
@@ -64,17 +64,17 @@ class RecurRule(AbstractRule):
             nngp.append(row)
             if tangent is not None:
                 ntk.append(tangent)
-        return Pair(torch.stack(nngp, context.batch), torch.stack(ntk, context.batch) if ntk else None)
+        return KernelPair(torch.stack(nngp, context.batch), torch.stack(ntk, context.batch) if ntk else None)
 
-    def _moment(self, row: Tensor, t: int, context: Context) -> Tensor:
+    def _moment(self, row: Tensor, t: int, context: RuleContext) -> Tensor:
         if context.batch == 1 and not context.full:
             return self.dual.variance(row)
         return self.dual.dual(*self._variances(t, context), row)
 
-    def _slope(self, row: Tensor, t: int, context: Context) -> Tensor:
+    def _slope(self, row: Tensor, t: int, context: RuleContext) -> Tensor:
         return self.dual.dual_derivative(*self._variances(t, context), row)
 
-    def _variances(self, t: int, context: Context) -> tuple[Tensor, Tensor]:
+    def _variances(self, t: int, context: RuleContext) -> tuple[Tensor, Tensor]:
         """Of u_t on the left, and of u'_s for all s (or s = t) on the right, shaped to broadcast against a row."""
         assert context.left is not None and context.right is not None  # asked for by watches
         left, right = context.left[:, t], context.right if context.full else context.right[:, t]
@@ -82,7 +82,7 @@ class RecurRule(AbstractRule):
             left, right = left.unsqueeze(1), right.unsqueeze(0)
         return (left.unsqueeze(-1) if context.full else left), right
 
-    def _shift(self, row: Tensor, context: Context) -> Tensor:
+    def _shift(self, row: Tensor, context: RuleContext) -> Tensor:
         """What belongs to s - 1 in the place of s; before the first step there is nothing."""
         if not context.full:
             return row

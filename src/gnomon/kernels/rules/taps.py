@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.kernels.rules.affine import Terms
-from gnomon.kernels.rules.base import AbstractRule, Context, Pair
+from gnomon.kernels.rules.affine import AffineConstants
+from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
 from gnomon.program.steps import Taps
 
 
@@ -25,16 +25,16 @@ class TapsRule(AbstractRule):
     """Equation (1), then the constants of the layer."""
 
     op: Taps
-    terms: Terms
+    terms: AffineConstants
     grid: tuple[int, ...]
 
-    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+    def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
         """Average over the taps, then join."""
         (x,) = inputs
         pre = self._mean(x.nngp, context)
         return self.terms.join(pre, None if x.ntk is None else self._mean(x.ntk, context), context)
 
-    def _mean(self, array: Tensor, context: Context) -> Tensor:
+    def _mean(self, array: Tensor, context: RuleContext) -> Tensor:
         head = array.shape[: context.batch]
         places = array.shape[context.batch :].numel()
         if context.full:

@@ -100,7 +100,7 @@ class Landmarks(AbstractPreconditioner):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Inverse:
+class PreconditionerInverse:
     """P^{-1} of (2), ready to be applied."""
 
     F: Float[Tensor, "n r"]
@@ -112,13 +112,15 @@ class Inverse:
         return (r - self.F @ torch.cholesky_solve(self.F.T @ r, self.lower)) / self.d  # (2)
 
 
-def inverse_of(kind: AbstractPreconditioner, system: KernelSystem, memory: int | None, call: str) -> Inverse:
+def inverse_of(
+    kind: AbstractPreconditioner, system: KernelSystem, memory: int | None, call: str
+) -> PreconditionerInverse:
     """P^{-1} of a system."""
     trace = float(diagonal(system, memory, call).sum())
     return inverse(kind.factor(system, memory, call), trace, system.ridge)
 
 
-def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> Inverse:
+def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> PreconditionerInverse:
     """The inverse of F F^T + d, equation (1)."""
     mean = trace / len(F)
     # The difference of traces is known to the rounding of a sum of n numbers, and may come out negative by as much.
@@ -126,7 +128,7 @@ def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> Inverse:
     d = ridge + max(left / len(F), EPS * len(F) * mean, TINY)  # (1)
     inner = F.T @ F
     inner.diagonal().add_(d)
-    return Inverse(F, cholesky(inner).lower if F.shape[1] else inner, d)
+    return PreconditionerInverse(F, cholesky(inner).lower if F.shape[1] else inner, d)
 
 
 def diagonal(system: KernelSystem, memory: int | None, call: str) -> Float[Tensor, " n"]:

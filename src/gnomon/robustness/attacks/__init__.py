@@ -8,7 +8,7 @@ from gnomon.robustness.attacks.gradient import FGSM, PGD
 from gnomon.robustness.attacks.minimum import MinimumNorm
 from gnomon.robustness.attacks.run import Attack, attack, minimal_distance
 from gnomon.robustness.attacks.shrinking import Shrinking
-from gnomon.robustness.attacks.square import Square
+from gnomon.robustness.attacks.square import SquareAttack
 from gnomon.robustness.attacks.universal import UniversalPerturbation, universal_perturbation
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
     "DeepFool",
     "MinimumNorm",
     "Shrinking",
-    "Square",
+    "SquareAttack",
     "TargetedAPGD",
     "UniversalPerturbation",
     "attack",

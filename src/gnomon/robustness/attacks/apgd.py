@@ -90,7 +90,7 @@ class TargetedAPGD(Record, AbstractAttack):
 
 
 @dataclass(slots=True)
-class _State:
+class _ApgdState:
     """Of the examples that are not yet fooled, each array has a row for each."""
 
     index: Tensor
@@ -131,8 +131,8 @@ def ascend(
     found = start.clone()
     value, gradient, right = victim.slope(start, y, score)
     n = len(x)
-    s = _State(torch.arange(n), x, y, y if target is None else target, start, start, start, gradient, gradient, value,
-               value, torch.full((n,), 2 * threat.eps).to(x), torch.zeros(n).to(x), value,
+    s = _ApgdState(torch.arange(n), x, y, y if target is None else target, start, start, start, gradient, gradient,
+               value, value, torch.full((n,), 2 * threat.eps).to(x), torch.zeros(n).to(x), value,
                torch.zeros(n, dtype=torch.bool))  # fmt: skip
     _leave(s, found, right)
     checkpoints, last = set(_checkpoints(steps)), 0
@@ -156,20 +156,20 @@ def ascend(
     return found
 
 
-def _leave(s: _State, found: Tensor, right: Tensor) -> None:
+def _leave(s: _ApgdState, found: Tensor, right: Tensor) -> None:
     """Fooled examples leave with their point."""
     if not bool(right.all()):
         found[s.index[~right]] = s.z[~right]
         s.keep(right)
 
 
-def _step(s: _State, threat: Threat, *, first: bool) -> None:
+def _step(s: _ApgdState, threat: Threat, *, first: bool) -> None:
     u = threat.project(s.x, s.z + wide(s.step, s.z) * threat.steepest(s.gradient))
     ahead = u if first else threat.project(s.x, s.z + 0.75 * (u - s.z) + 0.25 * (s.z - s.before))
     s.before, s.z = s.z, ahead  # (1)
 
 
-def _adapt(s: _State, since: int) -> None:
+def _adapt(s: _ApgdState, since: int) -> None:
     stuck = ~s.halved & (s.best_value <= s.mark_value)
     halve = (s.rises < RISES * since) | stuck
     s.step = torch.where(halve, s.step / 2, s.step)

@@ -16,26 +16,26 @@ from gnomon.core.results.record import Record
 from gnomon.robustness.attacks.base import AbstractAttack, Victim, margin
 from gnomon.robustness.attacks.threat import Threat, lengths, wide
 
-__all__ = ["Square"]
+__all__ = ["SquareAttack"]
 
 SHRINKS = (10, 50, 200, 1000, 2000, 4000, 6000, 8000)
 """Queries of 10,000 after which the share of an image that a window covers is halved."""
 
 
 @dataclass(frozen=True, slots=True)
-class Square(Record, AbstractAttack):
+class SquareAttack(Record, AbstractAttack):
     """The attack by random squares, with at most ``queries`` forward passes for each example; (1) and (2).
 
     >>> from gnomon.robustness.attacks import attack
     >>> net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(4, 2))
     >>> data = torch.full((1, 1, 2, 2), 0.5), torch.tensor([0])
-    >>> attack(net, data, eps=0.1, bounds=(0, 1), method=Square(queries=5)).examples.shape
+    >>> attack(net, data, eps=0.1, bounds=(0, 1), method=SquareAttack(queries=5)).examples.shape
     torch.Size([1, 1, 2, 2])
     """
 
     queries: int = 5000
     share: float = 0.8
-    name = "Square"
+    name = "SquareAttack"
 
     @torch.no_grad()
     def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102

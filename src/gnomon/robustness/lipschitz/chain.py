@@ -19,7 +19,7 @@ from math import prod
 import torch
 from torch import Tensor
 
-__all__ = ["Chain", "pair_norm", "seqlip"]
+__all__ = ["MatrixChain", "pair_norm", "seqlip"]
 
 CORNERS = 12
 """Units up to which every corner of (1) is tried."""
@@ -69,13 +69,13 @@ def seqlip(matrices: Sequence[Tensor], slopes: Sequence[float]) -> float:
     >>> seqlip([one, two], [0.0])
     0.0
     """
-    return Chain(matrices, slopes).seqlip(0, len(matrices) - 1)
+    return MatrixChain(matrices, slopes).seqlip(0, len(matrices) - 1)
 
 
-class Chain:
+class MatrixChain:
     """Matrices with slopes between them, and the bounds (1) of its parts; what parts share is computed once.
 
-    >>> Chain([torch.eye(2), 3 * torch.eye(2)], [0.0]).seqlip(0, 1)
+    >>> MatrixChain([torch.eye(2), 3 * torch.eye(2)], [0.0]).seqlip(0, 1)
     3.0
     """
 

@@ -26,7 +26,7 @@ from gnomon.core.machine.progress import shown
 from gnomon.core.modules.pure import evaluating, twin, undisturbed
 from gnomon.core.results import Bars, Plot, Result, Value
 from gnomon.program.piecewise_linear import Graph, GraphStep, read_graph
-from gnomon.robustness.lipschitz.chain import Chain
+from gnomon.robustness.lipschitz.chain import MatrixChain
 from gnomon.robustness.lipschitz.operators import DENSE, matrix_of, operator_norm
 
 __all__ = ["LipschitzBounds", "lipschitz_bounds", "pair_bounds"]
@@ -238,16 +238,16 @@ def _chained(graph: Graph, blocks: list[_Block]) -> tuple[float, float]:
     return whole, best[-1]
 
 
-def _runs(blocks: list[_Block], slopes: list[float]) -> dict[int, tuple[int, Chain]]:
+def _runs(blocks: list[_Block], slopes: list[float]) -> dict[int, tuple[int, MatrixChain]]:
     """For each block whose matrix is known, where the run of such blocks that it is in begins, and the run's chain."""
-    found: dict[int, tuple[int, Chain]] = {}
+    found: dict[int, tuple[int, MatrixChain]] = {}
     start = 0
     while start < len(blocks):
         end = start
         while end < len(blocks) and blocks[end].matrix is not None:
             end += 1
         known = [m for m in (b.matrix for b in blocks[start:end]) if m is not None]
-        chain = Chain(known, slopes[start : max(start, end - 1)])
+        chain = MatrixChain(known, slopes[start : max(start, end - 1)])
         found |= {i: (start, chain) for i in range(start, end)}
         start = end + 1
     return found

@@ -18,7 +18,7 @@ def predicted():
     return [1.0, 1.0]
 
 
-class Samples(nn.Module):
+class MeasuredQuantity(nn.Module):
     """The measured quantity as a function that can be sampled."""
 
     def forward(self, x):
@@ -30,7 +30,7 @@ def measure(width, steps, seed, far):
     """A network trained on [-1, 1], and the law found there, compared further out."""
     torch.manual_seed(seed)
     x = torch.linspace(-1, 1, 200)[:, None]
-    y = Samples()(x)
+    y = MeasuredQuantity()(x)
     net = nn.Sequential(nn.Linear(1, width), nn.Tanh(), nn.Linear(width, 1))
     optimizer = torch.optim.Adam(net.parameters(), 1e-2)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)  # else Adam's loss leaps now and then
@@ -39,11 +39,11 @@ def measure(width, steps, seed, far):
         (net(x) - y).square().mean().backward()
         optimizer.step()
         schedule.step()
-    law = distill(Samples(), Library(degree=3), x).equation
+    law = distill(MeasuredQuantity(), Library(degree=3), x).equation
     powers = {"1": 0, "x1": 1, "x1^2": 2, "x1^3": 3}
     formula = lambda z: sum(c * z ** powers[t] for t, c in zip(law.terms, law.coefficients, strict=True))  # noqa: E731
     z = torch.linspace(far, far + 2, 100)[:, None]
-    gap = extrapolation_gap(net, formula, (x, y), (z, Samples()(z)))
+    gap = extrapolation_gap(net, formula, (x, y), (z, MeasuredQuantity()(z)))
     return [float(gap.law_outside <= 0.01), float(np.isfinite(gap.ratio) and gap.model_outside >= 0.1)]
 
 

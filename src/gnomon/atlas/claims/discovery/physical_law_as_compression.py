@@ -9,7 +9,7 @@ Reference: [schwarz1978estimating].
 
 import numpy as np
 
-from gnomon.discovery import Selection, bic_path
+from gnomon.discovery import TermSelection, bic_path
 from gnomon.lab import Claim, Premise, Source, at_most
 
 RELEVANT = "the variables of the law are measured"
@@ -27,7 +27,7 @@ def measure(n, draws, noise, seed, seen):
         draw = np.random.default_rng([seed, k])
         columns = draw.standard_normal((n, 8)) + 0.5 * draw.standard_normal((n, 1))
         y = 2 * columns[:, 1] - columns[:, 4] + 0.5 * columns[:, 6] + noise * draw.standard_normal(n)
-        best = min(bic_path(columns[:, seen], y, Selection(thresholds=1)), key=lambda c: c.criterion)
+        best = min(bic_path(columns[:, seen], y, TermSelection(thresholds=1)), key=lambda c: c.criterion)
         wrong.append({seen[j] for j in best.support} != {1, 4, 6})
     return np.array(wrong)
 

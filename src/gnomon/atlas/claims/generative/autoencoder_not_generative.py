@@ -9,7 +9,7 @@ from torch import nn
 from gnomon.data import digits
 from gnomon.generative import VAE, Autoencoder, fit, latent_holes
 from gnomon.generative.model import dequantize
-from gnomon.generative.vae import Gaussian
+from gnomon.generative.vae import GaussianObservation
 from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.training import Adam
 
@@ -38,7 +38,7 @@ def ratio(n, steps, beta, seed):
         torch.manual_seed(seed)
         decoder = layers(8, 64, 64)
         model = (
-            VAE(layers(64, 64, 16), decoder, latent=8, shape=(64,), observation=Gaussian(0.3), beta=beta)
+            VAE(layers(64, 64, 16), decoder, latent=8, shape=(64,), observation=GaussianObservation(0.3), beta=beta)
             if vae
             else Autoencoder(layers(64, 64, 8), decoder, latent=8, shape=(64,))
         )

@@ -34,11 +34,11 @@ def losses(steps, n, seed, size):
     """The training losses of a model whose network predicts the exact mean times a factor."""
     p, schedule = problem(steps)
 
-    class Scaled(ExactNetwork):
+    class ScaledNetwork(ExactNetwork):
         def forward(self, x, t):
             return size * super().forward(x, t)
 
-    model = Diffusion(Scaled(p, schedule, "noise"), schedule, shape=(2,), target="noise")
+    model = Diffusion(ScaledNetwork(p, schedule, "noise"), schedule, shape=(2,), target="noise")
     torch.manual_seed(seed)
     return model.losses(p.sample(n, seed=seed))
 

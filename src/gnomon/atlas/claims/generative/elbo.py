@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from gnomon.generative import VAE
-from gnomon.generative.vae import Gaussian
+from gnomon.generative.vae import GaussianObservation
 from gnomon.lab import Claim, Premise, Source, equals
 
 PRIOR = "latents are drawn from N(0, 1)"
@@ -40,7 +40,7 @@ def gap(shift, seed):
         encoder.weight.zero_()
         encoder.weight[0, 0], encoder.bias[:] = 0.2, torch.tensor([0.1, 2 * log(std)], dtype=torch.float64)
         decoder.weight[:], decoder.bias[:] = W[:, None], 0.0
-    vae = VAE(encoder, decoder, latent=1, shape=(3,), observation=Gaussian(STD))
+    vae = VAE(encoder, decoder, latent=1, shape=(3,), observation=GaussianObservation(STD))
     grid = torch.linspace(-9, 9, 2001, dtype=torch.float64)
     weight = torch.exp(-grid.square() / 2) / (2 * torch.pi) ** 0.5 * (grid[1] - grid[0])
     with torch.no_grad():

@@ -6,7 +6,7 @@ x_i = m_i(z_<i) + exp(s_i(z_<i)) z_i    =>    log |det dx/dz| = sum_i s_i     (1
 import torch
 
 from gnomon.generative.flows.autoregressive import Autoregressive, MaskedNetwork
-from gnomon.generative.flows.base import Inverse
+from gnomon.generative.flows.base import InverseTransform
 from gnomon.lab import Claim, Premise, Source, equals
 
 ORDER = "each scale depends on earlier coordinates alone"
@@ -22,7 +22,7 @@ def problem(d, seed, masked):
         for name, mask in network.named_buffers():
             if not masked and name.startswith("mask"):
                 mask.fill_(1.0)
-    return Inverse(Autoregressive(network)), torch.randn(4, d, dtype=torch.float64)
+    return InverseTransform(Autoregressive(network)), torch.randn(4, d, dtype=torch.float64)
 
 
 def predicted(d, seed):

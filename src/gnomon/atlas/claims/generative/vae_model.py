@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from gnomon.generative import VAE, elbo_gap, fit
-from gnomon.generative.vae import Gaussian
+from gnomon.generative.vae import GaussianObservation
 from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.training import Adam
 
@@ -30,7 +30,7 @@ def distances(n, latent, steps, beta, seed):
     """Of the mean of the latents from 0 and of their covariance from the identity."""
     torch.manual_seed(seed)
     encoder = nn.Linear(5, 2 * latent)
-    vae = VAE(encoder, nn.Linear(latent, 5), latent=latent, shape=(5,), observation=Gaussian(0.3), beta=beta)
+    vae = VAE(encoder, nn.Linear(latent, 5), latent=latent, shape=(5,), observation=GaussianObservation(0.3), beta=beta)
     x = problem(n, seed)
     told = elbo_gap(fit(vae, x, steps=steps, optimizer=Adam(0.05), seed=seed).model, x, draws=2)
     return [told.mean_off, told.covariance_off]

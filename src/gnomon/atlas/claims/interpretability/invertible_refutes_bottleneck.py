@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 INVERTIBLE = "every layer is invertible"
 
 
-class Coupling(nn.Module):
+class SwappedCoupling(nn.Module):
     """(a, b) -> (a, b + f(a)), then swapped: invertible, whatever f is."""
 
     def __init__(self, width):
@@ -55,7 +55,7 @@ def measure(steps, seed, make):
 
 def observed(width, steps, seed):
     """Couplings."""
-    return measure(steps, seed, lambda: Coupling(width))
+    return measure(steps, seed, lambda: SwappedCoupling(width))
 
 
 def control(steps, seed):

@@ -18,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, at_most
 from gnomon.tangent import kappa
 
 
-class Net(nn.Module):
+class ColumnTanhNet(nn.Module):
     """sum_i v_i tanh(w_i x) / sqrt(m)."""
 
     def __init__(self, width):
@@ -51,7 +51,7 @@ def correlations(widths, scales, repetitions, own):
     x, y = torch.randn(repetitions, 4, 3).double(), torch.randn(repetitions, 4, 1).double()
     numbers, measured = [], []
     for width in widths:
-        nets = [Net(width) for _ in range(repetitions)]
+        nets = [ColumnTanhNet(width) for _ in range(repetitions)]
         draws = list(zip(nets, x, y, strict=True))
         for alpha in scales if own else [1.0]:
             told = [kappa(*draw, alpha=alpha, centered=True, starts=1, iterations=2).value for draw in draws]

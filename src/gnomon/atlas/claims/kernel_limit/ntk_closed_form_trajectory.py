@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.tangent import ntk
 
 
-class Net(nn.Module):
+class TwoLayerTanhNet(nn.Module):
     """sum_i v_i tanh(w_i x) / sqrt(m)."""
 
     def __init__(self, d, width):
@@ -30,7 +30,7 @@ class Net(nn.Module):
 def problem(n, width, seed):
     """The network, n points of a circle, labels of size 1, and four times from the fast modes to the slow ones."""
     torch.manual_seed(seed)
-    net, x, y = Net(2, width), torch.randn(n, 2).double(), torch.randn(n).double()
+    net, x, y = TwoLayerTanhNet(2, width), torch.randn(n, 2).double(), torch.randn(n).double()
     x = x * (2 / x.square().sum(1, keepdim=True)).sqrt()
     y = y / y.square().mean().sqrt()  # small labels would not move the kernel of the control
     return net, x, y, torch.tensor([0.1, 0.3, 1.0, 3.0]).double()

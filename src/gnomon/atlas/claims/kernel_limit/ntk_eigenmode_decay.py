@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.tangent import ntk
 
 
-class Net(nn.Module):
+class ThreeInputTanhNet(nn.Module):
     """sum_i v_i tanh(w_i x) / sqrt(m)."""
 
     def __init__(self, width):
@@ -31,7 +31,7 @@ class Net(nn.Module):
 def problem(n, width, seed):
     """The network, its points, and as labels the eigenvectors of its kernel with the three largest eigenvalues."""
     torch.manual_seed(seed)
-    net, x = Net(width), torch.randn(n, 3).double()
+    net, x = ThreeInputTanhNet(width), torch.randn(n, 3).double()
     labels = torch.linalg.eigh(ntk(net, x)).eigenvectors[:, -3:].T
     return net, x, labels, torch.tensor([0.2, 0.6, 1.2]).double()
 

@@ -27,7 +27,7 @@ def predicted(d, n, eps, seed):
     return np.full(n, eps * problem(d, n, seed)[0].abs().sum())
 
 
-class Score(torch.nn.Module):
+class BentLinearScore(torch.nn.Module):
     """Scores +- (w x) / 2, bent by ``bend``."""
 
     def __init__(self, w, bend):
@@ -42,7 +42,7 @@ class Score(torch.nn.Module):
 def lowered(bend, d, n, eps, seed):
     """By how much the margin falls under the attack."""
     w, x = problem(d, n, seed)
-    net = Score(w, bend)
+    net = BentLinearScore(w, bend)
     moved = attack(net, (x, torch.zeros(n).long()), eps=eps, bounds=(-1e6, 1e6), method=FGSM()).examples
     with torch.no_grad():
         before, after = (f[:, 0] - f[:, 1] for f in (net(x), net(moved)))

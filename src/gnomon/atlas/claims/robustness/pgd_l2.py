@@ -18,7 +18,7 @@ from gnomon.robustness.attacks.threat import Threat
 LINEAR = "the loss is a function of a linear score"
 
 
-class Score(torch.nn.Module):
+class TwoClassScore(torch.nn.Module):
     """Two scores -+ w x, or with a bend."""
 
     def __init__(self, w, bend):
@@ -44,7 +44,7 @@ def predicted(d, eps, seed):
 
 def ascended(bend, d, eps, seed):
     """Moves of the attack from zero, after one step and after twenty; all examples are far from the border."""
-    net = Score(problem(d, seed), bend)
+    net = TwoClassScore(problem(d, seed), bend)
     with torch.no_grad():
         x = torch.zeros(1, d, dtype=torch.float64)
         label = torch.tensor([0])
@@ -52,13 +52,13 @@ def ascended(bend, d, eps, seed):
     moves = []
     for steps in (1, 20):
         # the score at zero is no decision: a constant keeps the example right all along
-        shifted = torch.nn.Sequential(net, Shift())
+        shifted = torch.nn.Sequential(net, RaisedFirstScore())
         with Victim(shifted, "pgd").attacked() as victim:
             moves.append(PGD(steps, 0.25).run(victim, x, label, threat, generator)[0])
     return torch.cat(moves)
 
 
-class Shift(torch.nn.Module):
+class RaisedFirstScore(torch.nn.Module):
     """The first score raised."""
 
     def forward(self, f):  # noqa: D102

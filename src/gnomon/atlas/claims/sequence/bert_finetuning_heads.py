@@ -34,7 +34,7 @@ def batch(count, told):
     return x, labels if told else tuple(y[other] for y in labels)
 
 
-class Encoder(nn.Module):
+class ThreeHeadEncoder(nn.Module):
     """One transformer layer and three heads, equation (1)."""
 
     def __init__(self, width):
@@ -53,7 +53,7 @@ class Encoder(nn.Module):
 def shares(told, steps, seed):
     """Right answers of the four outputs on fresh sequences."""
     torch.manual_seed(seed)
-    net = Encoder(32)
+    net = ThreeHeadEncoder(32)
     optimizer = torch.optim.Adam(net.parameters(), lr=5e-3)
     for _ in range(steps):
         x, labels = batch(64, told)

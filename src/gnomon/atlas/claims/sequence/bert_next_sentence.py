@@ -29,7 +29,7 @@ def pairs(count, related):
     return torch.cat([marks[:, :1], a, marks[:, 1:], b], 1), follows
 
 
-class Encoder(nn.Module):
+class SentencePairEncoder(nn.Module):
     """Embeddings, places and segments, two layers, a head on the first token."""
 
     def __init__(self, width):
@@ -52,7 +52,7 @@ class Encoder(nn.Module):
 def accuracy(related, steps, seed):
     """On fresh pairs, after Adam."""
     torch.manual_seed(seed)
-    net = Encoder(16)
+    net = SentencePairEncoder(16)
     optimizer = torch.optim.Adam(net.parameters(), lr=5e-3)
     for _ in range(steps):
         x, y = pairs(32, related)
