@@ -10,10 +10,19 @@ MADE = ("problem", "inputs", "data", "net")
 """Names of functions of a claim that make its inputs."""
 
 
+ROLES = ("predicted", "observed", "control")
+"""Names that a claim may assign instead of define."""
+
+
 def shared(code: str) -> set[str]:
     """Names from gnomon, or defined in the file, that both sides reach and that make no inputs."""
     tree = ast.parse(code)
-    defined = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    defined: dict[str, ast.stmt] = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    defined |= {
+        node.targets[0].id: node
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in ROLES
+    }
     imported = {
         alias.asname or alias.name
         for node in tree.body
@@ -25,7 +34,7 @@ def shared(code: str) -> set[str]:
     return _reached("predicted", defined, imported) & _reached("observed", defined, imported)
 
 
-def _reached(name: str, defined: dict[str, ast.FunctionDef], imported: set[str]) -> set[str]:
+def _reached(name: str, defined: dict[str, ast.stmt], imported: set[str]) -> set[str]:
     seen: set[str] = set()
     todo = [name]
     while todo:

@@ -155,3 +155,5 @@ def predicted(n): return helper(problem(n))
 def observed(n): return limit(problem(n))
 """
     assert shared(code) == {"limit"}
+    filled = code.replace("def observed(n): return limit(problem(n))", "observed = partial(helper, n=3)")
+    assert shared(filled) == {"limit", "helper"}

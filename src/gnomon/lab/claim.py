@@ -19,6 +19,7 @@ that name the parameters they use; the reader may set those to other values.
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import ModuleType
 from typing import Any, Literal
 
@@ -105,7 +106,7 @@ class Claim(Record):
         known = {*self.parameters, "seed"}
         for role in ROLES:
             function = getattr(self, role)
-            unknown = set() if function is _in_module else set(inspect.signature(function).parameters) - known
+            unknown = set() if function is _in_module else _open(function) - known
             if unknown:
                 raise InputError(f"Claim({self.id!r}): {role} uses {sorted(unknown)}, which are no parameters.")
 
@@ -128,12 +129,20 @@ class Claim(Record):
 
 
 def used(function: Callable[..., Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the parameters that a function names.
+    """Those of the parameters that a function names; a partial has filled in some already.
 
     >>> used(lambda width, seed: None, {"width": 8, "depth": 2, "seed": 0})
     {'width': 8, 'seed': 0}
+    >>> used(partial(lambda width, broken: None, broken=True), {"width": 8})
+    {'width': 8}
     """
-    return {name: parameters[name] for name in inspect.signature(function).parameters}
+    return {name: value for name, value in parameters.items() if name in _open(function)}
+
+
+def _open(function: Callable[..., Any]) -> set[str]:
+    """Names of the arguments that a caller has to give."""
+    filled = function.keywords if isinstance(function, partial) else {}
+    return set(inspect.signature(function).parameters) - set(filled)
 
 
 def _read(claim: str, name: str, value: Any, default: Any) -> Any:

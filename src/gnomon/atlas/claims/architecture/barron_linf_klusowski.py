@@ -6,6 +6,8 @@ Units drawn independently have m^(-1/2). The factor nu is sometimes left out.
 Reference: [klusowski2018approximation].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -43,14 +45,8 @@ def errors(stratified, repeats, seed):
     return np.array(sides, dtype=float) ** 2, np.array(rows)
 
 
-def observed(repeats, seed):
-    """From cells."""
-    return errors(True, repeats, seed)
-
-
-def control(repeats, seed):
-    """Independently."""
-    return errors(False, repeats, seed)
+observed = partial(errors, stratified=True)  # From cells.
+control = partial(errors, stratified=False)  # Independently.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [lecun1998gradient].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -36,14 +38,8 @@ def layer(turned, channels, side, kernel, seed):
     return torch.nn.functional.conv2d(x[None], w.flip(2, 3) if turned else w)[0].numpy()
 
 
-def observed(channels, side, kernel, seed):
-    """Turned."""
-    return layer(True, channels, side, kernel, seed)
-
-
-def control(channels, side, kernel, seed):
-    """As it is."""
-    return layer(False, channels, side, kernel, seed)
+observed = partial(layer, turned=True)  # Turned.
+control = partial(layer, turned=False)  # As it is.
 
 
 CLAIM = Claim(

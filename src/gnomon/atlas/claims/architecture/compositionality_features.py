@@ -6,6 +6,8 @@ at as many parameters. It stands for edges, textures and parts of objects, which
 Reference: [poggio2017why].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
@@ -72,14 +74,8 @@ def errors(target, examples, steps, repeats, seed):
     return {name: np.array(values) for name, values in found.items()}
 
 
-def observed(examples, steps, repeats, seed):
-    """Parts of parts."""
-    return errors(tree, examples, steps, repeats, seed)
-
-
-def control(examples, steps, repeats, seed):
-    """A target of other parts."""
-    return errors(across, examples, steps, repeats, seed)
+observed = partial(errors, target=tree)  # Parts of parts.
+control = partial(errors, target=across)  # A target of other parts.
 
 
 CLAIM = Claim(

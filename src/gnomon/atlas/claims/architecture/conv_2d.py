@@ -5,6 +5,8 @@
 Reference: [lecun1998gradient].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -38,14 +40,8 @@ def by_torch(turn, side, kernel, seed):
     return torch.nn.functional.conv2d(x, w.flip(2, 3) if turn else w)[0, 0].numpy()
 
 
-def observed(side, kernel, seed):
-    """Turned."""
-    return by_torch(True, side, kernel, seed)
-
-
-def control(side, kernel, seed):
-    """As it is."""
-    return by_torch(False, side, kernel, seed)
+observed = partial(by_torch, turn=True)  # Turned.
+control = partial(by_torch, turn=False)  # As it is.
 
 
 CLAIM = Claim(

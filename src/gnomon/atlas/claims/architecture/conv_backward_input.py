@@ -5,6 +5,8 @@
 Reference: [lecun1998gradient].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -39,14 +41,8 @@ def spread(turn, side, kernel, seed):
     return found
 
 
-def observed(side, kernel, seed):
-    """As it is."""
-    return spread(False, side, kernel, seed)
-
-
-def control(side, kernel, seed):
-    """Turned."""
-    return spread(True, side, kernel, seed)
+observed = partial(spread, turn=False)  # As it is.
+control = partial(spread, turn=True)  # Turned.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [lecun1998gradient].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -36,14 +38,8 @@ def correlated(turn, side, kernel, seed):
     return np.array([[(delta * x[m : m + size, n : n + size]).sum() for n in range(kernel)] for m in range(kernel)])
 
 
-def observed(side, kernel, seed):
-    """A cross-correlation."""
-    return correlated(False, side, kernel, seed)
-
-
-def control(side, kernel, seed):
-    """A convolution."""
-    return correlated(True, side, kernel, seed)
+observed = partial(correlated, turn=False)  # A cross-correlation.
+control = partial(correlated, turn=True)  # A convolution.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ so that the slopes differ by 1/2. A jump is a pair of steep ReLU units; the line
 Reference: [suzuki2019adaptivity], [donoho1998minimax].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -50,14 +52,8 @@ def difference(target, sizes, repeats, seed):
     return kernel - network
 
 
-def observed(sizes, repeats, seed):
-    """Two jumps."""
-    return difference(lambda x: ((x > 0.31) & (x < 0.74)) * 2.0, sizes, repeats, seed)
-
-
-def control(sizes, repeats, seed):
-    """A wave."""
-    return difference(lambda x: np.cos(2 * np.pi * x), sizes, repeats, seed)
+observed = partial(difference, target=lambda x: ((x > 0.31) & (x < 0.74)) * 2.0)  # Two jumps.
+control = partial(difference, target=lambda x: np.cos(2 * np.pi * x))  # A wave.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ A bit sees a signal of size d^(k-1) and n random terms of variance (2k-3)!! d^(k
 Reference: [krotov2016dense].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -45,14 +47,8 @@ def capacities(order, sizes, repeats, seed):
     return np.array(sizes, dtype=float), np.array(found)
 
 
-def observed(sizes, repeats, seed):
-    """Third order."""
-    return capacities(3, sizes, repeats, seed)
-
-
-def control(sizes, repeats, seed):
-    """Second order, the classical network."""
-    return capacities(2, sizes, repeats, seed)
+observed = partial(capacities, order=3)  # Third order.
+control = partial(capacities, order=2)  # Second order, the classical network.
 
 
 CLAIM = Claim(

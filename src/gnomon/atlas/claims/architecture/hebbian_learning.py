@@ -7,6 +7,8 @@ The field of a bit is +-1 and crosstalk of variance n / d: at n = d / 33 a bit t
 Reference: [hopfield1982neural].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -38,14 +40,8 @@ def overlaps(times, units, patterns, seed):
     return np.array([float((s.numpy() * x).mean()) for s in (first, second)])
 
 
-def observed(units, patterns, seed):
-    """Few."""
-    return overlaps(1, units, patterns, seed)
-
-
-def control(units, patterns, seed):
-    """Many."""
-    return overlaps(12, units, patterns, seed)
+observed = partial(overlaps, times=1)  # Few.
+control = partial(overlaps, times=12)  # Many.
 
 
 CLAIM = Claim(

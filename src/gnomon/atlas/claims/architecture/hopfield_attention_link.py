@@ -10,6 +10,8 @@ arrives at it, with an error of at most 2 (n - 1) R exp(-b (gap - 2 R distance))
 Reference: [ramsauer2021hopfield], Theorems 1 and 4.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -49,14 +51,8 @@ def steps(well, patterns, size, seed):
     return torch.cat((moved.flatten(), step(near, 50.0).flatten(), rise))
 
 
-def observed(patterns, size, seed):
-    """Exponentials; b = 50 leaves about exp(-48) of (2)."""
-    return steps(lambda u: torch.logsumexp(u, 1), patterns, size, seed)
-
-
-def control(patterns, size, seed):
-    """Squares, the energy of the classical Hopfield network."""
-    return steps(lambda u: (u**2).sum(1) / 2, patterns, size, seed)
+observed = partial(steps, well=lambda u: torch.logsumexp(u, 1))  # Exponentials; b = 50 leaves about exp(-48) of (2).
+control = partial(steps, well=lambda u: (u**2).sum(1) / 2)  # Squares, the energy of the classical Hopfield network.
 
 
 CLAIM = Claim(

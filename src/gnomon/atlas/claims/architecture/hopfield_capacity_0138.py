@@ -6,6 +6,8 @@ It is sometimes printed as d / n = 0.138.
 Reference: [amit1985storing].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -35,14 +37,8 @@ def measured(loads, units, seed):
     return np.array([overlap(loads[0], units, rng), 1 - overlap(loads[1], units, rng)])
 
 
-def observed(units, seed):
-    """Loads on both sides."""
-    return measured((0.1, 0.25), units, seed)
-
-
-def control(units, seed):
-    """Loads of the other reading: units over patterns."""
-    return measured((0.3, 0.05), units, seed)
+observed = partial(measured, loads=(0.1, 0.25))  # Loads on both sides.
+control = partial(measured, loads=(0.3, 0.05))  # Loads of the other reading: units over patterns.
 
 
 CLAIM = Claim(

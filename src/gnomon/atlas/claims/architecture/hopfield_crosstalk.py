@@ -5,6 +5,7 @@
 Reference: [amit1985storing].
 """
 
+from functools import partial
 from math import erf, sqrt
 
 import numpy as np
@@ -34,14 +35,8 @@ def flips(common, units, loads, repeats, seed):
     return np.array(found)
 
 
-def observed(units, loads, repeats, seed):
-    """Independent patterns."""
-    return flips(0.0, units, loads, repeats, seed)
-
-
-def control(units, loads, repeats, seed):
-    """Patterns with a part in common."""
-    return flips(0.3, units, loads, repeats, seed)
+observed = partial(flips, common=0.0)  # Independent patterns.
+control = partial(flips, common=0.3)  # Patterns with a part in common.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [hopfield1982neural].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -33,14 +35,8 @@ def rises(skew, units, networks, seed):
     return np.array(found)
 
 
-def observed(units, networks, seed):
-    """Symmetric weights."""
-    return rises(0.0, units, networks, seed)
-
-
-def control(units, networks, seed):
-    """Others."""
-    return rises(1.0, units, networks, seed)
+observed = partial(rises, skew=0.0)  # Symmetric weights.
+control = partial(rises, skew=1.0)  # Others.
 
 
 CLAIM = Claim(

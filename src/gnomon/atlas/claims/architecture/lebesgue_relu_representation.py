@@ -5,6 +5,8 @@
 Reference: [lebesgue1898approximation].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -35,14 +37,8 @@ def network(jump, pieces, seed):
     return line + (hidden @ torch.from_numpy(np.diff(slopes))).numpy() + jump * (x > knots[len(knots) // 2])
 
 
-def observed(pieces, seed):
-    """A continuous function."""
-    return network(0.0, pieces, seed)
-
-
-def control(pieces, seed):
-    """The same with a jump, which no relu units have."""
-    return network(0.5, pieces, seed)
+observed = partial(network, jump=0.0)  # A continuous function.
+control = partial(network, jump=0.5)  # The same with a jump, which no relu units have.
 
 
 CLAIM = Claim(

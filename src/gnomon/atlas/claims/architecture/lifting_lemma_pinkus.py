@@ -6,6 +6,7 @@ for directions w_j in general position; then phi(w.x + b) is dense where phi(a z
 Reference: [pinkus1999approximation].
 """
 
+from functools import partial
 from math import comb
 
 import numpy as np
@@ -36,14 +37,8 @@ def fitted(missing, variables, degree, seed):
     return ridges @ np.linalg.lstsq(ridges, y, rcond=None)[0]
 
 
-def observed(variables, degree, seed):
-    """As many as are needed."""
-    return fitted(0, variables, degree, seed)
-
-
-def control(variables, degree, seed):
-    """One fewer."""
-    return fitted(1, variables, degree, seed)
+observed = partial(fitted, missing=0)  # As many as are needed.
+control = partial(fitted, missing=1)  # One fewer.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [lecun1998gradient].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -40,14 +42,8 @@ def routed(share, side, seed):
     return found
 
 
-def observed(side, seed):
-    """To the maximum."""
-    return routed(0.0, side, seed)
-
-
-def control(side, seed):
-    """To all, as the mean does."""
-    return routed(1.0, side, seed)
+observed = partial(routed, share=0.0)  # To the maximum.
+control = partial(routed, share=1.0)  # To all, as the mean does.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ The number is one that some weights reach, not one that every network has.
 Reference: [montufar2014number], Theorem 5.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -40,14 +42,8 @@ def pieces(folding, widths, depths, seed):
     return np.array(found)
 
 
-def observed(widths, depths, seed):
-    """Folds."""
-    return pieces(True, widths, depths, seed)
-
-
-def control(widths, depths, seed):
-    """PyTorch's random weights, which fold nothing."""
-    return pieces(False, widths, depths, seed)
+observed = partial(pieces, folding=True)  # Folds.
+control = partial(pieces, folding=False)  # PyTorch's random weights, which fold nothing.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [chen2018neural].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -39,14 +41,8 @@ def errors(power, width, seed):
     return np.array(depths, dtype=float), np.array(found)
 
 
-def observed(width, seed):
-    """Step 1 / L."""
-    return errors(1.0, width, seed)
-
-
-def control(width, seed):
-    """Step 1 / sqrt(L)."""
-    return errors(0.5, width, seed)
+observed = partial(errors, power=1.0)  # Step 1 / L.
+control = partial(errors, power=0.5)  # Step 1 / sqrt(L).
 
 
 CLAIM = Claim(

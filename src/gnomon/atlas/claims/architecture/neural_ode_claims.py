@@ -6,6 +6,8 @@ The best increasing answer to a decreasing target is a constant.
 Reference: [dupont2019augmented], [chen2018neural].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
@@ -45,14 +47,8 @@ def trained(dimensions, points, steps, seeds, seed):
     return np.array(found)
 
 
-def observed(points, steps, seeds, seed):
-    """On a line."""
-    return trained(1, points, steps, seeds, seed)
-
-
-def control(points, steps, seeds, seed):
-    """In a plane."""
-    return trained(2, points, steps, seeds, seed)
+observed = partial(trained, dimensions=1)  # On a line.
+control = partial(trained, dimensions=2)  # In a plane.
 
 
 CLAIM = Claim(

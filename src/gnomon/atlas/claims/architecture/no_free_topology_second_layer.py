@@ -5,6 +5,8 @@
 Reference: [hecht1990algebraic].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -32,14 +34,8 @@ def difference(follow, channels, seed):
         return float((b(torch.relu(a(x))) - before).abs().max())
 
 
-def observed(channels, seed):
-    """Followed."""
-    return difference(True, channels, seed)
-
-
-def control(channels, seed):
-    """Not followed."""
-    return difference(False, channels, seed)
+observed = partial(difference, follow=True)  # Followed.
+control = partial(difference, follow=False)  # Not followed.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [devore1993constructive].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -27,14 +29,8 @@ def errors(function, pieces):
     return np.array(pieces, dtype=float), np.array(found)
 
 
-def observed(pieces):
-    """A sine."""
-    return errors(lambda x: np.sin(3 * x + 0.2), pieces)
-
-
-def control(pieces):
-    """A root."""
-    return errors(np.sqrt, pieces)
+observed = partial(errors, function=lambda x: np.sin(3 * x + 0.2))  # A sine.
+control = partial(errors, function=np.sqrt)  # A root.
 
 
 CLAIM = Claim(

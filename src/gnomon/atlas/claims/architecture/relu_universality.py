@@ -8,6 +8,8 @@ The bound is nearly reached: between the two knots around the largest |f''| the 
 Reference: [devore1993constructive], Chapter 7.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -37,14 +39,8 @@ def errors(function, widths):
     return np.array(found)
 
 
-def observed(widths):
-    """A sine with a bend."""
-    return errors(lambda x: np.sin(7 * x) + x**3, widths)
-
-
-def control(widths):
-    """A root, whose second derivative has no bound."""
-    return errors(np.sqrt, widths)
+observed = partial(errors, function=lambda x: np.sin(7 * x) + x**3)  # A sine with a bend.
+control = partial(errors, function=np.sqrt)  # A root, whose second derivative has no bound.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [he2016deep].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -47,14 +49,8 @@ def ratios(depth, width, steps, seeds, seed):
     return np.array([plain / residual for plain, residual in pairs])
 
 
-def observed(depth, width, steps, seeds, seed):
-    """Deep networks."""
-    return ratios(depth, width, steps, seeds, seed)
-
-
-def control(width, steps, seeds, seed):
-    """Networks with one such layer."""
-    return ratios(1, width, steps, seeds, seed)
+observed = ratios  # Deep networks.
+control = partial(ratios, depth=1)  # Networks with one such layer.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ slopes to its right. Then, from the top down, a block moves each plateau to its 
 Reference: [lin2018resnet].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -54,14 +56,8 @@ def errors(skip, plateaus):
     return np.array([np.abs(through(x, build(n), skip) + DOWN - target(x)).mean() for n in plateaus])
 
 
-def observed(plateaus):
-    """With the skip."""
-    return errors(1.0, plateaus)
-
-
-def control(plateaus):
-    """The same units without it."""
-    return errors(0.0, plateaus)
+observed = partial(errors, skip=1.0)  # With the skip.
+control = partial(errors, skip=0.0)  # The same units without it.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [he2016deep].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -44,14 +46,8 @@ def summed(skips, blocks, width, seed):
     return total.numpy()
 
 
-def observed(blocks, width, seed):
-    """With skips."""
-    return summed(True, blocks, width, seed)
-
-
-def control(blocks, width, seed):
-    """Without them."""
-    return summed(False, blocks, width, seed)
+observed = partial(summed, skips=True)  # With skips.
+control = partial(summed, skips=False)  # Without them.
 
 
 CLAIM = Claim(

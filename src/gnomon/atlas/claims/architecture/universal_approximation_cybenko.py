@@ -7,6 +7,8 @@ with w the modulus of continuity: near x at most one step is neither 0 nor 1.
 Reference: [cybenko1989approximation].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -35,14 +37,9 @@ def errors(unit, units):
     return np.array(found)
 
 
-def observed(units):
-    """Sigmoids, by tanh for the sake of large arguments."""
-    return errors(lambda z: 0.5 * (1 + np.tanh(z / 2)), units)
-
-
-def control(units):
-    """Waves."""
-    return errors(lambda z: 0.5 * (1 + np.sin(z)), units)
+# Sigmoids, by tanh for the sake of large arguments.
+observed = partial(errors, unit=lambda z: 0.5 * (1 + np.tanh(z / 2)))
+control = partial(errors, unit=lambda z: 0.5 * (1 + np.sin(z)))  # Waves.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [devore1993constructive].
 """
 
+from functools import partial
+
 import numpy as np
 from scipy.stats import binom
 
@@ -27,14 +29,8 @@ def errors(function, degrees):
     return np.array(degrees, dtype=float), np.array(found)
 
 
-def observed(degrees):
-    """A corner."""
-    return errors(lambda x: np.abs(x - 0.5), degrees)
-
-
-def control(degrees):
-    """A parabola, which is smooth."""
-    return errors(lambda x: (x - 0.5) ** 2, degrees)
+observed = partial(errors, function=lambda x: np.abs(x - 0.5))  # A corner.
+control = partial(errors, function=lambda x: (x - 0.5) ** 2)  # A parabola, which is smooth.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [lecun1998gradient].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
@@ -59,14 +61,8 @@ def accuracies(mixed, examples, steps, repeats, seed):
     return {name: np.array(values) for name, values in found.items()}
 
 
-def observed(examples, steps, repeats, seed):
-    """Shifted digits."""
-    return accuracies(False, examples, steps, repeats, seed)
-
-
-def control(examples, steps, repeats, seed):
-    """With their pixels in a random order, the same for all images."""
-    return accuracies(True, examples, steps, repeats, seed)
+observed = partial(accuracies, mixed=False)  # Shifted digits.
+control = partial(accuracies, mixed=True)  # With their pixels in a random order, the same for all images.
 
 
 CLAIM = Claim(

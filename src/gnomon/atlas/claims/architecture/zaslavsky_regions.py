@@ -5,6 +5,7 @@
 Reference: [zaslavsky1975facing].
 """
 
+from functools import partial
 from math import comb
 
 import numpy as np
@@ -34,14 +35,8 @@ def counted(spread, units, radius):
     return np.array(found)
 
 
-def observed(units, radius):
-    """Lines of different angles, their crossings all inside the square."""
-    return counted(1.0, units, radius)
-
-
-def control(units, radius):
-    """Parallel lines."""
-    return counted(0.0, units, radius)
+observed = partial(counted, spread=1.0)  # Lines of different angles, their crossings all inside the square.
+control = partial(counted, spread=0.0)  # Parallel lines.
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ elu(x) = x for x >= 0 and alpha (e^x - 1) for x < 0, so
 Reference: [clevert2016fast].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -27,14 +29,8 @@ def slopes(alphas, place):
     return [[(right - here) / STEP, (here - left) / STEP] for here, right, left in values]
 
 
-def observed(alphas):
-    """At zero."""
-    return slopes(alphas, 0.0)
-
-
-def control(alphas):
-    """At minus one, where the slope is alpha / e on both sides."""
-    return slopes(alphas, -1.0)
+observed = partial(slopes, place=0.0)  # At zero.
+control = partial(slopes, place=-1.0)  # At minus one, where the slope is alpha / e on both sides.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ max(<w, x> + b, 0) is the ReLU, max(x, -x) the absolute value.
 Reference: [goodfellow2013maxout].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -37,14 +39,8 @@ def gaps(points, d, difference):
     return torch.cat([jensen, -relu.abs(), -absolute.abs()])
 
 
-def observed(points, d):
-    """Maxout units."""
-    return gaps(points, d, 0.0)
-
-
-def control(points, d):
-    """The difference of two units."""
-    return gaps(points, d, 1.0)
+observed = partial(gaps, difference=0.0)  # Maxout units.
+control = partial(gaps, difference=1.0)  # The difference of two units.
 
 
 CLAIM = Claim(

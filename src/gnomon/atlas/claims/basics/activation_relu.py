@@ -3,6 +3,8 @@
 |relu(a) - relu(b)| <= |a - b|  with equality for a, b >= 0,    relu(c z) = c relu(z)  for c >= 0     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -23,14 +25,8 @@ def ratio_and_defect(pairs, factors):
     return [float(ratio.max()), float(((c * a).relu() - c * a.relu()).abs().max())]
 
 
-def observed(pairs):
-    """Factors of absolute values."""
-    return ratio_and_defect(pairs, torch.abs)
-
-
-def control(pairs):
-    """Factors of both signs."""
-    return ratio_and_defect(pairs, lambda c: c)
+observed = partial(ratio_and_defect, factors=torch.abs)  # Factors of absolute values.
+control = partial(ratio_and_defect, factors=lambda c: c)  # Factors of both signs.
 
 
 CLAIM = Claim(

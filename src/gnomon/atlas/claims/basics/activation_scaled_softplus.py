@@ -8,6 +8,8 @@ keeps E[s(z)^2] = 1 from layer to layer; for beta = 5 it is 1.4044.
 Reference: [geiger2020disentangling].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -31,14 +33,8 @@ def factors(beta, samples, repetitions, seed, scale):
     return (np.logaddexp(0, beta * z) ** 2).mean(1) ** -0.5 * beta
 
 
-def observed(beta, samples, repetitions, seed):
-    """Standard normal samples."""
-    return factors(beta, samples, repetitions, seed, 1.0)
-
-
-def control(beta, samples, repetitions, seed):
-    """A tenth more variance."""
-    return factors(beta, samples, repetitions, seed, 1.1**0.5)
+observed = partial(factors, scale=1.0)  # Standard normal samples.
+control = partial(factors, scale=1.1**0.5)  # A tenth more variance.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ With z^l = W_l h^{l-1} + b_l, h^l = tanh(z^l) and the loss |h^L - y|^2 / 2, the 
 Reference: [rumelhart1986learning].
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -57,14 +59,8 @@ def differences(width, depth, seed, move):
     return torch.stack(found)
 
 
-def observed(width, depth, seed):
-    """Differences of the loss."""
-    return differences(width, depth, seed, 0.0)
-
-
-def control(width, depth, seed):
-    """At another input."""
-    return differences(width, depth, seed, 0.1)
+observed = partial(differences, move=0.0)  # Differences of the loss.
+control = partial(differences, move=0.1)  # At another input.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 y_i = s(<w_i, x> + b_i),    dy_i / dw_j = s'(<w_i, x> + b_i) x 1{i = j}                              (1)
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
@@ -37,14 +39,8 @@ def layer(n, m, seed, activation):
     return torch.cat([module(x), slopes.flatten()])
 
 
-def observed(n, m, seed):
-    """With tanh."""
-    return layer(n, m, seed, nn.Tanh())
-
-
-def control(n, m, seed):
-    """With softmax, which mixes the units."""
-    return layer(n, m, seed, nn.Softmax(-1))
+observed = partial(layer, activation=nn.Tanh())  # With tanh.
+control = partial(layer, activation=nn.Softmax(-1))  # With softmax, which mixes the units.
 
 
 CLAIM = Claim(

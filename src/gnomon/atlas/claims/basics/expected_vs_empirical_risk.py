@@ -8,6 +8,8 @@ Here the classes are Gaussians N(+-m e, I) and the rule is the sign of <w, x> wi
 Reference: [vapnik1971uniform].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -35,14 +37,8 @@ def errors(n, repetitions, seed, candidates):
     return np.stack([(first + second) / 2, n * (first - second) ** 2 / 2], 1)
 
 
-def observed(n, repetitions, seed):
-    """One classifier."""
-    return errors(n, repetitions, seed, [TILT])
-
-
-def control(n, repetitions, seed):
-    """The better of two with the same risk, chosen on the same data."""
-    return errors(n, repetitions, seed, [TILT, -TILT])
+observed = partial(errors, candidates=[TILT])  # One classifier.
+control = partial(errors, candidates=[TILT, -TILT])  # The better of two with the same risk, chosen on the same data.
 
 
 CLAIM = Claim(

@@ -9,6 +9,8 @@ Both have the same width; the random ones get the best output weights (ridge, th
 Reference: [yehudai2019power].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, at_most
@@ -50,14 +52,8 @@ def ratios(nets, d, n, width, steps, seed, learn):
     return ((test @ w).relu() @ v - target).square().mean((1, 2)).detach() / fixed
 
 
-def observed(nets, d, n, width, steps, seed):
-    """All weights are trained."""
-    return ratios(nets, d, n, width, steps, seed, True)
-
-
-def control(nets, d, n, width, steps, seed):
-    """Only the output weights are trained."""
-    return ratios(nets, d, n, width, steps, seed, False)
+observed = partial(ratios, learn=True)  # All weights are trained.
+control = partial(ratios, learn=False)  # Only the output weights are trained.
 
 
 CLAIM = Claim(

@@ -11,6 +11,8 @@ With a hundred and fifty images this is refuted: the designed features know of e
 Reference: [lecun1998gradient].
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 from torch.nn import functional
@@ -69,14 +71,8 @@ def gaps(n, epochs, repetitions, seed, rate):
     return found
 
 
-def observed(n, epochs, repetitions, seed):
-    """A trained network."""
-    return gaps(n, epochs, repetitions, seed, 0.005)
-
-
-def control(n, epochs, repetitions, seed):
-    """The same network, hardly trained."""
-    return gaps(n, 1, repetitions, seed, 0.0001)
+observed = partial(gaps, rate=0.005)  # A trained network.
+control = partial(gaps, epochs=1, rate=0.0001)  # The same network, hardly trained.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ and the mean becomes A m, the average of m over all shifts. So the variance of t
 and (|m|^2 - |A m|^2) / V' is the share of the shift; the rest is what differs between the images themselves.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -50,14 +52,8 @@ def variances(n, repetitions, seed, reach):
     return np.array(rows)
 
 
-def observed(n, repetitions, seed):
-    """All 64 shifts."""
-    return variances(n, repetitions, seed, 8)
-
-
-def control(n, repetitions, seed):
-    """Shifts by 0 or 1 only."""
-    return variances(n, repetitions, seed, 2)
+observed = partial(variances, reach=8)  # All 64 shifts.
+control = partial(variances, reach=2)  # Shifts by 0 or 1 only.
 
 
 CLAIM = Claim(

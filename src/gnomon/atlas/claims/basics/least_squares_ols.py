@@ -9,6 +9,8 @@ largest |t| of t^2 - (1 + m - 1/k) t + m = 0, k the condition number of X X^T.
 Reference: [efron2004least], for the diabetes data.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -46,14 +48,8 @@ def descend(steps, decay):
     return w
 
 
-def observed(steps):
-    """Plain descent."""
-    return descend(steps, 0.0)
-
-
-def control(steps):
-    """With weight decay."""
-    return descend(steps, 0.01)
+observed = partial(descend, decay=0.0)  # Plain descent.
+control = partial(descend, decay=0.01)  # With weight decay.
 
 
 CLAIM = Claim(

@@ -9,6 +9,8 @@ itself such a function, so
 Reference: [bach2017breaking], section 1, for the curse of Lipschitz functions.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -49,14 +51,8 @@ def waves(x, center, height):
     return np.sin(1000 * np.linalg.norm(x[:, None] - center, axis=2) + height).mean(1)
 
 
-def observed(sizes, functions, points, seed):
-    """Cones."""
-    return powers(sizes, functions, points, seed, cones)
-
-
-def control(sizes, functions, points, seed):
-    """Steep waves."""
-    return powers(sizes, functions, points, seed, waves)
+observed = partial(powers, function=cones)  # Cones.
+control = partial(powers, function=waves)  # Steep waves.
 
 
 CLAIM = Claim(

@@ -9,6 +9,8 @@ which has no closed form. Newton's method: w <- w - H^{-1} g with H = X^T D X / 
 Reference: [cox1958regression].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch.nn import functional
@@ -50,14 +52,9 @@ def descend(ridge, steps, loss):
     return torch.vstack([w.detach(), single])
 
 
-def observed(ridge, steps):
-    """Cross-entropy."""
-    return descend(ridge, steps, functional.binary_cross_entropy_with_logits)
-
-
-def control(ridge, steps):
-    """The squared error of the probability."""
-    return descend(ridge, steps, lambda z, y, **options: functional.mse_loss(z.sigmoid(), y, **options))
+observed = partial(descend, loss=functional.binary_cross_entropy_with_logits)  # Cross-entropy.
+# The squared error of the probability.
+control = partial(descend, loss=lambda z, y, **options: functional.mse_loss(z.sigmoid(), y, **options))
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 L(p) = -mean(y) log p - (1 - mean(y)) log(1 - p),    L'(p) = 0  at  p = mean(y)                      (1)
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch.nn import functional
@@ -34,14 +36,8 @@ def minimum(n, seed, loss):
     return [found.x, found.fun]
 
 
-def observed(n, seed):
-    """Torch's binary cross-entropy."""
-    return minimum(n, seed, functional.binary_cross_entropy)
-
-
-def control(n, seed):
-    """The mean distance, whose minimum is the median."""
-    return minimum(n, seed, functional.l1_loss)
+observed = partial(minimum, loss=functional.binary_cross_entropy)  # Torch's binary cross-entropy.
+control = partial(minimum, loss=functional.l1_loss)  # The mean distance, whose minimum is the median.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 l(z, y) = -z_y + log sum_v e^{z_v},    dl / dz = softmax(z) - e_y                                    (1)
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch.nn import functional
@@ -33,14 +35,9 @@ def measured(n, classes, seed, before):
     return torch.cat([losses[:, None], torch.autograd.grad(losses.sum(), z)[0]], 1)
 
 
-def observed(n, classes, seed):
-    """Scores go into the loss."""
-    return measured(n, classes, seed, lambda z: z)
-
-
-def control(n, classes, seed):
-    """A softmax is taken before the loss, which takes it again: a common mistake."""
-    return measured(n, classes, seed, lambda z: z.softmax(1))
+observed = partial(measured, before=lambda z: z)  # Scores go into the loss.
+# A softmax is taken before the loss, which takes it again: a common mistake.
+control = partial(measured, before=lambda z: z.softmax(1))
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 grad (1/N) sum (y_i - <w, x_i>)^2 = (2/N) X^T (X w - y),    grad (1/2) |X w - y|^2 = X^T (X w - y)   (1)
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch.nn import functional
@@ -32,14 +34,8 @@ def gradients(n, d, seed, reduction):
     return torch.stack([torch.autograd.grad(loss, w)[0] for loss in losses])
 
 
-def observed(n, d, seed):
-    """The mean."""
-    return gradients(n, d, seed, "mean")
-
-
-def control(n, d, seed):
-    """The sum."""
-    return gradients(n, d, seed, "sum")
+observed = partial(gradients, reduction="mean")  # The mean.
+control = partial(gradients, reduction="sum")  # The sum.
 
 
 CLAIM = Claim(

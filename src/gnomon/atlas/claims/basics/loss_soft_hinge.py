@@ -7,6 +7,8 @@ sp(x) = ln(1 + e^{beta x}) / beta satisfies sp(x) - max(0, x) = ln(1 + e^{-beta 
 Reference: [geiger2020disentangling], for the loss.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch.nn import functional
@@ -31,14 +33,8 @@ def gaps(sharpness, points, factor):
     return found
 
 
-def observed(sharpness, points):
-    """Torch's softplus, which divides by beta."""
-    return gaps(sharpness, points, lambda beta: 1.0)
-
-
-def control(sharpness, points):
-    """Not divided."""
-    return gaps(sharpness, points, lambda beta: beta)
+observed = partial(gaps, factor=lambda beta: 1.0)  # Torch's softplus, which divides by beta.
+control = partial(gaps, factor=lambda beta: beta)  # Not divided.
 
 
 CLAIM = Claim(

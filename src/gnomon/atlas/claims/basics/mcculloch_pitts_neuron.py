@@ -9,6 +9,7 @@ Two layers of such neurons compute XOR = (x1 or x2) and not (x1 and x2).
 Reference: [mcculloch1943logical].
 """
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -38,14 +39,8 @@ def counts(largest, strengths):
     return [len(functions(n, strengths)) for n in range(1, largest + 1)] + [xor in two, xor in layered]
 
 
-def observed(largest):
-    """All neurons with half-integer thresholds, listed."""
-    return counts(largest, (-1, 1))
-
-
-def control(largest):
-    """Synapses may also be absent."""
-    return counts(largest, (-1, 0, 1))
+observed = partial(counts, strengths=(-1, 1))  # All neurons with half-integer thresholds, listed.
+control = partial(counts, strengths=(-1, 0, 1))  # Synapses may also be absent.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ c = (F F^T + r I)^{-1} y, so for K(x, x') = <f(x), f(x')>
 Reference: [saunders1998ridge].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -40,14 +42,8 @@ def fit(n, d, ridge, seed, weight):
     return features(test) @ np.linalg.solve(f.T @ f + ridge * np.eye(f.shape[1]), f.T @ y)
 
 
-def observed(n, d, ridge, seed):
-    """The features of this kernel: products have the weight sqrt(2)."""
-    return fit(n, d, ridge, seed, 2**0.5)
-
-
-def control(n, d, ridge, seed):
-    """The same functions with other weights: the span is the same, the kernel is not."""
-    return fit(n, d, ridge, seed, 1.0)
+observed = partial(fit, weight=2**0.5)  # The features of this kernel: products have the weight sqrt(2).
+control = partial(fit, weight=1.0)  # The same functions with other weights: the span is the same, the kernel is not.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ convex with gradient K (K c - y + r c). For an invertible K its minimum is
 Reference: [broomhead1988multivariable].
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -66,14 +68,8 @@ def trained(n, width, ridge, seed, parameters):
     return net(test)
 
 
-def observed(n, width, ridge, seed):
-    """Output weights are trained."""
-    return trained(n, width, ridge, seed, ["out"])
-
-
-def control(n, width, ridge, seed):
-    """The centers are trained as well."""
-    return trained(n, width, ridge, seed, ["out", "centers"])
+observed = partial(trained, parameters=["out"])  # Output weights are trained.
+control = partial(trained, parameters=["out", "centers"])  # The centers are trained as well.
 
 
 CLAIM = Claim(

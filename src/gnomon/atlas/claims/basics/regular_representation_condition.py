@@ -9,6 +9,8 @@ trained network on test images than for their pixels.
 Reference: [mallat2016understanding].
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 from torch.nn import functional
@@ -42,14 +44,8 @@ def disagreements(n, steps, repetitions, seed):
     return found
 
 
-def observed(n, steps, repetitions, seed):
-    """A trained network."""
-    return disagreements(n, steps, repetitions, seed)
-
-
-def control(n, repetitions, seed):
-    """The network before training."""
-    return disagreements(n, 0, repetitions, seed)
+observed = disagreements  # A trained network.
+control = partial(disagreements, steps=0)  # The network before training.
 
 
 CLAIM = Claim(

@@ -10,6 +10,8 @@ matter.
 Reference: [mallat2016understanding].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -42,14 +44,8 @@ def distances(n, seed, representation):
     return (x - y).flatten(1).norm(dim=1)
 
 
-def observed(n, seed):
-    """Fourier moduli."""
-    return distances(n, seed, lambda x: torch.fft.fft2(x, norm="ortho").abs())
-
-
-def control(n, seed):
-    """Pixels: non-expansive, not invariant."""
-    return distances(n, seed, lambda x: x)
+observed = partial(distances, representation=lambda x: torch.fft.fft2(x, norm="ortho").abs())  # Fourier moduli.
+control = partial(distances, representation=lambda x: x)  # Pixels: non-expansive, not invariant.
 
 
 CLAIM = Claim(

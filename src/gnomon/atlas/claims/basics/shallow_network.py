@@ -8,6 +8,8 @@ best line, tangent to the inner circle, is right on (1 + 1/3) / 2 of the points;
 Reference: [cybenko1989approximation], for the class of functions; that training finds them is an observation.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, at_most
@@ -51,14 +53,8 @@ def errors(nets, units, steps, seed, activation):
     return (wrong + 1) / (len(test) + 1)
 
 
-def observed(nets, units, steps, seed):
-    """Units with tanh."""
-    return errors(nets, units, steps, seed, torch.tanh)
-
-
-def control(nets, units, steps, seed):
-    """Units without nonlinearity: a linear model."""
-    return errors(nets, units, steps, seed, lambda z: z)
+observed = partial(errors, activation=torch.tanh)  # Units with tanh.
+control = partial(errors, activation=lambda z: z)  # Units without nonlinearity: a linear model.
 
 
 CLAIM = Claim(

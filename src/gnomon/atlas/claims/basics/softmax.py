@@ -5,6 +5,8 @@
 For z = (1.1, 2.2, 0.2, -1.7): s = (0.22364, 0.67184, 0.09092, 0.01360).
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -31,14 +33,8 @@ def measured(k, seed, function):
     return torch.cat([function(z)[None], function(z + 3)[None], torch.autograd.functional.jacobian(function, z)])
 
 
-def observed(k, seed):
-    """Torch's softmax."""
-    return measured(k, seed, lambda z: z.softmax(0))
-
-
-def control(k, seed):
-    """A sigmoid for each score."""
-    return measured(k, seed, torch.sigmoid)
+observed = partial(measured, function=lambda z: z.softmax(0))  # Torch's softmax.
+control = partial(measured, function=torch.sigmoid)  # A sigmoid for each score.
 
 
 CLAIM = Claim(

@@ -9,6 +9,8 @@ points: half within radius 2.5, half between 3.5 and 5; loss (f - y)^2 / 2 with 
 Reference: [smilkov2017direct].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, at_most
@@ -55,14 +57,8 @@ def failures(nets, epochs, seed, activation, slope):
     return ~(((forward(test)[-1][..., 0] - labels) ** 2).mean(1) / 2 <= 0.05)
 
 
-def observed(nets, epochs, seed):
-    """With tanh."""
-    return failures(nets, epochs, seed, np.tanh, lambda h: 1 - h**2)
-
-
-def control(nets, epochs, seed):
-    """Linear units."""
-    return failures(nets, epochs, seed, lambda z: z, np.ones_like)
+observed = partial(failures, activation=np.tanh, slope=lambda h: 1 - h**2)  # With tanh.
+control = partial(failures, activation=lambda z: z, slope=np.ones_like)  # Linear units.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ to the opposite. So
 Reference: [minsky1969perceptrons].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -30,14 +32,8 @@ def best(y, units, seed):
     return [(lines == y[:, None]).mean(0).max(), (behind == y[:, None]).mean(0).max()]
 
 
-def observed(units, seed):
-    """The labels of XOR."""
-    return best(np.array([1, 1, -1, -1]), units, seed)
-
-
-def control(units, seed):
-    """The labels of AND."""
-    return best(np.array([-1, 1, -1, -1]), units, seed)
+observed = partial(best, y=np.array([1, 1, -1, -1]))  # The labels of XOR.
+control = partial(best, y=np.array([-1, 1, -1, -1]))  # The labels of AND.
 
 
 CLAIM = Claim(

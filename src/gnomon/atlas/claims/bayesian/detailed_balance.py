@@ -3,6 +3,8 @@
 q(i) P(i, j) = q(j) P(j, i)  for all i, j    =>    q P = q     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -30,14 +32,8 @@ def step(states, seed, accept):
     return q @ (moves + (1 - moves.sum(1)).diag())
 
 
-def observed(states, seed):
-    """Accepted with min(1, q(j) / q(i))."""
-    return step(states, seed, lambda q: (q[None, :] / q[:, None]).clamp(max=1))
-
-
-def control(states, seed):
-    """Always accepted."""
-    return step(states, seed, lambda q: torch.ones_like(q[None, :] / q[:, None]))
+observed = partial(step, accept=lambda q: (q[None, :] / q[:, None]).clamp(max=1))  # Accepted with min(1, q(j) / q(i)).
+control = partial(step, accept=lambda q: torch.ones_like(q[None, :] / q[:, None]))  # Always accepted.
 
 
 CLAIM = Claim(

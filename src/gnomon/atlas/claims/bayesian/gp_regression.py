@@ -3,6 +3,8 @@
 f(x) | y ~ N(k^T (K + s^2)^-1 y,  k(x, x) - k^T (K + s^2)^-1 k)     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.dynamics.posterior import posterior
@@ -34,14 +36,8 @@ def scores(functions, n, gamma, seed):
     return rows
 
 
-def observed(functions, n, seed):
-    """The posterior with the true kernel."""
-    return scores(functions, n, 2.0, seed)
-
-
-def control(functions, n, seed):
-    """With a kernel that is far too smooth."""
-    return scores(functions, n, 0.1, seed)
+observed = partial(scores, gamma=2.0)  # The posterior with the true kernel.
+control = partial(scores, gamma=0.1)  # With a kernel that is far too smooth.
 
 
 CLAIM = Claim(

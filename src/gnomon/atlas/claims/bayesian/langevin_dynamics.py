@@ -3,6 +3,8 @@
 dx = v dt,  dv = -grad E dt - B v dt + sqrt(2 B) dW:    law exp(-E(x) - v^2 / 2)     (1)
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -31,14 +33,8 @@ def squares(share, chains, draws, friction, seed):
     return (total / draws).T
 
 
-def observed(chains, draws, friction, seed):
-    """Noise that balances."""
-    return squares(1.0, chains, draws, friction, seed)
-
-
-def control(chains, draws, friction, seed):
-    """Half of its variance."""
-    return squares(0.5, chains, draws, friction, seed)
+observed = partial(squares, share=1.0)  # Noise that balances.
+control = partial(squares, share=0.5)  # Half of its variance.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 argmax_w log p(w | S) = argmin_w |y - X w|^2 / (2 g^2) + |w|^2 / (2 s^2) = (X^T X + (g^2 / s^2) I)^-1 X^T y     (1)
 """
 
+from functools import partial
+
 import torch
 from sklearn.datasets import load_diabetes
 from torch import nn
@@ -34,14 +36,9 @@ def most_probable(rows, prior, noise):
     return -torch.linalg.solve(torch.autograd.functional.hessian(posterior, zero), slope)
 
 
-def observed(rows, prior, noise):
-    """Of the noise of the penalty."""
-    return most_probable(rows, prior, noise)
-
-
-def control(rows, prior):
-    """Of noise of variance one, which the usual loss |y - X w|^2 / 2 takes for granted."""
-    return most_probable(rows, prior, 1.0)
+observed = most_probable  # Of the noise of the penalty.
+# Of noise of variance one, which the usual loss |y - X w|^2 / 2 takes for granted.
+control = partial(most_probable, noise=1.0)
 
 
 CLAIM = Claim(

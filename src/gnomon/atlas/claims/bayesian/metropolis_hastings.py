@@ -3,6 +3,8 @@
 accept i -> j with probability min(1, p(j) R(j, i) / (p(i) R(i, j)))     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -31,14 +33,8 @@ def shares(chains, steps, seed, back, forth):
     return seen / seen.sum(1, keepdim=True)
 
 
-def observed(chains, steps, seed):
-    """With the ratio R(j, i) / R(i, j)."""
-    return shares(chains, steps, seed, 1 - UP, UP)
-
-
-def control(chains, steps, seed):
-    """Without it."""
-    return shares(chains, steps, seed, 1.0, 1.0)
+observed = partial(shares, back=1 - UP, forth=UP)  # With the ratio R(j, i) / R(i, j).
+control = partial(shares, back=1.0, forth=1.0)  # Without it.
 
 
 CLAIM = Claim(

@@ -4,6 +4,7 @@ P(accept) = 2 / pi arctan(2 / s)   for the target N(0, 1) and proposals x + s z 
 """
 
 import math
+from functools import partial
 
 import torch
 
@@ -28,14 +29,9 @@ def acceptance(log_density, draws, seed):
     ]
 
 
-def observed(draws, seed):
-    """The standard normal density."""
-    return acceptance(lambda x: -x.square().sum() / 2, draws, seed)
-
-
-def control(draws, seed):
-    """A density with heavier tails, 1 / (1 + x^2)."""
-    return acceptance(lambda x: -torch.log1p(x.square()).sum(), draws, seed)
+observed = partial(acceptance, log_density=lambda x: -x.square().sum() / 2)  # The standard normal density.
+# A density with heavier tails, 1 / (1 + x^2).
+control = partial(acceptance, log_density=lambda x: -torch.log1p(x.square()).sum())
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 |law(x) - y| / |y| <= 1 %    and    |network(x) - y| / |y| >= 10 %    outside the data              (1)
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
@@ -47,14 +49,8 @@ def measure(width, steps, seed, far):
     return [float(gap.law_outside <= 0.01), float(np.isfinite(gap.ratio) and gap.model_outside >= 0.1)]
 
 
-def observed(width, steps, seed):
-    """From 2 to 4."""
-    return measure(width, steps, seed, 2.0)
-
-
-def control(width, steps, seed):
-    """From -1 to 1, where the network was trained."""
-    return measure(width, steps, seed, -1.0)
+observed = partial(measure, far=2.0)  # From 2 to 4.
+control = partial(measure, far=-1.0)  # From -1 to 1, where the network was trained.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 u_t = D c,   D = {1, u, u^2, u_x, u_x^2, u u_x, u_xx, u_xx^2, u u_xx, u_x u_xx},   few c_j nonzero        (1)
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.data import fields as runs
@@ -29,14 +31,8 @@ def measure(points, diffusion, share, seed, terms):
     return rows
 
 
-def observed(points, diffusion, share, seed):
-    """The whole dictionary."""
-    return measure(points, diffusion, share, seed, DICTIONARY)
-
-
-def control(points, diffusion, share, seed):
-    """Without u_xx."""
-    return measure(points, diffusion, share, seed, [term for term in DICTIONARY if term != "u_xx"])
+observed = partial(measure, terms=DICTIONARY)  # The whole dictionary.
+control = partial(measure, terms=[term for term in DICTIONARY if term != "u_xx"])  # Without u_xx.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 u_x + v_y = 0,    u_t + u u_x + v u_y = -p_x + nu (u_xx + u_yy)                                         (1)
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.discovery import Spectral, pde_residual
@@ -32,14 +34,8 @@ def measure(points, viscosity, pressure):
     return [pde_residual(flow, dx, t, text, space=Spectral()).relative for text in equations]
 
 
-def observed(points, viscosity):
-    """The whole equation."""
-    return measure(points, viscosity, "-1*p_x + ")
-
-
-def control(points, viscosity):
-    """Without the pressure."""
-    return measure(points, viscosity, "")
+observed = partial(measure, pressure="-1*p_x + ")  # The whole equation.
+control = partial(measure, pressure="")  # Without the pressure.
 
 
 CLAIM = Claim(

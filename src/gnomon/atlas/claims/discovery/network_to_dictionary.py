@@ -3,6 +3,8 @@
 argmin_c sum_i |f(x_i) - sum_j c_j theta_j(x_i)|^2,  few c_j nonzero                                     (1)
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -49,14 +51,8 @@ def measure(n, advection, diffusion, seed, steps):
     ]
 
 
-def observed(n, advection, diffusion, seed):
-    """After 100 iterations."""
-    return measure(n, advection, diffusion, seed, 100)
-
-
-def control(n, advection, diffusion, seed):
-    """Untrained."""
-    return measure(n, advection, diffusion, seed, 0)
+observed = partial(measure, steps=100)  # After 100 iterations.
+control = partial(measure, steps=0)  # Untrained.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 noise of size s in u is noise of size about s / h^k in its k-th derivative                              (1)
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.data import fields as runs
@@ -35,14 +37,9 @@ def measure(share, draws, seed, form):
     return found
 
 
-def observed(share, draws, seed):
-    """Finite differences."""
-    return measure(share, draws, seed, Pointwise(space=FiniteDifferences(2), time=FiniteDifferences(2)))
-
-
-def control(share, draws, seed):
-    """The weak form: derivatives are those of the bumps, and the order is gone."""
-    return measure(share, draws, seed, WeakForm())
+# Finite differences.
+observed = partial(measure, form=Pointwise(space=FiniteDifferences(2), time=FiniteDifferences(2)))
+control = partial(measure, form=WeakForm())  # The weak form: derivatives are those of the bumps, and the order is gone.
 
 
 CLAIM = Claim(

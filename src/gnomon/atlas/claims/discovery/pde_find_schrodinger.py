@@ -5,6 +5,8 @@
 Complex data: three eigenstates in superposition; the potential V = x^2/2 is offered as a known function.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.discovery import Library, recovery
@@ -37,14 +39,9 @@ def measure(points, times, share, seed, left_out):
     return [number for one in tried for number in (float(len(one.wrong)), one.error)]
 
 
-def observed(points, times, share, seed):
-    """The whole library."""
-    return measure(points, times, share, seed, None)
-
-
-def control(points, times, share, seed):
-    """Without one of the terms of the equation: the others cannot stand in for it."""
-    return measure(points, times, share, seed, "V*u")
+observed = partial(measure, left_out=None)  # The whole library.
+# Without one of the terms of the equation: the others cannot stand in for it.
+control = partial(measure, left_out="V*u")
 
 
 CLAIM = Claim(

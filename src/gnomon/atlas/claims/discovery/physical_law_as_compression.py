@@ -7,6 +7,8 @@ wrong draws is near k P(chi^2_1 > log m), 1.8 % for k = 5 and m = 5000.
 Reference: [schwarz1978estimating].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.discovery import TermSelection, bic_path
@@ -32,14 +34,8 @@ def measure(n, draws, noise, seed, seen):
     return np.array(wrong)
 
 
-def observed(n, draws, noise, seed):
-    """All eight variables."""
-    return measure(n, draws, noise, seed, list(range(8)))
-
-
-def control(n, draws, noise, seed):
-    """Without the second."""
-    return measure(n, draws, noise, seed, [0, 2, 3, 4, 5, 6, 7])
+observed = partial(measure, seen=list(range(8)))  # All eight variables.
+control = partial(measure, seen=[0, 2, 3, 4, 5, 6, 7])  # Without the second.
 
 
 CLAIM = Claim(

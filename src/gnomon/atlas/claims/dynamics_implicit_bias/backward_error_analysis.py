@@ -7,6 +7,8 @@ The flow of f + r f_1 moves by r f + r^2 (f_1 + f' f / 2) + O(r^3) in time r; Eu
 The field is that of a pendulum, (x, v)' = (v, -sin x).
 """
 
+from functools import partial
+
 import numpy as np
 from scipy.integrate import solve_ivp
 
@@ -43,14 +45,8 @@ def gap(time, counts, seed, share):
     return [time / count for count in counts], errors
 
 
-def observed(time, counts, seed):
-    """The modified field."""
-    return gap(time, counts, seed, 1.0)
-
-
-def control(time, counts, seed):
-    """The field of the pendulum itself."""
-    return gap(time, counts, seed, 0.0)
+observed = partial(gap, share=1.0)  # The modified field.
+control = partial(gap, share=0.0)  # The field of the pendulum itself.
 
 
 CLAIM = Claim(

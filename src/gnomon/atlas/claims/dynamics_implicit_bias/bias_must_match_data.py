@@ -9,6 +9,8 @@ hidden entries the seen ones say nothing:
 Reference: [arora2019implicit], for the preference.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.atlas.claims.dynamics_implicit_bias.deep_matrix_factorisation import error
@@ -36,14 +38,8 @@ def errors(depth, sets, n, share, size, steps, seed):
     return {"error at rank 2": low, "error at full rank": full} | marks
 
 
-def observed(sets, n, share, size, steps, seed):
-    """A product of two factors from a small start."""
-    return errors(2, sets, n, share, size, steps, seed)
-
-
-def control(sets, n, share, size, steps, seed):
-    """The matrix itself, whose descent prefers nothing."""
-    return errors(1, sets, n, share, size, steps, seed)
+observed = partial(errors, depth=2)  # A product of two factors from a small start.
+control = partial(errors, depth=1)  # The matrix itself, whose descent prefers nothing.
 
 
 CLAIM = Claim(

@@ -9,6 +9,8 @@ singular values grow one after the other, the large ones first, and the entries 
 Reference: [arora2019implicit].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, ordered
@@ -59,14 +61,8 @@ def errors(size, sets, n, share, steps, seed):
     return found | {"one half": np.full(sets, 0.5)}
 
 
-def observed(sets, n, share, size, steps, seed):
-    """From a small start."""
-    return errors(size, sets, n, share, steps, seed)
-
-
-def control(sets, n, share, steps, seed):
-    """From factors of the size of the matrix itself."""
-    return errors(1.0, sets, n, share, steps, seed)
+observed = errors  # From a small start.
+control = partial(errors, size=1.0)  # From factors of the size of the matrix itself.
 
 
 CLAIM = Claim(

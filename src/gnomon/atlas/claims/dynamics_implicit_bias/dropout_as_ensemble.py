@@ -6,6 +6,7 @@ With 10 units all 2^10 masks can be listed; a layer of 4096 units has 2^4096 = 1
 Reference: [srivastava2014dropout].
 """
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -40,14 +41,8 @@ def sampled(units, keep, draws, seed, shared):
     return torch.softmax((mask * hidden) @ out.T, dim=1)
 
 
-def observed(units, keep, draws, seed):
-    """A mask for each unit."""
-    return sampled(units, keep, draws, seed, shared=False)
-
-
-def control(units, keep, draws, seed):
-    """One mask for all units: the layer is dropped as a whole or kept."""
-    return sampled(units, keep, draws, seed, shared=True)
+observed = partial(sampled, shared=False)  # A mask for each unit.
+control = partial(sampled, shared=True)  # One mask for all units: the layer is dropped as a whole or kept.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ penalty scales it by l / (l + a) = s / (s + 1). The filters differ by
     g(s) = e^{-s} - 1/(s + 1),   -g(s) = (s^2)/2 - ... for small s,   max |g| = 0.2036 at s = 2.51           (1)
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -37,14 +39,8 @@ def gap(d, steps, seed, start):
     return [*modes, np.abs(modes).max()]
 
 
-def observed(d, steps, seed):
-    """From zero."""
-    return gap(d, steps, seed, 0.0)
-
-
-def control(d, steps, seed):
-    """From half the minimum."""
-    return gap(d, steps, seed, 0.5)
+observed = partial(gap, start=0.0)  # From zero.
+control = partial(gap, start=0.5)  # From half the minimum.
 
 
 CLAIM = Claim(

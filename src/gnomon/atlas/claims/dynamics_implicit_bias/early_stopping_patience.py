@@ -8,6 +8,8 @@ than examples the risk along descent falls and then rises as the noise is fitted
 Without noise the risk falls to the end, and stopping gains nothing. Reference: [prechelt1998early].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, ordered
@@ -43,14 +45,8 @@ def risks(noise, sets, n, d, steps, patience, seed):
     return {name: ((v - truth) ** 2).sum(1) for name, v in (("kept", kept), ("end", w))}
 
 
-def observed(noise, sets, n, d, steps, patience, seed):
-    """With noise."""
-    return risks(noise, sets, n, d, steps, patience, seed)
-
-
-def control(sets, n, d, steps, patience, seed):
-    """Without noise."""
-    return risks(0.0, sets, n, d, steps, patience, seed)
+observed = risks  # With noise.
+control = partial(risks, noise=0.0)  # Without noise.
 
 
 CLAIM = Claim(

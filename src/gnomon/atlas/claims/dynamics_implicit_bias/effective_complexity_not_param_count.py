@@ -9,6 +9,8 @@ twice the number at 2 m less the number at m leaves out:
 Reference: [cho2009kernel].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -41,14 +43,8 @@ def freedom(n, d, widths, ridge, draws, seed, power):
     return 2 * counts[:, 1::2] - counts[:, ::2]
 
 
-def observed(n, d, widths, ridge, draws, seed):
-    """Divided by the square root of the width."""
-    return freedom(n, d, widths, ridge, draws, seed, 0.5)
-
-
-def control(n, d, widths, ridge, draws, seed):
-    """Not divided."""
-    return freedom(n, d, widths, ridge, draws, seed, 0.0)
+observed = partial(freedom, power=0.5)  # Divided by the square root of the width.
+control = partial(freedom, power=0.0)  # Not divided.
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ x_{k+1} = (I - r A^T A) x_k + r A^T b unrolls to a power and a geometric sum, wh
 (with r k <q_i, A^T b> = 0 where l_i = 0). The step sizes are 0.5, 1.99 and 2.01 times 1 / s_max^2.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -42,14 +44,8 @@ def iterate(rows, columns, steps, seed, momentum):
     return np.stack(rows)
 
 
-def observed(rows, columns, steps, seed):
-    """Plain steps."""
-    return iterate(rows, columns, steps, seed, 0.0)
-
-
-def control(rows, columns, steps, seed):
-    """A tenth of the last step is repeated."""
-    return iterate(rows, columns, steps, seed, 0.1)
+observed = partial(iterate, momentum=0.0)  # Plain steps.
+control = partial(iterate, momentum=0.1)  # A tenth of the last step is repeated.
 
 
 CLAIM = Claim(

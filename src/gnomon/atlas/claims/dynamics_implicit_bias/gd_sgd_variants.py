@@ -7,6 +7,8 @@ For B examples drawn with replacement the mean of their gradients g_i has mean g
 With the sum in place of the mean the same step needs a rate B times smaller.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -42,14 +44,8 @@ def noise(n, d, batches, draws, seed, convention):
     return torch.stack(columns, 1)
 
 
-def observed(n, d, batches, draws, seed):
-    """The mean over the batch."""
-    return noise(n, d, batches, draws, seed, lambda losses: losses.mean(1))
-
-
-def control(n, d, batches, draws, seed):
-    """The sum over the batch."""
-    return noise(n, d, batches, draws, seed, lambda losses: losses.sum(1))
+observed = partial(noise, convention=lambda losses: losses.mean(1))  # The mean over the batch.
+control = partial(noise, convention=lambda losses: losses.sum(1))  # The sum over the batch.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@ In one dimension the flow w' = -h'(w) cannot cross a zero of h'. For the tilted 
     starts below the middle root of w^3 - w + c = 0 end in the left well, starts above it in the right one     (1)
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -36,14 +38,9 @@ def boundary(tilts, steps, seed, momentum, speed):
     return (low + high) / 2
 
 
-def observed(tilts, steps, seed):
-    """Plain small steps."""
-    return boundary(tilts, steps, seed, 0.0, 0.0)
-
-
-def control(tilts, steps, seed):
-    """Momentum 0.9 and a speed from earlier steps, which carry descent over the top."""
-    return boundary(tilts, steps, seed, 0.9, 0.03)
+observed = partial(boundary, momentum=0.0, speed=0.0)  # Plain small steps.
+# Momentum 0.9 and a speed from earlier steps, which carry descent over the top.
+control = partial(boundary, momentum=0.9, speed=0.03)
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ of the fit may even go to infinity), so this is a measurement on random matrices
 References: [gunasekar2017implicit] for the conjecture, [razin2020implicit] for a counterexample.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, at_most
@@ -54,14 +56,8 @@ def excess(size, sets, n, share, steps, seed):
     return nuclear(a @ b) / best - 1
 
 
-def observed(sets, n, share, size, steps, seed):
-    """From a very small start."""
-    return excess(size, sets, n, share, steps, seed)
-
-
-def control(sets, n, share, steps, seed):
-    """From factors of the size of the matrix."""
-    return excess(1.0, sets, n, share, steps, seed)
+observed = excess  # From a very small start.
+control = partial(excess, size=1.0)  # From factors of the size of the matrix.
 
 
 CLAIM = Claim(

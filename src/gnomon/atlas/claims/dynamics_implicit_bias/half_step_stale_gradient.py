@@ -6,6 +6,8 @@ gradient of |g|^2, so
     g(w + (r/2) g(w)) = grad [ C + (r/4)|g|^2 ](w) + O(r^2)                                                    (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -30,14 +32,8 @@ def gap(points, d, rates, age):
     return rates, torch.stack(errors, 1)
 
 
-def observed(points, d, rates):
-    """Half a step back."""
-    return gap(points, d, rates, 0.5)
-
-
-def control(points, d, rates):
-    """A whole step back."""
-    return gap(points, d, rates, 1.0)
+observed = partial(gap, age=0.5)  # Half a step back.
+control = partial(gap, age=1.0)  # A whole step back.
 
 
 CLAIM = Claim(

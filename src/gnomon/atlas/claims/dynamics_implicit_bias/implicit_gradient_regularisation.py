@@ -8,6 +8,8 @@ The flow of C + (r/4)|g|^2 has velocity -g - (r/2) H g; after time r it has move
 Reference: [barrett2021implicit], equation 6.
 """
 
+from functools import partial
+
 import numpy as np
 from scipy.integrate import solve_ivp
 
@@ -38,14 +40,8 @@ def gap(d, rates, seed, share):
     return rates, [np.linalg.norm(w - r * gradient(w) - v) for r, v in zip(rates, flows, strict=True)]
 
 
-def observed(d, rates, seed):
-    """The flow of the modified loss."""
-    return gap(d, rates, seed, 1.0)
-
-
-def control(d, rates, seed):
-    """The flow of the loss itself."""
-    return gap(d, rates, seed, 0.0)
+observed = partial(gap, share=1.0)  # The flow of the modified loss.
+control = partial(gap, share=0.0)  # The flow of the loss itself.
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ With x + e, E e = 0 and Cov e = diag(s_i^2), the output error gains <w, e>, whic
 For a smooth network the same holds at first order in s^2 with w replaced by the gradient, plus a curvature term.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -33,14 +35,8 @@ def losses(n, d, draws, seed, shared):
     return (((x + e) @ w - t) ** 2).mean(1)
 
 
-def observed(n, d, draws, seed):
-    """Each input has its own noise."""
-    return losses(n, d, draws, seed, shared=False)
-
-
-def control(n, d, draws, seed):
-    """One random number moves all inputs."""
-    return losses(n, d, draws, seed, shared=True)
+observed = partial(losses, shared=False)  # Each input has its own noise.
+control = partial(losses, shared=True)  # One random number moves all inputs.
 
 
 CLAIM = Claim(

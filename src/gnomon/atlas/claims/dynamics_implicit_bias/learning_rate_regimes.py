@@ -5,6 +5,8 @@ The error along an eigenvector is multiplied by 1 - r l each step: |1 - r l| < 1
     r < 2 / l_max                                                                                             (1)
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.atlas.check.descent import step_limit
@@ -44,14 +46,9 @@ def threshold(n, d, steps, seed, momentum, halvings=40):
     return low
 
 
-def observed(n, d, steps, seed):
-    """Plain steps."""
-    return threshold(n, d, steps, seed, 0.0)
-
-
-def control(n, d, steps, seed):
-    """Momentum 0.5, which moves the threshold to 2 (1 + 0.5) / l_max."""
-    return threshold(n, d, steps, seed, 0.5)
+observed = partial(threshold, momentum=0.0, halvings=40)  # Plain steps.
+# Momentum 0.5, which moves the threshold to 2 (1 + 0.5) / l_max.
+control = partial(threshold, momentum=0.5, halvings=40)
 
 
 CLAIM = Claim(

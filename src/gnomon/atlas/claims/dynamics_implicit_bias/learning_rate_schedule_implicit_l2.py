@@ -5,6 +5,8 @@ On a quadratic from zero, mode i is scaled by 1 - prod_t (1 - r_t l). With S = s
     w = (1 - e^{-l S}) w*,    error <= l^2 e^{-l S} (1/2) sum_t r_t^2 (1 + ...),    a = 1 / S                  (1)
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -39,14 +41,9 @@ def descend(d, total, steps, seed, equal):
     return ends
 
 
-def observed(d, total, steps, seed):
-    """Schedules with the same sum."""
-    return descend(d, total, steps, seed, equal=True)
-
-
-def control(d, total, steps, seed):
-    """Schedules with the same first step size or mean factor, so that step decay has a smaller sum."""
-    return descend(d, total, steps, seed, equal=False)
+observed = partial(descend, equal=True)  # Schedules with the same sum.
+# Schedules with the same first step size or mean factor, so that step decay has a smaller sum.
+control = partial(descend, equal=False)
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ The prediction is the value of the dual of (1), a linear program; the measuremen
 of the loss. Reference: [gunasekar2018implicit].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -52,14 +54,8 @@ def least(convolution, n, d, steps, seed):
     return np.abs(np.fft.fft(b)).sum() / (z @ b).min()
 
 
-def observed(n, d, steps, seed):
-    """Two convolutions."""
-    return least(True, n, d, steps, seed)
-
-
-def control(n, d, steps, seed):
-    """Two fully connected layers."""
-    return least(False, n, d, steps, seed)
+observed = partial(least, convolution=True)  # Two convolutions.
+control = partial(least, convolution=False)  # Two fully connected layers.
 
 
 CLAIM = Claim(

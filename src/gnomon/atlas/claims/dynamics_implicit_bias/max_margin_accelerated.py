@@ -6,6 +6,8 @@ ln n / |w| along the flow, falls like 1/t:
     g* - min_i m_i(w_t) / |w_t| = O(1 / t)                                                                    (1)
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -39,14 +41,8 @@ def gaps(sets, n, times, seed, divide):
     return times, np.stack(rows, 1)
 
 
-def observed(sets, n, times, seed):
-    """Gradient of ln L."""
-    return gaps(sets, n, times, seed, divide=True)
-
-
-def control(sets, n, times, seed):
-    """Gradient of L."""
-    return gaps(sets, n, times, seed, divide=False)
+observed = partial(gaps, divide=True)  # Gradient of ln L.
+control = partial(gaps, divide=False)  # Gradient of L.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ The measurement follows w' = -grad ln L, which is gradient flow on L in another 
 exceeds 100; the largest margin is known by construction. Reference: [soudry2018implicit].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -45,14 +47,8 @@ def angles(power, sets, n, steps, rate, seed):
     return marks, np.array([np.interp(marks, t, angle) for t, angle in zip(times, turned, strict=True)])
 
 
-def observed(sets, n, steps, rate, seed):
-    """The exponential loss."""
-    return angles(None, sets, n, steps, rate, seed)
-
-
-def control(sets, n, steps, rate, seed):
-    """A loss whose tail is the power -2."""
-    return angles(2.0, sets, n, steps, rate, seed)
+observed = partial(angles, power=None)  # The exponential loss.
+control = partial(angles, power=2.0)  # A loss whose tail is the power -2.
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ Let f(x; c w) = c^2 f(x; w) and q = -ln L(w) > 0. Euler's identity gives <w, gra
 by Cauchy and Schwarz. Reference: [lyu2020gradient], Theorem 4.1.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.atlas.check.descent import margin_growth
@@ -52,14 +54,8 @@ def path(n, width, steps, seed, both):
     return seen[:: steps // 50]
 
 
-def observed(n, width, steps, seed):
-    """Both layers are trained."""
-    return path(n, width, steps, seed, both=True)
-
-
-def control(n, width, steps, seed):
-    """Only the first layer is trained, in which the output has degree 1."""
-    return path(n, width, steps, seed, both=False)
+observed = partial(path, both=True)  # Both layers are trained.
+control = partial(path, both=False)  # Only the first layer is trained, in which the output has degree 1.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ From w(0) = 0 with |x_i| <= 1 and the summed loss L: the smoothed margin obeys g
 Reference: [ji2021characterizing] for the first of these.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -45,14 +47,9 @@ def gaps(n, step, seed, start):
     return np.transpose(seen)
 
 
-def observed(n, step, seed):
-    """From zero."""
-    return gaps(n, step, seed, 0.0)
-
-
-def control(n, step, seed):
-    """From large weights that do not separate the classes; a margin below 0.15 would hide them by e^20."""
-    return gaps(n, step, seed, 500.0)
+observed = partial(gaps, start=0.0)  # From zero.
+# From large weights that do not separate the classes; a margin below 0.15 would hide them by e^20.
+control = partial(gaps, start=500.0)
 
 
 CLAIM = Claim(

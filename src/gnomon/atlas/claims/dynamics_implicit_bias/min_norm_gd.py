@@ -7,6 +7,8 @@ With A = U S V^T of rank m, every gradient A^T (A x - b) lies in the span of V, 
 Hence the shortest solution is found exactly from starts with no part outside the span, such as zero.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -38,14 +40,8 @@ def descend(rows, columns, steps, seed, scale):
     return [*x, x @ x - zero @ zero]
 
 
-def observed(rows, columns, steps, seed):
-    """One step size for all coordinates."""
-    return descend(rows, columns, steps, seed, lambda place: 1.0 + 0 * place)
-
-
-def control(rows, columns, steps, seed):
-    """Smaller step sizes for later coordinates."""
-    return descend(rows, columns, steps, seed, lambda place: 1.0 - place / 2)
+observed = partial(descend, scale=lambda place: 1.0 + 0 * place)  # One step size for all coordinates.
+control = partial(descend, scale=lambda place: 1.0 - place / 2)  # Smaller step sizes for later coordinates.
 
 
 CLAIM = Claim(

@@ -38,9 +38,7 @@ def errors(sets, n, share, steps, seed):
     return np.linalg.norm(x - w, axis=(1, 2))
 
 
-def observed(sets, n, share, steps, seed):
-    """With a good share of the entries."""
-    return errors(sets, n, share, steps, seed)
+observed = errors  # With a good share of the entries.
 
 
 def control(sets, n, few, steps, seed):

@@ -5,6 +5,8 @@ Every example is in a batch with the same chance, so
     E g_B(w) = g(w)                                                                                           (1)
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch.nn import functional
@@ -37,14 +39,8 @@ def gradients(n, d, batch, draws, seed, weights):
     return torch.autograd.grad(loss, copies)[0]
 
 
-def observed(n, d, batch, draws, seed):
-    """Uniform draws."""
-    return gradients(n, d, batch, draws, seed, torch.ones_like)
-
-
-def control(n, d, batch, draws, seed):
-    """The rarer class is drawn three times as often."""
-    return gradients(n, d, batch, draws, seed, lambda y: 1 + 2 * y)
+observed = partial(gradients, weights=torch.ones_like)  # Uniform draws.
+control = partial(gradients, weights=lambda y: 1 + 2 * y)  # The rarer class is drawn three times as often.
 
 
 CLAIM = Claim(

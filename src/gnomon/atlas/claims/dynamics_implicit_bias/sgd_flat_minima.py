@@ -8,6 +8,8 @@ of the flat well is, by the integral of the density over it,
 with h_s > h_f the curvatures of the sharp and the flat minimum. Descent without noise stays where it started.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -42,14 +44,8 @@ def shares(sharp, flat, temperature, walkers, steps, rate, seed):
     return (w.reshape(20, walkers) > top).mean(1)
 
 
-def observed(sharp, flat, temperature, walkers, steps, rate, seed):
-    """With noise."""
-    return shares(sharp, flat, temperature, walkers, steps, rate, seed)
-
-
-def control(sharp, flat, walkers, steps, rate, seed):
-    """Without noise, as with full batches."""
-    return shares(sharp, flat, 0.0, walkers, steps, rate, seed)
+observed = shares  # With noise.
+control = partial(shares, temperature=0.0)  # Without noise, as with full batches.
 
 
 CLAIM = Claim(

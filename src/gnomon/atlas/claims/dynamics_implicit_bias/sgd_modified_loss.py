@@ -8,6 +8,7 @@ m steps with all orders equally likely: the mean over orders of the epoch is w -
 Reference: [smith2021origin], equation 1.
 """
 
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -52,14 +53,8 @@ def gap(d, batches, rates, seed, spread):
     return rates, errors
 
 
-def observed(d, batches, rates, seed):
-    """The flow of equation (1)."""
-    return gap(d, batches, rates, seed, spread=True)
-
-
-def control(d, batches, rates, seed):
-    """The flow of C + (r/4)|g|^2, which is right for full batches."""
-    return gap(d, batches, rates, seed, spread=False)
+observed = partial(gap, spread=True)  # The flow of equation (1).
+control = partial(gap, spread=False)  # The flow of C + (r/4)|g|^2, which is right for full batches.
 
 
 CLAIM = Claim(

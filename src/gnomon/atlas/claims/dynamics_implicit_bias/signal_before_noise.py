@@ -8,6 +8,8 @@ network fits far more of the true labels than of the wrong ones:
 At the end of training both are fitted. Reference: [arpit2017closer].
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -56,14 +58,8 @@ def gaps(stop, n, nets, width, steps, seed):
     return rows
 
 
-def observed(n, nets, width, steps, seed):
-    """Stopped."""
-    return gaps(True, n, nets, width, steps, seed)
-
-
-def control(n, nets, width, steps, seed):
-    """Trained to the end."""
-    return gaps(False, n, nets, width, steps, seed)
+observed = partial(gaps, stop=True)  # Stopped.
+control = partial(gaps, stop=False)  # Trained to the end.
 
 
 CLAIM = Claim(

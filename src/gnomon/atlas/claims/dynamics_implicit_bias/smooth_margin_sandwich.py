@@ -5,6 +5,8 @@ For the summed exponential loss e^{-min m} <= sum_i e^{-m_i} <= n e^{-min m}. Ta
     g - ln n / |w|^L  <=  g~ = -ln(sum_i e^{-m_i}) / |w|^L  <=  g = min_i m_i / |w|^L                          (1)
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -38,9 +40,7 @@ def smooth(n, d, width, draws, seed, reduce):
     return torch.stack([value, margins.amin(1) / norm - value])
 
 
-def observed(n, d, width, draws, seed):
-    """The sum of exponentials."""
-    return smooth(n, d, width, draws, seed, lambda m: torch.logsumexp(-m, 1))
+observed = partial(smooth, reduce=lambda m: torch.logsumexp(-m, 1))  # The sum of exponentials.
 
 
 def control(n, d, width, draws, seed):

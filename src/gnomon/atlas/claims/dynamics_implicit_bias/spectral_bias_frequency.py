@@ -8,6 +8,8 @@ so that sin(k t) loses half of its amplitude after the time t_k, which grows wit
 References: [rahaman2019spectral] for the observation, [basri2019convergence] for the eigenvalues.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -54,14 +56,8 @@ def times(features, n, width, nets, size, rate, seed):
     return np.array(rows)
 
 
-def observed(n, width, nets, size, rate, seed):
-    """The point of the circle is the input."""
-    return times(1, n, width, nets, size, rate, seed)
-
-
-def control(n, width, nets, size, rate, seed):
-    """The input has cosines and sines of all frequencies up to 8, of one size."""
-    return times(8, n, width, nets, size, rate, seed)
+observed = partial(times, features=1)  # The point of the circle is the input.
+control = partial(times, features=8)  # The input has cosines and sines of all frequencies up to 8, of one size.
 
 
 CLAIM = Claim(

@@ -11,6 +11,8 @@ smooth errors of u, such as a straight line, whose products with sin(16 pi x) ar
 Reference: [wang2021eigenvector].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, ordered
@@ -63,14 +65,8 @@ def errors(scales, nets, width, n, steps):
     return {"plain": plain, "a third of plain": [e / 3 for e in plain], "Fourier features": features}
 
 
-def observed(nets, width, n, steps):
-    """A plain network, and one with features."""
-    return errors((0.0, 4.0), nets, width, n, steps)
-
-
-def control(nets, width, n, steps):
-    """Two plain networks."""
-    return errors((0.0, 0.0), nets, width, n, steps)
+observed = partial(errors, scales=(0.0, 4.0))  # A plain network, and one with features.
+control = partial(errors, scales=(0.0, 0.0))  # Two plain networks.
 
 
 CLAIM = Claim(

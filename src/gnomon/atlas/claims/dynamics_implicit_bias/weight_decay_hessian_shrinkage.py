@@ -5,6 +5,8 @@ The minimum of (1/2)(w - w*)^T H (w - w*) + (a/2)|w|^2 is at H (w - w*) + a w = 
     w = (H + a I)^-1 H w* = sum_i  l_i / (l_i + a)  q_i <q_i, w*>                                              (1)
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -34,14 +36,9 @@ def descend(n, d, decay, steps, seed, slope):
     return w
 
 
-def observed(n, d, decay, steps, seed):
-    """Half the squared residual."""
-    return descend(n, d, decay, steps, seed, lambda r: r)
-
-
-def control(n, d, decay, steps, seed):
-    """log cosh of the residual, which has the same minimum and the same Hessian there."""
-    return descend(n, d, decay, steps, seed, np.tanh)
+observed = partial(descend, slope=lambda r: r)  # Half the squared residual.
+# log cosh of the residual, which has the same minimum and the same Hessian there.
+control = partial(descend, slope=np.tanh)
 
 
 CLAIM = Claim(

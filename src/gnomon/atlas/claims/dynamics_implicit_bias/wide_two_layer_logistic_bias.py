@@ -9,6 +9,8 @@ two of d inputs F_1 does not suffer from the others:
 Reference: [chizat2020implicit].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, ordered
@@ -55,14 +57,9 @@ def errors(few, sets, n, d, width, steps, seed):
     return found
 
 
-def observed(sets, n, d, width, steps, seed):
-    """Labels of two inputs."""
-    return errors(True, sets, n, d, width, steps, seed)
-
-
-def control(sets, n, d, width, steps, seed):
-    """Labels of all inputs alike: whether |x| is above its mean square, which has no few directions to find."""
-    return errors(False, sets, n, d, width, steps, seed)
+observed = partial(errors, few=True)  # Labels of two inputs.
+# Labels of all inputs alike: whether |x| is above its mean square, which has no few directions to find.
+control = partial(errors, few=False)
 
 
 CLAIM = Claim(

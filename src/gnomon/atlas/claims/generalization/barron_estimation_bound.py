@@ -6,6 +6,8 @@ Here P terms of an orthonormal series with squared coefficients 1 / (j (j + 1)):
 Reference: [barron1994approximation].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -34,14 +36,8 @@ def best(power, sizes, most, repetitions, seed):
     return sizes, rows
 
 
-def observed(sizes, most, repetitions, seed):
-    """A tail of 1 / P."""
-    return best(1.0, sizes, most, repetitions, seed)
-
-
-def control(sizes, most, repetitions, seed):
-    """A smoother target, whose tail falls as 1 / P^3: fewer features are enough."""
-    return best(3.0, sizes, most, repetitions, seed)
+observed = partial(best, power=1.0)  # A tail of 1 / P.
+control = partial(best, power=3.0)  # A smoother target, whose tail falls as 1 / P^3: fewer features are enough.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ Polynomial fits to noisy samples of a sine at fixed places: f_D is linear in the
 Reference: [hastie2009elements], 7.3.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -41,14 +43,8 @@ def errors(n, degrees, repetitions, seed, fresh):
     return np.stack(columns, 1)
 
 
-def observed(n, degrees, repetitions, seed):
-    """Fresh noise in the test labels."""
-    return errors(n, degrees, repetitions, seed, 1.0)
-
-
-def control(n, degrees, repetitions, seed):
-    """Test labels without noise: the last term is missing."""
-    return errors(n, degrees, repetitions, seed, 0.0)
+observed = partial(errors, fresh=1.0)  # Fresh noise in the test labels.
+control = partial(errors, fresh=0.0)  # Test labels without noise: the last term is missing.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ solved for several targets, whose mean risk scatters less.
 Reference: [hastie2022surprises], Theorem 1 at finite size.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.bounds.double_descent import isotropic_risk
@@ -45,14 +47,8 @@ def minimum_norm_inverse(x):
     return np.linalg.solve(t @ x, t) if x.shape[1] >= x.shape[2] else t @ np.linalg.inv(x @ t)
 
 
-def observed(n, sizes, repetitions, seed):
-    """The solution of least norm."""
-    return risks(n, sizes, repetitions, seed, False)
-
-
-def control(n, sizes, repetitions, seed):
-    """Another interpolating solution."""
-    return risks(n, sizes, repetitions, seed, True)
+observed = partial(risks, away=False, targets=8)  # The solution of least norm.
+control = partial(risks, away=True, targets=8)  # Another interpolating solution.
 
 
 CLAIM = Claim(

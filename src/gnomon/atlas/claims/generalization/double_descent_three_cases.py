@@ -5,6 +5,8 @@
 Reference: [belkin2019reconciling].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, ordered
@@ -31,14 +33,8 @@ def sizes(noise, n, repetitions, seed):
     return found
 
 
-def observed(n, repetitions, seed):
-    """Labels are noise."""
-    return sizes(1.0, n, repetitions, seed)
-
-
-def control(n, repetitions, seed):
-    """Labels are made by weights of one size: the more of them, the larger their norm."""
-    return sizes(0.0, n, repetitions, seed)
+observed = partial(sizes, noise=1.0)  # Labels are noise.
+control = partial(sizes, noise=0.0)  # Labels are made by weights of one size: the more of them, the larger their norm.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [dziugaite2017computing].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -36,14 +38,8 @@ def radius(power, d, tolerance, draws, seed):
     return high
 
 
-def observed(d, tolerance, draws, seed):
-    """A quadratic loss."""
-    return radius(1.0, d, tolerance, draws, seed)
-
-
-def control(d, tolerance, draws, seed):
-    """A loss of fourth order."""
-    return radius(2.0, d, tolerance, draws, seed)
+observed = partial(radius, power=1.0)  # A quadratic loss.
+control = partial(radius, power=2.0)  # A loss of fourth order.
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ For n rows of n features the only w with X w = X w* + s e is w* + s X^-1 e, so t
 Reference: [hastie2022surprises].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -29,14 +31,9 @@ def risks(missing, noises, n, repetitions, seed):
     return noises, ((found - target) ** 2).sum(-1)
 
 
-def observed(noises, n, repetitions, seed):
-    """The target is a function of the features."""
-    return risks(0.0, noises, n, repetitions, seed)
-
-
-def control(noises, n, repetitions, seed):
-    """A part of the target, of variance one, is not among the features: it acts as noise that stays."""
-    return risks(1.0, noises, n, repetitions, seed)
+observed = partial(risks, missing=0.0)  # The target is a function of the features.
+# A part of the target, of variance one, is not among the features: it acts as noise that stays.
+control = partial(risks, missing=1.0)
 
 
 CLAIM = Claim(

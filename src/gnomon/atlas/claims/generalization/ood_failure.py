@@ -7,6 +7,8 @@ The error of calibration is the mean confidence less the accuracy.
 Reference: [geirhos2020shortcut].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
@@ -55,14 +57,9 @@ def losses(learned, repetitions, steps, seed):
     return rows
 
 
-def observed(repetitions, steps, seed):
-    """Trained on upright digits."""
-    return losses((0,), repetitions, steps, seed)
-
-
-def control(repetitions, steps, seed):
-    """Trained on digits turned by 0 and by 45 degrees: the test is no longer of another law."""
-    return losses((0, 45), repetitions, steps, seed)
+observed = partial(losses, learned=(0,))  # Trained on upright digits.
+# Trained on digits turned by 0 and by 45 degrees: the test is no longer of another law.
+control = partial(losses, learned=(0, 45))
 
 
 CLAIM = Claim(

@@ -9,6 +9,8 @@ Fitting without error is not what makes them useful: the control fits shuffled l
 Reference: [zeiler2014visualizing].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
@@ -66,14 +68,8 @@ def rows(shuffled, width, fitted, repetitions, seed):
     return dict(zip(predicted(), found, strict=True))
 
 
-def observed(width, fitted, repetitions, seed):
-    """The digits' own labels."""
-    return rows(False, width, fitted, repetitions, seed)
-
-
-def control(width, fitted, repetitions, seed):
-    """The same labels, shuffled."""
-    return rows(True, width, fitted, repetitions, seed)
+observed = partial(rows, shuffled=False)  # The digits' own labels.
+control = partial(rows, shuffled=True)  # The same labels, shuffled.
 
 
 CLAIM = Claim(

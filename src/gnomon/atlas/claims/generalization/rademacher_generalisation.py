@@ -7,7 +7,7 @@ expectation| / 2, and Rad of the losses half of that of the functions.
 Reference: [bartlett2002rademacher].
 """
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import torch
@@ -47,9 +47,7 @@ def expectation(d, draws=200_000):
     return (x / np.linalg.norm(x, axis=1, keepdims=True)).mean(0)
 
 
-def observed(n, d, repetitions, seed):
-    """Independent points."""
-    return broken(1, n, d, repetitions, seed)
+observed = partial(broken, copies=1)  # Independent points.
 
 
 def control(n, d, repetitions, seed):

@@ -5,6 +5,8 @@
 Reference: [zhang2017understanding].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -44,14 +46,8 @@ def difference(local, n, seed):
     return float(np.abs(outputs[0] - outputs[1]).max())
 
 
-def observed(n, seed):
-    """A dense network."""
-    return difference(False, n, seed)
-
-
-def control(n, seed):
-    """A model that compares neighbors."""
-    return difference(True, n, seed)
+observed = partial(difference, local=False)  # A dense network.
+control = partial(difference, local=True)  # A model that compares neighbors.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ A target of 60 isotropic features, of which the model sees the first p.
 Reference: [nakkiran2021optimal].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, ordered
@@ -36,14 +38,8 @@ def predicted(sizes):
     return tuple(str(p) for p in reversed(sizes))
 
 
-def observed(n, sizes, repetitions, seed):
-    """The best of twelve ridges."""
-    return risks(np.logspace(-1, 3, 12), n, sizes, repetitions, seed)
-
-
-def control(n, sizes, repetitions, seed):
-    """Next to no ridge: there is a peak."""
-    return risks([1e-9], n, sizes, repetitions, seed)
+observed = partial(risks, ridges=np.logspace(-1, 3, 12))  # The best of twelve ridges.
+control = partial(risks, ridges=[1e-9])  # Next to no ridge: there is a peak.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ for a finite class: min R_n - min R is at most zero on average.
 Reference: [vapnik1971uniform].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -40,14 +42,8 @@ def excess(shift, members, sizes, repetitions, seed):
     return found
 
 
-def observed(members, sizes, repetitions, seed):
-    """Samples of the same law."""
-    return excess(False, members, sizes, repetitions, seed)
-
-
-def control(members, sizes, repetitions, seed):
-    """Samples of another law."""
-    return excess(True, members, sizes, repetitions, seed)
+observed = partial(excess, shift=False)  # Samples of the same law.
+control = partial(excess, shift=True)  # Samples of another law.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ Half-planes through the origin, points even on the circle, labels at random: eve
 Reference: [vapnik1971uniform].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.bounds import vc_bound
@@ -38,9 +40,7 @@ def deviations(copies, sizes, repetitions, seed):
     return found
 
 
-def observed(sizes, repetitions, seed):
-    """Independent points."""
-    return deviations(1, sizes, repetitions, seed)
+observed = partial(deviations, copies=1)  # Independent points.
 
 
 def control(sizes, repetitions, seed):

@@ -3,6 +3,8 @@
 mean |x - D(E(x))|^2 < mean |x - PCA_2(x)|^2,    classes of latent neighbors agree more often than for PCA     (1)
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -42,14 +44,8 @@ def trained(n, steps, activation, seed):
     return [float(reconstruction_error(model, x).mean()), 1 - latent_knn_score(model, x, y)]
 
 
-def observed(n, steps, seed):
-    """With SiLU."""
-    return trained(n, steps, nn.SiLU, seed)
-
-
-def control(n, steps, seed):
-    """With no activation: another linear map."""
-    return trained(n, steps, nn.Identity, seed)
+observed = partial(trained, activation=nn.SiLU)  # With SiLU.
+control = partial(trained, activation=nn.Identity)  # With no activation: another linear map.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 d log p(z(t)) / dt = -tr(dv/dz),    for v = A z over time 1:    log p = log N(e^-A x; 0, I) - tr A     (1)
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -54,14 +56,8 @@ def density(d, steps, seed, trace):
     return ContinuousFlow(Linear(matrix), shape=(d,), steps=steps, trace=trace).log_prob(x).detach()
 
 
-def observed(d, steps, seed):
-    """The whole trace."""
-    return density(d, steps, seed, Exact())
-
-
-def control(d, steps, seed):
-    """All but one term."""
-    return density(d, steps, seed, Partial())
+observed = partial(density, trace=Exact())  # The whole trace.
+control = partial(density, trace=Partial())  # All but one term.
 
 
 CLAIM = Claim(

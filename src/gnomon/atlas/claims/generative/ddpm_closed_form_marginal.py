@@ -4,6 +4,8 @@ x_k = sqrt(1 - beta_k) x_{k-1} + sqrt(beta_k) e    =>    x_k ~ N(sqrt(a_k) x_0, 
 a_k = prod (1 - beta_j)     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.generative.diffusion.schedule import linear_schedule
@@ -34,14 +36,8 @@ def ends(steps, paths, seed, power):
     return torch.stack([x, x.square()], 1)
 
 
-def observed(steps, paths, seed):
-    """With the root."""
-    return ends(steps, paths, seed, 0.5)
-
-
-def control(steps, paths, seed):
-    """Without it."""
-    return ends(steps, paths, seed, 1.0)
+observed = partial(ends, power=0.5)  # With the root.
+control = partial(ends, power=1.0)  # Without it.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 E[|x_k|^2 | x_{k-1}] = (1 - beta) |x_{k-1}|^2 + beta d,    which is d where |x_{k-1}|^2 = d     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.data import sphere
@@ -25,14 +27,8 @@ def squares(d, beta, n, seed, size):
     return torch.stack([step.square().sum(1) for step in steps], 1)
 
 
-def observed(d, beta, n, seed):
-    """From the sphere of radius sqrt(d)."""
-    return squares(d, beta, n, seed, 1.0)
-
-
-def control(d, beta, n, seed):
-    """From a larger one."""
-    return squares(d, beta, n, seed, 1.3)
+observed = partial(squares, size=1.0)  # From the sphere of radius sqrt(d).
+control = partial(squares, size=1.3)  # From a larger one.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 m = (x_k - beta_k e / sqrt(1 - a_k)) / sqrt(1 - beta_k),    x_0 = (x_k - sqrt(1 - a_k) e) / sqrt(a_k)     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.generative.diffusion.schedule import linear_schedule
@@ -36,14 +38,8 @@ def means(steps, seed, size):
     return torch.stack([schedule.posterior_mean(k + 1, x0, xk) for k, xk in enumerate(noised)])
 
 
-def observed(steps, seed):
-    """The same noise."""
-    return means(steps, seed, 1.0)
-
-
-def control(steps, seed):
-    """A tenth more."""
-    return means(steps, seed, 1.1)
+observed = partial(means, size=1.0)  # The same noise.
+control = partial(means, size=1.1)  # A tenth more.
 
 
 CLAIM = Claim(

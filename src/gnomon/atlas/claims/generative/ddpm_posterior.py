@@ -3,6 +3,8 @@
 q(x_{k-1} | x_k, x_0) = N(m, b),    b = beta_k (1 - a_{k-1}) / (1 - a_k) <= beta_k     (1)
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -39,14 +41,8 @@ def moments(steps, factor):
     return rows
 
 
-def observed(steps):
-    """With the schedule's noise."""
-    return moments(steps, 1.0)
-
-
-def control(steps):
-    """With a tenth more of it."""
-    return moments(steps, 1.1)
+observed = partial(moments, factor=1.0)  # With the schedule's noise.
+control = partial(moments, factor=1.1)  # With a tenth more of it.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 E |e - e_predicted|^2 >= E Var(e | x_k) = d - (1 - a_k) E |grad log q_k|^2,    reached by the exact network     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.data import ring
@@ -43,14 +45,8 @@ def losses(steps, n, seed, size):
     return model.losses(p.sample(n, seed=seed))
 
 
-def observed(steps, n, seed):
-    """The exact mean."""
-    return losses(steps, n, seed, 1.0)
-
-
-def control(steps, n, seed):
-    """Half of it."""
-    return losses(steps, n, seed, 0.5)
+observed = partial(losses, size=1.0)  # The exact mean.
+control = partial(losses, size=0.5)  # Half of it.
 
 
 CLAIM = Claim(

@@ -3,6 +3,7 @@
 H(x_{k-1} | x_k) = H(x_k | x_{k-1}) + H(x_{k-1}) - H(x_k) <= H(x_k | x_{k-1})    where H(x_k) >= H(x_{k-1})     (1)
 """
 
+from functools import partial
 from math import log, pi
 
 import torch
@@ -41,14 +42,8 @@ def backward(steps, std, grid):
     return torch.tensor(entropies[1:], dtype=torch.float64)
 
 
-def observed(steps, grid):
-    """Narrow Gaussians."""
-    return backward(steps, 0.3, grid)
-
-
-def control(steps, grid):
-    """Gaussians wider than the noise that replaces them."""
-    return backward(steps, 2.0, grid)
+observed = partial(backward, std=0.3)  # Narrow Gaussians.
+control = partial(backward, std=2.0)  # Gaussians wider than the noise that replaces them.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 dx = -beta x / 2 dt + sqrt(beta) dW:    mean e^(-B/2) x_0,  variance 1 - e^(-B),  B = int beta dt     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -29,14 +31,8 @@ def ends(steps, paths, seed, drift):
     return torch.stack([x, x.square()], 1)
 
 
-def observed(steps, paths, seed):
-    """Half of beta."""
-    return ends(steps, paths, seed, 0.5)
-
-
-def control(steps, paths, seed):
-    """All of beta."""
-    return ends(steps, paths, seed, 1.0)
+observed = partial(ends, drift=0.5)  # Half of beta.
+control = partial(ends, drift=1.0)  # All of beta.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 energy distance to the data:    falls with the number of steps     (1)
 """
 
+from functools import partial
+
 from gnomon.data import ring
 from gnomon.generative import Diffusion, energy_test
 from gnomon.generative.diffusion.exact import ExactNetwork
@@ -35,14 +37,9 @@ def distances(n, repetitions, seed, known):
     }  # fmt: skip
 
 
-def observed(n, repetitions, seed):
-    """The network of these data."""
-    return distances(n, repetitions, seed, problem())
-
-
-def control(n, repetitions, seed):
-    """The network of a circle four times as wide: many steps arrive there, one step stays in the middle of both."""
-    return distances(n, repetitions, seed, problem(6.0))
+observed = partial(distances, known=problem())  # The network of these data.
+# The network of a circle four times as wide: many steps arrive there, one step stays in the middle of both.
+control = partial(distances, known=problem(6.0))
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 dx = (-beta x / 2 - beta grad log q_t(x)) dt + sqrt(beta) dW, backward in time     (1)
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -40,14 +42,8 @@ def returned(steps, samples, seed, weight):
     return x[:, 0]
 
 
-def observed(steps, samples, seed):
-    """With beta."""
-    return returned(steps, samples, seed, 1.0)
-
-
-def control(steps, samples, seed):
-    """With beta / 2, as in the equation without noise."""
-    return returned(steps, samples, seed, 0.5)
+observed = partial(returned, weight=1.0)  # With beta.
+control = partial(returned, weight=0.5)  # With beta / 2, as in the equation without noise.
 
 
 CLAIM = Claim(

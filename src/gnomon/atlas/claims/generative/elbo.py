@@ -3,6 +3,7 @@
 log p(x) - ELBO(x) = KL(q(z | x) | p(z | x))     (1)
 """
 
+from functools import partial
 from math import log
 
 import torch
@@ -56,14 +57,8 @@ def gap(shift, seed):
     return law.log_prob(x) - (fits - kl)
 
 
-def observed(seed):
-    """With the prior of the model."""
-    return gap(0.0, seed)
-
-
-def control(seed):
-    """With a divergence from another prior than that of the model."""
-    return gap(0.5, seed)
+observed = partial(gap, shift=0.0)  # With the prior of the model.
+control = partial(gap, shift=0.5)  # With a divergence from another prior than that of the model.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 E e.A e = tr A,    Var e.A e = 2 |S|_F^2 for Gaussian e,  S = (A + A^T) / 2     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.generative.divergence import Hutchinson
@@ -30,14 +32,8 @@ def products(d, n, seed, size):
     return torch.stack([values, values.square()], 1)
 
 
-def observed(d, n, seed):
-    """Standard directions."""
-    return products(d, n, seed, 1.0)
-
-
-def control(d, n, seed):
-    """A tenth longer."""
-    return products(d, n, seed, 1.1)
+observed = partial(products, size=1.0)  # Standard directions.
+control = partial(products, size=1.1)  # A tenth longer.
 
 
 CLAIM = Claim(

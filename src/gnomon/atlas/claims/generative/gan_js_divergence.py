@@ -3,6 +3,8 @@
 V(D*) = 2 JS(p, q) - 2 log 2     (1)
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -33,14 +35,8 @@ def value(states, seed, power):
     return values
 
 
-def observed(states, seed):
-    """With p / (p + q)."""
-    return value(states, seed, 1)
-
-
-def control(states, seed):
-    """With p^2 / (p^2 + q^2)."""
-    return value(states, seed, 2)
+observed = partial(value, power=1)  # With p / (p + q).
+control = partial(value, power=2)  # With p^2 / (p^2 + q^2).
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ Samples are stratified: one falls in each of n intervals of equal probability. I
 trained discriminator by up to 0.05.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.data import mixture, optimal_discriminator
@@ -53,14 +55,8 @@ def trained(n, seed, degree):
     return logits(places).sigmoid().detach()
 
 
-def observed(n, seed):
-    """Degree two, which holds the logarithm of a ratio of Gaussians."""
-    return trained(n, seed, 2)
-
-
-def control(n, seed):
-    """Degree one."""
-    return trained(n, seed, 1)
+observed = partial(trained, degree=2)  # Degree two, which holds the logarithm of a ratio of Gaussians.
+control = partial(trained, degree=1)  # Degree one.
 
 
 CLAIM = Claim(

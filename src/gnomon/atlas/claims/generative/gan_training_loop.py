@@ -3,6 +3,8 @@
 after training: mean and standard deviation of G(z) are those of the data     (1)
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -45,14 +47,9 @@ def trained(steps, seed, fixed):
     return torch.tensor(told[4:]).mean(0)
 
 
-def observed(steps, seed):
-    """With a discriminator that learns."""
-    return trained(steps, seed, False)
-
-
-def control(steps, seed):
-    """With one that keeps its first opinion: the generator runs after it, past the data."""
-    return trained(steps, seed, True)
+observed = partial(trained, fixed=False)  # With a discriminator that learns.
+# With one that keeps its first opinion: the generator runs after it, past the data.
+control = partial(trained, fixed=True)
 
 
 CLAIM = Claim(

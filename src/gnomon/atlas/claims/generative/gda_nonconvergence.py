@@ -3,6 +3,8 @@
 |w_t| = (1 + lr^2)^(t/2) |w_0|     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.generative.game import Simultaneous, game_path
@@ -26,14 +28,8 @@ def distances(lr, steps, pull):
     return game_path(field, start, steps=steps, lr=lr, rule=Simultaneous()).norm(dim=1)
 
 
-def observed(lr, steps):
-    """The bare game."""
-    return distances(lr, steps, 0.0)
-
-
-def control(lr, steps):
-    """With a little convexity for both players."""
-    return distances(lr, steps, 0.3)
+observed = partial(distances, pull=0.0)  # The bare game.
+control = partial(distances, pull=0.3)  # With a little convexity for both players.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 P(y = 1 | x) = sigmoid(w.x + b),  w = C^-1 (m_1 - m_0),  b = (m_0.C^-1 m_0 - m_1.C^-1 m_1) / 2 + log(p_1 / p_0)     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.data import mixture, sphere
@@ -26,14 +28,8 @@ def odds(n, second, seed):
     return p.posterior(sphere(n, 2, seed=seed)).logit()[:, 1]
 
 
-def observed(n, seed):
-    """One covariance."""
-    return odds(n, 1.0, seed)
-
-
-def control(n, seed):
-    """The second class twice as wide."""
-    return odds(n, 2.0, seed)
+observed = partial(odds, second=1.0)  # One covariance.
+control = partial(odds, second=2.0)  # The second class twice as wide.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 x_i = m_i(z_<i) + exp(s_i(z_<i)) z_i    =>    log |det dx/dz| = sum_i s_i     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.generative.flows.autoregressive import Autoregressive, MaskedNetwork
@@ -38,14 +40,8 @@ def determinants(d, seed, masked):
     return torch.linalg.slogdet(torch.stack(slopes))[1]
 
 
-def observed(d, seed):
-    """With masks."""
-    return determinants(d, seed, True)
-
-
-def control(d, seed):
-    """Without."""
-    return determinants(d, seed, False)
+observed = partial(determinants, masked=True)  # With masks.
+control = partial(determinants, masked=False)  # Without.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ probability
     [Phi((w . m + b) / s) + Phi((w . m - b) / s)] / 2,    s^2 = w^T C w                                      (2)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, ordered
@@ -69,14 +71,8 @@ def differences(sizes, features, splits, seed, correlation):
     return gaps
 
 
-def observed(sizes, features, splits, seed):
-    """With neighbors that know the noise."""
-    return differences(sizes, features, splits, seed, 0.3)
-
-
-def control(sizes, features, splits, seed):
-    """With independent neighbors, as naive Bayes has it."""
-    return differences(sizes, features, splits, seed, 0.0)
+observed = partial(differences, correlation=0.3)  # With neighbors that know the noise.
+control = partial(differences, correlation=0.0)  # With independent neighbors, as naive Bayes has it.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 log q(z_K) = log q(z_0) - sum_k log |det dz_k / dz_{k-1}|     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.generative import coupling_flow
@@ -44,14 +46,8 @@ def integral(points, seed, sign):
     return float(log.exp() @ torch.cartesian_prod(*cells).prod(1))
 
 
-def observed(points, seed):
-    """With its sign."""
-    return integral(points, seed, 1)
-
-
-def control(points, seed):
-    """With the other one."""
-    return integral(points, seed, -1)
+observed = partial(integral, sign=1)  # With its sign.
+control = partial(integral, sign=-1)  # With the other one.
 
 
 CLAIM = Claim(

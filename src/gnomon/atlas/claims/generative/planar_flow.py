@@ -3,6 +3,8 @@
 f(z) = z + u tanh(w.z + b):    det df/dz = 1 + (1 - tanh^2(w.z + b)) u.w     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.generative.flows.planar import Planar
@@ -34,14 +36,8 @@ def determinants(d, n, seed, h):
     return torch.linalg.slogdet(torch.stack([torch.autograd.functional.jacobian(f, p) for p in z]))[1]
 
 
-def observed(d, n, seed):
-    """Of z + u tanh(w.z + b)."""
-    return determinants(d, n, seed, torch.tanh)
-
-
-def control(d, n, seed):
-    """With the sine for h."""
-    return determinants(d, n, seed, torch.sin)
+observed = partial(determinants, h=torch.tanh)  # Of z + u tanh(w.z + b).
+control = partial(determinants, h=torch.sin)  # With the sine for h.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 f = z^2:    Var f'(z) = 4 s^2,    Var f(z) e / s = (m^4 + 18 m^2 s^2 + 15 s^4) / s^2 - 4 m^2     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.generative.instruments.gradients import gradient_estimators
@@ -24,14 +26,8 @@ def measured(mean, std, draws, seed, power):
                          for t in told])  # fmt: skip
 
 
-def observed(mean, std, draws, seed):
-    """Of the square."""
-    return measured(mean, std, draws, seed, 2)
-
-
-def control(mean, std, draws, seed):
-    """Of the cube."""
-    return measured(mean, std, draws, seed, 3)
+observed = partial(measured, power=2)  # Of the square.
+control = partial(measured, power=3)  # Of the cube.
 
 
 CLAIM = Claim(

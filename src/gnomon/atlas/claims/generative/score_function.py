@@ -3,6 +3,8 @@
 E[e | x] = -sqrt(1 - a) grad log q(x)    =>    E[-sqrt(1 - a) e . s(x)] = (1 - a) E |s(x)|^2     (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.data import ring
@@ -34,14 +36,8 @@ def products(n, seed, clean):
     return -((1 - KEPT) ** 0.5) * (noise * q.score(x)).sum(1)
 
 
-def observed(n, seed):
-    """With the score of the noised mixture."""
-    return products(n, seed, False)
-
-
-def control(n, seed):
-    """With the score of the clean one."""
-    return products(n, seed, True)
+observed = partial(products, clean=False)  # With the score of the noised mixture.
+control = partial(products, clean=True)  # With the score of the clean one.
 
 
 CLAIM = Claim(

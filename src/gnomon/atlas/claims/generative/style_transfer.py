@@ -3,6 +3,8 @@
 argmin_x |f(x) - f(a)|^2 + weight |C(f(b)) - C(f(x))|_F^2:    the style loss falls below 5 % of its start     (1)
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -32,14 +34,8 @@ def remaining(size, steps, seed, weight):
     return moved.style[-1] / moved.style[0]
 
 
-def observed(size, steps, seed):
-    """With a large weight."""
-    return remaining(size, steps, seed, 1e3)
-
-
-def control(size, steps, seed):
-    """With none."""
-    return remaining(size, steps, seed, 0.0)
+observed = partial(remaining, weight=1e3)  # With a large weight.
+control = partial(remaining, weight=0.0)  # With none.
 
 
 CLAIM = Claim(

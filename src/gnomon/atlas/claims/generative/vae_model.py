@@ -3,6 +3,8 @@
 |mean of latents| and |covariance of latents - I|_F are at most half the root of their number     (1)
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -36,14 +38,8 @@ def distances(n, latent, steps, beta, seed):
     return [told.mean_off, told.covariance_off]
 
 
-def observed(n, latent, steps, seed):
-    """With the divergence in its loss."""
-    return distances(n, latent, steps, 1.0, seed)
-
-
-def control(n, latent, steps, seed):
-    """Without it."""
-    return distances(n, latent, steps, 0.0, seed)
+observed = partial(distances, beta=1.0)  # With the divergence in its loss.
+control = partial(distances, beta=0.0)  # Without it.
 
 
 CLAIM = Claim(

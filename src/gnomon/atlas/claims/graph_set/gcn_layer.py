@@ -5,6 +5,8 @@
 Reference: [kipf2017semi].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -47,14 +49,8 @@ def shares(inside, across, nodes, steps, seed):
     return np.array([accuracy(m, x, labels, known, steps), 1 - accuracy(torch.eye(nodes), x, labels, known, steps)])
 
 
-def observed(nodes, steps, seed):
-    """Two communities."""
-    return shares(0.4, 0.02, nodes, steps, seed)
-
-
-def control(nodes, steps, seed):
-    """Edges that know nothing of communities."""
-    return shares(0.2, 0.2, nodes, steps, seed)
+observed = partial(shares, inside=0.4, across=0.02)  # Two communities.
+control = partial(shares, inside=0.2, across=0.2)  # Edges that know nothing of communities.
 
 
 CLAIM = Claim(

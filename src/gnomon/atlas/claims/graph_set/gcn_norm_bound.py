@@ -6,6 +6,8 @@ Its rows sum to one on regular graphs alone.
 Reference: [kipf2017semi].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -37,14 +39,10 @@ def measured(matrix, nodes, graphs, seed):
     return np.array(found)
 
 
-def observed(nodes, graphs, seed):
-    """The coupling of graph convolutions."""
-    return measured(lambda a: gcn_matrix(torch.from_numpy(a)).numpy(), nodes, graphs, seed)
-
-
-def control(nodes, graphs, seed):
-    """The adjacency over its mean degree."""
-    return measured(lambda a: (a + np.eye(len(a))) / (a.sum() / len(a) + 1), nodes, graphs, seed)
+# The coupling of graph convolutions.
+observed = partial(measured, matrix=lambda a: gcn_matrix(torch.from_numpy(a)).numpy())
+# The adjacency over its mean degree.
+control = partial(measured, matrix=lambda a: (a + np.eye(len(a))) / (a.sum() / len(a) + 1))
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [velickovic2018graph].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -33,14 +35,8 @@ def measured(rising, nodes, seed):
     return np.append(q.sum(1).numpy(), float(orders))
 
 
-def observed(nodes, seed):
-    """A leaky relu."""
-    return measured(True, nodes, seed)
-
-
-def control(nodes, seed):
-    """The absolute value."""
-    return measured(False, nodes, seed)
+observed = partial(measured, rising=True)  # A leaky relu.
+control = partial(measured, rising=False)  # The absolute value.
 
 
 CLAIM = Claim(

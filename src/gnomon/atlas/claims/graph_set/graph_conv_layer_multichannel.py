@@ -6,6 +6,8 @@ m and n are channels; printed with sums over nodes and one bias for all, it is a
 Reference: [defferrard2016convolutional].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -41,14 +43,8 @@ def layer(own, nodes, hops, seed):
     return (torch.stack(rows, 1) + (b if own else b[0])).numpy()
 
 
-def observed(nodes, hops, seed):
-    """As in (1)."""
-    return layer(True, nodes, hops, seed)
-
-
-def control(nodes, hops, seed):
-    """One bias for all."""
-    return layer(False, nodes, hops, seed)
+observed = partial(layer, own=True)  # As in (1).
+control = partial(layer, own=False)  # One bias for all.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [defferrard2016convolutional].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -40,14 +42,8 @@ def convolved(kernel, nodes, seed):
     return np.array([sum(k[s] * x[(t - s) % nodes] for s in range(nodes)) for t in range(nodes)])
 
 
-def observed(nodes, seed):
-    """With an even kernel."""
-    return convolved(even, nodes, seed)
-
-
-def control(nodes, seed):
-    """With any kernel."""
-    return convolved(lambda k: k, nodes, seed)
+observed = partial(convolved, kernel=even)  # With an even kernel.
+control = partial(convolved, kernel=lambda k: k)  # With any kernel.
 
 
 CLAIM = Claim(

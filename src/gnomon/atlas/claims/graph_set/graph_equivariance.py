@@ -5,6 +5,8 @@
 Reference: [kipf2017semi].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -37,14 +39,8 @@ def difference(rename_edges, nodes, seed):
         return np.array([float((first - second).abs().max()), float((first.sum(0) - second.sum(0)).abs().max())])
 
 
-def observed(nodes, seed):
-    """Features and edges."""
-    return difference(True, nodes, seed)
-
-
-def control(nodes, seed):
-    """Features alone."""
-    return difference(False, nodes, seed)
+observed = partial(difference, rename_edges=True)  # Features and edges.
+control = partial(difference, rename_edges=False)  # Features alone.
 
 
 CLAIM = Claim(

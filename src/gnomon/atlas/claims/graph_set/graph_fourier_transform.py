@@ -5,6 +5,8 @@
 Reference: [defferrard2016convolutional].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -25,14 +27,8 @@ def frequencies(cut, nodes):
     return np.linalg.eigvalsh(np.diag(a.sum(1)) - a)
 
 
-def observed(nodes):
-    """The whole ring."""
-    return frequencies(0.0, nodes)
-
-
-def control(nodes):
-    """Cut open."""
-    return frequencies(1.0, nodes)
+observed = partial(frequencies, cut=0.0)  # The whole ring.
+control = partial(frequencies, cut=1.0)  # Cut open.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [defferrard2016convolutional].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -36,14 +38,8 @@ def measured(directed, nodes, seed):
     return np.array([x @ (np.diag(used.sum(1)) - used) @ x, float(graph_spectrum(twice).components)])
 
 
-def observed(nodes, seed):
-    """Edges both ways."""
-    return measured(False, nodes, seed)
-
-
-def control(nodes, seed):
-    """Edges one way."""
-    return measured(True, nodes, seed)
+observed = partial(measured, directed=False)  # Edges both ways.
+control = partial(measured, directed=True)  # Edges one way.
 
 
 CLAIM = Claim(

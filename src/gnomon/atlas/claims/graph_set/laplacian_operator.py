@@ -5,6 +5,8 @@
 Reference: [defferrard2016convolutional].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -27,14 +29,8 @@ def errors(shift, points):
     return h, np.abs((mean - f) * 4 / h**2 + 3 * f)
 
 
-def observed(points):
-    """Around the point."""
-    return errors(0.0, points)
-
-
-def control(points):
-    """Around a point beside it."""
-    return errors(0.1, points)
+observed = partial(errors, shift=0.0)  # Around the point.
+control = partial(errors, shift=0.1)  # Around a point beside it.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ On a path of n nodes both ends see each other after n - 1 layers, and not before
 Reference: [xu2019powerful].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -35,14 +37,8 @@ def reached(everywhere, nodes, layers, seed):
     return torch.stack(rows).double().numpy()
 
 
-def observed(nodes, layers, seed):
-    """Along edges."""
-    return reached(0.0, nodes, layers, seed)
-
-
-def control(nodes, layers, seed):
-    """With a node that all others see."""
-    return reached(1.0, nodes, layers, seed)
+observed = partial(reached, everywhere=0.0)  # Along edges.
+control = partial(reached, everywhere=1.0)  # With a node that all others see.
 
 
 CLAIM = Claim(

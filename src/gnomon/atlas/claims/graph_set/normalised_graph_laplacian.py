@@ -5,6 +5,8 @@
 Reference: [defferrard2016convolutional].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -30,14 +32,8 @@ def largest(inner, nodes, seed):
     return graph_spectrum(torch.from_numpy(np.maximum(a, a.T))).normalized[-1]
 
 
-def observed(nodes, seed):
-    """Two classes."""
-    return largest(0.0, nodes, seed)
-
-
-def control(nodes, seed):
-    """One edge inside a class."""
-    return largest(1.0, nodes, seed)
+observed = partial(largest, inner=0.0)  # Two classes.
+control = partial(largest, inner=1.0)  # One edge inside a class.
 
 
 CLAIM = Claim(

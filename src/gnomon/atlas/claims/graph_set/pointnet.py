@@ -5,6 +5,8 @@
 Reference: [qi2017pointnet].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -28,14 +30,8 @@ def difference(pool, points, seed):
         return (pool(features) - pool(features[keep])).numpy()
 
 
-def observed(points, seed):
-    """The largest."""
-    return difference(lambda f: f.amax(0), points, seed)
-
-
-def control(points, seed):
-    """The mean."""
-    return difference(lambda f: f.mean(0), points, seed)
+observed = partial(difference, pool=lambda f: f.amax(0))  # The largest.
+control = partial(difference, pool=lambda f: f.mean(0))  # The mean.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [defferrard2016convolutional].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -46,14 +48,8 @@ def filtered(extra, nodes, seed):
     return chebyshev_filter(x, torch.from_numpy(lap), c, largest=2.0 * nodes).numpy()
 
 
-def observed(nodes, seed):
-    """The Laplacian."""
-    return filtered(0.0, nodes, seed)
-
-
-def control(nodes, seed):
-    """A matrix with other eigenvectors."""
-    return filtered(1.0, nodes, seed)
+observed = partial(filtered, extra=0.0)  # The Laplacian.
+control = partial(filtered, extra=1.0)  # A matrix with other eigenvectors.
 
 
 CLAIM = Claim(

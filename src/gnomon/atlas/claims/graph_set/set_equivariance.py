@@ -6,6 +6,8 @@ It is sometimes printed as f(X) = P f(P X), which fails for permutations that ar
 Reference: [zaheer2017deep].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -27,14 +29,8 @@ def difference(back, members, seed):
         return float((layer(x) - layer(x.roll(1, 0)).roll(back, 0)).abs().max())
 
 
-def observed(members, seed):
-    """Moved back."""
-    return difference(-1, members, seed)
-
-
-def control(members, seed):
-    """Moved on, as it is sometimes printed."""
-    return difference(1, members, seed)
+observed = partial(difference, back=-1)  # Moved back.
+control = partial(difference, back=1)  # Moved on, as it is sometimes printed.
 
 
 CLAIM = Claim(

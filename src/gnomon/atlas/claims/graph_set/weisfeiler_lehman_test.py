@@ -5,6 +5,8 @@
 Reference: [morris2019weisfeiler].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -44,14 +46,8 @@ def differences(marked, networks, seed):
     return np.array(found)
 
 
-def observed(networks, seed):
-    """Equal features."""
-    return differences(0.0, networks, seed)
-
-
-def control(networks, seed):
-    """Nodes with names."""
-    return differences(1.0, networks, seed)
+observed = partial(differences, marked=0.0)  # Equal features.
+control = partial(differences, marked=1.0)  # Nodes with names.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 I(X; Y) >= I(T_1; Y) >= I(T_2; Y) >= ...                                                                 (1)
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.attribution.information import discrete_information
@@ -31,14 +33,8 @@ def measure(states, steps, seed, peek):
     return rises
 
 
-def observed(states, steps, seed):
-    """A chain."""
-    return measure(states, steps, seed, False)
-
-
-def control(states, steps, seed):
-    """A chain that looks at the label on its way."""
-    return measure(states, steps, seed, True)
+observed = partial(measure, peek=False)  # A chain.
+control = partial(measure, peek=True)  # A chain that looks at the label on its way.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 fidelity = P(tree(x) = network(x)) >= 0.9                                                                 (1)
 """
 
+from functools import partial
+
 import torch
 from sklearn.datasets import load_wine
 from torch import nn
@@ -34,14 +36,8 @@ def measure(steps, seed, depth):
     return surrogate_tree(net, near, depths=(depth,)).fidelity[0]
 
 
-def observed(steps, seed):
-    """Depth eight."""
-    return measure(steps, seed, 8)
-
-
-def control(steps, seed):
-    """Depth one."""
-    return measure(steps, seed, 1)
+observed = partial(measure, depth=8)  # Depth eight.
+control = partial(measure, depth=1)  # Depth one.
 
 
 CLAIM = Claim(

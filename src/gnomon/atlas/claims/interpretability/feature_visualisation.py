@@ -3,6 +3,8 @@
 x* = argmax_x <w, x> - l2 |x|^2 = w / (2 l2)                                                              (1)
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
@@ -30,14 +32,8 @@ def measure(side, steps, seed, templates):
     return float(np.corrcoef(seen.flatten().numpy(), planted[0].flatten().numpy())[0, 1])
 
 
-def observed(side, steps, seed):
-    """One template."""
-    return measure(side, steps, seed, 1)
-
-
-def control(side, steps, seed):
-    """Eight templates in one unit: the picture is their sum."""
-    return measure(side, steps, seed, 8)
+observed = partial(measure, templates=1)  # One template.
+control = partial(measure, templates=8)  # Eight templates in one unit: the picture is their sum.
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 M* = argmin_M mean_x e^{[L(f(F^-1 M F x), y) - L(f(x), y)]^2} + lam mean |M|                              (1)
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -37,14 +39,8 @@ def measure(side, n, seed, size):
     return [both / max(len(found), 1), both / len(PLANTED)]
 
 
-def observed(side, n, seed):
-    """Waves of size one."""
-    return measure(side, n, seed, 1.0)
-
-
-def control(side, n, seed):
-    """No waves: the network has learnt the noise by heart."""
-    return measure(side, n, seed, 0.0)
+observed = partial(measure, size=1.0)  # Waves of size one.
+control = partial(measure, size=0.0)  # No waves: the network has learnt the noise by heart.
 
 
 CLAIM = Claim(

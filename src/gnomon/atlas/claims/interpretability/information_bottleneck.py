@@ -3,6 +3,8 @@
 beta_c = 1 / s_2^2,    s the singular values of p(x, y) / sqrt(p(x) p(y))                                (1)
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.attribution import bottleneck_curve
@@ -29,14 +31,9 @@ def measure(ratios, seed, law):
     return [float(bottleneck_curve(law(p), [ratio / s**2], steps=20000).about_input[0] > 1e-4) for ratio in ratios]
 
 
-def observed(ratios, seed):
-    """The same law."""
-    return measure(ratios, seed, lambda p: p)
-
-
-def control(ratios, seed):
-    """Half way to independence: the transition is elsewhere."""
-    return measure(ratios, seed, lambda p: 0.5 * p + 0.5 * np.outer(p.sum(1), p.sum(0)))
+observed = partial(measure, law=lambda p: p)  # The same law.
+# Half way to independence: the transition is elsewhere.
+control = partial(measure, law=lambda p: 0.5 * p + 0.5 * np.outer(p.sum(1), p.sum(0)))
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 I(X; Y) = H(X) - H(X|Y) = -(1/2) log(1 - rho^2)                                                          (1)
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon import attribution
@@ -26,14 +28,9 @@ def measure(rhos, n, repetitions, seed, spread):
     return rows
 
 
-def observed(rhos, n, repetitions, seed):
-    """Noise of one size."""
-    return measure(rhos, n, repetitions, seed, np.ones_like)
-
-
-def control(rhos, n, repetitions, seed):
-    """Noise in proportion to x: the correlations are the same, and Y is not Gaussian."""
-    return measure(rhos, n, repetitions, seed, np.abs)
+observed = partial(measure, spread=np.ones_like)  # Noise of one size.
+# Noise in proportion to x: the correlations are the same, and Y is not Gaussian.
+control = partial(measure, spread=np.abs)
 
 
 CLAIM = Claim(

@@ -3,6 +3,8 @@
 v(b) - v(a) + v(c) = v(d)    for a : b = c : d, if log co-occurrence is a sum over attributes            (1)
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -32,14 +34,8 @@ def measure(values, contexts, seed, mixing):
     return analogy_score(words, quadruples)
 
 
-def observed(values, contexts, seed):
-    """Mostly attributes."""
-    return measure(values, contexts, seed, 0.1)
-
-
-def control(values, contexts, seed):
-    """Every word for itself."""
-    return measure(values, contexts, seed, 1.0)
+observed = partial(measure, mixing=0.1)  # Mostly attributes.
+control = partial(measure, mixing=1.0)  # Every word for itself.
 
 
 CLAIM = Claim(

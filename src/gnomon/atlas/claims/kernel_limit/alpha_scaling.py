@@ -8,6 +8,8 @@ falls as 1/alpha where f(w_0) = 0, and has the floor |f(w_0)| |D^2 f| / |D f|^2 
 Reference: [chizat2019lazy], equation 4.
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -30,14 +32,8 @@ def numbers(width, scales, centered):
     return [a * k / found[0] for a, k in zip(scales, found[1:], strict=True)]
 
 
-def observed(width, scales):
-    """The output counted from its start."""
-    return numbers(width, scales, True)
-
-
-def control(width, scales):
-    """The output as it is, which does not start at zero."""
-    return numbers(width, scales, False)
+observed = partial(numbers, centered=True)  # The output counted from its start.
+control = partial(numbers, centered=False)  # The output as it is, which does not start at zero.
 
 
 CLAIM = Claim(

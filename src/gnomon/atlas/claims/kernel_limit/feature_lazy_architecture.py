@@ -8,6 +8,8 @@ z_1 = W_0 x / sqrt(d), z_(l+1) = W_l s(z_l) / sqrt(m), f = W_L s(z_L) / sqrt(m),
 Reference: [geiger2020disentangling], Section 2.
 """
 
+from functools import partial
+
 import torch
 from torch.nn.functional import softplus
 
@@ -33,14 +35,8 @@ def variances(nets, depth, widths, factor, d=10):
     return torch.stack(columns, 1)
 
 
-def observed(nets, depth, widths):
-    """a = 1.404."""
-    return variances(nets, depth, widths, 1.404)
-
-
-def control(nets, depth, widths):
-    """The plain softplus, a = 1."""
-    return variances(nets, depth, widths, 1.0)
+observed = partial(variances, factor=1.404, d=10)  # a = 1.404.
+control = partial(variances, factor=1.0, d=10)  # The plain softplus, a = 1.
 
 
 CLAIM = Claim(

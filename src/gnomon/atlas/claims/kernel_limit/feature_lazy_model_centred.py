@@ -8,6 +8,8 @@ so that for large alpha the curves F(t) come together on that of the kernel at t
 Reference: [geiger2020disentangling].
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -48,14 +50,8 @@ def curves(n, width, seed, lr, steps, power):
     return torch.stack(found)
 
 
-def observed(n, width, seed, lr, steps):
-    """The loss divided by alpha^2."""
-    return curves(n, width, seed, lr, steps, 2)
-
-
-def control(n, width, seed, lr, steps):
-    """The loss divided by alpha^2.5: the larger alpha, the slower."""
-    return curves(n, width, seed, lr, steps, 2.5)
+observed = partial(curves, power=2)  # The loss divided by alpha^2.
+control = partial(curves, power=2.5)  # The loss divided by alpha^2.5: the larger alpha, the slower.
 
 
 CLAIM = Claim(

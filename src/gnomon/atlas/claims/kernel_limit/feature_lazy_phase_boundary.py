@@ -9,6 +9,8 @@ and does not depend on the width at fixed alpha sqrt(m).
 Reference: [geiger2020disentangling], Section 3.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -48,9 +50,7 @@ def drift(nets, widths, scale, time=1.5, step=0.1):
     return widths, torch.stack(found, 1)
 
 
-def observed(nets, widths):
-    """alpha = 0.3 / sqrt(width)."""
-    return drift(nets, widths, lambda m: 0.3 * m**-0.5)
+observed = partial(drift, scale=lambda m: 0.3 * m**-0.5, time=1.5, step=0.1)  # alpha = 0.3 / sqrt(width).
 
 
 def control(nets, widths):

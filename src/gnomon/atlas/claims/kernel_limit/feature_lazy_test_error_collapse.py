@@ -8,6 +8,8 @@ depends on u = alpha sqrt(m) alone, and so does the test error, up to fluctuatio
 Reference: [geiger2020disentangling], Section 3.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -35,9 +37,7 @@ def errors(nets, widths, scale, n=70, d=9, time=30.0, step=0.5):
     return widths, torch.stack(found, 1)
 
 
-def observed(nets, widths):
-    """alpha = 1 / sqrt(width)."""
-    return errors(nets, widths, lambda m: m**-0.5)
+observed = partial(errors, scale=lambda m: m**-0.5, n=70, d=9, time=30.0, step=0.5)  # alpha = 1 / sqrt(width).
 
 
 def control(nets, widths):

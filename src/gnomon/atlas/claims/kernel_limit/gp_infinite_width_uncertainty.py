@@ -9,6 +9,8 @@ If it is right, intervals of 1.96 standard deviations hold 95 % of new labels. T
 Reference: [lee2018deep]; [rasmussen2006gaussian], Section 2.2 and Section 5.4.
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -43,14 +45,8 @@ def hits(n, seed, share):
     return ((weights @ y[:n] - y[n:]).abs() <= 1.96 * variance.sqrt()).double()
 
 
-def observed(n, seed):
-    """Noise chosen by the likelihood."""
-    return hits(n, seed, 1.0)
-
-
-def control(n, seed):
-    """A tenth of the noise: the model is sure of what it does not know."""
-    return hits(n, seed, 0.1)
+observed = partial(hits, share=1.0)  # Noise chosen by the likelihood.
+control = partial(hits, share=0.1)  # A tenth of the noise: the model is sure of what it does not know.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ m^-1/2, and an inner weight carries the factor m^-1/2 of its layer once more:
 Reference: [geiger2020disentangling], Section 4.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -37,14 +39,8 @@ def slopes(nets, widths, inside, d=5):
     return np.einsum("k,kil->il", u, np.stack(rows)) / (u @ u)
 
 
-def observed(nets, widths):
-    """Factors outside the weights."""
-    return slopes(nets, widths, False)
-
-
-def control(nets, widths):
-    """Factors inside the weights, as PyTorch's layers have them."""
-    return slopes(nets, widths, True)
+observed = partial(slopes, inside=False, d=5)  # Factors outside the weights.
+control = partial(slopes, inside=True, d=5)  # Factors inside the weights, as PyTorch's layers have them.
 
 
 CLAIM = Claim(

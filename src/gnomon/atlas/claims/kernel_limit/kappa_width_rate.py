@@ -10,6 +10,8 @@ factor sqrt(log m)), and the mean length of D f and the spread of f have correct
 Reference: [chizat2019lazy], Section 1.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -36,14 +38,8 @@ def numbers(groups, nets, widths, power, seed):
     return widths, np.stack(rows, 1)
 
 
-def observed(groups, nets, widths, seed):
-    """a(m) = m^-1/2."""
-    return numbers(groups, nets, widths, 0.5, seed)
-
-
-def control(groups, nets, widths, seed):
-    """a(m) = 1/m."""
-    return numbers(groups, nets, widths, 1.0, seed)
+observed = partial(numbers, power=0.5)  # a(m) = m^-1/2.
+control = partial(numbers, power=1.0)  # a(m) = 1/m.
 
 
 CLAIM = Claim(

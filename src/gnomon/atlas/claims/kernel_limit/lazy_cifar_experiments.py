@@ -9,6 +9,8 @@ Handwritten digits, 0 to 4 against 5 to 9, stand for the larger images of the or
 Reference: [chizat2019lazy], Section 3.
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -51,14 +53,8 @@ def trained(n, channels, lr, steps, seed, alpha):
     return (alpha * (net(test) - begin)).detach()[:, 0]
 
 
-def observed(n, channels, lr, steps, seed):
-    """A large scale."""
-    return trained(n, channels, lr, steps, seed, 100.0)
-
-
-def control(n, channels, lr, steps, seed):
-    """The scale of the network as it is."""
-    return trained(n, channels, lr, steps, seed, 1.0)
+observed = partial(trained, alpha=100.0)  # A large scale.
+control = partial(trained, alpha=1.0)  # The scale of the network as it is.
 
 
 CLAIM = Claim(

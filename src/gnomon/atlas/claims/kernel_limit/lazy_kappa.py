@@ -10,6 +10,8 @@ factor of about 2 from one draw to the next.
 Reference: [chizat2019lazy], equation 3.
 """
 
+from functools import partial
+
 import torch
 from scipy.stats import spearmanr
 from torch import nn
@@ -66,14 +68,8 @@ def predicted():
     return -0.8
 
 
-def observed(widths, scales, repetitions):
-    """kappa at the output scale of each run."""
-    return correlations(widths, scales, repetitions, True)
-
-
-def control(widths, scales, repetitions):
-    """kappa of the network as if its output were not scaled."""
-    return correlations(widths, scales, repetitions, False)
+observed = partial(correlations, own=True)  # kappa at the output scale of each run.
+control = partial(correlations, own=False)  # kappa of the network as if its output were not scaled.
 
 
 CLAIM = Claim(

@@ -9,6 +9,8 @@ f = a b x at x = 1 has |D f|^2 = a^2 + b^2 and |D^2 f| = 1, so kappa = |a b - y|
 Reference: [chizat2019lazy], equation 4.
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -49,14 +51,8 @@ def measured(units, seed, labels):
     ]
 
 
-def observed(units, seed):
-    """Outputs and labels in the same units."""
-    return measured(units, seed, True)
-
-
-def control(units, seed):
-    """Only the output changes its unit."""
-    return measured(units, seed, False)
+observed = partial(measured, labels=True)  # Outputs and labels in the same units.
+control = partial(measured, labels=False)  # Only the output changes its unit.
 
 
 CLAIM = Claim(

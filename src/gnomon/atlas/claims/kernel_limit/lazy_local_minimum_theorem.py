@@ -9,6 +9,8 @@ up to relative corrections of order 1/alpha.
 Reference: [chizat2019lazy], Theorem 2.5.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -46,14 +48,8 @@ def ends(n, p, seed, alpha):
     return [(1 - (near[1] / near[0]) ** (1 / steps)) / (step * float(rates[0])), sizes[-1] / sizes[0]]
 
 
-def observed(n, p, seed):
-    """A large scale."""
-    return ends(n, p, seed, 100.0)
-
-
-def control(n, p, seed):
-    """A small scale: the parameters go far, and the rate is that of another place."""
-    return ends(n, p, seed, 1.0)
+observed = partial(ends, alpha=100.0)  # A large scale.
+control = partial(ends, alpha=1.0)  # A small scale: the parameters go far, and the rate is that of another place.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ one for its tangent. For large alpha their largest distance is a small part of t
 Reference: [chizat2019lazy].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -37,14 +39,8 @@ def separation(width, nets, alpha, time=2.0, step=0.01):
     return far / torch.cat((w - w0, v - v0), 2).flatten(1).norm(dim=1)
 
 
-def observed(width, nets):
-    """A large scale of the output."""
-    return separation(width, nets, 64.0)
-
-
-def control(width, nets):
-    """A small one."""
-    return separation(width, nets, 0.1)
+observed = partial(separation, alpha=64.0, time=2.0, step=0.01)  # A large scale of the output.
+control = partial(separation, alpha=0.1, time=2.0, step=0.01)  # A small one.
 
 
 CLAIM = Claim(

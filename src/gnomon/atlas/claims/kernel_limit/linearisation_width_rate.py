@@ -8,6 +8,8 @@ by the square of that, 1/m. Over m units
 Reference: [lee2019wide], Theorem 2.1.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -38,14 +40,10 @@ def distance(nets, widths, scale, time=1.0, step=0.1):
     return widths, torch.stack(rows, 1)
 
 
-def observed(nets, widths):
-    """The output is a sum over units divided by sqrt(m)."""
-    return distance(nets, widths, lambda m: 1.0)
-
-
-def control(nets, widths):
-    """Divided by m instead, with the rate raised so that outputs move as fast at the start."""
-    return distance(nets, widths, lambda m: m**-0.5)
+# The output is a sum over units divided by sqrt(m).
+observed = partial(distance, scale=lambda m: 1.0, time=1.0, step=0.1)
+# Divided by m instead, with the rate raised so that outputs move as fast at the start.
+control = partial(distance, scale=lambda m: m**-0.5, time=1.0, step=0.1)
 
 
 CLAIM = Claim(

@@ -9,6 +9,7 @@ Reference: [lee2019wide], equations 10 and 11.
 """
 
 import math
+from functools import partial
 
 import torch
 from torch import nn
@@ -46,14 +47,9 @@ def descent(n, d, width, seed, start):
     return f0[n:] + jacobian[n:] @ b
 
 
-def observed(n, d, width, seed):
-    """Descent from the starting parameters."""
-    return descent(n, d, width, seed, 0.0)
-
-
-def control(n, d, width, seed):
-    """Descent on the same tangent model from elsewhere: what is outside the span of the gradients stays."""
-    return descent(n, d, width, seed, 1.0)
+observed = partial(descent, start=0.0)  # Descent from the starting parameters.
+# Descent on the same tangent model from elsewhere: what is outside the span of the gradients stays.
+control = partial(descent, start=1.0)
 
 
 CLAIM = Claim(

@@ -9,6 +9,8 @@ m neurons are a sample of mu, so outputs at time T differ from those of the limi
 Reference: [mei2018mean]; [chizat2018global].
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -44,14 +46,9 @@ def distances(nets, widths, reference, power):
     return widths, torch.stack(rows, 1)
 
 
-def observed(nets, widths, reference):
-    """The sum divided by the width."""
-    return distances(nets, widths, reference, 1.0)
-
-
-def control(nets, widths, reference):
-    """The sum divided by the root of the width: outputs at the start are random at every width."""
-    return distances(nets, widths, reference, 0.5)
+observed = partial(distances, power=1.0)  # The sum divided by the width.
+# The sum divided by the root of the width: outputs at the start are random at every width.
+control = partial(distances, power=0.5)
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ so a f(x) + b f(x') is Gaussian of variance a^2 S(x, x) + 2 a b S(x, x') + b^2 S
 Reference: [lee2018deep]; [matthews2018gaussian].
 """
 
+from functools import partial
+
 import torch
 from scipy.stats import norm
 from torch import nn
@@ -36,14 +38,8 @@ def outputs(nets, width, seed):
     return f[:, 0, 0] - f[:, 1, 0] / 2
 
 
-def observed(nets, width, seed):
-    """Wide layers."""
-    return outputs(nets, width, seed)
-
-
-def control(nets, seed):
-    """Hidden layers of a single unit."""
-    return outputs(nets, 1, seed)
+observed = outputs  # Wide layers.
+control = partial(outputs, width=1)  # Hidden layers of a single unit.
 
 
 CLAIM = Claim(

@@ -10,6 +10,8 @@ second errs by O(1/m^2).
 Reference: [lee2018deep]; [rasmussen2006gaussian], equation 2.19.
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -49,14 +51,9 @@ def without_width(n, nets, width, seed, start):
     return 2 * fitted(n, nets, width, seed, start) - fitted(n, nets, width // 2, seed, start)
 
 
-def observed(n, nets, width, seed):
-    """The last layer starts at its own random draw."""
-    return without_width(n, nets, width, seed, 1.0)
-
-
-def control(n, nets, width, seed):
-    """The last layer starts at zero: the mean is right and the variance is missing."""
-    return without_width(n, nets, width, seed, 0.0)
+observed = partial(without_width, start=1.0)  # The last layer starts at its own random draw.
+# The last layer starts at zero: the mean is right and the variance is missing.
+control = partial(without_width, start=0.0)
 
 
 CLAIM = Claim(

@@ -10,6 +10,8 @@ takes part, and values between are measured.
 Reference: [geiger2020disentangling], Section 3.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -43,14 +45,9 @@ def drift(nets, width, scales, centered, time=1.5, step=0.1):
     return scales, torch.stack(found, 1)
 
 
-def observed(nets, width, scales):
-    """The output counted from its start."""
-    return drift(nets, width, scales, 1.0)
-
-
-def control(nets, width, scales):
-    """The output as it is: it must first be unlearned, and the kernel changes as much at every scale."""
-    return drift(nets, width, scales, 0.0)
+observed = partial(drift, centered=1.0, time=1.5, step=0.1)  # The output counted from its start.
+# The output as it is: it must first be unlearned, and the kernel changes as much at every scale.
+control = partial(drift, centered=0.0, time=1.5, step=0.1)
 
 
 CLAIM = Claim(

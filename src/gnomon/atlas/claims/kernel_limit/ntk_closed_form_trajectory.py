@@ -8,6 +8,8 @@ where the exponential acts from the left. At width m the deviation is of order m
 Reference: [lee2019wide], Theorem 2.1.
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -64,9 +66,7 @@ def flow(n, width, seed, scale, step=0.02):
     return torch.stack(found)
 
 
-def observed(n, width, seed):
-    """The network as it is."""
-    return flow(n, width, seed, 1.0)
+observed = partial(flow, scale=1.0, step=0.02)  # The network as it is.
 
 
 def control(n, width, seed):

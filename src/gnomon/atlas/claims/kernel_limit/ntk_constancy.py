@@ -9,6 +9,8 @@ which is within the bound m^-1/2 of the general theorem.
 Reference: [jacot2018neural], Theorem 2; [huang2020dynamics] and [dyer2020asymptotics] for the rate 1/m.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.atlas.check.kernel import constancy
@@ -43,14 +45,9 @@ def drift(nets, widths, scale, time=1.0, step=0.1):
     return widths, torch.stack(rows, 1)
 
 
-def observed(nets, widths):
-    """The output is a sum over units divided by sqrt(m)."""
-    return drift(nets, widths, lambda m: 1.0)
-
-
-def control(nets, widths):
-    """Divided by m instead, with the rate raised so that outputs move as fast at the start: features are learned."""
-    return drift(nets, widths, lambda m: m**-0.5)
+observed = partial(drift, scale=lambda m: 1.0, time=1.0, step=0.1)  # The output is a sum over units divided by sqrt(m).
+# Divided by m instead, with the rate raised so that outputs move as fast at the start: features are learned.
+control = partial(drift, scale=lambda m: m**-0.5, time=1.0, step=0.1)
 
 
 CLAIM = Claim(

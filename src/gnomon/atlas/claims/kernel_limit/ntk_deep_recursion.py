@@ -8,6 +8,8 @@ Here phi = relu and w^2 = 2, for J = 1, 2, 3 hidden layers.
 Reference: [jacot2018neural], Theorem 1.
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -50,14 +52,9 @@ def kernels(nets, width, depth, seed, draw):
     return torch.stack(found, 1)
 
 
-def observed(nets, width, depth, seed):
-    """Gaussian weights of variance 2 / fan_in."""
-    return kernels(nets, width, depth, seed, lambda *shape: torch.randn(*shape))
-
-
-def control(nets, width, depth, seed):
-    """Weights of PyTorch's default law, of variance 1 / (3 fan_in)."""
-    return kernels(nets, width, depth, seed, lambda *shape: (torch.rand(*shape) * 2 - 1) / 2**0.5)
+observed = partial(kernels, draw=lambda *shape: torch.randn(*shape))  # Gaussian weights of variance 2 / fan_in.
+# Weights of PyTorch's default law, of variance 1 / (3 fan_in).
+control = partial(kernels, draw=lambda *shape: (torch.rand(*shape) * 2 - 1) / 2**0.5)
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ Taking y = q_i, the residual keeps its direction, so one number per mode is enou
 Reference: [arora2019fine] for the modes; [lee2019wide] for the width.
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -59,14 +61,8 @@ def residuals(n, width, seed, centered, step=0.01):
     return torch.stack(found)
 
 
-def observed(n, width, seed):
-    """The output counted from its start, which is then zero."""
-    return residuals(n, width, seed, True)
-
-
-def control(n, width, seed):
-    """The output as it is, which does not start at zero."""
-    return residuals(n, width, seed, False)
+observed = partial(residuals, centered=True, step=0.01)  # The output counted from its start, which is then zero.
+control = partial(residuals, centered=False, step=0.01)  # The output as it is, which does not start at zero.
 
 
 CLAIM = Claim(

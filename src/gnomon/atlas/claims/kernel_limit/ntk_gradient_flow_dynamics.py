@@ -8,6 +8,8 @@ with dL/df_i = (2 / N) (f_i - y_i) for the mean squared error and (softmax(f_i) 
 Reference: [jacot2018neural].
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy, one_hot
@@ -47,14 +49,8 @@ def velocity(n, width, seed, direction, step=1e-4):
     return torch.stack(found)
 
 
-def observed(n, width, seed):
-    """A small step of gradient descent."""
-    return velocity(n, width, seed, lambda g: -g)
-
-
-def control(n, width, seed):
-    """A small step along the signs of the gradient."""
-    return velocity(n, width, seed, lambda g: -g.sign())
+observed = partial(velocity, direction=lambda g: -g, step=1e-4)  # A small step of gradient descent.
+control = partial(velocity, direction=lambda g: -g.sign(), step=1e-4)  # A small step along the signs of the gradient.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ so by the central limit theorem its standard deviation is that of one unit divid
 Reference: [jacot2018neural], Theorem 1.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -31,14 +33,9 @@ def spread(groups, nets, widths, seed, weights):
     return widths, np.stack(rows, 1)
 
 
-def observed(groups, nets, widths, seed):
-    """Gaussian weights."""
-    return spread(groups, nets, widths, seed, lambda rng, shape: rng.normal(size=shape))
-
-
-def control(groups, nets, widths, seed):
-    """Output weights of Cauchy's law, whose variance is infinite: single units dominate at every width."""
-    return spread(groups, nets, widths, seed, lambda rng, shape: rng.standard_cauchy(shape))
+observed = partial(spread, weights=lambda rng, shape: rng.normal(size=shape))  # Gaussian weights.
+# Output weights of Cauchy's law, whose variance is infinite: single units dominate at every width.
+control = partial(spread, weights=lambda rng, shape: rng.standard_cauchy(shape))
 
 
 CLAIM = Claim(

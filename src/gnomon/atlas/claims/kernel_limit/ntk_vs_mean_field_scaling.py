@@ -8,6 +8,8 @@ and with a = 1/m the relative change of the tangent kernel does not fall with th
 Reference: [chizat2019lazy]; [mei2018mean] for a = 1/m.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -44,14 +46,8 @@ def drift(nets, widths, exponent, time=2.0, step=0.1):
     return widths, torch.stack(rows, 1)
 
 
-def observed(nets, widths):
-    """a = 1/m."""
-    return drift(nets, widths, 1.0)
-
-
-def control(nets, widths):
-    """a = m^-1/2."""
-    return drift(nets, widths, 0.5)
+observed = partial(drift, exponent=1.0, time=2.0, step=0.1)  # a = 1/m.
+control = partial(drift, exponent=0.5, time=2.0, step=0.1)  # a = m^-1/2.
 
 
 CLAIM = Claim(

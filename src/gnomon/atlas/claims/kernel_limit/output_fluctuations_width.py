@@ -8,6 +8,8 @@ and the part of the test error that comes from the draw of the weights is of ord
 Reference: [geiger2020scaling].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -34,14 +36,9 @@ def spread(groups, nets, widths, centered, time=3.0, step=0.15):
     return widths, torch.stack(found, 1)
 
 
-def observed(groups, nets, widths):
-    """The output counted from its start."""
-    return spread(groups, nets, widths, 1.0)
-
-
-def control(groups, nets, widths):
-    """The output as it is, which differs between initializations before training already, at every width."""
-    return spread(groups, nets, widths, 0.0)
+observed = partial(spread, centered=1.0, time=3.0, step=0.15)  # The output counted from its start.
+# The output as it is, which differs between initializations before training already, at every width.
+control = partial(spread, centered=0.0, time=3.0, step=0.15)
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ With F = alpha (f - f_0), f = W_2 s(z) / sqrt m, z = W_1 s(W_0 x / sqrt d) / sqr
 Reference: [geiger2020disentangling], Section 4.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -38,14 +40,9 @@ def shifts(nets, widths, scale, time=2.0, step=0.2):
     return widths, torch.stack(found, 1)
 
 
-def observed(nets, widths):
-    """alpha = 1."""
-    return shifts(nets, widths, lambda m: 1.0)
-
-
-def control(nets, widths):
-    """alpha = 1 / sqrt(width): the change is of order one at every width."""
-    return shifts(nets, widths, lambda m: m**-0.5)
+observed = partial(shifts, scale=lambda m: 1.0, time=2.0, step=0.2)  # alpha = 1.
+# alpha = 1 / sqrt(width): the change is of order one at every width.
+control = partial(shifts, scale=lambda m: m**-0.5, time=2.0, step=0.2)
 
 
 CLAIM = Claim(

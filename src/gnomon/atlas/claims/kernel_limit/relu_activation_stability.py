@@ -8,6 +8,8 @@ has a density at zero,
 Reference: [chizat2019lazy], Section 3.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -35,9 +37,7 @@ def flips(nets, width, scales, centered, time=2.0, step=0.1):
     return scales, torch.stack(rows, 1)
 
 
-def observed(nets, width, scales):
-    """The output counted from its start."""
-    return flips(nets, width, scales, True)
+observed = partial(flips, centered=True, time=2.0, step=0.1)  # The output counted from its start.
 
 
 def control(nets, width, scales):

@@ -8,6 +8,8 @@ relu(cos s) e^(-iks) over the circle:
 Reference: [bach2017breaking], Appendix D.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -32,14 +34,8 @@ def ratios(frequencies, points, activation, seed):
     return (waves @ f / (waves @ p)).real
 
 
-def observed(frequencies, points, seed):
-    """ReLU."""
-    return ratios(frequencies, points, lambda u: np.maximum(u, 0), seed)
-
-
-def control(frequencies, points, seed):
-    """The absolute value, which has no odd frequencies at all."""
-    return ratios(frequencies, points, np.abs, seed)
+observed = partial(ratios, activation=lambda u: np.maximum(u, 0))  # ReLU.
+control = partial(ratios, activation=np.abs)  # The absolute value, which has no odd frequencies at all.
 
 
 CLAIM = Claim(

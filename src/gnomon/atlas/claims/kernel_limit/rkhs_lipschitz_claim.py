@@ -10,6 +10,8 @@ approached, not reached.
 Reference: [bach2017breaking], Appendix D.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -30,14 +32,8 @@ def sums(cuts, points, smoothing):
     return cuts, [terms[k <= cut].sum() for cut in cuts]
 
 
-def observed(cuts, points):
-    """The wave as it is."""
-    return sums(cuts, points, 1.0)
-
-
-def control(cuts, points):
-    """The wave smoothed with r = 0.95."""
-    return sums(cuts, points, 0.95)
+observed = partial(sums, smoothing=1.0)  # The wave as it is.
+control = partial(sums, smoothing=0.95)  # The wave smoothed with r = 0.95.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 with mean and variance (the one divided by n) over the batch. Reference: [ioffe2015batch], Algorithm 1.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -37,14 +39,8 @@ def layer(training, n, d, eps, seed):
     return torch.cat([y, y.mean(0, keepdim=True), y.var(0, correction=0, keepdim=True)])
 
 
-def observed(n, d, eps, seed):
-    """In training."""
-    return layer(True, n, d, eps, seed)
-
-
-def control(n, d, eps, seed):
-    """In evaluation, with the running averages of a layer that has seen nothing."""
-    return layer(False, n, d, eps, seed)
+observed = partial(layer, training=True)  # In training.
+control = partial(layer, training=False)  # In evaluation, with the running averages of a layer that has seen nothing.
 
 
 CLAIM = Claim(

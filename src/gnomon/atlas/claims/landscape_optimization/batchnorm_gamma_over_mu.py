@@ -8,6 +8,8 @@ A positive scale before a ReLU can be moved into the weights of the next layer, 
 shift is the threshold of the unit, and no other parameter replaces it. Reference: [ioffe2015batch].
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -74,14 +76,9 @@ def losses(activation, nets, width, steps, seed):
     return {key: losses_of(name, activation, nets, width, steps, seed) for key, name in pairs}
 
 
-def observed(nets, width, steps, seed):
-    """ReLU, for which the shift is the threshold."""
-    return losses(torch.relu, nets, width, steps, seed)
-
-
-def control(nets, width, steps, seed):
-    """tanh, which has no threshold, and whose units the next layer cannot rescale: freezing either costs little."""
-    return losses(torch.tanh, nets, width, steps, seed)
+observed = partial(losses, activation=torch.relu)  # ReLU, for which the shift is the threshold.
+# tanh, which has no threshold, and whose units the next layer cannot rescale: freezing either costs little.
+control = partial(losses, activation=torch.tanh)
 
 
 CLAIM = Claim(

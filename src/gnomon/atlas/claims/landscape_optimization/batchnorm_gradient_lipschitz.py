@@ -7,6 +7,8 @@ For z = scale yhat + shift with yhat = (y - mean) / sigma over m values, the cha
 Reference: [santurkar2018how], Theorem 4.1, where it is an inequality against a network without the layer.
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -41,14 +43,8 @@ def gradients(training, m, d, seed):
     return torch.autograd.grad(torch.sin(norm(y) + c).sum(), y)[0].square().sum(0)
 
 
-def observed(m, d, seed):
-    """In training."""
-    return gradients(True, m, d, seed)
-
-
-def control(m, d, seed):
-    """In evaluation, with the same mean and variance as constants."""
-    return gradients(False, m, d, seed)
+observed = partial(gradients, training=True)  # In training.
+control = partial(gradients, training=False)  # In evaluation, with the same mean and variance as constants.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ derivatives at t = 0 give, with g and H the gradient and Hessian of L after the 
 Reference: [santurkar2018how], Theorem 4.2.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -51,14 +53,8 @@ def curvature(frozen, m, repeats, seed):
     return (torch.autograd.grad((first * d).sum(), y)[0] * d).sum(1)
 
 
-def observed(m, repeats, seed):
-    """The spread of the values."""
-    return curvature(False, m, repeats, seed)
-
-
-def control(m, repeats, seed):
-    """The same number as a constant."""
-    return curvature(True, m, repeats, seed)
+observed = partial(curvature, frozen=False)  # The spread of the values.
+control = partial(curvature, frozen=True)  # The same number as a constant.
 
 
 CLAIM = Claim(

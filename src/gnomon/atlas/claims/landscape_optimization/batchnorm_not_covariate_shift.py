@@ -9,6 +9,8 @@ with the drift the mean change per step of the mean and the standard deviation o
 Reference: [santurkar2018how], Section 2.
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -67,14 +69,8 @@ def ratios(normalized, nets, depth, steps):
     return {"logarithm of losses": losses, "zero": torch.zeros(nets), "logarithm of drifts": drifts}
 
 
-def observed(nets, depth, steps):
-    """Normalized, with noise."""
-    return ratios(True, nets, depth, steps)
-
-
-def control(nets, depth, steps):
-    """The same noise without normalization."""
-    return ratios(False, nets, depth, steps)
+observed = partial(ratios, normalized=True)  # Normalized, with noise.
+control = partial(ratios, normalized=False)  # The same noise without normalization.
 
 
 CLAIM = Claim(

@@ -9,6 +9,7 @@ for large width and batch. Reference: [yang2019mean].
 """
 
 import math
+from functools import partial
 
 import torch
 
@@ -38,14 +39,8 @@ def growth(normalize, depth, width, batch, nets):
     return rows
 
 
-def observed(depth, width, batch, nets):
-    """With normalization."""
-    return growth(True, depth, width, batch, nets)
-
-
-def control(depth, width, batch, nets):
-    """Without: the variance 2/width keeps gradients as they are."""
-    return growth(False, depth, width, batch, nets)
+observed = partial(growth, normalize=True)  # With normalization.
+control = partial(growth, normalize=False)  # Without: the variance 2/width keeps gradients as they are.
 
 
 CLAIM = Claim(

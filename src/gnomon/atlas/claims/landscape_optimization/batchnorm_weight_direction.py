@@ -8,6 +8,8 @@ gradient orthogonal to w, and
 Reference: [laarhoven2017regularization], Section 2.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.atlas.check.layers import scale
@@ -48,14 +50,9 @@ def measured(normalize, n, d, seed):
     return torch.cat(rows)
 
 
-def observed(n, d, seed):
-    """With torch's BatchNorm1d before the tanh."""
-    return measured(torch.nn.BatchNorm1d(1, eps=1e-30, dtype=torch.float64), n, d, seed)
-
-
-def control(n, d, seed):
-    """Without it."""
-    return measured(torch.nn.Identity(), n, d, seed)
+# With torch's BatchNorm1d before the tanh.
+observed = partial(measured, normalize=torch.nn.BatchNorm1d(1, eps=1e-30, dtype=torch.float64))
+control = partial(measured, normalize=torch.nn.Identity())  # Without it.
 
 
 CLAIM = Claim(

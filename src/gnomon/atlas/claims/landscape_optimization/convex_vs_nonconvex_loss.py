@@ -8,6 +8,8 @@ A tanh network without biases is the same function at (W, v) and (-W, -v), and z
 L - mean(y^2), negative for every network that fits better than zero.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -49,14 +51,8 @@ def gaps(model, n, d, seed):
     return torch.cat([line, ((loss(network(w, v)) + loss(network(-w, -v))) / 2 - loss(middle))[None]])
 
 
-def observed(n, d, seed):
-    """A linear model."""
-    return gaps(lambda f: f, n, d, seed)
-
-
-def control(n, d, seed):
-    """A single tanh unit in place of the linear model."""
-    return gaps(torch.tanh, n, d, seed)
+observed = partial(gaps, model=lambda f: f)  # A linear model.
+control = partial(gaps, model=torch.tanh)  # A single tanh unit in place of the linear model.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ grows as s^2, and so do the steps of descent at the rate 1 / lambda_max:
 Standardized inputs have the same condition number for every s. Reference: [lecun1998efficient], Section 4.3.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -37,14 +39,8 @@ def counts(standardize, scales, n, seed):
     return scales, steps
 
 
-def observed(scales, n, seed):
-    """Raw inputs."""
-    return counts(False, scales, n, seed)
-
-
-def control(scales, n, seed):
-    """Standardized inputs."""
-    return counts(True, scales, n, seed)
+observed = partial(counts, standardize=False)  # Raw inputs.
+control = partial(counts, standardize=True)  # Standardized inputs.
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ A unit with z_i < 0 on every sample i has relu'(z_i) = 0 there, so
 exactly, and gradient descent never moves it again.
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -43,14 +45,8 @@ def train(activation, n, width, rate):
     return [float(dead.float().mean() >= 0.1), slope, float((net[0].weight.detach() - before)[dead].abs().sum())]
 
 
-def observed(n, width, rate):
-    """ReLU."""
-    return train(nn.ReLU(), n, width, rate)
-
-
-def control(n, width, rate):
-    """Leaky ReLU, whose slope is never zero."""
-    return train(nn.LeakyReLU(0.1), n, width, rate)
+observed = partial(train, activation=nn.ReLU())  # ReLU.
+control = partial(train, activation=nn.LeakyReLU(0.1))  # Leaky ReLU, whose slope is never zero.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ Here h is the logistic loss, with L = lambda_max(X^T X) / (4 n).
 Reference: [nesterov2018lectures], Lemma 1.2.3.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch.nn import functional
@@ -42,14 +44,8 @@ def curvatures(loss, n, d, pairs, seed):
     return 2 * (loss(-b @ z.T).mean(1) - here - (slope * (b - a)).sum(1)) / (b - a).square().sum(1)
 
 
-def observed(n, d, pairs, seed):
-    """The logistic loss."""
-    return curvatures(functional.softplus, n, d, pairs, seed)
-
-
-def control(n, d, pairs, seed):
-    """The exponential loss, which is smooth with no constant."""
-    return curvatures(torch.exp, n, d, pairs, seed)
+observed = partial(curvatures, loss=functional.softplus)  # The logistic loss.
+control = partial(curvatures, loss=torch.exp)  # The exponential loss, which is smooth with no constant.
 
 
 CLAIM = Claim(

@@ -9,6 +9,8 @@ R^2 = exp(2 (d_wide - d_narrow)) > 1 the wide well wins exactly for
 Reference: [chaudhari2017entropy].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -35,14 +37,9 @@ def threshold(smoothed, wide):
     return (low * high) ** 0.5
 
 
-def observed(wide):
-    """Local entropy."""
-    return threshold(lambda weight, kernel: np.log(weight @ kernel), wide)
-
-
-def control(wide):
-    """The average of -L itself."""
-    return threshold(lambda weight, kernel: np.log(weight) @ kernel / kernel.sum(), wide)
+observed = partial(threshold, smoothed=lambda weight, kernel: np.log(weight @ kernel))  # Local entropy.
+# The average of -L itself.
+control = partial(threshold, smoothed=lambda weight, kernel: np.log(weight) @ kernel / kernel.sum())
 
 
 CLAIM = Claim(

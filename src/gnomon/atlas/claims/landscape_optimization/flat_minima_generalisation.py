@@ -9,6 +9,8 @@ which grows with a. Adding one number to u^2 and to v^2 leaves f as it is and ch
 References: [hochreiter1997flat] for the saying, [dinh2017sharp] for the rescaling, [woodworth2020kernel] for the model.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, at_most
@@ -40,14 +42,8 @@ def correlations(extra, sets, n, d, steps, seed):
     return rows
 
 
-def observed(sets, n, d, steps, seed):
-    """As found."""
-    return correlations(0.0, sets, n, d, steps, seed)
-
-
-def control(sets, n, d, steps, seed):
-    """The same functions with other weights."""
-    return correlations(100.0, sets, n, d, steps, seed)
+observed = partial(correlations, extra=0.0)  # As found.
+control = partial(correlations, extra=100.0)  # The same functions with other weights.
 
 
 CLAIM = Claim(

@@ -10,6 +10,8 @@ curve ends; as many are made again.
 Reference: [nesterov2018lectures], Section 1.2.3.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -45,14 +47,8 @@ def smallest(scale, n, d, steps, seed):
     return np.minimum.accumulate(np.array(rows).T, axis=1)
 
 
-def observed(n, d, steps, seed):
-    """The learning rate 1 / L."""
-    return smallest(1.0, n, d, steps, seed)
-
-
-def control(n, d, steps, seed):
-    """A millionth of it, which leaves both near their start."""
-    return smallest(1e-6, n, d, steps, seed)
+observed = partial(smallest, scale=1.0)  # The learning rate 1 / L.
+control = partial(smallest, scale=1e-6)  # A millionth of it, which leaves both near their start.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ and the ratio tends to the right side, because the slowest direction is all that
 at most 0.7 against 0.85, have fallen to (0.7 / 0.85)^60 = 1e-5 of it in 60 steps.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -43,14 +45,9 @@ def ratios(loss, d, steps, seed):
     return np.array(distances[1:]) / np.array(distances[:-1])
 
 
-def observed(d, steps, seed):
-    """The quadratic."""
-    return ratios(lambda q: q, d, steps, seed)
-
-
-def control(d, steps, seed):
-    """sqrt(1 + 2 q) - 1, which has the same curvature at the minimum and less elsewhere."""
-    return ratios(lambda q: (1 + 2 * q).sqrt() - 1, d, steps, seed)
+observed = partial(ratios, loss=lambda q: q)  # The quadratic.
+# sqrt(1 + 2 q) - 1, which has the same curvature at the minimum and less elsewhere.
+control = partial(ratios, loss=lambda q: (1 + 2 * q).sqrt() - 1)
 
 
 CLAIM = Claim(

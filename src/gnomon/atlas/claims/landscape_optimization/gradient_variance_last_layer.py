@@ -6,6 +6,8 @@ and is independent of F:
     E (dF_j / dW_jk)^2 = E F_k^2 / 2,    E (dF_j / dB_j)^2 = 1/2                                         (1)
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -29,14 +31,8 @@ def moments(mean, nets, width):
     return torch.stack([by_weights[:, 0].square().mean(1), by_biases[:, 0, 0].square()], 1)
 
 
-def observed(nets, width):
-    """Symmetric."""
-    return moments(0.0, nets, width)
-
-
-def control(nets, width):
-    """Positive biases in the second layer."""
-    return moments(1.0, nets, width)
+observed = partial(moments, mean=0.0)  # Symmetric.
+control = partial(moments, mean=1.0)  # Positive biases in the second layer.
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ dF_j / dV_km = 1[z_j > 0] W_jk 1[z_k > 0] F_m; both signs are symmetric and inde
 With E W^2 = 2 / n the sum over the n units k between is E F_m^2 / 2, as for the last layer: no growth with depth.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -31,14 +33,8 @@ def moments(activation, nets, widths):
     return torch.stack(columns, 1)
 
 
-def observed(nets, widths):
-    """ReLU."""
-    return moments(torch.relu, nets, widths)
-
-
-def control(nets, widths):
-    """No activation: four times as much."""
-    return moments(lambda z: z, nets, widths)
+observed = partial(moments, activation=torch.relu)  # ReLU.
+control = partial(moments, activation=lambda z: z)  # No activation: four times as much.
 
 
 CLAIM = Claim(

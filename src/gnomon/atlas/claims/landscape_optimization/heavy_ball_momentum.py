@@ -9,6 +9,8 @@ the size r = sqrt(b), the outer ones double: errors after T steps have the T-th 
 Reference: [polyak1964some].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -44,14 +46,8 @@ def measured(beta, condition, kept):
     return np.r_[-np.diff(slope), end ** (1 / LENGTH)]
 
 
-def observed(beta, condition):
-    """With momentum."""
-    return measured(beta, condition, 1.0)
-
-
-def control(beta, condition):
-    """Without, at the rate that is best then."""
-    return measured(beta, condition, 0.0)
+observed = partial(measured, kept=1.0)  # With momentum.
+control = partial(measured, kept=0.0)  # Without, at the rate that is best then.
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ A symmetric preactivation z has E relu(z)^2 = E z^2 / 2, so with Var(w) = c / n
 Reference: [he2015delving], Section 2.2.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -31,14 +33,8 @@ def sizes(activation, nets, width, depth):
     return torch.stack(columns, 1)
 
 
-def observed(nets, width, depth):
-    """ReLU."""
-    return sizes(torch.relu, nets, width, depth)
-
-
-def control(nets, width, depth):
-    """tanh."""
-    return sizes(torch.tanh, nets, width, depth)
+observed = partial(sizes, activation=torch.relu)  # ReLU.
+control = partial(sizes, activation=torch.tanh)  # tanh.
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ E (W x)_i^2 = n Var(w) mean(x^2), so with Var(w) = 1 / n
 Reference: [lecun1998efficient], Section 4.6.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -29,14 +31,10 @@ def sizes(draw, nets, width, depth):
     return torch.stack(rows, 1)
 
 
-def observed(nets, width, depth):
-    """Gaussian weights of variance 1 / width."""
-    return sizes(lambda m, n: torch.randn(m, n, n, dtype=torch.float64) / n**0.5, nets, width, depth)
-
-
-def control(nets, width, depth):
-    """torch's default, uniform on +-1 / sqrt(width), of variance 1 / (3 width)."""
-    return sizes(lambda m, n: (2 * torch.rand(m, n, n, dtype=torch.float64) - 1) / n**0.5, nets, width, depth)
+# Gaussian weights of variance 1 / width.
+observed = partial(sizes, draw=lambda m, n: torch.randn(m, n, n, dtype=torch.float64) / n**0.5)
+# torch's default, uniform on +-1 / sqrt(width), of variance 1 / (3 width).
+control = partial(sizes, draw=lambda m, n: (2 * torch.rand(m, n, n, dtype=torch.float64) - 1) / n**0.5)
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ while products of Gaussian matrices spread their singular values exponentially w
 Reference: [saxe2014exact], Section 3.
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -29,9 +31,7 @@ def product(fill, width, depth):
     return torch.linalg.svdvals(p)
 
 
-def observed(width, depth):
-    """torch's orthogonal_."""
-    return product(nn.init.orthogonal_, width, depth)
+observed = partial(product, fill=nn.init.orthogonal_)  # torch's orthogonal_.
 
 
 def control(width, depth):

@@ -7,6 +7,8 @@ A layer from n to m features multiplies the mean square of the signal by n v and
 and both are 1 for n = m. Reference: [glorot2010understanding], equation 12.
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -37,14 +39,8 @@ def factors(fill, nets):
     return torch.stack(rows)
 
 
-def observed(nets):
-    """torch's xavier_normal_."""
-    return factors(nn.init.xavier_normal_, nets)
-
-
-def control(nets):
-    """A fixed standard deviation 0.01."""
-    return factors(lambda w: nn.init.normal_(w, std=0.01), nets)
+observed = partial(factors, fill=nn.init.xavier_normal_)  # torch's xavier_normal_.
+control = partial(factors, fill=lambda w: nn.init.normal_(w, std=0.01))  # A fixed standard deviation 0.01.
 
 
 CLAIM = Claim(

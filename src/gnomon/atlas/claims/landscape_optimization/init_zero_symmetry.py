@@ -9,6 +9,8 @@ rounding, and where the loss curves downward between alike units the difference 
 exact for real numbers and holds to rounding for a hundred steps.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -37,14 +39,8 @@ def train(spread, n, width, steps):
     return [float((w - w[:1]).abs().max()), float(torch.linalg.matrix_rank(w, rtol=1e-6))]
 
 
-def observed(n, width, steps):
-    """Constant weights."""
-    return train(0.0, n, width, steps)
-
-
-def control(n, width, steps):
-    """Random weights."""
-    return train(0.3, n, width, steps)
+observed = partial(train, spread=0.0)  # Constant weights.
+control = partial(train, spread=0.3)  # Random weights.
 
 
 CLAIM = Claim(

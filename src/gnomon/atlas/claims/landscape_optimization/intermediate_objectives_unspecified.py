@@ -8,6 +8,8 @@ it, and training one layer after the other, costs little on handwritten digits:
 Reference: [belilovsky2019greedy].
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -66,14 +68,9 @@ def differences(greedy, nets, n, width, steps, seed):
     return rows
 
 
-def observed(nets, n, width, steps, seed):
-    """Each layer is trained."""
-    return differences(True, nets, n, width, steps, seed)
-
-
-def control(nets, n, width, steps, seed):
-    """The layers stay as they were drawn, and only the last classifier is trained."""
-    return differences(False, nets, n, width, steps, seed)
+observed = partial(differences, greedy=True)  # Each layer is trained.
+# The layers stay as they were drawn, and only the last classifier is trained.
+control = partial(differences, greedy=False)
 
 
 CLAIM = Claim(

@@ -9,6 +9,8 @@ Plain descent at the rate 1 / L has r = 1 - 1 / k and needs a number of steps th
 Reference: [nesterov2018lectures], Section 2.2.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -34,14 +36,8 @@ def counts(conditions, factor, seed):
     return conditions, steps
 
 
-def observed(conditions, seed):
-    """Nesterov's momentum."""
-    return counts(conditions, 1.0, seed)
-
-
-def control(conditions, seed):
-    """No momentum."""
-    return counts(conditions, 0.0, seed)
+observed = partial(counts, factor=1.0)  # Nesterov's momentum.
+control = partial(counts, factor=0.0)  # No momentum.
 
 
 CLAIM = Claim(

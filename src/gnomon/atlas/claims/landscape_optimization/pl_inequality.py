@@ -8,6 +8,8 @@ The inequality also holds for x^2 + 3 sin(x)^2, which is not convex, with mu = 1
 Reference: [karimi2016linear], Section 2.2.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -41,14 +43,8 @@ def quotients(height, n, d, places, seed):
     return torch.cat([slope / (2 * value) for slope, value in zip(g, h, strict=True)])
 
 
-def observed(n, d, places, seed):
-    """x^2 + 3 sin(x)^2, whose only critical point is 0."""
-    return quotients(3, n, d, places, seed)
-
-
-def control(n, d, places, seed):
-    """x^2 + 10 sin(x)^2, which has other minima."""
-    return quotients(10, n, d, places, seed)
+observed = partial(quotients, height=3)  # x^2 + 3 sin(x)^2, whose only critical point is 0.
+control = partial(quotients, height=10)  # x^2 + 10 sin(x)^2, which has other minima.
 
 
 CLAIM = Claim(

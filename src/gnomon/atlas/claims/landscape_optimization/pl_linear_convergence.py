@@ -8,6 +8,8 @@ Least squares with more unknowns than equations comes to (1 - mu / L)^2; x^2 + 3
 Reference: [karimi2016linear], Theorem 1.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -42,14 +44,8 @@ def ratios(power, n, d, steps, seed):
     return (h[1:] / np.maximum(h[:-1], 1e-300)).T
 
 
-def observed(n, d, steps, seed):
-    """Squares."""
-    return ratios(2, n, d, steps, seed)
-
-
-def control(n, d, steps, seed):
-    """Fourth powers, which are flat at their minimum."""
-    return ratios(4, n, d, steps, seed)
+observed = partial(ratios, power=2)  # Squares.
+control = partial(ratios, power=4)  # Fourth powers, which are flat at their minimum.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ with equality for a chain of single units at preactivation zero. With Xavier's w
 Reference: [glorot2010understanding].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -45,14 +47,8 @@ def ratios(activation, nets, width, depth, seed):
     return torch.stack(rows)
 
 
-def observed(nets, width, depth, seed):
-    """Sigmoid."""
-    return ratios(torch.sigmoid, nets, width, depth, seed)
-
-
-def control(nets, width, depth, seed):
-    """tanh, whose slope is 1 at zero."""
-    return ratios(torch.tanh, nets, width, depth, seed)
+observed = partial(ratios, activation=torch.sigmoid)  # Sigmoid.
+control = partial(ratios, activation=torch.tanh)  # tanh, whose slope is 1 at zero.
 
 
 CLAIM = Claim(

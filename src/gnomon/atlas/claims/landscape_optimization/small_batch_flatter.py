@@ -8,6 +8,8 @@ single samples are larger than their mean, so that with the trace of the Hessian
 Reference: [pesme2021implicit]; [keskar2017large] for the saying about networks.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, ordered
@@ -41,14 +43,9 @@ def traces(small, whole, sets, n, d, steps, seed):
     return {"small batch": first, "whole set": second}
 
 
-def observed(sets, n, d, steps, seed):
-    """One sample against all."""
-    return traces(0.01, 0.01, sets, n, d, steps, seed)
-
-
-def control(sets, n, d, steps, seed):
-    """One sample in steps of 0.002, all in steps of 0.1: what a run shrinks u v by in all goes with the step."""
-    return traces(0.002, 0.1, sets, n, d, steps, seed)
+observed = partial(traces, small=0.01, whole=0.01)  # One sample against all.
+# One sample in steps of 0.002, all in steps of 0.1: what a run shrinks u v by in all goes with the step.
+control = partial(traces, small=0.002, whole=0.1)
 
 
 CLAIM = Claim(

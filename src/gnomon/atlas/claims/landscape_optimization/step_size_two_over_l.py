@@ -8,6 +8,8 @@ with equality on a quadratic along its steepest direction. The right side is 1, 
 decrease is largest at lr = 1 / L, where it is |g|^2 / (2 L). Reference: [nesterov2018lectures], Section 1.2.3.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch.nn import functional
@@ -54,14 +56,8 @@ def table(curve, steps, n, d, seed):
     ]
 
 
-def observed(steps, n, d, seed):
-    """The parabola w^2 / 2, of curvature L = 1."""
-    return table(lambda w: (w**2).sum() / 2, steps, n, d, seed)
-
-
-def control(steps, n, d, seed):
-    """w^2 / 2 + w^4 / 8, whose curvature at 1 is 2.5."""
-    return table(lambda w: (w**2 / 2 + w**4 / 8).sum(), steps, n, d, seed)
+observed = partial(table, curve=lambda w: (w**2).sum() / 2)  # The parabola w^2 / 2, of curvature L = 1.
+control = partial(table, curve=lambda w: (w**2 / 2 + w**4 / 8).sum())  # w^2 / 2 + w^4 / 8, whose curvature at 1 is 2.5.
 
 
 CLAIM = Claim(

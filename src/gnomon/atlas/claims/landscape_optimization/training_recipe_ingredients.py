@@ -7,6 +7,8 @@ On few handwritten digits, each moved by up to two pixels in the test as well as
 over the four ingredients; which of them matters most depends on the problem. Reference: [he2019bag].
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -88,14 +90,8 @@ def errors(keep, nets, n, steps, seed, width=32):
     return {"whole recipe": wrong[0], "without one": wrong[1:5].mean(0), "none": wrong[5]}
 
 
-def observed(nets, n, steps, seed):
-    """Shifts."""
-    return errors(True, nets, n, steps, seed)
-
-
-def control(nets, n, steps, seed):
-    """Shifts and a half turn, which makes a 6 a 9."""
-    return errors(False, nets, n, steps, seed)
+observed = partial(errors, keep=True, width=32)  # Shifts.
+control = partial(errors, keep=False, width=32)  # Shifts and a half turn, which makes a 6 a 9.
 
 
 CLAIM = Claim(

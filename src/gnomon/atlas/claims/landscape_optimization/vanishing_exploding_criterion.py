@@ -8,6 +8,7 @@ The signal keeps its size exactly for E W^2 = 2 / n. Reference: [he2015delving],
 """
 
 import math
+from functools import partial
 
 import torch
 
@@ -35,14 +36,8 @@ def rates(activation, nets, width, depth):
     return torch.stack(columns, 1)
 
 
-def observed(nets, width, depth):
-    """ReLU."""
-    return rates(torch.relu, nets, width, depth)
-
-
-def control(nets, width, depth):
-    """No activation: log 2 more."""
-    return rates(lambda z: z, nets, width, depth)
+observed = partial(rates, activation=torch.relu)  # ReLU.
+control = partial(rates, activation=lambda z: z)  # No activation: log 2 more.
 
 
 CLAIM = Claim(

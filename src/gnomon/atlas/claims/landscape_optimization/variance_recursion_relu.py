@@ -7,6 +7,8 @@ F' = relu(W F + B) with symmetric independent weights: E F'^2 = E (W F + B)^2 / 
 Reference: [he2015delving], Section 2.2, without biases.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -32,9 +34,7 @@ def squares(shift, nets, width, depth, bias):
     return torch.stack(columns, 1)
 
 
-def observed(nets, width, depth, bias):
-    """Symmetric biases."""
-    return squares(0.0, nets, width, depth, bias)
+observed = partial(squares, shift=0.0)  # Symmetric biases.
 
 
 def control(nets, width, depth, bias):

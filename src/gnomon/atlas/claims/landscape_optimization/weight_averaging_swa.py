@@ -7,6 +7,8 @@ On a quadratic the iterates are x' = r x + noise with r = 1 - lr l, of variance 
 which is about 2 tau / T for T much larger than tau. Reference: [polyak1992acceleration].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -33,14 +35,8 @@ def averages(share, lr, length, runs, seed):
     return (total / length) ** 2
 
 
-def observed(lr, length, runs, seed):
-    """Independent noise."""
-    return averages(0.0, lr, length, runs, seed)
-
-
-def control(lr, length, runs, seed):
-    """Half of the noise is common to all steps, which no average takes out."""
-    return averages(0.5, lr, length, runs, seed)
+observed = partial(averages, share=0.0)  # Independent noise.
+control = partial(averages, share=0.5)  # Half of the noise is common to all steps, which no average takes out.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ for p = 2 and p = infinity (q = 2 and 1); for p = 0, entries moved without bound
 Reference: [szegedy2014intriguing] for the notion, [boyd2004convex] for dual norms.
 """
 
+from functools import partial
+
 import numpy as np
 from scipy.optimize import linprog, minimize
 
@@ -48,14 +50,8 @@ def searched(bend, d, repeats, seed):
     return np.r_[round_, flat]
 
 
-def observed(d, repeats, seed):
-    """The affine score."""
-    return searched(0.0, d, repeats, seed)
-
-
-def control(d, repeats, seed):
-    """A score with a square added, whose boundary is another one."""
-    return searched(0.3, d, repeats, seed)
+observed = partial(searched, bend=0.0)  # The affine score.
+control = partial(searched, bend=0.3)  # A score with a square added, whose boundary is another one.
 
 
 CLAIM = Claim(

@@ -64,9 +64,7 @@ def both(eps, width, networks, seed):
     return rows
 
 
-def observed(eps, width, networks, seed):
-    """Attacks of size eps."""
-    return both(eps, width, networks, seed)
+observed = both  # Attacks of size eps.
 
 
 def control(eps, width, networks, seed):

@@ -5,6 +5,8 @@
 Reference: [moosavi2016deepfool], equation 3.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -43,14 +45,8 @@ def nearest(bend, d, repeats, seed):
     return np.array(moves)
 
 
-def observed(d, repeats, seed):
-    """Affine scores."""
-    return nearest(0.0, d, repeats, seed)
-
-
-def control(d, repeats, seed):
-    """A square added to their difference."""
-    return nearest(0.05, d, repeats, seed)
+observed = partial(nearest, bend=0.0)  # Affine scores.
+control = partial(nearest, bend=0.05)  # A square added to their difference.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [moosavi2016deepfool], equation 8.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -36,14 +38,8 @@ def distance(bounds, d, classes, n, seed):
     return minimal_distance(net, (x, y), norm="2", bounds=bounds, method=DeepFool(overshoot=0.0)).above
 
 
-def observed(d, classes, n, seed):
-    """Inputs without bounds to speak of."""
-    return distance((-1e3, 1e3), d, classes, n, seed)
-
-
-def control(d, classes, n, seed):
-    """Inputs that must stay in [0, 1], where the nearest point may not lie."""
-    return distance((0.0, 1.0), d, classes, n, seed)
+observed = partial(distance, bounds=(-1e3, 1e3))  # Inputs without bounds to speak of.
+control = partial(distance, bounds=(0.0, 1.0))  # Inputs that must stay in [0, 1], where the nearest point may not lie.
 
 
 CLAIM = Claim(

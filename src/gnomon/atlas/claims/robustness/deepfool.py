@@ -7,6 +7,8 @@ at the present point x + e, not at x.
 Reference: [moosavi2016deepfool].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -59,14 +61,8 @@ def distances(method, width, seed):
     return {"DeepFool": torch.where(found.isfinite(), found, 4.0), "one step": one_step(net, x, y)}
 
 
-def observed(width, seed):
-    """A linearization at every point."""
-    return distances(DeepFool(overshoot=0.01), width, seed)
-
-
-def control(width, seed):
-    """One linearization, at x."""
-    return distances(DeepFool(steps=1, overshoot=0.01), width, seed)
+observed = partial(distances, method=DeepFool(overshoot=0.01))  # A linearization at every point.
+control = partial(distances, method=DeepFool(steps=1, overshoot=0.01))  # One linearization, at x.
 
 
 CLAIM = Claim(

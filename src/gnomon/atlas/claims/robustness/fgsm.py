@@ -5,6 +5,8 @@
 Reference: [goodfellow2015explaining], Section 3.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -49,14 +51,8 @@ def lowered(bend, d, n, eps, seed):
     return before - after
 
 
-def observed(d, n, eps, seed):
-    """A linear score."""
-    return lowered(0.0, d, n, eps, seed)
-
-
-def control(d, n, eps, seed):
-    """A bent one."""
-    return lowered(1.0, d, n, eps, seed)
+observed = partial(lowered, bend=0.0)  # A linear score.
+control = partial(lowered, bend=1.0)  # A bent one.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ so eps in every entry moves a score by about sqrt(2 d / pi) times what the same 
 Reference: [goodfellow2015explaining], Section 3.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
@@ -28,14 +30,9 @@ def ratios(draw, sizes, repeats, seed):
     return np.array(sizes, float), np.array(rows).T
 
 
-def observed(sizes, repeats, seed):
-    """Normal weights."""
-    return ratios(lambda rng, shape: rng.normal(size=shape), sizes, repeats, seed)
-
-
-def control(sizes, repeats, seed):
-    """Weights that fall off as 1 / k: a few decide."""
-    return ratios(lambda rng, shape: rng.normal(size=shape) / np.arange(1, shape[1] + 1), sizes, repeats, seed)
+observed = partial(ratios, draw=lambda rng, shape: rng.normal(size=shape))  # Normal weights.
+# Weights that fall off as 1 / k: a few decide.
+control = partial(ratios, draw=lambda rng, shape: rng.normal(size=shape) / np.arange(1, shape[1] + 1))
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [szegedy2014intriguing], Section 4.3.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -37,14 +39,8 @@ def stretch(activation, width, depth, pairs, seed):
     return np.linalg.norm(difference, axis=1) / np.linalg.norm(x - z, axis=1)
 
 
-def observed(width, depth, pairs, seed):
-    """Relu."""
-    return stretch(lambda u: np.maximum(u, 0), width, depth, pairs, seed)
-
-
-def control(width, depth, pairs, seed):
-    """A cube, whose slope has no bound."""
-    return stretch(lambda u: u**3, width, depth, pairs, seed)
+observed = partial(stretch, activation=lambda u: np.maximum(u, 0))  # Relu.
+control = partial(stretch, activation=lambda u: u**3)  # A cube, whose slope has no bound.
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ the statement is on the first iterate too: (1) takes the plain step a g while th
 Reference: [madry2018towards].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -65,14 +67,8 @@ class RaisedFirstScore(torch.nn.Module):
         return f + torch.tensor([100.0, 0.0], dtype=f.dtype) * 0.1
 
 
-def observed(d, eps, seed):
-    """A linear score."""
-    return ascended(0.0, d, eps, seed)
-
-
-def control(d, eps, seed):
-    """A bent one, whose gradient turns."""
-    return ascended(1.0, d, eps, seed)
+observed = partial(ascended, bend=0.0)  # A linear score.
+control = partial(ascended, bend=1.0)  # A bent one, whose gradient turns.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ so training against attacks is training with a penalty on the dual norm inside t
 Reference: [goodfellow2015explaining], Section 5; [madry2018towards] for the minimax problem.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -45,14 +47,9 @@ def worst(loss, d, n, eps, steps, seed):
     return np.concatenate(rows)
 
 
-def observed(d, n, eps, steps, seed):
-    """The logistic loss."""
-    return worst(lambda m: np.log1p(np.exp(-m)), d, n, eps, steps, seed)
-
-
-def control(d, n, eps, steps, seed):
-    """The squared loss (1 - m)^2, which rises again beyond margin 1; the same for both sides otherwise."""
-    return worst(lambda m: (1 - m) ** 2, d, n, eps, steps, seed)
+observed = partial(worst, loss=lambda m: np.log1p(np.exp(-m)))  # The logistic loss.
+# The squared loss (1 - m)^2, which rises again beyond margin 1; the same for both sides otherwise.
+control = partial(worst, loss=lambda m: (1 - m) ** 2)
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [moosavi2017universal].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.data import digits
@@ -55,14 +57,8 @@ def excess(width, eps, networks, seed, searched):
     return found
 
 
-def observed(width, eps, networks, seed):
-    """Sixty steps of search."""
-    return excess(width, eps, networks, seed, True)
-
-
-def control(width, eps, networks, seed):
-    """A random sign for every pixel in its place."""
-    return excess(width, eps, networks, seed, False)
+observed = partial(excess, searched=True)  # Sixty steps of search.
+control = partial(excess, searched=False)  # A random sign for every pixel in its place.
 
 
 CLAIM = Claim(

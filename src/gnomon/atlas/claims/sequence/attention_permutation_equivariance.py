@@ -5,6 +5,8 @@
 Reference: [vaswani2017attention].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -29,14 +31,8 @@ def difference(place, times, size, seed):
         return float((layer(x[:, order] + p) - layer(x + p)[:, order]).abs().max())
 
 
-def observed(times, size, seed):
-    """Without positions."""
-    return difference(0.0, times, size, seed)
-
-
-def control(times, size, seed):
-    """With sinusoidal positions."""
-    return difference(1.0, times, size, seed)
+observed = partial(difference, place=0.0)  # Without positions.
+control = partial(difference, place=1.0)  # With sinusoidal positions.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ That the rank of attention is at most d is sometimes said of the weights, which 
 Reference: [dong2021attention].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -27,14 +29,8 @@ def ranks(softmax, times, size, seed):
     return np.array([float(np.linalg.matrix_rank(m, tol=1e-13)) for m in (logits / 10, weights)])
 
 
-def observed(times, size, seed):
-    """Softmax."""
-    return ranks(True, times, size, seed)
-
-
-def control(times, size, seed):
-    """Linear attention."""
-    return ranks(False, times, size, seed)
+observed = partial(ranks, softmax=True)  # Softmax.
+control = partial(ranks, softmax=False)  # Linear attention.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [vaswani2017attention].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -24,14 +26,8 @@ def variances(power, size, pairs, repeats, seed):
     return ((q * k).sum(2) / size**power).var(1, ddof=1)
 
 
-def observed(size, pairs, repeats, seed):
-    """Over the root."""
-    return variances(0.5, size, pairs, repeats, seed)
-
-
-def control(size, pairs, repeats, seed):
-    """As they are."""
-    return variances(0.0, size, pairs, repeats, seed)
+observed = partial(variances, power=0.5)  # Over the root.
+control = partial(variances, power=0.0)  # As they are.
 
 
 CLAIM = Claim(

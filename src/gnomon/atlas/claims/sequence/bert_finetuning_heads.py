@@ -5,6 +5,8 @@
 Reference: [devlin2019bert].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
@@ -67,14 +69,8 @@ def shares(told, steps, seed):
     return torch.stack(rights).numpy()
 
 
-def observed(steps, seed):
-    """As it is."""
-    return shares(True, steps, seed)
-
-
-def control(steps, seed):
-    """Labels of other sequences."""
-    return shares(False, steps, seed)
+observed = partial(shares, told=True)  # As it is.
+control = partial(shares, told=False)  # Labels of other sequences.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [devlin2019bert].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -31,14 +33,8 @@ def rates(asked, tokens, repeats, seed):
     return np.array(found)
 
 
-def observed(tokens, repeats, seed):
-    """As it is done."""
-    return rates(0.15, tokens, repeats, seed)
-
-
-def control(tokens, repeats, seed):
-    """Twice as many."""
-    return rates(0.3, tokens, repeats, seed)
+observed = partial(rates, asked=0.15)  # As it is done.
+control = partial(rates, asked=0.3)  # Twice as many.
 
 
 CLAIM = Claim(

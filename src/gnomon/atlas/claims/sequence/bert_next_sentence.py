@@ -5,6 +5,8 @@
 Reference: [devlin2019bert].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
@@ -65,14 +67,8 @@ def accuracy(related, steps, seed):
         return np.float64((net(x).argmax(1) == y).double().mean())
 
 
-def observed(steps, seed):
-    """Topics go on."""
-    return accuracy(True, steps, seed)
-
-
-def control(steps, seed):
-    """Every second sentence shares the topic."""
-    return accuracy(False, steps, seed)
+observed = partial(accuracy, related=True)  # Topics go on.
+control = partial(accuracy, related=False)  # Every second sentence shares the topic.
 
 
 CLAIM = Claim(

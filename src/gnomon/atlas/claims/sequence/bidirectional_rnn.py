@@ -5,6 +5,8 @@
 Reference: [pascanu2013difficulty].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -26,14 +28,8 @@ def seen(both, times, seed):
     return (np.array(causality(rnn, torch.randn(3, times, 2)).dependence) > 0).astype(float)
 
 
-def observed(times, seed):
-    """One direction."""
-    return seen(False, times, seed)
-
-
-def control(times, seed):
-    """Both directions."""
-    return seen(True, times, seed)
+observed = partial(seen, both=False)  # One direction.
+control = partial(seen, both=True)  # Both directions.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [pascanu2013difficulty].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -53,9 +55,7 @@ def observed(times, seed):
     return by_products(times, times, seed)
 
 
-def control(times, seed):
-    """Products over two steps, as with truncated backpropagation."""
-    return by_products(2, times, seed)
+control = partial(by_products, steps=2)  # Products over two steps, as with truncated backpropagation.
 
 
 CLAIM = Claim(

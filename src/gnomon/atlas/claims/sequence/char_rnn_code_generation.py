@@ -6,6 +6,7 @@ on text that it was not trained on.
 Reference: [karpathy2015visualizing].
 """
 
+from functools import partial
 from importlib.resources import files
 
 import numpy as np
@@ -54,14 +55,8 @@ def bits(mixed, steps, seed):
         return np.float64(nn.functional.cross_entropy(out, test[1:]) / np.log(2))
 
 
-def observed(steps, seed):
-    """Source code."""
-    return bits(False, steps, seed)
-
-
-def control(steps, seed):
-    """The same characters, mixed."""
-    return bits(True, steps, seed)
+observed = partial(bits, mixed=False)  # Source code.
+control = partial(bits, mixed=True)  # The same characters, mixed.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [pascanu2013difficulty].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -40,14 +42,8 @@ def predicted(times, seed):
         return net(seed)(torch.from_numpy(inputs(times, seed))[None])[0][0].numpy()
 
 
-def observed(times, seed):
-    """One matrix for all steps."""
-    return states(1.0, times, seed)
-
-
-def control(times, seed):
-    """Another matrix at every step."""
-    return states(0.9, times, seed)
+observed = partial(states, decay=1.0)  # One matrix for all steps.
+control = partial(states, decay=0.9)  # Another matrix at every step.
 
 
 CLAIM = Claim(

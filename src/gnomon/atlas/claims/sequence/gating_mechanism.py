@@ -5,6 +5,8 @@
 Reference: [pascanu2013difficulty].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -33,14 +35,8 @@ def kept(feedback, times, gate):
     return np.array(found)
 
 
-def observed(times, gate):
-    """A constant gate."""
-    return kept(0.0, times, gate)
-
-
-def control(times, gate):
-    """A gate that sees the state."""
-    return kept(1.0, times, gate)
+observed = partial(kept, feedback=0.0)  # A constant gate.
+control = partial(kept, feedback=1.0)  # A gate that sees the state.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [pascanu2013difficulty].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -43,14 +45,8 @@ def cell(after, units, seed):
     return (1 - z) * np.tanh(a[2] + inner) + z * h
 
 
-def observed(units, seed):
-    """After the matrix."""
-    return cell(True, units, seed)
-
-
-def control(units, seed):
-    """Before it."""
-    return cell(False, units, seed)
+observed = partial(cell, after=True)  # After the matrix.
+control = partial(cell, after=False)  # Before it.
 
 
 CLAIM = Claim(

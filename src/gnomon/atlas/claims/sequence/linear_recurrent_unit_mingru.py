@@ -5,6 +5,8 @@
 Reference: [feng2024were].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -36,14 +38,8 @@ def loop(feedback, times, seed):
     return np.array(found)
 
 
-def observed(times, seed):
-    """Gates of the input."""
-    return loop(0.0, times, seed)
-
-
-def control(times, seed):
-    """Gates that see the state."""
-    return loop(1.0, times, seed)
+observed = partial(loop, feedback=0.0)  # Gates of the input.
+control = partial(loop, feedback=1.0)  # Gates that see the state.
 
 
 CLAIM = Claim(

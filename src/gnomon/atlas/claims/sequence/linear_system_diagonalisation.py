@@ -5,6 +5,8 @@
 Reference: [orvieto2023resurrecting].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -44,14 +46,8 @@ def difference(defect, times, seed):
     return float(np.abs(np.array(found) - states(a, x)).max())
 
 
-def observed(times, seed):
-    """A random matrix."""
-    return difference(False, times, seed)
-
-
-def control(times, seed):
-    """A Jordan block, which has one eigenvector."""
-    return difference(True, times, seed)
+observed = partial(difference, defect=False)  # A random matrix.
+control = partial(difference, defect=True)  # A Jordan block, which has one eigenvector.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ A linear readout explains nothing of it: products of inputs are not correlated w
 Reference: [orvieto2023resurrecting], [boyd1985fading].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -49,14 +51,8 @@ def hidden(z, rng):
     return np.concatenate([np.ones((len(z), 1)), z, np.tanh(z @ w + rng.normal(size=400))], 1)
 
 
-def observed(times, units, seed):
-    """A network with one hidden layer, of which the last map is fitted."""
-    return explained(hidden, times, units, seed)
-
-
-def control(times, units, seed):
-    """A linear readout."""
-    return explained(lambda z, rng: np.concatenate([np.ones((len(z), 1)), z], 1), times, units, seed)
+observed = partial(explained, features=hidden)  # A network with one hidden layer, of which the last map is fitted.
+control = partial(explained, features=lambda z, rng: np.concatenate([np.ones((len(z), 1)), z], 1))  # A linear readout.
 
 
 CLAIM = Claim(

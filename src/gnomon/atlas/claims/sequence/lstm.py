@@ -6,6 +6,8 @@ Which gate forgets is often printed the other way round.
 Reference: [pascanu2013difficulty].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -44,14 +46,8 @@ def cell(order, units, seed):
     return np.concatenate([squash["o"] * np.tanh(new), new])
 
 
-def observed(units, seed):
-    """PyTorch's order."""
-    return cell("ifgo", units, seed)
-
-
-def control(units, seed):
-    """Input and forget gate exchanged."""
-    return cell("figo", units, seed)
+observed = partial(cell, order="ifgo")  # PyTorch's order.
+control = partial(cell, order="figo")  # Input and forget gate exchanged.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ An Elman network has length <= -1 / log(alpha |U|), an LSTM about -1 / log sigmo
 Reference: [hochreiter1997long], [pascanu2013difficulty].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
@@ -46,14 +48,8 @@ def losses(bias, times, units, repeats, seed):
     return {name: np.array(values) for name, values in found.items()}
 
 
-def observed(times, units, repeats, seed):
-    """A bias of 4: gates of 0.98."""
-    return losses(4.0, times, units, repeats, seed)
-
-
-def control(times, units, repeats, seed):
-    """A bias of -4: gates of 0.02."""
-    return losses(-4.0, times, units, repeats, seed)
+observed = partial(losses, bias=4.0)  # A bias of 4: gates of 0.98.
+control = partial(losses, bias=-4.0)  # A bias of -4: gates of 0.02.
 
 
 CLAIM = Claim(

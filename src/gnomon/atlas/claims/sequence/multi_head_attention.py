@@ -5,6 +5,8 @@
 Reference: [vaswani2017attention].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -43,14 +45,8 @@ def by_heads(stride, times, size, heads, seed):
     return found @ m.out_proj.weight.detach().numpy().T
 
 
-def observed(times, size, heads, seed):
-    """Neighbors."""
-    return by_heads(False, times, size, heads, seed)
-
-
-def control(times, size, heads, seed):
-    """Channels of one head apart from each other."""
-    return by_heads(True, times, size, heads, seed)
+observed = partial(by_heads, stride=False)  # Neighbors.
+control = partial(by_heads, stride=True)  # Channels of one head apart from each other.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ It is sometimes printed with another frequency for every channel, where this fai
 Reference: [vaswani2017attention].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -29,14 +31,8 @@ def products(paired, times, channels):
     return table @ table.T
 
 
-def observed(times, channels):
-    """Pairs of one frequency."""
-    return products(True, times, channels)
-
-
-def control(times, channels):
-    """A frequency for every channel."""
-    return products(False, times, channels)
+observed = partial(products, paired=True)  # Pairs of one frequency.
+control = partial(products, paired=False)  # A frequency for every channel.
 
 
 CLAIM = Claim(

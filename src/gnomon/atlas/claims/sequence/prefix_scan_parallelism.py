@@ -5,6 +5,8 @@
 Reference: [blelloch1990prefix].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -36,14 +38,8 @@ def joined(bend, times, seed):
     return steps[0][1]
 
 
-def observed(times, seed):
-    """Linear steps."""
-    return joined(0.0, times, seed)
-
-
-def control(times, seed):
-    """Bent ones."""
-    return joined(0.1, times, seed)
+observed = partial(joined, bend=0.0)  # Linear steps.
+control = partial(joined, bend=0.1)  # Bent ones.
 
 
 CLAIM = Claim(

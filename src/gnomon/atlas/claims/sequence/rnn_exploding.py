@@ -5,6 +5,8 @@
 Reference: [pascanu2013difficulty].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -29,14 +31,8 @@ def growth(mixed, times, seed):
     return np.array(found)
 
 
-def observed(times, seed):
-    """An orthogonal matrix."""
-    return growth(0.0, times, seed)
-
-
-def control(times, seed):
-    """Another one."""
-    return growth(0.05, times, seed)
+observed = partial(growth, mixed=0.0)  # An orthogonal matrix.
+control = partial(growth, mixed=0.05)  # Another one.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ It is sometimes printed with v_i in the place of v_t, which would give v_i itsel
 Reference: [vaswani2017attention].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -36,14 +38,8 @@ def attended(own, times, size, seed):
     return found
 
 
-def observed(times, size, seed):
-    """The values of all positions."""
-    return attended(False, times, size, seed)
-
-
-def control(times, size, seed):
-    """As it is sometimes printed."""
-    return attended(True, times, size, seed)
+observed = partial(attended, own=False)  # The values of all positions.
+control = partial(attended, own=True)  # As it is sometimes printed.
 
 
 CLAIM = Claim(

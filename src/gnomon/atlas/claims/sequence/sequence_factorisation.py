@@ -5,6 +5,7 @@
 Reference: [cover2006elements].
 """
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -34,14 +35,8 @@ def total(future, times, tokens, seed):
     return found
 
 
-def observed(times, tokens, seed):
-    """The past alone."""
-    return total(0.0, times, tokens, seed)
-
-
-def control(times, tokens, seed):
-    """The next token as well."""
-    return total(1.0, times, tokens, seed)
+observed = partial(total, future=0.0)  # The past alone.
+control = partial(total, future=1.0)  # The next token as well.
 
 
 CLAIM = Claim(

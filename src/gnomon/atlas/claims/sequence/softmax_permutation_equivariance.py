@@ -5,6 +5,8 @@
 Reference: [vaswani2017attention].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -32,14 +34,8 @@ def permuted_before(tilt, size, seed):
     return e / e.sum()
 
 
-def observed(size, seed):
-    """All places alike."""
-    return permuted_before(0.0, size, seed)
-
-
-def control(size, seed):
-    """Later places favored."""
-    return permuted_before(0.05, size, seed)
+observed = partial(permuted_before, tilt=0.0)  # All places alike.
+control = partial(permuted_before, tilt=0.05)  # Later places favored.
 
 
 CLAIM = Claim(

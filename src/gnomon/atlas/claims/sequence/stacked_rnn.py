@@ -5,6 +5,8 @@
 Reference: [pascanu2013difficulty].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -44,14 +46,8 @@ def predicted(times, seed):
         return net(seed)(torch.from_numpy(inputs(times, seed))[None])[0][0].numpy()
 
 
-def observed(times, seed):
-    """The states of the same time."""
-    return states(0, times, seed)
-
-
-def control(times, seed):
-    """The states of one step before."""
-    return states(1, times, seed)
+observed = partial(states, lag=0)  # The states of the same time.
+control = partial(states, lag=1)  # The states of one step before.
 
 
 CLAIM = Claim(

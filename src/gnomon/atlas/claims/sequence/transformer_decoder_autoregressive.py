@@ -5,6 +5,8 @@
 Reference: [vaswani2017attention].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -30,14 +32,8 @@ def depends(masked, times, size, seed):
     return torch.stack(rows).double().numpy()
 
 
-def observed(times, size, seed):
-    """With the mask."""
-    return depends(True, times, size, seed)
-
-
-def control(times, size, seed):
-    """Without it."""
-    return depends(False, times, size, seed)
+observed = partial(depends, masked=True)  # With the mask.
+control = partial(depends, masked=False)  # Without it.
 
 
 CLAIM = Claim(

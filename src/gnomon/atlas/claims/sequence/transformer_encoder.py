@@ -5,6 +5,8 @@
 Reference: [vaswani2017attention].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -41,14 +43,8 @@ def by_parts(norms_first, times, size, seed):
         return m.norm2(h + m.linear2(torch.relu(m.linear1(h))))[0].numpy()
 
 
-def observed(times, size, seed):
-    """Norms after the sums."""
-    return by_parts(False, times, size, seed)
-
-
-def control(times, size, seed):
-    """Norms before them."""
-    return by_parts(True, times, size, seed)
+observed = partial(by_parts, norms_first=False)  # Norms after the sums.
+control = partial(by_parts, norms_first=True)  # Norms before them.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ A convolutional network has neighborhoods built in; this one has to learn them, 
 Reference: [dosovitskiy2021image].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -43,14 +45,8 @@ def moved(places, seed):
         return net(places, seed)(torch.from_numpy(np.ascontiguousarray(x))).numpy()
 
 
-def observed(seed):
-    """Without positions."""
-    return moved(0.0, seed)
-
-
-def control(seed):
-    """With positions."""
-    return moved(1.0, seed)
+observed = partial(moved, places=0.0)  # Without positions.
+control = partial(moved, places=1.0)  # With positions.
 
 
 CLAIM = Claim(

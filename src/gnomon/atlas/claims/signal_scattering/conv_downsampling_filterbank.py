@@ -7,6 +7,8 @@ For Daubechies' four weights the rows of (1) are an orthogonal matrix, so that a
 Reference: [mallat2009wavelet], Section 7.3.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch.nn import functional
@@ -45,14 +47,8 @@ def layers(size, seed, g):
     return torch.cat([*y[0], back[:size]])
 
 
-def observed(size, seed):
-    """Daubechies' pair."""
-    return layers(size, seed, np.array([1, -1, 1, -1]) * H[::-1])
-
-
-def control(size, seed):
-    """The second filter of Haar instead."""
-    return layers(size, seed, np.array([1, -1, 0, 0]) / 2**0.5)
+observed = partial(layers, g=np.array([1, -1, 1, -1]) * H[::-1])  # Daubechies' pair.
+control = partial(layers, g=np.array([1, -1, 0, 0]) / 2**0.5)  # The second filter of Haar instead.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [lecun1998gradient], Section II.
 """
 
+from functools import partial
+
 import torch
 from torch.nn import functional
 
@@ -27,14 +29,9 @@ def layer(kernel):
     return functional.conv2d(torch.tensor([[IMAGE]]).double(), kernel[None, None].double())[0, 0]
 
 
-def observed():
-    """The kernel as it is."""
-    return layer(torch.tensor(KERNEL))
-
-
-def control():
-    """The kernel flipped in both directions: the first output is 6."""
-    return layer(torch.tensor(KERNEL).flip(0, 1))
+observed = partial(layer, kernel=torch.tensor(KERNEL))  # The kernel as it is.
+# The kernel flipped in both directions: the first output is 6.
+control = partial(layer, kernel=torch.tensor(KERNEL).flip(0, 1))
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ m weights are known after 1 example of n + m - 1 outputs; the n (n + m - 1) weig
 Reference: [lecun1998gradient], Section II.
 """
 
+from functools import partial
+
 import numpy as np
 from scipy.linalg import toeplitz
 
@@ -49,14 +51,8 @@ def measured(n, m, seed, spread):
     return [*(matrix @ x[-1]), few, many]
 
 
-def observed(n, m, seed):
-    """The convolution."""
-    return measured(n, m, seed, 0.0)
-
-
-def control(n, m, seed):
-    """Rows whose weights differ."""
-    return measured(n, m, seed, 0.3)
+observed = partial(measured, spread=0.0)  # The convolution.
+control = partial(measured, spread=0.3)  # Rows whose weights differ.
 
 
 CLAIM = Claim(

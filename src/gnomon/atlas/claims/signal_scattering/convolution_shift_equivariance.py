@@ -5,6 +5,8 @@
 Reference: [mallat2009wavelet], Section 2.1.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch.nn import functional
@@ -32,14 +34,8 @@ def shifted_first(n, m, shift, seed, mode):
     return functional.conv1d(padded, h.flip(0)[None, None])[0, 0]
 
 
-def observed(n, m, shift, seed):
-    """On a circle."""
-    return shifted_first(n, m, shift, seed, "circular")
-
-
-def control(n, m, shift, seed):
-    """With zeros beyond the border."""
-    return shifted_first(n, m, shift, seed, "constant")
+observed = partial(shifted_first, mode="circular")  # On a circle.
+control = partial(shifted_first, mode="constant")  # With zeros beyond the border.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@ F(f * h) = F f . F h,    (f * h)[u] = sum_t f[t] h[u - t]                       
 Reference: [mallat2009wavelet], Section 3.3.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -31,14 +33,8 @@ def sums(n, wrap, seed):
     return (h[lag % n] * inside) @ f
 
 
-def observed(n, seed):
-    """Circular."""
-    return sums(n, True, seed)
-
-
-def control(n, seed):
-    """Zero before the start."""
-    return sums(n, False, seed)
+observed = partial(sums, wrap=True)  # Circular.
+control = partial(sums, wrap=False)  # Zero before the start.
 
 
 CLAIM = Claim(

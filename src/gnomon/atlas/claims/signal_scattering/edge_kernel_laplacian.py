@@ -5,6 +5,8 @@
 Reference: [lecun1998gradient], Section II.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch.nn import functional
@@ -29,14 +31,9 @@ def responses(side, kernel):
     return functional.conv2d(torch.stack(images)[:, None], torch.tensor(kernel).double()[None, None])[:, 0]
 
 
-def observed(side):
-    """The Laplace kernel."""
-    return responses(side, [[0, 1, 0], [1, -4, 1], [0, 1, 0]])
-
-
-def control(side):
-    """A difference of neighbors: the sum is 0, the first moment is 1, and ramps are seen."""
-    return responses(side, [[0, 0, 0], [0, -1, 1], [0, 0, 0]])
+observed = partial(responses, kernel=[[0, 1, 0], [1, -4, 1], [0, 1, 0]])  # The Laplace kernel.
+# A difference of neighbors: the sum is 0, the first moment is 1, and ramps are seen.
+control = partial(responses, kernel=[[0, 0, 0], [0, -1, 1], [0, 0, 0]])
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ For a stationary X and a wavelet both sides are 0, which is why scattering takes
 Reference: [bruna2013invariant], Section 2.4.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -33,14 +35,8 @@ def filtered(realizations, seed, after):
     return [after(np.convolve(mean + row, wave, "valid")) for row in noise]
 
 
-def observed(realizations, seed):
-    """As they are."""
-    return filtered(realizations, seed, lambda y: y)
-
-
-def control(realizations, seed):
-    """Their moduli."""
-    return filtered(realizations, seed, np.abs)
+observed = partial(filtered, after=lambda y: y)  # As they are.
+control = partial(filtered, after=np.abs)  # Their moduli.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ with 4 taps in 8 N (1 - 2^-J) multiplications, less than 8 for each sample howev
 Reference: [mallat2009wavelet], Section 7.3.1.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -49,14 +51,8 @@ def cascade(size, J, seed, keep):
     return np.append(np.concatenate(rows), count / size)
 
 
-def observed(size, J, seed):
-    """From the averages."""
-    return cascade(size, J, seed, 0)
-
-
-def control(size, J, seed):
-    """From the details."""
-    return cascade(size, J, seed, 1)
+observed = partial(cascade, keep=0)  # From the averages.
+control = partial(cascade, keep=1)  # From the details.
 
 
 CLAIM = Claim(

@@ -8,6 +8,8 @@ disks of all sizes hide one another. Gaussian images of the same power spectrum 
 Reference: [olshausen1996emergence]; [bell1997independent] for independent outputs.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
@@ -80,14 +82,8 @@ def medians(size, filters, patches, repetitions, seed, change):
     return -gabor_fit(convolution(torch.cat(found))).explained.reshape(repetitions, half).median(1).values
 
 
-def observed(size, filters, patches, repetitions, seed):
-    """Images of disks."""
-    return medians(size, filters, patches, repetitions, seed, lambda image, rng: image)
-
-
-def control(size, filters, patches, repetitions, seed):
-    """Gaussian images of their power spectrum."""
-    return medians(size, filters, patches, repetitions, seed, gaussian)
+observed = partial(medians, change=lambda image, rng: image)  # Images of disks.
+control = partial(medians, change=gaussian)  # Gaussian images of their power spectrum.
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ For a wave packet of frequency f and width w, a dilation by s moves its spectrum
 Reference: [mallat2012group], Section 1.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -35,9 +37,7 @@ def exponent(representation, length, frequencies, width, warp):
     return float(np.polyfit(np.log(frequencies), np.log(change), 1)[0])
 
 
-def observed(length, frequencies, width, warp):
-    """The modulus of numpy's transform."""
-    return exponent(lambda x: np.abs(np.fft.fft(x)), length, frequencies, width, warp)
+observed = partial(exponent, representation=lambda x: np.abs(np.fft.fft(x)))  # The modulus of numpy's transform.
 
 
 def control(length, frequencies, width, warp):

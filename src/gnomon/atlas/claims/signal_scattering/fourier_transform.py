@@ -7,6 +7,8 @@ for g[p] = sum_k e^{-pi (p + k D)^2 / D}.
 Reference: [mallat2009wavelet], Section 3.3.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -34,14 +36,8 @@ def transformed(size, seed, norm):
     return np.append(gaussian.real.numpy(), float(signal.abs().square().sum()) / size)
 
 
-def observed(size, seed):
-    """The unitary transform."""
-    return transformed(size, seed, "ortho")
-
-
-def control(size, seed):
-    """Without the factor."""
-    return transformed(size, seed, "backward")
+observed = partial(transformed, norm="ortho")  # The unitary transform.
+control = partial(transformed, norm="backward")  # Without the factor.
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ With f = e^{-pi t^2}: H = e^{-2 pi i u t} gives f itself, and H = f(u - t) gives
 Reference: [mallat2009wavelet], Chapter 2.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -28,14 +30,8 @@ def products(start, stop, points, nodes):
     return np.concatenate([(fourier @ f * step).real, blur @ f * step])
 
 
-def observed(points, nodes):
-    """From -8 to 8."""
-    return products(-8.0, 8.0, points, nodes)
-
-
-def control(points, nodes):
-    """From 0 on: half of the function is left out."""
-    return products(0.0, 8.0, points, nodes)
+observed = partial(products, start=-8.0, stop=8.0)  # From -8 to 8.
+control = partial(products, start=0.0, stop=8.0)  # From 0 on: half of the function is left out.
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@
 Reference: [bruna2013invariant].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -35,9 +37,7 @@ def observed(sigma, xi):
     return spectra(sigma, xi, np.exp(-sigma * xi**2 / 2))
 
 
-def control(sigma, xi):
-    """A plain Gabor function, whose mean is kappa."""
-    return spectra(sigma, xi, 0.0)
+control = partial(spectra, kappa=0.0)  # A plain Gabor function, whose mean is kappa.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [sifre2013rotation].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -26,9 +28,7 @@ def changes(phi, side, turns, seed):
     return [float((phi(x.rot90(k).roll(k, 0)) - before).norm() / before.norm()) for k in turns]
 
 
-def observed(side, turns, seed):
-    """Roto-translation scattering."""
-    return changes(lambda x: roto_translation_scattering(x, J=2, L=4), side, turns, seed)
+observed = partial(changes, phi=lambda x: roto_translation_scattering(x, J=2, L=4))  # Roto-translation scattering.
 
 
 def control(side, turns, seed):

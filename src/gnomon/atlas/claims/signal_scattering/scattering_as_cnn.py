@@ -7,6 +7,8 @@ by a cascade a_{j+1} = (h . a_j)[2 n], |g . a_j|[2 n] and then averages h again,
 Reference: [bruna2013invariant], Section 2.2.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch.nn import functional
@@ -52,14 +54,8 @@ def network(size, J, seed, nonlinearity):
     return torch.stack(rows)
 
 
-def observed(size, J, seed):
-    """With the modulus."""
-    return network(size, J, seed, torch.abs)
-
-
-def control(size, J, seed):
-    """With ReLU."""
-    return network(size, J, seed, torch.relu)
+observed = partial(network, nonlinearity=torch.abs)  # With the modulus.
+control = partial(network, nonlinearity=torch.relu)  # With ReLU.
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ Two classes of two gratings, at a right angle or at a third of it, with random p
 Reference: [sifre2013rotation].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -50,14 +52,8 @@ def accuracies(train, repetitions, seed, oriented):
     return found
 
 
-def observed(train, repetitions, seed):
-    """Classes with another relative angle."""
-    return accuracies(train, repetitions, seed, False)
-
-
-def control(train, repetitions, seed):
-    """Classes with another absolute angle, to which invariants are blind."""
-    return accuracies(train, repetitions, seed, True)
+observed = partial(accuracies, oriented=False)  # Classes with another relative angle.
+control = partial(accuracies, oriented=True)  # Classes with another absolute angle, to which invariants are blind.
 
 
 CLAIM = Claim(

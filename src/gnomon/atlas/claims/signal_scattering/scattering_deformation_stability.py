@@ -5,6 +5,8 @@
 Reference: [mallat2012group], Theorem 2.12.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -34,9 +36,8 @@ def observed(warps, frequency):
     return changes(lambda x: scattering(x) * scattering.gains()[:, None], warps, frequency)
 
 
-def control(warps, frequency):
-    """The modulus of the Fourier transform: the smallest dilation moves the spectrum by 2.8 times its width."""
-    return changes(fourier_modulus, warps, frequency)
+# The modulus of the Fourier transform: the smallest dilation moves the spectrum by 2.8 times its width.
+control = partial(changes, representation=fourier_modulus)
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [mallat2012group], Theorem 2.6; [bruna2013invariant], Section 2.3.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -39,14 +41,8 @@ def energies(size, signals, seed, orders):
     return torch.cat((found, missing - found))
 
 
-def observed(size, signals, seed):
-    """Orders 0, 1 and 2."""
-    return energies(size, signals, seed, 2)
-
-
-def control(size, signals, seed):
-    """Orders 0 and 1."""
-    return energies(size, signals, seed, 1)
+observed = partial(energies, orders=2)  # Orders 0, 1 and 2.
+control = partial(energies, orders=1)  # Orders 0 and 1.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [bruna2013invariant], Section 2.4.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -32,14 +34,8 @@ def variances(sizes, realizations, seed, remembers):
     return sizes, found
 
 
-def observed(sizes, realizations, seed):
-    """White noise."""
-    return variances(sizes, realizations, seed, False)
-
-
-def control(sizes, realizations, seed):
-    """Noise whose size is drawn once for all its places."""
-    return variances(sizes, realizations, seed, True)
+observed = partial(variances, remembers=False)  # White noise.
+control = partial(variances, remembers=True)  # Noise whose size is drawn once for all its places.
 
 
 CLAIM = Claim(

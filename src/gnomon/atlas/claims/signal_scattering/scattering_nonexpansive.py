@@ -5,6 +5,8 @@
 Reference: [mallat2012group], Proposition 2.5.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -40,14 +42,8 @@ def distances(size, pairs, seed, weight):
     return found.sqrt()
 
 
-def observed(size, pairs, seed):
-    """A sum of weights of 1."""
-    return distances(size, pairs, seed, 1.0)
-
-
-def control(size, pairs, seed):
-    """Filters a fifth larger."""
-    return distances(size, pairs, seed, 1.2)
+observed = partial(distances, weight=1.0)  # A sum of weights of 1.
+control = partial(distances, weight=1.2)  # Filters a fifth larger.
 
 
 CLAIM = Claim(

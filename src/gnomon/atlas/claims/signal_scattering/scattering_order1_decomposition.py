@@ -7,6 +7,8 @@ The first is the commutator of the wavelets, the second that of the average, the
 Reference: [mallat2012group], Section 2.5.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -38,14 +40,9 @@ def three_parts(size, J, seed, first):
     return first(x, W, L) @ A.T + u @ (A @ L - L @ A).T + u @ (L @ A - A).T
 
 
-def observed(size, J, seed):
-    """As in (1)."""
-    return three_parts(size, J, seed, lambda x, W, L: np.abs(W @ L @ x) - np.abs(W @ x) @ L.T)
-
-
-def control(size, J, seed):
-    """With |W L - L W| in the first part."""
-    return three_parts(size, J, seed, lambda x, W, L: np.abs(W @ L @ x - (W @ x) @ L.T))
+observed = partial(three_parts, first=lambda x, W, L: np.abs(W @ L @ x) - np.abs(W @ x) @ L.T)  # As in (1).
+# With |W L - L W| in the first part.
+control = partial(three_parts, first=lambda x, W, L: np.abs(W @ L @ x - (W @ x) @ L.T))
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ for a signal that is short beside 2^J.
 Reference: [mallat2012group], Theorem 2.10.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -34,14 +36,8 @@ def changes(scales, shift, averaged):
     return [2.0**J for J in scales], found
 
 
-def observed(scales, shift):
-    """Averaged."""
-    return changes(scales, shift, True)
-
-
-def control(scales, shift):
-    """Moduli as they are."""
-    return changes(scales, shift, False)
+observed = partial(changes, averaged=True)  # Averaged.
+control = partial(changes, averaged=False)  # Moduli as they are.
 
 
 CLAIM = Claim(

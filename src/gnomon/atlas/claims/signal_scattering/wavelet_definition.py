@@ -8,6 +8,8 @@ frequency multiply to sqrt(7/6 . 5/2), above the least that is possible, 1/2.
 Reference: [mallat2009wavelet], Theorem 4.4.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -33,14 +35,9 @@ def measured(frequencies, offset):
     return [*sums, ((t**2 * psi**2).sum() * (slope**2).sum()) ** 0.5 / (psi**2).sum()]
 
 
-def observed(frequencies):
-    """The second derivative of the Gaussian."""
-    return measured(frequencies, 0.0)
-
-
-def control(frequencies):
-    """With a fifth of the Gaussian itself added: a mean, and a sum that grows with every coarser scale."""
-    return measured(frequencies, 0.2)
+observed = partial(measured, offset=0.0)  # The second derivative of the Gaussian.
+# With a fifth of the Gaussian itself added: a mean, and a sum that grows with every coarser scale.
+control = partial(measured, offset=0.2)
 
 
 CLAIM = Claim(

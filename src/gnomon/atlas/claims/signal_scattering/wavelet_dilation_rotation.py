@@ -5,6 +5,8 @@
 Reference: [bruna2013invariant].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -43,14 +45,8 @@ def measured(scales, angles, power):
     return rows
 
 
-def observed(scales, angles):
-    """Divided by 4^j."""
-    return measured(scales, angles, 4)
-
-
-def control(scales, angles):
-    """Divided by 2^j, as for an equal square integral."""
-    return measured(scales, angles, 2)
+observed = partial(measured, power=4)  # Divided by 4^j.
+control = partial(measured, power=2)  # Divided by 2^j, as for an equal square integral.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [mallat2012group], Section 2.1.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -32,14 +34,8 @@ def shifted_first(size, J, shift, seed, step):
     return coefficients[:, ::step].repeat(step, 1)[:, :size]
 
 
-def observed(size, J, shift, seed):
-    """Every place."""
-    return shifted_first(size, J, shift, seed, 1)
-
-
-def control(size, J, shift, seed):
-    """Every second place."""
-    return shifted_first(size, J, shift, seed, 2)
+observed = partial(shifted_first, step=1)  # Every place.
+control = partial(shifted_first, step=2)  # Every second place.
 
 
 CLAIM = Claim(

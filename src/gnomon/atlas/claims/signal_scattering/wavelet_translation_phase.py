@@ -7,6 +7,8 @@ for white noise x and a Gaussian spectrum |psi^|^2 of mean w_0 and variance s^2:
 Reference: [mallat2012group], Section 2.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -31,14 +33,8 @@ def errors(shifts, spread, repetitions, seed, real):
     return np.stack([gap.mean(1) for gap in gaps], 1) / (np.abs(y) ** 2).mean(1, keepdims=True)
 
 
-def observed(shifts, spread, repetitions, seed):
-    """An analytic filter."""
-    return errors(shifts, spread, repetitions, seed, False)
-
-
-def control(shifts, spread, repetitions, seed):
-    """A real filter, with the same band at the opposite frequency."""
-    return errors(shifts, spread, repetitions, seed, True)
+observed = partial(errors, real=False)  # An analytic filter.
+control = partial(errors, real=True)  # A real filter, with the same band at the opposite frequency.
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ Four numbers make the deformation; four principal components then hold nearly al
 Reference: [mallat2016understanding], Section 3.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -33,14 +35,9 @@ def share(phi, deformations, size, seed):
     return float(energy[:4].sum() / energy.sum())
 
 
-def observed(deformations, size, seed):
-    """Scattering."""
-    return share(Scattering1d(7, 1024, Q=1, max_order=1), deformations, size, seed)
-
-
-def control(deformations, size, seed):
-    """The samples themselves, in which a deformation of a wavelength is not small."""
-    return share(lambda x: x, deformations, size, seed)
+observed = partial(share, phi=Scattering1d(7, 1024, Q=1, max_order=1))  # Scattering.
+# The samples themselves, in which a deformation of a wavelength is not small.
+control = partial(share, phi=lambda x: x)
 
 
 CLAIM = Claim(

@@ -6,6 +6,8 @@ because a symmetric w has a symmetric gradient: grad L(w) = grad L(g w) = g grad
 Reference: [chen2020group].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -31,14 +33,8 @@ def predicted():
     return 0.0
 
 
-def observed(n, d, steps, seed):
-    """A symmetric start."""
-    return asymmetry(True, n, d, steps, seed)
-
-
-def control(n, d, steps, seed):
-    """Any start: after as many steps the weights remember it."""
-    return asymmetry(False, n, d, steps, seed)
+observed = partial(asymmetry, start=True)  # A symmetric start.
+control = partial(asymmetry, start=False)  # Any start: after as many steps the weights remember it.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [lecun1998gradient].
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -27,14 +29,8 @@ def predicted():
     return [0.0, 0.0, 0.0]
 
 
-def observed(side, seed):
-    """Circular padding."""
-    return errors("circular", side, seed)
-
-
-def control(side, seed):
-    """Zeros at the border."""
-    return errors("zeros", side, seed)
+observed = partial(errors, mode="circular")  # Circular padding.
+control = partial(errors, mode="zeros")  # Zeros at the border.
 
 
 CLAIM = Claim(

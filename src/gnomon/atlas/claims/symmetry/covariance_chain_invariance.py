@@ -5,6 +5,8 @@
 Reference: [mallat2016understanding].
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -35,14 +37,8 @@ def predicted():
     return 0.0
 
 
-def observed(side, seed):
-    """All layers are convolutions."""
-    return change(False, side, seed)
-
-
-def control(side, seed):
-    """One layer is dense."""
-    return change(True, side, seed)
+observed = partial(change, dense=False)  # All layers are convolutions.
+control = partial(change, dense=True)  # One layer is dense.
 
 
 CLAIM = Claim(

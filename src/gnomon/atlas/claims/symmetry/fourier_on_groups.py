@@ -5,6 +5,8 @@
 Reference: [diaconis1988group].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -35,14 +37,8 @@ def difference(seed, swapped):
     return [worst, float(sum(r.shape[1] ** 2 for r in rho))]
 
 
-def observed(seed):
-    """F(f) F(h)."""
-    return difference(seed, False)
-
-
-def control(seed):
-    """F(h) F(f): S_3 does not commute."""
-    return difference(seed, True)
+observed = partial(difference, swapped=False)  # F(f) F(h).
+control = partial(difference, swapped=True)  # F(h) F(f): S_3 does not commute.
 
 
 CLAIM = Claim(

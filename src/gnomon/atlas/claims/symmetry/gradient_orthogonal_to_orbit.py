@@ -6,6 +6,8 @@ A step of size r changes it by terms of order r^2, so over a fixed time it drift
 Reference: [kunin2021neural].
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -40,14 +42,8 @@ def predicted():
     return 1.0
 
 
-def observed(rates, time, seed):
-    """The loss alone."""
-    return drifts(0.0, rates, time, seed)
-
-
-def control(rates, time, seed):
-    """With decay of the first weights: they shrink at any step size."""
-    return drifts(0.1, rates, time, seed)
+observed = partial(drifts, decay=0.0)  # The loss alone.
+control = partial(drifts, decay=0.1)  # With decay of the first weights: they shrink at any step size.
 
 
 CLAIM = Claim(

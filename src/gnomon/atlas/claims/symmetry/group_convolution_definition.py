@@ -5,6 +5,8 @@
 Reference: [diaconis1988group].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -32,14 +34,9 @@ def difference(seed, second):
     return found
 
 
-def observed(seed):
-    """The first function is moved."""
-    return difference(seed, False)
-
-
-def control(seed):
-    """The second function is moved: on groups that do not commute, the result does not follow."""
-    return difference(seed, True)
+observed = partial(difference, second=False)  # The first function is moved.
+# The second function is moved: on groups that do not commute, the result does not follow.
+control = partial(difference, second=True)
 
 
 CLAIM = Claim(

@@ -5,6 +5,7 @@
 Reference: [kondor2018generalization].
 """
 
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -34,14 +35,8 @@ def change(points, seed, right):
     return [max(abs(lift[g] - lift[gh]) for g, gh in products), len(group) / len(fixing)]
 
 
-def observed(points, seed):
-    """g h, first h."""
-    return change(points, seed, True)
-
-
-def control(points, seed):
-    """h g, first g: other cosets."""
-    return change(points, seed, False)
+observed = partial(change, right=True)  # g h, first h.
+control = partial(change, right=False)  # h g, first g: other cosets.
 
 
 CLAIM = Claim(

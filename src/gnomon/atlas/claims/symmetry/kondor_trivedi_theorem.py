@@ -5,6 +5,8 @@
 Reference: [kondor2018generalization].
 """
 
+from functools import partial
+
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.symmetry import equivariant_basis
 from gnomon.symmetry.finite import cyclic_group, dihedral_group, symmetric_group
@@ -27,14 +29,9 @@ def dimensions(generators):
     return found
 
 
-def observed():
-    """All elements."""
-    return dimensions(lambda group: range(1, group.order))
-
-
-def control():
-    """The last element alone, which generates a part of each group."""
-    return dimensions(lambda group: [group.order - 1])
+observed = partial(dimensions, generators=lambda group: range(1, group.order))  # All elements.
+# The last element alone, which generates a part of each group.
+control = partial(dimensions, generators=lambda group: [group.order - 1])
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [chen2020group].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, ordered
@@ -45,14 +47,8 @@ def both(copy, steps, repetitions, seed):
     return {name: [times * asymmetry(made, steps, s) for s in seeds] for name, times, made in kinds}
 
 
-def observed(steps, repetitions, seed):
-    """Copies are mirror images."""
-    return both(lambda x: x[:, :, ::-1], steps, repetitions, seed)
-
-
-def control(steps, repetitions, seed):
-    """Copies are upside down."""
-    return both(lambda x: x[:, ::-1], steps, repetitions, seed)
+observed = partial(both, copy=lambda x: x[:, :, ::-1])  # Copies are mirror images.
+control = partial(both, copy=lambda x: x[:, ::-1])  # Copies are upside down.
 
 
 CLAIM = Claim(

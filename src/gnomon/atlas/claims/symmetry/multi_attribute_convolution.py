@@ -5,6 +5,8 @@
 Reference: [mallat2016understanding].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -38,14 +40,8 @@ def predicted():
     return [0.0, 0.0]
 
 
-def observed(n, seed):
-    """Summed along both attributes."""
-    return change(True, n, seed)
-
-
-def control(n, seed):
-    """Summed along the last one only."""
-    return change(False, n, seed)
+observed = partial(change, total=True)  # Summed along both attributes.
+control = partial(change, total=False)  # Summed along the last one only.
 
 
 CLAIM = Claim(

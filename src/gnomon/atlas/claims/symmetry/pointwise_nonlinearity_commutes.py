@@ -5,6 +5,8 @@
 Reference: [mallat2016understanding].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -25,14 +27,9 @@ def predicted():
     return [0.0] * 5
 
 
-def observed(n, seed):
-    """ReLU."""
-    return gap(lambda x: np.maximum(x, 0), n, seed)
-
-
-def control(n, seed):
-    """The largest of three neighbors."""
-    return gap(lambda x: np.maximum(np.maximum(np.roll(x, 1), x), np.roll(x, -1)), n, seed)
+observed = partial(gap, activation=lambda x: np.maximum(x, 0))  # ReLU.
+# The largest of three neighbors.
+control = partial(gap, activation=lambda x: np.maximum(np.maximum(np.roll(x, 1), x), np.roll(x, -1)))
 
 
 CLAIM = Claim(

@@ -7,6 +7,8 @@ Means over 2^J samples of white noise have variance 2^-J; those of the shifted s
 Reference: [mallat2016understanding].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -34,14 +36,8 @@ def predicted(stages):
     return 2.0 ** ((1 - np.array(stages)) / 2)
 
 
-def observed(stages, n, repetitions, seed):
-    """Means."""
-    return changes(lambda z: z.mean(1), stages, n, repetitions, seed)
-
-
-def control(stages, n, repetitions, seed):
-    """Every first sample is kept: nothing is averaged."""
-    return changes(lambda z: z[:, 0], stages, n, repetitions, seed)
+observed = partial(changes, pool=lambda z: z.mean(1))  # Means.
+control = partial(changes, pool=lambda z: z[:, 0])  # Every first sample is kept: nothing is averaged.
 
 
 CLAIM = Claim(

@@ -5,6 +5,8 @@
 Reference: [cohen2016group].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -46,14 +48,8 @@ def predicted():
     return [0.0, 0.0, 0.0]
 
 
-def observed(seed):
-    """With the turn."""
-    return deviations(True, seed)
-
-
-def control(seed):
-    """Translations simply add."""
-    return deviations(False, seed)
+observed = partial(deviations, turns=True)  # With the turn.
+control = partial(deviations, turns=False)  # Translations simply add.
 
 
 CLAIM = Claim(
