@@ -5,6 +5,9 @@ that are no part of gnomon.
 """
 
 import ast
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 MADE = ("problem", "inputs", "data", "net")
 """Names of functions of a claim that make its inputs."""
@@ -14,8 +17,11 @@ ROLES = ("predicted", "observed", "control")
 """Names that a claim may assign instead of define."""
 
 
-def shared(code: str) -> set[str]:
-    """Names from gnomon, or defined in the file, that both sides reach and that make no inputs."""
+def shared(code: str, predicted: str = "predicted", observed: str = "observed") -> set[str]:
+    """Names from gnomon, or defined in the file, that both sides reach and that make no inputs.
+
+    A file with a table of claims has its own functions for each of them, whose names are given.
+    """
     tree = ast.parse(code)
     defined: dict[str, ast.stmt] = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     defined |= {
@@ -31,7 +37,13 @@ def shared(code: str) -> set[str]:
         for alias in node.names
         if alias.name not in ("data", "models", "Law")
     }  # fmt: skip
-    return _reached("predicted", defined, imported) & _reached("observed", defined, imported)
+    return _reached(predicted, defined, imported) & _reached(observed, defined, imported)
+
+
+def name_of(function: Callable[..., Any], role: str) -> str:
+    """The name under which a file defines a function of its claim: the role itself, or the function's own."""
+    inner = function.func if isinstance(function, partial) else function
+    return role if getattr(inner, "__name__", role) == role else str(inner.__name__)
 
 
 def _reached(name: str, defined: dict[str, ast.stmt], imported: set[str]) -> set[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from gnomon.atlas import catalog
 from gnomon.lab import Claim, Premise, Source, equals, run
-from tests.atlas.independence import shared
+from tests.atlas.independence import name_of, shared
 from tests.atlas.second_seed import VARIABLE, rotating, second_seed, seeds_not_as_stated
 
 ENTRIES = catalog()
@@ -121,7 +121,7 @@ def test_a_claim_has_power_at_seeds_where_it_once_failed(name, seed):
 
 def claim_that_holds_at(holds):
     return Claim(
-        id="sometimes", title="Sometimes", equation="x = 0", source=Source("derived"), premises=(Premise("p"),), breaks="p",
+        id="sometimes", title="Sometimes", equation="x = 0", source=Source("derived"), premises=(Premise("p"),),
         parameters={}, judge=equals(rounding=2), predicted=lambda: 0.0, observed=lambda seed: 0.0 if holds(seed) else 1.0,
         control=lambda: 1.0,
     )  # fmt: skip
@@ -143,7 +143,9 @@ def test_the_second_seed_can_be_set_and_chooses_the_claims(monkeypatch):
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_prediction_and_measurement_share_no_code(name):
-    assert not shared(ENTRIES[name].code)
+    claim = ENTRIES[name].claim
+    names = (name_of(getattr(claim, role), role) for role in ("predicted", "observed"))
+    assert not shared(ENTRIES[name].code, *names)
 
 
 def test_a_shared_path_is_seen():
@@ -157,3 +159,4 @@ def observed(n): return limit(problem(n))
     assert shared(code) == {"limit"}
     filled = code.replace("def observed(n): return limit(problem(n))", "observed = partial(helper, n=3)")
     assert shared(filled) == {"limit", "helper"}
+    assert shared(code.replace("observed", "measure"), "predicted", "measure") == {"limit"}

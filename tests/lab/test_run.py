@@ -16,7 +16,7 @@ def variance(width, samples):
 def claim(**changes):
     fields = {
         "id": "unit-variance", "title": "Standard normal numbers have variance 1", "equation": "E x^2 = 1",
-        "source": Source("theorem"), "breaks": "variance 1",
+        "source": Source("theorem"),
         "premises": (Premise("variance 1"), Premise("several units", lambda width: width > 1)),
         "parameters": {"width": 50, "samples": 40, "scales": (1.0, 2.0)}, "full": {"width": 500},
         "judge": mean_equals(), "predicted": lambda: 1.0, "observed": variance,
@@ -61,8 +61,8 @@ def test_a_control_that_holds_is_a_finding():
 
 
 def test_a_claim_must_be_consistent():
-    with pytest.raises(InputError, match="breaks must be one of its premises"):
-        claim(breaks="something else")
+    with pytest.raises(InputError, match="premises is empty"):
+        claim(premises=())
     with pytest.raises(InputError, match=r"observed uses \['depth'\], which are no parameters"):
         claim(observed=lambda depth: 1.0)
 

@@ -8,9 +8,8 @@ that name the parameters they use; the reader may set those to other values.
 >>> from gnomon.lab.judges import equals
 >>> doubling = Claim(
 ...     id="doubling", title="A sum with itself is twice the number", equation="x + x = 2 x",
-...     source=Source("derived"), premises=(Premise("two equal terms"),), breaks="two equal terms",
-...     parameters={"x": 3.0}, judge=equals(rounding=2),
-...     predicted=lambda x: 2 * x, observed=lambda x: x + x, control=lambda x: x + x + 1,
+...     source=Source("derived"), premises=(Premise("two equal terms"),), parameters={"x": 3.0},
+...     judge=equals(rounding=2), predicted=lambda x: 2 * x, observed=lambda x: x + x, control=lambda x: x + x + 1,
 ... )
 >>> doubling.settings({"x": "5"})
 {'x': 5.0}
@@ -74,7 +73,7 @@ class Claim(Record):
     """One statement that runs; equation (1).
 
     ``parameters`` are those of the smoke scale, ``full`` replaces some of them at full scale; ``seed`` is always there.
-    ``covers`` are the ids of the scope beyond the claim's own. ``breaks`` is the premise that the control breaks.
+    ``covers`` are the ids of the scope beyond the claim's own. The control breaks the first premise.
     ``expected`` is "refuted" for a saying that does not survive its measurement. ``remark`` is for what the reader
     should know, such as an error in the literature. ``plot`` draws prediction and measurement; without it the judge
     does. ``predicted``, ``observed`` and ``control`` are the functions of these names in the claim's file unless others
@@ -87,7 +86,6 @@ class Claim(Record):
     equation: str
     source: Source
     premises: tuple[Premise, ...]
-    breaks: str
     parameters: Mapping[str, Any]
     judge: Callable[[Any, Any], Judgment]
     predicted: Callable[..., Any] = _in_module
@@ -101,14 +99,19 @@ class Claim(Record):
     check: Callable[[Any], Judgment] | None = None
 
     def __post_init__(self) -> None:
-        if self.breaks not in [premise.statement for premise in self.premises]:
-            raise InputError(f"Claim({self.id!r}): breaks must be one of its premises, but it is {self.breaks!r}.")
+        if not self.premises:
+            raise InputError(f"Claim({self.id!r}): premises is empty, but the control has to break the first of them.")
         known = {*self.parameters, "seed"}
         for role in ROLES:
             function = getattr(self, role)
             unknown = set() if function is _in_module else _open(function) - known
             if unknown:
                 raise InputError(f"Claim({self.id!r}): {role} uses {sorted(unknown)}, which are no parameters.")
+
+    @property
+    def breaks(self) -> str:
+        """The premise that the control breaks: the first one."""
+        return self.premises[0].statement
 
     def completed(self, module: ModuleType) -> "Claim":
         """The claim with ``predicted``, ``observed`` and ``control`` from its file, unless it names other functions."""

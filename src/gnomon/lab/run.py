@@ -4,7 +4,7 @@
 >>> from gnomon.lab.judges import equals
 >>> claim = Claim(
 ...     id="doubling", title="A sum with itself is twice the number", equation="x + x = 2 x", source=Source("derived"),
-...     premises=(Premise("two terms"),), breaks="two terms", parameters={"x": 3.0}, judge=equals(rounding=2),
+...     premises=(Premise("two terms"),), parameters={"x": 3.0}, judge=equals(rounding=2),
 ...     predicted=lambda x: 2 * x, observed=lambda x: x + x, control=lambda x: x + x + 1)
 >>> outcome = run(claim)
 >>> outcome.judgment.verdict.value, outcome.control.verdict.value, outcome.as_stated
@@ -116,7 +116,7 @@ def run(
     >>> from gnomon.lab.judges import bounded_by
     >>> claim = Claim(
     ...     id="square", title="A square is not negative", equation="x^2 >= 0", source=Source("derived"),
-    ...     premises=(Premise("x is real"),), breaks="x is real", parameters={"n": 5}, judge=bounded_by("below"),
+    ...     premises=(Premise("x is real"),), parameters={"n": 5}, judge=bounded_by("below"),
     ...     predicted=lambda n: [0.0] * n, observed=lambda n: torch.randn(n) ** 2,
     ...     control=lambda n: -(torch.randn(n) ** 2))
     >>> run(claim, {"n": "9"}, seed=3).parameters

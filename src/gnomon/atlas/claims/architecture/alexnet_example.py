@@ -14,8 +14,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-DENSE = "the features of the last pooling, 6 x 6 x 256, enter a dense layer"
-
 
 def predicted():
     """Equation (1)."""
@@ -40,14 +38,12 @@ def counted(side):
 observed = partial(counted, side=6)  # As it was.
 control = partial(counted, side=1)  # The mean over places first.
 
-
 CLAIM = Claim(
     id="alexnet-example",
     title="Five convolutions and three dense layers have 61,100,840 parameters",
     equation=r"\sum_{conv} (k^2 c_{in} + 1) c_{out} + \sum_{dense} (n_{in} + 1) n_{out}",
     source=Source("derived", "krizhevsky2012imagenet"),
-    premises=(Premise(DENSE),),
-    breaks=DENSE,
+    premises=(Premise("the features of the last pooling, 6 x 6 x 256, enter a dense layer"),),
     parameters={},
     judge=equals(rounding=0),
     remark="The network of the paper was cut in two halves, which saves some connections: 60 million are said there.",

@@ -10,8 +10,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models.vision import BagOfPatches
 
-BAG = "patches are seen alone"
-
 
 def problem(patch, side, seed):
     """A bag, and two images."""
@@ -53,8 +51,7 @@ CLAIM = Claim(
     title="A bag of patches is the mean of what its patches say, in any order",
     equation=r"f(x) = \frac1P \sum_p g(\mathrm{patch}_p)",
     source=Source("theorem", "brendel2019approximating"),
-    premises=(Premise(BAG),),
-    breaks=BAG,
+    premises=(Premise("patches are seen alone"),),
     parameters={"patch": 2, "side": 8},
     covers=("bagnet-evidence-map",),
     judge=equals(rounding=1000),  # means of some dozen outputs of sums of 8 terms

@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-CELLS = "one unit is drawn from each cell of the parameters"
-
 
 def predicted():
     """The power of m in two dimensions."""
@@ -48,14 +46,12 @@ def errors(stratified, repeats, seed):
 observed = partial(errors, stratified=True)  # From cells.
 control = partial(errors, stratified=False)  # Independently.
 
-
 CLAIM = Claim(
     id="barron-linf-klusowski",
     title="ReLU units from all cells of their parameters approximate at rate m^(-1/2 - 1/d)",
     equation=r"\sup |f - f_m| \le c\, \nu \sqrt{d + \log m}\; m^{-1/2 - 1/d}",
     source=Source("theorem", "klusowski2018approximation"),
-    premises=(Premise(CELLS),),
-    breaks=CELLS,
+    premises=(Premise("one unit is drawn from each cell of the parameters"),),
     parameters={"repeats": 12},
     full={"repeats": 60},
     judge=rate_is(within=0.08, because="the factor sqrt(2 + log m) between 16 and 1,024 units"),

@@ -13,7 +13,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-CHOSEN = "units are chosen for the function"
 STEPS, OTHERS, UNITS = 60, 200, 48
 
 
@@ -69,8 +68,7 @@ CLAIM = Claim(
     title="Chosen units approximate at rate 1 / m in every dimension",
     equation=r"\|f - f_m\|^2 \le V^2 / (m + 1) \le (2 r C_f)^2 / m",
     source=Source("theorem", "barron1993universal"),
-    premises=(Premise(CHOSEN),),
-    breaks=CHOSEN,
+    premises=(Premise("units are chosen for the function"),),
     parameters={"dimensions": (5, 10, 20), "points": 300},
     full={"dimensions": (5, 10, 20, 40), "points": 2000},
     judge=bounded_by(),

@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-FLIPPED = "the kernel of torch.nn is turned by half a turn"
-
 
 def inputs(channels, side, kernel, seed):
     """An image and a kernel."""
@@ -41,14 +39,12 @@ def layer(turned, channels, side, kernel, seed):
 observed = partial(layer, turned=True)  # Turned.
 control = partial(layer, turned=False)  # As it is.
 
-
 CLAIM = Claim(
     id="cnn-layer",
     title="A layer of torch.nn is a convolution with kernels that are turned by half a turn",
     equation=r"y_{c i j} = \sum_{r k l} w_{c r k l}\, x_{r,\, i - k,\, j - l}",
     source=Source("derived"),
-    premises=(Premise(FLIPPED),),
-    breaks=FLIPPED,
+    premises=(Premise("the kernel of torch.nn is turned by half a turn"),),
     parameters={"channels": 2, "side": 6, "kernel": 3},
     judge=equals(rounding=100),
 )

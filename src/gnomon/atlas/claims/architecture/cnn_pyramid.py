@@ -11,8 +11,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-STRIDES = "every layer has the stride that is counted"
-
 
 def predicted(kernels, strides, side):
     """Equation (1): what each layer sees, and the side of its output."""
@@ -50,8 +48,7 @@ CLAIM = Claim(
     title="What an output of a convolutional network sees grows by the kernel times the strides before it",
     equation=r"r_\ell = r_{\ell-1} + (k_\ell - 1) \prod_{i < \ell} s_i",
     source=Source("derived"),
-    premises=(Premise(STRIDES),),
-    breaks=STRIDES,
+    premises=(Premise("every layer has the stride that is counted"),),
     parameters={"kernels": (3, 3, 2, 3), "strides": (1, 2, 2, 1), "side": 40},
     judge=equals(rounding=0),
 )

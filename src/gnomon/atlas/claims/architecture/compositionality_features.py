@@ -14,8 +14,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, ordered
 
-PARTS = "the target is made of parts of parts"
-
 
 def predicted():
     """From the smaller error to the larger."""
@@ -77,14 +75,12 @@ def errors(target, examples, steps, repeats, seed):
 observed = partial(errors, target=tree)  # Parts of parts.
 control = partial(errors, target=across)  # A target of other parts.
 
-
 CLAIM = Claim(
     id="compositionality-features",
     title="Parts of parts are learned from fewer examples by layers of the same structure",
     equation=r"f = h(h(h(x_1, x_2), h(x_3, x_4)), \dots)",
     source=Source("observed", "poggio2017why"),
-    premises=(Premise(PARTS),),
-    breaks=PARTS,
+    premises=(Premise("the target is made of parts of parts"),),
     parameters={"examples": 200, "steps": 120, "repeats": 5},
     full={"examples": 200, "steps": 1000, "repeats": 8},
     judge=ordered(),

@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-TURNED = "the kernel is turned around"
-
 
 def problem(side, kernel, seed):
     """An image and a kernel."""
@@ -43,14 +41,12 @@ def by_torch(turn, side, kernel, seed):
 observed = partial(by_torch, turn=True)  # Turned.
 control = partial(by_torch, turn=False)  # As it is.
 
-
 CLAIM = Claim(
     id="conv-2d",
     title="A convolution layer of PyTorch is a cross-correlation: a convolution with turned kernels",
     equation=r"(x * w)[i,j] = \sum_{k,l} x[i-k, j-l]\, w[k,l]",
     source=Source("theorem", "lecun1998gradient"),
-    premises=(Premise(TURNED),),
-    breaks=TURNED,
+    premises=(Premise("the kernel is turned around"),),
     parameters={"side": 7, "kernel": 3},
     judge=equals(rounding=1e4),
 )

@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-FULL = "the kernel is not turned in the full convolution"
-
 
 def problem(side, kernel, seed):
     """A kernel, and the gradient of the output."""
@@ -44,14 +42,12 @@ def spread(turn, side, kernel, seed):
 observed = partial(spread, turn=False)  # As it is.
 control = partial(spread, turn=True)  # Turned.
 
-
 CLAIM = Claim(
     id="conv-backward-input",
     title="The gradient of the input of a convolution is the full convolution with the kernel",
     equation=r"\delta^{x}_{ij} = \sum_{mn} \delta^{y}_{mn}\, w_{i-m, j-n}",
     source=Source("theorem", "lecun1998gradient"),
-    premises=(Premise(FULL),),
-    breaks=FULL,
+    premises=(Premise("the kernel is not turned in the full convolution"),),
     parameters={"side": 6, "kernel": 3},
     judge=equals(rounding=1e4),
 )

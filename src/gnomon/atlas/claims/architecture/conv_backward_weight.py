@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-CROSS = "input and gradient move in the same direction"
-
 
 def problem(side, kernel, seed):
     """An image, a kernel, and the gradient of the output."""
@@ -41,14 +39,12 @@ def correlated(turn, side, kernel, seed):
 observed = partial(correlated, turn=False)  # A cross-correlation.
 control = partial(correlated, turn=True)  # A convolution.
 
-
 CLAIM = Claim(
     id="conv-backward-weight",
     title="The gradient of a kernel is a cross-correlation of the input with the gradient of the output",
     equation=r"\partial L / \partial w_{mn} = \sum_{ij} \delta_{ij}\, x_{i+m, j+n}",
     source=Source("theorem", "lecun1998gradient"),
-    premises=(Premise(CROSS),),
-    breaks=CROSS,
+    premises=(Premise("input and gradient move in the same direction"),),
     parameters={"side": 6, "kernel": 3},
     judge=equals(rounding=1e4),
 )

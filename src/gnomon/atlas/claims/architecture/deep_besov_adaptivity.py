@@ -12,7 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-JUMPS = "the target jumps"
 NOISE = 0.5
 
 
@@ -55,14 +54,12 @@ def difference(target, sizes, repeats, seed):
 observed = partial(difference, target=lambda x: ((x > 0.31) & (x < 0.74)) * 2.0)  # Two jumps.
 control = partial(difference, target=lambda x: np.cos(2 * np.pi * x))  # A wave.
 
-
 CLAIM = Claim(
     id="deep-besov-adaptivity",
     title="Where a function jumps, kinks that are placed by the data beat every linear method",
     equation=r"\text{slope}_{\text{linear}} - \text{slope}_{\text{adaptive}} \to 1/2",
     source=Source("theorem", "suzuki2019adaptivity"),
-    premises=(Premise(JUMPS),),
-    breaks=JUMPS,
+    premises=(Premise("the target jumps"),),
     parameters={"sizes": (64, 128, 256, 512), "repeats": 40},
     full={"sizes": (64, 128, 256, 512, 1024), "repeats": 200},
     judge=bounded_by("below"),

@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-ORDER = "the energy is of third order"
-
 
 def predicted():
     """The power of the number of units, k - 1."""
@@ -50,14 +48,12 @@ def capacities(order, sizes, repeats, seed):
 observed = partial(capacities, order=3)  # Third order.
 control = partial(capacities, order=2)  # Second order, the classical network.
 
-
 CLAIM = Claim(
     id="dense-associative-memory",
     title="A memory of order three holds of the order of d^2 patterns",
     equation=r"n_c \propto d^{k-1}",
     source=Source("theorem", "krotov2016dense"),
-    premises=(Premise(ORDER),),
-    breaks=ORDER,
+    premises=(Premise("the energy is of third order"),),
     parameters={"sizes": (24, 48, 96), "repeats": 8},
     full={"sizes": (30, 60, 120, 200), "repeats": 8},
     judge=rate_is(within=0.15, because="relative corrections 1.6 / d and, for few patterns, 9 / n to a Gaussian tail"),

@@ -14,8 +14,6 @@ from torch import nn
 from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.models import DenseBlock
 
-BESIDE = "outputs are put beside the inputs"
-
 
 def predicted(depth, growth, start):
     """Equation (1): channels, and the least singular value for each depth, at least."""
@@ -51,8 +49,7 @@ CLAIM = Claim(
     title="A dense block grows by a constant number of channels a layer, and no gradient vanishes in it",
     equation=r"c_\ell = c_0 + \ell k, \quad \sigma_{\min}(J) \ge 1",
     source=Source("derived", "huang2017densely"),
-    premises=(Premise(BESIDE),),
-    breaks=BESIDE,
+    premises=(Premise("outputs are put beside the inputs"),),
     parameters={"depth": 6, "growth": 3, "start": 4},
     judge=bounded_by("below"),
 )

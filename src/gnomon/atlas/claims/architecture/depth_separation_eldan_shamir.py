@@ -10,8 +10,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-COMPOSED = "layers are composed"
-
 
 def predicted(depth):
     """Pieces at each depth."""
@@ -53,8 +51,7 @@ CLAIM = Claim(
     title="A sawtooth of 2^k pieces needs k layers of two units, or 2^k - 1 units in one layer",
     equation=r"\text{pieces}(t \circ \dots \circ t) = 2^k",
     source=Source("theorem", "montufar2014number"),
-    premises=(Premise(COMPOSED),),
-    breaks=COMPOSED,
+    premises=(Premise("layers are composed"),),
     parameters={"depth": 7},
     covers=("width-vs-depth-no-bound",),
     judge=equals(rounding=0),

@@ -15,8 +15,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.models import Hopfield
 
-FEW = "there are few patterns for the units"
-
 
 def problem(units, patterns, seed):
     """Random patterns of +-1, and the same with a fifth of their bits turned."""
@@ -43,14 +41,12 @@ def overlaps(times, units, patterns, seed):
 observed = partial(overlaps, times=1)  # Few.
 control = partial(overlaps, times=12)  # Many.
 
-
 CLAIM = Claim(
     id="hebbian-learning",
     title="Few patterns stored by Hebb's rule stay as they are, and are found from a part of them",
     equation=r"W = \frac{1}{d} \sum_t x_t x_t^\top",
     source=Source("observed", "hopfield1982neural"),
-    premises=(Premise(FEW, lambda units, patterns: 20 * patterns <= units),),
-    breaks=FEW,
+    premises=(Premise("there are few patterns for the units", lambda units, patterns: 20 * patterns <= units),),
     parameters={"units": 300, "patterns": 9},
     judge=bounded_by("below"),
 )

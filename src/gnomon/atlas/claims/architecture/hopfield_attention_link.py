@@ -17,7 +17,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-EXPONENTIAL = "the energy is the logarithm of a sum of exponentials"
 NEAR = 0.01
 
 
@@ -54,14 +53,15 @@ def steps(well, patterns, size, seed):
 observed = partial(steps, well=lambda u: torch.logsumexp(u, 1))  # Exponentials; b = 50 leaves about exp(-48) of (2).
 control = partial(steps, well=lambda u: (u**2).sum(1) / 2)  # Squares, the energy of the classical Hopfield network.
 
-
 CLAIM = Claim(
     id="hopfield-attention-link",
     title="A step of a continuous Hopfield network is attention to its patterns",
     equation=r"\xi - \nabla E(\xi) = X^\top \mathrm{softmax}(\beta X \xi)",
     source=Source("theorem", "ramsauer2021hopfield", "Theorems 1 and 4"),
-    premises=(Premise(EXPONENTIAL), Premise("patterns are orthogonal", lambda patterns, size: size >= patterns)),
-    breaks=EXPONENTIAL,
+    premises=(
+        Premise("the energy is the logarithm of a sum of exponentials"),
+        Premise("patterns are orthogonal", lambda patterns, size: size >= patterns),
+    ),
     parameters={"patterns": 6, "size": 12},
     full={"patterns": 40, "size": 100},
     judge=equals(rounding=1e4),

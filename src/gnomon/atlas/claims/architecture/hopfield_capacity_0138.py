@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-LOAD = "the load is patterns over units"
-
 
 def predicted():
     """Overlap above 0.95 at 0.1, and loss above 0.4 at 0.25."""
@@ -40,14 +38,12 @@ def measured(loads, units, seed):
 observed = partial(measured, loads=(0.1, 0.25))  # Loads on both sides.
 control = partial(measured, loads=(0.3, 0.05))  # Loads of the other reading: units over patterns.
 
-
 CLAIM = Claim(
     id="hopfield-capacity-0138",
     title="Stored patterns are kept up to 0.138 of the units, and lost beyond",
     equation=r"n_c / d \approx 0.138",
     source=Source("theorem", "amit1985storing"),
-    premises=(Premise(LOAD),),
-    breaks=LOAD,
+    premises=(Premise("the load is patterns over units"),),
     parameters={"units": 400},
     full={"units": 2000},
     judge=bounded_by("below"),

@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-INDEPENDENT = "patterns are independent"
-
 
 def predicted(units, loads):
     """Equation (1)."""
@@ -38,14 +36,12 @@ def flips(common, units, loads, repeats, seed):
 observed = partial(flips, common=0.0)  # Independent patterns.
 control = partial(flips, common=0.3)  # Patterns with a part in common.
 
-
 CLAIM = Claim(
     id="hopfield-crosstalk",
     title="A bit of a stored pattern flips with the probability of a Gaussian tail",
     equation=r"P = \frac12\left(1 - \mathrm{erf}\sqrt{d / 2(n-1)}\right)",
     source=Source("theorem", "amit1985storing"),
-    premises=(Premise(INDEPENDENT),),
-    breaks=INDEPENDENT,
+    premises=(Premise("patterns are independent"),),
     parameters={"units": 300, "loads": (0.16, 0.2, 0.3), "repeats": 10},
     full={"units": 1000, "loads": (0.1, 0.13, 0.16, 0.2), "repeats": 20},
     judge=mean_equals(resolution=0.2, within=0.04, because="corrections of order 1 / d to the Gaussian law"),

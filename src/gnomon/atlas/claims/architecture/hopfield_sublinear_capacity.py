@@ -13,8 +13,6 @@ from scipy.stats import binom
 
 from gnomon.lab import Claim, Premise, Source, at_most
 
-LOAD = "there are at most d / (2 ln d) patterns"
-
 
 def predicted(units):
     """Equation (1): the union bound with the exact tail of one bit; ties are kept."""
@@ -49,8 +47,7 @@ CLAIM = Claim(
     title="A Hopfield network keeps d / (2 ln d) patterns without a single wrong bit",
     equation=r"P(\text{moved}) \le d\, P(S_{(n-1)(d-1)} > d - 1) \sim 1 / \sqrt{4 \pi \ln d}",
     source=Source("theorem", "mceliece1987capacity"),
-    premises=(Premise(LOAD),),
-    breaks=LOAD,
+    premises=(Premise("there are at most d / (2 ln d) patterns"),),
     parameters={"units": 256, "repeats": 1000},
     full={"units": 1024, "repeats": 1000},
     judge=at_most(resolution=0.15),

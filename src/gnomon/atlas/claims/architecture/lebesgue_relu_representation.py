@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-CONTINUOUS = "the function is continuous"
-
 
 def problem(pieces, seed):
     """Knots and values, and points where the function is looked at."""
@@ -40,14 +38,12 @@ def network(jump, pieces, seed):
 observed = partial(network, jump=0.0)  # A continuous function.
 control = partial(network, jump=0.5)  # The same with a jump, which no relu units have.
 
-
 CLAIM = Claim(
     id="lebesgue-relu-representation",
     title="A piecewise linear function of m pieces is a line and m - 1 relu units",
     equation=r"g(x) = a x + b + \sum_{i=1}^{m-1} c_i (x - x_i)_+",
     source=Source("theorem", "lebesgue1898approximation"),
-    premises=(Premise(CONTINUOUS),),
-    breaks=CONTINUOUS,
+    premises=(Premise("the function is continuous"),),
     parameters={"pieces": 12},
     full={"pieces": 200},
     judge=equals(rounding=1e6),  # changes of slope cancel: 200 of up to 6 / 0.002 over values of about 3

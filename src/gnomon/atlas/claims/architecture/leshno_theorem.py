@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-CUBIC = "the activation is a polynomial of degree three"
-
 
 def problem():
     """Points, and a function to come near to."""
@@ -37,14 +35,12 @@ def error(phi, units, seed):
 observed = partial(error, phi=lambda z: z**3)  # Cubes.
 control = partial(error, phi=np.tanh)  # Tanh.
 
-
 CLAIM = Claim(
     id="leshno-theorem",
     title="Units with a polynomial activation span polynomials of its degree alone",
     equation=r"\overline{\mathrm{span}}\{\phi(a x + b)\} = C(K) \iff \phi \text{ is not a polynomial}",
     source=Source("theorem", "cybenko1989approximation"),
-    premises=(Premise(CUBIC),),
-    breaks=CUBIC,
+    premises=(Premise("the activation is a polynomial of degree three"),),
     parameters={"units": 60},
     judge=equals(within=1e-6, because="least squares with an ill conditioned basis"),
 )

@@ -13,8 +13,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-DIRECTIONS = "there are C(n + k - 1, k) directions in general position"
-
 
 def problem(variables, degree, seed):
     """Points, and the values of a random homogeneous polynomial."""
@@ -40,14 +38,12 @@ def fitted(missing, variables, degree, seed):
 observed = partial(fitted, missing=0)  # As many as are needed.
 control = partial(fitted, missing=1)  # One fewer.
 
-
 CLAIM = Claim(
     id="lifting-lemma-pinkus",
     title="Powers of ridge functions span the polynomials of many variables",
     equation=r"\mathrm{span}\{(w_j \cdot x)^k\} = H^n_k, \quad \dim H^n_k = \binom{n + k - 1}{k}",
     source=Source("theorem", "pinkus1999approximation"),
-    premises=(Premise(DIRECTIONS),),
-    breaks=DIRECTIONS,
+    premises=(Premise("there are C(n + k - 1, k) directions in general position"),),
     parameters={"variables": 3, "degree": 4},
     judge=equals(within=1e-6, because="least squares in a basis with condition numbers up to 1e6"),
 )

@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-MAXIMUM = "a window gives its maximum"
-
 
 def problem(side, seed):
     """An image, and the gradient of the output of windows of two."""
@@ -45,14 +43,12 @@ def routed(share, side, seed):
 observed = partial(routed, share=0.0)  # To the maximum.
 control = partial(routed, share=1.0)  # To all, as the mean does.
 
-
 CLAIM = Claim(
     id="max-pooling",
     title="The gradient of a maximum goes to the place that has it",
     equation=r"\partial L / \partial x_{mn} = \sum_{ij} \delta_{ij}\, 1\{(m,n) = \arg\max_{ij}\}",
     source=Source("derived"),
-    premises=(Premise(MAXIMUM),),
-    breaks=MAXIMUM,
+    premises=(Premise("a window gives its maximum"),),
     parameters={"side": 6},
     judge=equals(rounding=10),
 )

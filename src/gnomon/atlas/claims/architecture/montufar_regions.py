@@ -14,8 +14,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.robustness import regions_on_line
 
-FOLD = "every layer folds its input"
-
 
 def predicted(widths, depths):
     """Equation (1)."""
@@ -45,14 +43,12 @@ def pieces(folding, widths, depths, seed):
 observed = partial(pieces, folding=True)  # Folds.
 control = partial(pieces, folding=False)  # PyTorch's random weights, which fold nothing.
 
-
 CLAIM = Claim(
     id="montufar-regions",
     title="Folding layers make (m + 1) m^(L - 1) linear pieces on a line",
     equation=r"(m + 1)\, m^{L - 1}",
     source=Source("theorem", "montufar2014number", "Theorem 5"),
-    premises=(Premise(FOLD),),
-    breaks=FOLD,
+    premises=(Premise("every layer folds its input"),),
     parameters={"widths": (2, 3), "depths": (1, 2, 3, 4)},
     full={"widths": (2, 3, 4), "depths": (1, 2, 3, 4, 5, 6)},
     judge=equals(rounding=0),

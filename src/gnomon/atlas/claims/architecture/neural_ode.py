@@ -13,8 +13,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, rate_is
 from gnomon.models.ode import runge_kutta
 
-SMALL = "blocks have the step 1 / L"
-
 
 def net(width, seed):
     """A smooth field."""
@@ -44,14 +42,12 @@ def errors(power, width, seed):
 observed = partial(errors, power=1.0)  # Step 1 / L.
 control = partial(errors, power=0.5)  # Step 1 / sqrt(L).
 
-
 CLAIM = Claim(
     id="neural-ode",
     title="Residual blocks of step 1 / L come to the flow of an ODE at rate 1 / L",
     equation=r"\|h_L - h(1)\| = O(L^{-1})",
     source=Source("theorem", "chen2018neural"),
-    premises=(Premise(SMALL),),
-    breaks=SMALL,
+    premises=(Premise("blocks have the step 1 / L"),),
     parameters={"width": 4},
     judge=rate_is(next_order=-1.0, label="layers"),
 )

@@ -12,8 +12,6 @@ from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models import NeuralODE
 from gnomon.models.ode import runge_kutta
 
-BACK = "the adjoint is carried back along the way"
-
 
 def net(width, seed):
     """A smooth field."""
@@ -58,8 +56,7 @@ CLAIM = Claim(
     title="The adjoint equation gives the gradient of a flow, with df/dtheta under the integral",
     equation=r"\frac{dL}{d\theta} = \int_0^1 a^\top \frac{\partial f}{\partial \theta}\, dt",
     source=Source("theorem", "chen2018neural"),
-    premises=(Premise(BACK),),
-    breaks=BACK,
+    premises=(Premise("the adjoint is carried back along the way"),),
     parameters={"width": 3, "steps": 20},
     judge=equals(within=1e-5, because="steps of fourth order"),
 )

@@ -15,8 +15,6 @@ from torch import nn
 from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.models.ode import runge_kutta
 
-LINE = "the state is a number"
-
 
 def inputs(points):
     """Even points."""
@@ -50,14 +48,12 @@ def trained(dimensions, points, steps, seeds, seed):
 observed = partial(trained, dimensions=1)  # On a line.
 control = partial(trained, dimensions=2)  # In a plane.
 
-
 CLAIM = Claim(
     id="neural-ode-claims",
     title="A neural ODE on a line cannot turn x into -x, one in a plane can",
     equation=r"\overline{(f(x) + x)^2} \ge \mathrm{var}(x)",
     source=Source("theorem", "dupont2019augmented"),
-    premises=(Premise(LINE),),
-    breaks=LINE,
+    premises=(Premise("the state is a number"),),
     parameters={"points": 9, "steps": 60, "seeds": 2},
     full={"points": 21, "steps": 300, "seeds": 5},
     judge=bounded_by("below"),

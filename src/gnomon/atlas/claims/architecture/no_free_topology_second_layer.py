@@ -11,8 +11,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-FOLLOWS = "the next layer is exchanged alike"
-
 
 def predicted():
     """No difference."""
@@ -37,14 +35,12 @@ def difference(follow, channels, seed):
 observed = partial(difference, follow=True)  # Followed.
 control = partial(difference, follow=False)  # Not followed.
 
-
 CLAIM = Claim(
     id="no-free-topology-second-layer",
     title="Channels of a layer can be exchanged when the next layer follows: their order means nothing",
     equation=r"W_2 P^\top \phi(P W_1 x) = W_2 \phi(W_1 x)",
     source=Source("theorem", "hecht1990algebraic"),
-    premises=(Premise(FOLLOWS),),
-    breaks=FOLLOWS,
+    premises=(Premise("the next layer is exchanged alike"),),
     parameters={"channels": 6},
     judge=equals(within=1e-12, because="sums in another order"),
 )

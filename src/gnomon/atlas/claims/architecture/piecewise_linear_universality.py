@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-SMOOTH = "the function has two derivatives"
-
 
 def predicted():
     """The rate in the number of pieces."""
@@ -32,14 +30,12 @@ def errors(function, pieces):
 observed = partial(errors, function=lambda x: np.sin(3 * x + 0.2))  # A sine.
 control = partial(errors, function=np.sqrt)  # A root.
 
-
 CLAIM = Claim(
     id="piecewise-linear-universality",
     title="Lines between n points come to a smooth function as 1 / n^2",
     equation=r"\sup |f - I_h f| \le \tfrac18 \|f''\|_\infty h^2",
     source=Source("theorem", "devore1993constructive"),
-    premises=(Premise(SMOOTH),),
-    breaks=SMOOTH,
+    premises=(Premise("the function has two derivatives"),),
     parameters={"pieces": (8, 16, 32, 64)},
     judge=rate_is(next_order=-1.0, label="pieces"),
 )

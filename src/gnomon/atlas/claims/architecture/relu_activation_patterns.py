@@ -10,8 +10,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.robustness import regions_in_plane
 
-ONE = "the points share an activation pattern"
-
 
 def problem(widths, seed):
     """A network of two inputs, corners of all cells of a square, and weights of a mean for each cell."""
@@ -47,8 +45,7 @@ CLAIM = Claim(
     title="On the cell of an activation pattern a relu network is affine",
     equation=r"f\left(\sum_i a_i x_i\right) = \sum_i a_i f(x_i)",
     source=Source("theorem", "montufar2014number", "Section 2"),
-    premises=(Premise(ONE),),
-    breaks=ONE,
+    premises=(Premise("the points share an activation pattern"),),
     parameters={"widths": (8, 6)},
     full={"widths": (20, 20)},
     judge=equals(rounding=1e5),

@@ -15,7 +15,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-SMOOTH = "the function has a bounded second derivative"
 TIGHT = 1 - 7**4 / (2 * 64**2 * 43)
 """The share of the bound that 64 units must reach: |f^(4)| <= 7^4, the largest |f''| >= 43, h = 1/64."""
 
@@ -42,14 +41,12 @@ def errors(function, widths):
 observed = partial(errors, function=lambda x: np.sin(7 * x) + x**3)  # A sine with a bend.
 control = partial(errors, function=np.sqrt)  # A root, whose second derivative has no bound.
 
-
 CLAIM = Claim(
     id="relu-universality",
     title="One hidden relu layer approximates a smooth function of one variable as the width to the -2",
     equation=r"\sup |f - f_m| \le \|f''\| h^2 / 8",
     source=Source("theorem", "devore1993constructive", "Chapter 7"),
-    premises=(Premise(SMOOTH),),
-    breaks=SMOOTH,
+    premises=(Premise("the function has a bounded second derivative"),),
     parameters={"widths": (8, 16, 32, 64)},
     full={"widths": (8, 16, 32, 64, 128, 256)},
     covers=("piecewise-linear-universality",),

@@ -11,8 +11,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models import ResidualLayer
 
-ZERO = "what is added vanishes without weights"
-
 
 def inputs(width, seed):
     """Points."""
@@ -43,8 +41,7 @@ CLAIM = Claim(
     title="A residual layer without weights is the identity, and a plain one cannot be it",
     equation=r"F[0, 0](x) = x",
     source=Source("theorem", "he2016deep"),
-    premises=(Premise(ZERO),),
-    breaks=ZERO,
+    premises=(Premise("what is added vanishes without weights"),),
     parameters={"width": 5},
     judge=equals(rounding=10),
 )

@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SKIP = "the skip is a matrix of its own"
-
 
 def net(inputs, outputs, seed):
     """The matrix of the skip."""
@@ -39,14 +37,12 @@ def jacobian(skip, inputs, outputs, seed):
 observed = partial(jacobian, skip=1.0)  # With the skip.
 control = partial(jacobian, skip=0.0)  # A plain layer.
 
-
 CLAIM = Claim(
     id="residual-projection",
     title="At zero weights a residual block of changing width is its matrix of projection",
     equation=r"F(x) = V x + \phi(W x + b) - \phi(0), \quad F'|_{W = 0} = V",
     source=Source("derived", "he2016deep"),
-    premises=(Premise(SKIP),),
-    breaks=SKIP,
+    premises=(Premise("the skip is a matrix of its own"),),
     parameters={"inputs": 5, "outputs": 7},
     judge=equals(rounding=4),
 )

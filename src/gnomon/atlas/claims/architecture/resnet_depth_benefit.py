@@ -13,8 +13,6 @@ import torch
 from gnomon.data import digits
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-DEEP = "the networks are deep"
-
 
 def predicted():
     """Equation (1)."""
@@ -52,14 +50,12 @@ def ratios(depth, width, steps, seeds, seed):
 observed = ratios  # Deep networks.
 control = partial(ratios, depth=1)  # Networks with one such layer.
 
-
 CLAIM = Claim(
     id="resnet-depth-benefit",
     title="Forty plain layers do not train where forty residual ones do",
     equation=r"L_{\text{plain}} \ge 5\, L_{\text{residual}} \text{ at depth } 40",
     source=Source("observed", "he2016deep"),
-    premises=(Premise(DEEP, lambda depth: depth >= 30),),
-    breaks=DEEP,
+    premises=(Premise("the networks are deep", lambda depth: depth >= 30),),
     parameters={"depth": 40, "width": 32, "steps": 100, "seeds": 1},
     full={"steps": 300, "seeds": 5},
     judge=bounded_by("below"),

@@ -14,7 +14,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-SKIP = "blocks have a skip connection"
 RAMP, FLAT, DOWN = 1e-6, 1e-3, 3.0  # d and e of (2), and how far below the staircase the values are moved
 
 
@@ -59,14 +58,12 @@ def errors(skip, plateaus):
 observed = partial(errors, skip=1.0)  # With the skip.
 control = partial(errors, skip=0.0)  # The same units without it.
 
-
 CLAIM = Claim(
     id="resnet-one-neuron-universal",
     title="Residual blocks with one hidden unit approximate every function of one variable in the mean",
     equation=r"\overline{|f - f_N|} \le L / 4N + O(\delta N^2)",
     source=Source("theorem", "lin2018resnet"),
-    premises=(Premise(SKIP),),
-    breaks=SKIP,
+    premises=(Premise("blocks have a skip connection"),),
     parameters={"plateaus": (8, 16, 32, 64)},
     judge=bounded_by(tight=0.3),
     remark="By construction, in one dimension; the theorem is for every number of inputs.",

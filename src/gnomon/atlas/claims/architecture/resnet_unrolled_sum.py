@@ -11,8 +11,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SKIP = "every block has a skip"
-
 
 def net(blocks, width, seed):
     """Branches."""
@@ -49,14 +47,12 @@ def summed(skips, blocks, width, seed):
 observed = partial(summed, skips=True)  # With skips.
 control = partial(summed, skips=False)  # Without them.
 
-
 CLAIM = Claim(
     id="resnet-unrolled-sum",
     title="The output of a residual network is its input plus the sum of its branches",
     equation=r"h_T = h_0 + \sum_t f_t(h_t)",
     source=Source("theorem", "he2016deep"),
-    premises=(Premise(SKIP),),
-    breaks=SKIP,
+    premises=(Premise("every block has a skip"),),
     parameters={"blocks": 8, "width": 5},
     judge=equals(rounding=1e4),
 )

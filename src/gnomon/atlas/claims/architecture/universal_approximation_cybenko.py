@@ -13,8 +13,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-SIGMOID = "units go from 0 to 1"
-
 
 def modulus(h):
     """Of sin(4 pi x), for h up to a quarter of its wave: 2 sin(2 pi h)."""
@@ -41,14 +39,12 @@ def errors(unit, units):
 observed = partial(errors, unit=lambda z: 0.5 * (1 + np.tanh(z / 2)))
 control = partial(errors, unit=lambda z: 0.5 * (1 + np.sin(z)))  # Waves.
 
-
 CLAIM = Claim(
     id="universal-approximation-cybenko",
     title="Sums of N sigmoids come as near to a function as it moves within 1 / N",
     equation=r"\sup |f - g_N| \le \omega_f(1/N)",
     source=Source("theorem", "cybenko1989approximation"),
-    premises=(Premise(SIGMOID),),
-    breaks=SIGMOID,
+    premises=(Premise("units go from 0 to 1"),),
     parameters={"units": (16, 32, 64, 128)},
     judge=bounded_by(rounding=1e4, tight=0.3),
 )

@@ -12,8 +12,6 @@ from scipy.stats import binom
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-CORNER = "the function has a corner"
-
 
 def predicted():
     """The rate."""
@@ -32,14 +30,12 @@ def errors(function, degrees):
 observed = partial(errors, function=lambda x: np.abs(x - 0.5))  # A corner.
 control = partial(errors, function=lambda x: (x - 0.5) ** 2)  # A parabola, which is smooth.
 
-
 CLAIM = Claim(
     id="weierstrass-theorem",
     title="Bernstein polynomials come to a corner as the root of their degree",
     equation=r"\sup_x |B_n f(x) - f(x)| \sim n^{-1/2}",
     source=Source("theorem", "devore1993constructive"),
-    premises=(Premise(CORNER),),
-    breaks=CORNER,
+    premises=(Premise("the function has a corner"),),
     parameters={"degrees": (16, 64, 256, 1024)},
     judge=rate_is(next_order=-1.0, label="degree"),
 )

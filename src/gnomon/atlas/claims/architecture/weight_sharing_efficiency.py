@@ -14,8 +14,6 @@ from torch import nn
 from gnomon.data import digits
 from gnomon.lab import Claim, Premise, Source, ordered
 
-LOCAL = "neighbors in the image are neighbors in the input"
-
 
 def predicted():
     """From the lower accuracy to the higher."""
@@ -64,14 +62,12 @@ def accuracies(mixed, examples, steps, repeats, seed):
 observed = partial(accuracies, mixed=False)  # Shifted digits.
 control = partial(accuracies, mixed=True)  # With their pixels in a random order, the same for all images.
 
-
 CLAIM = Claim(
     id="weight-sharing-efficiency",
     title="With few examples of shifted digits shared weights learn more than as many free ones",
     equation=r"K^2 C_{in} C_{out} \ll (H W)^2",
     source=Source("observed", "lecun1998gradient"),
-    premises=(Premise(LOCAL),),
-    breaks=LOCAL,
+    premises=(Premise("neighbors in the image are neighbors in the input"),),
     parameters={"examples": 100, "steps": 60, "repeats": 5},
     full={"examples": 100, "steps": 300, "repeats": 8},
     judge=ordered(),

@@ -14,8 +14,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.robustness import regions_in_plane
 
-GENERAL = "the lines are in general position"
-
 
 def predicted(units):
     """Equation (1) in two dimensions."""
@@ -38,14 +36,12 @@ def counted(spread, units, radius):
 observed = partial(counted, spread=1.0)  # Lines of different angles, their crossings all inside the square.
 control = partial(counted, spread=0.0)  # Parallel lines.
 
-
 CLAIM = Claim(
     id="zaslavsky-regions",
     title="m relu units cut a plane into 1 + m + m (m - 1) / 2 regions in general position",
     equation=r"\sum_{i=0}^{\min(n, m)} \binom{m}{i}",
     source=Source("theorem", "zaslavsky1975facing"),
-    premises=(Premise(GENERAL),),
-    breaks=GENERAL,
+    premises=(Premise("the lines are in general position"),),
     parameters={"units": (3, 6, 8), "radius": 200.0},
     full={"units": (3, 6, 10, 20), "radius": 2000.0},
     judge=equals(rounding=0),

@@ -14,7 +14,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 
 STEP = 1e-6
-ZERO = "slopes are taken at zero"
 
 
 def predicted(alphas):
@@ -32,14 +31,12 @@ def slopes(alphas, place):
 observed = partial(slopes, place=0.0)  # At zero.
 control = partial(slopes, place=-1.0)  # At minus one, where the slope is alpha / e on both sides.
 
-
 CLAIM = Claim(
     id="activation-elu",
     title="The ELU has slopes 1 and alpha beside zero, and is smooth exactly for alpha = 1",
     equation=r"\mathrm{elu}'(0^+) = 1, \quad \mathrm{elu}'(0^-) = \alpha",
     source=Source("theorem", "clevert2016fast"),
-    premises=(Premise(ZERO),),
-    breaks=ZERO,
+    premises=(Premise("slopes are taken at zero"),),
     parameters={"alphas": (0.5, 1.0, 2.0)},
     judge=equals(
         within=2e-6, because="half the step times the second derivative alpha <= 2, and rounding over the step"

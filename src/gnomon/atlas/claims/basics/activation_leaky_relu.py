@@ -8,8 +8,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-GENTLE = "the slope is between 0 and 1"
-
 
 def inputs(n, seed):
     """Gaussian numbers."""
@@ -41,8 +39,7 @@ CLAIM = Claim(
     title="The leaky ReLU is the larger of x and a x, and has an inverse",
     equation=r"\mathrm{leaky}(x) = \max(a x, x), \quad 0 < a \le 1",
     source=Source("derived"),
-    premises=(Premise(GENTLE, lambda slope: 0 < slope <= 1),),
-    breaks=GENTLE,
+    premises=(Premise("the slope is between 0 and 1", lambda slope: 0 < slope <= 1),),
     parameters={"n": 1000, "slope": 0.1},
     full={"n": 1_000_000},
     judge=equals(rounding=4),

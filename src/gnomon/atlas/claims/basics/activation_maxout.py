@@ -14,8 +14,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-ONE = "the unit takes one maximum, and no differences of maxima"
-
 
 def predicted():
     """Zero, less the rounding of numbers up to about 30; equation (1)."""
@@ -42,14 +40,12 @@ def gaps(points, d, difference):
 observed = partial(gaps, difference=0.0)  # Maxout units.
 control = partial(gaps, difference=1.0)  # The difference of two units.
 
-
 CLAIM = Claim(
     id="activation-maxout",
     title="A maxout unit is convex, and contains the ReLU and the absolute value",
     equation=r"f(tx + (1-t)y) \le t f(x) + (1-t) f(y), \quad f(x) = \max_j (w_j^T x + b_j)",
     source=Source("theorem", "goodfellow2013maxout"),
-    premises=(Premise(ONE),),
-    breaks=ONE,
+    premises=(Premise("the unit takes one maximum, and no differences of maxima"),),
     parameters={"points": 5000, "d": 5},
     full={"points": 1_000_000, "d": 5},
     judge=bounded_by("below"),

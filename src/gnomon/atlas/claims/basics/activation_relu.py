@@ -9,8 +9,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-POSITIVE = "the factor is not negative"
-
 
 def predicted():
     """The largest ratio of distances, and the largest defect of homogeneity; equation (1)."""
@@ -28,14 +26,12 @@ def ratio_and_defect(pairs, factors):
 observed = partial(ratio_and_defect, factors=torch.abs)  # Factors of absolute values.
 control = partial(ratio_and_defect, factors=lambda c: c)  # Factors of both signs.
 
-
 CLAIM = Claim(
     id="activation-relu",
     title="The ReLU never drives two numbers apart, and commutes with positive factors",
     equation=r"|\rho(a)-\rho(b)| \le |a-b|, \quad \rho(cz) = c\rho(z)\ (c \ge 0)",
     source=Source("derived"),
-    premises=(Premise(POSITIVE),),
-    breaks=POSITIVE,
+    premises=(Premise("the factor is not negative"),),
     parameters={"pairs": 10_000},
     full={"pairs": 1_000_000},
     judge=equals(rounding=0),  # the same subtraction and the same product on both sides

@@ -11,8 +11,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-GAIN = "the input is not scaled"
-
 
 def predicted():
     """Largest slopes and where they are, equation (1); then the defect of tanh(-z) = -tanh(z)."""
@@ -32,14 +30,12 @@ def slopes(points, gain):
 observed = partial(slopes, gain=1.0)  # As they are.
 control = partial(slopes, gain=2.0)  # Twice the input.
 
-
 CLAIM = Claim(
     id="activation-sigmoid",
     title="The steepest slope of the sigmoid is 1/4 and that of tanh is 1",
     equation=r"\max \sigma' = 1/4, \quad \max \tanh' = 1",
     source=Source("derived"),
-    premises=(Premise(GAIN),),
-    breaks=GAIN,
+    premises=(Premise("the input is not scaled"),),
     parameters={"points": 1000},
     full={"points": 1_000_000},
     judge=equals(rounding=10),

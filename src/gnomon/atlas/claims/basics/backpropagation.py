@@ -15,8 +15,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-KEPT = "the sweep uses the activations of the same weights and input"
-
 
 def net(width, depth):
     """A network with tanh behind each layer."""
@@ -62,14 +60,12 @@ def differences(width, depth, seed, move):
 observed = partial(differences, move=0.0)  # Differences of the loss.
 control = partial(differences, move=0.1)  # At another input.
 
-
 CLAIM = Claim(
     id="backpropagation",
     title="One sweep of errors backwards gives the gradient by all weights",
     equation=r"\delta^l = (W_{l+1}^T \delta^{l+1}) \odot \sigma'(z^l), \quad \nabla_{W_l} = \delta^l (h^{l-1})^T",
     source=Source("theorem", "rumelhart1986learning"),
-    premises=(Premise(KEPT),),
-    breaks=KEPT,
+    premises=(Premise("the sweep uses the activations of the same weights and input"),),
     parameters={"width": 5, "depth": 4},
     full={"width": 12, "depth": 8},
     judge=equals(

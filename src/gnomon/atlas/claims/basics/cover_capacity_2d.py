@@ -14,8 +14,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-COINS = "labels are independent coin flips"
-
 
 def predicted(d, sizes):
     """Equation (1)."""
@@ -53,8 +51,7 @@ CLAIM = Claim(
     title="Half of all labelings of 2 d points are fit by a plane in d dimensions",
     equation=r"P = C(n, d) / 2^n, \quad P(n = 2d) = 1/2",
     source=Source("theorem", "cover1965geometrical"),
-    premises=(Premise(COINS),),
-    breaks=COINS,
+    premises=(Premise("labels are independent coin flips"),),
     parameters={"d": 8, "sizes": (8, 13, 16, 19, 22), "draws": 400},
     full={"d": 25, "sizes": (25, 40, 45, 50, 55, 60), "draws": 1000},
     judge=mean_equals(confidence=0.9999),

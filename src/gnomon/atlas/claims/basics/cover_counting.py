@@ -15,8 +15,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-POSITION = "any d of the points are linearly independent"
-
 
 def problem(sizes, seed):
     """Gaussian points, n in d dimensions for sizes n1, d1, n2, d2, ..."""
@@ -54,8 +52,7 @@ CLAIM = Claim(
     title="Planes through the origin divide n points in 2 (1 + (n-1) + ... + binom(n-1, d-1)) ways",
     equation=r"C(n, d) = 2 \sum_{i=0}^{d-1} \binom{n-1}{i}",
     source=Source("theorem", "cover1965geometrical"),
-    premises=(Premise(POSITION),),
-    breaks=POSITION,
+    premises=(Premise("any d of the points are linearly independent"),),
     parameters={"sizes": (3, 4, 5, 2, 7, 3, 8, 3, 8, 4)},
     full={"sizes": (3, 4, 6, 2, 8, 3, 9, 4, 10, 3, 10, 5)},
     judge=equals(rounding=0),

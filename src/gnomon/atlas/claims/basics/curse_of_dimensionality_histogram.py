@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-UNIFORM = "the points are uniform in the cube"
-
 
 def predicted(n, b, dimensions):
     """The share of occupied among the bins, or among as many bins as points where there are more; equation (1)."""
@@ -48,8 +46,10 @@ CLAIM = Claim(
     title="A histogram of uniform points has B (1 - (1 - 1/B)^n) occupied bins: nearly none, in many dimensions",
     equation=r"E[\mathrm{occupied}] = B (1 - (1 - 1/B)^n), \quad B = b^N",
     source=Source("derived", "bellman1961adaptive"),
-    premises=(Premise(UNIFORM), Premise("some bins stay empty", lambda n, b, dimensions: n < 5 * b ** min(dimensions))),
-    breaks=UNIFORM,
+    premises=(
+        Premise("the points are uniform in the cube"),
+        Premise("some bins stay empty", lambda n, b, dimensions: n < 5 * b ** min(dimensions)),
+    ),
     parameters={"n": 1000, "b": 4, "dimensions": (4, 5, 6, 8), "repetitions": 40},
     full={"n": 10_000, "b": 4, "dimensions": (6, 7, 8, 9, 10), "repetitions": 100},
     judge=mean_equals(confidence=0.9999, resolution=0.01),

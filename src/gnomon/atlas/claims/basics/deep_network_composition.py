@@ -11,8 +11,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-ORDER = "layers are applied in their order"
-
 
 def net(width, depth):
     """A network with tanh."""
@@ -61,8 +59,10 @@ CLAIM = Claim(
     title="A deep network is the composition of its layers, in their order",
     equation=r"x^l = \sigma(W_l x^{l-1} + b_l)",
     source=Source("derived"),
-    premises=(Premise(ORDER), Premise("at least two hidden layers", lambda depth: depth >= 2)),
-    breaks=ORDER,
+    premises=(
+        Premise("layers are applied in their order"),
+        Premise("at least two hidden layers", lambda depth: depth >= 2),
+    ),
     parameters={"width": 16, "depth": 3},
     full={"width": 128, "depth": 10},
     judge=equals(rounding=1000),  # sums of `width` terms in each layer

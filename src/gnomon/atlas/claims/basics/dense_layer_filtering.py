@@ -11,8 +11,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-ELEMENTWISE = "the activation works on each unit alone"
-
 
 def problem(n, m, seed):
     """Weights, biases, an input."""
@@ -42,14 +40,12 @@ def layer(n, m, seed, activation):
 observed = partial(layer, activation=nn.Tanh())  # With tanh.
 control = partial(layer, activation=nn.Softmax(-1))  # With softmax, which mixes the units.
 
-
 CLAIM = Claim(
     id="dense-layer-filtering",
     title="Each unit of a dense layer is one inner product, and depends on its own weights only",
     equation=r"y_i = \sigma(w_i^T x + b_i)",
     source=Source("derived"),
-    premises=(Premise(ELEMENTWISE),),
-    breaks=ELEMENTWISE,
+    premises=(Premise("the activation works on each unit alone"),),
     parameters={"n": 7, "m": 5},
     full={"n": 100, "m": 50},
     judge=equals(rounding=1000),  # sums of n terms, and one tanh

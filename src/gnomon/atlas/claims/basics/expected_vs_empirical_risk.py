@@ -14,7 +14,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-BEFORE = "the classifier is fixed before the data are drawn"
 MEAN, TILT = 1.0, 0.5
 
 
@@ -40,14 +39,12 @@ def errors(n, repetitions, seed, candidates):
 observed = partial(errors, candidates=[TILT])  # One classifier.
 control = partial(errors, candidates=[TILT, -TILT])  # The better of two with the same risk, chosen on the same data.
 
-
 CLAIM = Claim(
     id="expected-vs-empirical-risk",
     title="The error of a fixed classifier on fresh data estimates its risk without bias, with variance p (1 - p) / n",
     equation=r"E[R_n] = R, \quad \mathrm{Var}(R_n) = \mathrm{Var}(\ell) / n",
     source=Source("theorem", "vapnik1971uniform"),
-    premises=(Premise(BEFORE),),
-    breaks=BEFORE,
+    premises=(Premise("the classifier is fixed before the data are drawn"),),
     parameters={"n": 50, "repetitions": 2000},
     full={"n": 200, "repetitions": 20_000},
     judge=mean_equals(confidence=0.9999),

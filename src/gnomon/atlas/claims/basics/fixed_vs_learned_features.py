@@ -15,8 +15,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, at_most
 
-TRAINED = "the hidden layer is trained"
-
 
 def problem(nets, d, n, seed):
     """Inputs, and targets relu(<a, x>) for unit vectors a, one for each network; training and test parts."""
@@ -55,14 +53,12 @@ def ratios(nets, d, n, width, steps, seed, learn):
 observed = partial(ratios, learn=True)  # All weights are trained.
 control = partial(ratios, learn=False)  # Only the output weights are trained.
 
-
 CLAIM = Claim(
     id="fixed-vs-learned-features",
     title="On a target of one direction, trained features have a fifth of the error of random ones, or less",
     equation=r"E_{learned} / E_{random} \le 0.2",
     source=Source("observed", "yehudai2019power"),
-    premises=(Premise(TRAINED),),
-    breaks=TRAINED,
+    premises=(Premise("the hidden layer is trained"),),
     parameters={"nets": 18, "d": 20, "n": 200, "width": 30, "steps": 120},
     full={"nets": 18, "d": 20, "n": 400, "width": 60, "steps": 500},
     judge=at_most(confidence=0.999),

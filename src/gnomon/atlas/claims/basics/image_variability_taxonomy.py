@@ -16,8 +16,6 @@ import torch
 from gnomon import data
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-ANY = "all shifts are equally likely"
-
 
 def inputs(seed):
     """Digits of five classes, 100 or more each."""
@@ -55,14 +53,15 @@ def variances(n, repetitions, seed, reach):
 observed = partial(variances, reach=8)  # All 64 shifts.
 control = partial(variances, reach=2)  # Shifts by 0 or 1 only.
 
-
 CLAIM = Claim(
     id="image-variability-taxonomy",
     title="Random shifts add |mean|^2 - |shift-averaged mean|^2 to the variance within a class of images",
     equation=r"V' = V + |m|^2 - |A m|^2",
     source=Source("derived"),
-    premises=(Premise(ANY), Premise("shifts do not depend on the image")),
-    breaks=ANY,
+    premises=(
+        Premise("all shifts are equally likely"),
+        Premise("shifts do not depend on the image"),
+    ),
     parameters={"n": 100, "repetitions": 30},
     full={"n": 400, "repetitions": 200},
     judge=mean_equals(confidence=0.9999, resolution=0.05),

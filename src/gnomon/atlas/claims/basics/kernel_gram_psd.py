@@ -15,8 +15,6 @@ from gnomon import data
 from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-PRODUCT = "the kernel is an inner product of features"
-
 
 def inputs(n, seed):
     """Flat images of digits."""
@@ -58,8 +56,7 @@ CLAIM = Claim(
     title="A Gram matrix of inner products has no negative eigenvalue",
     equation=r"\lambda_{min}(K) \ge 0",
     source=Source("theorem", "aronszajn1950theory"),
-    premises=(Premise(PRODUCT),),
-    breaks=PRODUCT,
+    premises=(Premise("the kernel is an inner product of features"),),
     parameters={"n": 80},
     full={"n": 600},
     judge=bounded_by("below"),

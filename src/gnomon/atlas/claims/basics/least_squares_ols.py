@@ -16,8 +16,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-ALONE = "nothing is added to the loss"
-
 
 def problem():
     """Scikit-learn's diabetes data: 10 measurements of 442 patients as columns, and the disease's progression."""
@@ -51,14 +49,15 @@ def descend(steps, decay):
 observed = partial(descend, decay=0.0)  # Plain descent.
 control = partial(descend, decay=0.01)  # With weight decay.
 
-
 CLAIM = Claim(
     id="least-squares-ols",
     title="Gradient descent on the squared error ends at the solution of the normal equations",
     equation=r"w = (X X^T)^{-1} X y, \quad X \in R^{d \times n}",
     source=Source("theorem", "efron2004least"),
-    premises=(Premise(ALONE), Premise("X has full rank")),
-    breaks=ALONE,
+    premises=(
+        Premise("nothing is added to the loss"),
+        Premise("X has full rank"),
+    ),
     parameters={"steps": 300},
     full={"steps": 3000},
     judge=equals(

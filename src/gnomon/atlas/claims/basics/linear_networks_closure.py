@@ -11,8 +11,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-LINEAR = "there is nothing between the layers"
-
 
 def net(depth, width, between):
     """Linear layers with a module between each two."""
@@ -49,8 +47,10 @@ CLAIM = Claim(
     title="Linear layers one after another are one linear layer",
     equation=r"W_L \cdots W_1 x = W x",
     source=Source("derived"),
-    premises=(Premise(LINEAR), Premise("at least two layers", lambda depth: depth >= 2)),
-    breaks=LINEAR,
+    premises=(
+        Premise("there is nothing between the layers"),
+        Premise("at least two layers", lambda depth: depth >= 2),
+    ),
     parameters={"depth": 4, "width": 10},
     full={"depth": 20, "width": 100},
     judge=equals(rounding=10_000),  # sums of `width` terms in each of `depth` products, in another order

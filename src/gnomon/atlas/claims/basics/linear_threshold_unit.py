@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-EUCLIDEAN = "distance is Euclidean"
-
 
 def problem(n, d, seed):
     """Planes and points."""
@@ -54,8 +52,7 @@ CLAIM = Claim(
     title="The score of a linear unit over the length of its weights is the signed distance to its boundary",
     equation=r"t = (w^T x + b) / |w|",
     source=Source("theorem", "rosenblatt1958perceptron"),
-    premises=(Premise(EUCLIDEAN),),
-    breaks=EUCLIDEAN,
+    premises=(Premise("distance is Euclidean"),),
     parameters={"n": 50, "d": 6},
     full={"n": 1000, "d": 30},
     judge=equals(rounding=10_000),  # sums of d terms, a factorization of d columns, a foot up to a few times farther

@@ -15,7 +15,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-LIPSCHITZ = "the function is 1-Lipschitz"
 DIMENSIONS = (1, 2, 3)
 
 
@@ -54,14 +53,15 @@ def waves(x, center, height):
 observed = partial(powers, function=cones)  # Cones.
 control = partial(powers, function=waves)  # Steep waves.
 
-
 CLAIM = Claim(
     id="lipschitz-covering-rate",
     title="Knowing a 1-Lipschitz function of D variables to precision e takes about e^-D samples",
     equation=r"\sup |f - \hat f_n| \sim n^{-1/D}",
     source=Source("theorem", "bach2017breaking"),
-    premises=(Premise(LIPSCHITZ), Premise("the samples form a grid")),
-    breaks=LIPSCHITZ,
+    premises=(
+        Premise("the function is 1-Lipschitz"),
+        Premise("the samples form a grid"),
+    ),
     parameters={"sizes": (64, 729, 4096), "functions": 4, "points": 3000},
     full={"sizes": (64, 729, 4096, 15625), "functions": 20, "points": 10_000},
     judge=rate_is(confidence=0.9999, label="samples"),

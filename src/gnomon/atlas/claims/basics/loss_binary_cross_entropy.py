@@ -11,8 +11,6 @@ from torch.nn import functional
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-LOGARITHM = "the loss is the logarithmic one"
-
 
 def problem(n, seed):
     """0-1 labels, about a third of them 1."""
@@ -39,14 +37,12 @@ def minimum(n, seed, loss):
 observed = partial(minimum, loss=functional.binary_cross_entropy)  # Torch's binary cross-entropy.
 control = partial(minimum, loss=functional.l1_loss)  # The mean distance, whose minimum is the median.
 
-
 CLAIM = Claim(
     id="loss-binary-cross-entropy",
     title="The constant that minimizes the binary cross-entropy is the mean label",
     equation=r"\mathrm{argmin}_p\, -\frac1n \sum_i [y_i \log p + (1-y_i) \log(1-p)] = \bar y",
     source=Source("derived"),
-    premises=(Premise(LOGARITHM),),
-    breaks=LOGARITHM,
+    premises=(Premise("the loss is the logarithmic one"),),
     parameters={"n": 60},
     full={"n": 10_000},
     judge=equals(within=1e-6, because="near a minimum, values differ by rounding over a stretch of about 1e-8 times n"),

@@ -11,8 +11,6 @@ from torch.nn import functional
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SCORES = "the loss is given scores, not probabilities"
-
 
 def problem(n, classes, seed):
     """Scores and labels."""
@@ -39,14 +37,12 @@ observed = partial(measured, before=lambda z: z)  # Scores go into the loss.
 # A softmax is taken before the loss, which takes it again: a common mistake.
 control = partial(measured, before=lambda z: z.softmax(1))
 
-
 CLAIM = Claim(
     id="loss-cross-entropy",
     title="Cross-entropy is the negative log-likelihood of a categorical law, with gradient softmax minus label",
     equation=r"\ell(z, y) = -z_y + \log \sum_v e^{z_v}, \quad \nabla_z \ell = \mathrm{softmax}(z) - e_y",
     source=Source("derived"),
-    premises=(Premise(SCORES),),
-    breaks=SCORES,
+    premises=(Premise("the loss is given scores, not probabilities"),),
     parameters={"n": 50, "classes": 7},
     full={"n": 5000, "classes": 100},
     judge=equals(rounding=100),

@@ -11,8 +11,6 @@ from torch.nn import functional
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-AVERAGE = "the loss is averaged over the points"
-
 
 def problem(n, d, seed):
     """Points, targets, weights."""
@@ -37,14 +35,12 @@ def gradients(n, d, seed, reduction):
 observed = partial(gradients, reduction="mean")  # The mean.
 control = partial(gradients, reduction="sum")  # The sum.
 
-
 CLAIM = Claim(
     id="loss-mse",
     title="The mean squared error has the gradient 2/N X^T (X w - y), half the sum of squares X^T (X w - y)",
     equation=r"\nabla \frac1N \sum_i (y_i - w^T x_i)^2 = \frac2N X^T (X w - y)",
     source=Source("derived"),
-    premises=(Premise(AVERAGE),),
-    breaks=AVERAGE,
+    premises=(Premise("the loss is averaged over the points"),),
     parameters={"n": 30, "d": 5},
     full={"n": 10_000, "d": 50},
     judge=equals(rounding=10_000),  # sums of n terms

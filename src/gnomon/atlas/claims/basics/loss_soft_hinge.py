@@ -15,8 +15,6 @@ from torch.nn import functional
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-DIVIDED = "the softplus is divided by its sharpness"
-
 
 def predicted(sharpness):
     """The largest gap and its place for each sharpness, equation (1)."""
@@ -36,14 +34,12 @@ def gaps(sharpness, points, factor):
 observed = partial(gaps, factor=lambda beta: 1.0)  # Torch's softplus, which divides by beta.
 control = partial(gaps, factor=lambda beta: beta)  # Not divided.
 
-
 CLAIM = Claim(
     id="loss-soft-hinge",
     title="The soft hinge lies above the hinge by at most ln 2 over its sharpness",
     equation=r"\max_u |\mathrm{sp}_\beta(1-u) - \max(0, 1-u)| = \ln 2 / \beta",
     source=Source("derived", "geiger2020disentangling"),
-    premises=(Premise(DIVIDED),),
-    breaks=DIVIDED,
+    premises=(Premise("the softplus is divided by its sharpness"),),
     parameters={"sharpness": (1.5, 5.0, 20.0), "points": 1000},
     full={"points": 1_000_000},
     judge=equals(rounding=100),

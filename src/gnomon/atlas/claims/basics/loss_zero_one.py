@@ -7,8 +7,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SIGNS = "labels and decisions are -1 and +1"
-
 
 def problem(n, seed):
     """Labels and decisions, 0 or 1: all four pairs, then random ones."""
@@ -42,8 +40,7 @@ CLAIM = Claim(
     title="The 0-1 loss of signs is (1 - y f) / 2",
     equation=r"1\{f \ne y\} = (1 - y f) / 2",
     source=Source("derived"),
-    premises=(Premise(SIGNS),),
-    breaks=SIGNS,
+    premises=(Premise("labels and decisions are -1 and +1"),),
     parameters={"n": 100},
     full={"n": 100_000},
     judge=equals(rounding=4),

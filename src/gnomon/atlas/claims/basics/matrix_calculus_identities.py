@@ -12,8 +12,6 @@ from torch.autograd.functional import jacobian
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-LAYOUT = "row i of a Jacobian belongs to output i"
-
 
 def problem(n, seed):
     """Three vectors and a matrix; the vectors are those of the identities."""
@@ -55,8 +53,7 @@ CLAIM = Claim(
     title="The derivatives of A w, a^T X b, a^T X^T b and a^T X a are A, a b^T, b a^T and a a^T",
     equation=r"\partial (A w)/\partial w = A, \quad \partial (a^T X b) / \partial X = a b^T",
     source=Source("theorem", "petersen2012matrix"),
-    premises=(Premise(LAYOUT),),
-    breaks=LAYOUT,
+    premises=(Premise("row i of a Jacobian belongs to output i"),),
     parameters={"n": 5},
     full={"n": 40},
     judge=equals(rounding=100),

@@ -16,8 +16,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SYNAPSES = "every synapse is +1 or -1"
-
 
 def predicted(largest):
     """Equation (1) for n = 1, 2, ...; then XOR by one neuron: no; by two layers: yes."""
@@ -42,14 +40,12 @@ def counts(largest, strengths):
 observed = partial(counts, strengths=(-1, 1))  # All neurons with half-integer thresholds, listed.
 control = partial(counts, strengths=(-1, 0, 1))  # Synapses may also be absent.
 
-
 CLAIM = Claim(
     id="mcculloch-pitts-neuron",
     title="A neuron with synapses +1 and -1 computes n 2^n + 2 Boolean functions, and XOR takes two layers",
     equation=r"|\{x \mapsto 1\{s^T x \ge \theta\}\}| = n 2^n + 2",
     source=Source("derived", "mcculloch1943logical"),
-    premises=(Premise(SYNAPSES),),
-    breaks=SYNAPSES,
+    premises=(Premise("every synapse is +1 or -1"),),
     parameters={"largest": 4},
     full={"largest": 6},
     judge=equals(rounding=0),

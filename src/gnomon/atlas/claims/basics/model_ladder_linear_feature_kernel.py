@@ -14,8 +14,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SAME = "the kernel is the inner product of the features"
-
 
 def problem(n, d, seed):
     """Training inputs, targets, and test inputs, all Gaussian."""
@@ -45,14 +43,12 @@ def fit(n, d, ridge, seed, weight):
 observed = partial(fit, weight=2**0.5)  # The features of this kernel: products have the weight sqrt(2).
 control = partial(fit, weight=1.0)  # The same functions with other weights: the span is the same, the kernel is not.
 
-
 CLAIM = Claim(
     id="model-ladder-linear-feature-kernel",
     title="A ridge regression on features and a kernel machine with their inner product predict the same",
     equation=r"w^T \phi(x) = \sum_i K(x, x_i) c_i",
     source=Source("theorem", "saunders1998ridge"),
-    premises=(Premise(SAME),),
-    breaks=SAME,
+    premises=(Premise("the kernel is the inner product of the features"),),
     parameters={"n": 40, "d": 5, "ridge": 1.0},
     full={"n": 400, "d": 10, "ridge": 1.0},
     judge=equals(within=1e-8, because="rounding times the condition of K + ridge, at most about 1e5 here, times n"),

@@ -13,7 +13,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-START = "the weights start in the span of the data"
 XOR = np.array([[0, 0, 1], [1, 1, 1], [0, -1, -1], [-1, 0, -1]])  # y (x, 1)
 
 
@@ -67,8 +66,10 @@ CLAIM = Claim(
     title="The weights of the perceptron are the mistaken points, added up; on XOR it goes around in circles",
     equation=r"w_t = \sum_i a_i y_i x_i",
     source=Source("theorem", "rosenblatt1958perceptron"),
-    premises=(Premise(START), Premise("the points are separable", lambda n, d: n <= d)),
-    breaks=START,
+    premises=(
+        Premise("the weights start in the span of the data"),
+        Premise("the points are separable", lambda n, d: n <= d),
+    ),
     parameters={"n": 10, "d": 15},
     full={"n": 60, "d": 80},
     judge=equals(rounding=1000),  # one addition for each mistake

@@ -61,7 +61,6 @@ CLAIM = Claim(
     equation=r"t \le \lfloor R^2 / \gamma^2 \rfloor",
     source=Source("theorem", "novikoff1962convergence", "Theorem 1"),
     premises=(Premise("a plane through the origin separates the points with margin gamma", lambda gap: gap > 0),),
-    breaks="a plane through the origin separates the points with margin gamma",
     parameters={"sets": 10, "n": 40, "gap": 0.2},
     full={"sets": 50, "n": 100},
     judge=bounded_by("above", tight=1.0),

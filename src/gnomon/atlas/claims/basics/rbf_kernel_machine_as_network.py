@@ -15,8 +15,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-FIXED = "the hidden layer is fixed"
-
 
 def problem(n, seed):
     """A grid of n x n points in the unit square, moved by up to half of its step; targets; test points."""
@@ -71,14 +69,15 @@ def trained(n, width, ridge, seed, parameters):
 observed = partial(trained, parameters=["out"])  # Output weights are trained.
 control = partial(trained, parameters=["out", "centers"])  # The centers are trained as well.
 
-
 CLAIM = Claim(
     id="rbf-kernel-machine-as-network",
     title="A network of fixed Gaussian units at the data, with trained output weights, is a kernel machine",
     equation=r"f(x) = \sum_i K(x, x_i) c_i, \quad c = (K + r I)^{-1} y",
     source=Source("theorem", "broomhead1988multivariable"),
-    premises=(Premise(FIXED), Premise("the kernel matrix is invertible")),
-    breaks=FIXED,
+    premises=(
+        Premise("the hidden layer is fixed"),
+        Premise("the kernel matrix is invertible"),
+    ),
     parameters={"n": 5, "width": 0.6, "ridge": 0.1},
     full={"n": 12, "width": 0.6, "ridge": 0.1},
     judge=equals(within=1e-6, because="the search ends where losses agree to rounding: sqrt(1e-16 loss / curvature)"),

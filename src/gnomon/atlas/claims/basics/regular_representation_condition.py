@@ -19,8 +19,6 @@ from gnomon import data
 from gnomon.attribution.regularity import label_regularity
 from gnomon.lab import Claim, Premise, Source, ordered
 
-TRAINED = "the representation was trained on the labels"
-
 
 def predicted():
     """From the least disagreement (1) to the most."""
@@ -47,14 +45,12 @@ def disagreements(n, steps, repetitions, seed):
 observed = disagreements  # A trained network.
 control = partial(disagreements, steps=0)  # The network before training.
 
-
 CLAIM = Claim(
     id="regular-representation-condition",
     title="Images that a trained network represents nearly alike have the same label, more than those with like pixels",
     equation=r"P(y \ne y' \mid |\Phi x - \Phi x'| \text{ small}) < P(y \ne y' \mid |x - x'| \text{ small})",
     source=Source("observed", "mallat2016understanding"),
-    premises=(Premise(TRAINED),),
-    breaks=TRAINED,
+    premises=(Premise("the representation was trained on the labels"),),
     parameters={"n": 500, "steps": 60, "repetitions": 5},
     full={"n": 1200, "steps": 400, "repetitions": 10},
     judge=ordered(confidence=0.999),

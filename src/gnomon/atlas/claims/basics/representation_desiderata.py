@@ -18,8 +18,6 @@ import torch
 from gnomon import data
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-INVARIANT = "the representation ignores shifts"
-
 
 def problem(n, seed):
     """Pairs of digits; in the first half, the second is the first, shifted at random."""
@@ -47,14 +45,15 @@ def distances(n, seed, representation):
 observed = partial(distances, representation=lambda x: torch.fft.fft2(x, norm="ortho").abs())  # Fourier moduli.
 control = partial(distances, representation=lambda x: x)  # Pixels: non-expansive, not invariant.
 
-
 CLAIM = Claim(
     id="representation-desiderata",
     title="An invariant, non-expansive representation brings images as near as their best alignment does",
     equation=r"|\Phi(x) - \Phi(y)| \le \min_g |x - g y|",
     source=Source("derived", "mallat2016understanding"),
-    premises=(Premise(INVARIANT), Premise("the representation is non-expansive")),
-    breaks=INVARIANT,
+    premises=(
+        Premise("the representation ignores shifts"),
+        Premise("the representation is non-expansive"),
+    ),
     parameters={"n": 100},
     full={"n": 800},
     judge=bounded_by("above", tight=0.5),

@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SEPARABLE = "a line through the origin separates the points"
-
 
 def problem(sets, n, seed):
     """Points y_i x_i in the plane, where those of one class are turned to the side of the other: two Gaussian blobs."""
@@ -61,8 +59,7 @@ CLAIM = Claim(
     title="The largest margin is one over the length of the shortest weights that score every point at least 1",
     equation=r"\max_{|u|=1} \min_i y_i u^T x_i = 1 / \min\{|w| : y_i w^T x_i \ge 1\}",
     source=Source("theorem", "boser1992training"),
-    premises=(Premise(SEPARABLE),),
-    breaks=SEPARABLE,
+    premises=(Premise("a line through the origin separates the points"),),
     parameters={"sets": 10, "n": 30},
     full={"sets": 100, "n": 200},
     judge=equals(within=1e-10, because="the last grid of angles has steps of 6e-15, the points lie within 8"),

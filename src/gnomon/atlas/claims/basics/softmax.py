@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-NORMALIZED = "the outputs are divided by their sum"
-
 
 def inputs(k, seed):
     """The scores of the example, then random ones."""
@@ -36,14 +34,12 @@ def measured(k, seed, function):
 observed = partial(measured, function=lambda z: z.softmax(0))  # Torch's softmax.
 control = partial(measured, function=torch.sigmoid)  # A sigmoid for each score.
 
-
 CLAIM = Claim(
     id="softmax",
     title="The softmax ignores a common shift and has the Jacobian diag(s) - s s^T",
     equation=r"s_i = e^{z_i} / \sum_j e^{z_j}, \quad \partial s / \partial z = \mathrm{diag}(s) - s s^T",
     source=Source("derived"),
-    premises=(Premise(NORMALIZED),),
-    breaks=NORMALIZED,
+    premises=(Premise("the outputs are divided by their sum"),),
     parameters={"k": 6},
     full={"k": 200},
     judge=equals(rounding=100),

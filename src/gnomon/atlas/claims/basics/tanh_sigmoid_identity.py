@@ -10,8 +10,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-HALVED = "the weights and biases of the hidden layer are halved"
-
 
 def inputs(seed):
     """Gaussian inputs."""
@@ -49,8 +47,7 @@ CLAIM = Claim(
     title="A network with sigmoids becomes one with tanh by halving its weights and moving its bias",
     equation=r"v^T \sigma(Wx+b) = \frac{v^T}{2} \tanh(\frac{Wx+b}{2}) + \frac12 \sum_i v_i",
     source=Source("derived"),
-    premises=(Premise(HALVED),),
-    breaks=HALVED,
+    premises=(Premise("the weights and biases of the hidden layer are halved"),),
     parameters={"width": 30},
     full={"width": 1000},
     judge=equals(rounding=1000),  # sums of `width` terms

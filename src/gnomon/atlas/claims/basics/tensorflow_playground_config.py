@@ -15,8 +15,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, at_most
 
-CURVED = "the units are nonlinear"
-
 
 def problem(n, rng):
     """Points and labels: inside +1, outside -1."""
@@ -60,14 +58,12 @@ def failures(nets, epochs, seed, activation, slope):
 observed = partial(failures, activation=np.tanh, slope=lambda h: 1 - h**2)  # With tanh.
 control = partial(failures, activation=lambda z: z, slope=np.ones_like)  # Linear units.
 
-
 CLAIM = Claim(
     id="tensorflow-playground-config",
     title="A 2-4-2-1 network with tanh learns the inside of a circle from most starts",
     equation=r"P(\mathrm{test\ loss} > 0.05) \le 0.3",
     source=Source("observed", "smilkov2017direct"),
-    premises=(Premise(CURVED),),
-    breaks=CURVED,
+    premises=(Premise("the units are nonlinear"),),
     parameters={"nets": 200, "epochs": 110},
     full={"nets": 120, "epochs": 500},
     judge=at_most(confidence=0.999),

@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-OFFSET = "planes may pass anywhere, not only through the origin"
-
 
 def problem(sets, n, d, seed):
     """Sets of Gaussian points with labels of coin flips; with n = 2 (d + 1) half of them are separable."""
@@ -66,8 +64,7 @@ CLAIM = Claim(
     title="A separating plane exists exactly where the hulls of the classes are apart; more points leave fewer planes",
     equation=r"V(S) = \{(w,b): y_i(w^T x_i + b) > 0\} \ne \emptyset \iff 0 \notin \mathrm{conv}\{y_i (x_i, 1)\}",
     source=Source("theorem", "minsky1969perceptrons"),
-    premises=(Premise(OFFSET),),
-    breaks=OFFSET,
+    premises=(Premise("planes may pass anywhere, not only through the origin"),),
     parameters={"sets": 60, "n": 8, "d": 3},
     full={"sets": 400, "n": 20, "d": 9},
     judge=equals(rounding=0),

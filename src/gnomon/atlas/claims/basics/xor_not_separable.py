@@ -14,8 +14,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-LABELS = "the labels are those of XOR"
-
 
 def predicted():
     """Equation (1)."""
@@ -35,14 +33,15 @@ def best(y, units, seed):
 observed = partial(best, y=np.array([1, 1, -1, -1]))  # The labels of XOR.
 control = partial(best, y=np.array([-1, 1, -1, -1]))  # The labels of AND.
 
-
 CLAIM = Claim(
     id="xor-not-separable",
     title="A line gets three quarters of XOR right, one hidden layer of two units all of it",
     equation=r"\max_{w,b} \mathrm{acc} = 3/4, \quad \max_{2\text{-}2\text{-}1} \mathrm{acc} = 1",
     source=Source("theorem", "minsky1969perceptrons"),
-    premises=(Premise(LABELS), Premise("enough lines are tried", lambda units: units >= 10_000)),
-    breaks=LABELS,
+    premises=(
+        Premise("the labels are those of XOR"),
+        Premise("enough lines are tried", lambda units: units >= 10_000),
+    ),
     parameters={"units": 20_000},
     full={"units": 1_000_000},
     judge=equals(rounding=0),

@@ -10,7 +10,6 @@ from gnomon.bayes import module_posterior, sample
 from gnomon.data import sphere
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-POSTERIOR = "the weights are drawn from the posterior"
 NOISE = 0.5
 
 
@@ -55,8 +54,10 @@ CLAIM = Claim(
     title="Averaging networks over the posterior of their weights gives the Bayesian prediction",
     equation=r"f(x) = \int p(\theta | S)\, f(\theta; x)\, d\theta",
     source=Source("derived"),
-    premises=(Premise("a linear model with Gaussian prior and noise"), Premise(POSTERIOR)),
-    breaks=POSTERIOR,
+    premises=(
+        Premise("the weights are drawn from the posterior"),
+        Premise("a linear model with Gaussian prior and noise"),
+    ),
     parameters={"n": 12, "draws": 60},
     full={"draws": 1000},
     judge=mean_equals(confidence=0.999, resolution=0.5),

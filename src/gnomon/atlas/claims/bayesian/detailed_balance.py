@@ -9,8 +9,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-BALANCE = "detailed balance"
-
 
 def problem(states, seed):
     """A random distribution."""
@@ -35,14 +33,12 @@ def step(states, seed, accept):
 observed = partial(step, accept=lambda q: (q[None, :] / q[:, None]).clamp(max=1))  # Accepted with min(1, q(j) / q(i)).
 control = partial(step, accept=lambda q: torch.ones_like(q[None, :] / q[:, None]))  # Always accepted.
 
-
 CLAIM = Claim(
     id="detailed-balance",
     title="A chain that is in detailed balance with a distribution has it as a stationary one",
     equation=r"q_i P_{ij} = q_j P_{ji} \;\Rightarrow\; qP = q",
     source=Source("derived"),
-    premises=(Premise(BALANCE),),
-    breaks=BALANCE,
+    premises=(Premise("detailed balance"),),
     parameters={"states": 12},
     full={"states": 300},
     judge=equals(rounding=100),  # sums of a dozen terms (three hundred at full scale, whose errors grow as the root)

@@ -11,8 +11,6 @@ from gnomon.data import sphere
 from gnomon.lab import Claim, Premise, Source, mean_equals
 from gnomon.program import Law
 
-ONE = "outputs at two points come from one network"
-
 
 def network(width):
     """Two layers of ReLU in the NTK parametrization's law."""
@@ -58,8 +56,10 @@ CLAIM = Claim(
     title="Any finite set of values of a Gaussian process has the covariance of its kernel",
     equation=r"\mathrm{cov}(f(x_i), f(x_j)) = k(x_i, x_j)",
     source=Source("theorem", "neal1996bayesian"),
-    premises=(Premise("the network is wide", lambda width: width >= 50), Premise(ONE)),
-    breaks=ONE,
+    premises=(
+        Premise("outputs at two points come from one network"),
+        Premise("the network is wide", lambda width: width >= 50),
+    ),
     parameters={"width": 100, "networks": 2000},
     full={"width": 400, "networks": 20_000},
     judge=mean_equals(confidence=0.999, resolution=0.2),

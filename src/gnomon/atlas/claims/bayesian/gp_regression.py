@@ -10,7 +10,6 @@ import torch
 from gnomon.dynamics.posterior import posterior
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-KERNEL = "the kernel is that of the process which made the data"
 NOISE = 0.3
 
 
@@ -39,14 +38,12 @@ def scores(functions, n, gamma, seed):
 observed = partial(scores, gamma=2.0)  # The posterior with the true kernel.
 control = partial(scores, gamma=0.1)  # With a kernel that is far too smooth.
 
-
 CLAIM = Claim(
     id="gp-regression",
     title="The posterior of a Gaussian process covers the truth as often as it says",
     equation=r"f(x)|y \sim \mathcal N\big(k^\top (K+\sigma^2)^{-1}y,\; k(x,x) - k^\top (K+\sigma^2)^{-1}k\big)",
     source=Source("theorem", "rasmussen2006gaussian", "equations 2.25 and 2.26"),
-    premises=(Premise(KERNEL),),
-    breaks=KERNEL,
+    premises=(Premise("the kernel is that of the process which made the data"),),
     parameters={"functions": 500, "n": 12},
     full={"functions": 5000},
     judge=mean_equals(confidence=0.999, resolution=0.3),

@@ -7,8 +7,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-FRICTION = "the momentum of descent is 1 - step * friction"
-
 
 def problem(seed):
     """A random quadratic and a starting point."""
@@ -54,8 +52,10 @@ CLAIM = Claim(
     title="Friction turns Hamiltonian dynamics into gradient descent with momentum",
     equation=r"\beta = 1 - \eta\gamma, \quad \text{lr} = \eta^2",
     source=Source("derived"),
-    premises=(Premise(FRICTION), Premise("stable steps", lambda step: step < 0.3)),
-    breaks=FRICTION,
+    premises=(
+        Premise("the momentum of descent is 1 - step * friction"),
+        Premise("stable steps", lambda step: step < 0.3),
+    ),
     parameters={"step": 0.1, "friction": 2.0, "steps": 50},
     judge=equals(rounding=1000),  # fifty steps of a stable recursion
 )

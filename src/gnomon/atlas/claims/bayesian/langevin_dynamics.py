@@ -9,7 +9,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-BALANCED = "noise of variance 2 B dt balances the friction"
 STEP = 0.1
 
 
@@ -36,14 +35,12 @@ def squares(share, chains, draws, friction, seed):
 observed = partial(squares, share=1.0)  # Noise that balances.
 control = partial(squares, share=0.5)  # Half of its variance.
 
-
 CLAIM = Claim(
     id="langevin-dynamics",
     title="Underdamped Langevin dynamics has positions of the density exp(-E) and velocities of variance one",
     equation=r"dv = -\nabla E\,dt - Bv\,dt + \sqrt{2B}\,dW",
     source=Source("derived"),
-    premises=(Premise(BALANCED),),
-    breaks=BALANCED,
+    premises=(Premise("noise of variance 2 B dt balances the friction"),),
     parameters={"chains": 200, "draws": 1000, "friction": 1.0},
     full={"chains": 500, "draws": 10_000},
     judge=mean_equals(confidence=0.999, within=STEP**2, because="the square of the step of the integration"),

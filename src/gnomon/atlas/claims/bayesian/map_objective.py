@@ -12,8 +12,6 @@ from torch import nn
 from gnomon.bayes import module_posterior
 from gnomon.lab import Claim, Premise, Source, equals
 
-SAME = "both have the same noise"
-
 
 def problem(rows):
     """Standardized columns of scikit-learn's diabetes and its target."""
@@ -40,14 +38,15 @@ observed = most_probable  # Of the noise of the penalty.
 # Of noise of variance one, which the usual loss |y - X w|^2 / 2 takes for granted.
 control = partial(most_probable, noise=1.0)
 
-
 CLAIM = Claim(
     id="map-objective",
     title="The most probable weights under a Gaussian prior are those of training with weight decay",
     equation=r"\hat\theta = \arg\min_\theta \tfrac{1}{2\gamma^2}\|y-f\|^2 + \tfrac{1}{2\sigma^2}\|\theta\|^2",
     source=Source("derived"),
-    premises=(Premise("Gaussian prior and noise"), Premise(SAME)),
-    breaks=SAME,
+    premises=(
+        Premise("both have the same noise"),
+        Premise("Gaussian prior and noise"),
+    ),
     parameters={"rows": 100, "prior": 0.5, "noise": 3.0},
     judge=equals(rounding=1e4),  # two solutions of a system of condition below 100 in ten unknowns
     covers=("gaussian-prior-weight-decay", "gaussian-noise-mse"),

@@ -8,8 +8,6 @@ import torch
 from gnomon.bayes import effective_sample_size
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-SETTLED = "the chain is stationary: its way in is left out"
-
 
 def chains(count, n, rho, start, seed):
     """Autoregressions x' = rho x + sqrt(1 - rho^2) z, whose law is N(0, 1) in the long run."""
@@ -47,8 +45,7 @@ CLAIM = Claim(
     title="The effective sample size tells how far the mean of a chain is from the truth",
     equation=r"\mathbb E (\bar x_n - \mu)^2 = \sigma^2 / \mathrm{ESS}",
     source=Source("theorem", "geyer1992practical"),
-    premises=(Premise(SETTLED),),
-    breaks=SETTLED,
+    premises=(Premise("the chain is stationary: its way in is left out"),),
     parameters={"count": 200, "n": 400, "rho": 0.8},
     full={"count": 1000, "n": 2000},
     judge=mean_equals(

@@ -9,7 +9,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-CORRECTED = "the ratio of proposals is in the acceptance"
 WEIGHTS = torch.tensor([1.0, 4.0, 2.0, 3.0, 5.0], dtype=torch.float64)
 UP = 0.8
 
@@ -36,14 +35,12 @@ def shares(chains, steps, seed, back, forth):
 observed = partial(shares, back=1 - UP, forth=UP)  # With the ratio R(j, i) / R(i, j).
 control = partial(shares, back=1.0, forth=1.0)  # Without it.
 
-
 CLAIM = Claim(
     id="metropolis-hastings",
     title="Metropolis-Hastings draws from a distribution that is known up to a factor, with any proposal",
     equation=r"\alpha(j|i) = \min\{1,\; p_j R_{ji} / (p_i R_{ij})\}",
     source=Source("theorem", "hastings1970monte"),
-    premises=(Premise(CORRECTED),),
-    breaks=CORRECTED,
+    premises=(Premise("the ratio of proposals is in the acceptance"),),
     parameters={"chains": 400, "steps": 400},
     full={"chains": 2000, "steps": 4000},
     judge=mean_equals(confidence=0.999, resolution=0.2),

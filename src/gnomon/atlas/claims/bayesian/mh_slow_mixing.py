@@ -11,7 +11,6 @@ import torch
 from gnomon.bayes import Metropolis, sample
 from gnomon.lab import Claim, Premise, Source, equals
 
-GAUSSIAN = "a Gaussian target"
 SCALES = (0.2, 1.0, 2.4, 10.0)
 
 
@@ -33,14 +32,12 @@ observed = partial(acceptance, log_density=lambda x: -x.square().sum() / 2)  # T
 # A density with heavier tails, 1 / (1 + x^2).
 control = partial(acceptance, log_density=lambda x: -torch.log1p(x.square()).sum())
 
-
 CLAIM = Claim(
     id="mh-slow-mixing",
     title="Longer steps of a random walk are refused more often",
     equation=r"P(\text{accept}) = \tfrac{2}{\pi}\arctan(2/s)",
     source=Source("derived"),
-    premises=(Premise(GAUSSIAN),),
-    breaks=GAUSSIAN,
+    premises=(Premise("a Gaussian target"),),
     parameters={"draws": 300},
     full={"draws": 3000},
     judge=equals(

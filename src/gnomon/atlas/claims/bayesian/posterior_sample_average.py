@@ -7,8 +7,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-EQUAL = "draws from the posterior have equal weights"
-
 
 def predicted(mean):
     """The mean of w^2 under the posterior N(mean, 1)."""
@@ -37,8 +35,7 @@ CLAIM = Claim(
     title="Draws from the posterior count equally; weighting them by their density counts it twice",
     equation=r"\mathbb E_{p(\theta|S)} f \approx \tfrac1m \sum_i f(\theta_i), \quad \theta_i \sim p(\theta|S)",
     source=Source("derived"),
-    premises=(Premise(EQUAL),),
-    breaks=EQUAL,
+    premises=(Premise("draws from the posterior have equal weights"),),
     parameters={"mean": 1.0, "samples": 500},
     full={"samples": 20_000},
     judge=mean_equals(confidence=0.999, resolution=0.2),

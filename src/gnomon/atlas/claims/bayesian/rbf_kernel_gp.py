@@ -7,8 +7,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-SMOOTH = "the kernel has a second derivative at zero"
-
 
 def predicted(gamma):
     """Per unit of length; equation (1)."""
@@ -39,8 +37,7 @@ CLAIM = Claim(
     title="Functions drawn with a Gaussian kernel cross zero sqrt(2 g) / pi times per unit of length",
     equation=r"\mathbb E[\text{crossings}] = \sqrt{2\gamma}/\pi",
     source=Source("theorem", "rice1944mathematical"),
-    premises=(Premise(SMOOTH),),
-    breaks=SMOOTH,
+    premises=(Premise("the kernel has a second derivative at zero"),),
     parameters={"gamma": 2.0, "points": 200, "functions": 2000},
     full={"points": 500, "functions": 20_000},
     judge=mean_equals(confidence=0.999, resolution=0.2),

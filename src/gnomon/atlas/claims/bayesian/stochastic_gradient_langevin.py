@@ -8,8 +8,6 @@ import torch
 from gnomon.bayes import Langevin, StochasticGradient, module_posterior, sample
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-EXACT = "full batches: the gradient has no noise of its own"
-
 
 def predicted(step, n):
     """The variance for the posterior of a mean, of precision h = n + 1; equation (1)."""
@@ -44,8 +42,7 @@ CLAIM = Claim(
     title="Langevin steps without refusal draw from a density that is too wide in proportion to the step",
     equation=r"\mathrm{var} = \frac{1}{h(1 - \eta h/4)}",
     source=Source("derived"),
-    premises=(Premise(EXACT),),
-    breaks=EXACT,
+    premises=(Premise("full batches: the gradient has no noise of its own"),),
     parameters={"step": 0.1, "n": 8, "chains": 60, "draws": 200},
     full={"draws": 3000},
     judge=mean_equals(confidence=0.999, resolution=0.2),

@@ -12,8 +12,6 @@ from torch import nn
 from gnomon.discovery import Library, distill, extrapolation_gap
 from gnomon.lab import Claim, Premise, Source, equals
 
-OUTSIDE = "the comparison is outside the range of the data"
-
 
 def predicted():
     """Whether the law is within 1 %, and whether the network is off by at least 10 %."""
@@ -52,14 +50,15 @@ def measure(width, steps, seed, far):
 observed = partial(measure, far=2.0)  # From 2 to 4.
 control = partial(measure, far=-1.0)  # From -1 to 1, where the network was trained.
 
-
 CLAIM = Claim(
     id="data-speak-vs-physics",
     title="Outside its data a network fails where the law it could have learnt holds",
     equation=r"|law(x) - y| \le 0.01 |y|, \; |\phi_W(x) - y| \ge 0.1 |y|",
     source=Source("observed"),
-    premises=(Premise(OUTSIDE), Premise("the law is in the library")),
-    breaks=OUTSIDE,
+    premises=(
+        Premise("the comparison is outside the range of the data"),
+        Premise("the law is in the library"),
+    ),
     parameters={"width": 32, "steps": 400},
     full={"steps": 3000},
     judge=equals(rounding=0),

@@ -10,7 +10,6 @@ import numpy as np
 from gnomon.discovery import Library, discover
 from gnomon.lab import Claim, Premise, Source, equals
 
-ORDER = "the left side has the time derivative of the law"
 TERMS = ["u", "u^2", "u_x", "u*u_x", "u_xx", "u*u_xx"]
 
 
@@ -35,14 +34,15 @@ def measure(points, diffusion, speed, order):
 observed = partial(measure, order=2)  # u_t for heat, u_tt for waves.
 control = partial(measure, order=1)  # u_t for both: waves have no such law.
 
-
 CLAIM = Claim(
     id="heat-equation-example",
     title="Heat data give the heat equation; waves need the second derivative over time on the left",
     equation=r"(\partial_t - \omega^2\partial_{xx}) u = 0",
     source=Source("derived"),
-    premises=(Premise(ORDER), Premise("several frequencies in the data")),
-    breaks=ORDER,
+    premises=(
+        Premise("the left side has the time derivative of the law"),
+        Premise("several frequencies in the data"),
+    ),
     parameters={"points": 64, "diffusion": 0.1, "speed": 2.0},
     full={"points": 256},
     judge=equals(within=0.01, because="1 % of the coefficients, the error of the bumps' quadrature at 64 points"),

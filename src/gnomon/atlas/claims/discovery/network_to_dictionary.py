@@ -11,8 +11,6 @@ from torch import nn
 from gnomon.discovery import Library, distill
 from gnomon.lab import Claim, Premise, Source, equals
 
-TRAINED = "the layer has learnt the operator"
-
 
 def predicted(advection, diffusion):
     """The coefficients of u_x and u_xx over the true ones, other terms, and whether the fidelity is 0.98 or more."""
@@ -54,14 +52,12 @@ def measure(n, advection, diffusion, seed, steps):
 observed = partial(measure, steps=100)  # After 100 iterations.
 control = partial(measure, steps=0)  # Untrained.
 
-
 CLAIM = Claim(
     id="network-to-dictionary",
     title="A trained layer can be written as the differential operators that it has learnt",
     equation=r"\arg\min_\alpha \sum_i \|\phi_W(x_i) - (\{\partial_x,\dots\}\alpha)(x_i)\|^2 + \|\alpha\|_0",
     source=Source("observed", "cranmer2020discovering"),
-    premises=(Premise(TRAINED),),
-    breaks=TRAINED,
+    premises=(Premise("the layer has learnt the operator"),),
     parameters={"n": 96, "advection": 0.7, "diffusion": 0.2},
     full={"n": 256},
     covers=("filters-not-interpretable",),

@@ -14,8 +14,6 @@ import numpy as np
 from gnomon.discovery import TermSelection, bic_path
 from gnomon.lab import Claim, Premise, Source, at_most
 
-RELEVANT = "the variables of the law are measured"
-
 
 def predicted():
     """Equation (1)."""
@@ -37,14 +35,15 @@ def measure(n, draws, noise, seed, seen):
 observed = partial(measure, seen=list(range(8)))  # All eight variables.
 control = partial(measure, seen=[0, 2, 3, 4, 5, 6, 7])  # Without the second.
 
-
 CLAIM = Claim(
     id="physical-law-as-compression",
     title="The law is where the description length is smallest",
     equation=r"S^* = \arg\min_S\; m\log RSS(S) + |S|\log m",
     source=Source("theorem", "schwarz1978estimating"),
-    premises=(Premise(RELEVANT), Premise("independent errors")),
-    breaks=RELEVANT,
+    premises=(
+        Premise("the variables of the law are measured"),
+        Premise("independent errors"),
+    ),
     parameters={"n": 5000, "draws": 200, "noise": 0.3},
     full={"n": 10_000, "draws": 400},
     judge=at_most(confidence=0.99),

@@ -8,8 +8,6 @@ import numpy as np
 from gnomon.discovery import FiniteDifferences
 from gnomon.lab import Claim, Premise, Source, equals
 
-SOLVES = "the constant enters as 1 + C x"
-
 
 def predicted(c):
     """The right side y/x + y^2/x^3 along the solution."""
@@ -35,8 +33,7 @@ CLAIM = Claim(
     title="A change of variables makes y' = y/x + y^2/x^3 separable",
     equation=r"y = x^2/(1 + Cx)",
     source=Source("derived"),
-    premises=(Premise(SOLVES),),
-    breaks=SOLVES,
+    premises=(Premise("the constant enters as 1 + C x"),),
     parameters={"c": 0.7},
     judge=equals(within=1e-8, because="steps of 1/200 to the sixth power, times derivatives of order one"),
 )

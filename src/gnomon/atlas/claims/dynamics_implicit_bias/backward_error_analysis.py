@@ -14,8 +14,6 @@ from scipy.integrate import solve_ivp
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-MODIFIED = "the field has the correction of equation (1)"
-
 
 def problem(seed):
     """A start of the pendulum."""
@@ -48,14 +46,12 @@ def gap(time, counts, seed, share):
 observed = partial(gap, share=1.0)  # The modified field.
 control = partial(gap, share=0.0)  # The field of the pendulum itself.
 
-
 CLAIM = Claim(
     id="backward-error-analysis",
     title="Euler's method is the flow of f - (r/2) f' f, to second order",
     equation=r"\tilde f = f - \tfrac{r}{2} f' f",
     source=Source("theorem", "hairer2006geometric", "Chapter IX"),
-    premises=(Premise(MODIFIED),),
-    breaks=MODIFIED,
+    premises=(Premise("the field has the correction of equation (1)"),),
     parameters={"time": 1.0, "counts": (50, 100, 200, 400)},
     full={"time": 2.0, "counts": (100, 200, 400, 800, 1600)},
     judge=rate_is(next_order=1.0, label="step size"),

@@ -16,8 +16,6 @@ import numpy as np
 from gnomon.atlas.claims.dynamics_implicit_bias.deep_matrix_factorisation import error
 from gnomon.lab import Claim, Premise, Source, ordered
 
-PREFERS = "training prefers low rank"
-
 
 def problem(sets, n, rank, share, rng):
     """Matrices of a rank, all of one Frobenius norm, and the seen entries."""
@@ -41,14 +39,15 @@ def errors(depth, sets, n, share, size, steps, seed):
 observed = partial(errors, depth=2)  # A product of two factors from a small start.
 control = partial(errors, depth=1)  # The matrix itself, whose descent prefers nothing.
 
-
 CLAIM = Claim(
     id="bias-must-match-data",
     title="A preference for low rank helps only where the truth has low rank",
     equation=r"\text{error}(\mathrm{rank}\ 2) < \tfrac12 < 0.9 < \text{error}(\mathrm{rank}\ n)",
     source=Source("derived", "arora2019implicit"),
-    premises=(Premise(PREFERS), Premise("more than half of the entries are seen", lambda share: share > 0.5)),
-    breaks=PREFERS,
+    premises=(
+        Premise("training prefers low rank"),
+        Premise("more than half of the entries are seen", lambda share: share > 0.5),
+    ),
     parameters={"sets": 12, "n": 20, "share": 0.6, "size": 1e-3, "steps": 800},
     full={"n": 30, "size": 1e-4, "steps": 5000},
     judge=ordered(),

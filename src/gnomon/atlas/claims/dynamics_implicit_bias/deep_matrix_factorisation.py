@@ -15,8 +15,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, ordered
 
-SMALL = "the factors start small"
-
 
 def problem(sets, n, rank, share, rng):
     """Matrices of a rank with largest singular value about 1, and the seen entries."""
@@ -64,14 +62,15 @@ def errors(size, sets, n, share, steps, seed):
 observed = errors  # From a small start.
 control = partial(errors, size=1.0)  # From factors of the size of the matrix itself.
 
-
 CLAIM = Claim(
     id="deep-matrix-factorisation",
     title="Descent on a product of matrices from a small start finds a product of low rank",
     equation=r"\text{error}_{L=3} < \text{error}_{L=2} < \tfrac12 < \text{error}_{L=1} = 1",
     source=Source("observed", "arora2019implicit"),
-    premises=(Premise(SMALL, lambda size: size <= 0.01), Premise("the matrix has low rank")),
-    breaks=SMALL,
+    premises=(
+        Premise("the factors start small", lambda size: size <= 0.01),
+        Premise("the matrix has low rank"),
+    ),
     parameters={"sets": 12, "n": 20, "share": 0.6, "size": 1e-3, "steps": 800},
     full={"sets": 12, "n": 30, "size": 1e-4, "steps": 5000},
     judge=ordered(),

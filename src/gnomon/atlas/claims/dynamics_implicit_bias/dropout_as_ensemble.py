@@ -15,8 +15,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-OWN = "each unit is dropped on its own"
-
 
 def problem(units, seed):
     """One input, and the weights of a network with one hidden layer and three classes."""
@@ -44,14 +42,15 @@ def sampled(units, keep, draws, seed, shared):
 observed = partial(sampled, shared=False)  # A mask for each unit.
 control = partial(sampled, shared=True)  # One mask for all units: the layer is dropped as a whole or kept.
 
-
 CLAIM = Claim(
     id="dropout-as-ensemble",
     title="Dropout at test time averages over one network for each mask",
     equation=r"p(y | x) = \sum_b \prod_i k^{b_i} (1 - k)^{1 - b_i} \, p_b(y | x)",
     source=Source("derived", "srivastava2014dropout"),
-    premises=(Premise(OWN), Premise("few enough units to list all masks", lambda units: units <= 16)),
-    breaks=OWN,
+    premises=(
+        Premise("each unit is dropped on its own"),
+        Premise("few enough units to list all masks", lambda units: units <= 16),
+    ),
     parameters={"units": 10, "keep": 0.7, "draws": 20_000},
     full={"units": 14, "draws": 200_000},
     judge=mean_equals(confidence=0.9999, resolution=0.05),

@@ -11,8 +11,6 @@ from torch.nn import functional
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-OWN = "each input is dropped on its own"
-
 
 def problem(n, d, seed):
     """Positive examples and weights, so that inputs dropped together would show, and targets."""
@@ -45,8 +43,10 @@ CLAIM = Claim(
     title="Dropout on linear regression adds p / (1 - p) sum_j w_j^2 |X_j|^2 to the loss",
     equation=r"E \|y - (X \odot M) w\|^2 = \|y - X w\|^2 + \frac{p}{1 - p} \sum_j w_j^2 \|X_j\|^2",
     source=Source("derived", "srivastava2014dropout", "Section 9.1"),
-    premises=(Premise(OWN), Premise("kept inputs are divided by 1 - p")),
-    breaks=OWN,
+    premises=(
+        Premise("each input is dropped on its own"),
+        Premise("kept inputs are divided by 1 - p"),
+    ),
     parameters={"n": 20, "d": 10, "p": 0.5, "draws": 4000},
     full={"n": 100, "draws": 20_000},
     judge=mean_equals(confidence=0.9999, resolution=0.05),

@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-GEOMETRIC = "members are averaged geometrically"
-
 
 def problem(units, classes, seed):
     """Inputs, weights and biases of a softmax layer."""
@@ -53,8 +51,10 @@ CLAIM = Claim(
     title="Weights scaled by the chance to be kept give the geometric mean over dropout masks of a softmax layer",
     equation=r"\mathrm{softmax}(k W x) \propto \prod_b p_b(y)^{P(b)}",
     source=Source("derived", "srivastava2014dropout"),
-    premises=(Premise(GEOMETRIC), Premise("one softmax layer on the dropped units")),
-    breaks=GEOMETRIC,
+    premises=(
+        Premise("members are averaged geometrically"),
+        Premise("one softmax layer on the dropped units"),
+    ),
     parameters={"units": 10, "classes": 4, "keep": 0.5},
     full={"units": 16, "classes": 10},
     judge=equals(rounding=100_000),  # sums over 2^16 masks

@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-ZERO = "descent starts at zero"
-
 
 def problem(d, steps, seed):
     """A Hessian whose eigenvalues times rate * steps = 1 are s, its eigenvectors, and the minimum, 1 in each mode."""
@@ -42,14 +40,15 @@ def gap(d, steps, seed, start):
 observed = partial(gap, start=0.0)  # From zero.
 control = partial(gap, start=0.5)  # From half the minimum.
 
-
 CLAIM = Claim(
     id="early-stopping-equals-l2",
     title="Early stopping is an L2 penalty 1 / (rate * steps) to within 0.2036",
     equation=r"(1 - e^{-s}) - \frac{s}{s + 1} \le 0.2036, \quad s = \lambda / \alpha, \ \alpha = 1 / (r t)",
     source=Source("derived", "ali2019continuous"),
-    premises=(Premise(ZERO), Premise("the loss is quadratic")),
-    breaks=ZERO,
+    premises=(
+        Premise("descent starts at zero"),
+        Premise("the loss is quadratic"),
+    ),
     parameters={"d": 60, "steps": 1000},
     full={"d": 200, "steps": 10_000},
     judge=equals(within=1e-3, because="(1 - s/t)^t is within 0.28/t of e^-s, and the maximum of a grid within 7e-4"),

@@ -14,8 +14,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, ordered
 
-NOISY = "the labels have noise"
-
 
 def problem(sets, n, d, noise, seed):
     """Linear data sets of n training and n validation examples each, with the true weights."""
@@ -48,14 +46,15 @@ def risks(noise, sets, n, d, steps, patience, seed):
 observed = risks  # With noise.
 control = partial(risks, noise=0.0)  # Without noise.
 
-
 CLAIM = Claim(
     id="early-stopping-patience",
     title="Stopping after p checks without progress keeps a better state, where labels have noise",
     equation=r"R(\theta_{kept}) < R(\theta_{end})",
     source=Source("observed", "prechelt1998early"),
-    premises=(Premise(NOISY), Premise("there is time to fit the noise", lambda steps, patience: steps > 10 * patience)),
-    breaks=NOISY,
+    premises=(
+        Premise("the labels have noise"),
+        Premise("there is time to fit the noise", lambda steps, patience: steps > 10 * patience),
+    ),
     parameters={"sets": 30, "n": 40, "d": 50, "noise": 1.0, "steps": 600, "patience": 10},
     full={"sets": 60, "n": 80, "d": 100, "steps": 1500},
     judge=ordered(confidence=0.999),

@@ -15,8 +15,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-SCALED = "features are divided by the square root of their number"
-
 
 def problem(n, d, seed):
     """Inputs."""
@@ -46,14 +44,15 @@ def freedom(n, d, widths, ridge, draws, seed, power):
 observed = partial(freedom, power=0.5)  # Divided by the square root of the width.
 control = partial(freedom, power=0.0)  # Not divided.
 
-
 CLAIM = Claim(
     id="effective-complexity-not-param-count",
     title="The effective number of parameters saturates while the width grows a hundredfold",
     equation=r"\mathrm{df} = \mathrm{tr}\, K (K + \alpha I)^{-1}",
     source=Source("derived", "cho2009kernel"),
-    premises=(Premise(SCALED), Premise("many more features than examples", lambda n, widths: min(widths) >= 4 * n)),
-    breaks=SCALED,
+    premises=(
+        Premise("features are divided by the square root of their number"),
+        Premise("many more features than examples", lambda n, widths: min(widths) >= 4 * n),
+    ),
     parameters={"n": 30, "d": 4, "widths": (200, 2000, 10_000), "ridge": 1.0, "draws": 12},
     full={"n": 50, "draws": 20},
     judge=mean_equals(confidence=0.9999),

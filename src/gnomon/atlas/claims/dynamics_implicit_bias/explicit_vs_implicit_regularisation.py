@@ -11,8 +11,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-MORE = "there are more weights than examples"
-
 
 def problem(n, weights, starts, seed):
     """Examples, targets and several starts."""
@@ -56,8 +54,7 @@ CLAIM = Claim(
     title="A penalty makes the end independent of the start; without it the start chooses the solution",
     equation=r"w_\infty = w_0 + X^T (X X^T)^{-1} (y - X w_0)",
     source=Source("derived"),
-    premises=(Premise(MORE, lambda n, weights: weights > n),),
-    breaks=MORE,
+    premises=(Premise("there are more weights than examples", lambda n, weights: weights > n),),
     parameters={"n": 8, "weights": 40, "starts": 3, "penalty": 5.0, "steps": 400},
     full={"n": 20, "weights": 200, "starts": 10, "penalty": 10.0, "steps": 1000},
     judge=equals(within=1e-6, because="the start is forgotten at 5/90 a step, over 400 steps"),

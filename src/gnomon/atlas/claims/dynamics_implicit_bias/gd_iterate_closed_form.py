@@ -13,7 +13,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-PLAIN = "steps without momentum"
 RATES = (0.5, 1.99, 2.01)
 
 
@@ -47,14 +46,12 @@ def iterate(rows, columns, steps, seed, momentum):
 observed = partial(iterate, momentum=0.0)  # Plain steps.
 control = partial(iterate, momentum=0.1)  # A tenth of the last step is repeated.
 
-
 CLAIM = Claim(
     id="gd-iterate-closed-form",
     title="Iterates of gradient descent on least squares are powers of 1 - rate * eigenvalue",
     equation=r"x_k = (I - r A^T A)^k x_0 + r \sum_{l<k} (I - r A^T A)^l A^T b",
     source=Source("derived"),
-    premises=(Premise(PLAIN),),
-    breaks=PLAIN,
+    premises=(Premise("steps without momentum"),),
     parameters={"rows": 30, "columns": 10, "steps": 100},
     full={"rows": 200, "columns": 50, "steps": 500},
     judge=equals(rounding=1_000_000),  # 500 steps of sums of 200 terms

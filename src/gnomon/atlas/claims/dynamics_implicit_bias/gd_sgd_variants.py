@@ -14,8 +14,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-MEAN = "the gradients of a batch are averaged"
-
 
 def problem(n, d, seed):
     """A regression and weights that are not its minimum."""
@@ -47,14 +45,15 @@ def noise(n, d, batches, draws, seed, convention):
 observed = partial(noise, convention=lambda losses: losses.mean(1))  # The mean over the batch.
 control = partial(noise, convention=lambda losses: losses.sum(1))  # The sum over the batch.
 
-
 CLAIM = Claim(
     id="gd-sgd-variants",
     title="The noise of a mini-batch gradient is tr(covariance) / batch size",
     equation=r"E \|g_B - g\|^2 = \mathrm{tr}(\Sigma) / B",
     source=Source("derived", "mccandlish2018empirical"),
-    premises=(Premise(MEAN), Premise("examples are drawn with replacement")),
-    breaks=MEAN,
+    premises=(
+        Premise("the gradients of a batch are averaged"),
+        Premise("examples are drawn with replacement"),
+    ),
     parameters={"n": 100, "d": 5, "batches": (2, 8, 32), "draws": 4000},
     full={"n": 1000, "d": 20, "batches": (1, 4, 16, 64), "draws": 20_000},
     judge=mean_equals(confidence=0.9999, resolution=0.2),

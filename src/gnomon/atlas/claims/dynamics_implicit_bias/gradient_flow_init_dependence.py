@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-FLOW = "the steps are small and have no momentum"
-
 
 def problem(tilts, seed):
     """Tilts small enough for two wells."""
@@ -42,14 +40,12 @@ observed = partial(boundary, momentum=0.0, speed=0.0)  # Plain small steps.
 # Momentum 0.9 and a speed from earlier steps, which carry descent over the top.
 control = partial(boundary, momentum=0.9, speed=0.03)
 
-
 CLAIM = Claim(
     id="gradient-flow-init-dependence",
     title="The end of gradient descent is decided by the side of the saddle on which it starts",
     equation=r"w_0 < w_u \Rightarrow w_\infty < w_u, \quad h'(w_u) = 0, \ h''(w_u) < 0",
     source=Source("derived"),
-    premises=(Premise(FLOW),),
-    breaks=FLOW,
+    premises=(Premise("the steps are small and have no momentum"),),
     parameters={"tilts": 20, "steps": 600},
     full={"tilts": 200, "steps": 3000},
     judge=equals(within=1e-6, because="25 halvings of the interval [-1, 1] end at 6e-8"),

@@ -12,8 +12,6 @@ from scipy.integrate import solve_ivp
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-PLAIN = "steps without momentum"
-
 
 def problem(d, seed):
     """The gradient of the loss (1/2)|u v^T - M|^2 of a two-layer linear network, and a start."""
@@ -49,14 +47,15 @@ def gap(d, time, counts, seed, momentum):
 observed = partial(gap, momentum=0.0)  # Plain steps.
 control = partial(gap, momentum=0.5)  # Momentum 0.5, which doubles the speed.
 
-
 CLAIM = Claim(
     id="gradient-flow-limit",
     title="Gradient descent is within O(step size) of gradient flow",
     equation=r"\|w_{T/r} - w(T)\| = O(r)",
     source=Source("derived"),
-    premises=(Premise(PLAIN), Premise("the loss is smooth")),
-    breaks=PLAIN,
+    premises=(
+        Premise("steps without momentum"),
+        Premise("the loss is smooth"),
+    ),
     parameters={"d": 4, "time": 0.5, "counts": (100, 200, 400, 800)},
     full={"d": 20, "counts": (500, 1000, 2000, 4000, 8000)},
     judge=rate_is(next_order=1.0, label="step size"),

@@ -13,8 +13,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, at_most
 
-SMALL = "the start is very small"
-
 
 def problem(sets, n, share, seed):
     """Matrices of rank 2 and norm 1, and the seen entries."""
@@ -59,14 +57,15 @@ def excess(size, sets, n, share, steps, seed):
 observed = excess  # From a very small start.
 control = partial(excess, size=1.0)  # From factors of the size of the matrix.
 
-
 CLAIM = Claim(
     id="gunasekar-nuclear-conjecture",
     title="Descent on two factors from a very small start fits with the least nuclear norm to within 5 percent",
     equation=r"\|W_{GD}\|_* / \min \|X\|_* \to 1 \ \text{as the start} \to 0",
     source=Source("observed", "gunasekar2017implicit"),
-    premises=(Premise(SMALL, lambda size: size <= 1e-3), Premise("the seen entries are random")),
-    breaks=SMALL,
+    premises=(
+        Premise("the start is very small", lambda size: size <= 1e-3),
+        Premise("the seen entries are random"),
+    ),
     parameters={"sets": 16, "n": 12, "share": 0.6, "size": 1e-5, "steps": 2000},
     full={"sets": 20, "n": 20, "share": 0.5, "size": 1e-6, "steps": 20_000},
     judge=at_most(confidence=0.999),

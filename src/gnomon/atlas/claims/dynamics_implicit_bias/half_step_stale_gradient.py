@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-HALF = "the gradient is half a step old"
-
 
 def predicted():
     """The order of the error of equation (1)."""
@@ -35,14 +33,15 @@ def gap(points, d, rates, age):
 observed = partial(gap, age=0.5)  # Half a step back.
 control = partial(gap, age=1.0)  # A whole step back.
 
-
 CLAIM = Claim(
     id="half-step-stale-gradient",
     title="The modified loss of gradient descent has the gradient of half a step ago",
     equation=r"\nabla C(w + \tfrac{r}{2} \nabla C) = \nabla C + \tfrac{r}{4} \nabla \|\nabla C\|^2 + O(r^2)",
     source=Source("derived", "barrett2021implicit"),
-    premises=(Premise(HALF), Premise("the loss is smooth")),
-    breaks=HALF,
+    premises=(
+        Premise("the gradient is half a step old"),
+        Premise("the loss is smooth"),
+    ),
     parameters={"points": 10, "d": 5, "rates": (0.001, 0.002, 0.004, 0.008)},
     full={"points": 100, "d": 20, "rates": (0.0005, 0.001, 0.002, 0.004, 0.008)},
     judge=rate_is(confidence=0.999, next_order=1.0, label="step size"),

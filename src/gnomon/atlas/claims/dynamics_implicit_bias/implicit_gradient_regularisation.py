@@ -15,8 +15,6 @@ from scipy.integrate import solve_ivp
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-MODIFIED = "the flow is that of the loss with a quarter of the step size times the squared gradient added"
-
 
 def problem(d, seed):
     """Gradient and Hessian of C(w) = |w|^2 / 2 + sum_i cos(<b_i, w> + c_i), and a point."""
@@ -43,14 +41,15 @@ def gap(d, rates, seed, share):
 observed = partial(gap, share=1.0)  # The flow of the modified loss.
 control = partial(gap, share=0.0)  # The flow of the loss itself.
 
-
 CLAIM = Claim(
     id="implicit-gradient-regularisation",
     title="Gradient descent follows the flow of the loss plus (rate/4) |gradient|^2, to third order in the rate",
     equation=r"\dot w = -\nabla (C + \tfrac{r}{4} \|\nabla C\|^2), \quad \text{error } O(r^3) \text{ per step}",
     source=Source("theorem", "barrett2021implicit", "Theorem 3.1"),
-    premises=(Premise(MODIFIED), Premise("the loss is smooth")),
-    breaks=MODIFIED,
+    premises=(
+        Premise("the flow is that of the loss with a quarter of the step size times the squared gradient added"),
+        Premise("the loss is smooth"),
+    ),
     parameters={"d": 5, "rates": (0.0025, 0.005, 0.01, 0.02)},
     full={"d": 20, "rates": (0.001, 0.002, 0.004, 0.008, 0.016)},
     judge=rate_is(next_order=1.0, label="step size"),

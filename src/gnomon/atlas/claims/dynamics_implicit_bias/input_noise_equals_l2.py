@@ -13,8 +13,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-OWN = "the noise of different inputs is independent"
-
 
 def problem(n, d, seed):
     """Examples, targets, positive weights, and the size of the noise of each input."""
@@ -38,14 +36,15 @@ def losses(n, d, draws, seed, shared):
 observed = partial(losses, shared=False)  # Each input has its own noise.
 control = partial(losses, shared=True)  # One random number moves all inputs.
 
-
 CLAIM = Claim(
     id="input-noise-equals-l2",
     title="Input noise adds sum_i w_i^2 s_i^2 to the squared error of a linear unit",
     equation=r"E (w^T (x + \varepsilon) - t)^2 = (w^T x - t)^2 + \sum_i w_i^2 \sigma_i^2",
     source=Source("derived", "bishop1995training"),
-    premises=(Premise(OWN), Premise("the unit is linear")),
-    breaks=OWN,
+    premises=(
+        Premise("the noise of different inputs is independent"),
+        Premise("the unit is linear"),
+    ),
     parameters={"n": 50, "d": 6, "draws": 2000},
     full={"n": 200, "d": 20, "draws": 20_000},
     judge=mean_equals(confidence=0.9999, resolution=0.05),

@@ -12,8 +12,6 @@ import numpy as np
 from gnomon.atlas.check.descent import step_limit
 from gnomon.lab import Claim, Premise, Source, equals
 
-PLAIN = "steps without momentum"
-
 
 def problem(n, d, seed):
     """Examples of a regression with exact targets, and the error at the start."""
@@ -50,14 +48,12 @@ observed = partial(threshold, momentum=0.0, halvings=40)  # Plain steps.
 # Momentum 0.5, which moves the threshold to 2 (1 + 0.5) / l_max.
 control = partial(threshold, momentum=0.5, halvings=40)
 
-
 CLAIM = Claim(
     id="learning-rate-regimes",
     title="Gradient descent diverges from the step size 2 / largest Hessian eigenvalue on",
     equation=r"r < 2 / \lambda_{max}(H)",
     source=Source("derived"),
-    premises=(Premise(PLAIN),),
-    breaks=PLAIN,
+    premises=(Premise("steps without momentum"),),
     parameters={"n": 200, "d": 6, "steps": 400},
     full={"n": 1000, "d": 20, "steps": 2000},
     judge=equals(within=1e-6, because="the bisection ends far below this, and other modes are gone by half time"),

@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SUM = "the step sizes of all schedules have the same sum"
-
 
 def problem(d, seed):
     """A Hessian with eigenvalues from 0.05 to 5, and the minimum."""
@@ -45,14 +43,15 @@ observed = partial(descend, equal=True)  # Schedules with the same sum.
 # Schedules with the same first step size or mean factor, so that step decay has a smaller sum.
 control = partial(descend, equal=False)
 
-
 CLAIM = Claim(
     id="learning-rate-schedule-implicit-l2",
     title="Schedules with the same sum of step sizes give the same weights: the implicit penalty is 1 / sum",
     equation=r"w = (1 - e^{-\lambda S}) w^*, \quad S = \sum_t r_t, \quad \alpha = 1 / S",
     source=Source("derived"),
-    premises=(Premise(SUM), Premise("the loss is quadratic and each step is far below 2 / largest eigenvalue")),
-    breaks=SUM,
+    premises=(
+        Premise("the step sizes of all schedules have the same sum"),
+        Premise("the loss is quadratic and each step is far below 2 / largest eigenvalue"),
+    ),
     parameters={"d": 20, "total": 2.0, "steps": 1000},
     full={"d": 100, "steps": 10_000},
     judge=equals(within=1e-3, because="0.27 sum r^2 / S^2 by (1), and sum r^2 <= 2.5 S^2 / 1000"),

@@ -22,8 +22,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-SHARED = "the layers are circular convolutions of full width"
-
 
 def problem(n, d, seed):
     """Examples times their labels: a wave of one frequency each, of random phase and its own size, and small noise."""
@@ -98,8 +96,10 @@ CLAIM = Claim(
     title="A linear network of L convolutions ends at a stationary point of the 2/L-norm of its spectrum",
     equation=r"\min \|\hat\beta\|_{2/L}, \ y_i \beta \cdot x_i \ge 1: \ |\hat g_k| |\hat\beta_k|^{1 - 2/L} = c",
     source=Source("theorem", "gunasekar2018implicit"),
-    premises=(Premise(SHARED), Premise("the loss goes to zero")),
-    breaks=SHARED,
+    premises=(
+        Premise("the layers are circular convolutions of full width"),
+        Premise("the loss goes to zero"),
+    ),
     parameters={"n": 3, "d": 8, "steps": 300, "growth": 0.05},
     full={"n": 4, "d": 16, "steps": 1500, "growth": 0.01},
     judge=bounded_by("above"),

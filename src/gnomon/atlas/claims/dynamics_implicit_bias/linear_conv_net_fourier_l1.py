@@ -14,8 +14,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SHARED = "the layers are circular convolutions of full width"
-
 
 def problem(n, d, seed):
     """Examples times their labels: a wave of one frequency each, of random phase, and noise of a third of its size."""
@@ -57,14 +55,15 @@ def least(convolution, n, d, steps, seed):
 observed = partial(least, convolution=True)  # Two convolutions.
 control = partial(least, convolution=False)  # Two fully connected layers.
 
-
 CLAIM = Claim(
     id="linear-conv-net-fourier-l1",
     title="A linear network of two convolutions has the least l1 norm of the spectrum",
     equation=r"\beta_t / \|\beta_t\| \to \arg\min \|\hat\beta\|_1, \quad y_i \langle \beta, x_i \rangle \ge 1",
     source=Source("theorem", "gunasekar2018implicit"),
-    premises=(Premise(SHARED), Premise("the loss goes to zero")),
-    breaks=SHARED,
+    premises=(
+        Premise("the layers are circular convolutions of full width"),
+        Premise("the loss goes to zero"),
+    ),
     parameters={"n": 3, "d": 8, "steps": 4000},
     full={"n": 4, "d": 16, "steps": 30_000},
     judge=equals(within=0.02, because="the norm is about 5, and errs by ln n over a margin of a thousand"),

@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-CONNECTED = "the layers are fully connected"
-
 
 def problem(n, d, seed):
     """Examples times their labels, orthogonal and of different lengths, fewer than dimensions."""
@@ -70,11 +68,10 @@ CLAIM = Claim(
     equation=r"\beta_t / \|\beta_t\| \to \beta^* / \|\beta^*\|, \ \beta^* = \min \|\beta\|_2, \ y \beta \cdot x \ge 1",
     source=Source("theorem", "gunasekar2018implicit"),
     premises=(
-        Premise(CONNECTED),
+        Premise("the layers are fully connected"),
         Premise("the loss goes to zero"),
         Premise("fewer examples than dimensions", lambda n, d: n < d),
     ),
-    breaks=CONNECTED,
     parameters={"n": 4, "d": 8, "steps": 3000},
     full={"n": 6, "d": 16, "steps": 20_000},
     judge=equals(within=0.02, because="the direction errs like ln n / |b|, and |b| exceeds 1000 margins"),

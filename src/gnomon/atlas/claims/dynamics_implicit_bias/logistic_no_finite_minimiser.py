@@ -13,8 +13,6 @@ from scipy.optimize import nnls
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SEPARABLE = "a plane through the origin separates the classes"
-
 
 def problem(n, d, seed):
     """Examples times their label: all on one side of a plane, with a margin."""
@@ -64,8 +62,10 @@ CLAIM = Claim(
     title="On separable data the weights of logistic regression grow like ln(time) / margin",
     equation=r"\frac{d \|w\|}{d \ln t} \to \frac{1}{\gamma}",
     source=Source("theorem", "soudry2018implicit", "Theorem 3"),
-    premises=(Premise(SEPARABLE), Premise("the steps are small: gradient flow")),
-    breaks=SEPARABLE,
+    premises=(
+        Premise("a plane through the origin separates the classes"),
+        Premise("the steps are small: gradient flow"),
+    ),
     parameters={"n": 20, "d": 3, "steps": 4000},
     full={"n": 100, "d": 5, "steps": 100_000},
     judge=equals(within=0.05, because="the next order is 1 / ln(time), with ln(time) in the hundreds"),

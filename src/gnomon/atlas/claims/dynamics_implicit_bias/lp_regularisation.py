@@ -9,8 +9,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-ORTHONORMAL = "the polynomials are orthonormal on the points"
-
 
 def problem(n, degree, seed):
     """Monomials on points of [-1, 1], and noisy values of a wave."""
@@ -69,8 +67,7 @@ CLAIM = Claim(
     title="An L1 penalty gives exact zeros, more of them the larger it is; an L2 penalty gives none",
     equation=r"a_j = \mathrm{sign}(c_j) \max(|c_j| - r/2, 0) \quad (p = 1), \qquad a_j = c_j / (1 + r) \quad (p = 2)",
     source=Source("derived", "tibshirani1996regression"),
-    premises=(Premise(ORTHONORMAL),),
-    breaks=ORTHONORMAL,
+    premises=(Premise("the polynomials are orthonormal on the points"),),
     parameters={"n": 40, "degree": 6, "penalties": (0.1, 1.0, 3.0)},
     full={"n": 200, "degree": 10},
     judge=equals(rounding=1_000_000),  # two passes of Gram and Schmidt on monomials of condition below 1e4

@@ -16,9 +16,6 @@ from torch.func import jacrev
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-FITTED = "all examples are fitted exactly"
-
-
 MOVES = 10
 
 
@@ -66,14 +63,15 @@ def directions(n, hidden, steps):
 observed = directions  # After training.
 control = partial(directions, steps=0)  # At the start, before any training.
 
-
 CLAIM = Claim(
     id="many-global-minima",
     title="Where n examples are fitted exactly, only n directions of the weights have curvature",
     equation=r"\mathrm{rank}\, H = n, \quad H = \tfrac{2}{n} J^T J",
     source=Source("derived"),
-    premises=(Premise(FITTED), Premise("more weights than examples", lambda n, hidden: 4 * hidden > n)),
-    breaks=FITTED,
+    premises=(
+        Premise("all examples are fitted exactly"),
+        Premise("more weights than examples", lambda n, hidden: 4 * hidden > n),
+    ),
     parameters={"n": 10, "hidden": 16, "steps": 60},
     full={"n": 12, "hidden": 40, "steps": 100},
     judge=equals(rounding=1),

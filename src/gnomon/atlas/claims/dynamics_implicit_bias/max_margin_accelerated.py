@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-LOGARITHM = "the gradient is divided by the loss"
-
 
 def problem(sets, n, seed):
     """Sets of examples times their label: the support vectors (1/2, a), (1/2, -b) make the largest margin 1/2."""
@@ -44,14 +42,15 @@ def gaps(sets, n, times, seed, divide):
 observed = partial(gaps, divide=True)  # Gradient of ln L.
 control = partial(gaps, divide=False)  # Gradient of L.
 
-
 CLAIM = Claim(
     id="max-margin-accelerated",
     title="Gradient descent on the logarithm of the loss reaches the largest margin like 1/t",
     equation=r"\gamma^* - \gamma(w_t) = O(1 / t)",
     source=Source("theorem", "ji2021characterizing"),
-    premises=(Premise(LOGARITHM), Premise("a plane through the origin separates the classes")),
-    breaks=LOGARITHM,
+    premises=(
+        Premise("the gradient is divided by the loss"),
+        Premise("a plane through the origin separates the classes"),
+    ),
     parameters={"sets": 12, "n": 10, "times": (1000, 2000, 4000, 8000)},
     full={"sets": 20, "n": 30, "times": (4000, 8000, 16_000, 32_000, 64_000)},
     judge=rate_is(confidence=0.999, within=0.1, because="weights not of support vectors fade slowly", label="steps"),

@@ -14,8 +14,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-TAIL = "the loss has an exponential tail"
-
 
 def problem(sets, n, seed):
     """Examples times their label: with support vectors (1/2, a) and (1/2, -b) the largest margin is along (1, 0)."""
@@ -50,14 +48,15 @@ def angles(power, sets, n, steps, rate, seed):
 observed = partial(angles, power=None)  # The exponential loss.
 control = partial(angles, power=2.0)  # A loss whose tail is the power -2.
 
-
 CLAIM = Claim(
     id="max-margin-gd",
     title="Descent on the logistic or exponential loss turns to the largest margin like 1 / ln t",
     equation=r"\angle(w_t, w^*) \sim c / \ln t",
     source=Source("theorem", "soudry2018implicit"),
-    premises=(Premise(TAIL), Premise("a plane through the origin separates the classes")),
-    breaks=TAIL,
+    premises=(
+        Premise("the loss has an exponential tail"),
+        Premise("a plane through the origin separates the classes"),
+    ),
     parameters={"sets": 12, "n": 10, "steps": 5000, "rate": 0.1},
     full={"sets": 40, "n": 30, "steps": 25_000, "rate": 0.02},
     judge=rate_is(confidence=0.999, within=0.1, because="ln t has corrections ln ln t / ln t of 5 %", label="ln t"),

@@ -14,8 +14,6 @@ import numpy as np
 from gnomon.atlas.check.descent import margin_growth
 from gnomon.lab import Claim, Premise, Source, monotone_in
 
-DEGREE = "the output is homogeneous of degree 2 in the trained weights"
-
 
 def problem(n, width, seed):
     """Points on a circle whose classes alternate between quadrants, and a start of the network."""
@@ -57,14 +55,15 @@ def path(n, width, steps, seed, both):
 observed = partial(path, both=True)  # Both layers are trained.
 control = partial(path, both=False)  # Only the first layer is trained, in which the output has degree 1.
 
-
 CLAIM = Claim(
     id="max-margin-homogeneous",
     title="The smoothed margin of a homogeneous network only grows once all examples are fitted",
     equation=r"\frac{d}{dt} \frac{-\ln L(w)}{\|w\|^2} \ge 0 \quad \text{where } L(w) < 1",
     source=Source("theorem", "lyu2020gradient", "Theorem 4.1"),
-    premises=(Premise(DEGREE), Premise("the steps are small: gradient flow")),
-    breaks=DEGREE,
+    premises=(
+        Premise("the output is homogeneous of degree 2 in the trained weights"),
+        Premise("the steps are small: gradient flow"),
+    ),
     parameters={"n": 12, "width": 30, "steps": 2000},
     full={"n": 30, "width": 100, "steps": 20_000},
     judge=monotone_in("time"),

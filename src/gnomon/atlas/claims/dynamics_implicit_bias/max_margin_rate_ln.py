@@ -14,8 +14,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-ZERO = "the flow starts at zero"
-
 
 def problem(n, seed):
     """Examples times their label in the unit disk: the support vectors (g, a), (g, -b) make the largest margin g."""
@@ -51,14 +49,15 @@ observed = partial(gaps, start=0.0)  # From zero.
 # From large weights that do not separate the classes; a margin below 0.15 would hide them by e^20.
 control = partial(gaps, start=500.0)
 
-
 CLAIM = Claim(
     id="max-margin-rate-ln",
     title="Gradient flow reaches the largest margin to within ln n / ln t, nearly",
     equation=r"\tilde\gamma \ge \gamma^* - \ln n / (\ln t + \ln(2 n \gamma^{*2}) - 2 \ln\ln(2 t n e \gamma^{*2}))",
     source=Source("theorem", "ji2021characterizing"),
-    premises=(Premise(ZERO), Premise("all inputs are in the unit ball, and a plane separates the classes")),
-    breaks=ZERO,
+    premises=(
+        Premise("the flow starts at zero"),
+        Premise("all inputs are in the unit ball, and a plane separates the classes"),
+    ),
     parameters={"n": 20, "step": 0.05},
     full={"n": 100, "step": 0.005},
     judge=bounded_by("above"),

@@ -9,8 +9,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SHORTEST = "of all solutions the shortest is taken"
-
 
 def problem(rows, columns, seed):
     """A wide matrix and one solution of the system A x = y."""
@@ -42,8 +40,10 @@ CLAIM = Claim(
     title="The shortest solution of a wide linear system is A^T (A A^T)^-1 y",
     equation=r"x_s = A^T (A A^T)^{-1} y, \quad \|x\|^2 = \|x_s\|^2 + \|x - x_s\|^2",
     source=Source("derived"),
-    premises=(Premise(SHORTEST), Premise("more unknowns than equations", lambda rows, columns: columns > rows)),
-    breaks=SHORTEST,
+    premises=(
+        Premise("of all solutions the shortest is taken"),
+        Premise("more unknowns than equations", lambda rows, columns: columns > rows),
+    ),
     parameters={"rows": 10, "columns": 40},
     full={"rows": 100, "columns": 400},
     judge=equals(rounding=100_000),  # sums of up to 400 terms, and A A^T with a condition number below 100

@@ -13,8 +13,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-GRADIENT = "each step is a multiple of the gradient"
-
 
 def problem(rows, columns, seed):
     """A wide matrix, a right side and a start."""
@@ -43,14 +41,15 @@ def descend(rows, columns, steps, seed, scale):
 observed = partial(descend, scale=lambda place: 1.0 + 0 * place)  # One step size for all coordinates.
 control = partial(descend, scale=lambda place: 1.0 - place / 2)  # Smaller step sizes for later coordinates.
 
-
 CLAIM = Claim(
     id="min-norm-gd",
     title="Gradient descent ends at the solution nearest to its start",
     equation=r"x_\infty = (I - V V^T) x_0 + V S^{-1} U^T b",
     source=Source("derived"),
-    premises=(Premise(GRADIENT), Premise("more unknowns than equations", lambda rows, columns: columns > rows)),
-    breaks=GRADIENT,
+    premises=(
+        Premise("each step is a multiple of the gradient"),
+        Premise("more unknowns than equations", lambda rows, columns: columns > rows),
+    ),
     parameters={"rows": 5, "columns": 40, "steps": 1000},
     full={"rows": 10, "columns": 200, "steps": 3000},
     judge=equals(within=1e-7, because="what is left of the slowest mode after the steps"),

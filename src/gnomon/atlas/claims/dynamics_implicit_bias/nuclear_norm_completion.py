@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-ENOUGH = "enough entries are seen"
-
 
 def problem(sets, n, share, seed):
     """Matrices of rank one with no large entry and of norm 1, and which entries are seen."""
@@ -52,10 +50,9 @@ CLAIM = Claim(
     equation=r"W = \arg\min \|X\|_* \ \text{with}\ X_{ij} = W_{ij}, \ (i, j) \in \Omega",
     source=Source("theorem", "candes2009exact"),
     premises=(
-        Premise(ENOUGH, lambda n, share: share * n > 4),
+        Premise("enough entries are seen", lambda n, share: share * n > 4),
         Premise("no entry of the singular vectors is much larger than the others"),
     ),
-    breaks=ENOUGH,
     parameters={"sets": 5, "n": 15, "share": 0.65, "few": 0.1, "steps": 250},
     full={"sets": 20, "n": 30, "share": 0.5, "few": 0.05, "steps": 1500},
     judge=equals(within=1e-6, because="the splitting converges linearly and has as many steps as that takes"),

@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SUM = "the squared errors are summed, not averaged"
-
 
 def problem(n, d, seed):
     """Examples and noisy targets."""
@@ -55,8 +53,7 @@ CLAIM = Claim(
     title="Ridge regression adds the penalty to the diagonal of the Gram matrix",
     equation=r"w(\alpha) = (X^T X + \alpha I)^{-1} X^T y",
     source=Source("derived", "hoerl1970ridge"),
-    premises=(Premise(SUM),),
-    breaks=SUM,
+    premises=(Premise("the squared errors are summed, not averaged"),),
     parameters={"n": 40, "d": 5, "penalties": (0.1, 1.0, 10.0, 100.0), "steps": 300},
     full={"n": 500, "d": 50, "steps": 1000},
     judge=equals(within=1e-8, because="what is left of the slowest mode, of rate 1/5 or more, over 300 steps"),

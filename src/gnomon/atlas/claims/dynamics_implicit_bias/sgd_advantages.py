@@ -9,8 +9,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, at_most
 
-SMALL = "a batch is much smaller than the data"
-
 
 def problem(sets, n, d, seed):
     """Sets of two classes with noisy labels, for logistic regression."""
@@ -63,8 +61,7 @@ CLAIM = Claim(
     title="SGD needs at most a third of the gradients of full-batch descent",
     equation=r"N_{SGD} / N_{GD} \le 1/3",
     source=Source("observed"),
-    premises=(Premise(SMALL, lambda n, batch: 20 * batch <= n),),
-    breaks=SMALL,
+    premises=(Premise("a batch is much smaller than the data", lambda n, batch: 20 * batch <= n),),
     parameters={"sets": 8, "n": 1000, "d": 5, "batch": 20},
     full={"sets": 20, "n": 5000},
     judge=at_most(),

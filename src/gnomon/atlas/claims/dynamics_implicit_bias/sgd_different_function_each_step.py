@@ -13,8 +13,6 @@ from torch.nn import functional
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-UNIFORM = "every example is drawn with the same chance"
-
 
 def problem(n, d, seed):
     """Two classes, and the weights of a logistic regression."""
@@ -42,14 +40,12 @@ def gradients(n, d, batch, draws, seed, weights):
 observed = partial(gradients, weights=torch.ones_like)  # Uniform draws.
 control = partial(gradients, weights=lambda y: 1 + 2 * y)  # The rarer class is drawn three times as often.
 
-
 CLAIM = Claim(
     id="sgd-different-function-each-step",
     title="Batches descend different functions whose mean is the loss",
     equation=r"E\, \nabla C_B(w) = \nabla C(w)",
     source=Source("derived", "robbins1951stochastic"),
-    premises=(Premise(UNIFORM),),
-    breaks=UNIFORM,
+    premises=(Premise("every example is drawn with the same chance"),),
     parameters={"n": 200, "d": 4, "batch": 8, "draws": 4000},
     full={"n": 2000, "d": 10, "draws": 20_000},
     judge=mean_equals(confidence=0.9999, resolution=0.2),

@@ -14,8 +14,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-NOISE = "every step has noise"
-
 
 def problem(sharp, flat):
     """A loss with minima of depth zero at -1 and 1, the smooth minimum of two parabolas, and its top in between."""
@@ -47,14 +45,15 @@ def shares(sharp, flat, temperature, walkers, steps, rate, seed):
 observed = shares  # With noise.
 control = partial(shares, temperature=0.0)  # Without noise, as with full batches.
 
-
 CLAIM = Claim(
     id="sgd-flat-minima",
     title="Noisy descent prefers the flat one of two equally deep minima",
     equation=r"P(\text{flat}) = \int_{flat} e^{-h/T} / \int e^{-h/T} \approx \sqrt{h_s} / (\sqrt{h_s} + \sqrt{h_f})",
     source=Source("derived", "keskar2017large"),
-    premises=(Premise(NOISE), Premise("steps are small against 1 / curvature", lambda sharp, rate: sharp * rate < 0.2)),
-    breaks=NOISE,
+    premises=(
+        Premise("every step has noise"),
+        Premise("steps are small against 1 / curvature", lambda sharp, rate: sharp * rate < 0.2),
+    ),
     parameters={"sharp": 20.0, "flat": 2.0, "temperature": 1.5, "walkers": 100, "steps": 2500, "rate": 0.004},
     full={"walkers": 400, "steps": 6000, "rate": 0.002},
     judge=mean_equals(confidence=0.9999, within=0.04, because="the temperature errs by rate * curvature / 2 in a well"),

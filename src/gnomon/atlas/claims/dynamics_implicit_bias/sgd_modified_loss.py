@@ -16,8 +16,6 @@ from scipy.linalg import expm
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-SPREAD = "the regularizer holds the spread of the batch gradients as well as the gradient itself"
-
 
 def problem(d, batches, seed):
     """For each batch the loss (1/2)(w - a_k)^T H_k (w - a_k), and a start."""
@@ -56,14 +54,15 @@ def gap(d, batches, rates, seed, spread):
 observed = partial(gap, spread=True)  # The flow of equation (1).
 control = partial(gap, spread=False)  # The flow of C + (r/4)|g|^2, which is right for full batches.
 
-
 CLAIM = Claim(
     id="sgd-modified-loss",
     title="SGD follows the flow of the loss plus (rate/4) times the mean squared batch gradient",
     equation=r"\tilde C = C + \frac{r}{4 m} \sum_k \|\nabla C_k\|^2",
     source=Source("theorem", "smith2021origin", "Equation 1"),
-    premises=(Premise(SPREAD), Premise("batches come in random order, each once an epoch")),
-    breaks=SPREAD,
+    premises=(
+        Premise("the regularizer holds the spread of the batch gradients as well as the gradient itself"),
+        Premise("batches come in random order, each once an epoch"),
+    ),
     parameters={"d": 4, "batches": 4, "rates": (0.001, 0.002, 0.004, 0.008)},
     full={"d": 10, "batches": 5, "rates": (0.0005, 0.001, 0.002, 0.004, 0.008)},
     judge=rate_is(next_order=1.0, label="step size"),

@@ -15,8 +15,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, at_most
 
-STOPPED = "training stops at the best validation error"
-
 
 def problem(n, seed):
     """Digits with 20 percent wrong labels for training, and others for validation."""
@@ -61,14 +59,15 @@ def gaps(stop, n, nets, width, steps, seed):
 observed = partial(gaps, stop=True)  # Stopped.
 control = partial(gaps, stop=False)  # Trained to the end.
 
-
 CLAIM = Claim(
     id="signal-before-noise",
     title="True labels are learned before wrong ones: at the best moment to stop, the gap is over 30 points",
     equation=r"A_{true} - A_{wrong} \ge 0.3",
     source=Source("observed", "arpit2017closer"),
-    premises=(Premise(STOPPED), Premise("the network can fit all labels", lambda n, width: width >= n / 4)),
-    breaks=STOPPED,
+    premises=(
+        Premise("training stops at the best validation error"),
+        Premise("the network can fit all labels", lambda n, width: width >= n / 4),
+    ),
     parameters={"n": 200, "nets": 4, "width": 100, "steps": 100},
     full={"n": 400, "nets": 6, "width": 200, "steps": 200},
     judge=at_most(confidence=0.99),

@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-SUMMED = "the loss is summed over the examples"
-
 
 def problem(n, d, width, draws, seed):
     """Examples with labels, and the weights of many two-layer ReLU networks, homogeneous of degree 2."""
@@ -53,8 +51,10 @@ CLAIM = Claim(
     title="The smoothed margin is below the margin by at most ln n / |w|^L",
     equation=r"\gamma - \ln n / \|w\|^L \le \tilde\gamma \le \gamma",
     source=Source("derived", "lyu2020gradient"),
-    premises=(Premise(SUMMED), Premise("the network is homogeneous in its weights")),
-    breaks=SUMMED,
+    premises=(
+        Premise("the loss is summed over the examples"),
+        Premise("the network is homogeneous in its weights"),
+    ),
     parameters={"n": 10, "d": 4, "width": 5, "draws": 2000},
     full={"n": 50, "width": 20, "draws": 10_000},
     judge=bounded_by("above", rounding=10_000),

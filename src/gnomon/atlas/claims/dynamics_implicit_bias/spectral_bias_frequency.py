@@ -14,7 +14,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-PLAIN = "the input is the point of the circle, with no features added"
 FREQUENCIES = np.array([1, 2, 4])
 
 
@@ -59,14 +58,15 @@ def times(features, n, width, nets, size, rate, seed):
 observed = partial(times, features=1)  # The point of the circle is the input.
 control = partial(times, features=8)  # The input has cosines and sines of all frequencies up to 8, of one size.
 
-
 CLAIM = Claim(
     id="spectral-bias-frequency",
     title="A network learns low frequencies first, each in the time that its kernel tells",
     equation=r"t_k = \ln 2 / \lambda_k, \quad \lambda_k = \hat K(k) \sim k^{-2}",
     source=Source("theorem", "basri2019convergence"),
-    premises=(Premise(PLAIN), Premise("the network is wide", lambda width: width >= 256)),
-    breaks=PLAIN,
+    premises=(
+        Premise("the input is the point of the circle, with no features added"),
+        Premise("the network is wide", lambda width: width >= 256),
+    ),
     parameters={"n": 32, "width": 400, "nets": 6, "size": 0.1, "rate": 0.3},
     full={"n": 64, "width": 2000, "nets": 12},
     judge=mean_equals(within=0.02, because="directions one in a sector, weights that move by size m^-1/2"),

@@ -17,8 +17,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, ordered
 
-FEATURES = "the second network sees cosines and sines of random frequencies"
-
 
 def predicted():
     """From the smallest to the largest error of the high frequency."""
@@ -68,14 +66,15 @@ def errors(scales, nets, width, n, steps):
 observed = partial(errors, scales=(0.0, 4.0))  # A plain network, and one with features.
 control = partial(errors, scales=(0.0, 0.0))  # Two plain networks.
 
-
 CLAIM = Claim(
     id="spectral-bias-pinn",
     title="A physics-informed network misses the high frequency of the solution; Fourier features find it",
     equation=r"e_{k=8}^{Fourier} < \tfrac13 e_{k=8}^{plain}",
     source=Source("observed", "wang2021eigenvector"),
-    premises=(Premise(FEATURES), Premise("training is short")),
-    breaks=FEATURES,
+    premises=(
+        Premise("the second network sees cosines and sines of random frequencies"),
+        Premise("training is short"),
+    ),
     parameters={"nets": 6, "width": 24, "n": 40, "steps": 120},
     full={"nets": 8, "width": 32, "n": 64, "steps": 300},
     judge=ordered(),

@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-QUADRATIC = "the loss is quadratic up to its minimum"
-
 
 def problem(n, d, seed):
     """Examples with columns of different size, and the weights that give the targets exactly."""
@@ -40,14 +38,12 @@ observed = partial(descend, slope=lambda r: r)  # Half the squared residual.
 # log cosh of the residual, which has the same minimum and the same Hessian there.
 control = partial(descend, slope=np.tanh)
 
-
 CLAIM = Claim(
     id="weight-decay-hessian-shrinkage",
     title="Weight decay shrinks the weights by l / (l + a) along each eigenvector of the Hessian",
     equation=r"\tilde w = (H + \alpha I)^{-1} H w^*",
     source=Source("derived", "krogh1992simple"),
-    premises=(Premise(QUADRATIC),),
-    breaks=QUADRATIC,
+    premises=(Premise("the loss is quadratic up to its minimum"),),
     parameters={"n": 60, "d": 8, "decay": 0.2, "steps": 1000},
     full={"n": 1000, "d": 30, "steps": 3000},
     judge=equals(within=1e-8, because="what is left of the slowest mode: rate * decay >= 1/40, over 1000 steps"),

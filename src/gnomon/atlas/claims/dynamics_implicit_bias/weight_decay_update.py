@@ -59,7 +59,6 @@ CLAIM = Claim(
     equation=r"w \leftarrow (1 - r \alpha) w - r \nabla J(w)",
     source=Source("derived"),
     premises=(Premise(SGD),),
-    breaks=SGD,
     parameters={"n": 30, "d": 6, "steps": 10, "rate": 0.1, "decay": 0.5},
     full={"n": 1000, "d": 100, "steps": 100},
     judge=equals(rounding=100_000),  # 100 steps of sums of 1000 terms

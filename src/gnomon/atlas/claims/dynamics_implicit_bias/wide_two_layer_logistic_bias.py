@@ -15,8 +15,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, ordered
 
-FEW = "the labels depend on few directions"
-
 
 def problem(n, d, few, seed):
     """Points of the cube [-1, 1]^d; labels are the sign of a product of two inputs, or whether a point is far out."""
@@ -61,14 +59,15 @@ observed = partial(errors, few=True)  # Labels of two inputs.
 # Labels of all inputs alike: whether |x| is above its mean square, which has no few directions to find.
 control = partial(errors, few=False)
 
-
 CLAIM = Claim(
     id="wide-two-layer-logistic-bias",
     title="Trained hidden units find few relevant directions among many; a trained output layer does not",
     equation=r"E_{both\ layers} + 0.05 < E_{output\ layer}",
     source=Source("observed", "chizat2020implicit"),
-    premises=(Premise(FEW), Premise("the network is wide", lambda width, d: width >= 5 * d)),
-    breaks=FEW,
+    premises=(
+        Premise("the labels depend on few directions"),
+        Premise("the network is wide", lambda width, d: width >= 5 * d),
+    ),
     parameters={"sets": 4, "n": 256, "d": 12, "width": 100, "steps": 200},
     full={"sets": 8, "n": 300, "d": 15, "width": 200, "steps": 400},
     judge=ordered(),

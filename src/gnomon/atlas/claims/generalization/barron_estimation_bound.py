@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-TAIL = "the tail of the target falls as 1 / P"
-
 
 def predicted():
     """Slope one half, equation (1)."""
@@ -39,14 +37,12 @@ def best(power, sizes, most, repetitions, seed):
 observed = partial(best, power=1.0)  # A tail of 1 / P.
 control = partial(best, power=3.0)  # A smoother target, whose tail falls as 1 / P^3: fewer features are enough.
 
-
 CLAIM = Claim(
     id="barron-estimation-bound",
     title="With error 1 / P + P / n, the best number of features grows as the root of the examples",
     equation=r"O(C^2/P) + O(DP/n \log n), \quad P^* \propto \sqrt n",
     source=Source("theorem", "barron1994approximation"),
-    premises=(Premise(TAIL),),
-    breaks=TAIL,
+    premises=(Premise("the tail of the target falls as 1 / P"),),
     parameters={"sizes": (200, 800, 3200, 12_800), "most": 250, "repetitions": 10},
     judge=rate_is(within=0.05, because="the best P is a whole number", label="examples"),
     remark="Often printed with P and n exchanged. The logarithm of the bound is not seen in this model.",

@@ -12,7 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-FRESH = "test labels have noise of their own"
 NOISE = 0.3
 
 
@@ -46,14 +45,12 @@ def errors(n, degrees, repetitions, seed, fresh):
 observed = partial(errors, fresh=1.0)  # Fresh noise in the test labels.
 control = partial(errors, fresh=0.0)  # Test labels without noise: the last term is missing.
 
-
 CLAIM = Claim(
     id="bias-variance-classical",
     title="Test error is squared bias plus variance plus noise",
     equation=r"E(\hat f - y)^2 = \mathrm{bias}^2 + \mathrm{variance} + \sigma^2",
     source=Source("theorem", "hastie2009elements", "7.3"),
-    premises=(Premise(FRESH),),
-    breaks=FRESH,
+    premises=(Premise("test labels have noise of their own"),),
     parameters={"n": 20, "degrees": (0, 1, 3, 5, 9), "repetitions": 300},
     full={"repetitions": 3000},
     judge=mean_equals(confidence=0.9999),

@@ -12,8 +12,6 @@ import torch
 from gnomon.decisions.temperature import distillation_loss
 from gnomon.lab import Claim, Premise, Source, equals
 
-CENTERED = "logits are centered"
-
 
 def problem(classes, seed, centered):
     """Of teacher and student."""
@@ -52,8 +50,10 @@ CLAIM = Claim(
     title="At high temperature distillation matches logits",
     equation=r"\partial\ell/\partial G = (G - F)/(kT^2)",
     source=Source("theorem", "hinton2015distilling"),
-    premises=(Premise(CENTERED), Premise("the temperature is high", lambda t: t >= 50)),
-    breaks=CENTERED,
+    premises=(
+        Premise("logits are centered"),
+        Premise("the temperature is high", lambda t: t >= 50),
+    ),
     parameters={"classes": 10, "t": 1000.0},
     judge=equals(within=0.02, because="the next order in 1 / T"),
     remark="Often printed with the opposite sign, and called a difference of logits at every temperature.",

@@ -9,8 +9,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-SAME = "both laws live on the same points"
-
 
 def problem(points, cases, seed):
     """Random laws and numbers; in every other case q is the tilted law."""
@@ -45,8 +43,7 @@ CLAIM = Claim(
     title="Changing the law of an average costs the divergence",
     equation=r"E_q X \le \mathrm{KL}(q|p) + \log E_p e^X",
     source=Source("theorem", "catoni2007pac"),
-    premises=(Premise(SAME),),
-    breaks=SAME,
+    premises=(Premise("both laws live on the same points"),),
     parameters={"points": 6, "cases": 100},
     judge=bounded_by("above", tight=1 - 1e-9),
 )

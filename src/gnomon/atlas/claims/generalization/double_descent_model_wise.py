@@ -15,7 +15,6 @@ import numpy as np
 from gnomon.bounds.double_descent import isotropic_risk
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-LEAST = "of all solutions the one of least norm is taken"
 NOISE = 0.5
 
 
@@ -50,14 +49,15 @@ def minimum_norm_inverse(x):
 observed = partial(risks, away=False, targets=8)  # The solution of least norm.
 control = partial(risks, away=True, targets=8)  # Another interpolating solution.
 
-
 CLAIM = Claim(
     id="double-descent-model-wise",
     title="Test error peaks where parameters are as many as examples, and falls again beyond",
     equation=r"\sigma^2\frac{p}{n-p-1}, \quad r^2(1-\frac np) + \sigma^2\frac{n}{p-n-1}",
     source=Source("theorem", "hastie2022surprises"),
-    premises=(Premise(LEAST), Premise("isotropic Gaussian rows")),
-    breaks=LEAST,
+    premises=(
+        Premise("of all solutions the one of least norm is taken"),
+        Premise("isotropic Gaussian rows"),
+    ),
     parameters={"n": 40, "sizes": (8, 20, 30, 54, 80, 160), "repetitions": 300},
     full={"n": 100, "sizes": (20, 50, 80, 90, 110, 125, 200, 400, 800), "repetitions": 200},
     judge=mean_equals(confidence=0.9999),

@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, ordered
 
-NOISY = "labels hold what the model cannot express"
-
 
 def predicted():
     """The order (1)."""
@@ -36,14 +34,12 @@ def sizes(noise, n, repetitions, seed):
 observed = partial(sizes, noise=1.0)  # Labels are noise.
 control = partial(sizes, noise=0.0)  # Labels are made by weights of one size: the more of them, the larger their norm.
 
-
 CLAIM = Claim(
     id="double-descent-three-cases",
     title="Weights are largest where parameters are as many as examples",
     equation=r"\|w\|_{p \ll n} < \|w\|_{p \gg n} < \|w\|_{p = n}",
     source=Source("observed", "belkin2019reconciling"),
-    premises=(Premise(NOISY),),
-    breaks=NOISY,
+    premises=(Premise("labels hold what the model cannot express"),),
     parameters={"n": 30, "repetitions": 20},
     judge=ordered(confidence=0.99),
 )

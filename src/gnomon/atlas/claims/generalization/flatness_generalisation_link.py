@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-QUADRATIC = "the loss is quadratic around the minimum"
-
 
 def problem(d, seed):
     """A random positive matrix."""
@@ -41,14 +39,12 @@ def radius(power, d, tolerance, draws, seed):
 observed = partial(radius, power=1.0)  # A quadratic loss.
 control = partial(radius, power=2.0)  # A loss of fourth order.
 
-
 CLAIM = Claim(
     id="flatness-generalisation-link",
     title="The noise that a minimum bears measures its flatness",
     equation=r"\sigma^2 = 2\,\mathrm{tol}/\mathrm{tr} H",
     source=Source("derived", "dziugaite2017computing"),
-    premises=(Premise(QUADRATIC),),
-    breaks=QUADRATIC,
+    premises=(Premise("the loss is quadratic around the minimum"),),
     parameters={"d": 12, "tolerance": 0.01, "draws": 20},
     judge=equals(within=1e-10, because="the mean over an orthogonal set of noise is the trace, to rounding"),
 )

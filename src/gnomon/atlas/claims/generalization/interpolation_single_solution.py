@@ -13,8 +13,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-SPECIFIED = "the target is a function of the features"
-
 
 def predicted():
     """Slope one in the variance of the noise, equation (1)."""
@@ -35,14 +33,12 @@ observed = partial(risks, missing=0.0)  # The target is a function of the featur
 # A part of the target, of variance one, is not among the features: it acts as noise that stays.
 control = partial(risks, missing=1.0)
 
-
 CLAIM = Claim(
     id="interpolation-single-solution",
     title="At the threshold the only interpolating model amplifies the noise of labels",
     equation=r"\text{risk} = \sigma^2 \|X^{-1} e\|^2",
     source=Source("derived", "hastie2022surprises"),
-    premises=(Premise(SPECIFIED),),
-    breaks=SPECIFIED,
+    premises=(Premise("the target is a function of the features"),),
     parameters={"noises": (0.001, 0.01, 0.1, 1.0), "n": 30, "repetitions": 600},
     full={"n": 100, "repetitions": 1000},
     judge=rate_is(confidence=0.999, label="variance of the noise"),

@@ -11,8 +11,6 @@ import numpy as np
 from gnomon.bounds.capacity import massart
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-FEW = "the class labels the points in 2 m ways"
-
 
 def predicted(sizes):
     """Equation (1)."""
@@ -41,8 +39,7 @@ CLAIM = Claim(
     title="A class with few labelings has a small Rademacher complexity",
     equation=r"\mathrm{Rad}_m \le \sqrt{2\ln\Pi(m)/m}",
     source=Source("theorem", "bartlett2002rademacher"),
-    premises=(Premise(FEW),),
-    breaks=FEW,
+    premises=(Premise("the class labels the points in 2 m ways"),),
     parameters={"sizes": (10, 30, 100, 300, 1000), "draws": 400},
     judge=bounded_by("above"),
 )

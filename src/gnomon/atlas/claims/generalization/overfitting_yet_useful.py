@@ -17,8 +17,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, ordered
 
-TRUE = "the labels that are fitted belong to the digits"
-
 
 def probe(features, x, y, z, t):
     """The error of ridge regression on features."""
@@ -71,14 +69,12 @@ def rows(shuffled, width, fitted, repetitions, seed):
 observed = partial(rows, shuffled=False)  # The digits' own labels.
 control = partial(rows, shuffled=True)  # The same labels, shuffled.
 
-
 CLAIM = Claim(
     id="overfitting-yet-useful",
     title="Features of a network that fits its training data without error serve other classes",
     equation=r"0 = \text{error}_{\text{training}} < \text{error}_{\text{learned}} < \text{error}_{\text{random}}",
     source=Source("observed", "zeiler2014visualizing"),
-    premises=(Premise(TRUE),),
-    breaks=TRUE,
+    premises=(Premise("the labels that are fitted belong to the digits"),),
     parameters={"width": 64, "fitted": 300, "repetitions": 8},
     full={"repetitions": 30},
     judge=ordered(confidence=0.95),

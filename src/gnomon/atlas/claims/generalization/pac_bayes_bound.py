@@ -13,7 +13,6 @@ import numpy as np
 from gnomon.bounds import mcallester, seeger
 from gnomon.lab import Claim, Premise, Source, at_most
 
-PRIOR = "the prior was fixed without the examples"
 DELTA = 0.05
 CUTS = np.linspace(0, 1, 11)
 
@@ -56,8 +55,7 @@ CLAIM = Claim(
     title="PAC-Bayes bounds hold in all but a share delta of samples, for a prior that does not know them",
     equation=r"R \le r + \sqrt{(\mathrm{KL} + \ln(2\sqrt n/\delta))/2n}",
     source=Source("theorem", "maurer2004note", "Theorem 5"),
-    premises=(Premise(PRIOR),),
-    breaks=PRIOR,
+    premises=(Premise("the prior was fixed without the examples"),),
     parameters={"n": 100, "repetitions": 600},
     full={"repetitions": 5000},
     judge=at_most(confidence=0.99),

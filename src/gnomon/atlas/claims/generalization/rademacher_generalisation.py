@@ -15,7 +15,6 @@ import torch
 from gnomon.bounds.capacity import linear_rademacher
 from gnomon.lab import Claim, Premise, Source, at_most
 
-ALIKE = "the examples are independent"
 DELTA = 0.05
 
 
@@ -60,8 +59,7 @@ CLAIM = Claim(
     title="Twice the Rademacher complexity bounds the gap of a whole class",
     equation=r"\sup_f (R - \hat R) \le 2\,\mathrm{Rad} + 3\sqrt{\ln(2/\delta)/2n}",
     source=Source("theorem", "bartlett2002rademacher", "Theorem 8"),
-    premises=(Premise(ALIKE),),
-    breaks=ALIKE,
+    premises=(Premise("the examples are independent"),),
     parameters={"n": 200, "d": 5, "repetitions": 150},
     full={"repetitions": 1000},
     judge=at_most(confidence=0.99),

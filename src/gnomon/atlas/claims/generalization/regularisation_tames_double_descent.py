@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, ordered
 
-BEST = "the ridge is the best one at each size"
-
 
 def risks(ridges, n, sizes, repetitions, seed):
     """Means over draws of the smallest exact risk over ridges, for each size."""
@@ -41,14 +39,12 @@ def predicted(sizes):
 observed = partial(risks, ridges=np.logspace(-1, 3, 12))  # The best of twelve ridges.
 control = partial(risks, ridges=[1e-9])  # Next to no ridge: there is a peak.
 
-
 CLAIM = Claim(
     id="regularisation-tames-double-descent",
     title="The best ridge removes the peak of double descent",
     equation=r"\min_\lambda \text{risk}(p) \text{ non-increasing in } p",
     source=Source("theorem", "nakkiran2021optimal"),
-    premises=(Premise(BEST),),
-    breaks=BEST,
+    premises=(Premise("the ridge is the best one at each size"),),
     parameters={"n": 30, "sizes": (5, 15, 30, 60), "repetitions": 60},
     judge=ordered(confidence=0.99),
 )

@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-SAME = "the training sample is drawn from the law that risks are taken over"
-
 
 def problem(members, seed):
     """True risks of a finite class."""
@@ -45,14 +43,12 @@ def excess(shift, members, sizes, repetitions, seed):
 observed = partial(excess, shift=False)  # Samples of the same law.
 control = partial(excess, shift=True)  # Samples of another law.
 
-
 CLAIM = Claim(
     id="risk-decomposition",
     title="Excess risk is at most twice the largest deviation plus the error of optimization",
     equation=r"E R(\hat f) - \inf R \le E[2\sup|\hat R - R|] + E[\hat R(\hat f) - \inf \hat R]",
     source=Source("theorem", "vapnik1971uniform"),
-    premises=(Premise(SAME),),
-    breaks=SAME,
+    premises=(Premise("the training sample is drawn from the law that risks are taken over"),),
     parameters={"members": 200, "sizes": (50, 200, 1000), "repetitions": 200},
     judge=bounded_by("above"),
 )

@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-BEST = "the points are the best placed ones"
-
 
 def shattered(points, label):
     """Whether all labelings are among those that the class gives."""
@@ -73,8 +71,7 @@ CLAIM = Claim(
     title="Intervals shatter two points, rectangles four, half-planes three",
     equation=r"\mathrm{VC} = \max\{n : \Pi(n) = 2^n\}",
     source=Source("theorem", "vapnik1971uniform"),
-    premises=(Premise(BEST),),
-    breaks=BEST,
+    premises=(Premise("the points are the best placed ones"),),
     parameters={},
     judge=equals(rounding=0),
 )

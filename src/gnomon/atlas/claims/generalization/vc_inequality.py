@@ -13,7 +13,6 @@ import numpy as np
 from gnomon.bounds import vc_bound
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-ALIKE = "the examples are independent"
 DELTA = 0.05
 
 
@@ -53,8 +52,7 @@ CLAIM = Claim(
     title="Training and true error of half-planes differ by less than the VC bound",
     equation=r"P(\sup_f |\hat R - R| > \epsilon) \le 8\Pi(n)e^{-n\epsilon^2/32}",
     source=Source("theorem", "vapnik1971uniform"),
-    premises=(Premise(ALIKE),),
-    breaks=ALIKE,
+    premises=(Premise("the examples are independent"),),
     parameters={"sizes": (10_000, 40_000), "repetitions": 30},
     full={"sizes": (10_000, 100_000), "repetitions": 300},
     judge=bounded_by("above"),

@@ -14,8 +14,6 @@ from gnomon.generative.instruments.latent import latent_knn_score, reconstructio
 from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.training import Adam
 
-NONLINEAR = "encoder and decoder are nonlinear"
-
 
 def problem(n):
     """Digits as vectors, with their classes."""
@@ -47,14 +45,15 @@ def trained(n, steps, activation, seed):
 observed = partial(trained, activation=nn.SiLU)  # With SiLU.
 control = partial(trained, activation=nn.Identity)  # With no activation: another linear map.
 
-
 CLAIM = Claim(
     id="autoencoder",
     title="A nonlinear autoencoder reconstructs digits better than PCA, and keeps their classes together",
     equation=r"\mathrm{mean}\|x - D(E(x))\|^2 < \mathrm{mean}\|x - \mathrm{PCA}_m(x)\|^2",
     source=Source("observed", "hinton2006reducing"),
-    premises=(Premise(NONLINEAR), Premise("trained long enough", lambda steps: steps >= 300)),
-    breaks=NONLINEAR,
+    premises=(
+        Premise("encoder and decoder are nonlinear"),
+        Premise("trained long enough", lambda steps: steps >= 300),
+    ),
     parameters={"n": 300, "steps": 600},
     full={"n": 1797, "steps": 5000},
     covers=("autoencoder-latent-map",),

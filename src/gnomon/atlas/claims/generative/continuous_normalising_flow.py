@@ -12,8 +12,6 @@ from gnomon.generative import ContinuousFlow
 from gnomon.generative.divergence import Exact
 from gnomon.lab import Claim, Premise, Source, equals
 
-TRACE = "all of the trace is integrated"
-
 
 def problem(d, seed):
     """A matrix and points."""
@@ -59,14 +57,15 @@ def density(d, steps, seed, trace):
 observed = partial(density, trace=Exact())  # The whole trace.
 control = partial(density, trace=Partial())  # All but one term.
 
-
 CLAIM = Claim(
     id="continuous-normalising-flow",
     title="Along the path of a differential equation the log density changes by minus the integrated trace",
     equation=r"\frac{d\log p(z(t))}{dt} = -\mathrm{Tr}\,\frac{\partial f}{\partial z}",
     source=Source("theorem", "chen2018neural", "Theorem 1"),
-    premises=(Premise(TRACE), Premise("a Lipschitz field")),
-    breaks=TRACE,
+    premises=(
+        Premise("all of the trace is integrated"),
+        Premise("a Lipschitz field"),
+    ),
     parameters={"d": 3, "steps": 40},
     full={"d": 20, "steps": 200},
     judge=equals(within=1e-4, because="40 steps of a method of fourth order"),

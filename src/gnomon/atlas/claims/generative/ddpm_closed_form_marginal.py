@@ -11,7 +11,6 @@ import torch
 from gnomon.generative.diffusion.schedule import linear_schedule
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-ROOT = "the example is multiplied by sqrt(1 - beta)"
 X0 = 1.5
 
 
@@ -39,14 +38,15 @@ def ends(steps, paths, seed, power):
 observed = partial(ends, power=0.5)  # With the root.
 control = partial(ends, power=1.0)  # Without it.
 
-
 CLAIM = Claim(
     id="ddpm-closed-form-marginal",
     title="After many small steps a noised example is one Gaussian around a shrunken example",
     equation=r"x_t \sim N(\sqrt{\bar\alpha_t}\,x_0, (1 - \bar\alpha_t) I),\quad \bar\alpha_t = \prod(1 - \beta_\tau)",
     source=Source("theorem", "ho2020denoising", "equation 4"),
-    premises=(Premise(ROOT), Premise("independent noise in each step")),
-    breaks=ROOT,
+    premises=(
+        Premise("the example is multiplied by sqrt(1 - beta)"),
+        Premise("independent noise in each step"),
+    ),
     parameters={"steps": 20, "paths": 8000},
     full={"steps": 1000, "paths": 100_000},
     covers=("ddpm-forward-step",),

@@ -9,7 +9,6 @@ from math import log, pi
 from gnomon.generative.diffusion.schedule import linear_schedule
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-MEANS = "the reverse steps have the best means"
 S2 = 0.25
 """The variance of the data, N(0, 0.25)."""
 
@@ -44,14 +43,15 @@ def gaps(sizes, shrink):
 observed = partial(gaps, shrink=1.0)  # The best means.
 control = partial(gaps, shrink=0.9)  # Means that are shrunk by a tenth.
 
-
 CLAIM = Claim(
     id="ddpm-elbo",
     title="With the best means, what the bound of a diffusion misses falls as one over the number of steps",
     equation=r"\log p(x_0) \ge E\log p(x_0|x_1) - \sum_{t=2}^T KL(q(x_{t-1}|x_t,x_0)\|p_\theta) - KL(q_T\|\pi)",
     source=Source("derived", "ho2020denoising", "equation 5"),
-    premises=(Premise(MEANS), Premise("Gaussian data")),
-    breaks=MEANS,
+    premises=(
+        Premise("the reverse steps have the best means"),
+        Premise("Gaussian data"),
+    ),
     parameters={"sizes": (100, 200, 400, 800)},
     full={"sizes": (100, 400, 1600, 6400)},
     judge=rate_is(next_order=-1.0, label="steps"),

@@ -10,8 +10,6 @@ import torch
 from gnomon.data import sphere
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-UNIT = "the mean square of a coordinate is 1"
-
 
 def predicted(d, beta):
     """d, and the right side of (1) for an example twice as large."""
@@ -30,14 +28,12 @@ def squares(d, beta, n, seed, size):
 observed = partial(squares, size=1.0)  # From the sphere of radius sqrt(d).
 control = partial(squares, size=1.3)  # From a larger one.
 
-
 CLAIM = Claim(
     id="ddpm-energy-conservation",
     title="A step of noising keeps the mean square of standardized examples",
     equation=r"E[\|x_t\|^2 | x_{t-1}] = (1 - \beta_t)\|x_{t-1}\|^2 + \beta_t d",
     source=Source("theorem", "ho2020denoising"),
-    premises=(Premise(UNIT),),
-    breaks=UNIT,
+    premises=(Premise("the mean square of a coordinate is 1"),),
     parameters={"d": 10, "beta": 0.2, "n": 4000},
     full={"n": 400_000},
     judge=mean_equals(confidence=0.999, resolution=0.1),

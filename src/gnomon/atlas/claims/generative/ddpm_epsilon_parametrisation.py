@@ -10,8 +10,6 @@ import torch
 from gnomon.generative.diffusion.schedule import linear_schedule
 from gnomon.lab import Claim, Premise, Source, equals
 
-SAME = "x_k is the example with this noise added"
-
 
 def problem(steps, seed):
     """A schedule, an example and noise."""
@@ -41,14 +39,12 @@ def means(steps, seed, size):
 observed = partial(means, size=1.0)  # The same noise.
 control = partial(means, size=1.1)  # A tenth more.
 
-
 CLAIM = Claim(
     id="ddpm-epsilon-parametrisation",
     title="The mean of a step back is the same, written with the example or with the noise",
     equation=r"\mu = \frac{1}{\sqrt{\alpha_t}}\left(x_t - \frac{\beta_t}{\sqrt{1 - \bar\alpha_t}}\epsilon\right)",
     source=Source("theorem", "ho2020denoising", "equation 10"),
-    premises=(Premise(SAME),),
-    breaks=SAME,
+    premises=(Premise("x_k is the example with this noise added"),),
     parameters={"steps": 50},
     full={"steps": 1000},
     judge=equals(rounding=1e6),  # 1 - a of the first steps loses four digits, and its root divides

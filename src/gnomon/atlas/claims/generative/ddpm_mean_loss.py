@@ -13,8 +13,6 @@ from gnomon.generative import Diffusion
 from gnomon.generative.diffusion.schedule import linear_schedule
 from gnomon.lab import Claim, Premise, Source, equals
 
-WEIGHT = "the weight has the variance of the reverse step"
-
 
 def problem(steps, seed):
     """A schedule, examples, a network that predicts the noise badly."""
@@ -62,14 +60,15 @@ def observed(steps, seed):
 
 control = partial(errors, power=1.1)  # With another weight.
 
-
 CLAIM = Claim(
     id="ddpm-mean-loss",
     title="The divergence of a reverse step is a squared error of the predicted noise with a known weight",
     equation=r"\ell_t = \frac{1}{2\sigma_t^2}\|\mu - \mu_\theta\|^2 = \lambda(t)\|\epsilon - \epsilon_\theta\|^2",
     source=Source("theorem", "ho2020denoising", "equation 12"),
-    premises=(Premise(WEIGHT), Premise("one Gaussian for each reverse step")),
-    breaks=WEIGHT,
+    premises=(
+        Premise("the weight has the variance of the reverse step"),
+        Premise("one Gaussian for each reverse step"),
+    ),
     parameters={"steps": 20},
     full={"steps": 1000},
     covers=("ddpm-lambda-weight",),

@@ -11,8 +11,6 @@ import torch
 from gnomon.generative.diffusion.schedule import linear_schedule
 from gnomon.lab import Claim, Premise, Source, equals
 
-SAME = "x_k comes from x_{k-1} by the step of the schedule"
-
 
 def problem(steps):
     """A schedule and a pair of an example and its noised version."""
@@ -44,14 +42,12 @@ def moments(steps, factor):
 observed = partial(moments, factor=1.0)  # With the schedule's noise.
 control = partial(moments, factor=1.1)  # With a tenth more of it.
 
-
 CLAIM = Claim(
     id="ddpm-posterior",
     title="Given the example, one step back is a Gaussian with known mean and variance",
     equation=r"\tilde\beta_t = \frac{1 - \bar\alpha_{t-1}}{1 - \bar\alpha_t}\beta_t \le \beta_t",
     source=Source("theorem", "ho2020denoising", "equations 6 and 7"),
-    premises=(Premise(SAME),),
-    breaks=SAME,
+    premises=(Premise("x_k comes from x_{k-1} by the step of the schedule"),),
     parameters={"steps": 10},
     full={"steps": 200},
     judge=equals(within=1e-6, because="a grid of 60,001 places"),

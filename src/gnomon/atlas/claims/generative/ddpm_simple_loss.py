@@ -13,8 +13,6 @@ from gnomon.generative.diffusion.exact import ExactNetwork
 from gnomon.generative.diffusion.schedule import cosine_schedule
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-EXACT = "the network predicts the mean of the noise"
-
 
 def problem(steps):
     """Eight Gaussians on a circle, and a schedule."""
@@ -48,14 +46,15 @@ def losses(steps, n, seed, size):
 observed = partial(losses, size=1.0)  # The exact mean.
 control = partial(losses, size=0.5)  # Half of it.
 
-
 CLAIM = Claim(
     id="ddpm-simple-loss",
     title="The least loss of a network that predicts noise is the variance of the noise given the noised example",
     equation=r"\frac1T\sum_t E\|\epsilon - \epsilon_\theta\|^2 \ge \frac1T\sum_t E\,\mathrm{Var}(\epsilon|x_t)",
     source=Source("derived", "ho2020denoising", "equation 14"),
-    premises=(Premise(EXACT), Premise("examples of a mixture of Gaussians")),
-    breaks=EXACT,
+    premises=(
+        Premise("the network predicts the mean of the noise"),
+        Premise("examples of a mixture of Gaussians"),
+    ),
     parameters={"steps": 10, "n": 6000},
     full={"steps": 100, "n": 200_000},
     judge=mean_equals(confidence=0.999, resolution=0.2),

@@ -12,8 +12,6 @@ from gnomon.data import mixture
 from gnomon.generative.diffusion.schedule import linear_schedule
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-GROWS = "the entropy of the data is below that of N(0, 1)"
-
 
 def problem(steps):
     """Variances of the steps."""
@@ -45,14 +43,12 @@ def backward(steps, std, grid):
 observed = partial(backward, std=0.3)  # Narrow Gaussians.
 control = partial(backward, std=2.0)  # Gaussians wider than the noise that replaces them.
 
-
 CLAIM = Claim(
     id="diffusion-entropy-bound",
     title="One step back is no more uncertain than one step forward while the entropy grows",
     equation=r"H(x_{t-1}|x_t) \le H(x_t|x_{t-1}) \text{ where } H(x_t) \ge H(x_{t-1})",
     source=Source("theorem", "sohl2015deep", "Section 2.6"),
-    premises=(Premise(GROWS),),
-    breaks=GROWS,
+    premises=(Premise("the entropy of the data is below that of N(0, 1)"),),
     parameters={"steps": 12, "grid": 401},
     full={"steps": 100},
     judge=bounded_by("above"),

@@ -9,7 +9,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-HALF = "the drift is -beta x / 2"
 FIRST, LAST, X0 = 0.1, 4.0, 2.0
 
 
@@ -34,14 +33,15 @@ def ends(steps, paths, seed, drift):
 observed = partial(ends, drift=0.5)  # Half of beta.
 control = partial(ends, drift=1.0)  # All of beta.
 
-
 CLAIM = Claim(
     id="diffusion-forward-sde",
     title="The variance-preserving equation forgets its start at a known rate",
     equation=r"dx = -\tfrac12\beta_t x\,dt + \sqrt{\beta_t}\,dW \Rightarrow E x_t = e^{-\frac12\int\beta}x_0",
     source=Source("theorem", "song2021score", "Appendix B"),
-    premises=(Premise(HALF), Premise("small steps", lambda steps: steps >= 100)),
-    breaks=HALF,
+    premises=(
+        Premise("the drift is -beta x / 2"),
+        Premise("small steps", lambda steps: steps >= 100),
+    ),
     parameters={"steps": 200, "paths": 4000},
     full={"steps": 2000, "paths": 100_000},
     judge=mean_equals(confidence=0.999, resolution=0.1, within=0.01, because="steps of length 1 / 200"),

@@ -11,8 +11,6 @@ from gnomon.generative.diffusion.exact import ExactNetwork
 from gnomon.generative.diffusion.schedule import cosine_schedule
 from gnomon.lab import Claim, Premise, Source, ordered
 
-EXACT = "the network is exact for the data"
-
 
 def problem(radius=1.5):
     """Eight Gaussians on a circle."""
@@ -41,14 +39,15 @@ observed = partial(distances, known=problem())  # The network of these data.
 # The network of a circle four times as wide: many steps arrive there, one step stays in the middle of both.
 control = partial(distances, known=problem(6.0))
 
-
 CLAIM = Claim(
     id="diffusion-incremental-map",
     title="Many small steps turn noise into samples of the data; one large step does not",
     equation=r"\pi = \pi_T \to \cdots \to \pi_0 \approx p",
     source=Source("observed", "song2021denoising"),
-    premises=(Premise(EXACT), Premise("the steps are small where there are many")),
-    breaks=EXACT,
+    premises=(
+        Premise("the network is exact for the data"),
+        Premise("the steps are small where there are many"),
+    ),
     parameters={"n": 300, "repetitions": 4},
     full={"n": 1500, "repetitions": 20},
     judge=ordered(confidence=0.99),

@@ -11,7 +11,6 @@ import torch
 from gnomon.data import mixture
 from gnomon.lab import Claim, Premise, Source, distributed_as
 
-FULL = "the score has the weight beta"
 RATE = 8.0
 
 
@@ -45,14 +44,15 @@ def returned(steps, samples, seed, weight):
 observed = partial(returned, weight=1.0)  # With beta.
 control = partial(returned, weight=0.5)  # With beta / 2, as in the equation without noise.
 
-
 CLAIM = Claim(
     id="diffusion-reverse-sde",
     title="Run backward with the score, the noising equation returns samples of the data",
     equation=r"dx = (-\tfrac12\beta x - \beta\nabla\log q_t(x))\,dt + \sqrt\beta\,d\bar W",
     source=Source("theorem", "anderson1982reverse"),
-    premises=(Premise(FULL), Premise("small steps", lambda steps: steps >= 200)),
-    breaks=FULL,
+    premises=(
+        Premise("the score has the weight beta"),
+        Premise("small steps", lambda steps: steps >= 200),
+    ),
     parameters={"steps": 300, "samples": 800},
     full={"steps": 4000, "samples": 20_000},
     judge=distributed_as(confidence=0.999, resolution=0.1),

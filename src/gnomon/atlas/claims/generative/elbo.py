@@ -13,7 +13,6 @@ from gnomon.generative import VAE
 from gnomon.generative.vae import GaussianObservation
 from gnomon.lab import Claim, Premise, Source, equals
 
-PRIOR = "latents are drawn from N(0, 1)"
 STD = 0.6
 W = torch.tensor([1.0, -0.5, 2.0], dtype=torch.float64)
 
@@ -60,14 +59,15 @@ def gap(shift, seed):
 observed = partial(gap, shift=0.0)  # With the prior of the model.
 control = partial(gap, shift=0.5)  # With a divergence from another prior than that of the model.
 
-
 CLAIM = Claim(
     id="elbo",
     title="What the bound of a VAE misses is the divergence of its encoder from the exact posterior",
     equation=r"\log p(x) - \mathrm{ELBO}(x) = KL(q(z|x) \,\|\, p(z|x))",
     source=Source("theorem", "kingma2014auto", "equation 1"),
-    premises=(Premise("a linear Gaussian model"), Premise(PRIOR)),
-    breaks=PRIOR,
+    premises=(
+        Premise("latents are drawn from N(0, 1)"),
+        Premise("a linear Gaussian model"),
+    ),
     parameters={},
     judge=equals(within=1e-8, because="a quadrature of 2001 points"),
 )

@@ -8,8 +8,6 @@ import torch
 from gnomon.generative.game import Extragradient, game_path
 from gnomon.lab import Claim, Premise, Source, equals
 
-BOTH = "both players take their gradients at the half step of both"
-
 
 def predicted(lr, steps):
     """Distances from the solution; equation (1)."""
@@ -44,8 +42,10 @@ CLAIM = Claim(
     title="The extragradient step contracts on a bilinear game, if both players look ahead",
     equation=r"w^+ = w - \eta F(w - \eta F(w)),\quad \|w_t\| = (1 - \eta^2 + \eta^4)^{t/2}\|w_0\|",
     source=Source("theorem", "korpelevich1976extragradient"),
-    premises=(Premise(BOTH), Premise("the loss is a b")),
-    breaks=BOTH,
+    premises=(
+        Premise("both players take their gradients at the half step of both"),
+        Premise("the loss is a b"),
+    ),
     parameters={"lr": 0.2, "steps": 100},
     full={"steps": 200},
     judge=equals(rounding=5000),  # two roundings in each step

@@ -9,7 +9,6 @@ from gnomon.data import js_divergence, mixture
 from gnomon.generative.gan import Minimax
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-EXPECTED = "the value is an expectation, not a mean over the examples that trained the discriminator"
 SHIFT = 2.0
 """Added to every value, so that all of them are positive."""
 
@@ -67,8 +66,10 @@ CLAIM = Claim(
     title="Every family of discriminators gives a lower bound of the value of the game",
     equation=r"\sup_{\phi} V(\theta, \phi) \le 2\,\mathrm{JS} - 2\ln 2",
     source=Source("theorem", "goodfellow2014generative"),
-    premises=(Premise(EXPECTED), Premise("one family holds nearly the best discriminator")),
-    breaks=EXPECTED,
+    premises=(
+        Premise("the value is an expectation, not a mean over the examples that trained the discriminator"),
+        Premise("one family holds nearly the best discriminator"),
+    ),
     parameters={"degrees": (1, 3, 7), "n": 8},
     full={"degrees": (1, 2, 3, 5, 7, 9)},
     judge=bounded_by("above", tight=0.98),

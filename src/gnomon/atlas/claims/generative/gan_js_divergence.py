@@ -9,8 +9,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-BEST = "the discriminator is the best one"
-
 
 def problem(states, seed):
     """Two random distributions; and two equal ones."""
@@ -38,14 +36,12 @@ def value(states, seed, power):
 observed = partial(value, power=1)  # With p / (p + q).
 control = partial(value, power=2)  # With p^2 / (p^2 + q^2).
 
-
 CLAIM = Claim(
     id="gan-js-divergence",
     title="Against the best discriminator the value of the game is a Jensen-Shannon divergence",
     equation=r"\max_D V = 2\,\mathrm{JS}(p\|q) - 2\ln 2",
     source=Source("theorem", "goodfellow2014generative", "Theorem 1"),
-    premises=(Premise(BEST),),
-    breaks=BEST,
+    premises=(Premise("the discriminator is the best one"),),
     parameters={"states": 6},
     full={"states": 1000},
     judge=equals(rounding=1e4),  # the root and the square of a small divergence

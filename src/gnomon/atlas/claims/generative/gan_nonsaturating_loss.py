@@ -11,8 +11,6 @@ from torch import nn
 from gnomon.generative import GAN, generator_gradient_health
 from gnomon.lab import Claim, Premise, Source, equals
 
-SURE = "every fake has the same probability q"
-
 
 def predicted(q):
     """The ratio (1)."""
@@ -33,14 +31,12 @@ def ratio(q, slope):
 observed = partial(ratio, slope=0.0)  # A discriminator that says q of everything.
 control = partial(ratio, slope=3.0)  # One that depends on x.
 
-
 CLAIM = Claim(
     id="gan-nonsaturating-loss",
     title="Where the discriminator is sure, only the non-saturating loss still pulls the generator",
     equation=r"\frac{|\partial_a(-\log q)|}{|\partial_a\log(1-q)|} = \frac{1-q}{q}",
     source=Source("theorem", "goodfellow2014generative", "Section 3"),
-    premises=(Premise(SURE),),
-    breaks=SURE,
+    premises=(Premise("every fake has the same probability q"),),
     parameters={"q": 1e-3},
     judge=equals(rounding=1e4),
     remark="999 at q = 0.001. It is near q = 0 that the loss stays useful; some notes have it near 1.",

@@ -14,8 +14,6 @@ from gnomon.data import mixture, optimal_discriminator
 from gnomon.generative.gan import Minimax
 from gnomon.lab import Claim, Premise, Source, equals
 
-RICH = "the discriminator can be any quadratic function of x"
-
 
 def problem(n):
     """Two Gaussians and places between them."""
@@ -58,14 +56,15 @@ def trained(n, seed, degree):
 observed = partial(trained, degree=2)  # Degree two, which holds the logarithm of a ratio of Gaussians.
 control = partial(trained, degree=1)  # Degree one.
 
-
 CLAIM = Claim(
     id="gan-optimal-discriminator",
     title="The best discriminator is Bayes' rule for two equally frequent classes",
     equation=r"D^*(x) = \frac{p(x)}{p(x) + q(x)}",
     source=Source("theorem", "goodfellow2014generative", "Proposition 1"),
-    premises=(Premise(RICH), Premise("many samples", lambda n: n >= 5000)),
-    breaks=RICH,
+    premises=(
+        Premise("the discriminator can be any quadratic function of x"),
+        Premise("many samples", lambda n: n >= 5000),
+    ),
     parameters={"n": 20_000},
     full={"n": 1_000_000},
     judge=equals(within=0.005, because="three numbers from 2 x 20,000 stratified samples move probabilities by 0.002"),

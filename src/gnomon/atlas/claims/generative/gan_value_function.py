@@ -8,8 +8,6 @@ import torch
 from gnomon.generative.gan import Minimax
 from gnomon.lab import Claim, Premise, Source, equals
 
-EVEN = "as many fake as real examples"
-
 
 def problem(n, seed):
     """Logits of a discriminator on real and on fake examples."""
@@ -40,8 +38,7 @@ CLAIM = Claim(
     title="The value of the adversarial game is minus twice the discriminator's cross-entropy",
     equation=r"V = E\ln D(x) + E\ln(1 - D(G(z))) = -2\,\mathrm{BCE}",
     source=Source("theorem", "goodfellow2014generative", "equation 1"),
-    premises=(Premise(EVEN),),
-    breaks=EVEN,
+    premises=(Premise("as many fake as real examples"),),
     parameters={"n": 50},
     full={"n": 5000},
     judge=equals(rounding=1000),  # logarithms of probabilities near 1

@@ -10,8 +10,6 @@ import torch
 from gnomon.generative.game import Simultaneous, game_path
 from gnomon.lab import Claim, Premise, Source, equals
 
-BILINEAR = "the loss is a b, and nothing is added to it"
-
 
 def predicted(lr, steps):
     """Distances from the solution; equation (1)."""
@@ -31,14 +29,12 @@ def distances(lr, steps, pull):
 observed = partial(distances, pull=0.0)  # The bare game.
 control = partial(distances, pull=0.3)  # With a little convexity for both players.
 
-
 CLAIM = Claim(
     id="gda-nonconvergence",
     title="Simultaneous descent and ascent on a bilinear game spirals outward at a known rate",
     equation=r"\|w_t\| = (1 + \eta^2)^{t/2}\|w_0\|",
     source=Source("theorem", "gidel2019variational", "Proposition 1"),
-    premises=(Premise(BILINEAR),),
-    breaks=BILINEAR,
+    premises=(Premise("the loss is a b, and nothing is added to it"),),
     parameters={"lr": 0.2, "steps": 200},
     full={"steps": 2000},
     judge=equals(rounding=5000),  # one rounding in each step

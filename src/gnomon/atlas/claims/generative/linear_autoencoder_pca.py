@@ -11,8 +11,6 @@ from gnomon.generative.autoencoder import linear_autoencoder
 from gnomon.generative.instruments.latent import pca_gap
 from gnomon.lab import Claim, Premise, Source, equals
 
-LATENT = "as many latent coordinates as directions are kept"
-
 
 def problem(n):
     """Centered digits, float64, and their covariance."""
@@ -62,8 +60,10 @@ CLAIM = Claim(
     title="A linear autoencoder finds the principal subspace",
     equation=r"\min_{E,D} \tfrac12 E\|x - DEx\|^2 = \tfrac12\sum_{i>m}\lambda_i",
     source=Source("theorem", "baldi1989neural"),
-    premises=(Premise("centered data"), Premise(LATENT)),
-    breaks=LATENT,
+    premises=(
+        Premise("as many latent coordinates as directions are kept"),
+        Premise("centered data"),
+    ),
     parameters={"n": 100, "latent": 3, "steps": 120},
     full={"n": 1797, "latent": 10, "steps": 600},
     judge=equals(

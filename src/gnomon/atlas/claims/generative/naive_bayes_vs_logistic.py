@@ -14,7 +14,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, ordered
 
-DEPENDENT = "features depend on each other within a class"
 SHIFT = 0.4
 """Mean of each informative feature, in standard deviations."""
 
@@ -74,14 +73,15 @@ def differences(sizes, features, splits, seed, correlation):
 observed = partial(differences, correlation=0.3)  # With neighbors that know the noise.
 control = partial(differences, correlation=0.0)  # With independent neighbors, as naive Bayes has it.
 
-
 CLAIM = Claim(
     id="naive-bayes-vs-logistic",
     title="Naive Bayes is ahead with few examples, logistic regression with many",
     equation=r"\mathrm{acc}_{LR} - \mathrm{acc}_{NB} < 0 \text{ for few},\; > 0 \text{ for many examples}",
     source=Source("theorem", "ng2001discriminative"),
-    premises=(Premise(DEPENDENT), Premise("hardly any regularization")),
-    breaks=DEPENDENT,
+    premises=(
+        Premise("features depend on each other within a class"),
+        Premise("hardly any regularization"),
+    ),
     parameters={"sizes": (34, 1500), "features": 30, "splits": 64},
     full={"splits": 200},
     judge=ordered(confidence=0.99),

@@ -10,8 +10,6 @@ import torch
 from gnomon.generative import coupling_flow
 from gnomon.lab import Claim, Premise, Source, equals
 
-DETERMINANT = "the logarithm of the determinant enters with its sign"
-
 
 def problem(seed):
     """A flow of affine coupling maps with random parameters."""
@@ -49,14 +47,15 @@ def integral(points, seed, sign):
 observed = partial(integral, sign=1)  # With its sign.
 control = partial(integral, sign=-1)  # With the other one.
 
-
 CLAIM = Claim(
     id="normalising-flow",
     title="The density of a flow integrates to one: the determinant pays for the volume",
     equation=r"\log q(z_K) = \log q(z_0) - \sum_k \log\left|\det\frac{\partial z_k}{\partial z_{k-1}}\right|",
     source=Source("theorem", "rezende2015variational", "equation 6"),
-    premises=(Premise(DETERMINANT), Premise("invertible maps")),
-    breaks=DETERMINANT,
+    premises=(
+        Premise("the logarithm of the determinant enters with its sign"),
+        Premise("invertible maps"),
+    ),
     parameters={"points": 400},
     full={"points": 1000},
     judge=equals(within=1e-3, because="a grid of 400 x 400 points"),

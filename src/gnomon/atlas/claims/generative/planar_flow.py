@@ -10,8 +10,6 @@ import torch
 from gnomon.generative.flows.planar import Planar
 from gnomon.lab import Claim, Premise, Source, equals
 
-TANH = "h is tanh, with the derivative 1 - tanh^2"
-
 
 def problem(d, n, seed):
     """A random planar map and points."""
@@ -39,14 +37,15 @@ def determinants(d, n, seed, h):
 observed = partial(determinants, h=torch.tanh)  # Of z + u tanh(w.z + b).
 control = partial(determinants, h=torch.sin)  # With the sine for h.
 
-
 CLAIM = Claim(
     id="planar-flow",
     title="The determinant of a planar map is one number",
     equation=r"\det\frac{\partial f}{\partial z} = 1 + h'(w^\top z + b)\,u^\top w",
     source=Source("theorem", "rezende2015variational", "equation 11"),
-    premises=(Premise(TANH), Premise("u.w >= -1, so that the map is invertible")),
-    breaks=TANH,
+    premises=(
+        Premise("h is tanh, with the derivative 1 - tanh^2"),
+        Premise("u.w >= -1, so that the map is invertible"),
+    ),
     parameters={"d": 5, "n": 6},
     full={"d": 50, "n": 50},
     judge=equals(rounding=1e4),

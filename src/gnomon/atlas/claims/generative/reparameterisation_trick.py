@@ -10,8 +10,6 @@ import torch
 from gnomon.generative.instruments.gradients import gradient_estimators
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-SQUARE = "the function is the square"
-
 
 def predicted(mean, std):
     """Both means, 2 m, and both variances (1)."""
@@ -29,14 +27,15 @@ def measured(mean, std, draws, seed, power):
 observed = partial(measured, power=2)  # Of the square.
 control = partial(measured, power=3)  # Of the cube.
 
-
 CLAIM = Claim(
     id="reparameterisation-trick",
     title="Gradients through samples have a known variance, far below that of the score function",
     equation=r"\nabla_m E f(m + s\epsilon) = E f'(z) = E f(z)\epsilon/s",
     source=Source("theorem", "kingma2014auto", "Section 2.4"),
-    premises=(Premise("Gaussian noise"), Premise(SQUARE)),
-    breaks=SQUARE,
+    premises=(
+        Premise("the function is the square"),
+        Premise("Gaussian noise"),
+    ),
     parameters={"mean": 1.0, "std": 0.3, "draws": 10_000},
     full={"draws": 100_000},
     judge=mean_equals(confidence=0.999, resolution=0.1),

@@ -10,7 +10,6 @@ import torch
 from gnomon.data import ring
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-NOISED = "the score is that of the noised examples"
 KEPT = 0.6
 
 
@@ -39,14 +38,15 @@ def products(n, seed, clean):
 observed = partial(products, clean=False)  # With the score of the noised mixture.
 control = partial(products, clean=True)  # With the score of the clean one.
 
-
 CLAIM = Claim(
     id="score-function",
     title="Predicting noise is learning the score",
     equation=r"\nabla\log q_t(x) = -E[\epsilon|x]/\sqrt{1 - \bar\alpha_t}",
     source=Source("theorem", "efron2011tweedie"),
-    premises=(Premise(NOISED), Premise("Gaussian noise")),
-    breaks=NOISED,
+    premises=(
+        Premise("the score is that of the noised examples"),
+        Premise("Gaussian noise"),
+    ),
     parameters={"n": 5000},
     full={"n": 500_000},
     judge=mean_equals(confidence=0.999, resolution=0.2),

@@ -11,8 +11,6 @@ from torch import nn
 from gnomon.generative import style_transfer
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-STYLE = "style has a weight in the loss"
-
 
 def problem(size, seed):
     """A random convolutional network, a smooth image and a rough one."""
@@ -37,14 +35,15 @@ def remaining(size, steps, seed, weight):
 observed = partial(remaining, weight=1e3)  # With a large weight.
 control = partial(remaining, weight=0.0)  # With none.
 
-
 CLAIM = Claim(
     id="style-transfer",
     title="Descent on content and style takes over the feature covariances of another image",
     equation=r"\arg\min_{\tilde x}\|\Phi x - \Phi\tilde x\|^2 + \lambda\|C(\Phi y) - C(\Phi\tilde x)\|^2",
     source=Source("observed", "gatys2016image"),
-    premises=(Premise(STYLE), Premise("textures")),
-    breaks=STYLE,
+    premises=(
+        Premise("style has a weight in the loss"),
+        Premise("textures"),
+    ),
     parameters={"size": 16, "steps": 80},
     full={"size": 32, "steps": 500},
     judge=bounded_by("above"),

@@ -11,8 +11,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SAME = "all members pass through the same map"
-
 
 def net(seed):
     """phi and rho."""
@@ -62,8 +60,7 @@ CLAIM = Claim(
     title="Outputs for the members of a set change places with them",
     equation=r"f(X)_m = \rho(x_m, \sum_n \phi(x_n)), \quad f(P X) = P f(X)",
     source=Source("theorem", "zaheer2017deep"),
-    premises=(Premise(SAME),),
-    breaks=SAME,
+    premises=(Premise("all members pass through the same map"),),
     parameters={"members": 7},
     judge=equals(rounding=100),
 )

@@ -9,8 +9,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-ENOUGH = "there are as many sums as members"
-
 
 def problem(members, seed):
     """A set of numbers, in order."""
@@ -47,8 +45,7 @@ CLAIM = Claim(
     title="M power sums hold a set of M numbers, and M - 1 do not",
     equation=r"\left(\sum_m x_m^k\right)_{k=1}^{M} \mapsto \{x_m\}",
     source=Source("theorem", "zaheer2017deep"),
-    premises=(Premise(ENOUGH),),
-    breaks=ENOUGH,
+    premises=(Premise("there are as many sums as members"),),
     parameters={"members": 5},
     judge=equals(within=1e-6, because="the condition of roots in the power sums"),
 )

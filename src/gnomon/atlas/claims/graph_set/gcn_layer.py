@@ -13,8 +13,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.models import gcn_matrix
 
-COMMUNITIES = "nodes have more edges within their community than across"
-
 
 def predicted():
     """What is reached with the graph, and what is missed without it."""
@@ -52,14 +50,12 @@ def shares(inside, across, nodes, steps, seed):
 observed = partial(shares, inside=0.4, across=0.02)  # Two communities.
 control = partial(shares, inside=0.2, across=0.2)  # Edges that know nothing of communities.
 
-
 CLAIM = Claim(
     id="gcn-layer",
     title="Two graph convolutions name communities from a tenth of the labels",
     equation=r"Y = \mathrm{softmax}(M\, \mathrm{relu}(M X W_0)\, W_1)",
     source=Source("observed", "kipf2017semi"),
-    premises=(Premise(COMMUNITIES),),
-    breaks=COMMUNITIES,
+    premises=(Premise("nodes have more edges within their community than across"),),
     parameters={"nodes": 100, "steps": 100},
     full={"nodes": 400, "steps": 200},
     judge=bounded_by("below"),

@@ -14,8 +14,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models import gcn_matrix
 
-DEGREES = "rows and columns are divided by the roots of the degrees"
-
 
 def problem(nodes, seed):
     """A connected graph: a ring with chords."""
@@ -44,14 +42,12 @@ observed = partial(measured, matrix=lambda a: gcn_matrix(torch.from_numpy(a)).nu
 # The adjacency over its mean degree.
 control = partial(measured, matrix=lambda a: (a + np.eye(len(a))) / (a.sum() / len(a) + 1))
 
-
 CLAIM = Claim(
     id="gcn-norm-bound",
     title="The coupling of graph convolutions has norm one, reached by the roots of the degrees",
     equation=r"\|D^{-1/2}(A + I)D^{-1/2}\|_2 = 1",
     source=Source("theorem", "kipf2017semi"),
-    premises=(Premise(DEGREES),),
-    breaks=DEGREES,
+    premises=(Premise("rows and columns are divided by the roots of the degrees"),),
     parameters={"nodes": 12, "graphs": 20},
     covers=("gcn-coupling-matrix",),
     judge=equals(within=1e-10, because="eigenvalues of matrices of norm one"),

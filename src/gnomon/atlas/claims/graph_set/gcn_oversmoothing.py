@@ -13,8 +13,6 @@ import torch
 from gnomon.graphs import smoothing_rate
 from gnomon.lab import Claim, Premise, Source, equals
 
-BARE = "nothing is added between the convolutions"
-
 
 def problem(nodes, seed):
     """A connected graph: a ring with chords."""
@@ -45,14 +43,12 @@ def rate(skip, nodes, layers, seed):
 observed = partial(rate, skip=0.0)  # Convolutions alone.
 control = partial(rate, skip=0.2)  # With skips from the start.
 
-
 CLAIM = Claim(
     id="gcn-oversmoothing",
     title="Features of nodes become alike at the rate of the second eigenvalue",
     equation=r"\|\bar A^k x - P x\| \sim \max(|\lambda_2|, |\lambda_M|)^k",
     source=Source("theorem", "oono2020graph"),
-    premises=(Premise(BARE),),
-    breaks=BARE,
+    premises=(Premise("nothing is added between the convolutions"),),
     parameters={"nodes": 16, "layers": 300},
     judge=equals(within=0.02, because="another eigenvalue adds at most (c / c_2)^2 / (2 e layers)"),
 )

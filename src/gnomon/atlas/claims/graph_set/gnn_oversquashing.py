@@ -12,8 +12,6 @@ from gnomon.graphs import influence
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models import GCNLayer, gcn_matrix
 
-BOTTLENECK = "messages pass along the edges of the tree alone"
-
 
 def data(levels):
     """A binary tree."""
@@ -71,8 +69,7 @@ CLAIM = Claim(
     title="The influence of a leaf on the root of a tree is the weight of the ways between them",
     equation=r"|\partial h_i / \partial x_j| \propto (M^k)_{i j}",
     source=Source("theorem", "topping2022understanding"),
-    premises=(Premise(BOTTLENECK),),
-    breaks=BOTTLENECK,
+    premises=(Premise("messages pass along the edges of the tree alone"),),
     parameters={"levels": 4},
     full={"levels": 6},
     judge=equals(rounding=1e5),

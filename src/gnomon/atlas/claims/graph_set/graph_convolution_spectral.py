@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-EVEN = "the kernel is even"
-
 
 def problem(nodes, seed):
     """A signal, and a kernel."""
@@ -45,14 +43,12 @@ def convolved(kernel, nodes, seed):
 observed = partial(convolved, kernel=even)  # With an even kernel.
 control = partial(convolved, kernel=lambda k: k)  # With any kernel.
 
-
 CLAIM = Claim(
     id="graph-convolution-spectral",
     title="On a ring, filters of frequencies are circular convolutions with even kernels",
     equation=r"U g(\Lambda) U^\top x = k * x",
     source=Source("theorem", "defferrard2016convolutional"),
-    premises=(Premise(EVEN),),
-    breaks=EVEN,
+    premises=(Premise("the kernel is even"),),
     parameters={"nodes": 9},
     judge=equals(rounding=1e5),
 )

@@ -13,8 +13,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models import GCNLayer, gcn_matrix
 
-BOTH = "features and adjacency are renamed alike"
-
 
 def problem(nodes, seed):
     """A connected graph: a ring with chords."""
@@ -42,14 +40,12 @@ def difference(rename_edges, nodes, seed):
 observed = partial(difference, rename_edges=True)  # Features and edges.
 control = partial(difference, rename_edges=False)  # Features alone.
 
-
 CLAIM = Claim(
     id="graph-equivariance",
     title="Outputs of nodes move with the names of nodes, and sums over nodes do not change",
     equation=r"f(P X, P A P^\top) = P f(X, A)",
     source=Source("theorem", "kipf2017semi"),
-    premises=(Premise(BOTH),),
-    breaks=BOTH,
+    premises=(Premise("features and adjacency are renamed alike"),),
     parameters={"nodes": 8},
     covers=("graph-invariance",),
     judge=equals(within=1e-12, because="sums in another order"),

@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-RING = "every node has the same two neighbors on both sides"
-
 
 def predicted(nodes):
     """Equation (1), in rising order."""
@@ -30,14 +28,12 @@ def frequencies(cut, nodes):
 observed = partial(frequencies, cut=0.0)  # The whole ring.
 control = partial(frequencies, cut=1.0)  # Cut open.
 
-
 CLAIM = Claim(
     id="graph-fourier-transform",
     title="Frequencies of a ring are those of the discrete Fourier transform",
     equation=r"\lambda_k = 2 - 2\cos(2\pi k / n)",
     source=Source("theorem", "defferrard2016convolutional"),
-    premises=(Premise(RING),),
-    breaks=RING,
+    premises=(Premise("every node has the same two neighbors on both sides"),),
     parameters={"nodes": 12},
     judge=equals(within=1e-10, because="eigenvalues of matrices of norm four"),
 )

@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-CENTER = "the mean is around the point itself"
-
 
 def predicted():
     """The order of the error."""
@@ -32,14 +30,12 @@ def errors(shift, points):
 observed = partial(errors, shift=0.0)  # Around the point.
 control = partial(errors, shift=0.1)  # Around a point beside it.
 
-
 CLAIM = Claim(
     id="laplacian-operator",
     title="The mean over a small sphere exceeds the center by the Laplacian, with an error of second order",
     equation=r"\frac{2d}{h^2}\left(\langle f \rangle_{h} - f(x)\right) = \Delta f + O(h^2)",
     source=Source("derived"),
-    premises=(Premise(CENTER),),
-    breaks=CENTER,
+    premises=(Premise("the mean is around the point itself"),),
     parameters={"points": 64},
     judge=rate_is(next_order=2.0, label="h"),
 )

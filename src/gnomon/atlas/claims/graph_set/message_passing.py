@@ -14,8 +14,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models import GCNLayer, gcn_matrix
 
-EDGES = "messages go along edges alone"
-
 
 def predicted(nodes, layers):
     """One within so many hops on a path."""
@@ -40,14 +38,12 @@ def reached(everywhere, nodes, layers, seed):
 observed = partial(reached, everywhere=0.0)  # Along edges.
 control = partial(reached, everywhere=1.0)  # With a node that all others see.
 
-
 CLAIM = Claim(
     id="message-passing",
     title="k layers of message passing see exactly k hops",
     equation=r"\partial h_i^{(k)} / \partial x_j \ne 0 \iff d(i, j) \le k",
     source=Source("theorem", "xu2019powerful"),
-    premises=(Premise(EDGES),),
-    breaks=EDGES,
+    premises=(Premise("messages go along edges alone"),),
     parameters={"nodes": 9, "layers": 3},
     covers=("gcn-depth-diameter",),
     judge=equals(rounding=0),

@@ -13,8 +13,6 @@ import torch
 from gnomon.graphs import graph_spectrum
 from gnomon.lab import Claim, Premise, Source, equals
 
-BIPARTITE = "the nodes fall in two classes without inner edges"
-
 
 def predicted():
     """The largest eigenvalue."""
@@ -35,14 +33,12 @@ def largest(inner, nodes, seed):
 observed = partial(largest, inner=0.0)  # Two classes.
 control = partial(largest, inner=1.0)  # One edge inside a class.
 
-
 CLAIM = Claim(
     id="normalised-graph-laplacian",
     title="The normalized Laplacian has eigenvalues up to two, and two on bipartite graphs alone",
     equation=r"\lambda_{\max}(I - D^{-1/2} A D^{-1/2}) = 2 \iff \text{bipartite}",
     source=Source("theorem", "defferrard2016convolutional"),
-    premises=(Premise(BIPARTITE),),
-    breaks=BIPARTITE,
+    premises=(Premise("the nodes fall in two classes without inner edges"),),
     parameters={"nodes": 10},
     judge=equals(rounding=1e4),
 )

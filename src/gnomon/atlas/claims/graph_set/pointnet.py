@@ -13,8 +13,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models import PointNet
 
-MAXIMUM = "features are maxima over points"
-
 
 def predicted():
     """No difference of any feature."""
@@ -33,14 +31,12 @@ def difference(pool, points, seed):
 observed = partial(difference, pool=lambda f: f.amax(0))  # The largest.
 control = partial(difference, pool=lambda f: f.mean(0))  # The mean.
 
-
 CLAIM = Claim(
     id="pointnet",
     title="Points that reach no maximum can be left out of a PointNet",
     equation=r"\max_{m} \psi(x_m) = \max_{m \in C} \psi(x_m), \quad |C| \le K",
     source=Source("theorem", "qi2017pointnet"),
-    premises=(Premise(MAXIMUM),),
-    breaks=MAXIMUM,
+    premises=(Premise("features are maxima over points"),),
     parameters={"points": 40},
     judge=equals(rounding=0),
 )

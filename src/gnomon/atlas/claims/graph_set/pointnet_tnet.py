@@ -10,8 +10,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models.sets import TNet
 
-POOLED = "the matrix is made of pooled features"
-
 
 def predicted():
     """No difference."""
@@ -38,8 +36,7 @@ CLAIM = Claim(
     title="The learned alignment of a cloud does not depend on the order of its points",
     equation=r"A(P X) = A(X)",
     source=Source("theorem", "qi2017pointnet"),
-    premises=(Premise(POOLED),),
-    breaks=POOLED,
+    premises=(Premise("the matrix is made of pooled features"),),
     parameters={"points": 20},
     judge=equals(within=1e-12, because="rounding of products"),
 )

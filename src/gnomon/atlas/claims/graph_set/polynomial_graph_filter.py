@@ -13,7 +13,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models.graphs import chebyshev_filter
 
-FREQUENCIES = "the filter is a function of the frequency"
 COEFFICIENTS = (0.3, -0.5, 0.2, 0.7)
 
 
@@ -51,14 +50,12 @@ def filtered(extra, nodes, seed):
 observed = partial(filtered, extra=0.0)  # The Laplacian.
 control = partial(filtered, extra=1.0)  # A matrix with other eigenvectors.
 
-
 CLAIM = Claim(
     id="polynomial-graph-filter",
     title="A polynomial of the Laplacian acts on frequencies, and reaches as many hops as its degree",
     equation=r"U\, p(\Lambda)\, U^\top x = \sum_k \alpha_k L^k x",
     source=Source("theorem", "defferrard2016convolutional"),
-    premises=(Premise(FREQUENCIES),),
-    breaks=FREQUENCIES,
+    premises=(Premise("the filter is a function of the frequency"),),
     parameters={"nodes": 24},
     judge=equals(rounding=1e4),
 )

@@ -13,8 +13,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.symmetry import SetLinear
 
-BACK = "outputs are moved back by the inverse permutation"
-
 
 def predicted():
     """No difference."""
@@ -32,14 +30,12 @@ def difference(back, members, seed):
 observed = partial(difference, back=-1)  # Moved back.
 control = partial(difference, back=1)  # Moved on, as it is sometimes printed.
 
-
 CLAIM = Claim(
     id="set-equivariance",
     title="Outputs of members move with the members",
     equation=r"f(X) = P^\top f(P X)",
     source=Source("theorem", "zaheer2017deep"),
-    premises=(Premise(BACK),),
-    breaks=BACK,
+    premises=(Premise("outputs are moved back by the inverse permutation"),),
     parameters={"members": 6},
     judge=equals(within=1e-12, because="sums in another order"),
 )

@@ -10,8 +10,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models import DeepSets
 
-SUM = "members enter through a sum"
-
 
 def predicted():
     """No difference."""
@@ -37,8 +35,7 @@ CLAIM = Claim(
     title="A sum over members does not depend on their order, a network of the concatenation does",
     equation=r"f(P X) = f(X)",
     source=Source("theorem", "zaheer2017deep"),
-    premises=(Premise(SUM),),
-    breaks=SUM,
+    premises=(Premise("members enter through a sum"),),
     parameters={"members": 6},
     covers=("deep-sets-invariant",),
     judge=equals(within=1e-12, because="sums in another order"),

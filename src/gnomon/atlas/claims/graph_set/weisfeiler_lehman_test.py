@@ -14,8 +14,6 @@ from gnomon.graphs import graph_classes
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models import GINLayer
 
-EQUAL = "nodes start from equal features"
-
 
 def problem():
     """The two graphs."""
@@ -49,14 +47,12 @@ def differences(marked, networks, seed):
 observed = partial(differences, marked=0.0)  # Equal features.
 control = partial(differences, marked=1.0)  # Nodes with names.
 
-
 CLAIM = Claim(
     id="weisfeiler-lehman-test",
     title="A ring of six and two triangles look the same to colors and to message passing",
     equation=r"c(C_6) = c(2\,C_3) \implies f(C_6) = f(2\,C_3)",
     source=Source("theorem", "morris2019weisfeiler"),
-    premises=(Premise(EQUAL),),
-    breaks=EQUAL,
+    premises=(Premise("nodes start from equal features"),),
     parameters={"networks": 5},
     judge=equals(within=1e-11, because="sums of outputs of size ten"),
 )

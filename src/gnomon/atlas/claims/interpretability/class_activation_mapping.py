@@ -9,8 +9,6 @@ from torch import nn
 from gnomon.attribution import cam, grad_cam
 from gnomon.lab import Claim, Premise, Source, equals
 
-MEAN = "positions are averaged before the linear layer"
-
 
 def net(seed, pool):
     """A convolutional network with a pooled linear head."""
@@ -48,8 +46,10 @@ CLAIM = Claim(
     title="The class activation map is an exact decomposition of the logit over positions",
     equation=r"M_c(u) = \sum_k w_{kc} F_k(u), \quad \mathrm{mean}_u M_c(u) = logit_c - b_c",
     source=Source("theorem", "zhou2016learning", "section 2"),
-    premises=(Premise(MEAN), Premise("the head is linear")),
-    breaks=MEAN,
+    premises=(
+        Premise("positions are averaged before the linear layer"),
+        Premise("the head is linear"),
+    ),
     parameters={"n": 8},
     full={"n": 200},
     judge=equals(rounding=1000),

@@ -10,8 +10,6 @@ import numpy as np
 from gnomon.attribution.information import discrete_information
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-MARKOV = "each step sees only the one before"
-
 
 def predicted(steps):
     """The rise of the information at each step, at most."""
@@ -36,14 +34,12 @@ def measure(states, steps, seed, peek):
 observed = partial(measure, peek=False)  # A chain.
 control = partial(measure, peek=True)  # A chain that looks at the label on its way.
 
-
 CLAIM = Claim(
     id="data-processing-inequality",
     title="Processing never adds information about the label",
     equation=r"I(X;Y) \ge I(\Phi_1 X;Y) \ge \dots",
     source=Source("theorem", "cover2006elements", "Theorem 2.8.1"),
-    premises=(Premise(MARKOV),),
-    breaks=MARKOV,
+    premises=(Premise("each step sees only the one before"),),
     parameters={"states": 6, "steps": 4},
     full={"states": 30, "steps": 8},
     judge=bounded_by("above"),

@@ -12,8 +12,6 @@ from torch import nn
 from gnomon.attribution.trees import surrogate_tree
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-DEEP = "the tree is deep enough"
-
 
 def predicted():
     """Fidelity, at least."""
@@ -39,14 +37,12 @@ def measure(steps, seed, depth):
 observed = partial(measure, depth=8)  # Depth eight.
 control = partial(measure, depth=1)  # Depth one.
 
-
 CLAIM = Claim(
     id="decision-tree-interpretability",
     title="A decision tree stands in for a network with nine of ten decisions alike",
     equation=r"P(tree(x) = \phi(x)) \ge 0.9",
     source=Source("observed", "craven1996extracting"),
-    premises=(Premise(DEEP),),
-    breaks=DEEP,
+    premises=(Premise("the tree is deep enough"),),
     parameters={"steps": 200},
     full={"steps": 1000},
     covers=("performance-interpretability-tradeoff",),

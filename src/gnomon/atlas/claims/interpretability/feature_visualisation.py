@@ -12,8 +12,6 @@ from torch import nn
 from gnomon.attribution import visualize_unit
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-ONE = "the unit holds one template"
-
 
 def predicted():
     """The correlation of picture and template, at least."""
@@ -35,14 +33,12 @@ def measure(side, steps, seed, templates):
 observed = partial(measure, templates=1)  # One template.
 control = partial(measure, templates=8)  # Eight templates in one unit: the picture is their sum.
 
-
 CLAIM = Claim(
     id="feature-visualisation",
     title="Activation maximization recovers the template of a unit",
     equation=r"x^* = \arg\max_x a(x) - R(x)",
     source=Source("derived", "erhan2009visualizing"),
-    premises=(Premise(ONE),),
-    breaks=ONE,
+    premises=(Premise("the unit holds one template"),),
     parameters={"side": 8, "steps": 100},
     full={"side": 28, "steps": 300},
     judge=bounded_by("below"),

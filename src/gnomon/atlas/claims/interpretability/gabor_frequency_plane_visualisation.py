@@ -15,8 +15,6 @@ from gnomon.atlas.claims.signal_scattering.first_layer_gabor_fit import dead_lea
 from gnomon.lab import Claim, Premise, Source, at_most
 from gnomon.scattering import frequency_cover, gabor_fit
 
-LEARNED = "the filters are learned from images"
-
 
 def predicted():
     """Equation (1) in decades, with its sign turned."""
@@ -48,8 +46,10 @@ CLAIM = Claim(
     title="Gabor functions of learned filters cover the plane of frequencies like a dictionary of wavelets",
     equation=r"\min_w S / \max_w S \ge 0.01, \quad S(w) = \sum_k |\hat\psi_k(w)|^2 + |\hat\psi_k(-w)|^2",
     source=Source("observed", "olshausen1996emergence", "Figure 4"),
-    premises=(Premise(LEARNED), Premise("images have edges")),
-    breaks=LEARNED,
+    premises=(
+        Premise("the filters are learned from images"),
+        Premise("images have edges"),
+    ),
     parameters={"size": 10, "filters": 24, "patches": 6000, "repetitions": 6},
     full={"size": 10, "filters": 24, "patches": 20000, "repetitions": 12},
     judge=at_most(confidence=0.99),

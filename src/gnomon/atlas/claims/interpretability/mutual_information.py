@@ -10,8 +10,6 @@ import numpy as np
 from gnomon import attribution
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-GAUSS = "X and Y are jointly Gaussian"
-
 
 def predicted(rhos):
     """The closed form."""
@@ -32,14 +30,12 @@ observed = partial(measure, spread=np.ones_like)  # Noise of one size.
 # Noise in proportion to x: the correlations are the same, and Y is not Gaussian.
 control = partial(measure, spread=np.abs)
 
-
 CLAIM = Claim(
     id="mutual-information",
     title="Nearest neighbors estimate the mutual information of Gaussians",
     equation=r"I(X;Y) = -\tfrac12\ln(1-\rho^2)",
     source=Source("theorem", "cover2006elements", "Example 8.5.1"),
-    premises=(Premise(GAUSS),),
-    breaks=GAUSS,
+    premises=(Premise("X and Y are jointly Gaussian"),),
     parameters={"rhos": (0.3, 0.6, 0.9), "n": 1000, "repetitions": 10},
     full={"n": 4000, "repetitions": 10},
     judge=mean_equals(confidence=0.999),

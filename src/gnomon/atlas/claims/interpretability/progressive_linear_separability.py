@@ -12,8 +12,6 @@ from gnomon.attribution import layer_probe
 from gnomon.data import digits
 from gnomon.lab import Claim, Premise, Source, ordered
 
-TRAINED = "the network is trained"
-
 
 def predicted():
     """From the smallest ratio to the largest."""
@@ -41,14 +39,12 @@ def measure(n, steps, seed, draws):
 observed = measure  # After training.
 control = partial(measure, steps=0)  # At initialization.
 
-
 CLAIM = Claim(
     id="progressive-linear-separability",
     title="Classes contract and separate with depth in a trained network",
     equation=r"tr(S_W)/tr(S_B)\big|_{last} < tr(S_W)/tr(S_B)\big|_{input}",
     source=Source("observed", "papyan2020prevalence"),
-    premises=(Premise(TRAINED),),
-    breaks=TRAINED,
+    premises=(Premise("the network is trained"),),
     parameters={"n": 300, "steps": 100, "draws": 5},
     full={"n": 1000, "steps": 400, "draws": 5},
     judge=ordered(),

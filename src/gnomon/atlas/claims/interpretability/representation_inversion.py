@@ -10,8 +10,6 @@ from gnomon.attribution import invert_layer
 from gnomon.data import digits
 from gnomon.lab import Claim, Premise, Source, ordered
 
-POOLS = "layers pool"
-
 
 def predicted():
     """The layers from the least kept to the most."""
@@ -63,8 +61,7 @@ CLAIM = Claim(
     title="Images come back the worse, the deeper the pooled layer they come from",
     equation=r"PSNR_1 > PSNR_2 > PSNR_3",
     source=Source("observed", "mahendran2015understanding"),
-    premises=(Premise(POOLS),),
-    breaks=POOLS,
+    premises=(Premise("layers pool"),),
     parameters={"steps": 100, "draws": 36},
     full={"steps": 1000, "draws": 60},
     judge=ordered(),

@@ -11,8 +11,6 @@ import torch
 from gnomon.attribution.cues import analogy_score
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-FACTORS = "log co-occurrence is a sum over attributes"
-
 
 def predicted():
     """Solved analogies, at least."""
@@ -37,14 +35,12 @@ def measure(values, contexts, seed, mixing):
 observed = partial(measure, mixing=0.1)  # Mostly attributes.
 control = partial(measure, mixing=1.0)  # Every word for itself.
 
-
 CLAIM = Claim(
     id="word-vector-analogies",
     title="Embeddings of words that share attributes solve analogies by addition",
     equation=r"v_b - v_a + v_c \approx v_d",
     source=Source("derived"),
-    premises=(Premise(FACTORS),),
-    breaks=FACTORS,
+    premises=(Premise("log co-occurrence is a sum over attributes"),),
     parameters={"values": 5, "contexts": 60},
     full={"values": 8, "contexts": 300},
     judge=bounded_by("below"),

@@ -35,14 +35,12 @@ def numbers(width, scales, centered):
 observed = partial(numbers, centered=True)  # The output counted from its start.
 control = partial(numbers, centered=False)  # The output as it is, which does not start at zero.
 
-
 CLAIM = Claim(
     id="alpha-scaling",
     title="Scaling up an output that starts at zero makes training lazy",
     equation=r"\kappa_\alpha = \frac{1}{\alpha} \|\alpha f(w_0) - y\| \, \|D^2 f\| / \|D f\|^2",
     source=Source("theorem", "chizat2019lazy", "equation 4"),
     premises=(Premise("the output starts at zero"),),
-    breaks="the output starts at zero",
     parameters={"width": 32, "scales": (8.0, 64.0)},
     full={"width": 128, "scales": (4.0, 16.0, 64.0, 256.0)},
     judge=equals(rounding=10_000),

@@ -63,8 +63,10 @@ CLAIM = Claim(
     title="When features are learned, the time it takes is proportional to alpha sqrt(width)",
     equation=r"t_{9/10} \propto \alpha \sqrt{m} \text{ for } \alpha \sqrt{m} \ll 1",
     source=Source("observed", "geiger2020disentangling", "Section 3"),
-    premises=(Premise("alpha sqrt(width) is far below one"), Premise("three layers of weights or more")),
-    breaks="alpha sqrt(width) is far below one",
+    premises=(
+        Premise("alpha sqrt(width) is far below one"),
+        Premise("three layers of weights or more"),
+    ),
     parameters={"nets": 10, "width": 32, "scales": (1e-9, 1e-8, 1e-7)},
     full={"nets": 20, "width": 64, "scales": (1e-10, 1e-9, 1e-8, 1e-7)},
     judge=rate_is(

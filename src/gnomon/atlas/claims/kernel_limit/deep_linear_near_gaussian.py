@@ -41,8 +41,10 @@ CLAIM = Claim(
     title="A deep linear network is nearly Gaussian, with a known excess of its fourth moment",
     equation=r"E f^4 / (E f^2)^2 = 3 (1 + 2/m)^{L-1}",
     source=Source("derived"),
-    premises=(Premise("all weights are independent Gaussians"), Premise("L - 1 hidden layers of m units")),
-    breaks="all weights are independent Gaussians",
+    premises=(
+        Premise("all weights are independent Gaussians"),
+        Premise("L - 1 hidden layers of m units"),
+    ),
     parameters={"width": 6, "draws": 40_000},
     full={"draws": 400_000},
     judge=mean_equals(confidence=0.9995),

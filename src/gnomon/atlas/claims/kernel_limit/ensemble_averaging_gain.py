@@ -55,7 +55,6 @@ CLAIM = Claim(
     equation=r"\|\bar F - y\|^2 = \langle \|F_k - y\|^2 \rangle - \langle \|F_k - \bar F\|^2 \rangle",
     source=Source("derived"),
     premises=(Premise("the error is a mean of squares"),),
-    breaks="the error is a mean of squares",
     parameters={"members": 3, "width": 20, "steps": 40},
     full={"members": 10, "width": 100, "steps": 500},
     judge=equals(rounding=1000),

@@ -38,14 +38,15 @@ def variances(nets, depth, widths, factor, d=10):
 observed = partial(variances, factor=1.404, d=10)  # a = 1.404.
 control = partial(variances, factor=1.0, d=10)  # The plain softplus, a = 1.
 
-
 CLAIM = Claim(
     id="feature-lazy-architecture",
     title="A rescaled softplus keeps the variance at one in every layer at every width",
     equation=r"E z_l^2 = E f^2 = 1",
     source=Source("theorem", "geiger2020disentangling", "Section 2"),
-    premises=(Premise("the activation keeps E s(z)^2 = 1"), Premise("weights have variance 1 / fan_in")),
-    breaks="the activation keeps E s(z)^2 = 1",
+    premises=(
+        Premise("the activation keeps E s(z)^2 = 1"),
+        Premise("weights have variance 1 / fan_in"),
+    ),
     parameters={"nets": 250, "depth": 3, "widths": (40, 120)},
     full={"nets": 400, "widths": (50, 150, 500)},
     judge=mean_equals(confidence=0.9995, within=0.03, because="1.404 has four digits, and 1/width is 0.025"),

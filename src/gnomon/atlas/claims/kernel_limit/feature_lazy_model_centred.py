@@ -53,14 +53,15 @@ def curves(n, width, seed, lr, steps, power):
 observed = partial(curves, power=2)  # The loss divided by alpha^2.
 control = partial(curves, power=2.5)  # The loss divided by alpha^2.5: the larger alpha, the slower.
 
-
 CLAIM = Claim(
     id="feature-lazy-model-centred",
     title="Centered and scaled, with the loss divided by the scale squared, training has one limit",
     equation=r"F = \alpha (f - f_0), \quad F' = -\frac{1}{n} \Theta_0 (F - y) + O(1/\alpha)",
     source=Source("theorem", "geiger2020disentangling", "Section 2"),
-    premises=(Premise("the loss is divided by the square of the scale"), Premise("the output scale is large")),
-    breaks="the loss is divided by the square of the scale",
+    premises=(
+        Premise("the loss is divided by the square of the scale"),
+        Premise("the output scale is large"),
+    ),
     parameters={"n": 6, "width": 50, "lr": 0.05, "steps": 100},
     full={"n": 20, "width": 200, "steps": 400},
     judge=equals(within=0.05, because="the theorem's order 1/alpha = 0.02, times |y| of up to 2.5"),

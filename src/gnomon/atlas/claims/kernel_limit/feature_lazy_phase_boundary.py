@@ -63,8 +63,10 @@ CLAIM = Claim(
     title="Lazy and feature training are divided at an output scale of width^-1/2",
     equation=r"\|\Delta\Theta\| / \|\Theta\| = g(\alpha \sqrt{m})",
     source=Source("observed", "geiger2020disentangling", "Section 3"),
-    premises=(Premise("the output scale goes as width^-1/2"), Premise("hidden layers are wide")),
-    breaks="the output scale goes as width^-1/2",
+    premises=(
+        Premise("the output scale goes as width^-1/2"),
+        Premise("hidden layers are wide"),
+    ),
     parameters={"nets": 20, "widths": (24, 72, 192)},
     full={"nets": 40, "widths": (64, 128, 256, 512)},
     judge=rate_is(

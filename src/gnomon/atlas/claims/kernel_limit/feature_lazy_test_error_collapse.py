@@ -50,8 +50,10 @@ CLAIM = Claim(
     title="At a fixed alpha sqrt(width) the test error does not depend on the width",
     equation=r"\epsilon(\alpha, m) = e(\alpha \sqrt{m})",
     source=Source("observed", "geiger2020disentangling", "Section 3"),
-    premises=(Premise("the output scale goes as width^-1/2"), Premise("the network is wide")),
-    breaks="the output scale goes as width^-1/2",
+    premises=(
+        Premise("the output scale goes as width^-1/2"),
+        Premise("the network is wide"),
+    ),
     parameters={"nets": 24, "widths": (64, 192, 512)},
     full={"nets": 24, "widths": (100, 200, 400, 800)},
     judge=rate_is(confidence=0.999, label="width"),

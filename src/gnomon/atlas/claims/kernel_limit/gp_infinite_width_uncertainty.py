@@ -48,14 +48,12 @@ def hits(n, seed, share):
 observed = partial(hits, share=1.0)  # Noise chosen by the likelihood.
 control = partial(hits, share=0.1)  # A tenth of the noise: the model is sure of what it does not know.
 
-
 CLAIM = Claim(
     id="gp-infinite-width-uncertainty",
     title="The Gaussian process of an infinitely wide network tells its own uncertainty",
     equation=r"P(|y - m(x)| \le 1.96 \, s(x)) = 0.95",
     source=Source("observed", "lee2018deep", "Section 3"),
     premises=(Premise("the noise is chosen by the likelihood of the training labels"),),
-    breaks="the noise is chosen by the likelihood of the training labels",
     parameters={"n": 200},
     full={"n": 250},
     judge=mean_equals(confidence=0.999, within=0.03, because="the labels are not exactly Gaussian"),

@@ -41,7 +41,6 @@ def numbers(groups, nets, widths, power, seed):
 observed = partial(numbers, power=0.5)  # a(m) = m^-1/2.
 control = partial(numbers, power=1.0)  # a(m) = 1/m.
 
-
 CLAIM = Claim(
     id="kappa-width-rate",
     title="With the output divided by sqrt(width), kappa falls as width^-1/2",
@@ -51,7 +50,6 @@ CLAIM = Claim(
         Premise("the output is a sum over units divided by sqrt(width)"),
         Premise("output weights are bounded"),
     ),
-    breaks="the output is a sum over units divided by sqrt(width)",
     parameters={"groups": 10, "nets": 20, "widths": (64, 256, 1024, 4096)},
     full={"groups": 20, "nets": 50},
     judge=rate_is(confidence=0.9995, label="width"),

@@ -56,14 +56,15 @@ def trained(n, channels, lr, steps, seed, alpha):
 observed = partial(trained, alpha=100.0)  # A large scale.
 control = partial(trained, alpha=1.0)  # The scale of the network as it is.
 
-
 CLAIM = Claim(
     id="lazy-cifar-experiments",
     title="At a large output scale a convolutional network predicts images as its tangent model does",
     equation=r"\alpha (f - f_0)(x,t) \to k(x)^T K^{-1} (1 - e^{-K t / n}) y",
     source=Source("observed", "chizat2019lazy", "Section 3"),
-    premises=(Premise("the output scale is large"), Premise("the output starts at zero")),
-    breaks="the output scale is large",
+    premises=(
+        Premise("the output scale is large"),
+        Premise("the output starts at zero"),
+    ),
     parameters={"n": 60, "channels": 16, "lr": 0.05, "steps": 50},
     full={"n": 600, "channels": 64, "steps": 300},
     judge=equals(within=0.01, because="the theorem's order is 1/alpha = 0.01"),

@@ -48,15 +48,16 @@ observed = partial(slopes, centered=True, time=2.0, step=0.05)  # The output cou
 # The output as it is: alpha f(w_0) grows with alpha, and the parameters move however large it is.
 control = partial(slopes, centered=False, time=2.0, step=0.05)
 
-
 CLAIM = Claim(
     id="lazy-dynamics-theorem",
     title="Training at a large output scale is that of the tangent model, at three rates",
     equation=r"\|w - w_0\| = O(\alpha^{-1}), \; \|w - \bar w\| = O(\alpha^{-2}), \; "
     r"\|\alpha f - \alpha \bar f\| = O(\alpha^{-1})",
     source=Source("theorem", "chizat2019lazy", "Theorem 2.2"),
-    premises=(Premise("the output starts at zero"), Premise("the output scale is large")),
-    breaks="the output starts at zero",
+    premises=(
+        Premise("the output starts at zero"),
+        Premise("the output scale is large"),
+    ),
     parameters={"width": 50, "scales": (16.0, 32.0, 64.0, 128.0)},
     full={"width": 500, "scales": (16.0, 32.0, 64.0, 128.0, 256.0, 512.0)},
     judge=equals(within=0.1, because="the next order is a few times 1/16 at the smallest scale, over a range of log 8"),

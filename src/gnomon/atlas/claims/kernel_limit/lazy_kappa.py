@@ -71,14 +71,12 @@ def predicted():
 observed = partial(correlations, own=True)  # kappa at the output scale of each run.
 control = partial(correlations, own=False)  # kappa of the network as if its output were not scaled.
 
-
 CLAIM = Claim(
     id="lazy-kappa",
     title="A number at the start tells how far training will be from its tangent model",
     equation=r"\kappa = \frac{L}{\|\nabla L\|} \frac{\|D^2 f\|}{\|D f\|}",
     source=Source("observed", "chizat2019lazy", "equation 3"),
     premises=(Premise("kappa is taken at the output scale of the run"),),
-    breaks="kappa is taken at the output scale of the run",
     parameters={"widths": (4, 64, 1024), "scales": (1.0, 10.0), "repetitions": 16},
     full={"widths": (8, 32, 128, 512), "scales": (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0), "repetitions": 16},
     judge=at_most(confidence=0.99),

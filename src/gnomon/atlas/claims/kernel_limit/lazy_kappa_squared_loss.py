@@ -54,14 +54,12 @@ def measured(units, seed, labels):
 observed = partial(measured, labels=True)  # Outputs and labels in the same units.
 control = partial(measured, labels=False)  # Only the output changes its unit.
 
-
 CLAIM = Claim(
     id="lazy-kappa-squared-loss",
     title="For the squared loss kappa does not depend on the units of the output",
     equation=r"\kappa = \|f - y\| \, \|D^2 f\| / \|D f\|^2",
     source=Source("theorem", "chizat2019lazy", "equation 4"),
     premises=(Premise("labels are in the units of the output"),),
-    breaks="labels are in the units of the output",
     parameters={"units": (0.1, 1.0, 7.0)},
     full={"units": (0.01, 0.1, 1.0, 10.0, 100.0)},
     judge=equals(within=1e-5, because="the power iterations stop at relative changes of 1e-6"),

@@ -51,14 +51,15 @@ def ends(n, p, seed, alpha):
 observed = partial(ends, alpha=100.0)  # A large scale.
 control = partial(ends, alpha=1.0)  # A small scale: the parameters go far, and the rate is that of another place.
 
-
 CLAIM = Claim(
     id="lazy-local-minimum-theorem",
     title="With fewer parameters than data, lazy training converges exponentially to a stationary point",
     equation=r"\|f(t) - f(\infty)\| \sim e^{-\lambda_{min}(J^T J) t}",
     source=Source("theorem", "chizat2019lazy", "Theorem 2.5"),
-    premises=(Premise("the output scale is large"), Premise("fewer parameters than data", lambda n, p: p < n)),
-    breaks="the output scale is large",
+    premises=(
+        Premise("the output scale is large"),
+        Premise("fewer parameters than data", lambda n, p: p < n),
+    ),
     parameters={"n": 30, "p": 3},
     full={"n": 100, "p": 6},
     judge=equals(within=0.05, because="corrections are a few times 1/alpha = 0.01"),

@@ -42,14 +42,15 @@ def separation(width, nets, alpha, time=2.0, step=0.01):
 observed = partial(separation, alpha=64.0, time=2.0, step=0.01)  # A large scale of the output.
 control = partial(separation, alpha=0.1, time=2.0, step=0.01)  # A small one.
 
-
 CLAIM = Claim(
     id="lazy-regime-definition",
     title="At a large output scale the paths of a network and of its tangent model stay together",
     equation=r"\sup_t \|w - \bar w\| \le 0.05 \, \|w(T) - w_0\|",
     source=Source("theorem", "chizat2019lazy", "Section 1"),
-    premises=(Premise("the output scale is large"), Premise("the output starts at zero")),
-    breaks="the output scale is large",
+    premises=(
+        Premise("the output scale is large"),
+        Premise("the output starts at zero"),
+    ),
     parameters={"width": 50, "nets": 10},
     full={"width": 500, "nets": 50},
     judge=bounded_by("above"),

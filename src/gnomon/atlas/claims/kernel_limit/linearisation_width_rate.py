@@ -45,14 +45,12 @@ observed = partial(distance, scale=lambda m: 1.0, time=1.0, step=0.1)
 # Divided by m instead, with the rate raised so that outputs move as fast at the start.
 control = partial(distance, scale=lambda m: m**-0.5, time=1.0, step=0.1)
 
-
 CLAIM = Claim(
     id="linearisation-width-rate",
     title="Parameters stay within width^-1/2 of those of the tangent model",
     equation=r"\sup_t \|w(t) - w_{lin}(t)\| = O(m^{-1/2})",
     source=Source("theorem", "lee2019wide", "Theorem 2.1"),
     premises=(Premise("the output is a sum over units divided by sqrt(width)"),),
-    breaks="the output is a sum over units divided by sqrt(width)",
     parameters={"nets": 12, "widths": (1024, 2048, 4096, 8192)},
     full={"nets": 30, "widths": (2048, 4096, 8192, 16384)},
     judge=rate_is(confidence=0.9995, label="width"),

@@ -51,14 +51,15 @@ observed = partial(descent, start=0.0)  # Descent from the starting parameters.
 # Descent on the same tangent model from elsewhere: what is outside the span of the gradients stays.
 control = partial(descent, start=1.0)
 
-
 CLAIM = Claim(
     id="linearised-closed-form",
     title="Descent on the tangent model ends at kernel regression with the tangent kernel",
     equation=r"f(x) = f_0(x) + k(x)^T K^{-1} (y - f_0)",
     source=Source("theorem", "lee2019wide", "equations 10 and 11"),
-    premises=(Premise("descent starts at the point of expansion"), Premise("the kernel matrix is invertible")),
-    breaks="descent starts at the point of expansion",
+    premises=(
+        Premise("descent starts at the point of expansion"),
+        Premise("the kernel matrix is invertible"),
+    ),
     parameters={"n": 6, "d": 10, "width": 32},
     full={"n": 20, "d": 40, "width": 256},
     judge=equals(within=1e-8, because="descent stops at exp(-25) = 1e-11 of its slowest error, times |k K^-1|"),

@@ -54,8 +54,10 @@ CLAIM = Claim(
     title="The tangent model errs with the square of the distance from the start",
     equation=r"\|f(w_0 + s u) - f_{lin}(w_0 + s u)\| \propto s^2",
     source=Source("theorem", "lee2019wide", "Section 2"),
-    premises=(Premise("the network is twice differentiable at its starting parameters"), Premise("steps are small")),
-    breaks="the network is twice differentiable at its starting parameters",
+    premises=(
+        Premise("the network is twice differentiable at its starting parameters"),
+        Premise("steps are small"),
+    ),
     parameters={"width": 64, "repetitions": 8, "distances": (0.0125, 0.025, 0.05, 0.1)},
     full={"width": 512, "repetitions": 30},
     judge=rate_is(confidence=0.99, next_order=1.0, label="s"),

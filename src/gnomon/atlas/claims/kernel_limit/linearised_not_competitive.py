@@ -52,8 +52,10 @@ CLAIM = Claim(
     title="A trained network beats its own tangent kernel where features must be found",
     equation=r"acc(f_{trained}) - acc(f_{NTK}) \ge 0.1",
     source=Source("observed", "bai2020beyond"),
-    premises=(Premise("the target depends on few directions, nonlinearly"), Premise("d < n < d^2 / 2")),
-    breaks="the target depends on few directions, nonlinearly",
+    premises=(
+        Premise("the target depends on few directions, nonlinearly"),
+        Premise("d < n < d^2 / 2"),
+    ),
     parameters={"d": 30, "n": 350, "width": 64, "repetitions": 4},
     full={"repetitions": 20},
     judge=at_most(confidence=0.99),

@@ -50,7 +50,6 @@ observed = partial(distances, power=1.0)  # The sum divided by the width.
 # The sum divided by the root of the width: outputs at the start are random at every width.
 control = partial(distances, power=0.5)
 
-
 CLAIM = Claim(
     id="mean-field-flow",
     title="Divided by its width, a wide network is a flow of a distribution of neurons",
@@ -60,7 +59,6 @@ CLAIM = Claim(
         Premise("the output is a sum over units divided by the width"),
         Premise("networks come in at least two groups of 10", lambda nets: nets >= 20 and nets % 10 == 0),
     ),
-    breaks="the output is a sum over units divided by the width",
     parameters={"nets": 240, "widths": (32, 128, 512), "reference": 16384},
     full={"nets": 120, "widths": (32, 128, 512, 2048), "reference": 131072},
     judge=rate_is(

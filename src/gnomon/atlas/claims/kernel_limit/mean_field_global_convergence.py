@@ -52,8 +52,10 @@ CLAIM = Claim(
     title="Many neurons spread over all directions find what few neurons miss",
     equation=r"L(m \gg 3) < L(m = 3)",
     source=Source("theorem", "chizat2018global", "Theorem 3.3"),
-    premises=(Premise("neurons at the start cover all directions"), Premise("many neurons")),
-    breaks="neurons at the start cover all directions",
+    premises=(
+        Premise("neurons at the start cover all directions"),
+        Premise("many neurons"),
+    ),
     parameters={"width": 60, "nets": 20, "steps": 250},
     full={"width": 100, "nets": 80, "steps": 1500},
     judge=ordered(confidence=0.999),

@@ -50,7 +50,6 @@ CLAIM = Claim(
     equation=r"E[y y^T] = (\sigma^2 / d) X X^T",
     source=Source("theorem", "rasmussen2006gaussian", "Section 2.1"),
     premises=(Premise("weights are independent"),),
-    breaks="weights are independent",
     parameters={"n": 4, "d": 6, "std": 1.3, "draws": 20_000},
     full={"n": 10, "d": 30, "draws": 200_000},
     judge=mean_equals(confidence=0.9999, resolution=0.1),

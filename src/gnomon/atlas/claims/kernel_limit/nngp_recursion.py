@@ -41,14 +41,15 @@ def outputs(nets, width, seed):
 observed = outputs  # Wide layers.
 control = partial(outputs, width=1)  # Hidden layers of a single unit.
 
-
 CLAIM = Claim(
     id="nngp-recursion",
     title="The output of a wide random network is Gaussian, with a known covariance",
     equation=r"\Sigma_{j+1}(x,x') = w^2 E_{(u,v) \sim N(0, \Sigma_j)}[\phi(u)\phi(v)]",
     source=Source("theorem", "lee2018deep", "Section 2"),
-    premises=(Premise("all hidden layers are wide", lambda width: width >= 32), Premise("independent weights")),
-    breaks="all hidden layers are wide",
+    premises=(
+        Premise("all hidden layers are wide", lambda width: width >= 32),
+        Premise("independent weights"),
+    ),
     parameters={"nets": 1000, "width": 64},
     full={"nets": 4000, "width": 128},
     judge=distributed_as(confidence=0.9995),

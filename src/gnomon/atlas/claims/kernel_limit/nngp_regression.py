@@ -55,14 +55,15 @@ observed = partial(without_width, start=1.0)  # The last layer starts at its own
 # The last layer starts at zero: the mean is right and the variance is missing.
 control = partial(without_width, start=0.0)
 
-
 CLAIM = Claim(
     id="nngp-regression",
     title="Training the last layer of wide random networks draws from the Gaussian-process posterior",
     equation=r"f | y \sim N(k^T K^{-1} y, \; k(x,x) - k^T K^{-1} k)",
     source=Source("theorem", "lee2018deep", "Section 2.4"),
-    premises=(Premise("the last layer starts at a draw from its prior"), Premise("the hidden layer is wide")),
-    breaks="the last layer starts at a draw from its prior",
+    premises=(
+        Premise("the last layer starts at a draw from its prior"),
+        Premise("the hidden layer is wide"),
+    ),
     parameters={"n": 4, "nets": 1200, "width": 120},
     full={"n": 8, "nets": 4000, "width": 400},
     judge=mean_equals(confidence=0.9995, resolution=0.4),

@@ -51,8 +51,10 @@ CLAIM = Claim(
     title="The limiting tangent kernel of one hidden ReLU layer depends on the angle alone",
     equation=r"k(x,x') = |x||x'| [\frac{2u}{\pi}(\pi - \arccos u) + \frac{1}{\pi}\sqrt{1-u^2}]",
     source=Source("theorem", "bietti2019inductive", "equation 5"),
-    premises=(Premise("hidden weights are Gaussian"), Premise("the output is multiplied by sqrt(2 / width)")),
-    breaks="hidden weights are Gaussian",
+    premises=(
+        Premise("hidden weights are Gaussian"),
+        Premise("the output is multiplied by sqrt(2 / width)"),
+    ),
     parameters={"width": 100_000},
     full={"width": 2_000_000},
     judge=mean_equals(confidence=0.9999, resolution=0.05),

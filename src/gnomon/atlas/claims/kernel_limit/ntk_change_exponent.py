@@ -49,14 +49,15 @@ observed = partial(drift, centered=1.0, time=1.5, step=0.1)  # The output counte
 # The output as it is: it must first be unlearned, and the kernel changes as much at every scale.
 control = partial(drift, centered=0.0, time=1.5, step=0.1)
 
-
 CLAIM = Claim(
     id="ntk-change-exponent",
     title="In the lazy range the tangent kernel changes in proportion to 1 / (alpha sqrt(width))",
     equation=r"\|\Delta\Theta\| \sim (\alpha \sqrt{m})^{-a}, \quad a = 1 < 2",
     source=Source("observed", "geiger2020disentangling", "Section 3"),
-    premises=(Premise("the output starts at zero"), Premise("alpha is larger than one")),
-    breaks="the output starts at zero",
+    premises=(
+        Premise("the output starts at zero"),
+        Premise("alpha is larger than one"),
+    ),
     parameters={"nets": 20, "width": 50, "scales": (512.0, 1024.0, 2048.0, 4096.0)},
     full={"nets": 40, "width": 200, "scales": (1024.0, 2048.0, 4096.0, 8192.0)},
     judge=rate_is(confidence=0.999, label="alpha sqrt(width)"),

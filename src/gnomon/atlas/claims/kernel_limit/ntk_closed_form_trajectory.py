@@ -84,7 +84,6 @@ CLAIM = Claim(
         Premise("the output is counted from its start"),
         Premise("the network is wide", lambda width: width >= 256),
     ),
-    breaks="the output is a sum over units divided by sqrt(width)",
     parameters={"n": 5, "width": 1024},
     full={"n": 10, "width": 8192},
     judge=equals(within=0.03, because="the theorem's order width^-1/2 = 0.03 at width 1024"),

@@ -49,14 +49,15 @@ observed = partial(drift, scale=lambda m: 1.0, time=1.0, step=0.1)  # The output
 # Divided by m instead, with the rate raised so that outputs move as fast at the start: features are learned.
 control = partial(drift, scale=lambda m: m**-0.5, time=1.0, step=0.1)
 
-
 CLAIM = Claim(
     id="ntk-constancy",
     title="The tangent kernel of a wide network stays what it was",
     equation=r"\|K_T - K_0\| / \|K_0\| = O(1/m)",
     source=Source("theorem", "jacot2018neural", "Theorem 2"),
-    premises=(Premise("the output is a sum over units divided by sqrt(width)"), Premise("a smooth activation")),
-    breaks="the output is a sum over units divided by sqrt(width)",
+    premises=(
+        Premise("the output is a sum over units divided by sqrt(width)"),
+        Premise("a smooth activation"),
+    ),
     parameters={"nets": 60, "widths": (512, 1024, 2048, 4096)},
     full={"nets": 100, "widths": (1024, 2048, 4096, 8192, 16384)},
     judge=rate_is(confidence=0.999, label="width"),

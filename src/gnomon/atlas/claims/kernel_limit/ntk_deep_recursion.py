@@ -56,14 +56,15 @@ observed = partial(kernels, draw=lambda *shape: torch.randn(*shape))  # Gaussian
 # Weights of PyTorch's default law, of variance 1 / (3 fan_in).
 control = partial(kernels, draw=lambda *shape: (torch.rand(*shape) * 2 - 1) / 2**0.5)
 
-
 CLAIM = Claim(
     id="ntk-deep-recursion",
     title="The limiting tangent kernel of a deep network follows a recursion over its layers",
     equation=r"\Theta = \sum_{j=0}^{J} \Sigma_j \dot\Sigma_{j+1} \cdots \dot\Sigma_J",
     source=Source("theorem", "jacot2018neural", "Theorem 1"),
-    premises=(Premise("weights have variance 2 / fan_in"), Premise("all hidden layers are wide")),
-    breaks="weights have variance 2 / fan_in",
+    premises=(
+        Premise("weights have variance 2 / fan_in"),
+        Premise("all hidden layers are wide"),
+    ),
     parameters={"nets": 60, "width": 160, "depth": 3},
     full={"nets": 100, "width": 400},
     judge=mean_equals(confidence=0.999, within=0.04, because="the mean at finite width errs by about 2 depth / width"),

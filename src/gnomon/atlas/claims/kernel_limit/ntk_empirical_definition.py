@@ -51,7 +51,6 @@ CLAIM = Claim(
     equation=r"\Theta(x, x') = \nabla_w f(x)^T \nabla_w f(x')",
     source=Source("theorem", "jacot2018neural", "Section 4"),
     premises=(Premise("all parameters are in the sum"),),
-    breaks="all parameters are in the sum",
     parameters={"n": 8, "width": 4},
     full={"n": 40, "width": 64},
     judge=equals(rounding=10_000),

@@ -52,14 +52,12 @@ def velocity(n, width, seed, direction, step=1e-4):
 observed = partial(velocity, direction=lambda g: -g, step=1e-4)  # A small step of gradient descent.
 control = partial(velocity, direction=lambda g: -g.sign(), step=1e-4)  # A small step along the signs of the gradient.
 
-
 CLAIM = Claim(
     id="ntk-gradient-flow-dynamics",
     title="Outputs move by minus the tangent kernel times the loss gradient",
     equation=r"\dot f(x) = -\sum_i \Theta(x, x_i) \, \partial L / \partial f(x_i)",
     source=Source("theorem", "jacot2018neural", "Section 4"),
     premises=(Premise("parameters follow the plain gradient"),),
-    breaks="parameters follow the plain gradient",
     parameters={"n": 6, "width": 16},
     full={"n": 40, "width": 128},
     judge=equals(within=1e-6, because="central differences err by step^2 = 1e-8 times third derivatives of order 10"),

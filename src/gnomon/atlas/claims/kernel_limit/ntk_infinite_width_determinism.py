@@ -37,14 +37,15 @@ observed = partial(spread, weights=lambda rng, shape: rng.normal(size=shape))  #
 # Output weights of Cauchy's law, whose variance is infinite: single units dominate at every width.
 control = partial(spread, weights=lambda rng, shape: rng.standard_cauchy(shape))
 
-
 CLAIM = Claim(
     id="ntk-infinite-width-determinism",
     title="At the start, all wide networks have the same tangent kernel",
     equation=r"std\, K_m(x, x') \propto m^{-1/2}",
     source=Source("theorem", "jacot2018neural", "Theorem 1"),
-    premises=(Premise("weights have a finite fourth moment"), Premise("the output is divided by sqrt(width)")),
-    breaks="weights have a finite fourth moment",
+    premises=(
+        Premise("weights have a finite fourth moment"),
+        Premise("the output is divided by sqrt(width)"),
+    ),
     parameters={"groups": 12, "nets": 16, "widths": (32, 128, 512, 2048)},
     full={"groups": 20, "nets": 50, "widths": (64, 256, 1024, 4096)},
     judge=rate_is(confidence=0.9995, label="width"),

@@ -64,8 +64,10 @@ CLAIM = Claim(
     title="A wide network trained to the end is regression with the limiting tangent kernel",
     equation=r"f_\infty(x) = f_0(x) + k_\infty(x)^T K_\infty^{-1} (y - f_0)",
     source=Source("theorem", "lee2019wide", "Section 2"),
-    premises=(Premise("training goes to the end"), Premise("the network is wide", lambda width: width >= 256)),
-    breaks="training goes to the end",
+    premises=(
+        Premise("training goes to the end"),
+        Premise("the network is wide", lambda width: width >= 256),
+    ),
     parameters={"n": 4, "nets": 40, "width": 256, "steps": 150},
     full={"n": 6, "nets": 100, "width": 768, "steps": 300},
     judge=mean_equals(confidence=0.9995),

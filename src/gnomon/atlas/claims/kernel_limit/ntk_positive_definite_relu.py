@@ -62,8 +62,10 @@ CLAIM = Claim(
     title="A wide ReLU network converges exponentially, at the smallest eigenvalue of its kernel",
     equation=r"|f(t) - y| \sim e^{-\lambda_{min} t}, \quad \lambda_{min} > 0",
     source=Source("theorem", "arora2019fine", "Theorem 4.1"),
-    premises=(Premise("no two points are parallel"), Premise("the network is wide", lambda width: width >= 256)),
-    breaks="no two points are parallel",
+    premises=(
+        Premise("no two points are parallel"),
+        Premise("the network is wide", lambda width: width >= 256),
+    ),
     parameters={"n": 3, "nets": 16, "width": 512, "steps": 100},
     full={"n": 3, "nets": 60, "width": 2048, "steps": 200},
     judge=mean_equals(confidence=0.9995, within=0.05, because="the kernel of each network errs by width^-1/2 = 0.04"),

@@ -53,8 +53,10 @@ CLAIM = Claim(
     title="The tangent kernel of one hidden layer in closed form",
     equation=r"\Theta(x,x') = \sum_i s(w_i x) s(w_i x') + x \cdot x' \sum_i v_i^2 s'(w_i x) s'(w_i x')",
     source=Source("derived"),
-    premises=(Premise("there are no biases"), Premise("one hidden layer")),
-    breaks="there are no biases",
+    premises=(
+        Premise("there are no biases"),
+        Premise("one hidden layer"),
+    ),
     parameters={"n": 10, "d": 4, "width": 50},
     full={"n": 100, "width": 2000},
     judge=equals(rounding=10_000),

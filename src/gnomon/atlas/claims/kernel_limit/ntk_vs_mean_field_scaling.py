@@ -49,14 +49,12 @@ def drift(nets, widths, exponent, time=2.0, step=0.1):
 observed = partial(drift, exponent=1.0, time=2.0, step=0.1)  # a = 1/m.
 control = partial(drift, exponent=0.5, time=2.0, step=0.1)  # a = m^-1/2.
 
-
 CLAIM = Claim(
     id="ntk-vs-mean-field-scaling",
     title="Divided by its width, a network learns features at every width",
     equation=r"\|K_T - K_0\| / \|K_0\| = O(m^0) \text{ for } a = 1/m",
     source=Source("theorem", "chizat2019lazy", "Section 1"),
     premises=(Premise("the output is a sum over units divided by the width"),),
-    breaks="the output is a sum over units divided by the width",
     parameters={"nets": 40, "widths": (64, 128, 256, 512)},
     full={"nets": 60, "widths": (128, 256, 512, 1024, 2048)},
     judge=rate_is(

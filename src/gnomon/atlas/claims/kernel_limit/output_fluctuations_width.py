@@ -40,14 +40,15 @@ observed = partial(spread, centered=1.0, time=3.0, step=0.15)  # The output coun
 # The output as it is, which differs between initializations before training already, at every width.
 control = partial(spread, centered=0.0, time=3.0, step=0.15)
 
-
 CLAIM = Claim(
     id="output-fluctuations-width",
     title="Trained outputs differ between initializations by width^-1/2",
     equation=r"std F(x) = O(m^{-1/2})",
     source=Source("observed", "geiger2020scaling"),
-    premises=(Premise("the output is counted from its start"), Premise("the network is wide")),
-    breaks="the output is counted from its start",
+    premises=(
+        Premise("the output is counted from its start"),
+        Premise("the network is wide"),
+    ),
     parameters={"groups": 16, "nets": 8, "widths": (48, 144, 432)},
     full={"groups": 20, "nets": 20, "widths": (32, 128, 512, 2048)},
     judge=rate_is(confidence=0.999, within=0.05, because="the next order is about a third of 48^-1/2", label="width"),

@@ -44,14 +44,15 @@ observed = partial(shifts, scale=lambda m: 1.0, time=2.0, step=0.2)  # alpha = 1
 # alpha = 1 / sqrt(width): the change is of order one at every width.
 control = partial(shifts, scale=lambda m: m**-0.5, time=2.0, step=0.2)
 
-
 CLAIM = Claim(
     id="preactivation-velocity",
     title="Preactivations of a wide network move at the speed 1 / (alpha sqrt(width))",
     equation=r"dz/dt = O(1 / (\alpha \sqrt{m}))",
     source=Source("theorem", "geiger2020disentangling", "Section 4"),
-    premises=(Premise("alpha does not fall with the width"), Premise("hidden layers are wide")),
-    breaks="alpha does not fall with the width",
+    premises=(
+        Premise("alpha does not fall with the width"),
+        Premise("hidden layers are wide"),
+    ),
     parameters={"nets": 20, "widths": (96, 192, 384)},
     full={"nets": 40, "widths": (128, 256, 512, 1024)},
     judge=rate_is(confidence=0.999, label="width"),

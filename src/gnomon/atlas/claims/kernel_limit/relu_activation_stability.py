@@ -50,8 +50,10 @@ CLAIM = Claim(
     title="In lazy training the patterns of active ReLU units freeze",
     equation=r"P(1[w x > 0] \ne 1[w_0 x > 0]) = O(1/\alpha)",
     source=Source("observed", "chizat2019lazy", "Section 3"),
-    premises=(Premise("the output starts at zero"), Premise("the output scale is large")),
-    breaks="the output starts at zero",
+    premises=(
+        Premise("the output starts at zero"),
+        Premise("the output scale is large"),
+    ),
     parameters={"nets": 20, "width": 800, "scales": (0.2, 0.4, 0.8, 1.6)},
     full={"nets": 20, "width": 4000, "scales": (0.25, 0.5, 1.0, 2.0, 4.0)},
     judge=rate_is(

@@ -37,14 +37,12 @@ def ratios(frequencies, points, activation, seed):
 observed = partial(ratios, activation=lambda u: np.maximum(u, 0))  # ReLU.
 control = partial(ratios, activation=np.abs)  # The absolute value, which has no odd frequencies at all.
 
-
 CLAIM = Claim(
     id="rkhs-circle-relu-spectrum",
     title="On the circle a ReLU layer multiplies Fourier coefficients by known numbers",
     equation=r"\gamma_0 = 2, \gamma_1 = \pi/2, \gamma_k = (-1)^{k/2+1} 2/(k^2-1) \text{ (even)}, 0 \text{ (odd)}",
     source=Source("theorem", "bach2017breaking", "Appendix D"),
     premises=(Premise("the activation is ReLU"),),
-    breaks="the activation is ReLU",
     parameters={"frequencies": 9, "points": 1200},
     full={"points": 6000},
     judge=equals(within=1e-5, because="sums over 1200 points err by (2 pi / 1200)^2 / 6 at the corners"),

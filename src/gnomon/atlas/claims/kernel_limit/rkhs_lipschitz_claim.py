@@ -35,14 +35,15 @@ def sums(cuts, points, smoothing):
 observed = partial(sums, smoothing=1.0)  # The wave as it is.
 control = partial(sums, smoothing=0.95)  # The wave smoothed with r = 0.95.
 
-
 CLAIM = Claim(
     id="rkhs-lipschitz-claim",
     title="A Lipschitz function need not be in the function space of a ReLU layer",
     equation=r"\sum_{k \le K} |c_k|^2 / \gamma_k^2 \sim K",
     source=Source("derived"),
-    premises=(Premise("the function has corners"), Premise("frequencies are even")),
-    breaks="the function has corners",
+    premises=(
+        Premise("the function has corners"),
+        Premise("frequencies are even"),
+    ),
     parameters={"cuts": (62, 126, 254, 510, 1022), "points": 65536},
     full={"cuts": (62, 126, 254, 510, 1022, 2046, 4094), "points": 1048576},
     judge=rate_is(confidence=0.999, within=0.02, because="partial sums are whole numbers of terms", label="K"),

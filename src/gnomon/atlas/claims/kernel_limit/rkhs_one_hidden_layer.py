@@ -58,8 +58,10 @@ CLAIM = Claim(
     title="Networks with a random hidden layer are a Hilbert space with a known kernel",
     equation=r"k(x,x') = \int \rho(v x + b) \rho(v x' + b) d\tau, \quad \|f\| = \inf \|p\|_{L^2(\tau)}",
     source=Source("theorem", "bach2017breaking", "Section 2.3"),
-    premises=(Premise("features are drawn from tau"), Premise("there are many features")),
-    breaks="features are drawn from tau",
+    premises=(
+        Premise("features are drawn from tau"),
+        Premise("there are many features"),
+    ),
     parameters={"features": 400, "nets": 200},
     full={"features": 2000, "nets": 400},
     judge=mean_equals(confidence=0.9995),

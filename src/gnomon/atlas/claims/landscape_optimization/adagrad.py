@@ -12,7 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-ALL = "all earlier squares are added up"
 DELTA = 1e-10
 
 
@@ -57,8 +56,7 @@ CLAIM = Claim(
     title="AdaGrad's steps for a steady gradient fall as t^-1/2, whatever the gradient's size",
     equation=r"\theta_t = \theta_{t-1} - \eta g_t / (\sqrt{\textstyle\sum_{s \le t} g_s^2} + \delta)",
     source=Source("theorem", "duchi2011adaptive"),
-    premises=(Premise(ALL),),
-    breaks=ALL,
+    premises=(Premise("all earlier squares are added up"),),
     parameters={"lr": 0.1, "steps": 100},
     full={"steps": 3000},
     judge=equals(within=1e-6, because="delta / 1e-3 = 1e-7 of the first step of the smallest gradient, times log t"),

@@ -13,7 +13,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-CORRECTED = "both means are corrected for their start"
 B, A, DELTA = 0.9, 0.999, 1e-8
 
 
@@ -61,8 +60,7 @@ CLAIM = Claim(
     title="Adam's steps are ratios of corrected means; uncorrected, its first step is 3.16 times as long",
     equation=r"\theta_t = \theta_{t-1} - \eta \frac{g_t / (1 - \beta^t)}{\sqrt{\gamma_t / (1 - \alpha^t)} + \delta}",
     source=Source("theorem", "kingma2015adam", "Algorithm 1"),
-    premises=(Premise(CORRECTED),),
-    breaks=CORRECTED,
+    premises=(Premise("both means are corrected for their start"),),
     parameters={"lr": 0.1, "steps": 50},
     full={"steps": 1000},
     judge=equals(within=1e-6, because="delta is 1e-8 of gradients of order 1 before the correction, 3e-7 after it"),

@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-BATCH = "mean and variance are those of the batch"
-
 
 def problem(n, d, seed):
     """A batch whose features have different means and spreads, and the two parameters."""
@@ -42,14 +40,12 @@ def layer(training, n, d, eps, seed):
 observed = partial(layer, training=True)  # In training.
 control = partial(layer, training=False)  # In evaluation, with the running averages of a layer that has seen nothing.
 
-
 CLAIM = Claim(
     id="batch-normalisation",
     title="Batch normalization gives each feature the mean and the spread of its two parameters",
     equation=r"\bar f = \mu + \gamma (f - E f) / \sqrt{\mathrm{Var} f + \epsilon}",
     source=Source("theorem", "ioffe2015batch", "Algorithm 1"),
-    premises=(Premise(BATCH),),
-    breaks=BATCH,
+    premises=(Premise("mean and variance are those of the batch"),),
     parameters={"n": 20, "d": 5, "eps": 1e-5},
     full={"n": 1000, "d": 50},
     judge=equals(rounding=10_000),

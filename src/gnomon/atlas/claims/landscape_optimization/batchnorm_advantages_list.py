@@ -12,8 +12,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, ordered
 
-NORMALIZED = "one of the two networks is normalized after every layer"
-
 
 def predicted():
     """From small to large."""
@@ -61,8 +59,10 @@ CLAIM = Claim(
     title="Batch normalization trains deep sigmoid networks that do not train without it",
     equation=r"L_{\mathrm{BN}} < 1 < 2 < L_{\mathrm{plain}} \approx \log 10",
     source=Source("observed", "ioffe2015batch", "Section 4"),
-    premises=(Premise(NORMALIZED), Premise("the networks are deep", lambda depth: depth >= 8)),
-    breaks=NORMALIZED,
+    premises=(
+        Premise("one of the two networks is normalized after every layer"),
+        Premise("the networks are deep", lambda depth: depth >= 8),
+    ),
     parameters={"nets": 3, "depth": 10, "width": 32, "steps": 40},
     full={"nets": 5, "depth": 10, "width": 32, "steps": 80},
     judge=ordered(),

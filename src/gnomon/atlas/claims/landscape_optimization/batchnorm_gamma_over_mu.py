@@ -15,8 +15,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, ordered
 
-RELU = "ReLU follows the normalization"
-
 
 def predicted():
     """The saying, from small to large."""
@@ -80,14 +78,15 @@ observed = partial(losses, activation=torch.relu)  # ReLU, for which the shift i
 # tanh, which has no threshold, and whose units the next layer cannot rescale: freezing either costs little.
 control = partial(losses, activation=torch.tanh)
 
-
 CLAIM = Claim(
     id="batchnorm-gamma-over-mu",
     title="Freezing the scale of batch normalization costs more than freezing its shift",
     equation=r"L_{\mu = 0} < L_{\gamma = 1}",
     source=Source("folklore", "ioffe2015batch"),
-    premises=(Premise(RELU), Premise("one of the two is frozen in each network")),
-    breaks=RELU,
+    premises=(
+        Premise("ReLU follows the normalization"),
+        Premise("one of the two is frozen in each network"),
+    ),
     parameters={"nets": 30, "width": 12, "steps": 40},
     full={"nets": 240, "width": 16, "steps": 80},
     expected="refuted",

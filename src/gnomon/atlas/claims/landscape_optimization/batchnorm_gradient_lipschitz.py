@@ -14,8 +14,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-BATCH = "the layer normalizes by the batch it is given"
-
 
 def problem(m, d, seed):
     """Values before the layer, a scale for each feature, and coefficients of a loss after it."""
@@ -46,15 +44,13 @@ def gradients(training, m, d, seed):
 observed = partial(gradients, training=True)  # In training.
 control = partial(gradients, training=False)  # In evaluation, with the same mean and variance as constants.
 
-
 CLAIM = Claim(
     id="batchnorm-gradient-lipschitz",
     title="Batch normalization takes two directions out of the gradient and divides it by the spread",
     equation=r"\|\nabla_y L\|^2 = \frac{\gamma^2}{\sigma^2} (\|g\|^2 - \tfrac1m \langle 1, g \rangle^2"
     r" - \tfrac1m \langle g, \hat y \rangle^2)",
     source=Source("theorem", "santurkar2018how", "Theorem 4.1"),
-    premises=(Premise(BATCH),),
-    breaks=BATCH,
+    premises=(Premise("the layer normalizes by the batch it is given"),),
     parameters={"m": 16, "d": 4},
     full={"m": 500, "d": 50},
     judge=equals(rounding=10_000),

@@ -14,8 +14,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-BATCH = "the spread is that of the values themselves"
-
 
 def problem(m, repeats, seed):
     """Values before the layer, its scale, and coefficients of L = sum z^2 / 2 + sin(z + a) after it."""
@@ -56,15 +54,13 @@ def curvature(frozen, m, repeats, seed):
 observed = partial(curvature, frozen=False)  # The spread of the values.
 control = partial(curvature, frozen=True)  # The same number as a constant.
 
-
 CLAIM = Claim(
     id="batchnorm-hessian-smoothing",
     title="Along the gradient, batch normalization divides the curvature by the variance and lowers it by a term",
     equation=r"d^T \nabla_y^2 L \, d = \frac{\gamma^2}{\sigma^2} d^T H d"
     r" - \frac{\gamma}{m \sigma^2} \langle g, \hat y \rangle \|d\|^2",
     source=Source("theorem", "santurkar2018how", "Theorem 4.2"),
-    premises=(Premise(BATCH),),
-    breaks=BATCH,
+    premises=(Premise("the spread is that of the values themselves"),),
     parameters={"m": 16, "repeats": 20},
     full={"m": 500, "repeats": 200},
     judge=equals(rounding=10_000),

@@ -16,8 +16,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, ordered
 
-NORMALIZED = "the noisy network is normalized"
-
 
 def predicted():
     """From small to large, equation (1)."""
@@ -72,14 +70,15 @@ def ratios(normalized, nets, depth, steps):
 observed = partial(ratios, normalized=True)  # Normalized, with noise.
 control = partial(ratios, normalized=False)  # The same noise without normalization.
 
-
 CLAIM = Claim(
     id="batchnorm-not-covariate-shift",
     title="Batch normalization helps although the statistics of its activations move more",
     equation=r"L_{noisy\ BN} / L_{plain} < 1 < D_{noisy\ BN} / D_{plain}",
     source=Source("observed", "santurkar2018how", "Section 2"),
-    premises=(Premise(NORMALIZED), Premise("the network is deep", lambda depth: depth >= 5)),
-    breaks=NORMALIZED,
+    premises=(
+        Premise("the noisy network is normalized"),
+        Premise("the network is deep", lambda depth: depth >= 5),
+    ),
     parameters={"nets": 6, "depth": 6, "steps": 25},
     full={"nets": 10, "depth": 8, "steps": 80},
     judge=ordered(),

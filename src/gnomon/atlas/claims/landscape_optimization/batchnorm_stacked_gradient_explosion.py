@@ -15,8 +15,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-NORMALIZED = "every layer is normalized over the batch"
-
 
 def predicted():
     """The logarithm of equation (1)."""
@@ -42,14 +40,15 @@ def growth(normalize, depth, width, batch, nets):
 observed = partial(growth, normalize=True)  # With normalization.
 control = partial(growth, normalize=False)  # Without: the variance 2/width keeps gradients as they are.
 
-
 CLAIM = Claim(
     id="batchnorm-stacked-gradient-explosion",
     title="In ReLU networks with batch normalization, squared gradients grow by pi/(pi - 1) per layer at the start",
     equation=r"\|g_\ell\|^2 / \|g_{\ell+1}\|^2 \to \pi / (\pi - 1) \approx 1.467",
     source=Source("theorem", "yang2019mean"),
-    premises=(Premise(NORMALIZED), Premise("the layers are wide", lambda width: width >= 128)),
-    breaks=NORMALIZED,
+    premises=(
+        Premise("every layer is normalized over the batch"),
+        Premise("the layers are wide", lambda width: width >= 128),
+    ),
     parameters={"depth": 20, "width": 128, "batch": 128, "nets": 8},
     full={"depth": 40, "width": 512, "batch": 256, "nets": 8},
     judge=mean_equals(

@@ -15,7 +15,6 @@ import torch
 from gnomon.atlas.check.layers import scale
 from gnomon.lab import Claim, Premise, Source, equals
 
-NORMALIZED = "the outputs are normalized over the batch"
 FACTORS = (0.1, 1.0, 10.0)
 
 
@@ -54,14 +53,12 @@ def measured(normalize, n, d, seed):
 observed = partial(measured, normalize=torch.nn.BatchNorm1d(1, eps=1e-30, dtype=torch.float64))
 control = partial(measured, normalize=torch.nn.Identity())  # Without it.
 
-
 CLAIM = Claim(
     id="batchnorm-weight-direction",
     title="Behind batch normalization only the direction of a weight vector matters",
     equation=r"L(c w) = L(w), \quad \langle \nabla L(w), w \rangle = 0, \quad \nabla L(c w) = \nabla L(w) / c",
     source=Source("theorem", "laarhoven2017regularization", "Section 2"),
-    premises=(Premise(NORMALIZED),),
-    breaks=NORMALIZED,
+    premises=(Premise("the outputs are normalized over the batch"),),
     parameters={"n": 30, "d": 5},
     full={"n": 1000, "d": 50},
     judge=equals(rounding=100_000),  # sums of n terms, divided by spreads

@@ -14,8 +14,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-LINEAR = "the first model is linear in its weights"
-
 
 def problem(n, d, seed):
     """Points, targets, and the ends of 50 segments; then a network's weights that fit better than zero."""
@@ -54,14 +52,15 @@ def gaps(model, n, d, seed):
 observed = partial(gaps, model=lambda f: f)  # A linear model.
 control = partial(gaps, model=torch.tanh)  # A single tanh unit in place of the linear model.
 
-
 CLAIM = Claim(
     id="convex-vs-nonconvex-loss",
     title="The squared error is convex in the weights of a linear model, not in those of a network",
     equation=r"\tfrac12 (L(a) + L(b)) - L(\tfrac{a + b}{2}) = \|X (a - b)\|^2 / (4 n)",
     source=Source("derived"),
-    premises=(Premise(LINEAR), Premise("the loss is the mean squared error")),
-    breaks=LINEAR,
+    premises=(
+        Premise("the first model is linear in its weights"),
+        Premise("the loss is the mean squared error"),
+    ),
     parameters={"n": 40, "d": 5},
     full={"n": 2000, "d": 50},
     judge=equals(rounding=10_000),  # sums of n terms

@@ -14,8 +14,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-RAW = "the inputs keep their scales"
-
 
 def predicted():
     """The exponent of equation (1)."""
@@ -42,14 +40,12 @@ def counts(standardize, scales, n, seed):
 observed = partial(counts, standardize=False)  # Raw inputs.
 control = partial(counts, standardize=True)  # Standardized inputs.
 
-
 CLAIM = Claim(
     id="data-normalisation-conditioning",
     title="Gradient descent slows by the square of the ratio of the inputs' scales; standardizing undoes it",
     equation=r"\kappa(X^T X) \sim s^2, \quad t_\epsilon \sim \kappa \log(1 / \epsilon)",
     source=Source("derived", "lecun1998efficient", "Section 4.3"),
-    premises=(Premise(RAW),),
-    breaks=RAW,
+    premises=(Premise("the inputs keep their scales"),),
     parameters={"scales": (4.0, 8.0, 16.0, 32.0), "n": 100},
     full={"scales": (8.0, 16.0, 32.0, 64.0), "n": 1000},
     judge=rate_is(

@@ -14,8 +14,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-RELU = "the activation is a ReLU"
-
 
 def predicted():
     """A tenth of the units dead at least (1 for yes), their largest gradient, their largest move in later steps."""
@@ -48,14 +46,15 @@ def train(activation, n, width, rate):
 observed = partial(train, activation=nn.ReLU())  # ReLU.
 control = partial(train, activation=nn.LeakyReLU(0.1))  # Leaky ReLU, whose slope is never zero.
 
-
 CLAIM = Claim(
     id="dead-relu-units",
     title="Too large steps leave ReLU units off on all data, and these never move again",
     equation=r"z_i < 0 \; \forall i \Rightarrow \partial L / \partial w = 0",
     source=Source("derived"),
-    premises=(Premise(RELU), Premise("the learning rate is large", lambda rate: rate >= 1)),
-    breaks=RELU,
+    premises=(
+        Premise("the activation is a ReLU"),
+        Premise("the learning rate is large", lambda rate: rate >= 1),
+    ),
     parameters={"n": 50, "width": 64, "rate": 2.0},
     full={"n": 500, "width": 256, "rate": 2.0},
     judge=equals(rounding=0),

@@ -16,8 +16,6 @@ from torch.nn import functional
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-SMOOTH = "the gradient is Lipschitz with constant L"
-
 
 def problem(n, d, pairs, seed):
     """Points times their labels; pairs of weights, the first pair near zero along the largest eigenvector."""
@@ -47,14 +45,12 @@ def curvatures(loss, n, d, pairs, seed):
 observed = partial(curvatures, loss=functional.softplus)  # The logistic loss.
 control = partial(curvatures, loss=torch.exp)  # The exponential loss, which is smooth with no constant.
 
-
 CLAIM = Claim(
     id="descent-lemma",
     title="An L-smooth loss lies below its tangent plane plus L/2 times the squared distance",
     equation=r"h(b) \le h(a) + \nabla h(a)^T (b - a) + \tfrac L2 \|b - a\|^2",
     source=Source("theorem", "nesterov2018lectures", "Lemma 1.2.3"),
-    premises=(Premise(SMOOTH),),
-    breaks=SMOOTH,
+    premises=(Premise("the gradient is Lipschitz with constant L"),),
     parameters={"n": 50, "d": 5, "pairs": 3000},
     full={"n": 500, "d": 20, "pairs": 10_000},
     judge=bounded_by("above", rounding=1e7, tight=0.99),  # differences of losses 1e-4 apart

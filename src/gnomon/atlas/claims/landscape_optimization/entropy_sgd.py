@@ -15,7 +15,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-ENTROPY = "the average is over exp(-L)"
 DEPTH, NARROW, FAR = 1.0, 0.1, 12.0
 
 
@@ -41,14 +40,15 @@ observed = partial(threshold, smoothed=lambda weight, kernel: np.log(weight @ ke
 # The average of -L itself.
 control = partial(threshold, smoothed=lambda weight, kernel: np.log(weight) @ kernel / kernel.sum())
 
-
 CLAIM = Claim(
     id="entropy-sgd",
     title="Local entropy prefers a wide valley to a deeper narrow one once it looks far enough",
     equation=r"1/\gamma > s_w^2 s_n^2 (R^2 - 1) / (s_w^2 - R^2 s_n^2)",
     source=Source("derived", "chaudhari2017entropy"),
-    premises=(Premise(ENTROPY), Premise("the wells are far apart", lambda wide: wide < 2)),
-    breaks=ENTROPY,
+    premises=(
+        Premise("the average is over exp(-L)"),
+        Premise("the wells are far apart", lambda wide: wide < 2),
+    ),
     parameters={"wide": 1.0},
     judge=equals(rounding=1e6),  # the overlap of the wells is exp(-12^2 / (2 (1 + 1/g))), the grid is exact
 )

@@ -15,7 +15,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, at_most
 
-FOUND = "the weights are those that descent found"
 STARTS = np.geomspace(0.03, 1.5, 8)[:, None]
 
 
@@ -45,14 +44,15 @@ def correlations(extra, sets, n, d, steps, seed):
 observed = partial(correlations, extra=0.0)  # As found.
 control = partial(correlations, extra=100.0)  # The same functions with other weights.
 
-
 CLAIM = Claim(
     id="flat-minima-generalisation",
     title="Flatter solutions of a sparse problem err less on new data, until the weights are rescaled",
     equation=r"\rho(\mathrm{tr} H, \text{test error}) \ge 0.4",
     source=Source("observed", "hochreiter1997flat"),
-    premises=(Premise(FOUND), Premise("the problem has a sparse solution")),
-    breaks=FOUND,
+    premises=(
+        Premise("the weights are those that descent found"),
+        Premise("the problem has a sparse solution"),
+    ),
     parameters={"sets": 12, "n": 20, "d": 40, "steps": 600},
     full={"sets": 40, "n": 40, "d": 100, "steps": 3000},
     judge=at_most(confidence=0.999),

@@ -16,8 +16,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-RATE = "the learning rate is 1 / L"
-
 
 def problem(n, d, seed):
     """Data of a robust regression, mean of r^2 / (1 + r^2), whose curvature is at most 2 lambda_max(X^T X) / n."""
@@ -50,14 +48,15 @@ def smallest(scale, n, d, steps, seed):
 observed = partial(smallest, scale=1.0)  # The learning rate 1 / L.
 control = partial(smallest, scale=1e-6)  # A millionth of it, which leaves both near their start.
 
-
 CLAIM = Claim(
     id="gd-epsilon-critical-rate",
     title="Gradient descent at rate 1/L finds a gradient below sqrt(2 L (h_0 - h*) / T) within T steps",
     equation=r"\min_{t < T} \|\nabla h(\theta_t)\| \le \sqrt{2 L (h_0 - h^*) / T}",
     source=Source("theorem", "nesterov2018lectures", "Section 1.2.3"),
-    premises=(Premise(RATE), Premise("the gradient is Lipschitz with constant L")),
-    breaks=RATE,
+    premises=(
+        Premise("the learning rate is 1 / L"),
+        Premise("the gradient is Lipschitz with constant L"),
+    ),
     parameters={"n": 20, "d": 5, "steps": 200},
     full={"n": 100, "d": 20, "steps": 2000},
     judge=bounded_by("above", tight=0.8),

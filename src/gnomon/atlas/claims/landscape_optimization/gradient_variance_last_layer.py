@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-SYMMETRIC = "weights and biases are symmetric around zero"
-
 
 def predicted():
     """Half of E F_k^2 = (n (2/n) E x^2 + E b^2) / 2 = 1.125 after one layer with E x^2 = 1 and E b^2 = 1/4; and 1/2."""
@@ -34,14 +32,12 @@ def moments(mean, nets, width):
 observed = partial(moments, mean=0.0)  # Symmetric.
 control = partial(moments, mean=1.0)  # Positive biases in the second layer.
 
-
 CLAIM = Claim(
     id="gradient-variance-last-layer",
     title="The gradient of a ReLU unit by its own weights has half the mean square of its inputs",
     equation=r"E (\partial F_j / \partial W_{jk})^2 = \tfrac12 E F_k^2, E (\partial F_j / \partial B_j)^2 = \tfrac12",
     source=Source("derived"),
-    premises=(Premise(SYMMETRIC),),
-    breaks=SYMMETRIC,
+    premises=(Premise("weights and biases are symmetric around zero"),),
     parameters={"nets": 6000, "width": 16},
     full={"nets": 50_000, "width": 50},
     judge=mean_equals(confidence=0.9999, resolution=0.1),

@@ -13,8 +13,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-RELU = "the activation is a ReLU"
-
 
 def predicted(widths):
     """n times equation (1) with E W^2 = 2 / n and E F_m^2 = 1, for each width."""
@@ -36,14 +34,15 @@ def moments(activation, nets, widths):
 observed = partial(moments, activation=torch.relu)  # ReLU.
 control = partial(moments, activation=lambda z: z)  # No activation: four times as much.
 
-
 CLAIM = Claim(
     id="gradient-variance-two-layers",
     title="The gradient of a ReLU unit by weights two layers back has the mean square E W^2 E F^2 / 4",
     equation=r"E (\partial F_j^{(\ell)} / \partial W_{km}^{(\ell-2)})^2 = \tfrac14 E W^2 \, E F_m^2",
     source=Source("derived"),
-    premises=(Premise(RELU), Premise("the weights are symmetric around zero")),
-    breaks=RELU,
+    premises=(
+        Premise("the activation is a ReLU"),
+        Premise("the weights are symmetric around zero"),
+    ),
     parameters={"nets": 3000, "widths": (8, 24)},
     full={"nets": 20_000, "widths": (16, 64)},
     judge=mean_equals(confidence=0.9999, resolution=0.15),

@@ -16,7 +16,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-KEPT = "each step keeps b times the last one"
 LENGTH = 1000
 
 
@@ -49,14 +48,12 @@ def measured(beta, condition, kept):
 observed = partial(measured, kept=1.0)  # With momentum.
 control = partial(measured, kept=0.0)  # Without, at the rate that is best then.
 
-
 CLAIM = Claim(
     id="heavy-ball-momentum",
     title="Momentum b multiplies a steady step by 1/(1 - b); at best errors shrink by (sqrt k - 1)/(sqrt k + 1)",
     equation=r"\Delta_t = -\eta g \sum_{\tau = 0}^{t} \beta^\tau \to -\eta g / (1 - \beta)",
     source=Source("theorem", "polyak1964some"),
-    premises=(Premise(KEPT),),
-    breaks=KEPT,
+    premises=(Premise("each step keeps b times the last one"),),
     parameters={"beta": 0.9, "condition": 100.0},
     judge=equals(
         within=0.01, because="a double root gives errors up to 10 T r^T, and (10 T)^(1/T) = 1.009 at T = 1000"

@@ -11,7 +11,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-TWICE = "the loss is twice differentiable"
 STEP = 1e-3
 
 
@@ -59,8 +58,7 @@ CLAIM = Claim(
     title="Second differences of the loss are its Hessian, which is symmetric",
     equation=r"J(\theta + t v) = J + t \nabla J^T v + \tfrac{t^2}{2} v^T H v + \dots",
     source=Source("derived", "pearlmutter1994fast"),
-    premises=(Premise(TWICE),),
-    breaks=TWICE,
+    premises=(Premise("the loss is twice differentiable"),),
     parameters={"n": 30, "width": 8},
     full={"n": 1000, "width": 100},
     judge=equals(

@@ -10,8 +10,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-ENDS = "the uniform law ends at sqrt(3) s"
-
 
 def predicted(s):
     """s^2 for the Gaussian and for the uniform law."""
@@ -40,8 +38,7 @@ CLAIM = Claim(
     title="A uniform law on [-sqrt(3) s, sqrt(3) s] has the variance of a Gaussian of standard deviation s",
     equation=r"\mathrm{Var} \, U[-\sqrt3 \sigma, \sqrt3 \sigma] = \sigma^2",
     source=Source("derived"),
-    premises=(Premise(ENDS),),
-    breaks=ENDS,
+    premises=(Premise("the uniform law ends at sqrt(3) s"),),
     parameters={"s": 0.3, "count": 100_000},
     full={"count": 5_000_000},
     judge=mean_equals(confidence=0.9999, resolution=0.03),

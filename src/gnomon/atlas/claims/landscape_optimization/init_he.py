@@ -13,8 +13,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-RELU = "the activation is a ReLU"
-
 
 def predicted(depth):
     """Equation (1) for c = 2 at every depth; then 2^L times it for c = 1, which is 1 as well."""
@@ -36,14 +34,12 @@ def sizes(activation, nets, width, depth):
 observed = partial(sizes, activation=torch.relu)  # ReLU.
 control = partial(sizes, activation=torch.tanh)  # tanh.
 
-
 CLAIM = Claim(
     id="init-he",
     title="Weights of variance 2 / inputs keep the mean square through ReLU layers; 1 / inputs halves it in each",
     equation=r"E F_L^2 = (c/2)^L E F_0^2, \quad \mathrm{Var}(w) = c / n",
     source=Source("theorem", "he2015delving", "Section 2.2"),
-    premises=(Premise(RELU),),
-    breaks=RELU,
+    premises=(Premise("the activation is a ReLU"),),
     parameters={"nets": 300, "width": 40, "depth": 6},
     full={"nets": 400, "width": 80, "depth": 12},
     judge=mean_equals(confidence=0.9999, resolution=0.5),

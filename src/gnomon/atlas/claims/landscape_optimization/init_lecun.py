@@ -13,8 +13,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-FANIN = "the weights have variance 1 / inputs"
-
 
 def predicted(depth):
     """Equation (1) after each layer."""
@@ -36,14 +34,12 @@ observed = partial(sizes, draw=lambda m, n: torch.randn(m, n, n, dtype=torch.flo
 # torch's default, uniform on +-1 / sqrt(width), of variance 1 / (3 width).
 control = partial(sizes, draw=lambda m, n: (2 * torch.rand(m, n, n, dtype=torch.float64) - 1) / n**0.5)
 
-
 CLAIM = Claim(
     id="init-lecun",
     title="Weights of variance 1 / inputs keep the size of a signal through linear layers",
     equation=r"\mathrm{Var}(w) = 1/n \Rightarrow E \|W x\|^2 = \|x\|^2",
     source=Source("theorem", "lecun1998efficient", "Section 4.6"),
-    premises=(Premise(FANIN),),
-    breaks=FANIN,
+    premises=(Premise("the weights have variance 1 / inputs"),),
     parameters={"nets": 500, "width": 40, "depth": 6},
     full={"nets": 300, "width": 150, "depth": 16},
     judge=mean_equals(confidence=0.9999),

@@ -15,8 +15,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-ORTHOGONAL = "every layer's matrix is orthogonal"
-
 
 def predicted(width):
     """All singular values one."""
@@ -44,8 +42,7 @@ CLAIM = Claim(
     title="A deep linear network of orthogonal matrices keeps all singular values at one",
     equation=r"\sigma_i(Q_L \cdots Q_1) = 1",
     source=Source("theorem", "saxe2014exact", "Section 3"),
-    premises=(Premise(ORTHOGONAL),),
-    breaks=ORTHOGONAL,
+    premises=(Premise("every layer's matrix is orthogonal"),),
     parameters={"width": 30, "depth": 50},
     full={"width": 200, "depth": 200},
     judge=equals(rounding=100_000),  # a product of depth matrices, width roundings each

@@ -15,7 +15,6 @@ from torch import nn
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 SHAPES = ((64, 64), (32, 96), (120, 40))
-VARIANCE = "the weights have variance 2 / (inputs + outputs)"
 
 
 def predicted():
@@ -42,14 +41,12 @@ def factors(fill, nets):
 observed = partial(factors, fill=nn.init.xavier_normal_)  # torch's xavier_normal_.
 control = partial(factors, fill=lambda w: nn.init.normal_(w, std=0.01))  # A fixed standard deviation 0.01.
 
-
 CLAIM = Claim(
     id="init-xavier",
     title="Xavier's variance 2/(n + m) multiplies signals by 2n/(n + m) and gradients by 2m/(n + m)",
     equation=r"n v = \frac{2 n}{n + m}, \quad m v = \frac{2 m}{n + m}",
     source=Source("theorem", "glorot2010understanding", "equation 12"),
-    premises=(Premise(VARIANCE),),
-    breaks=VARIANCE,
+    premises=(Premise("the weights have variance 2 / (inputs + outputs)"),),
     parameters={"nets": 150},
     full={"nets": 3000},
     judge=mean_equals(confidence=0.9999),

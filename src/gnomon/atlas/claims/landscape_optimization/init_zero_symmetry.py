@@ -15,8 +15,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-ALIKE = "all hidden units start alike"
-
 
 def predicted():
     """Largest difference between units, and the rank of the first layer."""
@@ -42,14 +40,12 @@ def train(spread, n, width, steps):
 observed = partial(train, spread=0.0)  # Constant weights.
 control = partial(train, spread=0.3)  # Random weights.
 
-
 CLAIM = Claim(
     id="init-zero-symmetry",
     title="Hidden units that start alike stay alike, and their layer keeps rank 1",
     equation=r"W_i(0) = W_j(0) \Rightarrow W_i(t) = W_j(t)",
     source=Source("derived"),
-    premises=(Premise(ALIKE),),
-    breaks=ALIKE,
+    premises=(Premise("all hidden units start alike"),),
     parameters={"n": 20, "width": 8, "steps": 100},
     full={"n": 200, "width": 64, "steps": 100},
     judge=equals(

@@ -15,8 +15,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, at_most
 
-TRAINED = "every layer is trained for an objective of its own"
-
 
 def problem(n, seed):
     """Digits for training and for testing."""
@@ -72,14 +70,15 @@ observed = partial(differences, greedy=True)  # Each layer is trained.
 # The layers stay as they were drawn, and only the last classifier is trained.
 control = partial(differences, greedy=False)
 
-
 CLAIM = Claim(
     id="intermediate-objectives-unspecified",
     title="Layers trained one after the other come within 4 points of training end to end on digits",
     equation=r"A_{end\ to\ end} - A_{layer\ by\ layer} \le 0.04",
     source=Source("observed", "belilovsky2019greedy"),
-    premises=(Premise(TRAINED), Premise("the layers are narrow", lambda width: width <= 64)),
-    breaks=TRAINED,
+    premises=(
+        Premise("every layer is trained for an objective of its own"),
+        Premise("the layers are narrow", lambda width: width <= 64),
+    ),
     parameters={"nets": 6, "n": 300, "width": 20, "steps": 30},
     full={"nets": 10, "n": 500, "width": 20, "steps": 80},
     judge=at_most(confidence=0.99),

@@ -11,8 +11,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-FEATURES = "mean and variance are taken over the features"
-
 
 def problem(n, d, seed):
     """A batch."""
@@ -50,8 +48,7 @@ CLAIM = Claim(
     title="Layer normalization treats each sample alone",
     equation=r"y_i = \gamma (x_i - \mathrm{mean}_j x_{ij}) / \sqrt{\mathrm{var}_j x_{ij} + \epsilon} + \mu",
     source=Source("theorem", "ba2016layer"),
-    premises=(Premise(FEATURES),),
-    breaks=FEATURES,
+    premises=(Premise("mean and variance are taken over the features"),),
     parameters={"n": 10, "d": 8},
     full={"n": 1000, "d": 100},
     judge=equals(rounding=1000),

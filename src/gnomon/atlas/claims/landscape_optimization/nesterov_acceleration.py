@@ -15,8 +15,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-MOMENTUM = "the momentum is (sqrt k - 1) / (sqrt k + 1)"
-
 
 def predicted():
     """The exponent of equation (1)."""
@@ -39,14 +37,12 @@ def counts(conditions, factor, seed):
 observed = partial(counts, factor=1.0)  # Nesterov's momentum.
 control = partial(counts, factor=0.0)  # No momentum.
 
-
 CLAIM = Claim(
     id="nesterov-acceleration",
     title="With Nesterov's momentum the steps to a fixed accuracy grow as the square root of the condition number",
     equation=r"\|\theta_t - \theta^*\| = O\big(t (1 - \sqrt{\mu / L})^t\big), \quad t_\epsilon \sim \sqrt{L / \mu}",
     source=Source("theorem", "nesterov2018lectures", "Section 2.2"),
-    premises=(Premise(MOMENTUM),),
-    breaks=MOMENTUM,
+    premises=(Premise("the momentum is (sqrt k - 1) / (sqrt k + 1)"),),
     parameters={"conditions": (50, 100, 200, 400, 800)},
     full={"conditions": (100, 300, 1000, 3000, 10_000)},
     judge=rate_is(

@@ -10,8 +10,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-START = "descent starts beside the minimum that is not the lowest"
-
 
 def predicted():
     """Final gradient and value from the roots of V'."""
@@ -44,8 +42,7 @@ CLAIM = Claim(
     title="Without convexity gradient descent makes the gradient vanish, not the loss",
     equation=r"\inf_{t \le T} \|\nabla V(\theta_t)\| = o(1), \quad V(\theta_T) \not\to \min V",
     source=Source("theorem", "nesterov2018lectures", "Section 1.2.3"),
-    premises=(Premise(START),),
-    breaks=START,
+    premises=(Premise("descent starts beside the minimum that is not the lowest"),),
     parameters={"steps": 300},
     full={"steps": 3000},
     judge=equals(within=1e-9, because="the grid misses the lowest value by 4 (1e-6)^2, descent by 0.6^300"),

@@ -15,8 +15,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-PL = "the only critical points are lowest points"
-
 
 def problem(n, d, places, seed):
     """A wide matrix, targets, places in its space, the first along the smallest singular vector, and numbers."""
@@ -46,14 +44,12 @@ def quotients(height, n, d, places, seed):
 observed = partial(quotients, height=3)  # x^2 + 3 sin(x)^2, whose only critical point is 0.
 control = partial(quotients, height=10)  # x^2 + 10 sin(x)^2, which has other minima.
 
-
 CLAIM = Claim(
     id="pl-inequality",
     title="A loss may bound its own height by its gradient without being convex",
     equation=r"\tfrac12 \|\nabla h\|^2 \ge \mu (h - h^*)",
     source=Source("theorem", "karimi2016linear", "Section 2.2"),
-    premises=(Premise(PL),),
-    breaks=PL,
+    premises=(Premise("the only critical points are lowest points"),),
     parameters={"n": 5, "d": 12, "places": 2000},
     full={"n": 30, "d": 60, "places": 20_000},
     judge=bounded_by("below", rounding=1e5, tight=0.999),

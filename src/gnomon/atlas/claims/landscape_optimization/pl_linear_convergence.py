@@ -47,14 +47,15 @@ def ratios(power, n, d, steps, seed):
 observed = partial(ratios, power=2)  # Squares.
 control = partial(ratios, power=4)  # Fourth powers, which are flat at their minimum.
 
-
 CLAIM = Claim(
     id="pl-linear-convergence",
     title="Under the PL inequality gradient descent at rate 1/L shrinks the height of the loss by 1 - mu/L a step",
     equation=r"h(\theta_{t+1}) - h^* \le (1 - \mu / L) (h(\theta_t) - h^*)",
     source=Source("theorem", "karimi2016linear", "Theorem 1"),
-    premises=(Premise(PL), Premise("the gradient is Lipschitz with constant L and the rate is 1 / L")),
-    breaks=PL,
+    premises=(
+        Premise(PL),
+        Premise("the gradient is Lipschitz with constant L and the rate is 1 / L"),
+    ),
     parameters={"n": 5, "d": 12, "steps": 100},
     full={"n": 30, "d": 60, "steps": 120},
     judge=bounded_by("above", rounding=1e5, tight=0.89),

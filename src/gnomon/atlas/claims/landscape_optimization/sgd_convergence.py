@@ -11,7 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-CONSTANT = "the learning rate is constant"
 CURVATURES = np.array([0.5, 1.0, 2.0, 3.0])
 SCALES = np.array([1.0, 2.0, 0.5, 1.0])
 
@@ -45,8 +44,10 @@ CLAIM = Claim(
     title="SGD at a constant rate ends in a cloud of variance lr s^2 / (2 l - lr l^2) in each direction",
     equation=r"V = \frac{\eta \sigma^2}{2 \lambda - \eta \lambda^2}",
     source=Source("derived", "mandt2017stochastic"),
-    premises=(Premise(CONSTANT), Premise("the noise of different steps is independent")),
-    breaks=CONSTANT,
+    premises=(
+        Premise("the learning rate is constant"),
+        Premise("the noise of different steps is independent"),
+    ),
     parameters={"lr": 0.3, "runs": 20_000, "steps": 60},
     full={"runs": 200_000, "steps": 200},
     judge=mean_equals(confidence=0.9999, resolution=0.1),

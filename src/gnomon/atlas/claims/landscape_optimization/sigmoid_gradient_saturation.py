@@ -14,8 +14,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-SIGMOID = "the activation is the sigmoid"
-
 
 def problem(nets, width, depth, seed):
     """Weights of many networks by Xavier's rule, the first one a chain of single units with weight 2."""
@@ -50,14 +48,12 @@ def ratios(activation, nets, width, depth, seed):
 observed = partial(ratios, activation=torch.sigmoid)  # Sigmoid.
 control = partial(ratios, activation=torch.tanh)  # tanh, whose slope is 1 at zero.
 
-
 CLAIM = Claim(
     id="sigmoid-gradient-saturation",
     title="Each sigmoid layer multiplies a gradient at most by a quarter of the norm of its weights",
     equation=r"\|\partial J / \partial z_1\| \le \prod_\ell (\|W_\ell\| / 4) \, \|\partial J / \partial z_L\|",
     source=Source("derived", "glorot2010understanding"),
-    premises=(Premise(SIGMOID),),
-    breaks=SIGMOID,
+    premises=(Premise("the activation is the sigmoid"),),
     parameters={"nets": 20, "width": 20, "depth": 10},
     full={"nets": 100, "width": 100, "depth": 20},
     judge=bounded_by("above", rounding=1000, tight=1 - 1e-12),

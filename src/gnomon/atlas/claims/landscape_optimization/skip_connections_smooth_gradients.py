@@ -13,8 +13,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-SKIP = "each layer adds to its input"
-
 
 def predicted(depth):
     """Equation (1)."""
@@ -48,8 +46,10 @@ CLAIM = Claim(
     title="With skip connections and branches divided by sqrt(depth), gradients keep their size through any depth",
     equation=r"E \|g_0\|^2 / \|g_L\|^2 = (1 + 1/L)^L \to e",
     source=Source("derived", "zhang2019fixup"),
-    premises=(Premise(SKIP), Premise("the layers are wide", lambda width: width >= 32)),
-    breaks=SKIP,
+    premises=(
+        Premise("each layer adds to its input"),
+        Premise("the layers are wide", lambda width: width >= 32),
+    ),
     parameters={"nets": 500, "width": 48, "depth": 20},
     full={"nets": 800, "width": 64, "depth": 30},
     judge=mean_equals(confidence=0.9999),

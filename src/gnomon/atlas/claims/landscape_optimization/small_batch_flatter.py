@@ -14,8 +14,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, ordered
 
-SAME = "both runs have the same learning rate"
-
 
 def predicted():
     """From flat to sharp."""
@@ -47,14 +45,15 @@ observed = partial(traces, small=0.01, whole=0.01)  # One sample against all.
 # One sample in steps of 0.002, all in steps of 0.1: what a run shrinks u v by in all goes with the step.
 control = partial(traces, small=0.002, whole=0.1)
 
-
 CLAIM = Claim(
     id="small-batch-flatter",
     title="Batches of one sample lead SGD to flatter solutions than the whole set does",
     equation=r"\mathrm{tr} H_{B = 1} < \mathrm{tr} H_{B = n}",
     source=Source("observed", "pesme2021implicit"),
-    premises=(Premise(SAME), Premise("one of the two runs has batches of one sample")),
-    breaks=SAME,
+    premises=(
+        Premise("both runs have the same learning rate"),
+        Premise("one of the two runs has batches of one sample"),
+    ),
     parameters={"sets": 20, "n": 20, "d": 40, "steps": 3000},
     full={"sets": 30, "n": 30, "d": 60, "steps": 4000},
     judge=ordered(),

@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-LOGISTIC = "the loss is log(1 + e^-z)"
-
 
 def problem(n, d, pairs, seed):
     """Points times their labels; pairs of weights, the first pair near zero along the largest eigenvector."""
@@ -50,8 +48,7 @@ CLAIM = Claim(
     title="The logistic loss is L-smooth with L = lambda_max(X^T X) / (4 n)",
     equation=r"\|\nabla h(a) - \nabla h(b)\| \le \frac{\lambda_{\max}(X^T X)}{4 n} \|a - b\|",
     source=Source("theorem", "nesterov2018lectures", "Section 1.2.2"),
-    premises=(Premise(LOGISTIC),),
-    breaks=LOGISTIC,
+    premises=(Premise("the loss is log(1 + e^-z)"),),
     parameters={"n": 50, "d": 5, "pairs": 3000},
     full={"n": 500, "d": 20, "pairs": 10_000},
     judge=bounded_by("above", rounding=1e7, tight=0.999),  # differences of gradients 1e-4 apart

@@ -17,7 +17,6 @@ from torch.nn import functional
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
 RATES = (0.5, 1.0, 1.9, 2.1)
-SMOOTH = "the curvature is at most L everywhere"
 
 
 def problem(n, d, seed):
@@ -59,14 +58,12 @@ def table(curve, steps, n, d, seed):
 observed = partial(table, curve=lambda w: (w**2).sum() / 2)  # The parabola w^2 / 2, of curvature L = 1.
 control = partial(table, curve=lambda w: (w**2 / 2 + w**4 / 8).sum())  # w^2 / 2 + w^4 / 8, whose curvature at 1 is 2.5.
 
-
 CLAIM = Claim(
     id="step-size-two-over-l",
     title="A gradient step surely lowers an L-smooth loss exactly for learning rates below 2/L, most at 1/L",
     equation=r"h(\theta - \eta \nabla h) \le h(\theta) - \eta (1 - \tfrac{\eta L}{2}) \|\nabla h\|^2",
     source=Source("theorem", "nesterov2018lectures", "Section 1.2.3"),
-    premises=(Premise(SMOOTH),),
-    breaks=SMOOTH,
+    premises=(Premise("the curvature is at most L everywhere"),),
     parameters={"steps": 20, "n": 50, "d": 5},
     full={"steps": 200, "n": 500, "d": 50},
     judge=bounded_by("above", rounding=1e4, tight=1 - 1e-9),

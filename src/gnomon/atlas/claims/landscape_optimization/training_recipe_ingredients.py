@@ -14,7 +14,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, ordered
 
-LABELS = "the shifts of augmentation keep the label"
 INGREDIENTS = ("normalization", "augmentation", "dropout", "schedule")
 
 
@@ -93,14 +92,15 @@ def errors(keep, nets, n, steps, seed, width=32):
 observed = partial(errors, keep=True, width=32)  # Shifts.
 control = partial(errors, keep=False, width=32)  # Shifts and a half turn, which makes a 6 a 9.
 
-
 CLAIM = Claim(
     id="training-recipe-ingredients",
     title="The usual recipe for training is better than the recipe without one ingredient, and than none",
     equation=r"E_{whole} < \bar E_{without\ one} < E_{none}",
     source=Source("observed", "he2019bag"),
-    premises=(Premise(LABELS), Premise("there are few examples", lambda n: n <= 500)),
-    breaks=LABELS,
+    premises=(
+        Premise("the shifts of augmentation keep the label"),
+        Premise("there are few examples", lambda n: n <= 500),
+    ),
     parameters={"nets": 14, "n": 100, "steps": 60},
     full={"nets": 16, "n": 150, "steps": 80},
     judge=ordered(),

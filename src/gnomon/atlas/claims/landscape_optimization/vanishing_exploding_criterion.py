@@ -15,7 +15,6 @@ import torch
 from gnomon.atlas.check.layers import signals
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-RELU = "the activation is a ReLU"
 RATIOS = (0.5, 1.0, 2.0)
 
 
@@ -39,14 +38,12 @@ def rates(activation, nets, width, depth):
 observed = partial(rates, activation=torch.relu)  # ReLU.
 control = partial(rates, activation=lambda z: z)  # No activation: log 2 more.
 
-
 CLAIM = Claim(
     id="vanishing-exploding-criterion",
     title="A ReLU network's signal grows or falls exponentially with depth, at the rate log(n E W^2 / 2)",
     equation=r"\frac1L \log \frac{\|F_L\|^2}{\|F_0\|^2} \to \log \rho, \quad \rho = \tfrac n2 E W^2",
     source=Source("theorem", "he2015delving", "Section 2.2"),
-    premises=(Premise(RELU),),
-    breaks=RELU,
+    premises=(Premise("the activation is a ReLU"),),
     parameters={"nets": 50, "width": 100, "depth": 15},
     full={"nets": 60, "width": 160, "depth": 20},
     judge=mean_equals(confidence=0.9999, within=0.036, because="5 / (2 n) = 0.025 at width 100, over log 2"),

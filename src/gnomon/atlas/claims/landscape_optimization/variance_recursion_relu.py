@@ -13,7 +13,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-SYMMETRIC = "weights and biases are symmetric around zero"
 RATIOS = (0.8, 1.0, 1.2)
 
 
@@ -47,8 +46,7 @@ CLAIM = Claim(
     title="The mean square of ReLU layers follows E F'^2 = r E F^2 + E B^2 / 2 with r = n E W^2 / 2",
     equation=r"E F_\ell^2 = \rho E F_{\ell-1}^2 + \tfrac12 E B^2, \quad \rho = \tfrac n2 E W^2",
     source=Source("theorem", "he2015delving", "Section 2.2"),
-    premises=(Premise(SYMMETRIC),),
-    breaks=SYMMETRIC,
+    premises=(Premise("weights and biases are symmetric around zero"),),
     parameters={"nets": 400, "width": 40, "depth": 5, "bias": 0.5},
     full={"nets": 600, "width": 64, "depth": 8},
     judge=mean_equals(confidence=0.9999),

@@ -13,7 +13,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-INDEPENDENT = "the noise of different steps is independent"
 CURVATURES = np.array([0.5, 1.0, 2.0])
 
 
@@ -38,14 +37,12 @@ def averages(share, lr, length, runs, seed):
 observed = partial(averages, share=0.0)  # Independent noise.
 control = partial(averages, share=0.5)  # Half of the noise is common to all steps, which no average takes out.
 
-
 CLAIM = Claim(
     id="weight-averaging-swa",
     title="Averaging T iterates of SGD on a quadratic divides their variance by about T / (2 tau)",
     equation=r"\mathrm{Var}(\bar\theta_T) / V \approx 2 \tau / T, \quad \tau = 1 / (\eta \lambda)",
     source=Source("derived", "polyak1992acceleration"),
-    premises=(Premise(INDEPENDENT),),
-    breaks=INDEPENDENT,
+    premises=(Premise("the noise of different steps is independent"),),
     parameters={"lr": 0.2, "length": 100, "runs": 4000},
     full={"length": 1000, "runs": 20_000},
     judge=mean_equals(confidence=0.9999, resolution=0.15),

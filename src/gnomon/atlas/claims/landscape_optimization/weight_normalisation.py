@@ -12,7 +12,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-UNIT = "v enters only through its direction"
 RATE = 0.1
 
 
@@ -58,8 +57,7 @@ CLAIM = Claim(
     title="Weight normalization takes the part along the weights out of the gradient, so that |v| only grows",
     equation=r"\partial L / \partial v = \frac{\gamma}{\|v\|} (I - v v^T / \|v\|^2) \, \partial L / \partial w",
     source=Source("theorem", "salimans2016weight", "Section 2.1"),
-    premises=(Premise(UNIT),),
-    breaks=UNIT,
+    premises=(Premise("v enters only through its direction"),),
     parameters={"n": 30, "d": 6},
     full={"n": 1000, "d": 100},
     judge=equals(rounding=10_000),

@@ -13,8 +13,6 @@ from scipy.optimize import linprog, minimize
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-AFFINE = "the score is affine in the input"
-
 
 def problem(d, repeats, seed):
     """Weights, a bias and an input for each repetition, on the positive side."""
@@ -53,14 +51,12 @@ def searched(bend, d, repeats, seed):
 observed = partial(searched, bend=0.0)  # The affine score.
 control = partial(searched, bend=0.3)  # A score with a square added, whose boundary is another one.
 
-
 CLAIM = Claim(
     id="adversarial-example-definition",
     title="A linear decision changes first at the margin over the dual norm of the weights",
     equation=r"\min \{ \|\eta\|_p : f(x + \eta) \ne f(x) \} = |w^T x + b| / \|w\|_q",
     source=Source("theorem", "boyd2004convex", "Section 2.6.4"),
-    premises=(Premise(AFFINE),),
-    breaks=AFFINE,
+    premises=(Premise("the score is affine in the input"),),
     parameters={"d": 6, "repeats": 4},
     full={"d": 30, "repeats": 100},
     judge=equals(within=1e-5, because="the programs stop at about 1e-6"),

@@ -11,8 +11,6 @@ from scipy.optimize import linprog
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-NONZERO = "no weight is zero"
-
 
 def problem(d, repeats, seed):
     """Weights."""
@@ -54,8 +52,7 @@ CLAIM = Claim(
     title="The best linear attack moves every entry in the largest-entry norm and one in the sum norm",
     equation=r"|\mathrm{supp}\, \eta_\infty| = d, \qquad |\mathrm{supp}\, \eta_1| = 1",
     source=Source("theorem", "boyd2004convex", "Section 2.6"),
-    premises=(Premise(NONZERO),),
-    breaks=NONZERO,
+    premises=(Premise("no weight is zero"),),
     parameters={"d": 12, "repeats": 10},
     full={"d": 100, "repeats": 100},
     judge=equals(rounding=0),

@@ -10,8 +10,6 @@ import torch
 from gnomon.data import digits
 from gnomon.lab import Claim, Premise, Source, ordered
 
-AGAINST = "inputs are moved against the network"
-
 
 def forward(weights, x):
     """Outputs of all networks, each for its own inputs: (networks, n, 10)."""
@@ -77,8 +75,7 @@ CLAIM = Claim(
     title="Training against attacks makes gradients in the input smoother",
     equation=r"\mathrm{TV}(\nabla_x \ell_{\mathrm{robust}}) < \mathrm{TV}(\nabla_x \ell_{\mathrm{plain}})",
     source=Source("observed", "tsipras2019robustness"),
-    premises=(Premise(AGAINST),),
-    breaks=AGAINST,
+    premises=(Premise("inputs are moved against the network"),),
     parameters={"eps": 0.2, "width": 32, "networks": 16},
     full={"eps": 0.2, "width": 128, "networks": 20},
     judge=ordered(),

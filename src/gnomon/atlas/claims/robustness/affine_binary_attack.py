@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-AFFINE = "the scores are affine"
-
 
 def problem(d, repeats, seed):
     """Two scores and an input for each repetition."""
@@ -48,14 +46,12 @@ def nearest(bend, d, repeats, seed):
 observed = partial(nearest, bend=0.0)  # Affine scores.
 control = partial(nearest, bend=0.05)  # A square added to their difference.
 
-
 CLAIM = Claim(
     id="affine-binary-attack",
     title="The least move that makes two affine scores equal is along the difference of their weights",
     equation=r"\eta = \frac{f_1(x) - f_2(x)}{\|w_2 - w_1\|^2} (w_2 - w_1)",
     source=Source("theorem", "moosavi2016deepfool", "equation 3"),
-    premises=(Premise(AFFINE),),
-    breaks=AFFINE,
+    premises=(Premise("the scores are affine"),),
     parameters={"d": 8, "repeats": 20},
     full={"d": 50, "repeats": 200},
     judge=equals(rounding=1e5),

@@ -13,8 +13,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.robustness.attacks import DeepFool, minimal_distance
 
-FREE = "inputs may have any value"
-
 
 def problem(d, classes, n, seed):
     """An affine classifier and inputs, with the classes that it gives them."""
@@ -41,14 +39,12 @@ def distance(bounds, d, classes, n, seed):
 observed = partial(distance, bounds=(-1e3, 1e3))  # Inputs without bounds to speak of.
 control = partial(distance, bounds=(0.0, 1.0))  # Inputs that must stay in [0, 1], where the nearest point may not lie.
 
-
 CLAIM = Claim(
     id="affine-multiclass-attack",
     title="The nearest class of an affine classifier has the least gap of scores per difference of weights",
     equation=r"r = \min_{j \ne i} \frac{f_i(x) - f_j(x)}{\|w_i - w_j\|}",
     source=Source("theorem", "moosavi2016deepfool", "equation 8"),
-    premises=(Premise(FREE),),
-    breaks=FREE,
+    premises=(Premise("inputs may have any value"),),
     parameters={"d": 10, "classes": 5, "n": 20},
     full={"d": 64, "classes": 10, "n": 300},
     judge=equals(within=2e-3, because="the attack ends one step of 1e-6 and a bisection of 2^-12 beyond the border"),

@@ -16,8 +16,6 @@ from gnomon.data import digits
 from gnomon.lab import Claim, Premise, Source, ordered
 from gnomon.robustness.attacks import DeepFool, minimal_distance
 
-AGAIN = "the linearization is taken anew at every point"
-
 
 def problem(width, seed):
     """A network trained on digits, and test digits that it decides rightly."""
@@ -64,14 +62,12 @@ def distances(method, width, seed):
 observed = partial(distances, method=DeepFool(overshoot=0.01))  # A linearization at every point.
 control = partial(distances, method=DeepFool(steps=1, overshoot=0.01))  # One linearization, at x.
 
-
 CLAIM = Claim(
     id="deepfool",
     title="DeepFool finds nearer wrong decisions than a single step along the gradient",
     equation=r"E \|\eta_{\mathrm{DeepFool}}\| \le E \|\eta_{\mathrm{one\ step}}\|",
     source=Source("observed", "moosavi2016deepfool"),
-    premises=(Premise(AGAIN),),
-    breaks=AGAIN,
+    premises=(Premise("the linearization is taken anew at every point"),),
     parameters={"width": 30},
     full={"width": 100},
     judge=ordered(),

@@ -13,8 +13,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.robustness.attacks import FGSM, attack
 
-LINEAR = "the score is linear in the input"
-
 
 def problem(d, n, seed):
     """Weights, and inputs with a margin that is large enough to stay right."""
@@ -54,14 +52,12 @@ def lowered(bend, d, n, eps, seed):
 observed = partial(lowered, bend=0.0)  # A linear score.
 control = partial(lowered, bend=1.0)  # A bent one.
 
-
 CLAIM = Claim(
     id="fgsm",
     title="One step along the signs of the gradient lowers a linear margin by eps |w|_1",
     equation=r"m(x - \epsilon\, \mathrm{sgn}\, w) = m(x) - \epsilon \|w\|_1",
     source=Source("theorem", "goodfellow2015explaining", "Section 3"),
-    premises=(Premise(LINEAR),),
-    breaks=LINEAR,
+    premises=(Premise("the score is linear in the input"),),
     parameters={"d": 30, "n": 20, "eps": 0.1},
     full={"d": 784, "n": 500, "eps": 0.1},
     judge=equals(rounding=1e5),

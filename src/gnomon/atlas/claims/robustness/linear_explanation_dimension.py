@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-ALIKE = "the weights are of one size"
-
 
 def predicted():
     """The exponent 1/2 of the dimension."""
@@ -34,14 +32,12 @@ observed = partial(ratios, draw=lambda rng, shape: rng.normal(size=shape))  # No
 # Weights that fall off as 1 / k: a few decide.
 control = partial(ratios, draw=lambda rng, shape: rng.normal(size=shape) / np.arange(1, shape[1] + 1))
 
-
 CLAIM = Claim(
     id="linear-explanation-dimension",
     title="What small changes of all entries do to a linear score grows as the root of the dimension",
     equation=r"\|w\|_1 / \|w\|_2 \to \sqrt{2 d / \pi}",
     source=Source("theorem", "goodfellow2015explaining", "Section 3"),
-    premises=(Premise(ALIKE),),
-    breaks=ALIKE,
+    premises=(Premise("the weights are of one size"),),
     parameters={"sizes": (10, 30, 100, 300, 1000, 3000), "repeats": 20},
     full={"sizes": (10, 100, 1000, 10_000), "repeats": 200},
     judge=rate_is(within=0.02, because="the next order is 1 / d, 0.03 at the smallest dimension", label="dimension"),

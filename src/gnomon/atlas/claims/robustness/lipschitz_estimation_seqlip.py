@@ -15,8 +15,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-SLOPES = "slopes of the activation are between 0 and 1"
-
 
 def problem(m, repeats, seed):
     """Two layers for each repetition."""
@@ -42,14 +40,12 @@ def largest(values, m, repeats, seed):
 observed = partial(largest, values=(0.0, 1.0))  # Relu.
 control = partial(largest, values=(0.0, 2.0))  # Slopes up to 2.
 
-
 CLAIM = Claim(
     id="lipschitz-estimation-seqlip",
     title="Pairs of layers give a Lipschitz bound between the exact constant and the product of norms",
     equation=r"\max_D \|B D A\| \le \tfrac12 (\|BA\| + \|B\| \|A\|) \le \|B\| \|A\|",
     source=Source("derived", "virmaux2018lipschitz"),
-    premises=(Premise(SLOPES),),
-    breaks=SLOPES,
+    premises=(Premise("slopes of the activation are between 0 and 1"),),
     parameters={"m": 6, "repeats": 20},
     full={"m": 10, "repeats": 100},
     judge=bounded_by("above", tight=0.8),

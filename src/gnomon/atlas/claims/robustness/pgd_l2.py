@@ -17,8 +17,6 @@ from gnomon.robustness.attacks import PGD
 from gnomon.robustness.attacks.base import Victim
 from gnomon.robustness.attacks.threat import Threat
 
-LINEAR = "the loss is a function of a linear score"
-
 
 class TwoClassScore(torch.nn.Module):
     """Two scores -+ w x, or with a bend."""
@@ -70,14 +68,12 @@ class RaisedFirstScore(torch.nn.Module):
 observed = partial(ascended, bend=0.0)  # A linear score.
 control = partial(ascended, bend=1.0)  # A bent one, whose gradient turns.
 
-
 CLAIM = Claim(
     id="pgd-l2",
     title="Projected ascent in the Euclidean ball ends at eps g / |g| for a linear loss",
     equation=r"\eta \leftarrow \Pi(\eta + \alpha g), \quad \Pi(z) = z \min(1, \epsilon / \|z\|)",
     source=Source("theorem", "madry2018towards"),
-    premises=(Premise(LINEAR),),
-    breaks=LINEAR,
+    premises=(Premise("the loss is a function of a linear score"),),
     parameters={"d": 20, "eps": 0.5},
     full={"d": 1000, "eps": 0.5},
     judge=equals(rounding=1e5),

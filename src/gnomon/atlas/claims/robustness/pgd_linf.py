@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-CLIPS = "the projection clips every entry"
-
 
 def problem(d, seed):
     """Weights of a linear score, then a start inside the box."""
@@ -48,8 +46,7 @@ CLAIM = Claim(
     title="Projected ascent with clipping reaches eps sign(w) on a linear score, rescaling does not",
     equation=r"\eta \leftarrow \mathrm{clip}(\eta + \alpha\, \mathrm{sgn} \nabla \ell, -\epsilon, \epsilon)",
     source=Source("theorem", "madry2018towards"),
-    premises=(Premise(CLIPS),),
-    breaks=CLIPS,
+    premises=(Premise("the projection clips every entry"),),
     parameters={"d": 10, "eps": 0.3, "step": 0.07},
     full={"d": 1000, "eps": 0.3, "step": 0.01},
     judge=equals(rounding=100),

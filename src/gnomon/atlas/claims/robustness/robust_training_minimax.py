@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-FALLING = "the loss falls with the margin"
-
 
 def problem(d, n, seed):
     """A linear classifier, inputs and labels."""
@@ -51,14 +49,12 @@ observed = partial(worst, loss=lambda m: np.log1p(np.exp(-m)))  # The logistic l
 # The squared loss (1 - m)^2, which rises again beyond margin 1; the same for both sides otherwise.
 control = partial(worst, loss=lambda m: (1 - m) ** 2)
 
-
 CLAIM = Claim(
     id="robust-training-minimax",
     title="The worst logistic loss of a linear classifier is that of the margin less eps times the dual norm",
     equation=r"\max_{\|\eta\|_p \le \epsilon} \ell(y(w^T(x + \eta) + b)) = \ell(y(w^T x + b) - \epsilon \|w\|_q)",
     source=Source("theorem", "madry2018towards", "equation 2.1, for a linear model"),
-    premises=(Premise(FALLING),),
-    breaks=FALLING,
+    premises=(Premise("the loss falls with the margin"),),
     parameters={"d": 10, "n": 30, "eps": 0.2, "steps": 12},
     full={"d": 100, "n": 500, "eps": 0.2, "steps": 12},
     judge=equals(rounding=1e6),

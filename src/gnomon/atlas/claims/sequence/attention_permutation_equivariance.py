@@ -12,8 +12,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models import sinusoidal_positions
 
-NAMELESS = "positions are not told"
-
 
 def predicted():
     """No difference."""
@@ -34,14 +32,12 @@ def difference(place, times, size, seed):
 observed = partial(difference, place=0.0)  # Without positions.
 control = partial(difference, place=1.0)  # With sinusoidal positions.
 
-
 CLAIM = Claim(
     id="attention-permutation-equivariance",
     title="Self-attention of a sequence in another order is its output in that order",
     equation=r"f(P X) = P f(X)",
     source=Source("theorem", "vaswani2017attention"),
-    premises=(Premise(NAMELESS),),
-    breaks=NAMELESS,
+    premises=(Premise("positions are not told"),),
     parameters={"times": 6, "size": 8},
     judge=equals(within=1e-12, because="sums in another order"),
 )

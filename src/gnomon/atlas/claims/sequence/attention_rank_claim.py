@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SOFTMAX = "weights are the softmax of the logits"
-
 
 def predicted(times, size):
     """Ranks of logits and of weights."""
@@ -32,14 +30,12 @@ def ranks(softmax, times, size, seed):
 observed = partial(ranks, softmax=True)  # Softmax.
 control = partial(ranks, softmax=False)  # Linear attention.
 
-
 CLAIM = Claim(
     id="attention-rank-claim",
     title="Logits of attention have rank d, and its weights, after softmax, have full rank",
     equation=r"\mathrm{rank}(Q K^\top) = d, \quad \mathrm{rank}(\mathrm{softmax}(Q K^\top)) = T",
     source=Source("derived"),
-    premises=(Premise(SOFTMAX),),
-    breaks=SOFTMAX,
+    premises=(Premise("weights are the softmax of the logits"),),
     parameters={"times": 20, "size": 2},
     judge=equals(rounding=0),
 )

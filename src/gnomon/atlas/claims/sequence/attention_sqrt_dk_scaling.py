@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-ROOT = "products are divided by the root of the size"
-
 
 def predicted():
     """Equation (1)."""
@@ -29,14 +27,12 @@ def variances(power, size, pairs, repeats, seed):
 observed = partial(variances, power=0.5)  # Over the root.
 control = partial(variances, power=0.0)  # As they are.
 
-
 CLAIM = Claim(
     id="attention-sqrt-dk-scaling",
     title="Products of queries and keys over sqrt(d) have variance one",
     equation=r"\mathrm{Var}(q \cdot k / \sqrt{d}) = 1",
     source=Source("theorem", "vaswani2017attention"),
-    premises=(Premise(ROOT),),
-    breaks=ROOT,
+    premises=(Premise("products are divided by the root of the size"),),
     parameters={"size": 64, "pairs": 1000, "repeats": 40},
     judge=mean_equals(resolution=0.05),
 )

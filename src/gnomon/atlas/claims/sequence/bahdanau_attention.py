@@ -13,8 +13,6 @@ from torch import nn
 from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.models import sinusoidal_positions
 
-PLACES = "keys know where they stand"
-
 
 def predicted():
     """The share of outputs whose largest weight is on the mirrored input, at least."""
@@ -54,8 +52,7 @@ CLAIM = Claim(
     title="Additive attention finds the mirrored input when it learns to reverse",
     equation=r"a_{i j} = \mathrm{softmax}_j(v \cdot \tanh(W q_i + U k_j))",
     source=Source("observed", "bahdanau2015neural"),
-    premises=(Premise(PLACES),),
-    breaks=PLACES,
+    premises=(Premise("keys know where they stand"),),
     parameters={"length": 8, "steps": 200},
     full={"length": 16, "steps": 1000},
     judge=bounded_by("below"),

@@ -13,7 +13,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-TOLD = "labels depend on the tokens"
 TOKENS, LENGTH = 12, 8  # 0 is [CLS], 1 and 2 open and close an answer, 3 is the word that decides
 
 
@@ -72,14 +71,12 @@ def shares(told, steps, seed):
 observed = partial(shares, told=True)  # As it is.
 control = partial(shares, told=False)  # Labels of other sequences.
 
-
 CLAIM = Claim(
     id="bert-finetuning-heads",
     title="One encoder serves heads for the whole, for every token, and for the span of an answer",
     equation=r"W_c x_0, \quad W_t x_i, \quad \mathrm{softmax}_i(w_s \cdot x_i)",
     source=Source("observed", "devlin2019bert"),
-    premises=(Premise(TOLD),),
-    breaks=TOLD,
+    premises=(Premise("labels depend on the tokens"),),
     parameters={"steps": 120},
     full={"steps": 600},
     judge=bounded_by("below"),

@@ -13,8 +13,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, mean_equals
 from gnomon.models.tokens import mask_tokens
 
-RATE = "one token in 20 / 3 is asked for"
-
 
 def predicted():
     """Equation (1), for a vocabulary so large that a random token is another one."""
@@ -36,14 +34,12 @@ def rates(asked, tokens, repeats, seed):
 observed = partial(rates, asked=0.15)  # As it is done.
 control = partial(rates, asked=0.3)  # Twice as many.
 
-
 CLAIM = Claim(
     id="bert-masked-lm",
     title="Masked language models hide 12 % of tokens, replace 1.5 % and keep 1.5 % of those they ask for",
     equation=r"0.15 \times (0.8,\ 0.1,\ 0.1)",
     source=Source("theorem", "devlin2019bert"),
-    premises=(Premise(RATE),),
-    breaks=RATE,
+    premises=(Premise("one token in 20 / 3 is asked for"),),
     parameters={"tokens": 20000, "repeats": 8},
     judge=mean_equals(resolution=0.1),
 )

@@ -13,7 +13,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-FOLLOW = "sentences that follow each other share a topic"
 WORDS, LENGTH = 6, 3  # words of a topic, words of a sentence
 
 
@@ -70,14 +69,12 @@ def accuracy(related, steps, seed):
 observed = partial(accuracy, related=True)  # Topics go on.
 control = partial(accuracy, related=False)  # Every second sentence shares the topic.
 
-
 CLAIM = Claim(
     id="bert-next-sentence",
     title="Whether one sentence follows another is told from the first token's representation",
     equation=r"P(\text{follows} \mid [\mathrm{CLS}]) \text{ is right in } 90\,\%",
     source=Source("observed", "devlin2019bert"),
-    premises=(Premise(FOLLOW),),
-    breaks=FOLLOW,
+    premises=(Premise("sentences that follow each other share a topic"),),
     parameters={"steps": 200},
     full={"steps": 1000},
     judge=bounded_by("below"),

@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-WHOLE = "products reach back to the first step"
-
 
 def problem(times, seed):
     """A matrix, inputs, and the loss as the sum of weighted states."""
@@ -57,14 +55,12 @@ def observed(times, seed):
 
 control = partial(by_products, steps=2)  # Products over two steps, as with truncated backpropagation.
 
-
 CLAIM = Claim(
     id="bptt-gradient",
     title="The gradient of a recurrent matrix sums over all times products of slopes and matrices",
     equation=r"\partial L / \partial z_t = \sum_{i \ge t} \ell_i' \prod_{j=t+1}^i \dot\Phi_j U",
     source=Source("theorem", "pascanu2013difficulty"),
-    premises=(Premise(WHOLE),),
-    breaks=WHOLE,
+    premises=(Premise("products reach back to the first step"),),
     parameters={"times": 8},
     judge=equals(rounding=1e5),
 )

@@ -15,8 +15,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-ORDER = "characters come in the order of the text"
-
 
 def data(mixed, seed):
     """The source of some models of this package as numbers, a part for training and a part for testing."""
@@ -58,14 +56,12 @@ def bits(mixed, steps, seed):
 observed = partial(bits, mixed=False)  # Source code.
 control = partial(bits, mixed=True)  # The same characters, mixed.
 
-
 CLAIM = Claim(
     id="char-rnn-code-generation",
     title="A recurrent network predicts source code one bit a character better than frequencies do",
     equation=r"-\overline{\log_2 p(c_t \mid c_{<t})} \le H - 1",
     source=Source("observed", "karpathy2015visualizing"),
-    premises=(Premise(ORDER),),
-    breaks=ORDER,
+    premises=(Premise("characters come in the order of the text"),),
     parameters={"steps": 45},
     full={"steps": 600},
     judge=bounded_by(),

@@ -11,8 +11,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-NAMELESS = "keys and values do not know their place"
-
 
 def predicted():
     """No difference."""
@@ -33,14 +31,12 @@ def difference(place, times, size, seed):
 observed = partial(difference, place=0.0)  # Rows as they are.
 control = partial(difference, place=0.3)  # Rows with their place.
 
-
 CLAIM = Claim(
     id="cross-attention",
     title="Attention to another sequence does not depend on its order",
     equation=r"y(A, P B) = y(A, B)",
     source=Source("theorem", "vaswani2017attention"),
-    premises=(Premise(NAMELESS),),
-    breaks=NAMELESS,
+    premises=(Premise("keys and values do not know their place"),),
     parameters={"times": 6, "size": 4},
     judge=equals(within=1e-12, because="sums in another order"),
 )

@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SHARED = "every step has the same matrices"
-
 
 def net(seed):
     """A layer of PyTorch in float64."""
@@ -45,14 +43,12 @@ def predicted(times, seed):
 observed = partial(states, decay=1.0)  # One matrix for all steps.
 control = partial(states, decay=0.9)  # Another matrix at every step.
 
-
 CLAIM = Claim(
     id="elman-rnn",
     title="A recurrent layer applies one map of input and state at every step",
     equation=r"z_t = \tanh(U z_{t-1} + V x_t)",
     source=Source("theorem", "pascanu2013difficulty"),
-    premises=(Premise(SHARED),),
-    breaks=SHARED,
+    premises=(Premise("every step has the same matrices"),),
     parameters={"times": 12},
     judge=equals(rounding=1e4),
 )

@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-CONSTANT = "the gate does not depend on the state"
-
 
 def predicted(times, gate):
     """Equation (1)."""
@@ -38,14 +36,12 @@ def kept(feedback, times, gate):
 observed = partial(kept, feedback=0.0)  # A constant gate.
 control = partial(kept, feedback=1.0)  # A gate that sees the state.
 
-
 CLAIM = Claim(
     id="gating-mechanism",
     title="A constant gate g keeps a memory as g to the number of steps",
     equation=r"z_t = g^t z_0",
     source=Source("derived"),
-    premises=(Premise(CONSTANT),),
-    breaks=CONSTANT,
+    premises=(Premise("the gate does not depend on the state"),),
     parameters={"times": 30, "gate": 0.9},
     judge=equals(rounding=1e3),  # thirty products
 )

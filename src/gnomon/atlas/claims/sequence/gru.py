@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-AFTER = "the reset gate acts after the matrix"
-
 
 def net(units, seed):
     """A cell of PyTorch in float64."""
@@ -48,14 +46,12 @@ def cell(after, units, seed):
 observed = partial(cell, after=True)  # After the matrix.
 control = partial(cell, after=False)  # Before it.
 
-
 CLAIM = Claim(
     id="gru",
     title="The GRU of PyTorch applies its reset gate after the matrix, and its state stays between its past and one",
     equation=r"h' = (1 - z) \odot n + z \odot h, \quad n = \tanh(W x + r \odot (U h))",
     source=Source("derived"),
-    premises=(Premise(AFTER),),
-    breaks=AFTER,
+    premises=(Premise("the reset gate acts after the matrix"),),
     parameters={"units": 5},
     judge=equals(rounding=1e4),
 )

@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-DIAGONAL = "the matrix has a basis of eigenvectors"
-
 
 def problem(defect, times, seed):
     """A system that is stable; with ``defect`` one Jordan block."""
@@ -49,14 +47,12 @@ def difference(defect, times, seed):
 observed = partial(difference, defect=False)  # A random matrix.
 control = partial(difference, defect=True)  # A Jordan block, which has one eigenvector.
 
-
 CLAIM = Claim(
     id="linear-system-diagonalisation",
     title="A linear system is diagonal in the basis of its eigenvectors",
     equation=r"\zeta_{t+1} = \Lambda \zeta_t + P^{-1} B x_t",
     source=Source("theorem", "orvieto2023resurrecting"),
-    premises=(Premise(DIAGONAL),),
-    breaks=DIAGONAL,
+    premises=(Premise("the matrix has a basis of eigenvectors"),),
     parameters={"times": 20},
     judge=equals(within=1e-8, because="the condition of random eigenvectors of size 6"),
 )

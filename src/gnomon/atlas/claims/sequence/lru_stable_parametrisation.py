@@ -11,8 +11,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.models import LinearRecurrentUnit
 
-FORM = "eigenvalues are written as exp(-exp(nu) + i phi)"
-
 
 def predicted(updates):
     """The unit circle."""
@@ -47,8 +45,7 @@ CLAIM = Claim(
     title="exp(-exp(nu) + i phi) stays inside the unit circle whatever nu becomes",
     equation=r"|\lambda| = e^{-e^{\nu}} < 1",
     source=Source("theorem", "orvieto2023resurrecting"),
-    premises=(Premise(FORM),),
-    breaks=FORM,
+    premises=(Premise("eigenvalues are written as exp(-exp(nu) + i phi)"),),
     parameters={"updates": 300},
     judge=bounded_by(),
 )

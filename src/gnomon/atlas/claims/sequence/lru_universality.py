@@ -14,8 +14,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.models.scan import linear_scan
 
-READOUT = "the readout is nonlinear"
-
 
 def predicted():
     """The share of the variance that is explained."""
@@ -54,14 +52,12 @@ def hidden(z, rng):
 observed = partial(explained, features=hidden)  # A network with one hidden layer, of which the last map is fitted.
 control = partial(explained, features=lambda z, rng: np.concatenate([np.ones((len(z), 1)), z], 1))  # A linear readout.
 
-
 CLAIM = Claim(
     id="lru-universality",
     title="A linear recurrence with a nonlinear readout follows nonlinear filters",
     equation=r"y_t = \mathrm{MLP}(\mathrm{Re}(G z_t)), \quad z_t = \Lambda z_{t-1} + B x_t",
     source=Source("theorem", "orvieto2023resurrecting"),
-    premises=(Premise(READOUT),),
-    breaks=READOUT,
+    premises=(Premise("the readout is nonlinear"),),
     parameters={"times": 6000, "units": 8},
     full={"times": 40000, "units": 16},
     judge=bounded_by("below"),

@@ -13,8 +13,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-NAMES = "the gates come in the order input, forget, candidate, output"
-
 
 def net(units, seed):
     """A cell of PyTorch in float64."""
@@ -49,14 +47,12 @@ def cell(order, units, seed):
 observed = partial(cell, order="ifgo")  # PyTorch's order.
 control = partial(cell, order="figo")  # Input and forget gate exchanged.
 
-
 CLAIM = Claim(
     id="lstm",
     title="The cell of an LSTM is its forget gate times its past plus its input gate times a candidate",
     equation=r"c' = \sigma(f) \odot c + \sigma(i) \odot \tanh(g), \quad h' = \sigma(o) \odot \tanh(c')",
     source=Source("derived"),
-    premises=(Premise(NAMES),),
-    breaks=NAMES,
+    premises=(Premise("the gates come in the order input, forget, candidate, output"),),
     parameters={"units": 5},
     judge=equals(rounding=1e4),
 )

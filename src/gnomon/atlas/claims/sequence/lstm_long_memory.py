@@ -15,8 +15,6 @@ from torch import nn
 from gnomon.lab import Claim, Premise, Source, ordered
 from gnomon.sequences import memory
 
-OPEN = "forget gates are open"
-
 
 def predicted():
     """From the slower loss to the faster."""
@@ -51,14 +49,12 @@ def losses(bias, times, units, repeats, seed):
 observed = partial(losses, bias=4.0)  # A bias of 4: gates of 0.98.
 control = partial(losses, bias=-4.0)  # A bias of -4: gates of 0.02.
 
-
 CLAIM = Claim(
     id="lstm-long-memory",
     title="With open forget gates gradients reach further back through an LSTM than through an Elman network",
     equation=r"|\partial y_T / \partial x_{T-\ell}| \sim e^{-\ell / \text{length}}",
     source=Source("derived", "hochreiter1997long"),
-    premises=(Premise(OPEN),),
-    breaks=OPEN,
+    premises=(Premise("forget gates are open"),),
     parameters={"times": 40, "units": 16, "repeats": 5},
     full={"times": 100, "units": 64, "repeats": 10},
     judge=ordered(),

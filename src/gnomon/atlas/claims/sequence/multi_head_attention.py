@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-PARTS = "a head is a block of neighboring channels"
-
 
 def net(size, heads, seed):
     """A module of PyTorch in float64."""
@@ -48,14 +46,12 @@ def by_heads(stride, times, size, heads, seed):
 observed = partial(by_heads, stride=False)  # Neighbors.
 control = partial(by_heads, stride=True)  # Channels of one head apart from each other.
 
-
 CLAIM = Claim(
     id="multi-head-attention",
     title="Many heads are attentions on parts of the channels, side by side",
     equation=r"y = W_o\, [A_1 V_1, \dots, A_h V_h]",
     source=Source("theorem", "vaswani2017attention"),
-    premises=(Premise(PARTS),),
-    breaks=PARTS,
+    premises=(Premise("a head is a block of neighboring channels"),),
     parameters={"times": 5, "size": 8, "heads": 4},
     judge=equals(rounding=1e4),
 )

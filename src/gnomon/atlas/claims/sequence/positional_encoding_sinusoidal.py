@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-PAIRS = "sine and cosine come in pairs of one frequency"
-
 
 def predicted(times, channels):
     """Products by lag: the sum of the cosines of (1)."""
@@ -34,14 +32,12 @@ def products(paired, times, channels):
 observed = partial(products, paired=True)  # Pairs of one frequency.
 control = partial(products, paired=False)  # A frequency for every channel.
 
-
 CLAIM = Claim(
     id="positional-encoding-sinusoidal",
     title="Sinusoidal positions turn by the same rotation at every step",
     equation=r"p(t)\cdot p(t') = \sum_k \cos(\omega_k (t - t'))",
     source=Source("theorem", "vaswani2017attention"),
-    premises=(Premise(PAIRS),),
-    breaks=PAIRS,
+    premises=(Premise("sine and cosine come in pairs of one frequency"),),
     parameters={"times": 12, "channels": 8},
     judge=equals(within=1e-10, because="sums of cosines"),
 )

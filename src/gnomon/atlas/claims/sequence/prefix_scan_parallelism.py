@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-LINEAR = "steps are linear in the state"
-
 
 def problem(times, seed):
     """Steps h -> a h + b."""
@@ -41,14 +39,12 @@ def joined(bend, times, seed):
 observed = partial(joined, bend=0.0)  # Linear steps.
 control = partial(joined, bend=0.1)  # Bent ones.
 
-
 CLAIM = Claim(
     id="prefix-scan-parallelism",
     title="Steps of a linear recurrence join to one step, in any grouping",
     equation=r"(a_1, b_1) \circ (a_2, b_2) = (a_1 a_2,\; a_2 b_1 + b_2)",
     source=Source("theorem", "blelloch1990prefix"),
-    premises=(Premise(LINEAR),),
-    breaks=LINEAR,
+    premises=(Premise("steps are linear in the state"),),
     parameters={"times": 33},
     judge=equals(rounding=1e3),
 )

@@ -11,8 +11,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-BOTH = "layers have skips and layer norm"
-
 
 def predicted():
     """The logarithm of the ratio, either way."""
@@ -51,8 +49,7 @@ CLAIM = Claim(
     title="Without skips and layer norm the first layers of a transformer do not learn",
     equation=r"1/30 \le |\nabla_1| / |\nabla_{12}| \le 30",
     source=Source("observed", "dong2021attention"),
-    premises=(Premise(BOTH),),
-    breaks=BOTH,
+    premises=(Premise("layers have skips and layer norm"),),
     parameters={"depth": 12, "width": 16, "seeds": 3},
     full={"depth": 12, "width": 64, "seeds": 10},
     judge=bounded_by(),

@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-SLOPE = "slopes are at most alpha"
-
 
 def problem(networks, seed):
     """Matrices and inputs."""
@@ -44,14 +42,12 @@ def jacobians(gain, times, networks, seed):
 observed = partial(jacobians, gain=1.0)  # Tanh, of slope one at most.
 control = partial(jacobians, gain=3.0)  # Slopes up to three.
 
-
 CLAIM = Claim(
     id="rnn-vanishing-bound",
     title="Gradients through time shrink at least as the largest singular value times the largest slope",
     equation=r"\left\|\frac{\partial z_i}{\partial z_t}\right\| \le (\alpha\, \sigma_1(U))^{i-t}",
     source=Source("theorem", "pascanu2013difficulty"),
-    premises=(Premise(SLOPE),),
-    breaks=SLOPE,
+    premises=(Premise("slopes are at most alpha"),),
     parameters={"times": 10, "networks": 20},
     judge=bounded_by(),
 )

@@ -14,8 +14,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-PAIRS = "every position is compared with every other"
-
 
 def predicted():
     """The power of the length."""
@@ -48,14 +46,12 @@ def recurrence(x):
 observed = partial(counted, layer=attention)  # Attention.
 control = partial(counted, layer=recurrence)  # A recurrence.
 
-
 CLAIM = Claim(
     id="rnn-vs-transformer-cost",
     title="Attention multiplies with the square of the length, a recurrence with the length",
     equation=r"4 T^2 d \quad \text{against} \quad 4 T d^2",
     source=Source("derived", "vaswani2017attention"),
-    premises=(Premise(PAIRS),),
-    breaks=PAIRS,
+    premises=(Premise("every position is compared with every other"),),
     parameters={"lengths": (16, 32, 64, 128), "width": 16},
     judge=rate_is(label="length"),
 )

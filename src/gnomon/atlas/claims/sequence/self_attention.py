@@ -13,8 +13,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-OTHERS = "the values are those of the positions that are looked at"
-
 
 def problem(times, size, seed):
     """Queries, keys and values."""
@@ -41,14 +39,12 @@ def attended(own, times, size, seed):
 observed = partial(attended, own=False)  # The values of all positions.
 control = partial(attended, own=True)  # As it is sometimes printed.
 
-
 CLAIM = Claim(
     id="self-attention",
     title="Attention is a mean of values, weighted by a softmax of products of queries and keys",
     equation=r"y_i = \sum_t \mathrm{softmax}_t(q_i \cdot k_t / \sqrt{d})\, v_t",
     source=Source("theorem", "vaswani2017attention"),
-    premises=(Premise(OTHERS),),
-    breaks=OTHERS,
+    premises=(Premise("the values are those of the positions that are looked at"),),
     parameters={"times": 7, "size": 4},
     judge=equals(rounding=1e4),
 )

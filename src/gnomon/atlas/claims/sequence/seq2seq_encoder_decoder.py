@@ -10,8 +10,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-LAST = "the decoder sees the last state alone"
-
 
 def predicted(units):
     """Equation (1), for each number of units."""
@@ -49,8 +47,7 @@ CLAIM = Claim(
     title="The last state of an encoder holds no more numbers than it has units",
     equation=r"\sum_k R^2(x_{T-k} \mid h_T) \le d",
     source=Source("theorem", "jaeger2001short"),
-    premises=(Premise(LAST),),
-    breaks=LAST,
+    premises=(Premise("the decoder sees the last state alone"),),
     parameters={"units": (4, 8), "length": 24, "sequences": 3000},
     full={"units": (4, 8, 16), "length": 48, "sequences": 20000},
     judge=bounded_by(tight=0.6),

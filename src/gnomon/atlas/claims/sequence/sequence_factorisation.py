@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-PAST = "a factor sees the tokens before it alone"
-
 
 def predicted():
     """One."""
@@ -38,14 +36,12 @@ def total(future, times, tokens, seed):
 observed = partial(total, future=0.0)  # The past alone.
 control = partial(total, future=1.0)  # The next token as well.
 
-
 CLAIM = Claim(
     id="sequence-factorisation",
     title="A network that sees the past alone gives probabilities of sequences that sum to one",
     equation=r"\sum_{y} \prod_t p(y_t \mid y_{<t}) = 1",
     source=Source("theorem", "cover2006elements"),
-    premises=(Premise(PAST),),
-    breaks=PAST,
+    premises=(Premise("a factor sees the tokens before it alone"),),
     parameters={"times": 5, "tokens": 3},
     judge=equals(rounding=1e4),
 )

@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-ALIKE = "all entries are treated alike"
-
 
 def problem(size, seed):
     """Numbers and a permutation."""
@@ -37,14 +35,12 @@ def permuted_before(tilt, size, seed):
 observed = partial(permuted_before, tilt=0.0)  # All places alike.
 control = partial(permuted_before, tilt=0.05)  # Later places favored.
 
-
 CLAIM = Claim(
     id="softmax-permutation-equivariance",
     title="Softmax of permuted numbers is the permuted softmax",
     equation=r"\mathrm{softmax}(P z) = P\, \mathrm{softmax}(z)",
     source=Source("derived"),
-    premises=(Premise(ALIKE),),
-    breaks=ALIKE,
+    premises=(Premise("all entries are treated alike"),),
     parameters={"size": 50},
     judge=equals(rounding=1e3),
 )

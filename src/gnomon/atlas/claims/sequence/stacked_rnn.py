@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-BELOW = "a layer reads the states of the one below at the same time"
-
 
 def net(seed):
     """Two layers of PyTorch in float64."""
@@ -49,14 +47,12 @@ def predicted(times, seed):
 observed = partial(states, lag=0)  # The states of the same time.
 control = partial(states, lag=1)  # The states of one step before.
 
-
 CLAIM = Claim(
     id="stacked-rnn",
     title="Stacked recurrent layers read the states of the layer below",
     equation=r"z_{t,l} = \tanh(U_l z_{t-1,l} + V_l z_{t,l-1})",
     source=Source("theorem", "pascanu2013difficulty"),
-    premises=(Premise(BELOW),),
-    breaks=BELOW,
+    premises=(Premise("a layer reads the states of the one below at the same time"),),
     parameters={"times": 9},
     judge=equals(rounding=1e4),
 )

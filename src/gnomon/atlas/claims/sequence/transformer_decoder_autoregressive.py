@@ -12,8 +12,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-MASKED = "logits of later positions are minus infinity"
-
 
 def predicted(times):
     """One where an output may depend on an input."""
@@ -35,14 +33,12 @@ def depends(masked, times, size, seed):
 observed = partial(depends, masked=True)  # With the mask.
 control = partial(depends, masked=False)  # Without it.
 
-
 CLAIM = Claim(
     id="transformer-decoder-autoregressive",
     title="Under a triangular mask outputs depend on the past alone",
     equation=r"\frac{\partial y_t}{\partial x_s} = 0 \quad (s > t)",
     source=Source("theorem", "vaswani2017attention"),
-    premises=(Premise(MASKED),),
-    breaks=MASKED,
+    premises=(Premise("logits of later positions are minus infinity"),),
     parameters={"times": 6, "size": 8},
     judge=equals(rounding=0),
 )

@@ -11,8 +11,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-ORDER = "norms come after the sums"
-
 
 def net(size, seed):
     """A layer of PyTorch in float64."""
@@ -46,14 +44,12 @@ def by_parts(norms_first, times, size, seed):
 observed = partial(by_parts, norms_first=False)  # Norms after the sums.
 control = partial(by_parts, norms_first=True)  # Norms before them.
 
-
 CLAIM = Claim(
     id="transformer-encoder",
     title="A transformer layer is attention and a pointwise network, each with a skip and a norm",
     equation=r"h = \mathrm{norm}(x + \mathrm{attend}(x)), \quad y = \mathrm{norm}(h + W_2 (W_1 h)_+)",
     source=Source("theorem", "vaswani2017attention"),
-    premises=(Premise(ORDER),),
-    breaks=ORDER,
+    premises=(Premise("norms come after the sums"),),
     parameters={"times": 5, "size": 8},
     judge=equals(rounding=1e5),
 )

@@ -14,8 +14,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models import VisionTransformer
 
-NOWHERE = "the table of positions is zero"
-
 
 def net(places, seed):
     """A fresh network for images of 8 x 8, its table of positions times a number."""
@@ -48,14 +46,12 @@ def moved(places, seed):
 observed = partial(moved, places=0.0)  # Without positions.
 control = partial(moved, places=1.0)  # With positions.
 
-
 CLAIM = Claim(
     id="vision-transformer",
     title="Without its table of positions a vision transformer does not see where patches are",
     equation=r"y(p_{\sigma(1)}, \dots, p_{\sigma(T)}) = y(p_1, \dots, p_T) \text{ for } P = 0",
     source=Source("derived", "dosovitskiy2021image"),
-    premises=(Premise(NOWHERE),),
-    breaks=NOWHERE,
+    premises=(Premise("the table of positions is zero"),),
     parameters={},
     judge=equals(rounding=1e4),
     remark="How many more images it needs than a convolutional network is a matter of training, and not measured here.",

@@ -9,8 +9,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-WIDE = "the average reaches over 2^J"
-
 
 def predicted(scales, size):
     """The bound of (1), with the window e^{-u^2 / 2} / sqrt(2 pi), of which |phi'|_1 = sqrt(2 / pi)."""
@@ -43,8 +41,7 @@ CLAIM = Claim(
     title="An average over 2^J points changes by at most 2^{1-J} times displacement and variation of its window",
     equation=r"\|L_\tau A_J - A_J\| \le 2^{-J + d} \|\tau\|_\infty \|\nabla \phi\|_1",
     source=Source("theorem", "mallat2012group", "Lemma 2.11"),
-    premises=(Premise(WIDE),),
-    breaks=WIDE,
+    premises=(Premise("the average reaches over 2^J"),),
     parameters={"scales": (1, 2, 3, 4, 5, 6), "size": 0.5},
     judge=bounded_by(tight=0.1),
 )

@@ -15,9 +15,6 @@ from torch.nn import functional
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-MIRROR = "the two filters are a conjugate mirror pair"
-
-
 H = np.array([1 + 3**0.5, 3 + 3**0.5, 3 - 3**0.5, 1 - 3**0.5]) / (4 * 2**0.5)
 
 
@@ -50,14 +47,12 @@ def layers(size, seed, g):
 observed = partial(layers, g=np.array([1, -1, 1, -1]) * H[::-1])  # Daubechies' pair.
 control = partial(layers, g=np.array([1, -1, 0, 0]) / 2**0.5)  # The second filter of Haar instead.
 
-
 CLAIM = Claim(
     id="conv-downsampling-filterbank",
     title="A convolution of stride 2 with wavelet filters is a wavelet transform, and its transpose undoes it",
     equation=r"y[n, \lambda'] = \sum_\lambda (x[\cdot, \lambda] \star k_{\lambda', \lambda})[2n]",
     source=Source("theorem", "mallat2009wavelet", "Section 7.3"),
-    premises=(Premise(MIRROR),),
-    breaks=MIRROR,
+    premises=(Premise("the two filters are a conjugate mirror pair"),),
     parameters={"size": 64},
     judge=equals(rounding=1000),
     remark="A network sums over input channels with free weights; a wavelet cascade goes on from the average alone.",

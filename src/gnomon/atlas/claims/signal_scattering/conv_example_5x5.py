@@ -12,9 +12,6 @@ from torch.nn import functional
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-CORRELATION = "the kernel is not flipped"
-
-
 IMAGE = [[2, 4, 9, 1, 4], [2, 1, 4, 4, 6], [1, 1, 2, 9, 2], [7, 3, 5, 1, 3], [2, 3, 4, 8, 5]]
 KERNEL = [[1, 2, 3], [-4, 7, 4], [2, -5, 1]]
 
@@ -33,14 +30,12 @@ observed = partial(layer, kernel=torch.tensor(KERNEL))  # The kernel as it is.
 # The kernel flipped in both directions: the first output is 6.
 control = partial(layer, kernel=torch.tensor(KERNEL).flip(0, 1))
 
-
 CLAIM = Claim(
     id="conv-example-5x5",
     title="A 3 x 3 kernel on a 5 x 5 image, by hand and by torch",
     equation=r"y[u, v] = \sum_{s, t} x[u + s, v + t] k[s, t], \quad y[0, 0] = 51",
     source=Source("derived", "lecun1998gradient", "Section II"),
-    premises=(Premise(CORRELATION),),
-    breaks=CORRELATION,
+    premises=(Premise("the kernel is not flipped"),),
     parameters={},
     judge=equals(rounding=10),
 )

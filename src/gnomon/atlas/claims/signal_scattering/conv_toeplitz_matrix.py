@@ -14,8 +14,6 @@ from scipy.linalg import toeplitz
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SHARED = "the true map uses the same weights at every place"
-
 
 def inputs(n, m, seed):
     """A kernel, and signals to learn from."""
@@ -54,14 +52,12 @@ def measured(n, m, seed, spread):
 observed = partial(measured, spread=0.0)  # The convolution.
 control = partial(measured, spread=0.3)  # Rows whose weights differ.
 
-
 CLAIM = Claim(
     id="conv-toeplitz-matrix",
     title="A convolution is a Toeplitz matrix; one example determines it, where a dense matrix needs as many as inputs",
     equation=r"f * h = H_n^h f, \quad H \in R^{(n + m - 1) \times n}",
     source=Source("theorem", "lecun1998gradient", "Section II"),
-    premises=(Premise(SHARED),),
-    breaks=SHARED,
+    premises=(Premise("the true map uses the same weights at every place"),),
     parameters={"n": 8, "m": 3},
     judge=equals(rounding=1000),
 )

@@ -9,8 +9,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-FLIPPED = "one of the functions is flipped: a convolution, not a correlation"
-
 
 def inputs(n, m, seed):
     """Two signals of different lengths."""
@@ -44,8 +42,7 @@ CLAIM = Claim(
     title="Convolution commutes",
     equation=r"f * h = h * f",
     source=Source("theorem", "mallat2009wavelet", "Section 2.1"),
-    premises=(Premise(FLIPPED),),
-    breaks=FLIPPED,
+    premises=(Premise("one of the functions is flipped: a convolution, not a correlation"),),
     parameters={"n": 60, "m": 17},
     full={"n": 2000, "m": 300},
     judge=equals(rounding=1000),

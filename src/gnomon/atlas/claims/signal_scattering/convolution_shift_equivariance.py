@@ -13,8 +13,6 @@ from torch.nn import functional
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-CIRCULAR = "signals are periodic, or the border is far away"
-
 
 def inputs(n, m, seed):
     """A signal and a kernel."""
@@ -37,14 +35,12 @@ def shifted_first(n, m, shift, seed, mode):
 observed = partial(shifted_first, mode="circular")  # On a circle.
 control = partial(shifted_first, mode="constant")  # With zeros beyond the border.
 
-
 CLAIM = Claim(
     id="convolution-shift-equivariance",
     title="The convolution of a shifted signal is the shifted convolution",
     equation=r"f_\Delta * h = (f * h)_\Delta, \quad f_\Delta(t) = f(t + \Delta)",
     source=Source("theorem", "mallat2009wavelet", "Section 2.1"),
-    premises=(Premise(CIRCULAR),),
-    breaks=CIRCULAR,
+    premises=(Premise("signals are periodic, or the border is far away"),),
     parameters={"n": 100, "m": 9, "shift": 23},
     judge=equals(rounding=1000),
     remark="The proof is sometimes printed with f(t - D); either sign is right, if it is the same on both sides.",

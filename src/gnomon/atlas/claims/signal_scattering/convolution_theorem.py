@@ -11,8 +11,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-CIRCULAR = "the convolution is circular"
-
 
 def inputs(n, seed):
     """Two signals."""
@@ -36,14 +34,12 @@ def sums(n, wrap, seed):
 observed = partial(sums, wrap=True)  # Circular.
 control = partial(sums, wrap=False)  # Zero before the start.
 
-
 CLAIM = Claim(
     id="convolution-theorem",
     title="The Fourier transform turns convolution into multiplication",
     equation=r"F(f * h) = Ff \cdot Fh",
     source=Source("theorem", "mallat2009wavelet", "Section 3.3"),
-    premises=(Premise(CIRCULAR),),
-    breaks=CIRCULAR,
+    premises=(Premise("the convolution is circular"),),
     parameters={"n": 200},
     full={"n": 3000},
     judge=equals(rounding=1000),

@@ -11,8 +11,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-KERNEL = "the kernel stays and the signal is shifted, not the other way round"
-
 
 def inputs(n, m, seed):
     """A signal and a kernel."""
@@ -44,8 +42,7 @@ CLAIM = Claim(
     title="A convolutional layer correlates: it convolves with the flipped kernel",
     equation=r"(f \star h)[u] = \sum_t f[u + t] h[t] = (f * \bar h)[u]",
     source=Source("theorem", "lecun1998gradient", "Section II"),
-    premises=(Premise(KERNEL),),
-    breaks=KERNEL,
+    premises=(Premise("the kernel stays and the signal is shifted, not the other way round"),),
     parameters={"n": 40, "m": 7},
     judge=equals(rounding=1000),
     remark="Sometimes printed as the sum of f[t] h[u + t]; that flips f instead of h, and is the control.",

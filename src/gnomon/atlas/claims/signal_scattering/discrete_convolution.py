@@ -11,8 +11,6 @@ from torch.nn import functional
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-FLIPPED = "the kernel is flipped"
-
 
 def inputs(n, m, seed):
     """A signal and a kernel."""
@@ -41,8 +39,7 @@ CLAIM = Claim(
     title="The convolution of finite signals is a finite sum with one of them flipped",
     equation=r"(f * h)[u] = \sum_t f[t]\, h[u - t]",
     source=Source("theorem", "mallat2009wavelet", "Section 3.3"),
-    premises=(Premise(FLIPPED),),
-    breaks=FLIPPED,
+    premises=(Premise("the kernel is flipped"),),
     parameters={"n": 40, "m": 7},
     full={"n": 500, "m": 50},
     judge=equals(rounding=1000),

@@ -13,8 +13,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-LINEAR = "nothing but convolutions stands before the mean"
-
 
 def inputs():
     """The mean of the process, and a wavelet: the second difference of a window."""
@@ -38,14 +36,12 @@ def filtered(realizations, seed, after):
 observed = partial(filtered, after=lambda y: y)  # As they are.
 control = partial(filtered, after=np.abs)  # Their moduli.
 
-
 CLAIM = Claim(
     id="expectation-convolution-commute",
     title="The mean of a filtered process is the filtered mean; the mean of its modulus is not",
     equation=r"E(X \star f) = E(X) \star f",
     source=Source("theorem", "bruna2013invariant", "Section 2.4"),
-    premises=(Premise(LINEAR),),
-    breaks=LINEAR,
+    premises=(Premise("nothing but convolutions stands before the mean"),),
     parameters={"realizations": 4000},
     full={"realizations": 40000},
     judge=mean_equals(confidence=0.999, resolution=0.3),

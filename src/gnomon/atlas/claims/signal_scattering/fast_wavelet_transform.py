@@ -14,9 +14,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-AVERAGE = "each level filters the average of the level before"
-
-
 H = np.array([1 + 3**0.5, 3 + 3**0.5, 3 - 3**0.5, 1 - 3**0.5]) / (4 * 2**0.5)
 
 
@@ -54,14 +51,12 @@ def cascade(size, J, seed, keep):
 observed = partial(cascade, keep=0)  # From the averages.
 control = partial(cascade, keep=1)  # From the details.
 
-
 CLAIM = Claim(
     id="fast-wavelet-transform",
     title="A cascade of two filters with subsampling gives the inner products with all dilated wavelets",
     equation=r"x_j = (h \star x_{j-1})[2n], \; d_j = (g \star x_{j-1})[2n] = \langle x, \psi_j(\cdot - 2^j n)\rangle",
     source=Source("theorem", "mallat2009wavelet", "Section 7.3.1"),
-    premises=(Premise(AVERAGE),),
-    breaks=AVERAGE,
+    premises=(Premise("each level filters the average of the level before"),),
     parameters={"size": 128, "J": 4},
     full={"size": 4096, "J": 8},
     judge=equals(rounding=1000),

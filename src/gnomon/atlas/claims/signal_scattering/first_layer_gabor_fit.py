@@ -17,8 +17,6 @@ from torch import nn
 from gnomon.lab import Claim, Premise, Source, at_most
 from gnomon.scattering import gabor_fit
 
-EDGES = "images have edges, which their power spectrum does not tell"
-
 
 def predicted():
     """Equation (1), with its sign turned."""
@@ -85,14 +83,12 @@ def medians(size, filters, patches, repetitions, seed, change):
 observed = partial(medians, change=lambda image, rng: image)  # Images of disks.
 control = partial(medians, change=gaussian)  # Gaussian images of their power spectrum.
 
-
 CLAIM = Claim(
     id="first-layer-gabor-fit",
     title="Filters learned from images with edges are Gabor functions",
     equation=r"w(u) \approx A e^{-(u - c)^T D (u - c)} \cos(\xi \cdot (u - c) + p)",
     source=Source("observed", "olshausen1996emergence", "Figure 4"),
-    premises=(Premise(EDGES),),
-    breaks=EDGES,
+    premises=(Premise("images have edges, which their power spectrum does not tell"),),
     parameters={"size": 10, "filters": 24, "patches": 8000, "repetitions": 6},
     full={"size": 12, "filters": 64, "patches": 20000, "repetitions": 8},
     judge=at_most(confidence=0.99),

@@ -15,8 +15,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.scattering import Scattering1d
 
-FOURIER = "the representation is the modulus of the Fourier transform"
-
 
 def predicted():
     """The exponent of (1)."""
@@ -52,8 +50,7 @@ CLAIM = Claim(
     title="Under the same dilation, the modulus of the Fourier transform changes in proportion to the frequency",
     equation=r"\| |\hat x_s| - |\hat x| \| \propto s\, \omega \|x\|",
     source=Source("theorem", "mallat2012group", "Section 1"),
-    premises=(Premise(FOURIER),),
-    breaks=FOURIER,
+    premises=(Premise("the representation is the modulus of the Fourier transform"),),
     parameters={
         "length": 8192,
         "frequencies": (0.0078125, 0.015625, 0.03125, 0.0625, 0.125, 0.25),

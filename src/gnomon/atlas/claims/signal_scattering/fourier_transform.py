@@ -14,8 +14,6 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-UNITARY = "the transform has the factor 1 / sqrt(D)"
-
 
 def inputs(size, seed):
     """A random signal, and the Gaussian on the circle."""
@@ -39,14 +37,12 @@ def transformed(size, seed, norm):
 observed = partial(transformed, norm="ortho")  # The unitary transform.
 control = partial(transformed, norm="backward")  # Without the factor.
 
-
 CLAIM = Claim(
     id="fourier-transform",
     title="The unitary Fourier transform keeps the energy of a signal and maps the Gaussian to itself",
     equation=r"\hat\beta[d] = D^{-1/2} \sum_p \beta[p] e^{-2 \pi i p d / D}, \quad \|\hat\beta\| = \|\beta\|",
     source=Source("theorem", "mallat2009wavelet", "Section 3.3"),
-    premises=(Premise(UNITARY),),
-    breaks=UNITARY,
+    premises=(Premise("the transform has the factor 1 / sqrt(D)"),),
     parameters={"size": 256},
     full={"size": 4096},
     judge=equals(rounding=1000),

@@ -13,8 +13,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-WHOLE = "the interval of integration holds the function"
-
 
 def predicted(points):
     """The closed forms, for the Fourier kernel and then for the convolution."""
@@ -33,14 +31,12 @@ def products(start, stop, points, nodes):
 observed = partial(products, start=-8.0, stop=8.0)  # From -8 to 8.
 control = partial(products, start=0.0, stop=8.0)  # From 0 on: half of the function is left out.
 
-
 CLAIM = Claim(
     id="integral-operator",
     title="A kernel applied as a matrix gives the Fourier transform and the convolution of a Gaussian in closed form",
     equation=r"(Tf)(u) = \int_{t_1}^{t_2} H(u, t) f(t)\, dt",
     source=Source("theorem", "mallat2009wavelet", "Chapter 2"),
-    premises=(Premise(WHOLE),),
-    breaks=WHOLE,
+    premises=(Premise("the interval of integration holds the function"),),
     parameters={"points": 41, "nodes": 401},
     judge=equals(within=1e-8, because="the trapezoidal rule converges faster than any power for Gaussians"),
 )

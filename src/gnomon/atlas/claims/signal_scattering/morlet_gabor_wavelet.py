@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-KAPPA = "the window is taken off with the factor kappa"
-
 
 def predicted(sigma, xi):
     """Spectra of psi (2) and of phi along the axis of xi."""
@@ -39,14 +37,12 @@ def observed(sigma, xi):
 
 control = partial(spectra, kappa=0.0)  # A plain Gabor function, whose mean is kappa.
 
-
 CLAIM = Claim(
     id="morlet-gabor-wavelet",
     title="A Morlet wavelet has mean zero with the factor kappa of its window",
     equation=r"\psi \propto e^{-|u|^2 / 2 \sigma} (e^{i \xi u} - \kappa), \quad \kappa = e^{-\sigma |\xi|^2 / 2}",
     source=Source("theorem", "bruna2013invariant"),
-    premises=(Premise(KAPPA),),
-    breaks=KAPPA,
+    premises=(Premise("the window is taken off with the factor kappa"),),
     parameters={"sigma": 9.0, "xi": 0.8},
     judge=equals(within=1e-10, because="the Gaussian has died out at the border, in space and in frequency"),
 )

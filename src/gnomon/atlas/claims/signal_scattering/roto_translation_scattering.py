@@ -12,8 +12,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.scattering import WaveletTransform, roto_translation_scattering
 
-ANGLES = "coefficients are averaged over angles, with relative angles kept"
-
 
 def predicted(turns):
     """No change."""
@@ -42,8 +40,7 @@ CLAIM = Claim(
     title="Scattering over places and angles is the same for shifted and turned images",
     equation=r"S(r_\theta x(\cdot - a)) = S x",
     source=Source("theorem", "sifre2013rotation"),
-    premises=(Premise(ANGLES),),
-    breaks=ANGLES,
+    premises=(Premise("coefficients are averaged over angles, with relative angles kept"),),
     parameters={"side": 16, "turns": (1, 2, 3)},
     judge=equals(within=1e-3, because="filters are sampled on pixels"),
 )

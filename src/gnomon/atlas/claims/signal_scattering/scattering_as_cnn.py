@@ -15,9 +15,6 @@ from torch.nn import functional
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-MODULUS = "the nonlinearity is the modulus"
-
-
 H, G = [0.25, 0.5, 0.25], [0.25, -0.5, 0.25]
 
 
@@ -57,14 +54,12 @@ def network(size, J, seed, nonlinearity):
 observed = partial(network, nonlinearity=torch.abs)  # With the modulus.
 control = partial(network, nonlinearity=torch.relu)  # With ReLU.
 
-
 CLAIM = Claim(
     id="scattering-as-cnn",
     title="Scattering is a network of convolutions of stride 2 with a modulus",
     equation=r"|x \star \psi_j| \star \phi \text{ by } a_{j+1} = (h \star a_j)[2n],\ |g \star a_j|[2n]",
     source=Source("theorem", "bruna2013invariant", "Section 2.2"),
-    premises=(Premise(MODULUS),),
-    breaks=MODULUS,
+    premises=(Premise("the nonlinearity is the modulus"),),
     parameters={"size": 256, "J": 4},
     full={"size": 8192, "J": 8},
     judge=equals(rounding=1000),

@@ -16,8 +16,6 @@ from gnomon import data
 from gnomon.lab import Claim, Premise, Source, at_most
 from gnomon.scattering import Scattering2d
 
-NEIGHBORS = "neighboring pixels are neighbors in the image"
-
 
 def predicted():
     """Equation (1)."""
@@ -56,8 +54,7 @@ CLAIM = Claim(
     title="With a hundred labels, scattering with a linear classifier is three points better on digits than pixels",
     equation=r"\mathrm{acc}_{pixels} - \mathrm{acc}_{scattering} \le -0.03",
     source=Source("observed", "bruna2013invariant", "Section 4"),
-    premises=(Premise(NEIGHBORS),),
-    breaks=NEIGHBORS,
+    premises=(Premise("neighboring pixels are neighbors in the image"),),
     parameters={"n": 100, "repetitions": 6},
     full={"n": 100, "repetitions": 20},
     judge=at_most(confidence=0.99),

@@ -13,8 +13,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, rate_is
 from gnomon.scattering import WaveletTransform
 
-FORGETS = "the process forgets its past within a short time"
-
 
 def predicted():
     """The exponent of N in (1)."""
@@ -37,14 +35,12 @@ def variances(sizes, realizations, seed, remembers):
 observed = partial(variances, remembers=False)  # White noise.
 control = partial(variances, remembers=True)  # Noise whose size is drawn once for all its places.
 
-
 CLAIM = Claim(
     id="scattering-moment-estimator",
     title="The variance of an estimated scattering moment falls as the number of places",
     equation=r"\mathrm{Var}\, \hat S_N[\lambda_1, \lambda_2] \propto 1 / N",
     source=Source("theorem", "bruna2013invariant", "Section 2.4"),
-    premises=(Premise(FORGETS),),
-    breaks=FORGETS,
+    premises=(Premise("the process forgets its past within a short time"),),
     parameters={"sizes": (64, 128, 256, 512, 1024), "realizations": 400},
     judge=rate_is(resolution=0.4, label="N"),
 )

@@ -13,8 +13,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.scattering import WaveletTransform
 
-FRAME = "the filters pass every frequency with weight at most 1"
-
 
 def inputs(size, pairs, seed):
     """Pairs of noises, of smooth signals, of a signal and its shift, and of signals with other means."""
@@ -45,14 +43,12 @@ def distances(size, pairs, seed, weight):
 observed = partial(distances, weight=1.0)  # A sum of weights of 1.
 control = partial(distances, weight=1.2)  # Filters a fifth larger.
 
-
 CLAIM = Claim(
     id="scattering-nonexpansive",
     title="Scattering brings no two signals further apart",
     equation=r"\|S x - S y\| \le \|x - y\|",
     source=Source("theorem", "mallat2012group", "Proposition 2.5"),
-    premises=(Premise(FRAME),),
-    breaks=FRAME,
+    premises=(Premise("the filters pass every frequency with weight at most 1"),),
     parameters={"size": 64, "pairs": 40},
     full={"size": 128, "pairs": 1000},
     judge=bounded_by(tight=0.9),

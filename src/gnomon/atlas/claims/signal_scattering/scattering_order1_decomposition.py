@@ -14,8 +14,6 @@ import numpy as np
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.scattering import WaveletTransform
 
-MODULI = "the first part is the difference of moduli, not the modulus of the difference"
-
 
 def problem(size, J, seed):
     """A signal, matrices of the wavelets and of the average, and a deformation by interpolation."""
@@ -44,14 +42,12 @@ observed = partial(three_parts, first=lambda x, W, L: np.abs(W @ L @ x) - np.abs
 # With |W L - L W| in the first part.
 control = partial(three_parts, first=lambda x, W, L: np.abs(W @ L @ x - (W @ x) @ L.T))
 
-
 CLAIM = Claim(
     id="scattering-order1-decomposition",
     title="The change of averaged wavelet moduli under a deformation is the sum of two commutators and a small shift",
     equation=r"A|W|L_\tau - A|W| = A(|W|L_\tau - L_\tau|W|) + [A, L_\tau]|W| + (L_\tau A - A)|W|",
     source=Source("theorem", "mallat2012group", "Section 2.5"),
-    premises=(Premise(MODULI),),
-    breaks=MODULI,
+    premises=(Premise("the first part is the difference of moduli, not the modulus of the difference"),),
     parameters={"size": 64, "J": 3},
     judge=equals(rounding=1000),
     remark="The first part is sometimes abbreviated as A times the modulus of the commutator; read so, it is wrong.",

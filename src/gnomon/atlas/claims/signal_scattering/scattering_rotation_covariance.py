@@ -10,8 +10,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.scattering import Scattering2d
 
-NUMBERS = "angles are renumbered along with the rotation"
-
 
 def image(side, seed):
     """White noise."""
@@ -51,8 +49,7 @@ CLAIM = Claim(
     title="Scattering turns with the image: a rotation by 90 degrees shifts the numbers of the angles by half of them",
     equation=r"S(r x)(u, \theta) = S x(r^{-1} u, r^{-1} \theta)",
     source=Source("theorem", "bruna2013invariant"),
-    premises=(Premise(NUMBERS),),
-    breaks=NUMBERS,
+    premises=(Premise("angles are renumbered along with the rotation"),),
     parameters={"side": 32, "L": 8},
     judge=equals(within=0.02, because="the grid of places is not symmetric about the middle of the image"),
 )

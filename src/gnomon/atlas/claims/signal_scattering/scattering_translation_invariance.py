@@ -15,8 +15,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, rate_is
 from gnomon.scattering import WaveletTransform
 
-AVERAGED = "moduli are averaged over 2^J"
-
 
 def predicted():
     """The exponent of 2^J in (1)."""
@@ -39,14 +37,12 @@ def changes(scales, shift, averaged):
 observed = partial(changes, averaged=True)  # Averaged.
 control = partial(changes, averaged=False)  # Moduli as they are.
 
-
 CLAIM = Claim(
     id="scattering-translation-invariance",
     title="Doubling the reach of the averages halves the change of scattering under a shift",
     equation=r"\|S_J L_a x - S_J x\| \propto |a| 2^{-J} \|S_J x\|",
     source=Source("theorem", "mallat2012group", "Theorem 2.10"),
-    premises=(Premise(AVERAGED),),
-    breaks=AVERAGED,
+    premises=(Premise("moduli are averaged over 2^J"),),
     parameters={"scales": (4, 5, 6, 7), "shift": 2},
     judge=rate_is(next_order=-1.0, label="2^J"),
 )

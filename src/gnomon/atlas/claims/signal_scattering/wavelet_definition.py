@@ -14,8 +14,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-MEAN = "the wavelet has mean zero"
-
 
 def predicted(frequencies):
     """C at every frequency, and the product of the spreads."""
@@ -39,14 +37,12 @@ observed = partial(measured, offset=0.0)  # The second derivative of the Gaussia
 # With a fifth of the Gaussian itself added: a mean, and a sum that grows with every coarser scale.
 control = partial(measured, offset=0.2)
 
-
 CLAIM = Claim(
     id="wavelet-definition",
     title="All scales of a function of mean zero pass every frequency alike",
     equation=r"\int |\hat\psi(a \omega)|^2\, da / a = C \;\forall \omega, \quad \sigma_t \sigma_\omega \ge 1/2",
     source=Source("theorem", "mallat2009wavelet", "Theorem 4.4"),
-    premises=(Premise(MEAN),),
-    breaks=MEAN,
+    premises=(Premise("the wavelet has mean zero"),),
     parameters={"frequencies": (0.5, 1.0, 1.7)},
     judge=equals(within=2e-3, because="finite differences with steps of 0.02 and scales in 13 octaves"),
 )

@@ -16,8 +16,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-DILATED = "the filters are dilations of one wavelet"
-
 
 def predicted(frequencies, warp):
     """Equation (2) for the Gaussian psi of frequency 1 and width 1/4, the same for every filter."""
@@ -63,8 +61,7 @@ CLAIM = Claim(
     title="The commutator of wavelets with a deformation is as small at high frequencies as at low ones",
     equation=r"\|[W, L_\tau]\| \le C \|\nabla \tau\|_\infty",
     source=Source("theorem", "mallat2012group", "Lemma 2.14"),
-    premises=(Premise(DILATED),),
-    breaks=DILATED,
+    premises=(Premise("the filters are dilations of one wavelet"),),
     parameters={"frequencies": (0.2, 0.4, 0.8, 1.6), "warp": 0.01},
     judge=bounded_by("above", tight=0.95),  # packets a quarter of a width apart miss the maximum by up to 3 %
     remark="Sometimes printed with the gradient of the norm of the deformation; it is the norm of its gradient.",

@@ -11,9 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-NORM = "the dilation by 2^j divides by 2^{2j}"
-
-
 XI = (2.0, 0.5)
 
 
@@ -48,14 +45,12 @@ def measured(scales, angles, power):
 observed = partial(measured, power=4)  # Divided by 4^j.
 control = partial(measured, power=2)  # Divided by 2^j, as for an equal square integral.
 
-
 CLAIM = Claim(
     id="wavelet-dilation-rotation",
     title="A dilated and turned wavelet keeps its sum; its frequency is divided and turned back",
     equation=r"\psi_{j,\theta}(u) = 2^{-2j} \psi(r_\theta u / 2^j)",
     source=Source("theorem", "bruna2013invariant"),
-    premises=(Premise(NORM),),
-    breaks=NORM,
+    premises=(Premise("the dilation by 2^j divides by 2^{2j}"),),
     parameters={"scales": 3, "angles": 4},
     judge=equals(within=1e-3, because="sums over pixels stand for integrals"),
 )

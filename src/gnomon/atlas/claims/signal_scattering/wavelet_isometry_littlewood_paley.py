@@ -11,8 +11,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.scattering import WaveletTransform
 
-WEIGHT = "the filters pass every frequency with weight 1"
-
 
 def inputs(shape, seed):
     """Noises, smooth signals and single frequencies."""
@@ -47,8 +45,7 @@ CLAIM = Claim(
     title="A wavelet transform keeps the energy where its filters together pass every frequency with weight 1",
     equation=r"|\hat\phi|^2 + \frac12 \sum (|\hat\psi(\omega)|^2 + |\hat\psi(-\omega)|^2) = 1",
     source=Source("theorem", "mallat2012group", "Proposition 2.1"),
-    premises=(Premise(WEIGHT),),
-    breaks=WEIGHT,
+    premises=(Premise("the filters pass every frequency with weight 1"),),
     parameters={"J": 2, "shape": (24, 31)},
     judge=equals(rounding=1000),
 )

@@ -12,8 +12,6 @@ import numpy as np
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.scattering import WaveletTransform
 
-DENSE = "coefficients are kept at every place"
-
 
 def inputs(size, J, seed):
     """A signal, and the spectra of the filters."""
@@ -37,14 +35,12 @@ def shifted_first(size, J, shift, seed, step):
 observed = partial(shifted_first, step=1)  # Every place.
 control = partial(shifted_first, step=2)  # Every second place.
 
-
 CLAIM = Claim(
     id="wavelet-translation-covariance",
     title="The wavelet transform of a shifted signal is the shifted wavelet transform",
     equation=r"W L_a = L_a W",
     source=Source("theorem", "mallat2012group", "Section 2.1"),
-    premises=(Premise(DENSE),),
-    breaks=DENSE,
+    premises=(Premise("coefficients are kept at every place"),),
     parameters={"size": 101, "J": 4, "shift": 7},
     judge=equals(rounding=1000),
 )

@@ -13,8 +13,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-ANALYTIC = "the filter is analytic: it has no negative frequencies"
-
 
 def predicted(shifts, spread):
     """Equation (1) for each shift."""
@@ -36,14 +34,12 @@ def errors(shifts, spread, repetitions, seed, real):
 observed = partial(errors, real=False)  # An analytic filter.
 control = partial(errors, real=True)  # A real filter, with the same band at the opposite frequency.
 
-
 CLAIM = Claim(
     id="wavelet-translation-phase",
     title="Behind a narrow analytic filter a small shift is a phase, with an error of the shift times the bandwidth",
     equation=r"(L_a x \star \psi) \approx e^{i \omega_0 a} (x \star \psi)",
     source=Source("theorem", "mallat2012group", "Section 2"),
-    premises=(Premise(ANALYTIC),),
-    breaks=ANALYTIC,
+    premises=(Premise("the filter is analytic: it has no negative frequencies"),),
     parameters={"shifts": (1, 2, 4, 8), "spread": 0.05, "repetitions": 40},
     full={"shifts": (1, 2, 4, 8), "spread": 0.05, "repetitions": 400},
     judge=mean_equals(confidence=0.999),

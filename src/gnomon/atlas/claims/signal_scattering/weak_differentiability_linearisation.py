@@ -15,8 +15,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.scattering import Scattering1d
 
-STABLE = "the representation is stable to deformations"
-
 
 def predicted():
     """At least nine tenths of the variance."""
@@ -39,14 +37,12 @@ observed = partial(share, phi=Scattering1d(7, 1024, Q=1, max_order=1))  # Scatte
 # The samples themselves, in which a deformation of a wavelength is not small.
 control = partial(share, phi=lambda x: x)
 
-
 CLAIM = Claim(
     id="weak-differentiability-linearisation",
     title="Small deformations of a signal lie near a plane of few dimensions, seen by scattering",
     equation=r"\Phi(L_\tau x) = \Phi(x) + \partial_x \Phi\, \tau + o(\|\tau\|)",
     source=Source("theorem", "mallat2016understanding", "Section 3"),
-    premises=(Premise(STABLE),),
-    breaks=STABLE,
+    premises=(Premise("the representation is stable to deformations"),),
     parameters={"deformations": 60, "size": 3.0},
     judge=bounded_by("below"),
 )

@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-START = "the weights start symmetric"
-
 
 def asymmetry(start, n, d, steps, seed):
     """|flip(w) - w| / |w| after training on examples and their mirror images."""
@@ -36,14 +34,15 @@ def predicted():
 observed = partial(asymmetry, start=True)  # A symmetric start.
 control = partial(asymmetry, start=False)  # Any start: after as many steps the weights remember it.
 
-
 CLAIM = Claim(
     id="augmentation-symmetric-weights",
     title="On data with all mirror images, symmetric weights stay symmetric",
     equation=r"gW_0 = W_0 \Rightarrow gW_T = W_T",
     source=Source("theorem", "chen2020group"),
-    premises=(Premise(START), Premise("each example comes with its mirror image")),
-    breaks=START,
+    premises=(
+        Premise("the weights start symmetric"),
+        Premise("each example comes with its mirror image"),
+    ),
     parameters={"n": 20, "d": 10, "steps": 200},
     judge=equals(within=1e-12, because="rounding over 200 steps"),
     remark="Some proofs would give a symmetric gradient at every w, which is false.",

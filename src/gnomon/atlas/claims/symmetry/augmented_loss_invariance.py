@@ -9,8 +9,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-WHOLE = "each example comes in all positions"
-
 
 def loss(w, x, y):
     """Logistic, and its gradient."""
@@ -51,8 +49,7 @@ CLAIM = Claim(
     title="With whole orbits in the data, loss and gradient move with the weights",
     equation=r"L(gw) = L(w), \quad \nabla L(gw) = g\nabla L(w)",
     source=Source("theorem", "chen2020group"),
-    premises=(Premise(WHOLE),),
-    breaks=WHOLE,
+    premises=(Premise("each example comes in all positions"),),
     parameters={"n": 10, "d": 8},
     judge=equals(within=1e-13, because="means of 80 numbers of size 1"),
     covers=("augmentation-gradient-equivariance",),

@@ -11,8 +11,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, rate_is
 from gnomon.symmetry.strength import commutator_norm
 
-LOCAL = "the layer is a convolution"
-
 
 class Filter(torch.nn.Module):
     """A circular operator on signals, by its matrix."""
@@ -71,8 +69,7 @@ CLAIM = Claim(
     title="The commutator of a convolution with a deformation is proportional to the deformation",
     equation=r"\|[W, L_\tau]\| = O(\|\nabla\tau\|)",
     source=Source("theorem", "mallat2016understanding"),
-    premises=(Premise(LOCAL),),
-    breaks=LOCAL,
+    premises=(Premise("the layer is a convolution"),),
     parameters={"n": 32, "strengths": (0.01, 0.02, 0.04, 0.08)},
     judge=rate_is(next_order=1.0, label="strength"),
 )

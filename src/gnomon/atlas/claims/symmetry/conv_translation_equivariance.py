@@ -12,8 +12,6 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-BORDER = "what leaves on one side comes back on the other"
-
 
 def errors(mode, side, seed):
     """The largest difference for each shift by one pixel."""
@@ -32,14 +30,12 @@ def predicted():
 observed = partial(errors, mode="circular")  # Circular padding.
 control = partial(errors, mode="zeros")  # Zeros at the border.
 
-
 CLAIM = Claim(
     id="conv-translation-equivariance",
     title="A circular convolution commutes with shifts, one with zeros at the border does not",
     equation=r"\phi(T_\alpha x) = T_\alpha \phi(x)",
     source=Source("theorem", "lecun1998gradient"),
-    premises=(Premise(BORDER),),
-    breaks=BORDER,
+    premises=(Premise("what leaves on one side comes back on the other"),),
     parameters={"side": 9},
     judge=equals(within=1e-13, because="sums of 18 products of numbers of size 1"),
     remark="Often printed with equal rows <w, g x>: the rows are <g_i w, x>, in another order.",

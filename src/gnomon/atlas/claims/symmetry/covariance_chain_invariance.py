@@ -13,8 +13,6 @@ from torch import nn
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.symmetry import equivariance, translations
 
-EVERY = "every layer commutes with shifts"
-
 
 def network(dense, side, seed):
     """Two circular convolutions and a mean; the second may be replaced by a dense layer."""
@@ -40,14 +38,12 @@ def predicted():
 observed = partial(change, dense=False)  # All layers are convolutions.
 control = partial(change, dense=True)  # One layer is dense.
 
-
 CLAIM = Claim(
     id="covariance-chain-invariance",
     title="A chain of layers that commute with shifts, averaged at the end, does not see them",
     equation=r"\Phi L x = \Phi x",
     source=Source("theorem", "mallat2016understanding"),
-    premises=(Premise(EVERY),),
-    breaks=EVERY,
+    premises=(Premise("every layer commutes with shifts"),),
     parameters={"side": 6},
     judge=equals(within=1e-12, because="sums of some hundred products of numbers of size 1"),
 )

@@ -9,8 +9,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-EVEN = "all motions are drawn alike"
-
 
 def gradient(w, x, y):
     """Of the logistic loss, a mean over examples."""
@@ -56,8 +54,7 @@ CLAIM = Claim(
     title="Augmentation on the fly has the gradient of the extended data set on average",
     equation=r"E_\tau \nabla L(\tau x) = \frac{1}{|T|}\sum_\tau \nabla L(\tau x)",
     source=Source("derived", "bishop1995training"),
-    premises=(Premise(EVEN),),
-    breaks=EVEN,
+    premises=(Premise("all motions are drawn alike"),),
     parameters={"n": 10, "d": 6, "draws": 2000},
     judge=mean_equals(confidence=0.9999),
 )

@@ -12,8 +12,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.symmetry.finite import convolve, fourier, irreps, symmetric_group
 
-ORDER = "matrices are multiplied in the order of the convolution"
-
 
 def problem(seed):
     """Two functions on S_3 and the representations."""
@@ -40,14 +38,12 @@ def difference(seed, swapped):
 observed = partial(difference, swapped=False)  # F(f) F(h).
 control = partial(difference, swapped=True)  # F(h) F(f): S_3 does not commute.
 
-
 CLAIM = Claim(
     id="fourier-on-groups",
     title="On a group the Fourier transform makes convolution a product of matrices",
     equation=r"\hat{f*h}(\rho) = \hat f(\rho)\hat h(\rho), \quad \sum_\rho d_\rho^2 = |G|",
     source=Source("theorem", "diaconis1988group"),
-    premises=(Premise(ORDER),),
-    breaks=ORDER,
+    premises=(Premise("matrices are multiplied in the order of the convolution"),),
     parameters={},
     judge=equals(within=1e-10, because="eigenvectors of a 6 x 6 matrix, products of numbers of size 1"),
 )

@@ -14,8 +14,6 @@ from torch import nn
 from gnomon.lab import Claim, Premise, Source, rate_is
 from gnomon.symmetry.parameters import balance
 
-PLAIN = "the loss has no decay of weights"
-
 
 def drifts(decay, rates, time, seed):
     """The largest drift of the conserved quantity of ten ReLU units over one time, for several step sizes."""
@@ -45,14 +43,12 @@ def predicted():
 observed = partial(drifts, decay=0.0)  # The loss alone.
 control = partial(drifts, decay=0.1)  # With decay of the first weights: they shrink at any step size.
 
-
 CLAIM = Claim(
     id="gradient-orthogonal-to-orbit",
     title="Gradients have no part along a symmetry of the weights: the balance of ReLU units is conserved",
     equation=r"\langle \nabla L(w), \partial_\alpha U_\alpha w\rangle = 0",
     source=Source("theorem", "kunin2021neural"),
-    premises=(Premise(PLAIN),),
-    breaks=PLAIN,
+    premises=(Premise("the loss has no decay of weights"),),
     parameters={"rates": (0.001, 0.002, 0.004, 0.008), "time": 0.8},
     judge=rate_is(next_order=1.0, label="step size"),
     remark="Gradient flow is dw/dt = -grad L; it is sometimes printed without the sign.",

@@ -12,7 +12,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.symmetry.finite import convolve, cyclic_group, dihedral_group, symmetric_group
 
-FIRST = "the first of the two functions is moved"
 GROUPS = (cyclic_group(7), dihedral_group(4), symmetric_group(3))
 
 
@@ -38,14 +37,12 @@ observed = partial(difference, second=False)  # The first function is moved.
 # The second function is moved: on groups that do not commute, the result does not follow.
 control = partial(difference, second=True)
 
-
 CLAIM = Claim(
     id="group-convolution-definition",
     title="Convolution on a group commutes with translations of its first argument",
     equation=r"(L_u f) * h = L_u (f * h)",
     source=Source("theorem", "diaconis1988group"),
-    premises=(Premise(FIRST),),
-    breaks=FIRST,
+    premises=(Premise("the first of the two functions is moved"),),
     parameters={},
     judge=equals(within=1e-12, because="sums of at most 8 products of numbers of size 1"),
 )

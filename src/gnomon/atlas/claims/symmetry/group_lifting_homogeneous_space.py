@@ -12,8 +12,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-FIXED = "elements are multiplied on the right by those that fix the base point"
-
 
 def lifted(points, seed):
     """All permutations of some points, a function on the points, and its lift at base point 0."""
@@ -38,14 +36,12 @@ def change(points, seed, right):
 observed = partial(change, right=True)  # g h, first h.
 control = partial(change, right=False)  # h g, first g: other cosets.
 
-
 CLAIM = Claim(
     id="group-lifting-homogeneous-space",
     title="A function on a homogeneous space lifts to the group and is constant on cosets of the stabilizer",
     equation=r"f^\uparrow(gh) = f^\uparrow(g), \quad |G| = |X||H|",
     source=Source("theorem", "kondor2018generalization"),
-    premises=(Premise(FIXED),),
-    breaks=FIXED,
+    premises=(Premise("elements are multiplied on the right by those that fix the base point"),),
     parameters={"points": 4},
     judge=equals(rounding=0),
 )

@@ -10,8 +10,6 @@ import numpy as np
 from gnomon.lab import Claim, Premise, Source, mean_equals
 from gnomon.symmetry import haar
 
-SIGNS = "the diagonal of R is made positive"
-
 
 def predicted():
     """Equation (1), all shifted by one so that none is zero."""
@@ -41,8 +39,7 @@ CLAIM = Claim(
     title="QR of a Gaussian matrix gives even rotations once the signs of R are fixed",
     equation=r"E[(\mathrm{tr} Q)^2] = 1",
     source=Source("theorem", "mezzadri2007generate"),
-    premises=(Premise(SIGNS),),
-    breaks=SIGNS,
+    premises=(Premise("the diagonal of R is made positive"),),
     parameters={"draws": 4000},
     full={"draws": 40_000},
     judge=mean_equals(confidence=0.9999),

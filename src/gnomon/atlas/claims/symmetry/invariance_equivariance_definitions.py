@@ -13,8 +13,6 @@ from torch import nn
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.symmetry import equivariance, translations
 
-WHOLE = "shifts come back on the other side"
-
 
 class Modulus(nn.Module):
     """The modulus of the Fourier transform."""
@@ -62,8 +60,7 @@ CLAIM = Claim(
     title="Means and Fourier moduli do not see shifts, convolutions follow them, and dense features do neither",
     equation=r"f(gx) = f(x), \quad f(gx) = \rho(g) f(x)",
     source=Source("theorem", "cohen2016group"),
-    premises=(Premise(WHOLE),),
-    breaks=WHOLE,
+    premises=(Premise("shifts come back on the other side"),),
     parameters={},
     judge=equals(rounding=0),
 )

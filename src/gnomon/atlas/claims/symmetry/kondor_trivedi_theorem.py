@@ -11,7 +11,6 @@ from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.symmetry import equivariant_basis
 from gnomon.symmetry.finite import cyclic_group, dihedral_group, symmetric_group
 
-WHOLE = "the map commutes with the whole group"
 GROUPS = (cyclic_group(5), dihedral_group(4), symmetric_group(3))
 
 
@@ -33,14 +32,12 @@ observed = partial(dimensions, generators=lambda group: range(1, group.order))  
 # The last element alone, which generates a part of each group.
 control = partial(dimensions, generators=lambda group: [group.order - 1])
 
-
 CLAIM = Claim(
     id="kondor-trivedi-theorem",
     title="A linear map between functions on a group commutes with it exactly if it is a convolution",
     equation=r"\dim \mathrm{Hom}_G(L^2(G), L^2(G)) = |G|",
     source=Source("theorem", "kondor2018generalization", "Theorem 1"),
-    premises=(Premise(WHOLE),),
-    breaks=WHOLE,
+    premises=(Premise("the map commutes with the whole group"),),
     parameters={},
     judge=equals(rounding=0),
     covers=("linear-shift-equivariant-is-convolution",),

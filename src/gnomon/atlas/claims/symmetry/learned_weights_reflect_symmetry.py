@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, ordered
 
-MIRROR = "the data hold the mirror image of each example"
-
 
 def asymmetry(copy, steps, seed):
     """Mean over the ten filters of a linear classifier of digits, trained from a small random start."""
@@ -50,14 +48,12 @@ def both(copy, steps, repetitions, seed):
 observed = partial(both, copy=lambda x: x[:, :, ::-1])  # Copies are mirror images.
 control = partial(both, copy=lambda x: x[:, ::-1])  # Copies are upside down.
 
-
 CLAIM = Claim(
     id="learned-weights-reflect-symmetry",
     title="Filters trained with mirror images look like their own mirror images",
     equation=r"10 \, \|Fw - w\| / \|w\| < \|Fv - v\| / \|v\|",
     source=Source("observed", "chen2020group"),
-    premises=(Premise(MIRROR),),
-    breaks=MIRROR,
+    premises=(Premise("the data hold the mirror image of each example"),),
     parameters={"steps": 25, "repetitions": 3},
     full={"steps": 500, "repetitions": 6},
     judge=ordered(confidence=0.99),

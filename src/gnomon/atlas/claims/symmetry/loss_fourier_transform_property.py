@@ -9,7 +9,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SQUARE = "the spectrum is read at the inverse transpose"
 A = np.array([[1.2, 0.3], [-0.2, 0.9]])
 CENTERS = np.array([[0.4, -0.3], [-0.5, 0.2]])
 POINTS = np.array([[0.3, 0.5], [1.0, -0.7], [0.0, 1.2], [-0.8, -0.4]])
@@ -52,8 +51,7 @@ CLAIM = Claim(
     title="A linear change of weights turns the spectrum of the loss by the inverse transpose",
     equation=r"F[L\circ A](\omega) = |\det A|^{-1} F[L](A^{-T}\omega)",
     source=Source("theorem", "mallat2009wavelet"),
-    premises=(Premise(SQUARE),),
-    breaks=SQUARE,
+    premises=(Premise("the spectrum is read at the inverse transpose"),),
     parameters={"n": 120},
     judge=equals(within=1e-8, because="the trapezoid rule on Gaussians, cut at nine deviations"),
 )

@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SUMMED = "the output is summed along all attributes"
-
 
 def layers(n, seed):
     """A layer along one attribute, one along two, and how the result is read."""
@@ -43,14 +41,12 @@ def predicted():
 observed = partial(change, total=True)  # Summed along both attributes.
 control = partial(change, total=False)  # Summed along the last one only.
 
-
 CLAIM = Claim(
     id="multi-attribute-convolution",
     title="Convolutions along attributes, summed over all of them, do not see shifts along them",
     equation=r"x_J(v_J) = \sum_{v_1\ldots v_{J-1}} x_{J-1}(v_1,\ldots,v_J)",
     source=Source("derived", "mallat2016understanding"),
-    premises=(Premise(SUMMED),),
-    breaks=SUMMED,
+    premises=(Premise("the output is summed along all attributes"),),
     parameters={"n": 8},
     judge=equals(within=1e-11, because="Fourier transforms of 512 numbers"),
 )

@@ -10,8 +10,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-EVEN = "all shifts of the range count alike"
-
 
 def predicted(n, m):
     """The factor of each frequency on the grid, equation (1)."""
@@ -41,8 +39,7 @@ CLAIM = Claim(
     title="Averaging over a range of shifts damps each frequency by a sinc",
     equation=r"\hat{\underline f}(k) = \frac{\sin(ka)}{ka} \hat f(k)",
     source=Source("theorem", "mallat2009wavelet"),
-    premises=(Premise(EVEN),),
-    breaks=EVEN,
+    premises=(Premise("all shifts of the range count alike"),),
     parameters={"n": 64, "m": 5},
     judge=equals(within=1e-10, because="quotients of Fourier coefficients of random signals"),
     remark="Often printed as 2 a sinc(2 k a), which is for frequencies in cycles.",

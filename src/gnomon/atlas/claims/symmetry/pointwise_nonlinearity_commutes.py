@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-ALONE = "the activation acts on each value alone"
-
 
 def gap(activation, n, seed):
     """The largest difference over random maps of places."""
@@ -31,14 +29,12 @@ observed = partial(gap, activation=lambda x: np.maximum(x, 0))  # ReLU.
 # The largest of three neighbors.
 control = partial(gap, activation=lambda x: np.maximum(np.maximum(np.roll(x, 1), x), np.roll(x, -1)))
 
-
 CLAIM = Claim(
     id="pointwise-nonlinearity-commutes",
     title="An activation commutes with all deformations exactly if it acts on each value alone",
     equation=r"[\rho, L_\tau] = 0",
     source=Source("theorem", "mallat2016understanding"),
-    premises=(Premise(ALONE),),
-    breaks=ALONE,
+    premises=(Premise("the activation acts on each value alone"),),
     parameters={"n": 50},
     judge=equals(rounding=0),
 )

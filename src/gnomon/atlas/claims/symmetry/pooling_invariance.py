@@ -9,8 +9,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-WHOLE = "the sum runs over the whole group"
-
 
 def features(n, seed):
     """A signal, and its products with all shifts of a kernel, rectified."""
@@ -42,8 +40,7 @@ CLAIM = Claim(
     title="A sum over all positions of a filter does not see shifts",
     equation=r"\sum_i \langle g_i K, g x\rangle = \sum_i \langle g_i K, x\rangle",
     source=Source("theorem", "cohen2016group"),
-    premises=(Premise(WHOLE),),
-    breaks=WHOLE,
+    premises=(Premise("the sum runs over the whole group"),),
     parameters={"n": 24},
     full={"n": 200},
     judge=equals(within=1e-11, because="sums of n products of numbers of size 1"),

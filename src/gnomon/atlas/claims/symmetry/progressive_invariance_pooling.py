@@ -13,8 +13,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-MEAN = "pooling takes means"
-
 
 def changes(pool, stages, n, repetitions, seed):
     """The relative change under a shift by one sample after each number of stages."""
@@ -39,14 +37,15 @@ def predicted(stages):
 observed = partial(changes, pool=lambda z: z.mean(1))  # Means.
 control = partial(changes, pool=lambda z: z[:, 0])  # Every first sample is kept: nothing is averaged.
 
-
 CLAIM = Claim(
     id="progressive-invariance-pooling",
     title="Stages of average pooling make a network less and less sensitive to a shift by one pixel",
     equation=r"\|P^J L x - P^J x\| / \|P^J x\| = \sqrt{2}\, 2^{-J/2}",
     source=Source("derived", "mallat2016understanding"),
-    premises=(Premise(MEAN), Premise("the signal is white noise")),
-    breaks=MEAN,
+    premises=(
+        Premise("pooling takes means"),
+        Premise("the signal is white noise"),
+    ),
     parameters={"stages": (1, 2, 3, 4, 5), "n": 4096, "repetitions": 30},
     judge=mean_equals(confidence=0.999, within=0.01, because="of the mean of a quotient of norms of 128 numbers"),
 )

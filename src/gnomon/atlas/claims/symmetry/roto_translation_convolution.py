@@ -10,8 +10,6 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.symmetry import GroupConv2d, cyclic
 
-MOVED = "kernels come in all positions of the group"
-
 
 def settings(side, seed):
     """A layer, and features of an image."""
@@ -49,8 +47,7 @@ CLAIM = Claim(
     title="A convolution over translations and quarter turns commutes with both",
     equation=r"(L_r Y) \circledast \Psi = L_r (Y \circledast \Psi)",
     source=Source("theorem", "cohen2016group"),
-    premises=(Premise(MOVED),),
-    breaks=MOVED,
+    premises=(Premise("kernels come in all positions of the group"),),
     parameters={"side": 9},
     judge=equals(within=1e-13, because="sums of 72 products of numbers of size 1"),
 )

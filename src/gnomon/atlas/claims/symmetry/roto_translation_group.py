@@ -11,8 +11,6 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-TURNS = "the first rotation turns the second translation"
-
 
 def product(g, h, turns):
     """g h by equation (1); without the turn for the control."""
@@ -51,14 +49,12 @@ def predicted():
 observed = partial(deviations, turns=True)  # With the turn.
 control = partial(deviations, turns=False)  # Translations simply add.
 
-
 CLAIM = Claim(
     id="roto-translation-group",
     title="Rotations and translations form a group in which rotations turn translations",
     equation=r"(u,\theta)(\tilde u,\tilde\theta) = (u + r_\theta \tilde u, \theta + \tilde\theta)",
     source=Source("theorem", "cohen2016group"),
-    premises=(Premise(TURNS),),
-    breaks=TURNS,
+    premises=(Premise("the first rotation turns the second translation"),),
     parameters={},
     judge=equals(within=1e-12, because="a few products of numbers of size 1"),
 )
