@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gnomon.decisions.calibration import calibration
+from gnomon.decisions.calibration import LEVEL, calibration
 
 
 def judged(sure, correct):
@@ -59,3 +59,11 @@ def test_calibrated_networks_are_called_too_sure_as_rarely_as_the_level_says():
     beyond = sum(trial.gap > trial.margin for trial in trials)
     assert beyond <= 13  # of 400 at 1 %: 4 expected, 13 or fewer in 99.99 % of cases
     assert sum(bool(trial.findings) for trial in trials) <= beyond
+
+
+def test_the_error_of_the_gap_is_the_deviation_of_a_mean():
+    p = torch.tensor([[0.9, 0.1], [0.6, 0.4], [0.7, 0.3], [0.8, 0.2]]).double()
+    found = calibration(p, torch.tensor([0, 1, 0, 0]))
+    gaps = torch.tensor([-0.1, 0.6, -0.3, -0.2]).double()
+    assert found.deviation == pytest.approx(float((gaps - gaps.mean()).square().mean()) ** 0.5 / 2)
+    assert (found.level, LEVEL, found.margin) == (0.01, 0.01, pytest.approx(2.3263478740408408 * found.deviation))
