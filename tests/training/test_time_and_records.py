@@ -12,7 +12,7 @@ from gnomon.training import SGD, train
 from gnomon.training.ablation import Ablation
 from gnomon.training.adversary import Adversary
 from gnomon.training.evaluate import Objective
-from gnomon.training.plan import Plan, Records
+from gnomon.training.plan import Records
 from gnomon.training.recorder import RecordTime
 from gnomon.training.run import Run
 
@@ -64,8 +64,8 @@ def test_the_time_of_the_last_record_is_kept_from_the_time_of_the_steps():
 @pytest.mark.parametrize("share", [0.0, -0.1, 1.01])
 def test_a_share_outside_of_zero_to_one_is_refused(share):
     with pytest.raises(InputError, match="share"):
-        Plan.of(3, None, Records(1, share=share), 0, lambda: False)
-    assert Plan.of(3, None, Records(1, share=1.0), 0, lambda: False).records.share == 1.0
+        timed_run([0.0], steps=3, record=Records(1, share=share))
+    assert timed_run([0.0], steps=3, record=Records(1, share=1.0)).steps.tolist() == [0, 1, 2, 3]
 
 
 def test_epochs_count_how_often_each_example_was_used():
