@@ -8,7 +8,7 @@ from torch import nn
 
 from gnomon.core.errors import InputError, NotFiniteError
 from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_seed, integer, number
-from gnomon.core.modules.pure import twin
+from gnomon.core.modules.copies import copy_module
 
 CALL = "f(x)"
 
@@ -83,7 +83,7 @@ def test_targets():
 def test_twins_share_nothing():
     net = nn.Linear(2, 1)
     net.seen = net(torch.ones(1, 2))  # a computed tensor, which deepcopy refuses
-    other = twin(net, call=CALL)
+    other = copy_module(net, call=CALL)
     assert torch.equal(other.seen, net.seen) and other.seen.grad_fn is None and net.seen.grad_fn is not None
     assert other.weight is not net.weight and torch.equal(other.weight, net.weight)
 

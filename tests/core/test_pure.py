@@ -5,7 +5,8 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import NotFiniteError
-from gnomon.core.modules.pure import check_finite, plain_kernels
+from gnomon.core.modules.kernels import plain_kernels
+from gnomon.core.modules.pure import check_finite
 
 
 @pytest.mark.parametrize("shape", [(5,), (3, 5)])

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 from gnomon.examination import watch
 from tests.examination.patients import cnn, data
 
@@ -265,7 +265,7 @@ def test_a_model_that_writes_everywhere_is_put_back():
     random.seed(3), np.random.seed(3)
     drawn = random.random(), np.random.rand()
     random.seed(3), np.random.seed(3)
-    with untouched(net), torch.no_grad():
+    with preserve(net, grad=False):
         net(torch.eye(2))
         net.w.weight.grad = torch.ones(2, 2)
     assert net.calls is calls and net.other is other and float(calls) == float(other) == 0

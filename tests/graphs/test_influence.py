@@ -7,7 +7,7 @@ from scipy import stats
 from torch import nn
 
 from gnomon import graphs
-from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.preserve import random_state
 from gnomon.graphs.influence import Influence, _correlation
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from gnomon import sequences
-from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.preserve import random_state
 from gnomon.sequences.memory import Memory, _length
 
 

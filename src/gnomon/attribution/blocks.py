@@ -13,12 +13,14 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import count, invoke, table
+from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.classes import are_classes, one_hot
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.metrics import accuracy
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import decisions as kinds
 
@@ -95,7 +97,7 @@ def block_ablation(module: nn.Module, x: Any, y: Any = None) -> BlockAblation:
     batch = source_of_inputs(x, module, call=call).first(EXAMPLES)
     labels = batch.y if y is None else torch.as_tensor(y)[:EXAMPLES]
     n = count(batch.x)
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         same: dict[str, bool] = {}
         watched = [(name, m) for name, m in module.named_modules() if name and any(True for _ in m.parameters())]
         hooks = [m.register_forward_hook(_note(name, same)) for name, m in watched]
@@ -140,6 +142,6 @@ def _inside(name: str, same: dict[str, bool]) -> bool:
 
 
 def _outputs(module: nn.Module, x: Any, n: int, call: str) -> Tensor:
-    out = invoke(module, x, call=call)
+    out = run(module, x, call=call)
     out = out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out)
-    return table(out, n, call).double()
+    return output_rows(out, n, call).double()

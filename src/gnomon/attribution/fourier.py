@@ -24,10 +24,11 @@ from torch.nn import functional
 
 from gnomon.attribution.layers import images
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke, table
 from gnomon.core.inputs.checks import as_numbers, check_readable, integer, number
 from gnomon.core.inputs.source import source
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 
@@ -63,7 +64,7 @@ class FourierMask(Result):
 
     def on(self, module: nn.Module, data: Any) -> "FourierMask":
         """The same mask, judged on other images with their classes."""
-        with untouched(module):
+        with preserve(module):
             return FourierMask(self.mask, *_measured(module, source(data, module=module, call=CALL), self.mask))
 
     def frequencies(self) -> tuple[tuple[int, int], ...]:
@@ -109,7 +110,7 @@ def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1
     weight, power = number("lam", lam, call=CALL, above=-1e-300), number("p", p, call=CALL, above=0)
     theta = torch.full(first.shape[2:], START, dtype=first.dtype, device=first.device, requires_grad=True)
     optimizer = torch.optim.Adam([theta], RATE)
-    with untouched(module), torch.enable_grad():
+    with preserve(module):
         for _ in range(integer("epochs", epochs, call=CALL)):
             for batch in given.batches():
                 x, y = images(batch.x, module, call=CALL), _classes(batch.y)
@@ -155,7 +156,7 @@ def _measured(module: nn.Module, given: Any, mask: Tensor) -> tuple[float, float
 
 
 def _logits(module: nn.Module, x: Tensor) -> Tensor:
-    return table(invoke(module, x, call=CALL), len(x), CALL)
+    return output_rows(run(module, x, call=CALL), len(x), CALL)
 
 
 def _classes(y: Tensor | None) -> Tensor:

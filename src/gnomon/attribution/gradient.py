@@ -27,7 +27,7 @@ from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, frozen, scores
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import as_numbers, check_seed, integer, number
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 
 __all__ = ["gradient", "integrated_gradients", "smooth_grad"]
 
@@ -55,7 +55,7 @@ def integrated_gradients(
     nodes, weights = np.polynomial.legendre.leggauss(integer("steps", steps, call=IG))
     nodes, weights = (nodes + 1) / 2, weights / 2
     start = _baseline(baseline, inputs)
-    with untouched(module), frozen(module):
+    with preserve(module), frozen(module):
         which = chosen(module, inputs, target, call=IG)
         total = torch.zeros_like(inputs)
         path = inputs - start
@@ -90,7 +90,7 @@ def smooth_grad(
     size = number("sigma", sigma, call=SMOOTH, above=0) * float(inputs.max() - inputs.min())
     draw = torch.Generator().manual_seed(check_seed(seed, call=SMOOTH))
     count = integer("samples", samples, call=SMOOTH)
-    with untouched(module), frozen(module):
+    with preserve(module), frozen(module):
         which = chosen(module, inputs, target, call=SMOOTH)
         total = torch.zeros_like(inputs)
         together = max(1, rows_at_once(inputs) // len(inputs))
@@ -112,7 +112,7 @@ def gradient(module: nn.Module, x: Any, target: Any = None) -> Attribution:
     True
     """
     inputs = one_tensor(x, module, call=PLAIN)
-    with untouched(module), frozen(module):
+    with preserve(module), frozen(module):
         which = chosen(module, inputs, target, call=PLAIN)
         return Attribution(_slope(module, inputs, which, PLAIN), which, "gradient")
 

@@ -25,7 +25,7 @@ from gnomon.attribution.layers import one_tensor, used_layers
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import integer
 from gnomon.core.inputs.source import source
-from gnomon.core.modules.layers import activations
+from gnomon.core.modules.capture import activations
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 
 __all__ = [

@@ -20,10 +20,10 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import integer, number
-from gnomon.core.modules.layers import captured
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.capture import capture
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 
@@ -71,20 +71,20 @@ def invert_layer(
     total = integer("steps", steps, call=CALL)
     optimizer = torch.optim.Adam([z], number("rate", rate, call=CALL, above=0))
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total)
-    with untouched(module), torch.enable_grad(), captured(module, (layer,), call=CALL) as kept:
+    with preserve(module), capture(module, (layer,), call=CALL) as kept:
         with torch.no_grad():
-            invoke(module, inputs, call=CALL)
+            run(module, inputs, call=CALL)
             goal = kept[layer].detach().clone()
         size = goal.square().sum().clamp(min=1e-30)
         for _ in range(total):
-            invoke(module, z, call=CALL)
+            run(module, z, call=CALL)
             apart = (kept[layer] - goal).square().sum() / size
             rough = sum(z.diff(dim=a).square().mean() for a in range(2, z.dim())) if z.dim() == 4 else 0.0
             (z.grad,) = torch.autograd.grad(apart + smooth * rough, z)  # (1)
             optimizer.step()
             schedule.step()
         with torch.no_grad():
-            invoke(module, z, call=CALL)
+            run(module, z, call=CALL)
             error = float(((kept[layer] - goal).square().sum() / size).sqrt())
     wide = float(inputs.max() - inputs.min()) or 1.0
     mean = float((z.detach() - inputs).square().mean()) / wide**2

@@ -1,5 +1,6 @@
 """Layers by name, and what they output; inputs as attributions take them.
 
+>>> import torch
 >>> found = layer_activations(nn.Sequential(nn.Linear(2, 3), nn.ReLU()), torch.ones(4, 2))
 >>> {name: tuple(h.shape) for name, h in found.items()}
 {'0': (4, 3), '1': (4, 3)}
@@ -7,15 +8,15 @@
 
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson, out_of_range
-from gnomon.core.inputs.arguments import Inputs, invoke, take
+from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.inputs.checks import as_inputs, check_readable
 from gnomon.core.inputs.source import whole_inputs
-from gnomon.core.modules.layers import activations, captured, layer_names
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.capture import activations, capture, layer_names
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 
 __all__ = ["layer_activations", "spatial_layers", "used_layers"]
 
@@ -31,6 +32,7 @@ def layer_activations(module: nn.Module, x: Any) -> dict[str, Tensor]:
     Reference: [rumelhart1986learning].
     Cost: one forward pass, and all outputs in memory.
 
+    >>> import torch
     >>> net = nn.Sequential(nn.Linear(1, 2), nn.Tanh())
     >>> kept = layer_activations(net, torch.ones(3, 1))
     >>> bool((kept["1"] == kept["0"].tanh()).all())
@@ -47,11 +49,12 @@ def used_layers(module: nn.Module, x: Inputs, *, call: str) -> tuple[str, ...]:
 
     Cost: one forward pass of one example.
 
+    >>> import torch
     >>> used_layers(nn.Sequential(nn.Linear(1, 1), nn.ReLU()), torch.ones(1, 1), call="layer_probe(module, data)")
     ('0', '1')
     """
-    with untouched(module), torch.no_grad(), captured(module, layer_names(module), call=call) as kept:
-        invoke(module, take(x, slice(0, 1)), call=call)
+    with preserve(module, grad=False), capture(module, layer_names(module), call=call) as kept:
+        run(module, take(x, slice(0, 1)), call=call)
         return tuple(kept)
 
 
@@ -60,12 +63,13 @@ def spatial_layers(module: nn.Module, x: Inputs, *, call: str) -> tuple[str, ...
 
     Cost: one forward pass of one example.
 
+    >>> import torch
     >>> spatial_layers(nn.Sequential(nn.Conv2d(1, 2, 1), nn.Flatten()), torch.ones(1, 1, 3, 3), call="cam(module, x)")
     ('0',)
     """
     names = [name for name, _ in module.named_modules() if name]  # blocks too: they may end in a function
-    with untouched(module), torch.no_grad(), captured(module, names, call=call) as kept:
-        invoke(module, take(x, slice(0, 1)), call=call)
+    with preserve(module, grad=False), capture(module, names, call=call) as kept:
+        run(module, take(x, slice(0, 1)), call=call)
         found = tuple(name for name, value in kept.items() if value.dim() == 4)
     if not found:
         cure = "Use integrated_gradients or occlusion, which need no such layer"

@@ -27,9 +27,10 @@ from gnomon.attribution.layers import images, spatial_layers
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, frozen, scores
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke, table
-from gnomon.core.modules.layers import captured
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.capture import capture
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 
 __all__ = ["cam", "cam_overlap", "grad_cam"]
 
@@ -59,9 +60,9 @@ def cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = No
     if not heads:
         raise InputError(lesson(CAM, "the module has no Linear layer", "a pooled linear head", "Use grad_cam instead"))
     head = heads[-1]
-    with untouched(module), torch.no_grad(), captured(module, names, call=CAM) as kept:
+    with preserve(module, grad=False), capture(module, names, call=CAM) as kept:
         which = chosen(module, inputs, target, call=CAM)
-        logits = table(invoke(module, inputs, call=CAM), len(inputs), CAM).gather(1, which[:, None])[:, 0]
+        logits = output_rows(run(module, inputs, call=CAM), len(inputs), CAM).gather(1, which[:, None])[:, 0]
         wide = [
             kept[name] for name in names if kept[name].shape[1] == head.in_features and kept[name][0, 0].numel() > 1
         ]
@@ -89,11 +90,11 @@ def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None
     torch.Size([3, 2, 2])
     """
     inputs = images(x, module, call=GRAD)
-    with untouched(module), torch.enable_grad():
+    with preserve(module):
         which = chosen(module, inputs, target, call=GRAD)
         if layer is None:
             names = [name for name, _ in module.named_modules() if name]
-            with captured(module, names, call=GRAD) as kept:
+            with capture(module, names, call=GRAD) as kept:
                 total = scores(module, inputs, which, call=GRAD).sum()
         else:
             with frozen(module), _started(module, layer) as kept:
@@ -112,7 +113,7 @@ def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None
 @contextmanager
 def _started(module: nn.Module, layer: str) -> Iterator[dict[str, Tensor]]:
     """As `captured` for one layer, with gradients that start at its output: nothing is kept of what comes before."""
-    with captured(module, [layer], call=GRAD) as kept:
+    with capture(module, [layer], call=GRAD) as kept:
 
         def start(_: nn.Module, __: Any, output: Any) -> Any:
             if not isinstance(output, Tensor) or not output.is_floating_point():

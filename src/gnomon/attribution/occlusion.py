@@ -22,7 +22,7 @@ from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, scores
 from gnomon.core.inputs.checks import integer
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 
 __all__ = ["occlusion"]
 
@@ -49,7 +49,7 @@ def occlusion(
     patch = inputs.new_tensor(cover)
     places = _windows(inputs.shape[1:], size, step)
     together = max(1, ROWS // len(inputs))
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         which = chosen(module, inputs, target, call=CALL)
         before = scores(module, inputs, which, call=CALL)
         total = torch.zeros(inputs.shape, dtype=before.dtype, device=inputs.device)

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor, used_layers
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.modules.layers import activations
+from gnomon.core.modules.capture import activations
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = ["OrbitCurvature", "orbit_curvature"]

@@ -28,7 +28,7 @@ from gnomon.attribution.layers import used_layers
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import source
-from gnomon.core.modules.layers import activations
+from gnomon.core.modules.capture import activations
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.record import Record
 

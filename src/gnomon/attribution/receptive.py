@@ -13,11 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import source_of_inputs
-from gnomon.core.modules.pure import random_state
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = ["ReceptiveField", "receptive_field"]
@@ -86,13 +85,13 @@ def receptive_field(module: nn.Module, x: Any) -> ReceptiveField:
         found = f"the inputs are {tuple(inputs.shape)}" if isinstance(inputs, Tensor) else f"they are {type(inputs)}"
         raise InputError(lesson(call, found, "real images (n, channels, *sides)", "Pass images or series"))
     seen: list[tuple[str, int | None, Tensor]] = []
-    with untouched(module), random_state(0), torch.enable_grad():
+    with preserve(module, seed=0):
         image = inputs.detach().clone().requires_grad_()
         known: dict[int, tuple[int, int]] = {id(image): (1, 1)}
         kept: list[Any] = [image]
         hooks = [m.register_forward_hook(_watch(n, known, kept, seen)) for n, m in module.named_modules() if _leaf(m)]
         try:
-            invoke(module, image, call=call)
+            run(module, image, call=call)
         finally:
             for hook in hooks:
                 hook.remove()

@@ -25,7 +25,7 @@ from gnomon.attribution.layers import one_tensor
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import as_targets, integer
 from gnomon.core.metrics import relative_change
-from gnomon.core.modules.layers import activations
+from gnomon.core.modules.capture import activations
 from gnomon.core.results import Result
 
 __all__ = ["RepresentationReport", "representation_report"]

@@ -26,8 +26,8 @@ from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, scores
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_seed, integer
-from gnomon.core.modules.pure import twin
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Finding, Line, Plot, Result
 from gnomon.findings import decisions as kinds
 
@@ -107,7 +107,7 @@ def sanity_check(
 
 def shuffled(module: nn.Module, draw: torch.Generator) -> nn.Module:
     """A copy whose parameters are permuted within themselves; single numbers and constant ones change sign or stay."""
-    other = twin(module, call=CALL)
+    other = copy_module(module, call=CALL)
     with torch.no_grad():
         for p in other.parameters():
             p.copy_(p.flatten()[torch.randperm(p.numel(), generator=draw)].reshape(p.shape))
@@ -180,7 +180,7 @@ def deletion_insertion(
     orders = flat.argsort(1, descending=True), torch.rand(flat.shape, generator=draw).to(flat).argsort(1)
     shares = torch.linspace(0, 1, integer("points", points, call=CURVE, least=2)).tolist()
     curves: dict[str, list[float]] = {"deletion": [], "insertion": [], "random": []}
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         for share in shares:
             k = round(share * flat.shape[1])
             for name, order in (("deletion", orders[0]), ("insertion", orders[0]), ("random", orders[1])):

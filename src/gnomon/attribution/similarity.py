@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from gnomon.attribution.layers import one_tensor, used_layers
 from gnomon.attribution.probes import pooled
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.modules.layers import activations
+from gnomon.core.modules.capture import activations
 from gnomon.core.results import Axis, Image, Plot, Result
 
 __all__ = ["LayerSimilarity", "cka", "layer_similarity", "procrustes"]

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke, table
 from gnomon.core.inputs.checks import as_numbers
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.run import run
 
 __all__ = ["chosen", "frozen", "scores"]
 
@@ -22,7 +23,7 @@ def scores(module: nn.Module, x: Tensor, target: Tensor, *, call: str) -> Tensor
     >>> scores(nn.Identity(), torch.eye(2), torch.tensor([0, 0]), call="f").tolist()
     [1.0, 0.0]
     """
-    made = table(invoke(module, x, call=call), len(x), call)
+    made = output_rows(run(module, x, call=call), len(x), call)
     if int(target.max()) >= made.shape[1]:
         raise InputError(_unknown(call, f"from 0 to {made.shape[1] - 1}"))
     return made.gather(1, target[:, None])[:, 0]
@@ -64,7 +65,7 @@ def chosen(module: nn.Module, x: Tensor, target: Any, *, call: str) -> Tensor:
     """
     if target is None:
         with torch.no_grad():
-            parts = [table(invoke(module, part, call=call), len(part), call).argmax(1) for part in x.split(256)]
+            parts = [output_rows(run(module, part, call=call), len(part), call).argmax(1) for part in x.split(256)]
         return torch.cat(parts)
     given = (
         as_numbers([target] * len(x) if isinstance(target, int) else target, "target", call=call).to(x.device).long()

@@ -25,9 +25,9 @@ from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import integer
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 
 __all__ = ["token_attribution"]
 
@@ -53,7 +53,7 @@ def token_attribution(
         cure = "Pass whole numbers (n, length); for inputs that are numbers use integrated_gradients"
         raise InputError(lesson(CALL, f"the tokens are {read.dtype} of {read.dim()} axes", "tokens", cure))
     embedding = _embedding(module, read)
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         which, rows = chosen(module, read, target, call=CALL), embedding(read)
         token = None if baseline is None else integer("baseline", baseline, call=CALL, least=0)
         start = 0.0 if token is None else embedding(torch.full_like(read[:1], token))[0]
@@ -101,8 +101,8 @@ def _embedding(module: nn.Module, tokens: Tensor) -> nn.Embedding:
 
     handles = [part.register_forward_hook(seen) for part in module.modules() if isinstance(part, nn.Embedding)]
     try:
-        with untouched(module), torch.no_grad():
-            invoke(module, tokens[:1], call=CALL)
+        with preserve(module, grad=False):
+            run(module, tokens[:1], call=CALL)
     finally:
         for handle in handles:
             handle.remove()

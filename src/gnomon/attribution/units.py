@@ -21,11 +21,11 @@ from torch import Tensor, nn
 
 from gnomon.attribution.probes import pooled
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
 from gnomon.core.inputs.source import source
-from gnomon.core.modules.layers import activations, captured
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.capture import activations, capture
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 
@@ -83,9 +83,9 @@ def visualize_unit(
     x = (0.01 * torch.randn(1, *shape, generator=draw)).to(like.device, like.dtype).requires_grad_()
     optimizer = torch.optim.Adam([x], number("rate", rate, call=CALL, above=0))
     values = []
-    with untouched(module), torch.enable_grad(), captured(module, (layer,), call=CALL) as kept:
+    with preserve(module), capture(module, (layer,), call=CALL) as kept:
         for _ in range(integer("steps", steps, call=CALL)):
-            invoke(module, x, call=CALL)
+            run(module, x, call=CALL)
             h = kept[layer].flatten(2).mean(2) if kept[layer].dim() == 4 else kept[layer].flatten(1)
             value = (h @ _vector(unit, h.shape[1], CALL).to(h))[0]
             values.append(float(value.detach()))

@@ -25,7 +25,7 @@ from torch.nn import functional
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import as_numbers, check_seed, integer
-from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.preserve import random_state
 from gnomon.core.results import Interval, Result
 
 __all__ = ["VariationalInformation", "variational_information"]

@@ -20,12 +20,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import count, invoke, table
+from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import check_readable, check_seed, integer
 from gnomon.core.inputs.source import whole_inputs
-from gnomon.core.modules.outputs import outputs
-from gnomon.core.modules.pure import random_state
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.outputs import output_rows, outputs
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Plot, Result, Scatter
 
 __all__ = ["DropoutPredictive", "dropout_predictive"]
@@ -95,11 +95,11 @@ def dropout_predictive(
 
     plain = told(outputs(module, inputs, call=call))
     total, squares = torch.zeros_like(plain), torch.zeros_like(plain)
-    with untouched(module), random_state(seed), torch.no_grad():
+    with preserve(module, seed=seed, grad=False):
         for part in parts:
             part.training = True
         for _ in range(m):
-            f = told(table(invoke(module, inputs, call=call), n, call)) - plain  # centered, against cancellation
+            f = told(output_rows(run(module, inputs, call=call), n, call)) - plain  # centered, against cancellation
             total, squares = total + f, squares + f.square()
     mean = total / m
     return DropoutPredictive(plain + mean, ((squares - m * mean.square()) / (m - 1)).clamp_min(0), plain, m)  # (1)

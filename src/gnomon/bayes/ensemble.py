@@ -19,11 +19,12 @@ from torch import nn
 
 from gnomon.bayes.predictive import Predictive, from_outputs
 from gnomon.core.errors import InputError, called, lesson
-from gnomon.core.inputs.arguments import count, invoke, table
+from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import as_inputs, check_kind, check_module, check_seed, integer, number
 from gnomon.core.machine.clock import Clock
-from gnomon.core.modules.pure import random_state
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import preserve, random_state
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.training import CrossEntropy, Run, train
@@ -68,9 +69,9 @@ class DeepEnsemble(Result):
         outputs = []
         for model in self.models:
             inputs = as_inputs(x, model, call="DeepEnsemble.predictive(x)")
-            with untouched(model), torch.no_grad():
-                returned = invoke(model, inputs, call="DeepEnsemble.predictive(x)")
-                outputs.append(table(returned, count(inputs), "DeepEnsemble.predictive(x)").double())
+            with preserve(model, grad=False):
+                returned = run(model, inputs, call="DeepEnsemble.predictive(x)")
+                outputs.append(output_rows(returned, count(inputs), "DeepEnsemble.predictive(x)").double())
         return from_outputs(torch.stack(outputs), self.noise, self.classes)  # (1)
 
 

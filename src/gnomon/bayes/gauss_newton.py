@@ -25,7 +25,7 @@ from gnomon.bayes.posterior import ModulePosterior
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.losses import CrossEntropy
 from gnomon.core.machine.progress import shown
-from gnomon.core.modules.pure import undisturbed
+from gnomon.core.modules.preserve import preserve
 
 __all__ = ["diagonal", "rows"]
 
@@ -81,7 +81,7 @@ def diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[T
     total = torch.zeros_like(center)
     x = posterior.objective.at(torch.arange(len(posterior)))[0]
     places = posterior.places
-    with undisturbed(posterior.module):
+    with preserve(posterior.module, mode=None):
         size = min(SIZE, count(x))
         layers = _linear(posterior, center, take(x, slice(0, size)))
         if size > 1:  # where time comes before examples, their numbers may agree by chance, but not twice

@@ -23,8 +23,10 @@ from gnomon.core.inputs.checks import check_readable, integer, number
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import AbstractSource, source
 from gnomon.core.losses import CrossEntropy, Logistic
+from gnomon.core.modules.kernels import plain_kernels
 from gnomon.core.modules.outputs import outputs
-from gnomon.core.modules.pure import Pure, evaluating, plain_kernels, undisturbed
+from gnomon.core.modules.preserve import preserve, set_mode
+from gnomon.core.modules.pure import Pure
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["ModulePosterior", "module_posterior", "prior_to_weight_decay"]
@@ -95,7 +97,7 @@ class ModulePosterior:
 
     def outputs(self, vector: Float[Tensor, " p"], x: Inputs) -> Float[Tensor, "n k"]:
         """What the module would return with these parameters."""
-        with evaluating(self.module), plain_kernels(self.module):
+        with set_mode(self.module, "eval"), plain_kernels(self.module):
             return self._f(x, self._leaves(vector))
 
     def _value(self, vector: Tensor, x: Inputs, y: Tensor) -> Tensor:
@@ -103,7 +105,7 @@ class ModulePosterior:
         return -len(self) * loss / self.noise**2 - vector.square().sum() / (2 * self.prior_std**2)  # (1)
 
     def _loss(self, vector: Tensor, x: Inputs, y: Tensor) -> Tensor:
-        with undisturbed(self.module), evaluating(self.module), plain_kernels(self.module):
+        with preserve(self.module, all_derivatives=True):
             return self.objective.loss_of(self._f.returned(x, self._leaves(vector)), y).double()
 
     def _leaves(self, vector: Tensor) -> dict[str, Tensor]:
@@ -147,7 +149,7 @@ def module_posterior(
     check_readable(module, call=CALL)
     prior_std = number("prior_std", prior_std, call=CALL, above=0)
     noise = number("noise", noise, call=CALL, above=0)
-    with undisturbed(module):
+    with preserve(module, mode=None):
         examples = source(data, y, module=module, call=CALL)
         objective = Objective.of(examples, None, module, _loss_for(examples, module, loss), CALL).indexable()
         return ModulePosterior(module, objective, parameters, prior_std, noise)

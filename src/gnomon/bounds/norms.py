@@ -28,7 +28,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_readable
-from gnomon.core.modules.pure import twin
+from gnomon.core.modules.copies import copy_module
 from gnomon.core.results.record import Record
 
 __all__ = ["LayerNorms", "norms", "path_norm"]
@@ -128,7 +128,7 @@ def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
     True
     """
     check_readable(module, call="path_norm(module, shape)")
-    squared = twin(module, call="path_norm(module, shape)").double().eval()
+    squared = copy_module(module, call="path_norm(module, shape)").double().eval()
     with torch.no_grad():
         for p in squared.parameters():
             p.copy_(p.square())

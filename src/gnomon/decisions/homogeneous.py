@@ -30,8 +30,10 @@ from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import checked_margins, class_margins
+from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import outputs
-from gnomon.core.modules.pure import Pure, evaluating, twin, undisturbed
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.pure import Pure
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = [
@@ -103,7 +105,7 @@ def degree(module: nn.Module, x: Inputs, *, call: str = "degree(module, x)") -> 
     base = outputs(module, x, call=call).double()
     powers = []
     for c in (0.5, 2.0):
-        scaled = twin(module, call=call)
+        scaled = copy_module(module, call=call)
         with torch.no_grad():
             for p in scaled.parameters():
                 p.mul_(c)
@@ -191,7 +193,7 @@ def _stationarity(module: nn.Module, x: Inputs, y: Tensor, margins: Tensor, norm
 
     least = float(margins.min())
     near = (margins <= NEAR * least if least > 0 else margins == least).nonzero().flatten()[:MOST]
-    with undisturbed(module), evaluating(module):
+    with preserve(module):
         f = Pure.of(module, "*", call=call)
         leaves, rows = list(f.leaves.values()), []
         for i in near.tolist():

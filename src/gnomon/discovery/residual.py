@@ -21,9 +21,10 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke, table
 from gnomon.core.inputs.checks import as_inputs, check_readable
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
@@ -99,9 +100,9 @@ def model_residual(module: nn.Module, x: Any, equation: str, *, letters: str = "
     if not isinstance(points, Tensor) or points.dim() != 2 or points.shape[1] != len(letters):
         cure = f"Pass points with the columns {', '.join(letters)}, or name them in letters"
         raise InputError(lesson(MODEL, "the points do not have a column for each letter", "points (n, letters)", cure))
-    with untouched(module), torch.enable_grad():
+    with preserve(module):
         z = points.clone().requires_grad_()
-        outputs = table(invoke(module, z, call=MODEL), len(z), MODEL)
+        outputs = output_rows(run(module, z, call=MODEL), len(z), MODEL)
         if outputs.shape[1] < len(fields):
             found = f"{outputs.shape[1]} outputs and {len(fields)} fields"
             raise InputError(lesson(MODEL, found, "an output for each field", "Name the outputs in fields"))

@@ -15,9 +15,11 @@ from dataclasses import dataclass
 
 import torch
 
-from gnomon.core.inputs.arguments import Inputs, count, invoke, table
+from gnomon.core.inputs.arguments import Inputs, count
 from gnomon.core.machine.clock import Clock
-from gnomon.core.modules.pure import evaluating, random_state, undisturbed
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results.record import Record
 from gnomon.examination.subject import Subject
 
@@ -164,10 +166,10 @@ def rung(ladder: Sequence[int], at_most: float) -> int:
 def _passed(subject: Subject, x: Inputs, clock: Clock) -> float:
     """Seconds of a pass; of the mean of some where the clock moves in steps that are longer than a pass."""
     parameters = [p for p in subject.module.parameters() if p.requires_grad]
-    with undisturbed(subject.module), evaluating(subject.module), torch.enable_grad(), random_state(0):
+    with preserve(subject.module, seed=0):
         start, passes, spent = clock(), 0, 0.0
         while passes < AGAIN and spent <= 0:
-            out = table(invoke(subject.module, x), count(x), subject.call)
+            out = output_rows(run(subject.module, x), count(x), subject.call)
             if parameters and out.requires_grad:
                 torch.autograd.grad(out.square().sum(), parameters, allow_unused=True)
             passes, spent = passes + 1, clock() - start

@@ -21,7 +21,7 @@ from gnomon.core.inputs.images import AdaptedInputWarning
 from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.machine.clock import Clock
 from gnomon.core.metrics import binomial_interval
-from gnomon.core.modules.pure import evaluating, random_state
+from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.examination.cost import fitting_threads, one_thread
 from gnomon.examination.policy import Facts, reconcile_sections
 from gnomon.examination.recipe import recipe
@@ -233,7 +233,7 @@ def _run(
         if kind not in products:
             giver = next(other for other in steps if other.gives is kind)
             raise Skipped(f"It needs the result of '{giver.title}', which there is not.")
-    with evaluating(network.module), random_state(context.seed):
+    with set_mode(network.module, "eval"), random_state(context.seed):
         return step.run(network, products.only((*step.needs, *step.uses)), context)
 
 

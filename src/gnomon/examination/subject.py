@@ -17,14 +17,14 @@ from torch import Tensor, nn
 
 from gnomon.checks.network.applied import asks_for_targets
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import Inputs, table, take, tensor_of, tensors
+from gnomon.core.inputs.arguments import Inputs, take, tensors
 from gnomon.core.inputs.checks import check_readable, check_seed
 from gnomon.core.inputs.images import adapted
 from gnomon.core.inputs.source import AbstractSource, Batch, source
 from gnomon.core.inputs.strata import stratified
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic, Squared
-from gnomon.core.modules.outputs import outputs
-from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.outputs import output_rows, output_tensor, outputs
+from gnomon.core.modules.preserve import random_state
 from gnomon.core.results.record import Record
 from gnomon.examination.labels import AsClasses
 from gnomon.examination.recipe import Recipe, known, recipe
@@ -122,9 +122,9 @@ class Subject(Record):
         """The mean loss of what the module returned, by the user's loss or by the loss of the task."""
         loss = self.recipe.own_loss
         if loss is None or isinstance(loss, AbstractLoss):
-            f = table(outputs, len(y), self.call)
+            f = output_rows(outputs, len(y), self.call)
             return self.task.loss.value(f, self.targets(y).to(f))
-        return loss(tensor_of(outputs, self.call), self.loss_targets(y))
+        return loss(output_tensor(outputs, self.call), self.loss_targets(y))
 
     def targets(self, y: Tensor) -> Float[Tensor, "n k"]:
         """Targets as a table of numbers, as `Task.table`."""

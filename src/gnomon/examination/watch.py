@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import GnomonError, InputError, MissingExtraError, lesson, out_of_range
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.machine.clock import Clock
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.examination.cost import one_thread
@@ -199,7 +199,7 @@ class Watch(Result):
 
     def _measured(self, limited: bool) -> dict[str, float]:
         model = self.tracker.subject.module
-        with untouched(model):
+        with preserve(model):
             return self.tracker.measure(model, self._attempt, limited=limited)
 
     def _line(self, name: str) -> Line:

@@ -15,12 +15,14 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, called, lesson, out_of_range
-from gnomon.core.inputs.arguments import Inputs, blamed, count, invoke, table, take
+from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.inputs.arrays import Array, as_tensor
 from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_kind, check_readable
 from gnomon.core.inputs.source import source, source_of_inputs
 from gnomon.core.losses import AbstractLoss
-from gnomon.core.modules.pure import twin
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.run import run, wrap_user_errors
 from gnomon.dynamics import GradientFlow, error_decay
 from gnomon.dynamics.predict import LOSSES, predict_from_kernel
 from gnomon.dynamics.trajectory import Trajectory
@@ -156,7 +158,7 @@ def _of_kernel(model: Limit | Kernel, x: Any, x_test: Any) -> _Kernels:
     if isinstance(model, Limit):
         between = None if x_test is None else model.ntk(x_test, x)
         return _Kernels(model.ntk(x), between, None, None, INFINITE)
-    with blamed(None, x, call=CALL, what="the kernel"):
+    with wrap_user_errors(None, x, call=CALL, what="the kernel"):
         between = None if x_test is None else model(x_test, x)
         return _Kernels(model(x, x), between, None, None, "")
 
@@ -198,8 +200,8 @@ def _loss_targets(loss: AbstractLoss | None, y: Any, n: int, start: Array | None
 
 def _double(module: nn.Module, x: Any) -> nn.Module:
     """A copy in eval mode and, where its layers work in it, in float64: float32 rounding would hide small modes."""
-    same = twin(module, call=CALL).eval()
-    wide = twin(same, call=CALL).double()
+    same = copy_module(module, call=CALL).eval()
+    wide = copy_module(same, call=CALL).double()
     try:
         _outputs(wide, take(as_inputs(x, wide, call=CALL), slice(0, 1)))
     except InputError:
@@ -209,7 +211,7 @@ def _double(module: nn.Module, x: Any) -> nn.Module:
 
 @torch.no_grad()
 def _outputs(module: nn.Module, x: Inputs) -> Tensor:
-    return table(invoke(module, x, call=CALL), count(x), CALL)
+    return output_rows(run(module, x, call=CALL), count(x), CALL)
 
 
 def _rule(optimizer: GradientFlow | Choice | None, module: nn.Module | None) -> GradientFlow | SGD:

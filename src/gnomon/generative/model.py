@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_seed, integer, number
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 from gnomon.generative.vectors import finite_points
 
 __all__ = ["AbstractGenerative", "bits_per_dimension", "dequantize"]
@@ -94,7 +94,7 @@ class AbstractGenerative(nn.Module, ABC):
     @contextmanager
     def at_rest(self) -> Iterator[None]:
         """Eval mode and no gradients; afterwards everything is as it was."""
-        with untouched(self), torch.no_grad():
+        with preserve(self, grad=False):
             yield
 
 

@@ -15,7 +15,8 @@ from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.inputs.checks import check_kind, check_seed, integer
 from gnomon.core.inputs.source import source
 from gnomon.core.machine.clock import Clock
-from gnomon.core.modules.pure import evaluating, random_state, twin
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import generative as kinds
@@ -132,10 +133,10 @@ def play(
     start = clock()
     late = deadline(clock, start, seconds)
     with torch.inference_mode(False), torch.enable_grad(), random_state(check_seed(seed, call=CALL)):
-        gan = model if in_place else twin(model, call=CALL)
+        gan = model if in_place else copy_module(model, call=CALL)
         assert isinstance(gan, GAN)
         table = _Table(gan, gan.points(whole, CALL, least=2), optimizer or Adam(2e-4, b1=0.5), inner, way, batch)
-        with evaluating(gan, training=True):
+        with set_mode(gan, "train"):
             stopped = table.run(steps, late, progress)
     rows = torch.tensor(table.rows, dtype=torch.float64)
     return GameRun(gan, rows[:, 0].long(), rows[:, 1], rows[:, 2], stopped, clock() - start)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_module, check_seed, integer
-from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.preserve import random_state
 from gnomon.generative.model import AbstractGenerative
 
 __all__ = ["DistributionModel"]

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Plot, Result, Scatter
 from gnomon.graphs.graph import adjacency
 
@@ -73,7 +73,7 @@ def filter_response(layer: Any, graph: Any, *, normalized: bool = True) -> Filte
     module = layer if isinstance(layer, nn.Module) else nn.Identity()
     kind = next((p.dtype for p in module.parameters()), torch.float64)
     response, leak = [], []
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         for u in vectors.T:
             out = layer(u.to(kind)[:, None])
             if not isinstance(out, Tensor) or out.numel() != len(u):

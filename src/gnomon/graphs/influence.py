@@ -14,8 +14,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_module
-from gnomon.core.modules.pure import random_state
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Scatter, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import structured as kinds
@@ -100,7 +99,7 @@ def influence(module: nn.Module, x: Tensor, graph: Any) -> Influence:
     """
     call = "influence(module, x, graph)"
     check_module(module, call=call)
-    with untouched(module), random_state(0), torch.enable_grad():
+    with preserve(module, seed=0):
         seen = x.detach().clone().requires_grad_()
         out = called(module, seen, graph)
         if not isinstance(out, Tensor) or out.shape[0] != len(x):

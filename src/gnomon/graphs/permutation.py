@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_module, integer
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import structured as kinds
 from gnomon.graphs.graph import called
@@ -83,7 +83,7 @@ def permutation_error(module: nn.Module, x: Tensor, graph: Any, *, permutations:
     check_module(module, call=call)
     count = integer("permutations", permutations, call=call)
     generator = torch.Generator().manual_seed(0)
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         plain = called(module, x, graph)
         if not isinstance(plain, Tensor):
             found = f"the output is a {type(plain).__name__}"

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_module
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.findings import structured as kinds
 from gnomon.graphs.graph import adjacency, called
@@ -129,7 +129,7 @@ def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
     met: list[tuple[str, Tensor, bool]] = []
     inner = [f"{name}." for name, m in module.named_modules() if name and hasattr(m, "propagate")]  # one layer each
     parts = [(n, m) for n, m in module.named_modules() if n and not any(n.startswith(prefix) for prefix in inner)]
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         shape = x.shape[:-1]  # (nodes,) or (n, nodes)
         hooks = [m.register_forward_hook(_watch(name, shape, met), with_kwargs=True) for name, m in parts]
         try:

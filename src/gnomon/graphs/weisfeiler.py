@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import structured as kinds
 from gnomon.graphs.graph import adjacency
@@ -34,6 +33,7 @@ def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
     Reference: [morris2019weisfeiler].
     Cost: edges x rounds; at most as many rounds as there are nodes in all graphs.
 
+    >>> import torch
     >>> path, star = torch.tensor([[0, 1, 2], [1, 2, 3]]), torch.tensor([[0, 0, 0], [1, 2, 3]])
     >>> [sorted(Counter(c).values()) for c in wl_colors([path, star])]
     [[2, 2], [1, 3]]
@@ -98,6 +98,7 @@ def graph_classes(graphs: Sequence[Any], network: Callable[[Tensor], Tensor] | N
     Reference: [morris2019weisfeiler], [xu2019powerful].
     Cost: edges x rounds, and a call for each graph.
 
+    >>> import torch
     >>> six = torch.eye(6).roll(1, 0) + torch.eye(6).roll(-1, 0)
     >>> triangle = torch.ones(3, 3) - torch.eye(3)
     >>> len(set(graph_classes([six, torch.block_diag(triangle, triangle)]).by_colors))  # not isomorphic, and one class
@@ -108,7 +109,7 @@ def graph_classes(graphs: Sequence[Any], network: Callable[[Tensor], Tensor] | N
     if network is None:
         return GraphClasses(labels)
     module = network if isinstance(network, nn.Module) else nn.Identity()
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         outputs = [network(adjacency(g).float()).double().flatten() for g in graphs]
     size = max(float(o.abs().max()) for o in outputs) or 1.0
     same = [[bool((a - b).abs().max() <= EQUAL * size) for b in outputs] for a in outputs]

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_readable, check_seed, integer
-from gnomon.core.modules.pure import twin
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.run import run
 from gnomon.core.results.record import Record
 from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.options import Parametrization, check_options
@@ -112,7 +112,7 @@ class SampledLimit(Record):
         y = x if x2 is None else second(x, x2, _CALL).detach()
         batch = x if x2 is None else torch.cat([x, y])
         real = batch if batch.is_floating_point() else torch.zeros((), dtype=torch.float64, device=batch.device)
-        net = twin(self.net, call=_CALL).to(real)
+        net = copy_module(self.net, call=_CALL).to(real)
         laws = _measured(net) if self.init == "measured" else self.init  # once: copies are drawn into the same tensors
         if self.width is not None:
             net = widened(net, batch[:2], self.width)
@@ -223,7 +223,7 @@ def _ntk_scale(path: str, module: Any, name: str, init: Init) -> float:
 
 def _kernels(net: nn.Module, x: Tensor, scales: dict[str, float]) -> Tensor:
     """(2, n, n): NNGP and NTK of one network, averaged over outputs; one Jacobian of one output at a time."""
-    out = invoke(net, x, call=_CALL)
+    out = run(net, x, call=_CALL)
     if not isinstance(out, Tensor) or out.shape[:1] != x.shape[:1]:
         raise InputError(
             lesson(

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
+from gnomon.core.modules.run import run
 from gnomon.program.trace import hooked
 
 CALL = "sampled_limit(net, width=...)"
@@ -76,7 +76,7 @@ def _ends(net: nn.Module, x: Tensor) -> tuple[set[str], set[str]]:
             hooks.append(watch(path, module))
     try:
         with torch.enable_grad():
-            output = invoke(net, x, call=CALL)
+            output = run(net, x, call=CALL)
     finally:
         for h in hooks:
             h.remove()

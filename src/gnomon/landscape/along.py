@@ -18,8 +18,8 @@ from torch import nn
 
 from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.inputs.checks import number
-from gnomon.core.modules.pure import twin
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.landscape.smoothness import steps_ahead
 from gnomon.training.evaluate import Loss, Objective
@@ -83,7 +83,7 @@ def keep_model(step: int, model: nn.Module, loss: float) -> nn.Module:
     >>> keep_model(0, nn.Linear(1, 1), 0.5)
     Linear(in_features=1, out_features=1, bias=True)
     """
-    return twin(model, call="keep_model(step, model, loss)")
+    return copy_module(model, call="keep_model(step, model, loss)")
 
 
 def run_constants(
@@ -126,8 +126,8 @@ def run_constants(
     with called(call):
         for model in models:
             ahead = steps_ahead(model, x, y, lrs=(rate,), products=products, loss=loss)
-            copy = twin(model, call=call)
-            with untouched(copy):
+            copy = copy_module(model, call=call)
+            with preserve(copy):
                 value, g = loss_gradient(copy, Objective.of(x, y, copy, loss, call))
             excess = value - floor
             mu = float(g.square().sum()) / (2 * excess) if excess > 1e-12 * max(abs(value), 1e-300) else nan  # (3)

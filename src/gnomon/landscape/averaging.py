@@ -20,7 +20,7 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError, called, lesson
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.between import average
 from gnomon.landscape.statistics import measure_statistics
@@ -84,7 +84,7 @@ def averaging_gain(models: Sequence[nn.Module], x: Any, y: Any = None, *, loss: 
         middle = average(models)
     losses, rows = [], []
     for model in (*models, middle):
-        with untouched(model):
+        with preserve(model):
             objective = Objective.of(x, y, model, loss, call)
             if model is middle:
                 measure_statistics(model, objective)

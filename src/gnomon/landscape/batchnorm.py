@@ -19,7 +19,8 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_weights
-from gnomon.core.modules.pure import evaluating, twin, undisturbed
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.training.evaluate import Loss, Objective
 
@@ -67,7 +68,7 @@ def normalization_smoothing(
     """
     call = "normalization_smoothing(module, x, y)"
     check_weights(module, call=call)
-    model = twin(module, call=call).requires_grad_()
+    model = copy_module(module, call=call).requires_grad_()
     parts = batch_norms(model, call)
     kept: dict[str, tuple[Tensor, Tensor]] = {}
 
@@ -80,7 +81,7 @@ def normalization_smoothing(
     for name, part in parts.items():
         part.register_forward_pre_hook(_with_gradient)
         part.register_forward_hook(keep(name))
-    with undisturbed(model), evaluating(model, training=True):
+    with preserve(model, mode="train"):
         objective = Objective.of(x, y, model, loss, call)
         batch = objective.data.first(EXAMPLES)
         value = objective.value(model, *objective.of_batch(batch))

@@ -18,7 +18,8 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_weights, integer
-from gnomon.core.modules.pure import twin, undisturbed
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.landscape.statistics import measure_statistics
 from gnomon.training.evaluate import Loss, Objective
@@ -107,7 +108,7 @@ def loss_between(
     check_pair(a, b, CALL)
     t = torch.linspace(0, 1, points, dtype=torch.float64)
     losses, scores = [], []
-    with undisturbed(a):
+    with preserve(a, mode=None):
         objective = Objective.of(x, y, a, loss, CALL)
         for place in t.tolist():
             model = _mixed((a, b), (1 - place, place), CALL)
@@ -142,7 +143,7 @@ def average(models: Sequence[nn.Module]) -> nn.Module:
 
 @torch.no_grad()
 def _mixed(models: Sequence[nn.Module], shares: Sequence[float], call: str) -> nn.Module:
-    made = twin(models[0], call=call)
+    made = copy_module(models[0], call=call)
     states = [model.state_dict() for model in models]
     for name, value in made.state_dict().items():
         if value.is_floating_point():

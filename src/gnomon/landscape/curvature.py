@@ -8,6 +8,7 @@ examples fit in one batch its graph is kept, otherwise it is made anew for every
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,9 +17,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, NotFiniteError, called, lesson, out_of_range
-from gnomon.core.inputs.arguments import Inputs, invoke, tensor_of
+from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_readable, integer
-from gnomon.core.modules.pure import Pure, evaluating, plain_kernels, random_state, undisturbed
+from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.preserve import preserve, random_state
+from gnomon.core.modules.pure import Pure
+from gnomon.core.modules.run import run
 from gnomon.core.modules.saved import fitting, saved_bytes
 from gnomon.linalg.conjugate import InverseProduct, inverse_product
 from gnomon.linalg.diagonal import DiagonalEstimate, diagonal
@@ -52,7 +56,7 @@ class Setup:
     ) -> "Setup":
         """Check the arguments of an instrument."""
         check_readable(module, call=call)
-        with undisturbed(module):
+        with preserve(module, mode=None):
             objective = Objective.of(x, y, module, loss, call)
             tile = _affordable(module, objective) if tile is None else integer("tile", tile, call=call)
             return cls(module, objective, parameters, tile, call)
@@ -63,7 +67,7 @@ class AbstractCurvature(AbstractOperator):
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
-        with undisturbed(setup.module):
+        with preserve(setup.module, mode=None):
             self._n = len(setup.objective)  # a stream is read to count its examples
             self._f = Pure.of(setup.module, setup.parameters, call=setup.call)
             self._kept = list(self._parts()) if self._n <= setup.tile else None
@@ -177,8 +181,8 @@ class AbstractCurvature(AbstractOperator):
     def _leaves(self) -> list[Tensor]:
         return list(self._f.leaves.values())
 
-    def _reading(self) -> "_Reading":
-        return _Reading(self._setup.module)
+    def _reading(self) -> AbstractContextManager[None]:
+        return preserve(self._setup.module, all_derivatives=True)
 
     def _batches(self) -> Iterator[tuple[int, Inputs, Tensor]]:
         batches, number = self._setup.objective.batches(self._setup.tile), 0
@@ -208,28 +212,13 @@ class AbstractCurvature(AbstractOperator):
         return value
 
     def _outputs(self, x: Inputs) -> Tensor:
-        return tensor_of(self._f.returned(x), self._setup.call)
+        return output_tensor(self._f.returned(x), self._setup.call)
 
 
 def _affordable(module: nn.Module, objective: Objective) -> int:
     """Examples whose graph fits in half of the free memory, at most `TILE`: from what one example keeps."""
     batch = objective.data.first(1)
     y = objective.of_batch(batch)[1]
-    with _Reading(module):
-        each = saved_bytes(lambda: objective.loss_of(invoke(module, batch.x, call=objective.call), y), module)
+    with preserve(module, all_derivatives=True):
+        each = saved_bytes(lambda: objective.loss_of(run(module, batch.x, call=objective.call), y), module)
     return fitting(TWICE * each, TILE)
-
-
-class _Reading:
-    """The module in eval mode, in its plain forms, and left as it was."""
-
-    def __init__(self, module: nn.Module) -> None:
-        self._contexts = (undisturbed(module), evaluating(module), plain_kernels(module))
-
-    def __enter__(self) -> None:
-        for context in self._contexts:
-            context.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        for context in reversed(self._contexts):
-            context.__exit__(*error)

@@ -18,7 +18,8 @@ from torch import Tensor, nn
 
 from gnomon.core.inputs.arguments import take
 from gnomon.core.inputs.checks import check_weights, integer
-from gnomon.core.modules.pure import Pure, evaluating, undisturbed
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.pure import Pure
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import finite_loss
@@ -81,7 +82,7 @@ def flat_directions(
     call = "flat_directions(module, x, y)"
     check_weights(module, call=call)
     most = integer("examples", examples, call=call)
-    with undisturbed(module), evaluating(module):
+    with preserve(module):
         objective = Objective.of(x, y, module, loss, call)
         value = finite_loss(objective.measure(module, None)[0], call)
         f = Pure.of(module, call=call)

@@ -22,8 +22,8 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from gnomon.core.errors import called
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
 from gnomon.core.machine.progress import shown
-from gnomon.core.modules.pure import twin
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Histogram, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.landscape.hessian import hessian
@@ -121,10 +121,10 @@ def flatness_radius(
         most = None if products is None else integer("products", products, call=call, least=6)
         operator = hessian(module, x, y, loss=loss)
         top, trace = operator.top(1, steps=most, seed=seed), operator.trace(products=most or 30, seed=seed).value
-    moved = twin(module, call=call)
+    moved = copy_module(module, call=call)
     leaves = moved_parameters(moved, call)
     w = parameters_to_vector(leaves).detach()
-    with untouched(moved):
+    with preserve(moved):
         objective = Objective.of(x, y, moved, loss, call)
         start, g = loss_gradient(moved, objective)
         finite_loss(start, call)

@@ -29,9 +29,10 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import Inputs, tensor_of
+from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.losses import CrossEntropy, Logistic, Squared
+from gnomon.core.modules.outputs import output_tensor
 from gnomon.landscape.curvature import AbstractCurvature, Setup
 from gnomon.landscape.pushed import agree, by_backward_passes, in_forward_mode
 from gnomon.training.evaluate import Loss
@@ -77,7 +78,9 @@ class AbstractOutputCurvature(AbstractCurvature):
             with self._reading():
                 torch.set_rng_state(part.random)
                 moved = in_forward_mode(
-                    lambda leaves: tensor_of(self._f.returned(part.x, leaves), self._setup.call), self._f.leaves, pieces
+                    lambda leaves: output_tensor(self._f.returned(part.x, leaves), self._setup.call),
+                    self._f.leaves,
+                    pieces,
                 )
             if self._forward is None:
                 self._forward = moved is not None and agree(part.outputs, self._leaves, pieces, moved)

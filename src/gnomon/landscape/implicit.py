@@ -20,7 +20,7 @@ import torch
 from torch import nn
 
 from gnomon.core.inputs.checks import check_seed, check_weights, integer, number
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import finite_loss, loss_gradient, moved_parameters
@@ -90,7 +90,7 @@ def implicit_penalty(
     rate = number("lr", lr, call=call, above=0)
     size = None if batch is None else integer("batch", batch, call=call)
     generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    with untouched(module):
+    with preserve(module):
         objective = Objective.of(x, y, module, loss, call).indexable()
         value, g = loss_gradient(module, objective)
         finite_loss(value, call)

@@ -14,8 +14,8 @@ from typing import Any
 from torch import nn
 
 from gnomon.core.inputs.checks import check_weights
-from gnomon.core.modules.pure import twin
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.batchnorm import batch_norms
 from gnomon.training.evaluate import Loss, Objective
@@ -68,9 +68,9 @@ def normalization_importance(
     """
     call = "normalization_importance(module, x, y)"
     check_weights(module, call=call)
-    model = twin(module, call=call)
+    model = copy_module(module, call=call)
     parts = {name: part for name, part in batch_norms(model, call).items() if part.affine}
-    with untouched(model):
+    with preserve(model):
         objective = Objective.of(x, y, model, loss, call)
         start = objective.measure(model, None)[0]
         rises: dict[str, dict[str, float]] = {"weight": {}, "bias": {}}

@@ -16,10 +16,10 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import source_of_inputs
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["InvisibleWeights", "invisible_weights"]
@@ -77,11 +77,11 @@ def invisible_weights(module: nn.Module, x: Any) -> InvisibleWeights:
 
         return hook
 
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         handles = [part.register_forward_pre_hook(keep(name)) for name, part in layers.items()]
         try:
             for batch in source_of_inputs(x, module, call=call).batches():
-                invoke(module, batch.x, call=call)
+                run(module, batch.x, call=call)
         finally:
             for handle in handles:
                 handle.remove()

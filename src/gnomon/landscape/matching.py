@@ -18,11 +18,11 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson, out_of_range
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import source_of_inputs
-from gnomon.core.modules.pure import twin
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.landscape.between import check_pair
@@ -100,7 +100,7 @@ def match_units(a: nn.Module, b: nn.Module, x: Any, *, by: str = "activations") 
         found = f"x is a {type(inputs).__name__}"
         raise InputError(lesson(call, found, "one tensor of inputs", "Wrap the models in ones that take one tensor"))
     groups = hidden_units(a, inputs[:1]).permutations
-    copy = twin(b, call=call)
+    copy = copy_module(b, call=call)
     before = _distance(a, copy)
     orders = _by_activations(a, copy, groups, inputs, call) if by == "activations" else _by_weights(a, copy, groups)
     return MatchedUnits(copy, orders, before, _distance(a, copy))
@@ -161,10 +161,10 @@ def _activations(model: nn.Module, groups: tuple[UnitGroup, ...], x: Tensor, cal
 
     names = {name: group.size for group in groups for name in group.layers}
     parts = dict(model.named_modules())
-    with untouched(model), torch.no_grad():
+    with preserve(model, grad=False):
         handles = [parts[name].register_forward_hook(keep(name)) for name in names]
         try:
-            invoke(model, x, call=call)
+            run(model, x, call=call)
         finally:
             for handle in handles:
                 handle.remove()

@@ -28,7 +28,8 @@ from torch.func import grad, vmap
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs.arguments import Inputs, take, transform
 from gnomon.core.inputs.checks import check_readable, number
-from gnomon.core.modules.pure import Pure, evaluating, plain_kernels, undisturbed
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.pure import Pure
 from gnomon.core.results import Axis, Interval, Line, Plot, Reference, Result
 from gnomon.training.evaluate import Loss, Objective
 
@@ -108,7 +109,7 @@ def gradient_noise(
     """
     check_readable(module, call=CALL)
     confidence = number("confidence", confidence, call=CALL, above=0, below=1)
-    with undisturbed(module), evaluating(module), plain_kernels(module):
+    with preserve(module, all_derivatives=True):
         objective = Objective.of(x, y, module, loss, CALL)
         if len(objective) < 3:
             raise InputError(f"{CALL}: there must be at least 3 examples, but there are {len(objective)}.")

@@ -26,8 +26,8 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
-from gnomon.core.modules.pure import twin
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Interval, Result
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import finite_loss, loss_gradient, moved_parameters
@@ -99,11 +99,11 @@ def nearby_rise(
     call = "nearby_rise(module, x, y)"
     check_readable(module, call=call)
     r, count = number("radius", radius, call=call, above=0), integer("steps", steps, call=call)
-    moved = twin(module, call=call)
+    moved = copy_module(module, call=call)
     leaves = moved_parameters(moved, call)
     w = parameters_to_vector(leaves).detach().double()
     t = w.abs() if adaptive else torch.ones_like(w)
-    with untouched(moved):
+    with preserve(moved):
         objective = Objective.of(x, y, moved, loss, call)
         start, g = loss_gradient(moved, objective)
         finite_loss(start, call)
@@ -152,10 +152,10 @@ def local_entropy(
     check_readable(module, call=call)
     c, m = number("scope", scope, call=call, above=0), integer("draws", draws, call=call, least=2)
     generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    moved = twin(module, call=call)
+    moved = copy_module(module, call=call)
     leaves = moved_parameters(moved, call)
     w, values = parameters_to_vector(leaves).detach(), []
-    with untouched(moved):
+    with preserve(moved):
         objective = Objective.of(x, y, moved, loss, call)
         n = len(objective)
         here = n * finite_loss(objective.measure(moved, None)[0], call)

@@ -21,8 +21,8 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
-from gnomon.core.modules.pure import twin
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Image, Line, Plot, Result
 from gnomon.landscape.between import check_pair
 from gnomon.training.evaluate import Loss, Objective
@@ -112,14 +112,14 @@ def loss_plane(
     call = "loss_plane(module, x, y)"
     check_readable(module, call=call)
     far, n = number("reach", reach, call=call, above=0), integer("points", points, call=call, least=3) | 1
-    moved = twin(module, call=call)
+    moved = copy_module(module, call=call)
     leaves = moved_parameters(moved, call)
     w = parameters_to_vector(leaves).detach()
     (u, v), path, share = _directions(module, leaves, w, models, seed, call)
     unit = float(path.abs().max()) if len(path) > 1 else 1.0
     grid = far * torch.arange(1 - n, n, 2).double() / (n - 1) * unit
     rows = []
-    with untouched(moved):
+    with preserve(moved):
         objective = Objective.of(x, y, moved, loss, call)
         finite_loss(objective.measure(moved, SIZE)[0], call)
         for t in grid.tolist():

@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from gnomon.core.errors import InputError
-from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.preserve import random_state
 
 __all__ = ["agree", "by_backward_passes", "in_forward_mode"]
 

@@ -20,7 +20,8 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, called
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
-from gnomon.core.modules.pure import evaluating, random_state, twin
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.training import SGD, Adam, train
 from gnomon.training.evaluate import Loss, Objective
@@ -146,14 +147,14 @@ def lr_range(
     if not first < last:
         raise InputError(f"{call}: low must be below high, but they are {first:g} and {last:g}.")
     rates = [first * (last / first) ** (s / (count - 1)) for s in range(count)]  # (1)
-    model, stopped = twin(module, call=call), "finished"
+    model, stopped = copy_module(module, call=call), "finished"
     losses: list[float] = []
     rule = SGD(first) if optimizer is None else named(optimizer, module, call)
     with random_state(seed), torch.inference_mode(False), torch.enable_grad():
         objective = Objective.of(x, y, model, loss, call).indexable()
         moved = moved_parameters(model, call)
         memory = rule.memory(moved)
-        with evaluating(model, training=True):
+        with set_mode(model, "train"):
             for step, rate in enumerate(rates, 1):
                 index = torch.randperm(len(objective))[:size]
                 value = objective.value(model, *objective.at(index))
@@ -211,7 +212,7 @@ def scale_robustness(
     factors = tuple(number("scales", c, call=call, above=0) for c in scales)
     losses = []
     for c in factors:
-        scaled = twin(module, call=call)
+        scaled = copy_module(module, call=call)
         with torch.no_grad():
             for p in scaled.parameters():
                 if p.dim() > 1:

@@ -16,7 +16,8 @@ from torch import nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_weights, number
-from gnomon.core.modules.pure import evaluating, twin, undisturbed
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.batchnorm import EXAMPLES
 from gnomon.training.evaluate import Loss, Objective
@@ -70,8 +71,8 @@ def scale_invariance(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | N
     """
     call = "scale_invariance(module, x, y)"
     check_weights(module, call=call)
-    model = twin(module, call=call)
-    with undisturbed(model), evaluating(model, training=True):
+    model = copy_module(module, call=call)
+    with preserve(model, mode="train"):
         objective = Objective.of(x, y, model, loss, call)
         value = objective.value(model, *objective.of_batch(objective.data.first(EXAMPLES)))
         weights = {name: p for name, p in model.named_parameters() if p.dim() > 1 and p.requires_grad}

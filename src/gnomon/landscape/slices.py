@@ -26,8 +26,8 @@ from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.inputs.checks import as_numbers, check_readable, check_seed, integer, number
 from gnomon.core.machine.progress import shown
 from gnomon.core.metrics import binomial_interval
-from gnomon.core.modules.pure import twin
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Interval, Line, Plot, Result
 from gnomon.landscape.hessian import hessian
 from gnomon.linalg.lanczos import top_eigenpairs
@@ -185,9 +185,9 @@ def _direction(direction: Any, w: Tensor, seed: int, call: str) -> Tensor:
 
 def _losses(module: nn.Module, x: Any, y: Any, loss: Loss | None, places: Iterable[Tensor], call: str) -> list[float]:
     """The loss at each of some parameter vectors."""
-    moved = twin(module, call=call)
+    moved = copy_module(module, call=call)
     leaves, found = moved_parameters(moved, call), []
-    with untouched(moved):
+    with preserve(moved):
         objective = Objective.of(x, y, moved, loss, call)
         for w in places:
             vector_to_parameters(w, leaves)

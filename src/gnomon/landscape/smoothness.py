@@ -27,8 +27,8 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.inputs.checks import check_readable, integer, number
 from gnomon.core.machine.progress import shown
-from gnomon.core.modules.pure import twin
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.landscape.sharpness import sharpness
 from gnomon.training.evaluate import Loss, Objective
@@ -123,11 +123,11 @@ def steps_ahead(
         raise InputError(lesson(call, found, "a loss that curves up somewhere", "Pass lrs and other parameters"))
     rates = [2 / local * 10 ** (e / 4) for e in range(-5, 4)] if lrs is None else lrs
     chosen = tuple(number("lrs", lr, call=call, above=0) for lr in rates)
-    moved = twin(module, call=call)
+    moved = copy_module(module, call=call)
     leaves = moved_parameters(moved, call)
     w = parameters_to_vector(leaves).detach()
     losses, cosines, ratios = [], [], []
-    with untouched(moved):
+    with preserve(moved):
         objective = Objective.of(x, y, moved, loss, call)
         start, g = loss_gradient(moved, objective)
         for lr in chosen:
@@ -177,9 +177,9 @@ def polyak_constant(
     rate = None if lr is None else number("lr", lr, call=call, above=0)
     with called(call):
         rate = rate or 1 / max(sharpness(module, x, y, loss=loss, steps=most).value, 1e-12)
-    moved = twin(module, call=call)
+    moved = copy_module(module, call=call)
     leaves, least = moved_parameters(moved, call), float("inf")
-    with untouched(moved):
+    with preserve(moved):
         objective = Objective.of(x, y, moved, loss, call)
         for _ in shown(range(count), "steps of descent"):
             value, g = loss_gradient(moved, objective)

@@ -20,7 +20,7 @@ from gnomon.core.errors import InputError, called
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
-from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.preserve import random_state
 from gnomon.core.results import Result
 from gnomon.training import train
 from gnomon.training.evaluate import Loss

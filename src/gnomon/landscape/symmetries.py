@@ -18,10 +18,12 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke, tensor_of
 from gnomon.core.inputs.checks import check_seed, check_weights
 from gnomon.core.inputs.source import source_of_inputs
-from gnomon.core.modules.pure import evaluating, twin, undisturbed
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.matching import log_orders
 from gnomon.program.units import HiddenUnits, hidden_units, permute_units, scale_units
@@ -90,7 +92,7 @@ def parameter_symmetries(module: nn.Module, x: Any, *, seed: int = 0) -> Paramet
     call = "parameter_symmetries(module, x)"
     inputs, units = read_units(module, x, call)
     generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    ordered, scaled = twin(module, call=call), twin(module, call=call)
+    ordered, scaled = copy_module(module, call=call), copy_module(module, call=call)
     for group in units.permutations:
         permute_units(ordered, group, torch.randperm(group.size, generator=generator))
     for group in units.scalings:
@@ -116,7 +118,7 @@ def read_units(module: nn.Module, x: Any, call: str) -> tuple[Tensor, HiddenUnit
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"
         raise InputError(lesson(call, found, "one tensor of inputs", "Wrap the model in one that takes one tensor"))
-    with undisturbed(module), evaluating(module):
+    with preserve(module):
         return inputs, hidden_units(module, inputs[:1])
 
 
@@ -130,7 +132,7 @@ def rescaled_twin(module: nn.Module, units: HiddenUnits, factor: float, call: st
     >>> torch.allclose(net(x), other(x), atol=1e-5)
     True
     """
-    copy = twin(module, call=call)
+    copy = copy_module(module, call=call)
     for i, group in enumerate(units.scalings):
         steps = torch.linspace(0.5, 1, group.size, dtype=torch.float64)
         scale_units(copy, group, factor ** (steps if i % 2 == 0 else -steps))
@@ -138,5 +140,5 @@ def rescaled_twin(module: nn.Module, units: HiddenUnits, factor: float, call: st
 
 
 def _outputs(model: nn.Module, x: Tensor, call: str) -> Tensor:
-    with undisturbed(model), evaluating(model), torch.no_grad():
-        return tensor_of(invoke(model, x, call=call), call).double()
+    with preserve(model, grad=False):
+        return output_tensor(run(model, x, call=call), call).double()

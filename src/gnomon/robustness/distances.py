@@ -23,12 +23,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import table
 from gnomon.core.inputs.checks import check_seed, check_weights, integer, number
 from gnomon.core.inputs.source import source
 from gnomon.core.losses import AbstractLoss, CrossEntropy
 from gnomon.core.metrics import checked_margins
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.training.evaluate import Loss, Objective
@@ -112,12 +112,12 @@ def margin_distribution(module: nn.Module, x: Any, y: Any = None) -> MarginDistr
     call = "margin_distribution(module, x, y)"
     check_weights(module, call=call)
     data, margins, distances = source(x, y, module=module, call=call), [], []
-    with untouched(module):
+    with preserve(module):
         for batch in data.batches(SIZE):
             inputs, labels = _real(batch.x, call), batch.y
             if labels is None or labels.is_floating_point() or labels.dim() != 1:
                 raise InputError(lesson(call, "the targets are no classes", "classes 0, 1, ...", "Pass integer labels"))
-            m = checked_margins(table(module(inputs), len(inputs), call), labels, call)
+            m = checked_margins(output_rows(module(inputs), len(inputs), call), labels, call)
             (g,) = torch.autograd.grad(m.sum(), inputs)
             margins.append(m.detach())
             distances.append(m.detach() / g.flatten(1).norm(dim=1).clamp_min(1e-30))  # (1)
@@ -159,7 +159,7 @@ def noise_sensitivity(
     s, m = number("sigma", sigma, call=call, above=0), integer("draws", draws, call=call, least=2)
     generator = torch.Generator().manual_seed(check_seed(seed, call=call))
     rises, penalties, plain = torch.zeros(m, dtype=torch.float64), 0.0, 0.0
-    with untouched(module):
+    with preserve(module):
         objective = Objective.of(x, y, module, loss, call)
         if not isinstance(objective.loss, AbstractLoss):
             raise InputError(lesson(call, "the loss is a function", "a loss with a known Hessian",
@@ -167,7 +167,7 @@ def noise_sensitivity(
         n = len(objective)
         for given, target in objective.batches(SIZE):
             inputs = _real(given, call)
-            f = table(module(inputs), len(inputs), call)
+            f = output_rows(module(inputs), len(inputs), call)
             share, value = len(inputs) / n, float(objective.loss.value(f, target).detach())
             plain += share * value
             for i in range(m):

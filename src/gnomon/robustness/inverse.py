@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-import torch
 from torch import nn
 
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import source_of_inputs
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import decisions as kinds
 from gnomon.robustness.distances import _real
@@ -85,6 +84,7 @@ def invertibility(module: nn.Module, x: Any) -> Invertibility:
     Reference: [jacobsen2018revnet], [behrmann2021understanding].
     Cost: a backward pass for each output, and the singular values of each Jacobian.
 
+    >>> import torch
     >>> net = nn.Linear(3, 2, bias=False)
     >>> invertibility(net, torch.randn(4, 3)).kept
     2
@@ -102,6 +102,6 @@ def invertibility(module: nn.Module, x: Any) -> Invertibility:
     error = None
     back = getattr(module, "inverse", None)
     if callable(back):
-        with untouched(module), torch.no_grad():
+        with preserve(module, grad=False):
             error = float((back(module(inputs)) - inputs).abs().max() / inputs.abs().max().clamp(min=1e-30))  # (2)
     return Invertibility(size, kept, condition, volume, error)

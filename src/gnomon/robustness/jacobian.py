@@ -22,10 +22,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import table
 from gnomon.core.inputs.checks import check_weights, integer
 from gnomon.core.inputs.source import source_of_inputs
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Histogram, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.robustness.distances import _real
@@ -102,7 +102,7 @@ def jacobian_spectrum(module: nn.Module, x: Any, *, examples: int = 32) -> Jacob
     check_weights(module, call=call)
     most = integer("examples", examples, call=call)
     inputs = _real(source_of_inputs(x, module, call=call).first(most).x, call)
-    with untouched(module):
+    with preserve(module):
         jacobian = _jacobian(module, inputs, call)
     values = torch.linalg.svdvals(jacobian.double())
     ratios = values[:, 0] / values[:, -1].clamp_min(1e-300)
@@ -127,11 +127,11 @@ def linear_map(module: nn.Module, x: Any) -> LinearMap:
     call = "linear_map(module, x)"
     check_weights(module, call=call)
     inputs = _real(source_of_inputs(x, module, call=call).first(32).x, call)
-    with untouched(module):
+    with preserve(module):
         with torch.no_grad():
             z = inputs.flip(0)
             zero = torch.zeros_like(inputs)
-            f = [table(module(part), len(inputs), call) for part in (inputs + z, inputs, z, zero)]
+            f = [output_rows(module(part), len(inputs), call) for part in (inputs + z, inputs, z, zero)]
         bent = float((f[0] - f[1] - f[2] + f[3]).norm() / f[0].norm().clamp_min(1e-30))
         if bent > STRAIGHT:
             cure = "Pass a network of linear layers alone, or use jacobian_spectrum"
@@ -146,7 +146,7 @@ def linear_map(module: nn.Module, x: Any) -> LinearMap:
 
 def _jacobian(module: nn.Module, x: Tensor, call: str) -> Float[Tensor, "n k d"]:
     """df / dx of each example, by a backward pass for each output."""
-    f = table(module(x), len(x), call)
+    f = output_rows(module(x), len(x), call)
     rows = [torch.autograd.grad(f[:, a].sum(), x, retain_graph=True, materialize_grads=True, allow_unused=True)[0]
             for a in range(f.shape[1])]  # fmt: skip
     return torch.stack([row.flatten(1) for row in rows], 1)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.metrics import binomial_interval, decisions
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Bars, Finding, Hypothesis, Plot, Result, Value
 from gnomon.findings import decisions as kinds
 from gnomon.robustness.attacks.base import Victim, margin
@@ -168,7 +168,7 @@ def _eval(module: nn.Module, x: Tensor, call: str) -> Hypothesis:
     if not any(part.training for part in module.modules()):
         return Hypothesis(EVAL, True, "the model is in eval mode")
     part, modes = x[:PROBE], [m.training for m in module.modules()]
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         calm = Victim(module, call).scores(part)
         for one, mode in zip(module.modules(), modes, strict=True):
             one.training = mode

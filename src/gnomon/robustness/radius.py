@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import ReadError, called
-from gnomon.core.modules.pure import evaluating, undisturbed
+from gnomon.core.modules.preserve import preserve
 from gnomon.robustness.attacks.base import AbstractAttack
 from gnomon.robustness.attacks.run import examples_of, minimal_distance
 from gnomon.robustness.certificates.proofs import AbstractProof, Crown, LipschitzMargin
@@ -62,7 +62,7 @@ def robust_radius(
         broken = minimal_distance(module, data, norm=norm, bounds=bounds, method=method, seed=seed)
         x, y = examples_of(module, data, call)
         below, names = torch.zeros_like(broken.above), []
-        with undisturbed(module), evaluating(module):
+        with preserve(module):
             for proof in proofs:
                 try:
                     ends = (float(bounds[0]), float(bounds[1]))

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import integer, number
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["SupDistance", "sup_distance"]
@@ -96,8 +96,8 @@ def sup_distance(
 def _values(f: Callable[[Tensor], Any], x: Tensor, call: str) -> Tensor:
     if isinstance(f, nn.Module):
         kind = next((p.dtype for p in f.parameters() if p.is_floating_point()), x.dtype)
-        with untouched(f), torch.no_grad():
-            out = invoke(f, x.to(kind), call=call)
+        with preserve(f, grad=False):
+            out = run(f, x.to(kind), call=call)
     else:
         out = f(x)
     if not isinstance(out, Tensor) or len(out) != len(x):

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_module
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import structured as kinds
@@ -105,11 +105,11 @@ def attention_maps(module: nn.Module, x: Any) -> AttentionMaps:
         raise InputError(lesson(call, what, "attention made by torch.nn", "Pass a network that has one"))
     x = some(x, module, call=call)
     seen: dict[str, tuple[Tensor, Tensor]] = {}
-    with untouched(module):
+    with preserve(module):
         hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]
         try:
             with torch.enable_grad():  # without gradients torch takes a shortcut past the attention module
-                invoke(module, x, call=call)
+                run(module, x, call=call)
         finally:
             for hook in hooks:
                 hook.remove()

@@ -15,10 +15,11 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke, tensor_of
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.inputs.source import source_of_inputs
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import structured as kinds
 
@@ -86,15 +87,15 @@ def bits_per_character(module: nn.Module, text: Any) -> BitsPerCharacter:
     call = "bits_per_character(module, text)"
     check_module(module, call=call)
     total, n, seen = 0.0, 0, []
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         for batch in source_of_inputs(text, module, call=call).batches():
             x = batch.x
             if not isinstance(x, Tensor) or x.dim() != 2 or x.is_floating_point() or x.shape[1] < 2:
                 found = f"the text is {tuple(x.shape)} of {x.dtype}" if isinstance(x, Tensor) else f"it is a {type(x)}"
                 cure = "Pass token numbers, a single text as one row: text[None]"
                 raise InputError(lesson(call, found, "whole numbers (n, times), times >= 2", cure))
-            out = invoke(module, x, call=call)
-            out = tensor_of(out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out), call)
+            out = run(module, x, call=call)
+            out = output_tensor(out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out), call)
             if out.dim() != 3 or out.shape[:2] != x.shape or int(x.max()) >= out.shape[2]:
                 found = f"the output has shape {tuple(out.shape)}"
                 raise InputError(

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_module
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Value
 from gnomon.findings import structured as kinds
 from gnomon.sequences.batch import some
@@ -104,7 +104,7 @@ def causality(module: nn.Module, x: Any, *, shift: int = 0) -> Causality:
         raise InputError(
             lesson(call, "x is not a batch of sequences", "(n, times, ...) with n >= 2", "Pass at least two")
         )
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         first = _outputs(module, x, call)
         size = float(first.abs().max()) or 1.0
         other, columns = x.roll(1, 0), []
@@ -136,7 +136,7 @@ def predicts_next(x: Any, y: Tensor) -> bool:
 
 
 def _outputs(module: nn.Module, x: Tensor, call: str) -> Tensor:
-    out = invoke(module, x, call=call)
+    out = run(module, x, call=call)
     out = out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out)
     if not isinstance(out, Tensor) or out.dim() < 2 or out.shape[1] != x.shape[1]:
         found = f"the output has shape {tuple(out.shape) if isinstance(out, Tensor) else type(out).__name__}"

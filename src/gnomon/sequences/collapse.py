@@ -13,10 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.inputs.source import source_of_inputs
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.findings import structured as kinds
 
@@ -93,14 +93,14 @@ def rank_collapse(module: nn.Module, x: Any) -> RankCollapse:
     seen: list[tuple[str, Tensor]] = []
     depth = [0]
     inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         hooks: list[Any] = []
         try:
             for name, m in module.named_modules():
                 if name and not isinstance(m, nn.ModuleList | nn.Sequential | nn.TransformerEncoder):
                     hooks.append(m.register_forward_pre_hook(_enter(depth), with_kwargs=True))
                     hooks.append(m.register_forward_hook(_leave(name, depth, seen), with_kwargs=True))
-            invoke(module, inputs, call=call)
+            run(module, inputs, call=call)
         finally:
             for hook in hooks:
                 hook.remove()

@@ -20,9 +20,9 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_module, integer
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.sequences.batch import some
 
@@ -127,9 +127,9 @@ def _counted(module: nn.Module, x: Tensor) -> tuple[int, int]:
         return t
 
     counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.mkldnn_rnn_layer: _fused})
-    with untouched(module), torch.enable_grad(), sdpa_kernel(SDPBackend.MATH), counter:  # fused ones are not counted
+    with preserve(module), sdpa_kernel(SDPBackend.MATH), counter:  # fused ones are not counted
         with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
-            made = invoke(module, x, call=CALL)
+            made = run(module, x, call=CALL)
     del made
     return counter.get_total_flops(), sum(seen.values())
 

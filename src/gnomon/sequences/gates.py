@@ -14,10 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_module, integer
 from gnomon.core.inputs.source import source_of_inputs
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import structured as kinds
 
@@ -105,10 +105,10 @@ def gate_statistics(module: nn.Module, x: Any, *, lag: int | None = None) -> Gat
         raise InputError(lesson(call, what, "gated layers of torch.nn", "Pass a network that has one, or use memory()"))
     seen: dict[str, Tensor] = {}
     inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         hooks = [m.register_forward_pre_hook(_watch(name, seen, call)) for name, m in found]
         try:
-            invoke(module, inputs, call=call)
+            run(module, inputs, call=call)
         finally:
             for hook in hooks:
                 hook.remove()

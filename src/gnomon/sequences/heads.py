@@ -8,14 +8,13 @@ A head is switched off by setting its columns of the output map to zero.
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_module
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import structured as kinds
 from gnomon.sequences.batch import some
@@ -69,6 +68,7 @@ def head_ablation(module: nn.Module, x: Any) -> HeadAblation:
     Reference: [michel2019sixteen].
     Cost: a forward pass for each head; the module is not changed.
 
+    >>> import torch
     >>> layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
     >>> _ = layer.self_attn.out_proj.weight.data[:, 4:].zero_()          # the second head
     >>> head_ablation(layer, torch.randn(3, 5, 8)).dead
@@ -82,8 +82,8 @@ def head_ablation(module: nn.Module, x: Any) -> HeadAblation:
         raise InputError(lesson(call, what, "attention made by torch.nn", "Pass a network that has one"))
     x = some(x, module, call=call)
     effects: dict[str, tuple[float, ...]] = {}
-    with untouched(module), torch.no_grad():
-        whole = _outputs(invoke(module, x, call=call), call)
+    with preserve(module, grad=False):
+        whole = _outputs(run(module, x, call=call), call)
         size = float((whole - whole.mean(0)).norm()) or 1.0
         for name, m in found:
             row = []

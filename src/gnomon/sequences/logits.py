@@ -15,10 +15,10 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.inputs.source import source_of_inputs
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Finding, Plot, Reference, Result, Value
 from gnomon.findings import structured as kinds
 
@@ -100,11 +100,11 @@ def logit_scale(module: nn.Module, x: Any) -> LogitScale:
         raise InputError(lesson(call, what, "attention made by torch.nn", "Pass a network that has one"))
     inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
     seen: dict[str, tuple[Tensor, Tensor]] = {}
-    with untouched(module):
+    with preserve(module):
         hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]
         try:
             with torch.enable_grad():  # without gradients torch takes a shortcut past the attention module
-                invoke(module, inputs, call=call)
+                run(module, inputs, call=call)
         finally:
             for hook in hooks:
                 hook.remove()

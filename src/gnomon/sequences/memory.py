@@ -15,10 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_module, integer
-from gnomon.core.modules.pure import random_state
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
 from gnomon.findings import structured as kinds
 from gnomon.sequences.batch import some
@@ -114,9 +113,9 @@ def memory(module: nn.Module, x: Any, *, lag: int | None = None) -> Memory:
             f"x is {'a tensor ' + str(tuple(x.shape)) + ' of ' + str(x.dtype) if isinstance(x, Tensor) else type(x)}"
         )
         raise InputError(lesson(call, found, "real sequences (n, times, features)", "Pass embeddings for tokens"))
-    with untouched(module), random_state(0), torch.enable_grad():
+    with preserve(module, seed=0):
         seen = x.detach().clone().requires_grad_()
-        out = invoke(module, seen, call=call)
+        out = run(module, seen, call=call)
         out = out[0] if isinstance(out, tuple | list) else out
         if out.dim() > 2 and out.shape[1] == x.shape[1]:
             out = out[:, -1]

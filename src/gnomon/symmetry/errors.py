@@ -28,10 +28,11 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke, tensors
+from gnomon.core.inputs.arguments import tensors
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import whole_inputs
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
 from gnomon.core.results.record import Record
 from gnomon.symmetry.action import Action
@@ -164,11 +165,11 @@ def features_of(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
 
         return keep
 
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         leaves = [(n, p) for n, p in module.named_modules() if n and not any(True for _ in p.children())]
         handles = [part.register_forward_hook(hook(name)) for name, part in leaves]
         try:
-            out = invoke(module, x, call=CALL)
+            out = run(module, x, call=CALL)
         finally:
             for handle in handles:
                 handle.remove()

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_readable, number
 from gnomon.core.inputs.source import whole_inputs
-from gnomon.core.modules.pure import twin
+from gnomon.core.modules.copies import copy_module
 from gnomon.core.results import Interval
 from gnomon.symmetry.action import Action
 from gnomon.symmetry.errors import LayerError, features_of, interval_of
@@ -73,7 +73,7 @@ def lie_derivatives(module: nn.Module, x: Any, action: Action, *, step: float = 
     if flow is None:
         cure = "Use rotations(), translations(), scalings() or action(..., flow=...)"
         raise InputError(lesson(call, f"'{action.name}' has no flow", "a continuous group", cure))
-    double = twin(module, call=call).double().eval()
+    double = copy_module(module, call=call).double().eval()
     given = whole_inputs(x, double, call=call)
     if not isinstance(given, Tensor):
         raise InputError(lesson(call, "x is not one tensor", "one tensor of inputs", "Pass a module of one input"))

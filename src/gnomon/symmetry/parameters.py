@@ -28,7 +28,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_module
-from gnomon.core.modules.pure import twin
+from gnomon.core.modules.copies import copy_module
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = ["Matched", "balance", "matched", "orbit_leak", "permuted", "rescaled"]
@@ -47,7 +47,7 @@ def permuted(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 0) ->
     >>> torch.allclose(net(torch.ones(1, 2)), permuted(net, torch.tensor([2, 0, 1]))(torch.ones(1, 2)))
     True
     """
-    copy = twin(module, call="permuted(module, order)")
+    copy = copy_module(module, call="permuted(module, order)")
     first, second = _pair(copy, layer, "permuted(module, order)")
     with torch.no_grad():
         first.weight.copy_(first.weight[order])
@@ -70,7 +70,7 @@ def rescaled(module: nn.Sequential, factors: Float[Tensor, " m"], layer: int = 0
     (True, True)
     """
     call = "rescaled(module, factors)"
-    copy = twin(module, call=call)
+    copy = copy_module(module, call=call)
     first, second = _pair(copy, layer, call)
     if not bool((factors > 0).all()):
         raise InputError(lesson(call, "a factor is not positive", "factors above 0", "Pass positive factors"))
@@ -172,7 +172,7 @@ def matched(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20, se
 
     call = "matched(first, second)"
     a = _linear(first, call)
-    copy = cast(nn.Sequential, twin(second, call=call))
+    copy = cast(nn.Sequential, copy_module(second, call=call))
     b = _linear(copy, call)
     if [p.weight.shape for p in a] != [p.weight.shape for p in b]:
         raise InputError(lesson(call, "the layers differ in size", "two networks of one shape", "Pass such networks"))

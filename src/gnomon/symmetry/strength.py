@@ -25,8 +25,8 @@ from gnomon.core.inputs.checks import check_module, check_readable, integer
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import binomial_interval
+from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import outputs
-from gnomon.core.modules.pure import twin
 from gnomon.core.results import Axis, Band, Interval, Line, Plot, Result
 
 __all__ = ["StrengthCurve", "accuracy_by_strength", "commutator_norm"]
@@ -115,7 +115,7 @@ def commutator_norm(
     call = "commutator_norm(layer, operator, shape)"
     check_module(layer, call=call)
     steps = integer("steps", steps, call=call)
-    double = twin(layer, call=call).double().eval().requires_grad_(False)
+    double = copy_module(layer, call=call).double().eval().requires_grad_(False)
     zero = torch.zeros(1, *shape, dtype=torch.float64)
     base, moved_base = double(zero), operator(double(zero))
 

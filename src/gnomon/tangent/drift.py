@@ -24,7 +24,7 @@ from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import whole_inputs
 from gnomon.core.metrics import relative_change
-from gnomon.core.modules.layers import activations
+from gnomon.core.modules.capture import activations
 from gnomon.core.results import Axis, Bars, Line, Plot, Result
 from gnomon.tangent.empirical import ntk
 

@@ -23,7 +23,8 @@ from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.inputs.arguments import Inputs, count, with_channels_last
 from gnomon.core.inputs.checks import check_kind, check_readable, integer
 from gnomon.core.inputs.source import whole_inputs
-from gnomon.core.modules.pure import Pure, undisturbed
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.pure import Pure
 from gnomon.tangent.block import ChangedGraph
 from gnomon.tangent.checks import check_eval_mode, check_outputs, check_stable_buffers
 from gnomon.tangent.plan import NTKPlan, as_one_layer, make_plan, without_terms
@@ -123,7 +124,7 @@ def _shares(
     memory = None if memory is None else integer("memory", memory, call=call)
     if progress is not None:
         check_kind("progress", progress, Callable, call=call, cure="Pass a function of (done, total)")
-    with undisturbed(module):
+    with preserve(module, mode=None):
         f = Pure.of(module, parameters, call=call)
         first = whole_inputs(x1, module, call=call)
         second = None if x2 is None or x2 is x1 else whole_inputs(x2, module, call=call)

@@ -33,7 +33,8 @@ from gnomon.core.inputs.arguments import Inputs, count
 from gnomon.core.inputs.checks import check_kind, check_readable, check_seed, integer, number
 from gnomon.core.inputs.classes import numbers
 from gnomon.core.inputs.source import source
-from gnomon.core.modules.pure import Pure, check_finite, plain_kernels, undisturbed
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.pure import Pure, check_finite
 from gnomon.core.results import Axis, Bars, Plot, Reference, Result
 from gnomon.tangent.checks import check_eval_mode, check_stable_buffers
 from gnomon.tangent.directional import Parameters, slope
@@ -113,7 +114,7 @@ def kappa(
     seed = check_seed(seed, call=CALL)
     risk = _half_square if loss is None else loss
     check_kind("loss", risk, Callable, call=CALL, cure="Pass a function of (outputs, targets)")
-    with undisturbed(module), plain_kernels(module):
+    with preserve(module, mode=None, all_derivatives=True):
         pure = Pure.of(module, call=CALL)
         inputs, labels = source(x, y, module=module, call=CALL).pair()
         check_eval_mode(module, call=CALL)

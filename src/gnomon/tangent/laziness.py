@@ -21,11 +21,13 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, called, lesson
-from gnomon.core.inputs.arguments import Inputs, invoke, tensor_of
+from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import whole_inputs
 from gnomon.core.metrics import relative_change
-from gnomon.core.modules.pure import twin
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Plot, Reference, Result
 from gnomon.linalg.alignment import rotation
 from gnomon.tangent.empirical import ntk
@@ -108,12 +110,12 @@ def laziness(
 def _checkpoint(checkpoint: nn.Module | Mapping[str, Tensor], module: nn.Module | None) -> nn.Module:
     if not isinstance(checkpoint, Mapping):
         check_readable(checkpoint, call=CALL)
-        return twin(checkpoint, call=CALL)
+        return copy_module(checkpoint, call=CALL)
     if module is None:
         cure = "Pass module=, a network of that architecture"
         raise InputError(lesson(CALL, "a state dict alone", "a network to load it in", cure))
     check_readable(module, call=CALL)
-    loaded = twin(module, call=CALL)
+    loaded = copy_module(module, call=CALL)
     try:
         loaded.load_state_dict(checkpoint)
     except RuntimeError as error:
@@ -138,5 +140,5 @@ def _activations(module: nn.Module, x: Inputs) -> dict[str, Tensor]:
     for name, part in module.named_modules():
         if not any(True for _ in part.children()):
             part.register_forward_hook(keep(name))  # on a copy of the user's module
-    activations[""] = tensor_of(invoke(module, x, call=CALL), CALL)
+    activations[""] = output_tensor(run(module, x, call=CALL), CALL)
     return activations

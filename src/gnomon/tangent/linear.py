@@ -16,9 +16,12 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, jvp
 
-from gnomon.core.inputs.arguments import blamed, suited, tensor_of
+from gnomon.core.inputs.arguments import to_module
 from gnomon.core.inputs.checks import as_numbers, check_readable, integer, is_array, number
-from gnomon.core.modules.pure import plain_kernels, twin
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.kernels import plain_kernels
+from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.run import wrap_user_errors
 from gnomon.tangent.checks import check_batch_norms
 from gnomon.tangent.directional import slope
 
@@ -33,7 +36,7 @@ class Taylor(nn.Module):
 
     def __init__(self, module: nn.Module, order: int):
         super().__init__()
-        self.module, self.order = twin(module, call="linearize(module)"), order
+        self.module, self.order = copy_module(module, call="linearize(module)"), order
         self._names = [name for name, _ in self.module.named_parameters()]
         for i, p in enumerate(self.module.parameters()):
             self.register_buffer(f"origin{i}", p.detach().clone())
@@ -49,9 +52,9 @@ class Taylor(nn.Module):
 
         def f(w: dict[str, Tensor]) -> Tensor:
             buffers = {name: b.clone() for name, b in self.module.named_buffers()}
-            return tensor_of(functional_call(self.module, {**w, **buffers}, args, kwargs), call)
+            return output_tensor(functional_call(self.module, {**w, **buffers}, args, kwargs), call)
 
-        with plain_kernels(self.module), blamed(self.module, (args, kwargs), call=call):
+        with plain_kernels(self.module), wrap_user_errors(self.module, (args, kwargs), call=call):
             terms = _derivatives(f, origin, direction, self.order)
         return sum((term / factorial(j) for j, term in enumerate(terms) if j), terms[0])  # (1)
 
@@ -61,14 +64,14 @@ class Rescaled(nn.Module):
 
     def __init__(self, module: nn.Module, alpha: float):
         super().__init__()
-        self.module, self.alpha = twin(module, call="rescale(module, alpha)"), alpha
-        self.origin = twin(module, call="rescale(module, alpha)").requires_grad_(False)
+        self.module, self.alpha = copy_module(module, call="rescale(module, alpha)"), alpha
+        self.origin = copy_module(module, call="rescale(module, alpha)").requires_grad_(False)
 
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """alpha (f(w, x) - f(w0, x))."""
         call = "rescale(module, alpha)(x)"
         args, kwargs = _suited(args, kwargs, self.module, call)
-        with blamed(self.module, (args, kwargs), call=call):
+        with wrap_user_errors(self.module, (args, kwargs), call=call):
             with torch.no_grad():
                 start = self.origin(*args, **kwargs)
             return self.alpha * (self.module(*args, **kwargs) - start)  # (3)
@@ -161,5 +164,5 @@ def _suited(
         sparse = isinstance(a, Tensor) and a.layout not in (torch.strided, torch.jagged)
         return as_numbers(a, "x", call=call) if is_array(a) and not sparse else a
 
-    arguments = cast(tuple[Any, ...], suited(tuple(converted(a) for a in (*args, *kwargs.values())), module))
+    arguments = cast(tuple[Any, ...], to_module(tuple(converted(a) for a in (*args, *kwargs.values())), module))
     return arguments[: len(args)], dict(zip(kwargs, arguments[len(args) :], strict=True))

@@ -23,12 +23,11 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import tensor_of
 from gnomon.core.inputs.checks import check_readable, number
 from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import outputs
-from gnomon.core.modules.pure import twin
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 from gnomon.tangent.linear import linearize
 from gnomon.training.evaluate import Loss, Objective
@@ -135,15 +134,15 @@ def step_linearity(module: nn.Module, x: Any, y: Any = None, *, lr: float, loss:
     call = "step_linearity(module, x, y)"
     check_readable(module, call=call)
     rate = number("lr", lr, call=call, above=0)
-    with untouched(module):
+    with preserve(module):
         objective = Objective.of(x, y, module, loss, call)
         gradient = loss_gradient(module, objective)[1]
         inputs = objective.data.whole().x
-    stepped, tangent = twin(module, call=call), linearize(module)
+    stepped, tangent = copy_module(module, call=call), linearize(module)
     for copied in (stepped, tangent.module):
         leaves = [p for p in copied.parameters() if p.requires_grad]
         vector_to_parameters((parameters_to_vector(leaves).double() - rate * gradient).to(leaves[0].dtype), leaves)
-    before, after, line = (tensor_of(outputs(m, inputs, call=call), call).double() for m in (module, stepped, tangent))
+    before, after, line = (outputs(m, inputs, call=call).double() for m in (module, stepped, tangent))
     predicted, observed = line - before, after - before  # (2)
     error = float((predicted - observed).norm() / observed.norm().clamp_min(1e-300))
     return StepLinearity(predicted, observed, error)

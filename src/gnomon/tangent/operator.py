@@ -23,7 +23,8 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import whole_inputs
-from gnomon.core.modules.pure import Pure, check_finite, plain_kernels, undisturbed
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.pure import Pure, check_finite
 from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.trace import TraceEstimate, hutch_plus_plus
@@ -38,7 +39,7 @@ class TangentOperator(AbstractOperator):
     """J J^T on the n k outputs (example by example), or J^T J on the p parameters (in the order of their names)."""
 
     def __init__(self, module: nn.Module, x: Any, *, side: str, parameters: str | Sequence[str] | None):
-        with undisturbed(module), plain_kernels(module):
+        with preserve(module, mode=None, all_derivatives=True):
             f = Pure.of(module, parameters, call=CALL)
             inputs = whole_inputs(x, module, call=CALL)
             check_eval_mode(module, call=CALL)

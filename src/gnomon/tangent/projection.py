@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import tensor_of
+from gnomon.core.modules.outputs import output_tensor
 
 __all__ = ["random_combination", "same_combination"]
 
@@ -59,5 +59,5 @@ class _Combined(nn.Module):
 
     def forward(self, *args: Any, **named: Any) -> Tensor:
         """One output for each example."""
-        f = tensor_of(self.module(*args, **named), "ntk(module, x)")
+        f = output_tensor(self.module(*args, **named), "ntk(module, x)")
         return f.flatten(1) @ self.signs  # (1)

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import integer, number
-from gnomon.core.modules.pure import evaluating
+from gnomon.core.modules.preserve import set_mode
 from gnomon.core.results.record import Record
 from gnomon.training.evaluate import Objective
 
@@ -76,7 +76,7 @@ class Adversary(Record):
         eps = self.eps * min(1.0, at / self.ramp) if self.ramp else self.eps
         x = self._checked(x)
         d = torch.zeros_like(x)
-        with evaluating(model), torch.enable_grad():
+        with set_mode(model, "eval"), torch.enable_grad():
             for _ in range(self.steps):
                 leaf = (x + d).detach().requires_grad_()
                 (g,) = torch.autograd.grad(objective.value(model, leaf, y), leaf)

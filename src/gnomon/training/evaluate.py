@@ -22,13 +22,15 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import Inputs, blamed, invoke, table, tensor_of
+from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers
 from gnomon.core.inputs.source import AbstractSource, Batch, Pair, Stream, source
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Squared
 from gnomon.core.metrics import accuracy
-from gnomon.core.modules.pure import evaluating
+from gnomon.core.modules.outputs import output_rows, output_tensor
+from gnomon.core.modules.preserve import set_mode
+from gnomon.core.modules.run import run, wrap_user_errors
 from gnomon.core.results.record import Record
 
 __all__ = ["Loss", "Objective", "by_targets"]
@@ -113,20 +115,20 @@ class Objective(Record):
 
     def value(self, module: nn.Module, x: Inputs, y: Tensor) -> Tensor:
         """The mean loss on some examples, with its graph."""
-        return self.loss_of(invoke(module, x, call=self.call), y)
+        return self.loss_of(run(module, x, call=self.call), y)
 
     def loss_of(self, outputs: Any, y: Tensor) -> Tensor:
         """The mean loss of what a module returned for examples with these targets."""
         if isinstance(self.loss, AbstractLoss):
-            return self.loss.value(table(outputs, len(y), self.call), y)
-        return self._users_loss(tensor_of(outputs, self.call), y)
+            return self.loss.value(output_rows(outputs, len(y), self.call), y)
+        return self._users_loss(output_tensor(outputs, self.call), y)
 
     def measure(self, module: nn.Module, size: int | None) -> tuple[float, float | None, Tensor]:
         """Mean loss, accuracy where the targets are classes, and outputs, in eval mode and without gradients."""
         outputs, targets = [], []
-        with evaluating(module), torch.no_grad():
+        with set_mode(module, "eval"), torch.no_grad():
             for x, y in self.batches(None if size is None else max(LEAST, size)):
-                outputs.append(tensor_of(invoke(module, x, call=self.call), self.call))
+                outputs.append(output_tensor(run(module, x, call=self.call), self.call))
                 targets.append(y)
             f, y = torch.cat(outputs), torch.cat(targets)
             if isinstance(self.loss, AbstractLoss):
@@ -136,7 +138,7 @@ class Objective(Record):
             return float(self._users_loss(f, y)), accuracy(f, y) if classes else None, f
 
     def _users_loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        with blamed(None, (outputs, y), call=self.call, what="the loss"):
+        with wrap_user_errors(None, (outputs, y), call=self.call, what="the loss"):
             value = self.loss(outputs, y)  # type: ignore[operator]
         if not isinstance(value, Tensor) or value.numel() != 1:
             what = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else f"type {type(value).__name__}"
@@ -165,8 +167,8 @@ def _conversion(one: Inputs, module: nn.Module, loss: Loss, call: str) -> Callab
 
     if not isinstance(loss, AbstractLoss):
         return moved
-    with evaluating(module), torch.no_grad():
-        outputs = table(invoke(module, one, call=call), 1, call).shape[1]
+    with set_mode(module, "eval"), torch.no_grad():
+        outputs = output_rows(run(module, one, call=call), 1, call).shape[1]
 
     def converted(y: Tensor) -> Tensor:
         targets = loss.targets(moved(y), call, outputs=outputs).to(like.device).reshape(len(y), -1)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import NotFiniteError, lesson
-from gnomon.core.modules.pure import evaluating, undisturbed
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Curves
 from gnomon.training.evaluate import Objective
 from gnomon.training.optimizers import AbstractOptimizer
@@ -49,7 +49,7 @@ class Log:
                 what = "the loss is not finite before the first step"
                 raise NotFiniteError(lesson(self.objective.call, what, "a finite loss", cure))
             return False
-        with undisturbed(self.model), evaluating(self.model):
+        with preserve(self.model):
             row["watched"] = {name: watcher(step, self.model, loss) for name, watcher in self.watch.items()}
         self.state[:] = [t.detach().clone() for t in _tensors(self.model)]
         self.rows.append(row)

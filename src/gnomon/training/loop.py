@@ -19,7 +19,8 @@ from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.machine.clock import Clock
-from gnomon.core.modules.pure import evaluating, random_state, twin
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.training.adversary import Adversary
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.log import Log, Watcher
@@ -99,7 +100,7 @@ def train(
     start = clock()
     plan = TrainingPlan.of(steps, batch, record, seed, deadline(clock, start, seconds))
     with torch.inference_mode(False), torch.enable_grad(), random_state(plan.seed):
-        model = module if in_place else twin(module, call=CALL)
+        model = module if in_place else copy_module(module, call=CALL)
         whole = Objective.of(x, y, model, loss, CALL)
         objective = whole.indexable() if plan.drawn else whole
         test = None if x_test is None else Objective.of(x_test, y_test, model, objective.loss, CALL)
@@ -107,7 +108,7 @@ def train(
         tested = None if test is None else test.sample(plan.records.examples, plan.seed)
         log = Log(model, shown, tested, plan.batch, watch or {}, outputs, [], [])
         recorder = Recorder(log, plan, start, seconds, clock)
-        with evaluating(model, training=mode == "train"):
+        with set_mode(model, "train" if mode == "train" else "eval"):
             seen, stopped = _take_steps(model, objective, rule, plan, recorder, progress, adversary)
     return log.run(rule, stopped, clock() - start, seen / len(objective))
 

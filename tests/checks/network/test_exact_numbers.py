@@ -11,13 +11,13 @@ from torch import nn
 from gnomon.checks import explosion, gradient_check
 from gnomon.checks.network import reach as reach_module
 from gnomon.checks.network.applied import _cancels, _flattens, applied, asks_for_targets
+from gnomon.checks.network.batch_statistics import with_batch_statistics
 from gnomon.checks.network.broadcast import broadcast_findings
 from gnomon.checks.network.chance import chance_findings, difference
 from gnomon.checks.network.head import head_findings
 from gnomon.checks.network.ignored import ignored_findings
 from gnomon.checks.network.modes import mode_findings
 from gnomon.checks.network.normalization import batch_size_findings, normalization_findings
-from gnomon.checks.network.settled import settled
 from gnomon.checks.run.decay import decay_findings, decay_of
 from gnomon.checks.run.outcome import AccuracyOutcome, outcome_findings, overfit_cure
 from gnomon.checks.run.outcome_numbers import number_outcome_findings
@@ -414,10 +414,10 @@ def test_batches_of_batch_norm_are_judged_on_one_side_of_each_threshold_only(bat
 def test_settled_norms_have_the_statistics_of_the_examples():
     net = nn.Sequential(nn.BatchNorm1d(3)).double()
     x = 2 + 3 * torch.randn(4, 3, generator=torch.Generator().manual_seed(0)).double()
-    made = settled(net, x, call="settled(module, x)")
+    made = with_batch_statistics(net, x, call="signal(module, x)")
     torch.testing.assert_close(made[0].running_mean, x.mean(0))
     torch.testing.assert_close(made[0].running_var, x.var(0))
-    assert settled(net, x[:3], call="settled(module, x)") is net
+    assert with_batch_statistics(net, x[:3], call="signal(module, x)") is net
 
 
 class Reads(nn.Module):

@@ -8,6 +8,7 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
 from gnomon.checks.network.applied import applied, asks_for_targets
+from gnomon.checks.network.batch_statistics import with_batch_statistics
 from gnomon.checks.network.chance import chance_findings
 from gnomon.checks.network.given import first_given
 from gnomon.checks.network.head import first_of, head_findings
@@ -15,7 +16,6 @@ from gnomon.checks.network.ignored import ignored_findings
 from gnomon.checks.network.modes import mode_findings
 from gnomon.checks.network.reach import reach_findings
 from gnomon.checks.network.registered import registered_findings
-from gnomon.checks.network.settled import settled
 from gnomon.checks.run.outcome import AccuracyOutcome, outcome_findings
 from gnomon.checks.run.outcome_numbers import number_outcome_findings
 
@@ -216,7 +216,7 @@ def test_batch_norm_before_its_first_batch_hides_no_input():
     for part in net[:-1:3]:
         nn.init.normal_(part.weight, std=0.05)
     assert kinds(ignored_findings(net, x)) == ["vanishing-activations"]  # in eval mode, as it stands
-    ready = settled(net, x, call="settled(module, x)")
+    ready = with_batch_statistics(net, x, call="signal(module, x)")
     assert ignored_findings(ready, x) == () and not ready.training and int(net[1].num_batches_tracked) == 0
     cut = nn.Sequential(nn.Threshold(1e9, 0.0), *net).eval()  # what is cut off stays so
-    assert kinds(ignored_findings(settled(cut, x, call="settled(module, x)"), x)) == ["inputs-ignored"]
+    assert kinds(ignored_findings(with_batch_statistics(cut, x, call="signal(module, x)"), x)) == ["inputs-ignored"]

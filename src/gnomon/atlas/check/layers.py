@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from gnomon.atlas.check.trial import CALL, Trial
 from gnomon.checks import signal
+from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import outputs
-from gnomon.core.modules.pure import evaluating, twin
+from gnomon.core.modules.preserve import set_mode
 from gnomon.core.results import Value
 from gnomon.lab import Judgment, Verdict
 from gnomon.robustness import operator_norm
@@ -67,12 +68,12 @@ def scale(trial: Trial) -> Judgment:
     >>> scale(trial(net, (x, x[:, 0]), steps=1)).verdict.name
     'HOLDS'
     """
-    model = twin(trial.before, call=CALL)
+    model = copy_module(trial.before, call=CALL)
     names = [name for name, layer, after in _neighbors(model) if isinstance(after, NORMALIZED)]
     if not names:
         return Judgment(Verdict.INCONCLUSIVE, "No layer with weights is followed directly by a normalization.")
     few = trial.few
-    with evaluating(model, training=True):
+    with set_mode(model, "train"):
         f = model(few.x) if isinstance(few.x, Tensor) else outputs(model, few.x, call=CALL)
         loss = trial.task.loss(f, trial.task.loss_targets(few.y)) if callable(trial.task.loss) else f.square().mean()
         modules = dict(model.named_modules())
@@ -103,7 +104,7 @@ def permutation(trial: Trial) -> Judgment:
     x = trial.few.x
     base, worst, pairs = outputs(trial.before, x, call=CALL).double(), 0.0, 0
     for first, second in _stacked(trial.before):
-        model = twin(trial.before, call=CALL)
+        model = copy_module(trial.before, call=CALL)
         modules = dict(model.named_modules())
         one, two = modules[first], modules[second]
         order = torch.arange(one.weight.shape[0]).flip(0).to(one.weight.device)
@@ -141,7 +142,7 @@ def lipschitz(trial: Trial) -> Judgment:
     if len(x) < 2:
         return Judgment(Verdict.INCONCLUSIVE, "One example has no distance to another. Pass more of them.")
     bound, state = 1.0, x
-    with torch.no_grad(), evaluating(model):
+    with torch.no_grad(), set_mode(model, "eval"):
         for layer in model.children():
             if isinstance(layer, nn.Linear | nn.Conv1d | nn.Conv2d):
                 bound *= operator_norm(layer, state.shape[1:])

@@ -36,7 +36,7 @@ from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.modules.outputs import outputs
-from gnomon.core.modules.pure import evaluating, random_state, undisturbed
+from gnomon.core.modules.preserve import preserve, set_mode
 from gnomon.core.results import Definition, Hypothesis, Value
 
 __all__ = ["certify"]
@@ -114,7 +114,7 @@ def certify(
     pace = start.pace if lr is None else number("lr", lr, call=CALL, above=0)
     whole = _classified(data, module)
     _check_outputs(module, whole)
-    with undisturbed(module), random_state(seed):
+    with preserve(module, mode=None, seed=seed):
         order = torch.randperm(len(whole), generator=torch.Generator().manual_seed(seed))
         used = start.used(len(whole))
         if len(whole) - used < LEAST:
@@ -124,7 +124,7 @@ def certify(
         center = start.center(module, whole[:used], seed=seed).eval()
         counted = whole[used:]
         law = GaussianWeights.around(center, deviation=start.deviation)
-        with evaluating(law.module):
+        with set_mode(law.module, "eval"):
             law = _fit(law, whole, len(counted), delta, epochs, pace, batch, seed, progress)
             return _stated(law, counted, test, start, delta, draws, seed)
 

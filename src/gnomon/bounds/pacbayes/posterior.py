@@ -21,8 +21,10 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import Inputs, count, spread, table, take
-from gnomon.core.modules.pure import twin
+from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.run import call_with_inputs
 
 __all__ = ["GaussianWeights", "gaussian_kl"]
 
@@ -76,7 +78,7 @@ class GaussianWeights:
         if not means:
             cure = "Pass a module with nn.Linear or nn.Conv layers whose weights are plain parameters"
             raise InputError(lesson(CALL, "no layer is Linear or Conv", "weights to draw", cure))
-        return cls(twin(module, call=CALL), means, stds, means, scales)
+        return cls(copy_module(module, call=CALL), means, stds, means, scales)
 
     @property
     def parameters(self) -> int:
@@ -104,8 +106,8 @@ class GaussianWeights:
 
     def outputs(self, x: Inputs, weights: dict[str, Tensor]) -> Tensor:
         """Outputs (n, k) of the module with these weights."""
-        made = spread(lambda *a, **k: functional_call(self.module, weights, a, k), x)
-        return table(made, count(x), CALL)
+        made = call_with_inputs(lambda *a, **k: functional_call(self.module, weights, a, k), x)
+        return output_rows(made, count(x), CALL)
 
     def log_ratio(self, weights: dict[str, Tensor]) -> float:
         """ln dQ/dP at some weights; its mean over Q is the divergence."""
@@ -120,7 +122,7 @@ class GaussianWeights:
 
     def draw(self, *, seed: int = 0) -> nn.Module:
         """A network with weights drawn from Q."""
-        drawn = twin(self.module, call=CALL).eval()
+        drawn = copy_module(self.module, call=CALL).eval()
         weights = self.weights(torch.Generator().manual_seed(seed))
         with torch.no_grad():
             for name, p in drawn.named_parameters():

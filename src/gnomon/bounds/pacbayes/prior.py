@@ -20,7 +20,8 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.batch import Batch
 from gnomon.core.inputs.checks import integer, number
-from gnomon.core.modules.pure import random_state, twin
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import random_state
 from gnomon.training import Adam, train
 
 __all__ = ["AbstractPrior", "FreshPrior", "GivenPrior", "LearnedPrior"]
@@ -136,7 +137,7 @@ class GivenPrior(AbstractPrior):
         return 0
 
     def center(self, module: nn.Module, data: Batch, *, seed: int) -> nn.Module:  # noqa: D102
-        return twin(module, call=CALL)
+        return copy_module(module, call=CALL)
 
 
 def fresh(module: nn.Module, seed: int) -> nn.Module:
@@ -147,7 +148,7 @@ def fresh(module: nn.Module, seed: int) -> nn.Module:
     >>> bool((fresh(net, 0).weight == fresh(net, 0).weight).all()), bool((fresh(net, 0).weight == net.weight).all())
     (True, False)
     """
-    copy = twin(module, call=CALL)
+    copy = copy_module(module, call=CALL)
     known: set[int] = set()
     with random_state(seed):
         for part in copy.modules():

@@ -22,11 +22,11 @@ from torch import Tensor, nn
 
 from gnomon.checks.network.functions import ELEMENTWISE, Watcher, calls_of_functions
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import source_of_inputs
-from gnomon.core.modules.pure import plain_kernels, twin
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["UnitActivity", "unit_activity"]
@@ -91,11 +91,11 @@ def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
 
     n = 0
     copies = {name: _copy(part) for name, part in parts.items()}
-    with untouched(module), plain_kernels(module), calls_of_functions(module, watch):
+    with preserve(module, all_derivatives=True), calls_of_functions(module, watch):
         handles = [part.register_forward_pre_hook(_told(watch, name, copies[name])) for name, part in parts.items()]
         try:
             for batch in source_of_inputs(x, module, call=call).batches():
-                invoke(module, batch.x, call=call)
+                run(module, batch.x, call=call)
                 n += len(batch)
         finally:
             for handle in handles:
@@ -118,7 +118,7 @@ def _told(watch: Watcher, name: str, own: nn.Module) -> Any:
 
 def _copy(part: nn.Module) -> nn.Module:
     """A copy of an activation that does not work in place."""
-    own = twin(part, call="unit_activity(module, x)")
+    own = copy_module(part, call="unit_activity(module, x)")
     if hasattr(own, "inplace"):
         setattr(own, "inplace", False)  # noqa: B010  # a plain attribute, not a parameter
     return own

@@ -23,9 +23,10 @@ Reference: [srivastava2014dropout] for what eval mode means for dropout.
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import Inputs, count, invoke, table, take
-from gnomon.core.modules.pure import random_state
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import preserve, random_state
+from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
@@ -94,15 +95,15 @@ def difference(a: Tensor, b: Tensor) -> float:
 
 def _repeated(module: nn.Module, x: Inputs) -> list[Tensor]:
     """Passes with one seed of torch; counters, and the draws of Python and numpy, go on between them."""
-    with untouched(module):
+    with preserve(module):
         return [_pass(module, x, 0) for _ in range(1 + AGAIN)]
 
 
 def _outputs(module: nn.Module, x: Inputs, seed: int) -> Tensor:
-    with untouched(module):
+    with preserve(module):
         return _pass(module, x, seed)
 
 
 def _pass(module: nn.Module, x: Inputs, seed: int) -> Tensor:
     with random_state(seed), torch.no_grad():
-        return table(invoke(module, x), count(x), "examine(module, train=(x, y))").detach().clone()
+        return output_rows(run(module, x), count(x), "examine(module, train=(x, y))").detach().clone()

@@ -10,14 +10,13 @@ the network uses its blocks as separate layers. Reference: [chen2018neural], [sa
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_weights, integer
 from gnomon.core.inputs.source import source_of_inputs
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = ["DepthAsTime", "ode_gap"]
@@ -70,6 +69,7 @@ def ode_gap(module: nn.Module, x: Any, *, refine: int = 4) -> DepthAsTime:
     Reference: [chen2018neural], [sander2022residual].
     Cost: one forward pass, and 8 x refine evaluations of each block.
 
+    >>> import torch
     >>> class Step(nn.Module):
     ...     def forward(self, h):
     ...         return h + 0.5 * h
@@ -81,7 +81,7 @@ def ode_gap(module: nn.Module, x: Any, *, refine: int = 4) -> DepthAsTime:
     check_weights(module, call=call)
     fine = integer("refine", refine, call=call)
     inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         names, start = _chain(module, inputs, call)
         blocks = [module.get_submodule(name) for name in names]
         states, fields = [start], []
@@ -125,7 +125,7 @@ def _chain(module: nn.Module, x: Any, call: str) -> tuple[list[str], Tensor]:
     calls: list[tuple[str, Tensor, Tensor]] = []
     hooks = [m.register_forward_hook(_note(name, calls)) for name, m in module.named_modules() if name]
     try:
-        invoke(module, x, call=call)
+        run(module, x, call=call)
     finally:
         for hook in hooks:
             hook.remove()

@@ -16,8 +16,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import Inputs, count, invoke, tensors
-from gnomon.core.modules.pure import random_state, twin
+from gnomon.core.inputs.arguments import Inputs, count, tensors
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import random_state
+from gnomon.core.modules.run import run
 
 __all__ = ["first_given"]
 
@@ -40,10 +42,10 @@ def first_given(module: nn.Module, x: Inputs) -> Tensor | None:
         if given is not None and given.is_floating_point():
             seen.append(given.detach().clone())
 
-    model = twin(module, call=CALL).train()
+    model = copy_module(module, call=CALL).train()
     for part in model.modules():
         if isinstance(part, WEIGHTED):
             part.register_forward_pre_hook(look, with_kwargs=True)
     with random_state(0), torch.no_grad():
-        invoke(model, x, call=CALL)
+        run(model, x, call=CALL)
     return seen[0] if seen and len(seen[0]) == count(x) else None

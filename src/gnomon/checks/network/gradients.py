@@ -22,8 +22,8 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from gnomon.core.inputs.arguments import transform
 from gnomon.core.inputs.checks import check_readable, check_seed, integer
 from gnomon.core.inputs.source import source
-from gnomon.core.modules.pure import twin
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import network as kinds
 from gnomon.training.evaluate import Loss, Objective
@@ -99,11 +99,11 @@ def gradient_check(
     call = "gradient_check(module, x, y)"
     check_readable(module, call=call)
     generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    model = twin(module, call=call).double()
+    model = copy_module(module, call=call).double()
     data = source(x, y, module=module, call=call)
     batch = data.probe(integer("examples", examples, call=call), seed=seed)
     inputs = transform(lambda t: t.double() if t.is_floating_point() else t, batch.x)
-    with untouched(model):
+    with preserve(model):
         objective = Objective.of(inputs, batch.y, model, loss, call)
         leaves = moved_parameters(model, call)
         names = [name for name, p in model.named_parameters() if p.requires_grad]

@@ -22,9 +22,11 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.checks.network.chance import difference
-from gnomon.core.inputs.arguments import Inputs, count, invoke, table, tensors, transform
-from gnomon.core.modules.pure import random_state, twin
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.inputs.arguments import Inputs, count, tensors, transform
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
 from gnomon.findings import most_serious_first
 from gnomon.findings import network as kinds
@@ -50,7 +52,7 @@ def ignored_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     ()
     """
     module = _woken(module)
-    with untouched(module), random_state(0):
+    with preserve(module, seed=0):
         first = _outputs(module, x)
         moved = _outputs(module, transform(_turned, x))
         effect = difference(first, moved)
@@ -80,7 +82,7 @@ def _woken(module: nn.Module) -> nn.Module:
               if p.requires_grad and not name.endswith("bias") and not bool(p.detach().any())]  # fmt: skip
     if not asleep:
         return module
-    copy = twin(module, call=CALL)
+    copy = copy_module(module, call=CALL)
     own = dict(copy.named_parameters())
     with torch.no_grad():
         for name in asleep:
@@ -124,7 +126,7 @@ def _gradients(module: nn.Module, x: Inputs) -> list[Tensor | None]:
     if not leaves:
         return [None for _ in tensors(x)]
     with torch.enable_grad():
-        out = table(invoke(module, tracked), count(x), CALL)
+        out = output_rows(run(module, tracked), count(x), CALL)
         weights = torch.rand(out.shape[1], device=out.device, dtype=out.dtype) + 0.5
         value = (out * weights).sum()
         grads = torch.autograd.grad(value, leaves, allow_unused=True) if value.requires_grad else [None] * len(leaves)
@@ -166,4 +168,4 @@ def _turned(t: Tensor) -> Tensor:
 
 def _outputs(module: nn.Module, x: Inputs) -> Tensor:
     with torch.no_grad():
-        return table(invoke(module, x), count(x), CALL).detach().clone()
+        return output_rows(run(module, x), count(x), CALL).detach().clone()

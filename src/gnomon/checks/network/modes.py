@@ -23,9 +23,10 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.checks.network.normalization import NORMS
-from gnomon.core.inputs.arguments import Inputs, count, invoke, table
-from gnomon.core.modules.pure import random_state
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import preserve, random_state
+from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
@@ -55,7 +56,7 @@ def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     drops = [(name, part) for name, part in module.named_modules() if isinstance(part, DROPS) and part.p >= RATE]
     if not drops or count(x) < 8:
         return ()
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         for part in module.modules():  # all: attention in eval mode takes a way without the dropout inside of it
             part.training = not isinstance(part, NORMS)
         drawn = torch.stack([_outputs(module, x, seed) for seed in range(DRAWS)])
@@ -72,4 +73,4 @@ def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 def _outputs(module: nn.Module, x: Inputs, seed: int) -> Tensor:
     with random_state(seed):
-        return table(invoke(module, x), count(x), CALL).detach().double()
+        return output_rows(run(module, x), count(x), CALL).detach().double()

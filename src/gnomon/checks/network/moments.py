@@ -12,14 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor, nn, no_grad
+from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke, take
+from gnomon.core.inputs.arguments import take
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import whole_inputs
-from gnomon.core.modules.layers import activations, captured, layer_names
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.capture import activations, capture, layer_names
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = ["MomentShift", "moment_shift"]
@@ -66,8 +67,8 @@ def moment_shift(checkpoints: Sequence[nn.Module], x: Any) -> MomentShift:
     inputs = whole_inputs(x, checkpoints[0], call=call)
     first = checkpoints[0]
     names = [name for name in layer_names(first) if any(True for _ in first.get_submodule(name).parameters())]
-    with untouched(first), no_grad(), captured(first, names, call=call) as kept:
-        invoke(first, take(inputs, slice(0, 1)), call=call)
+    with preserve(first, grad=False), capture(first, names, call=call) as kept:
+        run(first, take(inputs, slice(0, 1)), call=call)
         names = [name for name in names if name in kept]  # attention takes the weights of a layer without calling it
     if not names:
         raise InputError(lesson(call, "no layer has parameters", "layers with outputs to follow", "Pass a network"))

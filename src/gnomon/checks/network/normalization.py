@@ -27,8 +27,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import Inputs, count, invoke, tensor_of
-from gnomon.core.modules.pure import random_state, twin
+from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.preserve import random_state
+from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
@@ -65,12 +68,12 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
         return (Finding(kinds.STATISTICS_LOST, lost[0], {}, (missing,), 0.0),)
     if count(x) < 16 or not (lost or any(int(part.num_batches_tracked or 0) > 0 for part in norms)):
         return ()
-    model = twin(module, call=CALL).eval()  # batch norm writes to its buffers
+    model = copy_module(module, call=CALL).eval()  # batch norm writes to its buffers
     with random_state(0), torch.no_grad():
-        running = tensor_of(invoke(model, x), CALL).clone()
+        running = output_tensor(run(model, x), CALL).clone()
         for part in model.modules():
             part.training = isinstance(part, NORMS)
-        batch = tensor_of(invoke(model, x), CALL).clone()
+        batch = output_tensor(run(model, x), CALL).clone()
     a, b = (torch.stack([loss(f[i : i + 1], y[i : i + 1]) for i in range(len(y))]).double() for f in (running, batch))
     d, error = float((a - b).mean()), float((a - b).std()) / len(y) ** 0.5
     if not (d > LEVEL * error and d > WORSE * float(b.mean()) and d > LOSS):  # (1)

@@ -32,9 +32,11 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from gnomon.core.inputs.arguments import Inputs, count, invoke, spread, table
-from gnomon.core.modules.pure import random_state, twin
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import preserve, random_state
+from gnomon.core.modules.run import call_with_inputs, run
 from gnomon.core.results import Finding, Value
 from gnomon.findings import most_serious_first
 from gnomon.findings import network as kinds
@@ -208,11 +210,11 @@ def loss_gradients(
     >>> sorted(loss_gradients(net, torch.ones(3, 2), torch.zeros(3), lambda f, y: f.mean(), "examine"))
     ['bias', 'weight']
     """
-    module = twin(module, call=call).train()  # a copy, because batch norm writes to its buffers
+    module = copy_module(module, call=call).train()  # a copy, because batch norm writes to its buffers
     own = {name: p for name, p in module.named_parameters() if p.requires_grad}
     with warnings.catch_warnings(), random_state(0), torch.inference_mode(False), torch.enable_grad():
         warnings.filterwarnings("ignore", message="Using a target size")  # a finding says so
-        value = loss(invoke(module, x, call=call), y)
+        value = loss(run(module, x, call=call), y)
         if not value.requires_grad:
             return dict.fromkeys(own)
         grads = torch.autograd.grad(value, list(own.values()), allow_unused=True)
@@ -248,10 +250,10 @@ def parameters_held(module: nn.Module, optimizer: AbstractOptimizer | None) -> l
 
 def _changes_outputs(module: nn.Module, x: Inputs, names: list[str], call: str) -> bool:
     own = dict(module.named_parameters())
-    with untouched(module), random_state(0), torch.no_grad():
+    with preserve(module, seed=0, grad=False):
         changed = {
             name: own[name] + torch.randn_like(own[name]) * (own[name].std(correction=0) + 0.1) for name in names
         }
-        first = table(invoke(module, x), count(x), call).clone()
-        other = table(spread(lambda *a, **k: functional_call(module, changed, a, k), x), count(x), call)
+        first = output_rows(run(module, x), count(x), call).clone()
+        other = output_rows(call_with_inputs(lambda *a, **k: functional_call(module, changed, a, k), x), count(x), call)
     return bool((first - other).abs().max() > 1e-5 * first.abs().max())

@@ -15,11 +15,11 @@ Reference: [glorot2010understanding].
 from functools import partial
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import Inputs, invoke, tensors
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
@@ -41,6 +41,7 @@ def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     Reference: [glorot2010understanding].
     Cost: one forward pass.
 
+    >>> import torch
     >>> saturation_findings(nn.Linear(2, 2), torch.randn(5, 2))
     ()
     """
@@ -58,10 +59,10 @@ def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
         for name, part in module.named_modules()
         if type(part) in ENDS and getattr(part, "nonlinearity", "tanh") == "tanh" and not getattr(part, "proj_size", 0)
     ]
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         handles = [part.register_forward_hook(partial(look, name, ENDS[type(part)])) for name, part in named]
         try:
-            outputs = invoke(module, x)
+            outputs = run(module, x)
         finally:
             for handle in handles:
                 handle.remove()

@@ -26,7 +26,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import whole_inputs
-from gnomon.core.modules.layers import activations, layer_names
+from gnomon.core.modules.capture import activations, layer_names
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = ["SignalScales", "signal_scales"]

@@ -32,10 +32,12 @@ from gnomon.checks.network.hooks import LayerSums, hooked
 from gnomon.checks.network.layer import LayerSignal
 from gnomon.checks.network.signal_findings import signal_findings
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import Inputs, count, table, tensors, transform
+from gnomon.core.inputs.arguments import Inputs, count, tensors, transform
 from gnomon.core.inputs.checks import check_readable, check_seed
 from gnomon.core.inputs.source import SIZE, AbstractSource, source, source_of_inputs
-from gnomon.core.modules.pure import Pure, evaluating, undisturbed
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.pure import Pure
 from gnomon.core.results import Axis, Finding, Line, Plot, Result
 from gnomon.findings import network as kinds
 from gnomon.program.laws import weight_std
@@ -114,7 +116,7 @@ def signal(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None
     check_readable(module, call=CALL)
     generator = torch.Generator().manual_seed(check_seed(seed, call=CALL))
     sums = _Sums({}, {})
-    with undisturbed(module), evaluating(module):
+    with preserve(module):
         f = Pure(module, {name: p.detach().requires_grad_() for name, p in module.named_parameters()}, {}, CALL)
         data = source_of_inputs(x, module, call=CALL) if y is None else source(x, y, module=module, call=CALL)
         for inputs, loss_of in _batches(data, module, loss, generator):
@@ -205,6 +207,6 @@ def _batches(
 
 def _signed_sum(returned: Any, n: int, generator: torch.Generator) -> Tensor:
     """The sum of the outputs with random signs, over n."""
-    outputs = table(returned, n, CALL)
+    outputs = output_rows(returned, n, CALL)
     signs = torch.randint(0, 2, outputs.shape, generator=generator) * 2 - 1
     return (outputs * signs.to(outputs)).sum() / n

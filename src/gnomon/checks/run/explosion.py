@@ -26,8 +26,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import Inputs, count, invoke, take, tensor_of
-from gnomon.core.modules.pure import evaluating, random_state, twin
+from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.preserve import random_state, set_mode
+from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Result, Value
 from gnomon.findings import training as kinds
 from gnomon.training.optimizers import AbstractOptimizer
@@ -97,13 +100,13 @@ def explosion(
     first: dict[str, float] = {}
     n = count(x)
     with torch.inference_mode(False), torch.enable_grad(), random_state(seed):
-        model = twin(module, call=CALL)
+        model = copy_module(module, call=CALL)
         moved = [p for p in model.parameters() if p.requires_grad]
         memory = optimizer.memory(moved)
         leaves = [(name, part) for name, part in model.named_modules() if not list(part.children())]
         for name, part in leaves:
             part.register_forward_hook(partial(_measure, name, sizes))
-        with evaluating(model, training=True):
+        with set_mode(model, "train"):
             for step in range(1, steps + 1):
                 if step > 1 and late():
                     break
@@ -128,5 +131,5 @@ def _slope(
     model: nn.Module, x: Inputs, y: Tensor, loss: Callable[[Tensor, Tensor], Tensor], moved: list[nn.Parameter]
 ) -> tuple[Tensor, Any]:
     with torch.enable_grad():
-        value = loss(tensor_of(invoke(model, x), CALL), y)
+        value = loss(output_tensor(run(model, x), CALL), y)
         return value.detach(), torch.autograd.grad(value, moved, allow_unused=True)

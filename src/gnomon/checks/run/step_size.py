@@ -32,11 +32,10 @@ from math import isfinite, nan
 from statistics import mean
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from gnomon.checks.network.normalization import NORMS
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Finding, Value
 from gnomon.findings import training as kinds
 from gnomon.training import train
@@ -160,7 +159,7 @@ def _loss_by_batch(step: int, model: nn.Module, measured: float, *, x: Any, y: T
     if not norms:
         return measured
     objective = Objective.of(x, y, model, loss, CALL)
-    with untouched(model), torch.no_grad():
+    with preserve(model, grad=False):
         for part in norms:
             part.training = True
         return mean(float(objective.value(model, *pair)) for pair in objective.batches())

@@ -9,28 +9,22 @@ The first axis of every tensor counts the examples; whatever is not a tensor is 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import GnomonError, InputError, lesson
+from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.arrays import Table, as_tensor
 
 __all__ = [
     "Inputs",
-    "blamed",
     "count",
-    "invoke",
-    "spread",
-    "suited",
-    "table",
+    "detach_to_module",
     "take",
-    "tensor_of",
     "tensors",
+    "to_module",
     "transform",
     "with_channels_last",
 ]
@@ -102,107 +96,22 @@ def take(x: Inputs, index: Tensor | slice) -> Inputs:
     return transform(lambda t: t[index], x)
 
 
-def invoke(module: Callable[..., Any], x: Inputs, *, call: str = "module(x)") -> Any:
-    """module(x), module(*x) or module(**x), as x is a tensor, a tuple or a dict; what it raises is told in a sentence.
-
-    Cost: one call of the module.
-
-    >>> invoke(lambda a, b: a + b, {"a": 1, "b": 2})
-    3
-    """
-    with blamed(module, x, call=call):
-        return spread(module, x)
-
-
-def spread(function: Callable[..., Any], x: Inputs) -> Any:
-    """function(x), function(*x) or function(**x), as x is a tensor, a tuple or a dict.
-
-    Cost: one call.
-
-    >>> spread(lambda a, b: a + b, (1, 2))
-    3
-    """
-    if isinstance(x, Mapping):
-        return function(**x)
-    if isinstance(x, (tuple, list)):
-        return function(*x)
-    return function(x)
-
-
-@contextmanager
-def blamed(module: Any, x: Inputs, *, call: str, what: str = "forward") -> Iterator[None]:
-    """An error of the user's own code becomes the cause of one that says which call met it, on what, and the cure.
-
-    >>> try:
-    ...     with blamed(None, torch.zeros(2, 3), call="ntk(module, x)"):
-    ...         raise KeyError("mine")
-    ... except InputError as error:
-    ...     print(repr(error.__cause__))
-    KeyError('mine')
-    """
-    try:
-        yield
-    except (GnomonError, MemoryError, torch.OutOfMemoryError):
-        raise
-    except (Exception, SystemExit) as error:
-        seen = [f"{t.dtype} of shape {tuple(t.shape)}" for t in tensors(x)][:3]
-        said = (str(error).strip().splitlines() or ["without a word"])[0][:200]
-        found = f"{what} raised {type(error).__name__} on {' and '.join(seen) or 'no tensors'}: {said}"
-        raise InputError(lesson(call, found, "a model that takes its data", _cure(module, x))) from error
-
-
-def _cure(module: Any, x: Inputs) -> str:
-    """What most likely is wrong with a module that raises on these inputs."""
-    if any(not t.is_floating_point() for t in tensors(x)):
-        return "Pass x.float(), or a module that takes such numbers"
-    parameters = module.parameters() if isinstance(module, nn.Module) else ()
-    if len({p.dtype for p in parameters if p.is_floating_point()}) > 1:
-        return "Bring the module to one type, for instance by module.float()"
-    return "Check the shape of x, and run module(x) alone to see where it fails"
-
-
-def tensor_of(outputs: Any, call: str) -> Tensor:
-    """The tensor that a module returned, alone or as the ``logits`` of a record.
-
-    >>> tensor_of(torch.zeros(2), "net(x)").shape
-    torch.Size([2])
-    """
-    found = outputs if isinstance(outputs, Tensor) else getattr(outputs, "logits", None)
-    if not isinstance(found, Tensor):
-        cure = "Wrap it in a module that returns one tensor"
-        raise InputError(lesson(call, f"the module returned a {type(outputs).__name__}", "one tensor of outputs", cure))
-    return found
-
-
-def table(outputs: Any, n: int, call: str) -> Float[Tensor, "n k"]:
-    """What a module returned for n examples as a matrix, whatever its shape (n, ...) was.
-
-    >>> table(torch.zeros(2, 3, 4), 2, "net(x)").shape
-    torch.Size([2, 12])
-    """
-    y = tensor_of(outputs, call)
-    if y.dim() == 0 or len(y) != n:
-        found = f"{n} examples gave an output of shape {tuple(y.shape)}"
-        raise InputError(lesson(call, found, "the first axis counts examples", "Return one row per example"))
-    return y.reshape(n, -1)
-
-
-def fitted(x: Inputs, module: nn.Module) -> Inputs:
+def detach_to_module(x: Inputs, module: nn.Module) -> Inputs:
     """x without gradients on the module's device, its floating tensors in the module's dtype; integers stay integers.
 
-    >>> fitted(torch.zeros(2, 3, dtype=torch.float64), nn.Linear(3, 1)).dtype
+    >>> detach_to_module(torch.zeros(2, 3, dtype=torch.float64), nn.Linear(3, 1)).dtype
     torch.float32
     """
     # autograd saves no tensor made in inference mode
-    return suited(transform(lambda t: t.clone() if t.is_inference() else t.detach(), x), module)
+    return to_module(transform(lambda t: t.clone() if t.is_inference() else t.detach(), x), module)
 
 
-def suited(x: Inputs, module: nn.Module) -> Inputs:
-    """As `fitted`, with the gradients of x kept.
+def to_module(x: Inputs, module: nn.Module) -> Inputs:
+    """As `detach_to_module`, with the gradients of x kept.
 
     Cost: a copy of the tensors that are converted.
 
-    >>> suited(torch.zeros(1, dtype=torch.float64, requires_grad=True), nn.Linear(1, 1)).requires_grad
+    >>> to_module(torch.zeros(1, dtype=torch.float64, requires_grad=True), nn.Linear(1, 1)).requires_grad
     True
     """
     parameters = [p for p in module.parameters() if p.is_floating_point()]

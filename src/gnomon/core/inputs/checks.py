@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
-from gnomon.core.inputs.arguments import Inputs, count, fitted, tensors
+from gnomon.core.inputs.arguments import Inputs, count, detach_to_module, tensors
 from gnomon.core.inputs.arrays import as_tensor
 from gnomon.core.inputs.images import adapted, warn
 
@@ -115,7 +115,7 @@ def as_inputs(x: Any, module: nn.Module, *, call: str) -> Inputs:
         raise InputError(lesson(call, found, "a module with numbers", "Build the module on a real device"))
     taken, notes = adapted(dense(x, call), module)
     warn(notes, call)
-    data = fitted(taken, module)
+    data = detach_to_module(taken, module)
     count(data, call=call)
     check_finite_inputs(data, call=call)
     return data

@@ -16,8 +16,9 @@ from types import FrameType
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import Inputs, fitted, spread
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.inputs.arguments import Inputs, detach_to_module
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import call_with_inputs
 
 __all__ = ["AdaptedInputWarning", "adapted"]
 
@@ -106,8 +107,8 @@ def _runs(module: nn.Module, x: Tensor) -> bool:
     """Whether the module takes two examples as they are (one alone could pass for an image without a batch axis)."""
     two = x[:2] if len(x) > 1 else torch.cat([x, x])
     try:
-        with untouched(module), torch.no_grad():
-            spread(module, fitted(two, module))
+        with preserve(module, grad=False):
+            call_with_inputs(module, detach_to_module(two, module))
     except Exception:  # whatever a user's forward raises, it does not take these inputs
         return False
     return True

@@ -1,21 +1,19 @@
-"""A module as a function of its parameters, and the promise to leave it as it was found.
+"""A module as a function of its parameters.
 
-The module is never written to: it is called with detached twins of its parameters and with copies of its buffers,
+The module is never written to: it is called with detached parameters and with copies of its buffers,
 under the caller's random state, which is put back afterwards, also when an error is raised.
 
 >>> import torch
+>>> from gnomon.core.modules.preserve import preserve
 >>> net = torch.nn.Linear(3, 2)
->>> with undisturbed(net):
+>>> with preserve(net, mode=None):
 ...     f = Pure.of(net)
 ...     y = f(torch.zeros(4, 3))
 >>> y.shape, net.weight.grad, list(f.leaves)
 (torch.Size([4, 2]), None, ['weight', 'bias'])
 """
 
-import copy
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -23,13 +21,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.overrides import TorchFunctionMode
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.core.inputs.arguments import Inputs, blamed, count, spread, table
+from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.run import call_with_inputs, wrap_user_errors
 
-__all__ = ["Pure", "check_finite", "evaluating", "plain_kernels", "random_state", "twin", "undisturbed"]
+__all__ = ["Pure", "check_finite"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class Pure:
         self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
     ) -> Tensor:
         """Outputs as an (n, k) matrix, whatever their shape (n, ...) was."""
-        return table(self.returned(x, leaves, state=state), count(x), self.call)
+        return output_rows(self.returned(x, leaves, state=state), count(x), self.call)
 
     def returned(
         self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
@@ -92,119 +90,8 @@ class Pure:
         def run(*args: Any, **kwargs: Any) -> Any:
             return functional_call(self.module, state, args, kwargs)
 
-        with blamed(self.module, x, call=self.call):
-            return spread(run, x)
-
-
-def twin(module: nn.Module, *, call: str) -> nn.Module:
-    """A copy of a module, also of one that keeps computed tensors, as ``torch.nn.utils.weight_norm`` makes it do.
-
-    Cost: a copy of the parameters and buffers.
-
-    >>> net = nn.Linear(2, 1)
-    >>> twin(net, call="linearize(module)").weight is net.weight
-    False
-    """
-    values = (value for part in module.modules() for value in vars(part).values())
-    made = {id(t): t.detach().clone() for t in values if isinstance(t, Tensor) and t.grad_fn is not None}
-    try:
-        return copy.deepcopy(module, made)
-    except Exception as error:
-        found = f"the module cannot be copied ({type(error).__name__}: {str(error)[:100]})"
-        cure = "Let copy.deepcopy(module) work: keep no open files, locks or graphs in it"
-        raise InputError(lesson(call, found, "a module that deepcopy copies", cure)) from error
-
-
-@contextmanager
-def evaluating(module: nn.Module, *, training: bool = False) -> Iterator[None]:
-    """The module in eval mode, or all of it in training mode; afterwards each part is in the mode it was in.
-
-    Cost: a walk over the parts of the module.
-
-    >>> net = nn.Sequential(nn.Dropout(), nn.Linear(1, 1))
-    >>> with evaluating(net):
-    ...     net.training, net[0].training
-    (False, False)
-    >>> net[0].training
-    True
-    """
-    modes = [(part, part.training) for part in module.modules()]
-    for part, _ in modes:
-        object.__setattr__(part, "training", training)  # past torch's search for parameters, which takes long
-    try:
-        yield
-    finally:
-        for part, mode in modes:
-            object.__setattr__(part, "training", mode)
-
-
-@contextmanager
-def random_state(seed: int | None = None) -> Iterator[None]:
-    """Torch's random states are put back at the end; inside they may start from a seed.
-
-    Cost: a copy of the random states.
-
-    >>> before = torch.get_rng_state()
-    >>> with random_state(0):
-    ...     _ = torch.rand(3)
-    >>> bool((before == torch.get_rng_state()).all())
-    True
-    """
-    state = torch.get_rng_state()
-    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
-    try:
-        if seed is not None:
-            torch.manual_seed(seed)
-        yield
-    finally:
-        torch.set_rng_state(state)
-        if devices is not None:
-            torch.cuda.set_rng_state_all(devices)
-
-
-@contextmanager
-def undisturbed(module: nn.Module) -> Iterator[None]:
-    """Gradients on inside; at the end torch's random states and the module's attributes are restored.
-
-    Cost: a walk over the parts of the module, and a copy of the random states.
-
-    >>> net, before = nn.Linear(1, 1), torch.get_rng_state()
-    >>> with undisturbed(net):
-    ...     net.note, _ = "written during the call", torch.rand(3)
-    >>> bool((before == torch.get_rng_state()).all()), hasattr(net, "note")
-    (True, False)
-    """
-    attributes = [(vars(part), dict(vars(part))) for part in module.modules()]
-    try:
-        with random_state(), torch.inference_mode(False), torch.enable_grad():
-            yield
-    finally:
-        for now, before in attributes:
-            _restore(now, before)
-
-
-@contextmanager
-def plain_kernels(module: nn.Module) -> Iterator[None]:
-    """Attention, recurrent and normalization layers in their plain forms, which have every derivative.
-
-    The fused ones have no forward mode, or no second derivative, or, for layer norm, a wrong third one.
-
-    Cost: that of the slower forms of these layers inside.
-
-    >>> with plain_kernels(nn.Linear(1, 1)):
-    ...     pass
-    """
-    with ExitStack() as stack:
-        stack.enter_context(_PlainLayerNorm())
-        stack.enter_context(sdpa_kernel(SDPBackend.MATH))
-        stack.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
-        torch.backends.mha.set_fastpath_enabled(False)
-        stack.enter_context(warnings.catch_warnings())
-        warnings.filterwarnings("ignore", message=".*torch.jit.script")  # torch's forward mode loads itself by it
-        warnings.filterwarnings("ignore", message="TF32 acceleration")  # torch sets a flag it then warns about
-        if any(isinstance(part, nn.RNNBase) for part in module.modules()):
-            stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
-        yield
+        with wrap_user_errors(self.module, x, call=self.call):
+            return call_with_inputs(run, x)
 
 
 def check_finite(y: Tensor, start: int = 0, *, call: str = "module(x)") -> None:
@@ -220,32 +107,3 @@ def check_finite(y: Tensor, start: int = 0, *, call: str = "module(x)") -> None:
         found = f"the output for example {where} is not finite ({int(bad.sum())} such examples)"
         cure = "Look for NaN in the inputs or the weights, or lower the scale of the weights"
         raise NotFiniteError(lesson(call, found, "finite outputs", cure))
-
-
-class _PlainLayerNorm(TorchFunctionMode):
-    """Layer norm from its definition, instead of a kernel that saves mean and scale as if they were constants."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return (_layer_norm if func is nn.functional.layer_norm else func)(*args, **(kwargs or {}))
-
-
-def _layer_norm(
-    input: Tensor,
-    normalized_shape: Sequence[int],
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-5,
-) -> Tensor:
-    axes = tuple(range(-len(normalized_shape), 0))
-    centered = input - input.mean(axes, keepdim=True)
-    found = centered * (centered.square().mean(axes, keepdim=True) + eps).rsqrt()
-    found = found if weight is None else found * weight
-    return found if bias is None else found + bias
-
-
-def _restore(now: dict[str, object], before: dict[str, object]) -> None:
-    for key in now.keys() - before.keys():
-        del now[key]
-    for key, value in before.items():
-        if now.get(key, now) is not value:
-            now[key] = value

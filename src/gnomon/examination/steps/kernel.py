@@ -7,9 +7,12 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.checks.data.input_relation import input_relation
-from gnomon.core.inputs.arguments import Inputs, count, invoke, table
+from gnomon.core.inputs.arguments import Inputs, count
 from gnomon.core.metrics import effective_rank
-from gnomon.core.modules.pure import random_state, twin
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import random_state
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.levels import level
@@ -176,14 +179,14 @@ def _wakes(subject: Subject, x: Inputs) -> bool:
 
     In eval mode a norm that has seen no batch does nothing, and small weights may leave only biases.
     """
-    module = twin(subject.module, call=subject.call).eval()
+    module = copy_module(subject.module, call=subject.call).eval()
     norms = [part for part in module.modules() if isinstance(part, nn.modules.batchnorm._BatchNorm)]
     for part in norms:
         part.train()
     if not norms:
         return False
     with torch.no_grad(), random_state(0):
-        f = table(invoke(module, x, call=subject.call), count(x), subject.call).double()
+        f = output_rows(run(module, x, call=subject.call), count(x), subject.call).double()
     return bool((f - f.mean(0)).norm() > APART * f.norm())
 
 

@@ -6,10 +6,10 @@ from typing import Any
 from torch import Tensor
 
 from gnomon.checks import signal
+from gnomon.checks.network.batch_statistics import with_batch_statistics
 from gnomon.checks.network.chain import chain
 from gnomon.checks.network.layer import LayerSignal
 from gnomon.checks.network.meanfield import MeanField
-from gnomon.checks.network.settled import settled
 from gnomon.checks.network.signal import Signal
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs.arguments import take
@@ -41,7 +41,7 @@ class SignalStep(AbstractStep):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         profile = products.get(Profile)
         x = subject.probe.some(_examples(profile, context)).x
-        module = settled(subject.module, x, call=subject.call)
+        module = with_batch_statistics(subject.module, x, call=subject.call)
         measured = signal(module, x, seed=context.seed)
         theory, why = _theory(subject, x, profile, context) if module is subject.module else ({}, FRESH)
         weighted = tuple(layer for layer in measured.layers if layer.weighted)

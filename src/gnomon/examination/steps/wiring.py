@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-import torch
 from torch import nn
 
+from gnomon.checks.network.batch_statistics import with_batch_statistics
 from gnomon.checks.network.chance import chance_findings
 from gnomon.checks.network.head import head_findings, own_loss_findings
 from gnomon.checks.network.ignored import ignored_findings
@@ -15,12 +15,11 @@ from gnomon.checks.network.normalization import batch_size_findings, normalizati
 from gnomon.checks.network.reach import loss_gradients, lost_parts, parameters_held, parts_that_matter, reach_findings
 from gnomon.checks.network.registered import registered_findings
 from gnomon.checks.network.saturation import saturation_findings
-from gnomon.checks.network.settled import settled
 from gnomon.checks.run.decay import network_decay_findings
-from gnomon.core.inputs.arguments import invoke, tensor_of
 from gnomon.core.losses import AbstractLoss
-from gnomon.core.modules.pure import random_state
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import rung
@@ -65,10 +64,14 @@ class WiringStep(AbstractStep):
             "parameters without a gradient": partial(_reach, subject, few, reached),
             "layers in lists": partial(_registered, subject, few),
             "chance": partial(chance_findings, module, few.x),
-            "saturated units": lambda: saturation_findings(settled(module, some.x, call=subject.call), some.x),
+            "saturated units": lambda: saturation_findings(
+                with_batch_statistics(module, some.x, call=subject.call), some.x
+            ),
             "dropout": partial(mode_findings, module, some.x),
             "batch norm": partial(statistics, subject, module, 4 * n),
-            "inputs without effect": lambda: ignored_findings(settled(module, some.x, call=subject.call), some.x),
+            "inputs without effect": lambda: ignored_findings(
+                with_batch_statistics(module, some.x, call=subject.call), some.x
+            ),
         }
         found: list[Finding] = []
         left = list(checks)
@@ -107,8 +110,8 @@ def statistics(subject: Subject, module: nn.Module, examples: int) -> tuple[Find
 
 def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
     module, loss = subject.module, subject.recipe.own_loss
-    with untouched(module), torch.enable_grad():
-        out = tensor_of(invoke(module, examples.x, call=subject.call), subject.call)
+    with preserve(module):
+        out = output_tensor(run(module, examples.x, call=subject.call), subject.call)
         if loss is None or isinstance(loss, AbstractLoss):
             return head_findings(out, examples.y, subject.task.loss.name)
         return own_loss_findings(out, examples.y, subject.loss_targets(examples.y), loss)
@@ -125,5 +128,5 @@ def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[F
 
 def _registered(subject: Subject, few: Examples) -> tuple[Finding, ...]:
     module = subject.module
-    with untouched(module), random_state(0):
-        return registered_findings(module, lambda: subject.loss_of(invoke(module, few.x, call=subject.call), few.y))
+    with preserve(module, seed=0):
+        return registered_findings(module, lambda: subject.loss_of(run(module, few.x, call=subject.call), few.y))

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs
-from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.preserve import random_state
 from gnomon.generative.model import AbstractGenerative
 
 __all__ = ["density_of", "drawn", "points"]

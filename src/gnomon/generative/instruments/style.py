@@ -16,9 +16,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import invoke
 from gnomon.core.inputs.checks import check_module, integer, number
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Line, Plot, Result
 from gnomon.generative.vectors import finite_points
 
@@ -88,7 +88,7 @@ def style_distance(module: nn.Module, a: Tensor, b: Tensor, *, layers: Sequence[
     call = "style_distance(module, a, b)"
     check_module(module, call=call)
     a, b = finite_points(a, "a", call=call), finite_points(b, "b", call=call)
-    with untouched(module), torch.no_grad():
+    with preserve(module, grad=False):
         first, second = (_features(module, x, layers, call) for x in (a, b))
     distances = {}
     for name, features in first.items():
@@ -157,7 +157,7 @@ def style_transfer(
     check_module(module, call=call)
     steps, lr = integer("steps", steps, call=call), number("lr", lr, call=call, above=0)
     content, style = finite_points(content, "content", call=call), finite_points(style, "style", call=call)
-    with untouched(module), torch.enable_grad():
+    with preserve(module):
         with torch.no_grad():
             wanted = list(_features(module, content, layers, call).values())[-1]
             styles = [_covariance(f) for f in _features(module, style, layers, call).values()]
@@ -189,7 +189,7 @@ def _features(module: nn.Module, x: Tensor, layers: Sequence[str] | None, call: 
         parts[name].register_forward_hook(lambda _, __, out, name=name: kept.__setitem__(name, out)) for name in names
     ]
     try:
-        invoke(module, x, call=call)
+        run(module, x, call=call)
     finally:
         for handle in handles:
             handle.remove()

@@ -17,9 +17,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import invoke, table
 from gnomon.core.metrics import decisions, margin_between
-from gnomon.core.modules.pure import evaluating, undisturbed
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.robustness.attacks.threat import Threat
 from gnomon.robustness.attacks.through import SeenThrough
 
@@ -51,7 +52,7 @@ class Victim:
         """The module in eval mode and without gradients of parameters; afterwards as it was."""
         wanted = [(p, p.requires_grad) for p in self.module.parameters()]
         try:
-            with undisturbed(self.module), evaluating(self.module):
+            with preserve(self.module):
                 for p, _ in wanted:
                     p.requires_grad = False
                 yield self
@@ -63,7 +64,7 @@ class Victim:
         """The outputs (n, k), with their graph where x has one; a single output f becomes two, (-f, f) / 2."""
         self.queries += len(x)
         with SeenThrough() if self.through and x.requires_grad else nullcontext():
-            f = table(invoke(self.module, x, call=self.call), len(x), self.call)
+            f = output_rows(run(self.module, x, call=self.call), len(x), self.call)
         return f if f.shape[1] > 1 else torch.cat([-f, f], 1) / 2
 
     @torch.no_grad()

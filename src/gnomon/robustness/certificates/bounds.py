@@ -21,7 +21,7 @@ from gnomon.core.errors import BudgetError, lesson
 from gnomon.core.inputs.checks import integer
 from gnomon.core.machine.memory import SHARE, free_bytes, human
 from gnomon.core.machine.progress import Progress
-from gnomon.core.modules.pure import evaluating, undisturbed
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.saved import fitting
 from gnomon.core.results.record import Record
 from gnomon.program.piecewise_linear import Graph, GraphStep, read_graph
@@ -81,7 +81,7 @@ def output_bounds(
     call = "output_bounds(module, x, eps)"
     check_bounds(x, Threat.of(eps, norm, bounds, call), call)
     most = integer("most", most, call=call, least=0)
-    with undisturbed(module), evaluating(module):
+    with preserve(module):
         graph = read_graph(module, x[:1], call=call)
         ends = []
         for part in x.split(examples_at_once(graph, x, call)):

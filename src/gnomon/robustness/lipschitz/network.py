@@ -23,7 +23,8 @@ from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs.checks import check_module, check_seed
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.machine.progress import shown
-from gnomon.core.modules.pure import evaluating, twin, undisturbed
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Bars, Plot, Result, Value
 from gnomon.program.piecewise_linear import Graph, GraphStep, read_graph
 from gnomon.robustness.lipschitz.chain import MatrixChain
@@ -114,14 +115,14 @@ def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int =
     check_module(module, call=call)
     seed = check_seed(seed, call=call)
     inputs = source_of_inputs(x, module, call=call).first(POINTS).x
-    copy = twin(module, call=call).double().eval().requires_grad_(requires_grad=False)
+    copy = copy_module(module, call=call).double().eval().requires_grad_(requires_grad=False)
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"
         raise InputError(lesson(call, found, "one tensor of inputs", "Wrap the model in one that takes one tensor"))
     if not all(bool(p.isfinite().all()) for p in copy.parameters()):
         raise NotFiniteError(lesson(call, "weights are not finite", "finite weights", "Look for NaN in the weights"))
     points = inputs.detach().double().cpu()
-    with undisturbed(copy), evaluating(copy):
+    with preserve(copy):
         graph = read_graph(copy, points[:1], call=call)
         blocks = _blocks(graph, points[:1])
         product = _propagate(graph, blocks)
@@ -309,9 +310,9 @@ def pair_bounds(module: nn.Module, x: Tensor, *, call: str) -> Tensor:
     tensor([[0.0000, 1.4142],
             [1.4142, 0.0000]], dtype=torch.float64)
     """
-    copy = twin(module, call=call).double().eval().requires_grad_(requires_grad=False)
+    copy = copy_module(module, call=call).double().eval().requires_grad_(requires_grad=False)
     point = x[:1].detach().double().cpu()
-    with undisturbed(copy):
+    with preserve(copy, mode=None):
         graph = read_graph(copy, point, call=call, decisions=True)
         blocks = _blocks(graph, point)
         k = graph.values(point)[-1].shape[1]

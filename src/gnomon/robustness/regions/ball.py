@@ -18,7 +18,8 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, check_seed, integer, number
-from gnomon.core.modules.pure import evaluating, twin, undisturbed
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Bars, Plot, Result
 from gnomon.program.piecewise_linear import Graph, read_graph
 from gnomon.robustness.certificates.bounds import interval_bounds, linear_bounds
@@ -93,8 +94,8 @@ def patterns_in_ball(
     generator = torch.Generator().manual_seed(check_seed(seed, call=call))
     x = as_numbers(center, "center", call=call).detach().double().cpu()[None]
     check_finite_inputs(x, call=call)
-    copy = twin(module, call=call).double().cpu().eval().requires_grad_(requires_grad=False)
-    with undisturbed(copy), evaluating(copy), torch.no_grad():
+    copy = copy_module(module, call=call).double().cpu().eval().requires_grad_(requires_grad=False)
+    with preserve(copy, grad=False):
         graph = read_graph(copy, x, call=call)
         units = pattern(graph, x).shape[1]
         if not units:

@@ -22,7 +22,8 @@ from torch import Tensor, nn
 from gnomon.core.errors import BudgetError, InputError, lesson
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, integer, number
 from gnomon.core.machine.progress import Progress, shown
-from gnomon.core.modules.pure import evaluating, twin, undisturbed
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Image, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.program.piecewise_linear import Graph, GraphStep, read_graph
@@ -145,7 +146,7 @@ def regions_on_line(module: nn.Module, start: Any, end: Any) -> LineRegions:
     call = "regions_on_line(module, start, end)"
     a, b = (_point(v, name, call) for v, name in ((start, "start"), (end, "end")))
     copy, graph = _read(module, a, call)
-    with undisturbed(copy), evaluating(copy), torch.no_grad():
+    with preserve(copy, grad=False):
         size, found, count = points_at_once(graph, a[None]), [], 0
         with Progress(1000, "thousandths of the segment") as progress:
             for part in places_of_kinks(graph, torch.stack([a, b]), torch.tensor([0.0, 1.0]).double(), size):
@@ -207,7 +208,7 @@ def regions_in_plane(
 
     square = radius * torch.tensor([[-1, -1], [1, -1], [1, 1], [-1, 1]], dtype=torch.float64)
     cells, size = [square], points_at_once(graph, c[None])
-    with undisturbed(copy), evaluating(copy), torch.no_grad():
+    with preserve(copy, grad=False):
         for step in graph.steps:
             if step.kind in ("relu", "max"):
                 cells = _all_cut(graph, step, cells, embed, size, call)
@@ -276,7 +277,7 @@ def _numbered(known: Tensor, seen: Tensor) -> Tensor:
 
 def _read(module: nn.Module, example: Tensor, call: str) -> tuple[nn.Module, Graph]:
     check_module(module, call=call)
-    copy = twin(module, call=call).double().cpu().eval().requires_grad_(requires_grad=False)
+    copy = copy_module(module, call=call).double().cpu().eval().requires_grad_(requires_grad=False)
     graph = read_graph(copy, example[None], call=call)
     if not any(step.kind in ("relu", "max") for step in graph.steps):
         raise InputError(lesson(call, "the module has no relu or max-pool", "a network with kinks", "It is affine"))

@@ -15,7 +15,7 @@ from torch import nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import check_readable, integer
-from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.preserve import random_state
 
 __all__ = ["Build", "checked_widths", "made", "slope"]
 

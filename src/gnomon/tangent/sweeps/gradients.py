@@ -18,7 +18,7 @@ import torch
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.checks import integer
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.tangent.sweeps.build import Build, checked_widths, made, slope
 from gnomon.training.evaluate import Loss, Objective
@@ -107,7 +107,7 @@ def _squares(build: Build, width: int, seed: int, x: Any, y: Any, loss: Loss | N
     net = made(build, width, seed, call=call)
     named = {name: p for name, p in net.named_parameters() if p.requires_grad}
     sums = {name: torch.zeros_like(p) for name, p in named.items()}
-    with untouched(net):
+    with preserve(net):
         objective = Objective.of(x, y, net, loss, call)
         for inputs, targets in objective.batches(512):
             value = objective.value(net, inputs, targets) * (len(targets) / len(objective))

@@ -15,12 +15,13 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs.arguments import Inputs, count, invoke, take
-from gnomon.core.modules.untouched import untouched
+from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 
-__all__ = ["activations", "captured", "layer_names"]
+__all__ = ["activations", "capture", "layer_names"]
 
-SIZE = 256
+BATCH = 256
 """Examples that are passed at once."""
 
 
@@ -36,13 +37,13 @@ def layer_names(module: nn.Module) -> tuple[str, ...]:
 
 
 @contextmanager
-def captured(module: nn.Module, layers: Sequence[str], *, call: str) -> Iterator[dict[str, Tensor]]:
+def capture(module: nn.Module, layers: Sequence[str], *, call: str) -> Iterator[dict[str, Tensor]]:
     """A dict that every forward pass fills with the outputs of these layers, gradients kept.
 
     Cost: none beyond the pass.
 
     >>> net = nn.Sequential(nn.Linear(1, 2))
-    >>> with captured(net, ("0",), call="cam(module, x)") as kept:
+    >>> with capture(net, ("0",), call="cam(module, x)") as kept:
     ...     _ = net(torch.ones(3, 1))
     >>> kept["0"].shape
     torch.Size([3, 2])
@@ -82,10 +83,10 @@ def activations(
     [2, 2]
     """
     found: dict[str, list[Tensor]] = {name: [] for name in layers}
-    with untouched(module), torch.no_grad(), captured(module, layers, call=call) as kept:
-        for start in range(0, count(x, call=call), SIZE):
+    with preserve(module, grad=False), capture(module, layers, call=call) as kept:
+        for start in range(0, count(x, call=call), BATCH):
             kept.clear()
-            invoke(module, take(x, slice(start, start + SIZE)), call=call)
+            run(module, take(x, slice(start, start + BATCH)), call=call)
             for name in layers:
                 if name in kept:
                     found[name].append(keep(kept[name].detach()))

@@ -14,7 +14,7 @@ Reference: [ioffe2015batch].
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8)).requires_grad_(False)
 >>> x = 100 * torch.randn(64, 4)
->>> bool(net.eval()(x).std() > 10), bool(settled(net, x, call="settled(module, x)")(x).std() < 1.1)
+>>> bool(net.eval()(x).std() > 10), bool(with_batch_statistics(net, x, call="signal(module, x)")(x).std() < 1.1)
 (True, True)
 """
 
@@ -22,16 +22,18 @@ import torch
 from torch import nn
 
 from gnomon.checks.network.normalization import NORMS
-from gnomon.core.inputs.arguments import Inputs, count, invoke
-from gnomon.core.modules.pure import random_state, twin
+from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import random_state
+from gnomon.core.modules.run import run
 
-__all__ = ["settled"]
+__all__ = ["with_batch_statistics"]
 
 LEAST = 4
 """Examples from which on statistics are taken."""
 
 
-def settled(module: nn.Module, x: Inputs, *, call: str) -> nn.Module:
+def with_batch_statistics(module: nn.Module, x: Inputs, *, call: str) -> nn.Module:
     """A copy in eval mode whose norms that have seen no batch have the statistics (1); the module where there is none.
 
     Hypotheses: as above.
@@ -40,20 +42,20 @@ def settled(module: nn.Module, x: Inputs, *, call: str) -> nn.Module:
 
     >>> import torch
     >>> net = nn.Linear(2, 2)
-    >>> settled(net, torch.zeros(9, 2), call="settled(module, x)") is net
+    >>> with_batch_statistics(net, torch.zeros(9, 2), call="signal(module, x)") is net
     True
     """
     fresh = [name for name, part in module.named_modules() if isinstance(part, NORMS) and _is_fresh(part)]
     if not fresh or count(x) < LEAST:
         return module
-    model = twin(module, call=call).eval()
+    model = copy_module(module, call=call).eval()
     norms = [model.get_submodule(name) for name in fresh]
     for part in norms:
         assert isinstance(part, NORMS)
         part.momentum = 1.0  # (1): the last batch is all that counts
         part.train()
     with random_state(0), torch.no_grad():
-        invoke(model, x, call=call)
+        run(model, x, call=call)
     return model.eval()
 
 

@@ -1,0 +1,192 @@
+"""Independent copies of a module.
+
+``copy.deepcopy`` copies a module but no functions. A module that keeps ``self.mlp = lambda x: block.proj(block.fc(x))``
+therefore has copies that still run the layers of the original: training such a copy changes the original, and the
+copy's own layers get no gradient. `copy_module` makes new functions that refer to the layers of the copy.
+
+>>> import torch
+>>> class Block(nn.Module):
+...     def __init__(self):
+...         super().__init__()
+...         fc = self.fc = nn.Linear(2, 2)
+...         self.run = lambda x: fc(x)
+...     def forward(self, x):
+...         return self.run(x)
+>>> net, x = Block(), torch.ones(1, 2)
+>>> copy = copy_module(net, call="train(module, x, y)")
+>>> _ = nn.init.zeros_(copy.fc.weight), nn.init.zeros_(copy.fc.bias)
+>>> copy(x).tolist(), bool(net(x).any())
+([[0.0, 0.0]], True)
+"""
+
+import copy
+import functools
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from gnomon.core.errors import InputError, lesson
+
+__all__ = ["copy_module", "shared_parameters"]
+
+Memo = dict[int, Any]
+
+
+def copy_module(module: nn.Module, *, call: str) -> nn.Module:
+    """A copy of a module that shares no layer with it, also if the module keeps computed tensors or functions.
+
+    ``torch.nn.utils.weight_norm`` keeps computed tensors. Functions that a module keeps, such as lambdas and hooks, are
+    made anew if they refer to layers of the module.
+    Cost: a copy of the parameters and buffers.
+
+    >>> net = nn.Linear(2, 1)
+    >>> copy_module(net, call="linearize(module)").weight is net.weight
+    False
+    """
+    values = (value for part in module.modules() for value in vars(part).values())
+    memo: Memo = {id(t): t.detach().clone() for t in values if isinstance(t, Tensor) and t.grad_fn is not None}
+    try:
+        made = copy.deepcopy(module, memo)
+        if made is not module:
+            rebind = _Rebind(module, memo)
+            for part in made.modules():
+                rebind.attributes(vars(part))
+        return made
+    except Exception as error:
+        found = f"the module cannot be copied ({type(error).__name__}: {str(error)[:100]})"
+        cure = "Let copy.deepcopy(module) work: keep no open files, locks or graphs in it"
+        raise InputError(lesson(call, found, "a module that deepcopy copies", cure)) from error
+
+
+def shared_parameters(made: nn.Module, original: nn.Module, forward: Callable[[], Any]) -> tuple[str, ...]:
+    """Names of the original's parameters that a forward pass of its copy uses; empty for an independent copy.
+
+    Cost: the forward pass.
+
+    >>> import torch
+    >>> net = nn.Linear(1, 1)
+    >>> shared_parameters(net, nn.Linear(1, 1), lambda: net(torch.zeros(1, 1)))
+    ()
+    """
+    own = {id(p) for p in made.parameters()}
+    names = {id(p): name for name, p in original.named_parameters() if id(p) not in own}
+    with _Recorded(names) as recorded:
+        forward()
+    return tuple(name for key, name in names.items() if key in recorded.seen)
+
+
+class _Rebind:
+    """Replaces functions of a copied module that refer to the original by functions that refer to the copy."""
+
+    def __init__(self, module: nn.Module, memo: Memo) -> None:
+        self.memo = memo
+        self.visited: set[int] = set()
+        self.own = {id(part) for part in module.modules()}
+        self.own |= {id(t) for part in module.modules() for t in (*part._parameters.values(), *part._buffers.values())}
+        self.own.discard(id(None))
+
+    def attributes(self, values: dict[str, Any]) -> None:
+        self.visited.add(id(values))
+        for name, value in list(values.items()):
+            changed = self.value(value)
+            if changed is not value:
+                values[name] = changed
+
+    def value(self, value: Any) -> Any:
+        """The value itself, or a new one if something in it refers to the original."""
+        if isinstance(value, types.FunctionType):
+            return self.function(value) if self.refers(value, set()) else value
+        if isinstance(value, weakref.ref) and id(value()) in self.own:
+            return weakref.ref(self.memo[id(value())])
+        if isinstance(value, functools.partial):
+            function = self.value(value.func)
+            return value if function is value.func else functools.partial(function, *value.args, **value.keywords)
+        if isinstance(value, types.MethodType) and id(value.__self__) in self.own:
+            return types.MethodType(value.__func__, self.memo[id(value.__self__)])
+        if isinstance(value, dict) and id(value) not in self.visited:
+            self.attributes(value)
+        elif isinstance(value, list) and id(value) not in self.visited:
+            self.visited.add(id(value))
+            value[:] = [self.value(one) for one in value]
+        elif type(value) is tuple:
+            changed = tuple(self.value(one) for one in value)
+            return value if all(a is b for a, b in zip(changed, value, strict=True)) else changed
+        return value
+
+    def refers(self, value: Any, seen: set[int]) -> bool:
+        """Whether a function, a container or what it holds is a part of the original."""
+        if id(value) in self.own:
+            return True
+        if id(value) in seen:
+            return False
+        seen.add(id(value))
+        return any(self.refers(one, seen) for one in _contents(value))
+
+    def function(self, old: types.FunctionType) -> types.FunctionType:
+        if id(old) in self.memo:
+            return self.memo[id(old)]
+        cells = tuple(types.CellType() for _ in old.__closure__ or ())
+        new = types.FunctionType(old.__code__, old.__globals__, old.__name__, None, cells or None)
+        self.memo[id(old)] = new  # before its cells are filled: a function may refer to itself
+        new.__defaults__ = self.copied(old.__defaults__)
+        new.__kwdefaults__ = self.copied(old.__kwdefaults__)
+        new.__qualname__, new.__module__, new.__doc__ = old.__qualname__, old.__module__, old.__doc__
+        vars(new).update(vars(old))
+        for cell, before in zip(cells, old.__closure__ or (), strict=True):
+            if not _is_empty(before):
+                cell.cell_contents = self.copied(before.cell_contents)
+        return new
+
+    def copied(self, value: Any) -> Any:
+        """What a function refers to, for the copy; left as it is if it has nothing to do with the original."""
+        return self.value(copy.deepcopy(value, self.memo)) if self.refers(value, set()) else value
+
+
+class _Recorded(TorchFunctionMode):
+    """Records which of some tensors are arguments of torch's functions."""
+
+    def __init__(self, names: dict[int, str]) -> None:
+        super().__init__()
+        self.names, self.seen = names, set[int]()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.seen.update(id(t) for t in _flat((args, kwargs or {})) if id(t) in self.names)
+        return func(*args, **(kwargs or {}))
+
+
+def _flat(value: Any) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from _flat(one)
+    elif isinstance(value, dict):
+        yield from _flat(list(value.values()))
+
+
+def _contents(value: Any) -> Iterator[Any]:
+    if isinstance(value, types.FunctionType):
+        yield from (cell.cell_contents for cell in value.__closure__ or () if not _is_empty(cell))
+        yield from (value.__defaults__, value.__kwdefaults__)
+    elif isinstance(value, types.MethodType):
+        yield from (value.__self__, value.__func__)
+    elif isinstance(value, functools.partial):
+        yield from (value.func, value.args, value.keywords)
+    elif isinstance(value, weakref.ref):
+        yield value()
+    elif isinstance(value, dict):
+        yield from value.values()
+    elif isinstance(value, tuple | list | set | frozenset):
+        yield from value
+
+
+def _is_empty(cell: types.CellType) -> bool:
+    try:
+        _ = cell.cell_contents
+    except ValueError:
+        return True
+    return False

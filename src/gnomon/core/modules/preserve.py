@@ -1,0 +1,176 @@
+"""Leave a user's module exactly as it was: `preserve`, and the parts of it that are useful alone.
+
+>>> import torch
+>>> net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Dropout())
+>>> with preserve(net):
+...     net.training, net[1].training
+(False, False)
+>>> net.training, net[1].training
+(True, True)
+"""
+
+import random
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
+
+from gnomon.core.modules.kernels import plain_kernels
+
+__all__ = ["Mode", "preserve", "random_state", "set_mode"]
+
+Mode = Literal["eval", "train"]
+HOOKS = tuple(name for name, value in vars(nn.Module()).items() if "hooks" in name and isinstance(value, dict))
+
+
+@contextmanager
+def preserve(
+    module: nn.Module,
+    *,
+    mode: Mode | None = "eval",
+    grad: bool = True,
+    seed: int | None = None,
+    weights: bool = False,
+    all_derivatives: bool = False,
+) -> Iterator[None]:
+    """Restores a module at the end, to the last bit, also after an error or an interrupt.
+
+    Restores the mode of each part, buffers, gradients, attributes, hooks, parameters as objects, and the random states
+    of torch, numpy and Python. Autocast and inference mode are off inside.
+
+    Args:
+        module: the module to restore.
+        mode: mode of all parts inside; None leaves each part in its own mode.
+        grad: whether gradients are recorded inside.
+        seed: random seed of torch inside; None continues with the caller's random numbers.
+        weights: whether the values of the parameters are restored as well, and whether they require gradients.
+        all_derivatives: whether layers run in plain forms that have every derivative, see `plain_kernels`.
+
+    Cost: a copy of the buffers and, with ``weights``, of the parameters.
+
+    >>> net, before = nn.BatchNorm1d(2), torch.get_rng_state()
+    >>> with preserve(net):
+    ...     net.running_mean += torch.rand(2)
+    >>> net.running_mean.tolist(), bool((before == torch.get_rng_state()).all())
+    ([0.0, 0.0], True)
+    """
+    python_state, numpy_state = random.getstate(), np.random.get_state()
+    saved = _Saved(module, weights=weights)
+    try:
+        with ExitStack() as stack:
+            stack.enter_context(random_state(seed))
+            stack.enter_context(torch.inference_mode(False))
+            stack.enter_context(torch.set_grad_enabled(grad))
+            if mode is not None:
+                stack.enter_context(set_mode(module, mode))
+            stack.enter_context(torch.autocast(saved.device, enabled=False))
+            if all_derivatives:
+                stack.enter_context(plain_kernels(module))
+            yield
+    finally:
+        saved.restore()
+        np.random.set_state(numpy_state)
+        random.setstate(python_state)
+
+
+@contextmanager
+def set_mode(module: nn.Module, mode: Mode) -> Iterator[None]:
+    """Puts all parts of a module in one mode; at the end each part is in its own mode again. Nothing else is restored.
+
+    Cost: a walk over the parts of the module.
+
+    >>> net = nn.Sequential(nn.Dropout(), nn.Linear(1, 1))
+    >>> with set_mode(net, "eval"):
+    ...     net.training, net[0].training
+    (False, False)
+    >>> net[0].training
+    True
+    """
+    modes = [(part, part.training) for part in module.modules()]
+    for part, _ in modes:
+        object.__setattr__(part, "training", mode == "train")  # avoids torch's slow search for parameters
+    try:
+        yield
+    finally:
+        for part, before in modes:
+            object.__setattr__(part, "training", before)
+
+
+@contextmanager
+def random_state(seed: int | None = None) -> Iterator[None]:
+    """Restores torch's random states at the end; inside they may start from a seed.
+
+    Cost: a copy of the random states.
+
+    >>> before = torch.get_rng_state()
+    >>> with random_state(0):
+    ...     _ = torch.rand(3)
+    >>> bool((before == torch.get_rng_state()).all())
+    True
+    """
+    state = torch.get_rng_state()
+    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
+    try:
+        if seed is not None:
+            torch.manual_seed(seed)
+        yield
+    finally:
+        torch.set_rng_state(state)
+        if devices is not None:
+            torch.cuda.set_rng_state_all(devices)
+
+
+class _Saved:
+    """The state of a module, and how to restore it."""
+
+    def __init__(self, module: nn.Module, *, weights: bool) -> None:
+        parts = list(module.modules())
+        self.attributes = [(vars(part), dict(vars(part))) for part in parts]
+        self.tables = [(table, dict(table)) for part in parts for table in _tables(part)]
+        buffers = [b for part in parts for b in part._buffers.values() if b is not None]
+        parameters = [p for part in parts for p in part._parameters.values() if p is not None]
+        copied = [t for t in (*buffers, *(parameters if weights else ())) if not (t.is_inference() or is_lazy(t))]
+        self.grads = [(p, p.grad) for p in parameters]
+        self.required = [(p, p.requires_grad) for p in parameters] if weights else []
+        self.values = [(t, t._version, t.detach().clone()) for t in copied]
+        self.device = parameters[0].device.type if parameters else "cpu"
+
+    def restore(self) -> None:
+        for now, before in self.attributes:
+            _restore_dict(now, before)
+        for table, before in self.tables:
+            if list(table) != list(before) or any(table[name] is not value for name, value in before.items()):
+                table.clear()
+                table.update(before)
+        _rewrite(self.values)
+        for p, required in self.required:
+            if p.requires_grad != required:
+                p.requires_grad_(required)
+        for p, grad in self.grads:
+            if p.grad is not grad:
+                p.grad = grad
+
+
+def _tables(part: nn.Module) -> Iterator[dict[Any, Any]]:
+    own = vars(part)
+    yield from (part._parameters, part._buffers, part._modules)
+    yield from (own[name] for name in HOOKS if name in own)
+
+
+def _restore_dict(now: dict[str, object], before: dict[str, object]) -> None:
+    for key in now.keys() - before.keys():
+        del now[key]
+    for key, value in before.items():
+        if now.get(key, now) is not value:
+            now[key] = value
+
+
+@torch.no_grad()
+def _rewrite(values: list[tuple[Tensor, int, Tensor]]) -> None:
+    for now, version, before in values:
+        if now._version != version or not torch.equal(now, before):  # batch norm writes without a new version
+            now.copy_(before)

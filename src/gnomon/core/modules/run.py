@@ -1,0 +1,76 @@
+"""Call a user's module: one tensor, a tuple of arguments or a dict of named ones, with errors that name the call.
+
+>>> run(lambda a, b: a + b, {"a": 1, "b": 2})
+3
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+
+from gnomon.core.errors import GnomonError, InputError, lesson
+from gnomon.core.inputs.arguments import Inputs, tensors
+
+__all__ = ["call_with_inputs", "run", "wrap_user_errors"]
+
+
+def run(module: Callable[..., Any], x: Inputs, *, call: str = "module(x)") -> Any:
+    """module(x), module(*x) or module(**x), as x is a tensor, a tuple or a dict; explains errors of the module.
+
+    Cost: one call of the module.
+
+    >>> run(lambda a, b: a + b, (1, 2))
+    3
+    """
+    with wrap_user_errors(module, x, call=call):
+        return call_with_inputs(module, x)
+
+
+def call_with_inputs(function: Callable[..., Any], x: Inputs) -> Any:
+    """function(x), function(*x) or function(**x), as x is a tensor, a tuple or a dict.
+
+    Cost: one call.
+
+    >>> call_with_inputs(lambda a, b: a + b, (1, 2))
+    3
+    """
+    if isinstance(x, Mapping):
+        return function(**x)
+    if isinstance(x, (tuple, list)):
+        return function(*x)
+    return function(x)
+
+
+@contextmanager
+def wrap_user_errors(module: Any, x: Inputs, *, call: str, what: str = "forward") -> Iterator[None]:
+    """Explains errors of the user's own code: which call, on which inputs, what to do. The error itself is the cause.
+
+    >>> try:
+    ...     with wrap_user_errors(None, torch.zeros(2, 3), call="ntk(module, x)"):
+    ...         raise KeyError("mine")
+    ... except InputError as error:
+    ...     print(repr(error.__cause__))
+    KeyError('mine')
+    """
+    try:
+        yield
+    except (GnomonError, MemoryError, torch.OutOfMemoryError):
+        raise
+    except (Exception, SystemExit) as error:
+        seen = [f"{t.dtype} of shape {tuple(t.shape)}" for t in tensors(x)][:3]
+        said = (str(error).strip().splitlines() or ["without a word"])[0][:200]
+        found = f"{what} raised {type(error).__name__} on {' and '.join(seen) or 'no tensors'}: {said}"
+        raise InputError(lesson(call, found, "a model that takes its data", _cure(module, x))) from error
+
+
+def _cure(module: Any, x: Inputs) -> str:
+    """What most likely is wrong with a module that raises on these inputs."""
+    if any(not t.is_floating_point() for t in tensors(x)):
+        return "Pass x.float(), or a module that takes such numbers"
+    parameters = module.parameters() if isinstance(module, nn.Module) else ()
+    if len({p.dtype for p in parameters if p.is_floating_point()}) > 1:
+        return "Bring the module to one type, for instance by module.float()"
+    return "Check the shape of x, and run module(x) alone to see where it fails"
