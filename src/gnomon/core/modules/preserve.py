@@ -24,7 +24,10 @@ from gnomon.core.modules.kernels import plain_kernels
 __all__ = ["Mode", "preserve", "random_state", "set_mode"]
 
 Mode = Literal["eval", "train"]
+"""Mode of a module, as in ``module.eval()`` and ``module.train()``."""
+
 HOOKS = tuple(name for name, value in vars(nn.Module()).items() if "hooks" in name and isinstance(value, dict))
+"""Attributes in which torch keeps the hooks of a module."""
 
 
 @contextmanager
