@@ -9,6 +9,6 @@ from gnomon.data import digits
 
 def test_a_split_is_frozen_and_prints_its_sizes():
     split = digits(12, 8)
-    assert repr(split) == "Split('digits': 12 to train, 8 to test, inputs (1, 8, 8), 10 classes)"
+    assert repr(split) == "TrainTestSplit('digits': 12 to train, 8 to test, inputs (1, 8, 8), 10 classes)"
     with pytest.raises(FrozenInstanceError):
         split.x = split.x_test

@@ -24,7 +24,7 @@ def compute(a, b):
     print("tile", flush=True)
     sys.stdin.readline()  # a tile is finished when it is allowed to be; at the end of the input, at once
     return {"nngp": a @ (a if b is None else b).T}
-store.write(sys.argv[1], store.Task(x, None, ("nngp",), torch.float64, 4, "same"), compute)
+store.write(sys.argv[1], store.StoreTask(x, None, ("nngp",), torch.float64, 4, "same"), compute)
 """
 
 

@@ -31,7 +31,7 @@ DEFAULTS = {
     "robustness.attacks.run.attack": {"bounds": (0, 1)},
     "robustness.attacks.run.minimal_distance": {"bounds": (0, 1)},
     "robustness.attacks.shrinking.Shrinking": {"steps": 60, "restarts": 18, "widths": (5.0, 2.0, 1.0), "patience": 2},
-    "robustness.attacks.square.Square": {"queries": 5000, "share": 0.8},
+    "robustness.attacks.square.SquareAttack": {"queries": 5000, "share": 0.8},
     "robustness.attacks.universal.universal_perturbation": {"bounds": (0, 1), "steps": 100},
     "decisions.calibration.calibration": {"bins": 10, "level": 0.01},
     "robustness.certificates.bounds.linear_bounds": {"most": 4096},

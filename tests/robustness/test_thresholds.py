@@ -18,7 +18,9 @@ BINS = ((0.5, 0.5),)
 
 def robust(broken, n):
     threat = Threat(0.1, "inf", 0.0, 1.0)
-    return RobustAccuracy(torch.ones(n, dtype=torch.bool), torch.zeros(n, 1), 1.0, (("Square", broken),), threat, ())
+    return RobustAccuracy(
+        torch.ones(n, dtype=torch.bool), torch.zeros(n, 1), 1.0, (("SquareAttack", broken),), threat, ()
+    )
 
 
 @pytest.mark.parametrize(

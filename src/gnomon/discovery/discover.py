@@ -78,7 +78,7 @@ def search(
 ) -> Discovery:  # fmt: skip
     """The equation of each field of checked data."""
     check_kind("form", form, AbstractForm, call=call, cure="Pass WeakForm() or Pointwise()")
-    check_kind("selection", selection, TermSelection, call=call, cure="Pass gnomon.discovery.Selection(...)")
+    check_kind("selection", selection, TermSelection, call=call, cure="Pass gnomon.discovery.TermSelection(...)")
     order = integer("time_order", time_order, call=call)
     terms = library.terms(tuple(data.fields), data.letters[:-1], modulus=data.is_complex, call=call)
     groups = grouped(terms, library.tied, call)

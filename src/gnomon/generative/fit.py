@@ -59,9 +59,9 @@ def fit(
     Cost: a loss and its gradient for each step; the data are held in memory.
 
     >>> from gnomon.generative import Flow
-    >>> from gnomon.generative.flows.base import Shift
+    >>> from gnomon.generative.flows.base import ShiftTransform
     >>> from gnomon.training import SGD
-    >>> flow = Flow([Shift(2)], shape=(2,))                                # N(m, I): the mean is what is learned
+    >>> flow = Flow([ShiftTransform(2)], shape=(2,))  # N(m, I): the mean is what is learned
     >>> x = torch.randn(50, 2, generator=torch.Generator().manual_seed(0)) + 3
     >>> run = fit(flow, x, optimizer=SGD(1.0), steps=1, batch=None)
     >>> torch.allclose(run.model.transforms[0].amount, x.mean(0), atol=1e-5)

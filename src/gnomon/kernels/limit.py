@@ -18,15 +18,14 @@ from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.inputs.checks import check_readable, integer
 from gnomon.core.results.record import Record
 from gnomon.kernels import store
-from gnomon.kernels.compute import independent_features, kernels
 from gnomon.kernels.cost import KernelCost, needs, seconds
-from gnomon.kernels.engine import Engine
 from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.options import Parametrization, check_options
 from gnomon.kernels.plan import LimitPlan
-from gnomon.kernels.reading import Reading
+from gnomon.kernels.prepare import PlanCache, Prepared
 from gnomon.kernels.ready import layers_wait
 from gnomon.kernels.record import Kernels
+from gnomon.kernels.run import compute_kernels, independent_features
 from gnomon.kernels.samples import asked
 from gnomon.program.laws import Init
 from gnomon.program.steps import Program
@@ -98,11 +97,11 @@ class Limit(Record):
     dtype: torch.dtype = torch.float64
     memory: int | None = None
     compiled: bool = True
-    _reading: Reading = field(init=False, repr=False, compare=False)
+    _plans: PlanCache = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        reading = Reading(self.net, self.init, standard=self.parametrization == "standard")
-        object.__setattr__(self, "_reading", reading)
+        plans = PlanCache(self.net, self.init, standard=self.parametrization == "standard")
+        object.__setattr__(self, "_plans", plans)
 
     def nngp(self, x1: Any, x2: Any = None) -> Tensor:
         """E[f(x1) f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
@@ -155,7 +154,7 @@ class Limit(Record):
 
     def plan(self, x: Tensor) -> LimitPlan:
         """The program with its rules, for inputs like x; remembered until the module changes."""
-        return self._reading.plan(x)
+        return self._plans.plan(x)
 
     def cost(
         self,
@@ -188,7 +187,7 @@ class Limit(Record):
         with torch.no_grad():
             time = seconds(run, left.count, right.count, symmetric=symmetric)
             points = left.count if symmetric else left.count + right.count
-            fast = self._engine(some).workspace(some, points, self.dtype) if ready else None
+            fast = self._prepared(some).workspace(some, points, self.dtype) if ready else None
         compilation = self.compile_seconds(some)
         need = needs(made, left.count, right.count, kinds=kind, word=self.dtype.itemsize, memory=self.memory)
         room, tile = (need.workspace, need.tile) if fast is None else (fast, left.count * right.count)
@@ -204,10 +203,10 @@ class Limit(Record):
 
     def _loops_wait(self, x: Tensor) -> float:
         """The part of `compile_seconds` that the loops of kernels take, and that torch can do without."""
-        return self._engine(x).compile_seconds(x, self.dtype)
+        return self._prepared(x).compile_seconds(x, self.dtype)
 
-    def _engine(self, x: Tensor) -> Engine:
-        return self._reading.engine(x) if self.compiled else Engine(self.plan(x), None)
+    def _prepared(self, x: Tensor) -> Prepared:
+        return self._plans.prepared(x) if self.compiled else Prepared(self.plan(x), None)
 
     def _tile_side(self, x: Tensor, word: int) -> int:
         """The side of tiles of some seconds each, of so many bytes a pair."""
@@ -217,7 +216,7 @@ class Limit(Record):
         return max(1, min(most, int(most * sqrt(TILE_SECONDS / time))))
 
     def _kernels(self, x1: Any, x2: Any, kinds: tuple[str, ...]) -> dict[str, Tensor]:
-        return kernels(self._reading, x1, x2, kinds, self.dtype, self.memory, compiled=self.compiled)
+        return compute_kernels(self._plans, x1, x2, kinds, self.dtype, self.memory, compiled=self.compiled)
 
 
 def _check_kinds(kind: tuple[str, ...], call: str) -> None:

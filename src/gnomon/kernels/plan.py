@@ -61,6 +61,13 @@ class LimitPlan:
     own: tuple[bool | None, ...]
     last_use: tuple[int, ...]
 
+    @property
+    def data_rule(self) -> DataRule:
+        """The rule of the only input of a program that compiled loops cover."""
+        rule = self.rules[0]
+        assert isinstance(rule, DataRule)  # both kinds of loops ask for it first
+        return rule
+
     def pair_entries(self, *, tangent: bool) -> int:
         """Numbers that one pair of points holds at the peak of the computation."""
         return self._peak(2 if tangent else 1)

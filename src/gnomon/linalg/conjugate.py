@@ -71,8 +71,8 @@ def inverse_product(
     Reference: [hestenes1952methods].
     Cost: one product for each step, about sqrt(condition number) log(2 / tolerance) / 2 of them; four vectors.
 
-    >>> from gnomon.linalg.operator import Dense
-    >>> inverse_product(Dense(torch.diag(torch.tensor([1.0, 4.0]))), torch.ones(2)).x.tolist()
+    >>> from gnomon.linalg.operator import DenseOperator
+    >>> inverse_product(DenseOperator(torch.diag(torch.tensor([1.0, 4.0]))), torch.ones(2)).x.tolist()
     [1.0, 0.25]
     """
     damping = number("damping", damping, call=CALL)

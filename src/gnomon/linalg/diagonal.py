@@ -59,8 +59,8 @@ def diagonal(
     Reference: [bekas2007estimator].
     Cost: one product per sample, and two vectors.
 
-    >>> from gnomon.linalg.operator import Dense
-    >>> diagonal(Dense(torch.diag(torch.arange(3.0))), samples=2).values.tolist()        # exact for diagonal matrices
+    >>> from gnomon.linalg.operator import DenseOperator
+    >>> diagonal(DenseOperator(torch.diag(torch.arange(3.0))), samples=2).values.tolist()  # exact for diagonal matrices
     [0.0, 1.0, 2.0]
     """
     from scipy.special import stdtrit  # scipy is slow to import, and needed here alone

@@ -133,8 +133,8 @@ def tridiagonal(
     is random, orthogonal to all before, so that eigenvalues of any multiplicity are found.
     Cost: m products and O(size m^2) for the orthogonalization; size m numbers.
 
-    >>> from gnomon.linalg.operator import Dense
-    >>> alpha, beta, q = tridiagonal(Dense(torch.diag(torch.tensor([1.0, 3.0]))), torch.ones(2), 5)
+    >>> from gnomon.linalg.operator import DenseOperator
+    >>> alpha, beta, q = tridiagonal(DenseOperator(torch.diag(torch.tensor([1.0, 3.0]))), torch.ones(2), 5)
     >>> [round(abs(v), 4) for v in (q @ torch.tensor([[2.0, 1.0], [1.0, 2.0]]) @ q.T).flatten().tolist()]
     [1.0, 0.0, 0.0, 3.0]
     """
@@ -219,8 +219,8 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
     Reference: [golub2010matrices].
     Cost: as `tridiagonal`, for 2k + 10 steps, and a quarter more while they are needed.
 
-    >>> from gnomon.linalg.operator import Dense
-    >>> pairs = top_eigenpairs(Dense(torch.diag(torch.arange(1.0, 6.0))), 2)
+    >>> from gnomon.linalg.operator import DenseOperator
+    >>> pairs = top_eigenpairs(DenseOperator(torch.diag(torch.arange(1.0, 6.0))), 2)
     >>> [round(v, 4) for v in pairs.values.tolist()]
     [5.0, 4.0]
     """
@@ -263,8 +263,8 @@ def spectral_density(operator: AbstractOperator, *, steps: int = 40, starts: int
     Reference: [lin2016approximating].
     Cost: starts times `tridiagonal`.
 
-    >>> from gnomon.linalg.operator import Dense
-    >>> density = spectral_density(Dense(2.0 * torch.eye(3)), starts=2)
+    >>> from gnomon.linalg.operator import DenseOperator
+    >>> density = spectral_density(DenseOperator(2.0 * torch.eye(3)), starts=2)
     >>> round(density.mean, 4)                                                     # all eigenvalues are 2
     2.0
     """

@@ -71,8 +71,8 @@ def hutchinson(
     Reference: [hutchinson1989stochastic].
     Cost: one product per sample.
 
-    >>> from gnomon.linalg.operator import Dense
-    >>> hutchinson(Dense(torch.diag(torch.arange(4.0))), samples=3)                 # exact for diagonal matrices
+    >>> from gnomon.linalg.operator import DenseOperator
+    >>> hutchinson(DenseOperator(torch.diag(torch.arange(4.0))), samples=3)  # exact for diagonal matrices
     TraceEstimate: The trace is 6 +- 0 at 95% confidence.
       value     6.0
       interval  Interval(low=6.0, high=6.0, confidence=0.95)
@@ -93,8 +93,8 @@ def hutch_plus_plus(
     Cost: ``products`` products with the operator, and four thirds of as many vectors of its size in memory; refused
     where they take more than half of what is free.
 
-    >>> from gnomon.linalg.operator import Dense
-    >>> trace = hutch_plus_plus(Dense(torch.ones(9, 9)), products=6)                # rank one: nothing remains
+    >>> from gnomon.linalg.operator import DenseOperator
+    >>> trace = hutch_plus_plus(DenseOperator(torch.ones(9, 9)), products=6)                # rank one: nothing remains
     >>> round(trace.value, 3), trace.half_width < 1e-4
     (9.0, True)
     """
@@ -122,8 +122,8 @@ def automatic_trace(
     Hypotheses: products >= 12, a symmetric operator. Reference: [meyer2021hutch].
     Cost: ``products`` products with the operator, and four thirds of as many vectors of its size in memory.
 
-    >>> from gnomon.linalg.operator import Dense
-    >>> one, flat = Dense(torch.ones(50, 50)), Dense(torch.eye(50))
+    >>> from gnomon.linalg.operator import DenseOperator
+    >>> one, flat = DenseOperator(torch.ones(50, 50)), DenseOperator(torch.eye(50))
     >>> automatic_trace(one, products=12).half_width < 1e-3, automatic_trace(flat, products=12).value
     (True, 50.0)
     """

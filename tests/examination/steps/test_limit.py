@@ -15,7 +15,7 @@ from gnomon.examination.subject import subject
 from gnomon.findings.training import BELOW_LEAST_SQUARES, BELOW_LIMIT
 from gnomon.kernels import Limit
 from gnomon.kernels.fused import planes
-from gnomon.kernels.fused.chain import chain
+from gnomon.kernels.fused.chain_loops import chain
 from gnomon.program import read
 from tests.examination.patients import examined
 

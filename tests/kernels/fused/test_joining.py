@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.kernels.fused import dense, joining, stages
+from gnomon.kernels.fused import dense, joining
 from gnomon.kernels.fused.opcodes import RECTIFIED
 from gnomon.program import Law
 
@@ -20,7 +20,7 @@ def network(depth):
 
 def chain_of(law, x, dtype):
     plan = gnomon.limit(network(12), init=law, parametrization="ntk").plan(x)
-    data = stages.data_rule(plan).features(x)
+    data = plan.data_rule.features(x)
     return dense.lower(plan, (data, data), dtype)
 
 

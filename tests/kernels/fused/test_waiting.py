@@ -9,7 +9,7 @@ from torch import nn
 
 import gnomon
 from gnomon.core.machine import loops
-from gnomon.kernels.fused import chain, planes
+from gnomon.kernels.fused import chain_loops, planes
 
 IMAGES = torch.randn(5, 1, 6, 6, generator=torch.Generator().manual_seed(0))
 DENSE = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1)), IMAGES[:, 0, 0, :3]
@@ -23,7 +23,7 @@ SINGLE, DOUBLE = torch.float32, torch.float64
 def called(monkeypatch):
     """The loops that kernels call, with the types of their arguments; they compute nothing."""
     seen = set()
-    for room, name in ((chain, "chain"), (planes, "stage"), (planes, "sweep")):
+    for room, name in ((chain_loops, "chain"), (planes, "stage"), (planes, "sweep")):
 
         def record(*arguments, name=name):
             seen.add((name, *map(typeof, arguments)))

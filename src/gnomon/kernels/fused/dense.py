@@ -1,7 +1,7 @@
 """Dense programs: chains of affine layers, activations, normalizations and sums without positions.
 
 The lower triangle (or the whole rectangle) is cut into tiles; each tile is one matrix product of the data and one run
-of the tape. The result is written once, and nothing else of its size is allocated.
+of the instructions. The result is written once, and nothing else of its size is allocated.
 """
 
 from dataclasses import dataclass
@@ -11,9 +11,11 @@ import torch
 from torch import Tensor
 
 from gnomon.core.machine.threads import share_out
+from gnomon.kernels.fused.base import DTYPES, Compiled, arithmetic_of, empty_results, on_both_sides
+from gnomon.kernels.fused.instructions import Instruction, PointMoments, activation, kinked, moments
 from gnomon.kernels.fused.joining import joined
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, NORMALIZE, SCALE
-from gnomon.kernels.fused.tape import Instruction, PointMoments, activation, kinked, moments
+from gnomon.kernels.fused.waiting import chain_wait
 from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
 from gnomon.kernels.rules.affine import DenseRule
@@ -37,13 +39,41 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ChainArrays:
-    """A tape as arrays; ``arithmetic`` is the dtype that the loops compute in."""
+    """A list of instructions as arrays; ``arithmetic`` is the dtype that the loops compute in."""
 
     code: np.ndarray
     numbers: np.ndarray
     registers: int
     arithmetic: np.dtype
     sides: tuple[Side, Side]
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledChain(Compiled):
+    """Dense layers, activations, normalizations and sums, without positions."""
+
+    plan: LimitPlan
+
+    def run(  # noqa: D102
+        self, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype
+    ) -> dict[str, Tensor] | None:
+        with torch.no_grad():
+            sides = on_both_sides(points, self.plan.data_rule.features)
+            chain = lower(self.plan, sides, dtype)
+            if chain is None:
+                return None
+            out = empty_results(points, kinds, dtype)
+            bad = run(chain, (out.get("nngp"), out.get("ntk")), symmetric=sides[0] is sides[1])
+        return None if bad else out
+
+    def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:  # noqa: D102
+        with torch.no_grad():
+            data = self.plan.data_rule.features(sample)
+            chain = lower(self.plan, (data, data), dtype)
+        return None if chain is None else workspace(chain, count, torch.get_num_threads())
+
+    def compile_seconds(self, dtype: torch.dtype) -> float:  # noqa: D102
+        return chain_wait(arithmetic_of(self.plan, dtype), DTYPES[dtype])
 
 
 def covers(plan: LimitPlan) -> bool:
@@ -55,28 +85,28 @@ def covers(plan: LimitPlan) -> bool:
 
 
 def lower(plan: LimitPlan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> ChainArrays | None:
-    """The tape of a plan for two sets of features (n, channels); None if some step has no instruction."""
+    """The instructions of a plan for two sets of features (n, channels); None if some step has no instruction."""
     symmetric = data[1] is data[0]
     found = moments(plan, data[0] if symmetric else torch.cat(data))
-    tape = _instructions(plan, found)
-    if tape is None:
+    instructions = _instructions(plan, found)
+    if instructions is None:
         return None
-    tape = joined(tape)
-    table = torch.stack([found.own[0] / 2, *(s for ins in tape for s in ins.statistics), found.own[-1] / 2])
+    instructions = joined(instructions)
+    table = torch.stack([found.own[0] / 2, *(s for ins in instructions for s in ins.statistics), found.own[-1] / 2])
     arithmetic = _arithmetic(plan, table, dtype)
-    code, numbers = _arrays(tape, arithmetic)
+    code, numbers = _arrays(instructions, arithmetic)
     scale, n = data[0].shape[1] ** -0.5, len(data[0])
     parts = (table,) if symmetric else (table[:, :n], table[:, n:])
     sides = [
         Side(np.ascontiguousarray((x * scale).numpy(), arithmetic), np.ascontiguousarray(part.numpy(), arithmetic))
         for x, part in zip(data, parts, strict=False)
     ]
-    return ChainArrays(code, numbers, 1 + max(i.target for i in tape), arithmetic, (sides[0], sides[-1]))
+    return ChainArrays(code, numbers, 1 + max(i.target for i in instructions), arithmetic, (sides[0], sides[-1]))
 
 
 def run(chain: ChainArrays, out: tuple[Tensor | None, Tensor | None], *, symmetric: bool) -> int:
     """Fill the kernels (nngp, ntk); returns how many numbers are not finite."""
-    from gnomon.kernels.fused import chain as loops
+    from gnomon.kernels.fused import chain_loops as loops
 
     left, right = chain.sides
     n, m = len(left.features), len(right.features)
@@ -139,7 +169,7 @@ def _arithmetic(plan: LimitPlan, table: Tensor, dtype: torch.dtype) -> np.dtype:
 
 def _instructions(plan: LimitPlan, found: PointMoments) -> list[Instruction] | None:
     """One instruction per step, on as few registers as the lives of the values allow."""
-    tape: list[Instruction] = []
+    instructions: list[Instruction] = []
     place: dict[int, int] = {0: 0}
     free: list[int] = []
     top = 1
@@ -158,10 +188,10 @@ def _instructions(plan: LimitPlan, found: PointMoments) -> list[Instruction] | N
         made = _instruction(plan, i, sources, target, found)
         if made is None:
             return None
-        tape += made
+        instructions += made
         place[i] = target
         free += [r for r in dying if r != target]
-    return tape
+    return instructions
 
 
 def _instruction(
@@ -191,15 +221,15 @@ def _instruction(
 def _weighted(weights: tuple[float, ...], sources: list[int], target: int) -> list[Instruction] | None:
     if target in sources[1:]:
         return None
-    tape = [Instruction(SCALE, target, sources[0], (), (weights[0],))]
-    return tape + [Instruction(ADD, target, s, (), (w,)) for s, w in zip(sources[1:], weights[1:], strict=True)]
+    instructions = [Instruction(SCALE, target, sources[0], (), (weights[0],))]
+    return instructions + [Instruction(ADD, target, s, (), (w,)) for s, w in zip(sources[1:], weights[1:], strict=True)]
 
 
-def _arrays(tape: list[Instruction], arithmetic: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+def _arrays(instructions: list[Instruction], arithmetic: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     code: list[tuple[int, ...]] = []
     numbers: list[float] = []
     row = 1  # row 0 belongs to the data
-    for ins in tape:
+    for ins in instructions:
         code.append((ins.op, ins.target, ins.source, row, len(numbers)))
         numbers += ins.numbers
         row += len(ins.statistics)

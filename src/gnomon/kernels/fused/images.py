@@ -13,8 +13,8 @@ from torch import Tensor
 
 from gnomon.core.machine.threads import share_out
 from gnomon.kernels.fused import stages as st
+from gnomon.kernels.fused.instructions import activation
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, CONV, DATA, DROPOUT, FETCH, FLAT, KINK, NORMALIZE, POOL
-from gnomon.kernels.fused.tape import activation
 from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.rules.affine import AffineConstants, ConvRule, DenseRule
 from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
@@ -34,24 +34,24 @@ class Uncovered(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class PlaneTape:
+class PlaneProgram:
     """A plan and its stages."""
 
     plan: LimitPlan
     stages: st.Stages
 
-    def code(self, stage: st.Stage, tape: "Tape", lanes: int) -> np.ndarray:
+    def code(self, stage: st.Stage, code: "StageCode", lanes: int) -> np.ndarray:
         """The items of a stage as rows of integers; see planes.py."""
         rows = [
             (op, i.target, i.source, o * lanes, n, *i.before, *i.after, *i.kernel, *i.stride, *i.dilation, *i.padding,
              int(self.stages.wraps), i.store)
-            for i, op, o, n in zip(stage.items, tape.ops, tape.offsets, tape.places, strict=True)
+            for i, op, o, n in zip(stage.items, code.ops, code.offsets, code.places, strict=True)
         ]  # fmt: skip
         return np.array(rows, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class Tape:
+class StageCode:
     """What the items of one stage do: operations, their first statistics, the places of their numbers, the numbers."""
 
     ops: list[int]
@@ -67,13 +67,13 @@ class Statistics:
     table: np.ndarray
     half: np.ndarray
     tangent: np.ndarray
-    tapes: list[Tape]
+    codes: list[StageCode]
 
 
 class Runner:
     """Runs batches of lanes through all stages in one precision."""
 
-    def __init__(self, programme: PlaneTape, dtype: type, *, alone: bool) -> None:
+    def __init__(self, programme: PlaneProgram, dtype: type, *, alone: bool) -> None:
         self.programme, self.dtype, self.alone = programme, dtype, alone
         self.lanes = BYTES // np.dtype(dtype).itemsize
         self.tag = (0,) * self.lanes
@@ -132,13 +132,13 @@ class Runner:
         return found.reshape(len(groups), 2, self.lanes)
 
 
-def lower(plan: LimitPlan) -> PlaneTape | None:
+def lower(plan: LimitPlan) -> PlaneProgram | None:
     """The stages of a plan, or None if it is not covered. Cost: none."""
     made = st.cut(plan)
-    return None if made is None else PlaneTape(plan, made)
+    return None if made is None else PlaneProgram(plan, made)
 
 
-def measure(programme: PlaneTape, images: Tensor) -> Statistics:
+def measure(programme: PlaneProgram, images: Tensor) -> Statistics:
     """All statistics of all images, from each image with itself, in float64."""
     runner = Runner(programme, np.float64, alone=True)
 
@@ -151,14 +151,14 @@ def measure(programme: PlaneTape, images: Tensor) -> Statistics:
         np.concatenate([getattr(s, name)[:n] for _, n, s in parts]) for name in ("table", "half", "tangent")
     )
     first = parts[0][2]
-    return Statistics(table, half, tangent, first.tapes)
+    return Statistics(table, half, tangent, first.codes)
 
 
-def _self(programme: PlaneTape, runner: Runner, x: Tensor, room: dict[str, np.ndarray]) -> Statistics:
+def _self(programme: PlaneProgram, runner: Runner, x: Tensor, room: dict[str, np.ndarray]) -> Statistics:
     """One batch of images with themselves, stage after stage: each stage's variances come from the one before."""
     own: dict[int, Tensor] = {}
     tables: list[Tensor] = []
-    tapes: list[Tape] = []
+    codes: list[StageCode] = []
     total, left = 0, np.zeros(0)
     for g, part in enumerate(programme.stages.parts):
         found = [_item(programme.plan, item, own, x, left, runner, g) for item in part.items]
@@ -166,14 +166,14 @@ def _self(programme: PlaneTape, runner: Runner, x: Tensor, room: dict[str, np.nd
         counts = [len(n) for _, _, n in found]
         offsets, places = ([sum(v[:i]) for i in range(len(v))] for v in (sizes, counts))
         values = [v for _, _, n in found for v in n] or [0.0]
-        tapes.append(Tape([op for op, _, _ in found], [total + o for o in offsets], places, values))
+        codes.append(StageCode([op for op, _, _ in found], [total + o for o in offsets], places, values))
         tables += [s.reshape(len(x), -1) for _, statistics, _ in found for s in statistics]
         total += sum(sizes)
         block = np.ascontiguousarray(torch.cat(tables, 1).numpy().T).reshape(-1)
-        code = programme.code(part, tapes[g], runner.lanes)
+        code = programme.code(part, codes[g], runner.lanes)
         left = runner.stage(g, code, np.array(values), block, block, room)
     last = own[len(programme.plan.rules) - 1].reshape(len(x), -1).mean(1)
-    return Statistics(torch.cat(tables, 1).numpy(), last.numpy() / 2, left[runner.lanes :].copy(), tapes)
+    return Statistics(torch.cat(tables, 1).numpy(), last.numpy() / 2, left[runner.lanes :].copy(), codes)
 
 
 def _item(
@@ -182,7 +182,7 @@ def _item(
     """Operation, statistics and numbers of an item; fills in the variances of its step."""
     i = item.step
     if item.op == DATA:
-        own[RAW if st.data_rule(plan).op.window is not None else i] = (x * x).mean(1)
+        own[RAW if plan.data_rule.op.window is not None else i] = (x * x).mean(1)
         return DATA, ((x / (2 * x.shape[1]) ** 0.5).flatten(1),), ()
     rule = plan.rules[i]
     if item.op == FETCH:

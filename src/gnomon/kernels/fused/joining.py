@@ -13,15 +13,15 @@ from math import acos, pi, sqrt
 
 from torch import Tensor
 
+from gnomon.kernels.fused.instructions import Instruction
 from gnomon.kernels.fused.opcodes import AFFINE, KINK, RECTIFIED
-from gnomon.kernels.fused.tape import Instruction
 
 LEVELS = (0.125, 0.25)  # of h = (1 - correlation) / 2: below, shorter polynomials do
 SLACK = 1e-4  # of h, far above its roundings
 
 
-def joined(tape: list[Instruction]) -> list[Instruction]:
-    """The tape with every ReLU after another one joined to its layer. Cost: some operations per point and layer.
+def joined(instructions: list[Instruction]) -> list[Instruction]:
+    """Join every ReLU after another one to the affine layer that follows it.
 
     >>> import torch
     >>> s, r, u = torch.tensor([1.0]), torch.tensor([1.0]), torch.tensor([0.5])
@@ -33,8 +33,8 @@ def joined(tape: list[Instruction]) -> list[Instruction]:
     least: float | None = None  # correlation before the last ReLU, in the register of the last instruction
     before: Tensor | None = None  # what its weights bring to the variances after the affine layer
     i = 0
-    while i < len(tape):
-        kink, layer = tape[i], tape[i + 1] if i + 1 < len(tape) else tape[i]
+    while i < len(instructions):
+        kink, layer = instructions[i], instructions[i + 1] if i + 1 < len(instructions) else instructions[i]
         if not _pair(kink, layer):
             result.append(kink)
             least = before = None
@@ -42,7 +42,7 @@ def joined(tape: list[Instruction]) -> list[Instruction]:
             continue
         g = kink.numbers[1] * layer.numbers[0]
         s = kink.statistics[0]
-        follows = i > 0 and before is not None and kink.source == tape[i - 1].target
+        follows = i > 0 and before is not None and kink.source == instructions[i - 1].target
         if follows and least is not None and before is not None:
             least = _after(least, (before / s.square()).clamp(0, 1))
             result.append(_one(kink, layer, g, (1 - least) / 2 * (1 + SLACK)))

@@ -1,4 +1,4 @@
-"""The instructions of tapes, each number once; compiled loops take them in as constants."""
+"""The operations of compiled programs, each number once; compiled loops take them in as constants."""
 
 AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)
 """On single numbers, and on every entry of a plane."""

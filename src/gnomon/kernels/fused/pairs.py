@@ -14,8 +14,10 @@ import torch
 from torch import Tensor
 
 from gnomon.core.machine.threads import share_out
-from gnomon.kernels.fused.images import PlaneTape, Runner, Statistics, measure
-from gnomon.kernels.fused.tape import kinked
+from gnomon.kernels.fused.base import Compiled, arithmetic_of, empty_results, on_both_sides
+from gnomon.kernels.fused.images import PlaneProgram, Runner, Statistics, Uncovered, measure
+from gnomon.kernels.fused.instructions import kinked
+from gnomon.kernels.fused.waiting import planes_wait
 from gnomon.kernels.rules.normalization import DropoutRule
 
 NEAR = 1e-4  # relative squared distance below which float32 pairs are computed in float64
@@ -27,7 +29,7 @@ Write = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 class Work:
     """Everything that a batch of pairs needs, in one precision."""
 
-    programme: PlaneTape
+    programme: PlaneProgram
     found: Statistics
     runner: Runner
     table: np.ndarray
@@ -35,17 +37,17 @@ class Work:
     numbers: list[np.ndarray]
 
     @classmethod
-    def of(cls, programme: PlaneTape, found: Statistics, dtype: type) -> "Work":
-        """Translate tapes and statistics."""
+    def of(cls, programme: PlaneProgram, found: Statistics, dtype: type) -> "Work":
+        """Translate codes and statistics."""
         runner = Runner(programme, dtype, alone=False)
-        codes = [programme.code(p, t, runner.lanes) for p, t in zip(programme.stages.parts, found.tapes, strict=True)]
+        codes = [programme.code(p, t, runner.lanes) for p, t in zip(programme.stages.parts, found.codes, strict=True)]
         return cls(
             programme,
             found,
             runner,
             found.table.T.astype(dtype),
             codes,
-            [np.array(t.numbers, dtype) for t in found.tapes],
+            [np.array(t.numbers, dtype) for t in found.codes],
         )
 
     def values(self, x: np.ndarray, y: np.ndarray, room: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -60,7 +62,40 @@ class Work:
         return found[:, 0].reshape(-1).astype(np.float64), found[:, 1].reshape(-1).astype(np.float64)
 
 
-def run(programme: PlaneTape, data: tuple[Tensor, Tensor], out: dict[str, Tensor], *, symmetric: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class CompiledImages(Compiled):
+    """Convolutions, poolings and what stands between them, plane by plane."""
+
+    planes: PlaneProgram
+
+    def run(  # noqa: D102
+        self, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype
+    ) -> dict[str, Tensor] | None:
+        with torch.no_grad():
+            sides, out = on_both_sides(points, self._images), empty_results(points, kinds, dtype)
+            try:
+                bad = run(self.planes, sides, out, symmetric=sides[0] is sides[1])
+            except Uncovered:
+                return None
+            ends = [end for k in out.values() for end in torch.aminmax(k)]  # float64 numbers may leave float32
+        return None if bad or not all(bool(torch.isfinite(end)) for end in ends) else out
+
+    def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:  # noqa: D102
+        if self.run((sample, sample), ("ntk",), dtype) is None:
+            return None
+        with torch.no_grad():
+            return workspace(self.planes, self._images(sample), count, torch.get_num_threads())
+
+    def compile_seconds(self, dtype: torch.dtype) -> float:  # noqa: D102
+        arithmetic = arithmetic_of(self.planes.plan, dtype)
+        return planes_wait(arithmetic, flat=Runner(self.planes, arithmetic, alone=False).flat)
+
+    def _images(self, x: Tensor) -> Tensor:
+        op = self.planes.plan.data_rule.op
+        return op.function(x).movedim(op.channel, 1)
+
+
+def run(programme: PlaneProgram, data: tuple[Tensor, Tensor], out: dict[str, Tensor], *, symmetric: bool) -> int:
     """Fill the kernels; returns how many numbers are not finite."""
     merge = not any(isinstance(r, DropoutRule) for r in programme.plan.rules)  # equal images have different masks
     images, left, right = _distinct(data, symmetric, merge)
@@ -75,7 +110,7 @@ def run(programme: PlaneTape, data: tuple[Tensor, Tensor], out: dict[str, Tensor
     return bad
 
 
-def workspace(programme: PlaneTape, sample: Tensor, count: int, threads: int) -> int:
+def workspace(programme: PlaneProgram, sample: Tensor, count: int, threads: int) -> int:
     """Bytes beside the result for so many images: their statistics, also in the order of the loops, and scratch."""
     work = Work.of(programme, measure(programme, sample[:1]), np.float64)
     copies = 3 if work.runner.flat else 2
@@ -84,7 +119,7 @@ def workspace(programme: PlaneTape, sample: Tensor, count: int, threads: int) ->
 
 
 def _compute(
-    programme: PlaneTape, found: Statistics, images: np.ndarray, sides: tuple[np.ndarray, np.ndarray],
+    programme: PlaneProgram, found: Statistics, images: np.ndarray, sides: tuple[np.ndarray, np.ndarray],
     out: dict[str, np.ndarray], single: bool, symmetric: bool,
 ) -> int:  # fmt: skip
     """Batches of pairs, shared out among threads; the diagonal is already known."""

@@ -39,7 +39,7 @@ from gnomon.kernels.fused.opcodes import (
 
 @entry
 def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, runs):
-    """Take every plane through the tape of one stage.
+    """Take every plane through the instructions of one stage.
 
     A row of ``code`` is: operation, target, source, first statistic, first number, grid before (2), grid after (2),
     kernel (2), stride (2), dilation (2), padding before (2), wraps, store. ``kept`` and ``out`` hold the planes at the

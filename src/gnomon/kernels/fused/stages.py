@@ -285,22 +285,15 @@ def _windows(plan: LimitPlan) -> list[tuple[Window, tuple[int, ...], tuple[int, 
     """The windows of all convolutions, with the grids before and after."""
     steps = plan.program.steps
     found = [(r.op.window, steps[s.inputs[0]].grid, s.grid) for r, s in _steps(plan) if isinstance(r, ConvRule)]
-    data = data_rule(plan).op.window
+    data = plan.data_rule.op.window
     return found if data is None else [*found, (data, raw_grid(plan), steps[0].grid)]
 
 
 def raw_grid(plan: LimitPlan) -> tuple[int, ...]:
     """The grid of the data before the convolution that the reader has put into their patches."""
-    op = data_rule(plan).op
+    op = plan.data_rule.op
     shape = op.function(torch.empty((1, *plan.program.input_shape), dtype=torch.float64, device="meta"))
     return tuple(shape.movedim(op.channel, 1).shape[2:])
-
-
-def data_rule(plan: LimitPlan) -> DataRule:
-    """The rule of the only input."""
-    rule = plan.rules[0]
-    assert isinstance(rule, DataRule)  # both engines ask for it first
-    return rule
 
 
 def _steps(plan: LimitPlan) -> Iterator[tuple[AbstractRule | DataRule, ProgramStep]]:

@@ -30,7 +30,7 @@ def chain_wait(arithmetic: type, result: type) -> float:
     True
     """
     from gnomon.core.machine.loops import kept
-    from gnomon.kernels.fused.chain import chain
+    from gnomon.kernels.fused.chain_loops import chain
 
     return 0.0 if kept(chain, *chain_arguments(arithmetic, result)) else CHAIN_SECONDS
 
@@ -53,7 +53,7 @@ def planes_wait(dtype: type, *, flat: bool) -> float:
 
 
 def chain_arguments(arithmetic: type, result: type) -> tuple[Any, ...]:
-    """Arguments of `chain.chain`, by their types."""
+    """Arguments of `chain_loops.chain`, by their types."""
     one, table = _zeros(arithmetic, 1), _zeros(arithmetic, 2)
     registers, out = _zeros(arithmetic, 3), _zeros(result, 2)
     constants = (arithmetic(0),) * 4

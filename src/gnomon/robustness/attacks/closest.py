@@ -28,9 +28,9 @@ class Closest(Record, AbstractAttack):
 
     Where gradients tell nothing it runs on all examples that are left. Alone, in `attack`, it runs on all examples.
 
-    >>> from gnomon.robustness.attacks import Square
-    >>> Closest(Square(100), group=40).name
-    'Square'
+    >>> from gnomon.robustness.attacks import SquareAttack
+    >>> Closest(SquareAttack(100), group=40).name
+    'SquareAttack'
     """
 
     method: AbstractAttack
@@ -52,9 +52,9 @@ class Sampled(Record, AbstractAttack):
     Whether an attack without gradients finds more than those with gradients is a property of the model, which a sample
     tells; the rest, on all examples that are left, is dear. Where gradients tell nothing the rest follows in any case.
 
-    >>> from gnomon.robustness.attacks import Square
-    >>> Sampled(Square(100), (Square(5000),)).name
-    'Square'
+    >>> from gnomon.robustness.attacks import SquareAttack
+    >>> Sampled(SquareAttack(100), (SquareAttack(5000),)).name
+    'SquareAttack'
     """
 
     method: AbstractAttack

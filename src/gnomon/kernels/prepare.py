@@ -1,16 +1,21 @@
-"""Plans remembered: a module is read once for each shape of inputs, and again when anything about it has changed.
+"""From a module to a plan with its engine: read the module, choose the rules, choose compiled loops or torch.
+
+A module is prepared once for each shape of inputs, and again when anything about it has changed.
 
 Reading traces the module, which takes a millisecond or two per layer: more than the kernel of a few hundred points.
 """
 
+import warnings
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from gnomon.kernels.duals.base import AbstractDual
-from gnomon.kernels.engine import Engine, engine
+from gnomon.kernels.fused import Compiled, dense, images, pairs, takes
 from gnomon.kernels.plan import LimitPlan, plan
 from gnomon.program.laws import Init
 from gnomon.program.read import read
@@ -21,17 +26,64 @@ SHAPES = 16  # plans kept
 PLAIN = (int, float, complex, bool, str, bytes, type(None), torch.Size, torch.dtype)
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A plan, and the compiled loops that cover it (None: the reference runs)."""
+
+    plan: LimitPlan
+    compiled: Compiled | None
+
+    def compile_seconds(self, sample: Tensor, dtype: torch.dtype) -> float:
+        """Seconds, about, to compile the loops that points like the sample need and that are not kept."""
+        if self.compiled is None or not takes((sample, sample), dtype):
+            return 0.0
+        return self.compiled.compile_seconds(dtype)
+
+    def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:
+        """Bytes of the compiled loops beside the result, for so many points like the sample; None for the reference."""
+        if self.compiled is None or not takes((sample, sample), dtype):
+            return None
+        return self.compiled.workspace(sample, count, dtype)
+
+
+def compiled_loops(plan: LimitPlan) -> Compiled | None:
+    """The compiled loops of a plan; None if they do not cover it, or numba is absent.
+
+    Loops are compiled by their first run.
+
+    >>> from gnomon.program.laws import Law
+    >>> net, x = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 1)), torch.eye(2, dtype=torch.float64)
+    >>> chain = compiled_loops(PlanCache(net, Law(2**0.5), standard=False).plan(x))
+    >>> chain.run((x, x), ("nngp",), torch.float64)["nngp"]  # the arc-cosine kernel: 1 and 1 / pi
+    tensor([[1.0000, 0.3183],
+            [0.3183, 1.0000]], dtype=torch.float64)
+    """
+    if dense.covers(plan):
+        return dense.CompiledChain(plan) if _numba_is_installed() else None
+    planes = images.lower(plan)
+    return pairs.CompiledImages(planes) if planes is not None and _numba_is_installed() else None
+
+
+@cache
+def _numba_is_installed() -> bool:
+    """Whether numba is installed; warns once if it is not."""
+    if find_spec("numba") is not None:
+        return True
+    warnings.warn("numba is not installed: kernels are computed by torch, 10 to 100 times slower", stacklevel=2)
+    return False
+
+
 @dataclass(slots=True)
-class Reading:
+class PlanCache:
     """The plans of one module under one law, by shape of inputs.
 
     >>> net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
-    >>> reading = Reading(net, "torch", standard=True)
-    >>> first = reading.plan(torch.zeros(3, 2))
-    >>> reading.plan(torch.ones(3, 2)) is first
+    >>> cache = PlanCache(net, "torch", standard=True)
+    >>> first = cache.plan(torch.zeros(3, 2))
+    >>> cache.plan(torch.ones(3, 2)) is first
     True
     >>> net[1] = nn.Tanh()
-    >>> reading.plan(torch.ones(3, 2)) is first
+    >>> cache.plan(torch.ones(3, 2)) is first
     False
     """
 
@@ -39,35 +91,36 @@ class Reading:
     init: Init
     standard: bool
     _seen: "_Snapshot | None" = None
-    _engines: dict[tuple[Any, ...], Engine] = field(default_factory=dict)
+    _prepared: dict[tuple[Any, ...], Prepared] = field(default_factory=dict)
     _duals: dict[Any, AbstractDual] = field(default_factory=dict)
 
     def plan(self, x: Tensor) -> LimitPlan:
         """The plan for inputs like x, whose values are not used."""
-        return self.engine(x).plan
+        return self.prepared(x).plan
 
-    def engine(self, x: Tensor) -> Engine:
+    def prepared(self, x: Tensor) -> Prepared:
         """The plan for inputs like x with the engine that was chosen for it."""
         if self.init == "measured":  # any weight may have changed
-            return self._made(x)
+            return self._prepare(x)
         now = _Snapshot.of(self.net)
         if self._seen is None or not now.same(self._seen):
             self._seen = now
-            self._engines.clear()
+            self._prepared.clear()
             self._duals.clear()
         key = (tuple(x.shape), x.device)
-        if key not in self._engines:
-            while len(self._engines) >= SHAPES:
-                del self._engines[next(iter(self._engines))]
-            self._engines[key] = self._made(x)
-        return self._engines[key]
+        if key not in self._prepared:
+            while len(self._prepared) >= SHAPES:
+                del self._prepared[next(iter(self._prepared))]
+            self._prepared[key] = self._prepare(x)
+        return self._prepared[key]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What was seen stays here: another process reads the module for itself."""
-        return Reading, (self.net, self.init, self.standard)
+        return PlanCache, (self.net, self.init, self.standard)
 
-    def _made(self, x: Tensor) -> Engine:
-        return engine(plan(read(self.net, x), self.net, self.init, standard=self.standard, duals=self._duals))
+    def _prepare(self, x: Tensor) -> Prepared:
+        made = plan(read(self.net, x), self.net, self.init, standard=self.standard, duals=self._duals)
+        return Prepared(made, compiled_loops(made))
 
 
 @dataclass(frozen=True, slots=True)

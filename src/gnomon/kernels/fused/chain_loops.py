@@ -1,4 +1,4 @@
-"""A tape of instructions over a short run of entries, all layers in the first cache.
+"""Instructions over a short run of entries, all layers in the first cache.
 
 One register holds, for RUN entries of one row, their half squared distances e and their tangents T. Statistics of the
 points are rows of one table: a number for the row's point, a vector for the run's points.
@@ -18,7 +18,7 @@ BLOCK = 16  # side of the squares in which the mirror image is written
 
 @entry
 def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp, ntk):
-    """Run the tape over a tile; returns how many results are not finite.
+    """Run the instructions over a tile; returns how many results are not finite.
 
     ``place`` is (first row, rows, first column, columns, last stat row); with ``mirror`` only the lower triangle is
     computed and its reflection written.

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.kernels import reading
+from gnomon.kernels import prepare
 
 
 class Scaled(nn.Module):
@@ -77,8 +77,8 @@ def test_every_change_is_seen(change):
 
 def test_an_unchanged_module_is_read_once(monkeypatch):
     calls = []
-    real = reading.read
-    monkeypatch.setattr(reading, "read", lambda *given: calls.append(1) or real(*given))
+    real = prepare.read
+    monkeypatch.setattr(prepare, "read", lambda *given: calls.append(1) or real(*given))
     lim = gnomon.limit(Scaled())
     for n in (4, 4, 5, 4, 5):
         lim.ntk(torch.randn(n, 3))
@@ -89,7 +89,7 @@ def test_plans_do_not_pile_up():
     lim = gnomon.limit(Scaled())
     for n in range(1, 40):
         lim.ntk(torch.ones(n, 3))
-    assert len(lim._reading._engines) == reading.SHAPES
+    assert len(lim._plans._prepared) == prepare.SHAPES
 
 
 def test_measured_weights_are_looked_at_each_time():

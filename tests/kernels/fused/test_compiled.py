@@ -13,7 +13,7 @@ from torch import nn
 
 import gnomon
 from gnomon.core.machine import threads
-from gnomon.kernels.fused import engine
+from gnomon.kernels import prepare
 from gnomon.models import mlp
 from tests.kernels.fused.reference import both
 
@@ -24,7 +24,7 @@ import torch, gnomon
 from torch import nn
 torch.manual_seed(0)
 gnomon.limit(nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))).ntk(torch.randn(4, 3))
-from gnomon.kernels.fused.chain import chain
+from gnomon.kernels.fused.chain_loops import chain
 print(sum(chain.stats.cache_hits.values()), sum(chain.stats.cache_misses.values()))
 """
 
@@ -70,8 +70,8 @@ def test_gradients_are_left_to_the_reference(monkeypatch):
 def test_without_numba_the_reference_runs_and_says_so_once(monkeypatch):
     x, lim = torch.randn(4, 3), gnomon.limit(mlp(3))
     wanted = lim.ntk(x)
-    engine._compiler.cache_clear()
-    monkeypatch.setattr(engine, "find_spec", lambda name: None)
+    prepare._numba_is_installed.cache_clear()
+    monkeypatch.setattr(prepare, "find_spec", lambda name: None)
     try:
         with pytest.warns(UserWarning, match="numba is not installed"):
             slow = gnomon.limit(mlp(3)).ntk(x)
@@ -79,7 +79,7 @@ def test_without_numba_the_reference_runs_and_says_so_once(monkeypatch):
             warnings.simplefilter("error")
             gnomon.limit(mlp(3)).ntk(x)
     finally:
-        engine._compiler.cache_clear()
+        prepare._numba_is_installed.cache_clear()
     torch.testing.assert_close(slow, wanted, rtol=1e-12, atol=0.0)
 
 
@@ -186,7 +186,7 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_no_layout_of_the_inputs_is_compiled_again(layout):
-    from gnomon.kernels.fused.chain import chain
+    from gnomon.kernels.fused.chain_loops import chain
 
     lim, x = gnomon.limit(mlp(3)), torch.randn(5, 3, dtype=torch.float64)
     wanted = lim.ntk(x)
@@ -198,7 +198,7 @@ def test_no_layout_of_the_inputs_is_compiled_again(layout):
 
 @pytest.mark.parametrize("function", [nn.ReLU, nn.GELU], ids=["float32 loops", "float64 loops"])
 def test_no_choice_of_kernels_is_compiled_again(function):
-    from gnomon.kernels.fused.chain import chain
+    from gnomon.kernels.fused.chain_loops import chain
 
     net = nn.Sequential(nn.Linear(3, 8), function(), nn.Linear(8, 1))
     lim, x = gnomon.limit(net, dtype=torch.float32), torch.randn(5, 3)

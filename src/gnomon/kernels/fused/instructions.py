@@ -1,4 +1,4 @@
-"""Lowering: a plan becomes a tape of instructions and a table of statistics.
+"""Lowering: a plan becomes a list of instructions and a table of statistics.
 
 Whatever a rule says about two points is written here in the variables of formulas.py; the statistics of single points
 come from the rules themselves, in float64. A step that has no instruction makes the whole plan uncovered: the

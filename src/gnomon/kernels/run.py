@@ -1,0 +1,124 @@
+"""From a prepared limit and data to kernels: check the data and the memory, then run the engine of the plan.
+
+Compiled loops run on the CPU, without gradients, for float64 and float32. Points whose statistics they do not cover
+(an activation with a corner at such variances, numbers that overflow) are computed by the reference as well, which
+covers everything and explains what is not finite.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
+from gnomon.core.machine.memory import human
+from gnomon.kernels import fused, propagate, reference
+from gnomon.kernels.cost import Needs, needs
+from gnomon.kernels.inputs import points, second, takes_tokens
+from gnomon.kernels.plan import LimitPlan
+from gnomon.kernels.prepare import PlanCache, Prepared
+from gnomon.kernels.rules.data import DataRule
+
+
+def compute_kernels(
+    plans: PlanCache,
+    x1: Any,
+    x2: Any,
+    kinds: tuple[str, ...],
+    dtype: torch.dtype,
+    memory: int | None,
+    *,
+    compiled: bool = True,
+) -> dict[str, Tensor]:
+    """The kernels of the given kinds between two sets of points; ``x2=None`` is the first set again.
+
+    With ``compiled=False`` torch computes them, which is slower, and the loops of kernels are not compiled.
+
+    >>> from torch import nn
+    >>> net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+    >>> plans = PlanCache(net, "torch", standard=True)
+    >>> compute_kernels(plans, torch.eye(2), None, ("ntk",), torch.float64, None)["ntk"].shape
+    torch.Size([2, 2])
+    """
+    call = f"limit({type(plans.net).__name__}).{kinds[-1]}(x1, x2)"
+    x = points(x1, "x1", call, tokens=takes_tokens(plans.net))
+    y = x if x2 is None else second(x, x2, call)
+    prepared = plans.prepared(x) if compiled else Prepared(plans.plan(x), None)
+    need = needs(prepared.plan, len(x), len(y), kinds=kinds, word=dtype.itemsize, memory=memory)
+    _check_memory(need, (len(x), len(y)), memory, call)
+    with torch.set_grad_enabled(torch.is_grad_enabled() and (x.requires_grad or y.requires_grad)):
+        for side in (x,) if x2 is None else (x, y):
+            independent_features(prepared.plan, side)
+        return _run(prepared, (x, y), kinds, dtype, need.tile, call)
+
+
+def independent_features(plan: LimitPlan, x: Tensor) -> list[Tensor]:
+    """The data as they enter the first layers; preprocessing of one input must not depend on the others.
+
+    Cost: one pass over the data.
+
+    >>> from torch import nn
+    >>> plans = PlanCache(nn.Linear(2, 1), "torch", standard=True)
+    >>> independent_features(plans.plan(torch.eye(2)), torch.eye(2))[0].shape
+    torch.Size([2, 2])
+    """
+    functions = [rule.op.function for rule in plan.rules if isinstance(rule, DataRule)]
+    data = [function(x) for function in functions]
+    for function, whole in zip(functions, data, strict=True):
+        alone = function(x[:1])
+        if not torch.allclose(whole[:1], alone, rtol=1e-10, atol=1e-300):
+            raise InputError(
+                lesson(
+                    f"limit({plan.program.name})",
+                    "the preprocessing inside forward gives an input another value when it stands in another batch",
+                    "outputs for one input do not depend on the rest of the batch",
+                    "Normalize the data before calling, with fixed statistics",
+                )
+            )
+    return data
+
+
+def _run(
+    prepared: Prepared, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype, tile: int, call: str
+) -> dict[str, Tensor]:
+    """The kernels between two sets of points, one object twice for a symmetric kernel; ``tile`` pairs at a time.
+
+    Their numbers are finite: compiled loops count those that are not, and leave the reference to explain them.
+    """
+    if prepared.compiled is not None and fused.takes(points, dtype):
+        result = prepared.compiled.run(points, kinds, dtype)
+        if result is not None:
+            return result
+    x, y = points
+    left = propagate.features(prepared.plan, x)
+    data = (left, left if y is x else propagate.features(prepared.plan, y))
+    result = reference.run(prepared.plan, data, tile, kinds, dtype)
+    _check_finite(result, call)
+    return result
+
+
+def _check_memory(need: Needs, size: tuple[int, int], memory: int | None, call: str) -> None:
+    room = need.free if memory is None else min(memory, need.free)
+    if need.memory > room:
+        raise BudgetError(
+            lesson(
+                call,
+                f"the {size[0]} x {size[1]} kernel needs {human(need.memory)} "
+                f"({human(need.result)} for the result) and {human(room)} may be used",
+                "the result and one tile fit in memory",
+                "Compute fewer rows at a time (x1[:k] against x2), ask for nngp alone, or use dtype=torch.float32",
+            )
+        )
+
+
+def _check_finite(result: dict[str, Tensor], call: str) -> None:
+    for name, k in result.items():
+        if not all(bool(torch.isfinite(end)) for end in torch.aminmax(k.detach())):
+            raise NotFiniteError(
+                lesson(
+                    call,
+                    f"the {name} is not finite: variances leave the range of {k.dtype} on the way through the network",
+                    "variances stay bounded from layer to layer",
+                    "Use a smaller weight_std, smaller inputs, or normalization layers",
+                )
+            )
