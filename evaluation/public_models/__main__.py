@@ -1,0 +1,83 @@
+"""The command `python -m evaluation.public_models`.
+
+    python -m evaluation.public_models --list                       ids of all cases
+    python -m evaluation.public_models --case gpt2 --budget 30      one case
+    python -m evaluation.public_models --json build/public.jsonl    all cases; each result is appended to the file
+    python -m evaluation.public_models --json FILE --table          runs nothing, prints the table of the file
+
+A case that is in the file is not run again, so that a run can be stopped and continued.
+"""
+
+import argparse
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from evaluation.public_models.registry import select
+from evaluation.public_models.report import row, summary, table
+from evaluation.public_models.run import run_case
+
+
+def main() -> None:
+    """Runs the cases that the options select."""
+    options = _parser().parse_args()
+    cases = select(options.case)
+    if not cases:
+        raise SystemExit("No case matches these options. `python -m evaluation.public_models --list` lists all ids.")
+    if options.list:
+        for case in cases:
+            print(f"{case.id}\t{case.kind}\t{case.source}\t{case.license}")
+        return
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    done = _read(options.json)
+    for case in [] if options.table else cases:
+        if case.id in done:
+            continue
+        result = run_case(case, budget=options.budget, seed=options.seed, compare=not options.no_comparison)
+        done[case.id] = result
+        _append(options.json, result)
+        print(" | ".join(row(result)), flush=True)
+        if options.report:
+            print(result.get("report") or result.get("crash") or result.get("refused"), flush=True)
+    chosen = [done[case.id] for case in cases if case.id in done]
+    print("\n" + table(chosen) + "\n\n" + summary(chosen))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m evaluation.public_models",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--case", action="append", metavar="ID", help="an id, or a part of ids; may be repeated")
+    add("--list", action="store_true", help="list the selected cases and stop")
+    add("--budget", type=float, default=30.0, help="seconds for each examination")
+    add("--seed", type=int, default=0, help="random seed of data and examination")
+    add("--json", type=Path, metavar="FILE", help="append each result to this file, one JSON object in a line")
+    add("--no-comparison", action="store_true", help="skip the plain loop")
+    add("--report", action="store_true", help="print the whole report of each case")
+    add("--table", action="store_true", help="run nothing; print the table of the results in --json")
+    return parser
+
+
+def _read(path: Path | None) -> dict[str, dict[str, Any]]:
+    lines = path.read_text().splitlines() if path is not None and path.exists() else []
+    return {result["id"]: result for result in map(json.loads, lines)}
+
+
+def _append(path: Path | None, result: dict[str, Any]) -> None:
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a") as file:
+            file.write(json.dumps(result) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""The table of results and the counts below it."""
+
+from typing import Any
+
+Results = list[dict[str, Any]]
+
+CLOSE = 3.0
+"""Points by which training in an examination may be behind a plain loop of equal time."""
+HEAD = ("model", "parameters", "accepted", "read correctly", "verdict", "problems", "points", "plain loop", "wall s")
+
+
+def row(result: dict[str, Any]) -> tuple[str, ...]:
+    """One line of the table."""
+    if "missing" in result:
+        return (result["id"], "", f"not run: {result['missing']}", *[""] * 6)
+    head = (result["id"] + (" (rewritten)" if result["rewritten"] else ""), f"{result['parameters']:,}")
+    plain = "" if result.get("plain_points") is None else f"{result['plain_points']:.1f}"
+    if not result["accepted"]:
+        return (*head, "no", "", _short(result["refused"]), "", "", plain, f"{result['seconds']:.1f}")
+    points = "" if result["points"] is None else f"{result['points']:.1f}"
+    verdict = {True: "healthy", False: "not healthy", None: "cannot say"}[result["healthy"]]
+    return (
+        *head, "yes", "yes" if result["read_correctly"] else f"no: {result['reading']}, {result['classes']} classes",
+        verdict, ", ".join(result["problems"]), points, plain, f"{result['seconds']:.1f}",
+    )  # fmt: skip
+
+
+def table(results: Results) -> str:
+    """All results as a table in Markdown."""
+    lines = [HEAD, tuple("---" for _ in HEAD), *map(row, results)]
+    return "\n".join("| " + " | ".join(cell.replace("|", "/") for cell in line) + " |" for line in lines)
+
+
+def close(result: dict[str, Any]) -> bool:
+    """Whether the examination trained about as well as the plain loop, or better."""
+    both = result.get("points") is not None and result.get("plain_points") is not None
+    return both and result["points"] >= result["plain_points"] - CLOSE
+
+
+def counts(results: Results) -> dict[str, int]:
+    """The figures of the acceptance criteria."""
+    run = [result for result in results if "missing" not in result]
+    accepted = [result for result in run if result["accepted"]]
+    return {
+        "run": len(run),
+        "accepted": len(accepted),
+        "read correctly": sum(result["read_correctly"] for result in accepted),
+        "with false problems": sum(bool(result["false_problems"]) for result in accepted),
+        "with a failed section": sum(bool(result["failed_sections"]) for result in accepted),
+        "within 3 points of a plain loop": sum(map(close, accepted)),
+        "over the budget by a tenth": sum(result["seconds"] > 1.1 * result["budget"] + 2 for result in accepted),
+    }
+
+
+def summary(results: Results) -> str:
+    """The counts, one in a line."""
+    return "\n".join(f"{name}: {count}" for name, count in counts(results).items())
+
+
+def _short(text: str, most: int = 90) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 3] + "..."
