@@ -24,10 +24,14 @@ class Reading(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Data:
-    """Training and test data in the form in which users of the model have them; both are passed on unchanged."""
+    """Training and test data in the form in which users of the model have them; both are passed on unchanged.
+
+    ``scored`` are batches for the score, if there is no separate test data.
+    """
 
     train: Any
     test: Any
+    scored: Any = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -55,7 +55,7 @@ def points(case: Case, model: nn.Module, data: Data) -> float:
     model.eval()
     with torch.no_grad(), torch.random.fork_rng():
         torch.manual_seed(0)
-        for batch in in_order(data.test):
+        for batch in in_order(data.test if data.scored is None else data.scored):
             prediction, target = case.answers(model, batch)
             if prediction.dim() == target.dim() + 1 and not target.is_floating_point():
                 prediction, target = prediction.flatten(0, -2), target.flatten()

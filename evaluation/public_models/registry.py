@@ -1,9 +1,9 @@
 """The registry of all cases by id."""
 
 from evaluation.public_models.case import Case
-from evaluation.public_models.cases import images, language
+from evaluation.public_models.cases import images, language, pixels, structured, tables, text
 
-FILES = (images, language)
+FILES = (images, pixels, tables, text, language, structured)
 
 CASES: dict[str, Case] = {}
 """All cases by id, in the order of the table."""
