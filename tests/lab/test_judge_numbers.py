@@ -74,8 +74,9 @@ def test_bounds_may_be_broken_by_a_hundred_roundings():
         told = bounded_by(side)([2.0, 4.0, 5.0], [2.0 - sign * 0.5, 4.0 - sign, 5.0 + sign])
         assert int(found(told, "broken").value) == 1 and int(found(told, "cases").value) == 3
     above, below = bounded_by()([2.0, 4.0], [1.0, 3.0]), bounded_by("below")([2.0, 4.0], [3.0, 8.0])
-    assert float(found(above, "closest ratio").value) == pytest.approx(0.75)
-    assert float(found(below, "closest ratio").value) == pytest.approx(2 / 3)
+    assert above.one_sided and above.reached == pytest.approx(0.75)
+    assert below.one_sided and below.reached == pytest.approx(2 / 3)
+    assert not equals(rounding=1)(1.0, 1.0).one_sided
     assert bounded_by()(1e-8, 1.0).verdict is REFUTED and bounded_by("below")(1.0, 1e-8).verdict is REFUTED
     for tight, verdict in ((0.74, HOLDS), (0.76, REFUTED)):
         assert bounded_by(tight=tight)([2.0, 4.0], [1.0, 3.0]).verdict is verdict
@@ -254,3 +255,13 @@ def test_pictures_show_the_numbers_that_were_judged():
     rows = {"a": [1.0, 3.0], "b": [5.0, 8.0]}
     (bars,) = ordered()(("a", "b"), rows).plot.marks
     assert [float(v.value) for v in ordered()(("a", "b"), rows).values] == [2.0, 6.5] and bars is not None
+
+
+def test_the_share_of_a_bound_that_is_reached_for_both_sides_and_signs():
+    for judge in (bounded_by(), at_most()):
+        assert judge([4.0], [[1.0], [1.0]]).reached == pytest.approx(0.25)
+        assert judge([-1.0], [[-4.0], [-4.0]]).reached == pytest.approx(0.25)
+        assert judge([0.0], [[-4.0], [-4.0]]).reached is None
+    assert bounded_by("below")([-4.0, -8.0], [-1.0, 3.0]).reached == pytest.approx(0.25)
+    assert bounded_by("below")([1.0, 0.0], [4.0, 1.0]).reached == pytest.approx(0.25)
+    assert at_most()([2.0, 4.0], [[1.0, 3.0], [1.0, 3.0]]).reached == pytest.approx(0.75)

@@ -77,8 +77,9 @@ class Claim(Record):
     ``expected`` is "refuted" for a saying that does not survive its measurement. ``remark`` is for what the reader
     should know, such as an error in the literature. ``plot`` draws prediction and measurement; without it the judge
     does. ``predicted``, ``observed`` and ``control`` are the functions of these names in the claim's file unless others
-    are given. ``check`` judges the same statement on a user's own model and data, from a short training run of them (a
-    `gnomon.atlas.check.Trial`), where that makes sense.
+    are given. ``loose_because`` says why every measurement stays below half of a bound. A bound without this reason is
+    nearly reached: a prediction that is wrong by a factor 2 is refuted. ``check`` judges the same statement on a user's
+    own model and data, from a short training run of them (a `gnomon.atlas.check.Trial`), where that makes sense.
     """
 
     id: str
@@ -95,6 +96,7 @@ class Claim(Record):
     covers: tuple[str, ...] = ()
     expected: Literal["holds", "refuted"] = "holds"
     remark: str = ""
+    loose_because: str = ""
     plot: Callable[[Any, Any], Plot] | None = None
     check: Callable[[Any], Judgment] | None = None
 

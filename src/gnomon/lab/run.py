@@ -83,13 +83,14 @@ class ClaimOutcome(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: id, verdict, expected, reason, the control's verdict, values, parameters, premises."""
+        """Plain values for JSON: verdict, reason, reached share of a bound, control, values, parameters, premises."""
         return {
             "id": self.id,
             "verdict": self.judgment.verdict.value,
             "expected": self.expected,
             "as_stated": self.as_stated,
             "reason": self.judgment.reason,
+            "reached": self.judgment.reached,
             "values": [value.to_dict() for value in self.judgment.values],
             "control": {"verdict": self.control.verdict.value, "reason": self.control.reason},
             "premises": [{"statement": p.statement, "holds": p.holds} for p in self.premises],
@@ -142,4 +143,6 @@ def _called(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
 
 def _judged(claim: Claim, predicted: Any, observed: Any) -> Judgment:
     judgment = claim.judge(predicted, observed)
+    if claim.loose_because:
+        judgment = replace(judgment, reason=f"{judgment.reason} The bound is loose: {claim.loose_because}")
     return judgment if claim.plot is None else replace(judgment, plot=claim.plot(predicted, observed))

@@ -21,12 +21,18 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Judgment(Record):
-    """A verdict, one sentence why, the numbers it rests on, and a picture of prediction beside measurement."""
+    """A verdict, one sentence why, the numbers it rests on, and a plot of prediction and measurement.
+
+    ``one_sided`` is True for a bound. ``reached`` is then the largest share of the bound that a measurement reaches, or
+    None if every bound is zero.
+    """
 
     verdict: Verdict
     reason: str
     values: tuple[Value, ...] = ()
     plot: Plot | None = None
+    one_sided: bool = False
+    reached: float | None = None
 
 
 def decide(agrees: bool, powerful: bool) -> Verdict:

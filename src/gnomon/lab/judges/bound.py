@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gnomon.core.results import Value
-from gnomon.lab.judges.numbers import Judge, array, beside
+from gnomon.lab.judges.numbers import Judge, array, beside, reached_share
 from gnomon.lab.verdict import Judgment, decide
 
 __all__ = ["bounded_by"]
@@ -38,15 +38,12 @@ def bounded_by(
         slack = rounding * float(np.finfo(dtype).eps) * np.maximum(np.abs(p), np.abs(o))
         excess = sign * (o - p)
         broken = int((excess > slack).sum())  # (1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = o / p if side == "above" else p / o
-        share = float(np.nanmax(ratios)) if ratios.size else 0.0
-        loose = tight > 0 and not share >= tight
-        reason = (
-            f"The bound from {side} is broken in {broken} of {p.size} cases; the closest comes to {share:.3g} of it."
-        )
+        share = reached_share(p, o, above=side == "above")
+        loose = tight > 0 and not (share or 0.0) >= tight
+        closest = "it is zero" if share is None else f"the closest case reaches {share:.3g} of it"
+        reason = f"The bound from {side} is broken in {broken} of {p.size} cases; {closest}."
         reason += f" The statement says {tight:g} is reached." if loose else ""
-        values = (Value("cases", int(p.size)), Value("broken", broken), Value("closest ratio", share))
-        return Judgment(decide(not broken and not loose, True), reason, values, beside(p, o))
+        values = (Value("cases", int(p.size)), Value("broken", broken))
+        return Judgment(decide(not broken and not loose, True), reason, values, beside(p, o), True, share)
 
     return judge

@@ -13,7 +13,7 @@ import numpy as np
 
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Interval, Value
-from gnomon.lab.judges.numbers import Judge, array, beside, quantile, samples
+from gnomon.lab.judges.numbers import Judge, array, beside, quantile, reached_share, samples
 from gnomon.lab.verdict import Judgment, Verdict
 
 __all__ = ["at_most"]
@@ -40,11 +40,13 @@ def at_most(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
         worst = int((o.mean(0) - p).argmax())
         mean, interval = float(o.mean(0)[worst]), intervals[worst]
         reason = f"The mean of {len(o)} repetitions is {mean:.4g} ({interval}); the bound is {p[worst]:.4g}."
+        share = reached_share(p, o.mean(0))
+        reason += "" if share is None else f" The closest case reaches {share:.3g} of its bound."
         values = (
             Value("observed", mean, interval, "estimate"),
             Value("bound", float(p[worst]), obtained="upper bound"),
         )
-        return Judgment(verdict, reason, values, beside(p, o.mean(0)))
+        return Judgment(verdict, reason, values, beside(p, o.mean(0)), True, share)
 
     return judge
 

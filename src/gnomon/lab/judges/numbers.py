@@ -16,7 +16,7 @@ from gnomon.lab.verdict import Judgment
 Judge = Callable[[Any, Any], Judgment]
 """(predicted, observed) -> judgment."""
 
-__all__ = ["Judge", "array", "beside", "quantile", "samples", "thinned"]
+__all__ = ["Judge", "array", "beside", "quantile", "reached_share", "samples", "thinned"]
 
 DRAWN = 300
 """Points of a figure, at most: a page with thousands of them is slow to open and shows no more."""
@@ -63,6 +63,24 @@ def quantile(confidence: float, degrees: int, comparisons: int = 1) -> float:
     from scipy.stats import t  # slow to import
 
     return float(t.ppf(1 - (1 - confidence) / (2 * comparisons), degrees))
+
+
+def reached_share(bound: np.ndarray, observed: np.ndarray, *, above: bool = True) -> float | None:
+    """Largest share of a bound that is reached; 1 means that some value meets it. None if every bound is zero.
+
+        o / p   for o <= p with p > 0 or o >= p with p < 0,    p / o   for the other two                    (1)
+
+    >>> reached_share(array([2.0, 0.0]), array([1.0, -1.0])), reached_share(array(2.0), array(8.0), above=False)
+    (0.5, 0.25)
+    """
+    p, o = (part.ravel() for part in np.broadcast_arrays(bound, observed))
+    p, o = p[p != 0], o[p != 0]
+    if not p.size:
+        return None
+    small, large = (o, p) if above else (p, o)
+    small, large = np.where(p > 0, small, -large), np.where(p > 0, large, -small)  # both signs as bounds of positive p
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.nanmax(np.where(large > 0, small / large, np.inf)))  # (1)
 
 
 def thinned(count: int) -> np.ndarray:

@@ -72,4 +72,5 @@ CLAIM = Claim(
     parameters={"dimensions": (5, 10, 20), "points": 300},
     full={"dimensions": (5, 10, 20, 40), "points": 2000},
     judge=bounded_by(),
+    loose_because="it holds for every function of this variation, and one wave is easier: about 0.3 of it is reached.",
 )

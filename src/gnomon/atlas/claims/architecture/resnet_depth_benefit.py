@@ -60,4 +60,5 @@ CLAIM = Claim(
     full={"steps": 300, "seeds": 5},
     judge=bounded_by("below"),
     remark="Residual blocks are scaled by 1 / depth, so that both networks start with signals of one size.",
+    loose_because="5 is the least benefit that the statement asks for; after these steps it is about 70.",
 )

@@ -18,14 +18,14 @@ RAMP, FLAT, DOWN = 1e-6, 1e-3, 3.0  # d and e of (2), and how far below the stai
 
 
 def target(x):
-    """Up and down, with |f| <= 1.5 and L = 5 pi."""
-    return np.sin(2 * np.pi * x) + 0.5 * np.cos(6 * np.pi * x)
+    """Up and down with slope 8 throughout, the hardest function of its Lipschitz constant; |f| <= 1."""
+    return 2 * np.abs((4 * x) % 2 - 1) - 1
 
 
 def predicted(plateaus):
     """Equation (2)."""
     n = np.array(plateaus, dtype=float)
-    return 5 * np.pi / (4 * n) + RAMP * n * (2 * n + 12) + FLAT * (n + 6) / n
+    return 8 / (4 * n) + RAMP * n * (2 * n + 12) + FLAT * (n + 6) / n
 
 
 def through(x, blocks, skip=1.0):
@@ -65,6 +65,6 @@ CLAIM = Claim(
     source=Source("theorem", "lin2018resnet"),
     premises=(Premise("blocks have a skip connection"),),
     parameters={"plateaus": (8, 16, 32, 64)},
-    judge=bounded_by(tight=0.3),
+    judge=bounded_by(tight=0.9),
     remark="By construction, in one dimension; the theorem is for every number of inputs.",
 )

@@ -49,4 +49,5 @@ CLAIM = Claim(
     parameters={"points": 5000, "d": 5},
     full={"points": 1_000_000, "d": 5},
     judge=bounded_by("below"),
+    loose_because="the theorem's bound is zero, which linear pieces reach; the prediction is the rounding error.",
 )

@@ -62,4 +62,5 @@ CLAIM = Claim(
     parameters={"nets": 18, "d": 20, "n": 200, "width": 30, "steps": 120},
     full={"nets": 18, "d": 20, "n": 400, "width": 60, "steps": 500},
     judge=at_most(confidence=0.999),
+    loose_because="no theory gives the ratio. 0.2 is what counts as far better; 0.06 to 0.08 is measured.",
 )

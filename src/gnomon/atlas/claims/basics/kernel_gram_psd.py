@@ -60,4 +60,5 @@ CLAIM = Claim(
     parameters={"n": 80},
     full={"n": 600},
     judge=bounded_by("below"),
+    loose_because="the theorem's bound is zero, which linear kernels reach; the prediction is the rounding error.",
 )

@@ -67,4 +67,5 @@ CLAIM = Claim(
     full={"nets": 40, "units": 8, "steps": 1000},
     remark="The best line is right on two thirds of the points; training a linear model stays near one half.",
     judge=at_most(confidence=0.999),
+    loose_because="no theory gives the error after training. 2 % is what counts as separated; about 0.2 % is measured.",
 )

@@ -70,4 +70,5 @@ CLAIM = Claim(
     full={"sets": 20, "n": 20, "share": 0.5, "size": 1e-6, "steps": 20_000},
     judge=at_most(confidence=0.999),
     remark="Not a theorem in general: there are seen entries for which the norm of the fit grows without bound.",
+    loose_because="the conjectured limit is zero; 5 % is what counts as near it, and about 1 % is measured.",
 )

@@ -103,4 +103,5 @@ CLAIM = Claim(
     parameters={"n": 3, "d": 8, "steps": 300, "growth": 0.05},
     full={"n": 4, "d": 16, "steps": 1500, "growth": 0.01},
     judge=bounded_by("above"),
+    loose_because="the limit is zero; 5 % is what counts as constant, and after this much training 0.01 % remains.",
 )

@@ -16,11 +16,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, seed):
-    """Examples times their label in the unit disk: the support vectors (g, a), (g, -b) make the largest margin g."""
+    """Examples times their label in the unit disk: half are support vectors (g, a) or (g, -b), margin g."""
     rng = np.random.default_rng(seed)
     best, a, b = rng.uniform(0.15, 0.3), rng.uniform(0.5, 0.9), rng.uniform(0.2, 0.4)
-    others = np.stack([rng.uniform(best, 0.6, n - 2), rng.uniform(-0.7, 0.7, n - 2)], 1)
-    return np.vstack([[best, a], [best, -b], others]), best, np.linspace(12, 20, 10)
+    ends, rest = n // 4, n - 2 * (n // 4)
+    others = np.stack([rng.uniform(best, 0.6, rest), rng.uniform(-0.7, 0.7, rest)], 1)
+    return np.vstack([[[best, a]] * ends, [[best, -b]] * ends, others]), best, np.linspace(12, 20, 10)
 
 
 def predicted(n, seed):

@@ -1,8 +1,11 @@
 """On redundant data SGD reaches a loss with far fewer gradients of single examples than full-batch descent.
 
-Both make about the same progress a step while far from the minimum, but a step costs B gradients instead of n:
+Both make about the same progress a step while far from the minimum, but a step costs B gradients instead of n. With a
+quarter of the learning rate SGD takes four times as many steps:
 
-    gradients of SGD / gradients of descent ~ B / n,   here at most 1/3                                        (1)
+    4 B / n  <=  gradients of SGD / gradients of descent  <=  8 B / n                                          (1)
+
+The factor up to 2 is for the noise of batches, and because (1 - a)^k falls faster than (1 - a / 4)^{4 k}.
 """
 
 import numpy as np
@@ -18,19 +21,19 @@ def problem(sets, n, d, seed):
         yield x, np.where(rng.uniform(size=n) < 1 / (1 + np.exp(-2 * x @ w)), 1.0, -1.0), rng
 
 
-def predicted():
-    """The share of equation (1)."""
-    return 1 / 3
+def predicted(n, batch):
+    """The upper bound of equation (1)."""
+    return 8 * batch / n
 
 
 def cost(x, y, batch, rng, rate, target):
-    """Gradients of single examples until the loss over all data is below the target, checked every 5 steps."""
+    """Gradients of single examples until the loss over all data is below the target."""
     w = np.zeros(x.shape[1])
     for k in range(1, 2000):
         pick = rng.integers(len(x), size=batch) if batch < len(x) else slice(None)
         a, b = x[pick], y[pick]
         w = w + rate * (b / (1 + np.exp(b * (a @ w)))) @ a / len(a)
-        if k % 5 == 0 and np.logaddexp(0, -y * (x @ w)).mean() < target:
+        if np.logaddexp(0, -y * (x @ w)).mean() < target:
             break
     return k * batch
 
@@ -58,11 +61,11 @@ def control(sets, n, d, seed):
 
 CLAIM = Claim(
     id="sgd-advantages",
-    title="SGD needs at most a third of the gradients of full-batch descent",
-    equation=r"N_{SGD} / N_{GD} \le 1/3",
+    title="SGD with batches of B and a quarter of the learning rate needs at most 8 B / n of the gradients of descent",
+    equation=r"N_{SGD} / N_{GD} \le 8 B / n",
     source=Source("observed"),
     premises=(Premise("a batch is much smaller than the data", lambda n, batch: 20 * batch <= n),),
-    parameters={"sets": 8, "n": 1000, "d": 5, "batch": 20},
+    parameters={"sets": 24, "n": 1000, "d": 5, "batch": 20},
     full={"sets": 20, "n": 5000},
     judge=at_most(),
 )

@@ -1,6 +1,6 @@
 """A classifier of digits that is right on new digits fails on turned ones, and is too sure of itself there.
 
-    accuracy(turned by 45 degrees) - accuracy(new) <= -0.25,    error of calibration(new) - (turned) <= -0.1      (1)
+    accuracy(turned by 45 degrees) - accuracy(new) <= -0.5,    error of calibration(new) - (turned) <= -0.2       (1)
 
 The error of calibration is the mean confidence less the accuracy.
 
@@ -18,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, at_most
 
 def predicted():
     """Equation (1)."""
-    return [-0.25, -0.1]
+    return [-0.5, -0.2]
 
 
 def turned(images, degrees):
@@ -62,7 +62,7 @@ control = partial(losses, learned=(0, 45))
 CLAIM = Claim(
     id="ood-failure",
     title="Accuracy on new examples of the same law says little about examples of another",
-    equation=r"\text{accuracy} - \text{accuracy}_{45^\circ} \ge 0.25",
+    equation=r"\text{accuracy} - \text{accuracy}_{45^\circ} \ge 0.5",
     source=Source("observed", "geirhos2020shortcut"),
     premises=(Premise("the network has seen no turned digits"),),
     parameters={"repetitions": 4, "steps": 60},

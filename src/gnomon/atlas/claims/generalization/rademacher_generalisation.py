@@ -65,4 +65,5 @@ CLAIM = Claim(
     judge=at_most(confidence=0.99),
     covers=("empirical-rademacher-bound",),
     remark="Often printed without the factor 2 and without the last term, which is then false.",
+    loose_because="the bounded-difference inequality of the proof is loose: no sample of these breaks the bound.",
 )

@@ -51,4 +51,5 @@ CLAIM = Claim(
     premises=(Premise("the training sample is drawn from the law that risks are taken over"),),
     parameters={"members": 200, "sizes": (50, 200, 1000), "repetitions": 200},
     judge=bounded_by("above"),
+    loose_because="the largest deviation of the class is far above that of the chosen member: 0.04 to 0.2 is reached.",
 )

@@ -62,4 +62,5 @@ CLAIM = Claim(
     parameters={"n": 300, "steps": 200},
     full={"n": 1797, "steps": 3000},
     judge=bounded_by("below"),
+    loose_because="twice as many is what the statement asks for; five to seven times as many are measured.",
 )

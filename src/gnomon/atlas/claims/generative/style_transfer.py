@@ -47,4 +47,5 @@ CLAIM = Claim(
     parameters={"size": 16, "steps": 80},
     full={"size": 32, "steps": 500},
     judge=bounded_by("above"),
+    loose_because="no theory gives the final loss. 5 % is what counts as taken over; about 0.05 % is measured.",
 )

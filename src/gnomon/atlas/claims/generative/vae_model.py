@@ -51,4 +51,5 @@ CLAIM = Claim(
     parameters={"n": 300, "latent": 2, "steps": 600},
     full={"n": 2000, "steps": 3000},
     judge=bounded_by("above"),
+    loose_because="both distances are sampling errors of some hundred latents, from 0.1 to 0.5 of the bound.",
 )

@@ -54,4 +54,5 @@ CLAIM = Claim(
     parameters={"width": 50, "nets": 10},
     full={"width": 500, "nets": 50},
     judge=bounded_by("above"),
+    loose_because="5 % is what counts as close; the distance falls with the output scale and is 0.2 to 0.6 % here.",
 )

@@ -60,4 +60,5 @@ CLAIM = Claim(
     full={"repetitions": 20},
     judge=at_most(confidence=0.99),
     remark="The saying that networks always beat their tangent kernel is too wide: on the control they do not.",
+    loose_because="a lead of 0.1 is what the statement asks for; it is about 0.27.",
 )

@@ -82,4 +82,5 @@ CLAIM = Claim(
     parameters={"nets": 6, "n": 300, "width": 20, "steps": 30},
     full={"nets": 10, "n": 500, "width": 20, "steps": 80},
     judge=at_most(confidence=0.99),
+    loose_because="4 points are what counts as close; after so few steps, training layer by layer is ahead by 2 to 4.",
 )

@@ -2,6 +2,8 @@
 
     |f(x) - f(z)| <= |W_L| ... |W_1| |x - z|                                                                  (1)
 
+Layers of positive weights nearly reach it: their leading directions agree, and ReLU changes nothing on positive inputs.
+
 Reference: [szegedy2014intriguing], Section 4.3.
 """
 
@@ -12,29 +14,34 @@ import numpy as np
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
-def problem(width, depth, pairs, seed):
-    """Weights of the layers, and pairs of inputs, half of them near each other."""
+def problem(positive, width, depth, pairs, seed):
+    """Weights of the layers, and pairs of inputs, half of them near each other; all positive, or of both signs."""
     rng = np.random.default_rng(seed)
-    weights = [rng.normal(size=(width, width)) / width**0.5 for _ in range(depth)]
-    x, step = rng.normal(size=(pairs, width)), rng.normal(size=(pairs, width))
+    sign = np.abs if positive else np.asarray
+    weights = [sign(rng.normal(size=(width, width))) / width**0.5 for _ in range(depth)]
+    x, step = sign(rng.normal(size=(pairs, width))), sign(rng.normal(size=(pairs, width)))
     return weights, x, x + step * rng.choice([1e-3, 1.0], size=(pairs, 1))
 
 
 def predicted(width, depth, pairs, seed):
-    """The product of the largest singular values."""
-    return np.full(
-        pairs, np.prod([np.linalg.svd(w, compute_uv=False)[0] for w in problem(width, depth, pairs, seed)[0]])
-    )
+    """The product of the largest singular values, for weights of both signs and for positive ones."""
+    found = []
+    for positive in (False, True):
+        weights = problem(positive, width, depth, pairs, seed)[0]
+        found.append([np.prod([np.linalg.svd(w, compute_uv=False)[0] for w in weights])] * pairs)
+    return np.array(found)
 
 
 def stretch(activation, width, depth, pairs, seed):
-    """|f(x) - f(z)| / |x - z|."""
-    weights, x, z = problem(width, depth, pairs, seed)
-    a, b = x, z
-    for w in weights[:-1]:
-        a, b = activation(a @ w.T), activation(b @ w.T)
-    difference = (a - b) @ weights[-1].T
-    return np.linalg.norm(difference, axis=1) / np.linalg.norm(x - z, axis=1)
+    """|f(x) - f(z)| / |x - z|, for weights of both signs and for positive ones."""
+    found = []
+    for positive in (False, True):
+        weights, x, z = problem(positive, width, depth, pairs, seed)
+        a, b = x, z
+        for w in weights[:-1]:
+            a, b = activation(a @ w.T), activation(b @ w.T)
+        found.append(np.linalg.norm((a - b) @ weights[-1].T, axis=1) / np.linalg.norm(x - z, axis=1))
+    return np.array(found)
 
 
 observed = partial(stretch, activation=lambda u: np.maximum(u, 0))  # Relu.
@@ -48,6 +55,6 @@ CLAIM = Claim(
     premises=(Premise("the activation is 1-Lipschitz"),),
     parameters={"width": 20, "depth": 3, "pairs": 2000},
     full={"width": 100, "depth": 5, "pairs": 10_000},
-    judge=bounded_by("above", rounding=1e6),  # differences of inputs 1e-3 apart
-    remark="Far from tight: the closest pair comes to a small share of the bound.",
+    judge=bounded_by("above", rounding=1e6, tight=0.8),  # differences of inputs 1e-3 apart
+    remark="Random weights of both signs reach about a quarter of the bound.",
 )

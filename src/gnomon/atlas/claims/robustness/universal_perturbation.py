@@ -28,8 +28,8 @@ def net(width, split):
 
 
 def predicted():
-    """Three times the share of noise, less that of the perturbation, is at most zero."""
-    return 0.0
+    """Three times the share of noise is at most the share of the perturbation: their ratio is at most 1."""
+    return 1.0
 
 
 def by_noise(made, split, eps, draws=20):
@@ -40,7 +40,7 @@ def by_noise(made, split, eps, draws=20):
 
 
 def excess(width, eps, networks, seed, searched):
-    """3 (share changed by noise) - (share changed by one perturbation), for several networks."""
+    """3 (share changed by noise) / (share changed by one perturbation), for several networks."""
     found = []
     for i in range(networks):
         torch.manual_seed(seed + i)
@@ -51,7 +51,7 @@ def excess(width, eps, networks, seed, searched):
             result = universal_perturbation(made, (split.x, split.y), eps=eps, steps=60, seed=seed + i,
                                             test=(split.x_test, split.y_test))  # fmt: skip
             first = result.changed / result.examples
-        found.append(3 * sum(noise) / len(noise) - first)
+        found.append(3 * sum(noise) / len(noise) / max(first, 1 / len(split.y_test)))
     return found
 
 
@@ -67,4 +67,5 @@ CLAIM = Claim(
     parameters={"width": 32, "eps": 0.2, "networks": 6},
     full={"width": 128, "eps": 0.2, "networks": 10},
     judge=at_most(confidence=0.95),
+    loose_because="three times as many is the statement; five to six times as many are measured.",
 )

@@ -53,4 +53,5 @@ CLAIM = Claim(
     parameters={"depth": 12, "width": 16, "seeds": 3},
     full={"depth": 12, "width": 64, "seeds": 10},
     judge=bounded_by(),
+    loose_because="a factor 30 is the statement; the ratio is about 1.6.",
 )

@@ -58,4 +58,5 @@ CLAIM = Claim(
     parameters={"n": 100, "repetitions": 6},
     full={"n": 100, "repetitions": 20},
     judge=at_most(confidence=0.99),
+    loose_because="a lead of this size is the statement; the measured one is three times as large.",
 )

@@ -51,4 +51,5 @@ CLAIM = Claim(
     parameters={"realizations": 40, "size": 256},
     full={"realizations": 400, "size": 1024},
     judge=bounded_by("below"),
+    loose_because="5 standard errors are what counts as apart; about 15 are measured.",
 )
