@@ -28,14 +28,13 @@ def predicted(n, batch):
 
 def cost(x, y, batch, rng, rate, target):
     """Gradients of single examples until the loss over all data is below the target."""
-    w = np.zeros(x.shape[1])
-    for k in range(1, 2000):
+    w, steps = np.zeros(x.shape[1]), 0
+    while steps < 2000 and np.logaddexp(0, -y * (x @ w)).mean() >= target:
         pick = rng.integers(len(x), size=batch) if batch < len(x) else slice(None)
         a, b = x[pick], y[pick]
         w = w + rate * (b / (1 + np.exp(b * (a @ w)))) @ a / len(a)
-        if np.logaddexp(0, -y * (x @ w)).mean() < target:
-            break
-    return k * batch
+        steps += 1
+    return steps * batch
 
 
 def ratios(sets, n, d, batch, seed):
