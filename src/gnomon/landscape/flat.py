@@ -97,7 +97,7 @@ def flat_directions(
     p = len(rows[0])
     values = torch.linalg.eigvalsh(_gram(rows)).flip(0).clamp_min(0)
     precision = torch.finfo(rows[0].dtype).eps
-    least = max((ROUNDINGS * precision) ** 2, torch.finfo(torch.float64).eps * p**0.5)
+    least = max((ROUNDINGS * precision) ** 2, torch.finfo(torch.float64).eps * max(p, len(rows)) ** 0.5)
     return FlatDirections(p, int((values > least * float(values.sum())).sum()), values / n, value)
 
 
