@@ -158,3 +158,20 @@ def test_time_is_judged_by_its_own_shrinkage():
     torch.testing.assert_close(ridge_modes(gram, y, one, time=0.0).left_out(0.0), y)
     late, end = ridge_modes(gram, y, one, time=1e9).left_out(1e-6), ridge_modes(gram, y, one).left_out(1e-6)
     torch.testing.assert_close(late, end)
+
+
+def test_the_grid_of_ridges_begins_at_half_a_decade_above_the_first_power():
+    assert pytest.approx([10 ** (k / 2) for k in range(-13, 4)]) == GRID
+
+
+def test_a_splitter_is_given_the_table_and_then_the_labels():
+    seen = []
+
+    class Splitter(KFold):
+        def split(self, X, y=None, groups=None):
+            seen.append((X.shape, None if y is None else np.asarray(y).tolist()))
+            return super().split(X, y, groups)
+
+    labels = np.array([0, 1] * 6)
+    NTKClassifier(depth=1, select=Splitter(3)).fit(np.random.default_rng(0).standard_normal((12, 2)), labels)
+    assert seen[0][0] == (12, 2) and seen[0][1] == labels.tolist()
