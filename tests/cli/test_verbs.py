@@ -159,7 +159,7 @@ def test_a_missing_extra_is_named(here, monkeypatch, capsys):
 def test_columns_of_words_are_encoded_and_that_is_said(here, monkeypatch, capsys):
     rows = [f"{i % 7},{('red', 'green', 'blue')[i % 3]},{('no', 'yes')[i % 2]},{i % 2}" for i in range(40)]
     (here / "t.csv").write_text("a,color,old,y\n" + "\n".join(rows))
-    given = sources.data("t.csv", "y", 0, "gnomon examine")
+    given = sources.data("t.csv", "y", 0)
     x, y = given.train
     assert x.shape == (32, 5) and y.unique().tolist() == [0, 1] and set(x[:, 1:].unique().tolist()) == {0.0, 1.0}
     assert bool((x[:, 1:4].sum(1) == 1).all()) and torch.equal(x[:, 4].long(), y)  # blue, green, red; then old
@@ -183,7 +183,7 @@ def pictures(folder, classes=("cat", "dog"), n=12, size=(8, 8), mode="L"):
 
 def test_a_folder_of_images_by_class(here, monkeypatch, capsys):
     pictures(here / "zoo")
-    given = sources.data("zoo", None, 0, "gnomon examine")
+    given = sources.data("zoo", None, 0)
     assert given.train[0].shape == (20, 1, 8, 8) and given.train[0].dtype == torch.uint8 and len(given.test[1]) == 4
     bright = given.train[0].float().mean((1, 2, 3)) > 100
     assert torch.equal(bright.long(), given.train[1])
@@ -198,7 +198,7 @@ def test_a_folder_of_images_by_class(here, monkeypatch, capsys):
 def test_folders_of_training_and_test_images_in_color_and_of_other_sizes(here):
     pictures(here / "zoo" / "train", n=3, mode="RGB")
     pictures(here / "zoo" / "test", n=2, size=(10, 6), classes=("dog",))
-    given = sources.data("zoo", None, 0, "gnomon examine")
+    given = sources.data("zoo", None, 0)
     assert given.train[0].shape == (6, 3, 8, 8) and given.test[0].shape == (2, 3, 8, 8)
     assert given.test[1].tolist() == [1, 1] and "test: 2 of 2 pictures were resized to 8 x 8" in given.notes
 
@@ -242,10 +242,10 @@ def test_two_networks_side_by_side(here, monkeypatch, capsys):
 def test_words_have_the_same_numbers_in_train_and_test(here):
     x = np.zeros((6, 4), np.float32)
     np.savez("w.npz", x_train=x, y_train=np.array(["a", "b", "c"] * 2), x_test=x[:2], y_test=np.array(["c", "b"]))
-    read = sources.data("w.npz", None, 0, "examine")
+    read = sources.data("w.npz", None, 0)
     assert read.train[1].tolist() == [0, 1, 2, 0, 1, 2] and read.test[1].tolist() == [2, 1]
     np.savez("o.npz", x=x, y=np.eye(3)[[0, 1, 2, 0, 1, 2]])
-    read = sources.data("o.npz", None, 0, "examine")
+    read = sources.data("o.npz", None, 0)
     assert sorted([*read.train[1].tolist(), *read.test[1].tolist()]) == [0, 0, 1, 1, 2, 2]
     assert "one-hot targets became the numbers of their classes" in read.notes
 
@@ -256,7 +256,7 @@ def test_tables_as_they_come(here, separator):
     rows += [[f"{i}.5", "ab"[i % 2], f"2024-01-{i + 1:02}", str(10 * i)] for i in range(25)]
     text = "\n".join(separator.join(row) for row in rows)
     (here / "t.csv").write_text(text.replace(".", ",") if separator == ";" else text, encoding="utf-8-sig")
-    x, y, notes, names = tables.from_csv(here / "t.csv", "price", "examine")
+    x, y, notes, names = tables.from_csv(here / "t.csv", "price")
     assert names == ("size", "kind", "when")
     assert x[3].tolist() == [3.5, 1.0, 3.0] and y[3] == 30.0 and y.is_floating_point()
     assert "the target 'price' is a number to predict, of 25 different whole ones" in notes

@@ -23,16 +23,14 @@ class Own(nn.Module):
 
 
 def test_bytes_without_channels_are_scaled_and_given_one():
-    with pytest.warns(
-        AdaptedInputWarning, match=r"ntk\(module, x\): uint8 .* \[0, 1\] and a channel axis was added\.$"
-    ):
-        x = as_inputs(IMAGES, CNN, call="ntk(module, x)")
+    with pytest.warns(AdaptedInputWarning, match=r"^uint8 .* \[0, 1\] and a channel axis was added\.$"):
+        x = as_inputs(IMAGES, CNN)
     assert torch.equal(x, IMAGES.float().unsqueeze(1) / 255)
 
 
 def test_one_image_alone_is_one_example():
     with pytest.warns(AdaptedInputWarning):
-        assert as_inputs(IMAGES[:1], CNN, call="ntk(module, x)").shape == (1, 1, 6, 6)
+        assert as_inputs(IMAGES[:1], CNN).shape == (1, 1, 6, 6)
 
 
 def test_a_flat_table_of_bytes_is_scaled():
@@ -41,10 +39,10 @@ def test_a_flat_table_of_bytes_is_scaled():
 
 def test_what_the_module_takes_is_left_alone():
     for x, net in ((IMAGES, Own()), (IMAGES.flatten(1), nn.Embedding(256, 2)), (IMAGES.float().unsqueeze(1), CNN)):
-        assert torch.equal(as_inputs(x, net, call="ntk(module, x)"), x.long() if isinstance(net, nn.Embedding) else x)
+        assert torch.equal(as_inputs(x, net), x.long() if isinstance(net, nn.Embedding) else x)
 
 
 def test_the_warning_points_at_the_users_line():
     with pytest.warns(AdaptedInputWarning) as seen:
-        as_inputs(IMAGES, CNN, call="ntk(module, x)")
+        as_inputs(IMAGES, CNN)
     assert seen[0].filename == __file__

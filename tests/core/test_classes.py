@@ -51,13 +51,13 @@ def test_floating_point_labels_are_numbers(name):
 
 def test_booleans_are_two_classes():
     y = torch.tensor([True, False, True])
-    assert are_classes(y) and numbers(y, "f(y)").tolist() == [[0, 1], [1, 0], [0, 1]]
-    assert gnomon.training.evaluate.by_targets(y, call="train(module, x, y)").name == "cross-entropy"
+    assert are_classes(y) and numbers(y).tolist() == [[0, 1], [1, 0], [0, 1]]
+    assert gnomon.training.evaluate.by_targets(y).name == "cross-entropy"
 
 
 def test_a_table_of_integers_has_its_columns_already():
     y = nn.functional.one_hot(LABELS)
-    assert not are_classes(y) and torch.equal(numbers(y, "f(y)"), y)
+    assert not are_classes(y) and torch.equal(numbers(y), y)
 
 
 def test_the_default_loss_of_classes_is_cross_entropy():
@@ -69,11 +69,11 @@ def test_the_default_loss_of_classes_is_cross_entropy():
     "y", [torch.tensor([0, 1, 1, 0]), torch.tensor([-1, 1, 1, -1]), torch.tensor([-1.0, 1, 1, -1])]
 )
 def test_two_classes_of_one_output_are_signs_for_a_loss_of_margins(y):
-    assert Logistic().targets(y, "f(y)", outputs=1).tolist() == [-1, 1, 1, -1]
+    assert Logistic().targets(y, outputs=1).tolist() == [-1, 1, 1, -1]
 
 
 def test_classes_of_several_outputs_are_one_against_the_rest_for_a_loss_of_margins():
-    assert torch.equal(Logistic().targets(LABELS, "f(y)", outputs=3), 2 * HOT - 1)
+    assert torch.equal(Logistic().targets(LABELS, outputs=3), 2 * HOT - 1)
 
 
 @pytest.mark.parametrize(

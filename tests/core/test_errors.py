@@ -1,10 +1,12 @@
+"""Errors have fields, compose one message from them, and name the call that the user made."""
+
 import inspect
+import pickle
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gnomon.core import errors
+from gnomon.core.errors import GnomonError, InputError, names_call, out_of_range
 
 BUILTIN = {
     errors.InputError: ValueError,
@@ -17,6 +19,7 @@ BUILTIN = {
     errors.WorkersLostError: RuntimeError,
     errors.WriteError: OSError,
 }
+FIELDS = ("call", "problem", "accepted", "reason", "fix")
 
 
 @pytest.mark.parametrize(("kind", "builtin"), BUILTIN.items(), ids=lambda kind: kind.__name__)
@@ -31,11 +34,116 @@ def test_every_error_of_the_file_is_in_the_table():
     assert own == BUILTIN.keys() | {errors.GnomonError}
 
 
-@given(st.lists(st.text(), min_size=4, max_size=4))
-def test_a_lesson_holds_its_four_parts_in_order(parts):
-    call, found, hypothesis, cure = parts
-    message, end = errors.lesson(call, found, hypothesis, cure), 0
-    for piece in (call, ": ", found, " [H: ", hypothesis, "]. ", cure, "."):
-        assert message.startswith(piece, end)
-        end += len(piece)
-    assert end == len(message)
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({}, "x contains NaN."),
+        ({"accepted": "finite inputs"}, "x contains NaN (expected finite inputs)."),
+        ({"fix": "Drop those rows"}, "x contains NaN. Drop those rows."),
+        ({"fix": "Drop those rows."}, "x contains NaN. Drop those rows."),
+        ({"accepted": "finite inputs", "fix": "Drop them"}, "x contains NaN (expected finite inputs). Drop them."),
+        ({"reason": "inputs are finite"}, "x contains NaN; required: inputs are finite."),
+        ({"accepted": "x"}, "x contains NaN."),  # the problem says it already
+    ],
+)
+def test_a_message_is_composed_of_the_fields(fields, message):
+    error = InputError("x contains NaN", **fields)
+    assert str(error) == error.advice == message
+    error.call = "ntk(module, x)"
+    assert str(error) == f"ntk(module, x): {message}" and error.advice == message
+
+
+def test_an_argument_out_of_range_is_one_sentence_with_fields():
+    error = out_of_range("steps", "a whole number", 2.5)
+    assert str(error) == "steps must be a whole number, but it is 2.5." and error.accepted == "a whole number"
+    assert len(str(out_of_range("steps", "a whole number", "1" * 1000))) < 150
+
+
+@pytest.mark.parametrize("kind", BUILTIN, ids=lambda kind: kind.__name__)
+def test_errors_are_pickled_with_all_fields(kind):
+    error = kind("a", accepted="b", reason="c", fix="d")
+    error.call = "f(x)"
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is kind and str(copy) == str(error)
+    assert [getattr(copy, name) for name in FIELDS] == [getattr(error, name) for name in FIELDS]
+    assert copy.args == error.args
+
+
+def test_what_was_reached_is_pickled():
+    assert pickle.loads(pickle.dumps(errors.NotConvergedError("a", reached=0.5))).reached == 0.5
+
+
+@names_call
+def inner(x, *, option=1, needed):
+    """Refuse everything."""
+    raise InputError(f"x is {x}")
+
+
+@names_call
+def outer(model, data=None):
+    """Call the function that refuses everything."""
+    inner(model, needed=1)
+
+
+class Solver:
+    """A class with decorated methods."""
+
+    @names_call
+    def __init__(self, size, limit=3):
+        if size < 0:
+            raise InputError("size is negative")
+
+    @names_call
+    def solve(self, kernel, y):
+        """Refuse."""
+        raise InputError("no")
+
+    @names_call("solver(...)(x)")
+    def __call__(self, x):
+        raise InputError("no")
+
+    @classmethod
+    @names_call
+    def read(cls, path):
+        """Refuse."""
+        raise InputError("no")
+
+
+class Special(Solver):
+    """A class that inherits decorated methods."""
+
+
+@pytest.mark.parametrize(
+    ("go", "call"),
+    [
+        (lambda: inner(3, needed=1), "inner(x)"),
+        (lambda: outer(3), "outer(model)"),
+        (lambda: Solver(-1), "Solver(size)"),
+        (lambda: Special(-1), "Special(size)"),
+        (lambda: Special(1).solve(1, 2), "Special.solve(kernel, y)"),
+        (lambda: Solver(1)(2), "solver(...)(x)"),
+        (lambda: Special.read("p"), "Special.read(path)"),
+    ],
+)
+def test_the_outermost_public_call_is_named(go, call):
+    with pytest.raises(InputError) as caught:
+        go()
+    assert caught.value.call == call and str(caught.value).startswith(f"{call}: ")
+
+
+def test_other_errors_pass_unchanged_and_functions_stay_what_they_are():
+    @names_call
+    def divide(a, b=0):
+        """Divide."""
+        return a / b
+
+    with pytest.raises(ZeroDivisionError):
+        divide(1)
+    assert divide(4, b=2) == 2
+    assert divide.__doc__ == "Divide." and str(inspect.signature(divide)) == "(a, b=0)"
+    assert pickle.loads(pickle.dumps(outer)) is outer
+
+
+def test_an_error_without_a_public_call_has_no_call():
+    error = GnomonError("a file is missing")
+    assert error.call is None and str(error) == "a file is missing."

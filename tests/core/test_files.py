@@ -15,8 +15,8 @@ SMALL, LARGE = "the previous file", "x" * 100_000
 def test_a_full_disk_leaves_the_previous_file_and_nothing_else(tmp_path, full_disk):
     file = tmp_path / "report.html"
     file.write_text(SMALL)
-    with pytest.raises(gnomon.WriteError, match=r"^save\(path\): cannot write .*report.html: File too large. The prev"):
-        write_file(file, LARGE, "save(path)")
+    with pytest.raises(gnomon.WriteError, match=r"^cannot write .*report.html: File too large. The prev"):
+        write_file(file, LARGE)
     assert file.read_text() == SMALL and list(tmp_path.iterdir()) == [file]
 
 
@@ -26,10 +26,9 @@ def test_the_error_says_path_reason_and_what_to_do(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", no_space)
     with pytest.raises(OSError) as error:  # the builtin, too
-        write_file(tmp_path / "report.html", SMALL, "save(path)")
+        write_file(tmp_path / "report.html", SMALL)
     assert str(error.value) == (
-        f"save(path): cannot write {tmp_path}/report.html: No space left on device. "
-        "Free some disk space, or pass another path."
+        f"cannot write {tmp_path}/report.html: No space left on device. Free some disk space, or pass another path."
     )
     assert not list(tmp_path.iterdir())
 
@@ -42,7 +41,7 @@ def test_an_interrupt_leaves_the_previous_file(tmp_path, monkeypatch):
     file.write_text(SMALL)
     monkeypatch.setattr(os, "fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        write_file(file, LARGE, "save(path)")
+        write_file(file, LARGE)
     assert file.read_text() == SMALL and list(tmp_path.iterdir()) == [file]
 
 
@@ -51,7 +50,7 @@ def test_a_path_that_cannot_be_a_file_is_answered_in_a_sentence(tmp_path, place)
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text(SMALL)
     with pytest.raises(gnomon.WriteError, match=r"directory|exists"):
-        write_file(tmp_path / place, LARGE, "save(path)")
+        write_file(tmp_path / place, LARGE)
 
 
 def test_a_link_stays_and_its_target_is_written(tmp_path):
@@ -59,7 +58,7 @@ def test_a_link_stays_and_its_target_is_written(tmp_path):
     target.parent.mkdir()
     target.write_text(SMALL)
     link.symlink_to(target)
-    assert write_file(link, LARGE, "save(path)") == link
+    assert write_file(link, LARGE) == link
     assert link.is_symlink() and target.read_text() == LARGE
 
 
@@ -69,7 +68,7 @@ def test_permissions_are_kept_and_new_files_have_the_usual_ones(tmp_path):
     old.chmod(0o640)
     usual.write_text(SMALL)
     for file in (old, new):
-        write_file(file, LARGE, "save(path)")
+        write_file(file, LARGE)
     assert stat.S_IMODE(old.stat().st_mode) == 0o640 and new.stat().st_mode == usual.stat().st_mode
 
 
@@ -77,16 +76,16 @@ def test_devices_and_pipes_are_written_in_place(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    write_file(pipe, SMALL, "save(path)")
+    write_file(pipe, SMALL)
     assert os.read(reader, 100).decode() == SMALL and stat.S_ISFIFO(pipe.stat().st_mode)
     os.close(reader)
-    assert write_file("/dev/null", LARGE, "save(path)") and stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    assert write_file("/dev/null", LARGE) and stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
 def test_a_line_that_does_not_fit_is_taken_back(tmp_path, full_disk):
     log = tmp_path / "log.csv"
-    append_text(log, "step,loss\n", "watch(model, probe)")
+    append_text(log, "step,loss\n")
     with pytest.raises(gnomon.WriteError, match="What it held before is unchanged"):
-        append_text(log, LARGE, "watch(model, probe)")
-    append_text(log, "1,0.5\n", "watch(model, probe)")
+        append_text(log, LARGE)
+    append_text(log, "1,0.5\n")
     assert log.read_text() == "step,loss\n1,0.5\n"

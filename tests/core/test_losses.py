@@ -66,25 +66,25 @@ def test_an_output_of_zero_says_neither_class():
 def test_probabilities_sum_to_one_up_to_float32_rounding(error, accepted):
     table = torch.tensor([[0.25, 0.75 + error]], dtype=torch.float64)
     if accepted:
-        assert torch.equal(CrossEntropy().targets(table, "f(y)"), table)
+        assert torch.equal(CrossEntropy().targets(table), table)
     else:
         with pytest.raises(InputError, match="class labels"):
-            CrossEntropy().targets(table, "f(y)")
+            CrossEntropy().targets(table)
 
 
 def test_probabilities_are_not_negative():
     with pytest.raises(InputError, match="class labels"):
-        CrossEntropy().targets(torch.tensor([[-0.5, 1.5]]), "f(y)")
+        CrossEntropy().targets(torch.tensor([[-0.5, 1.5]]))
 
 
 @pytest.mark.parametrize("loss", [Logistic(), Exponential(), Hinge()], ids=lambda loss: loss.name)
 def test_two_classes_become_signs(loss):
-    assert loss.targets(torch.tensor([0, 1, 1]), "f(y)").tolist() == [-1.0, 1.0, 1.0]
-    assert loss.targets(torch.tensor([-1, 1, -1]), "f(y)").tolist() == [-1.0, 1.0, -1.0]
-    assert loss.targets(torch.tensor([0, 2]), "f(y)", outputs=3).tolist() == [[1.0, -1.0, -1.0], [-1.0, -1.0, 1.0]]
-    assert loss.targets(torch.tensor([0, 1]), "f(y)", outputs=1).tolist() == [-1.0, 1.0]
+    assert loss.targets(torch.tensor([0, 1, 1])).tolist() == [-1.0, 1.0, 1.0]
+    assert loss.targets(torch.tensor([-1, 1, -1])).tolist() == [-1.0, 1.0, -1.0]
+    assert loss.targets(torch.tensor([0, 2]), outputs=3).tolist() == [[1.0, -1.0, -1.0], [-1.0, -1.0, 1.0]]
+    assert loss.targets(torch.tensor([0, 1]), outputs=1).tolist() == [-1.0, 1.0]
     with pytest.raises(InputError, match="y holds 2, but|y holds 2"):
-        loss.targets(torch.tensor([0, 1, 2]), "f(y)")
+        loss.targets(torch.tensor([0, 1, 2]))
 
 
 def test_cross_entropy_of_rows_that_do_not_sum_to_one_has_the_gradient_of_its_value():

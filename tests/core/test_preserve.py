@@ -70,7 +70,7 @@ WAYS = ("lambda", "nested", "default", "keyword", "partial", "weight", "method",
 @pytest.mark.parametrize("way", WAYS)
 def test_a_copy_runs_its_own_layers(way: str) -> None:
     net, x = Through(way), torch.randn(2, 3)
-    copy, before = copy_module(net, call=CALL), net(x)
+    copy, before = copy_module(net), net(x)
     assert torch.equal(copy(x), before)
     assert shared_parameters(copy, net, lambda: copy(x)) == ()
     copy(x).sum().backward()
@@ -83,7 +83,7 @@ def test_a_copy_runs_its_own_layers(way: str) -> None:
 
 def test_a_copied_block_trains_all_of_its_parameters() -> None:
     net, x = nn.Sequential(Block(), Block()), torch.randn(5, 4)
-    copy, before = copy_module(net, call=CALL), [p.detach().clone() for p in net.parameters()]
+    copy, before = copy_module(net), [p.detach().clone() for p in net.parameters()]
     rule = torch.optim.SGD(copy.parameters(), lr=0.1)
     copy(x).square().sum().backward()
     rule.step()
@@ -93,15 +93,15 @@ def test_a_copied_block_trains_all_of_its_parameters() -> None:
 
 def test_a_copy_of_a_copy_is_independent_as_well() -> None:
     net, x = Block(), torch.randn(2, 4)
-    first = copy_module(net, call=CALL)
-    second = copy_module(first, call=CALL)
+    first = copy_module(net)
+    second = copy_module(first)
     assert shared_parameters(second, net, lambda: second(x)) == ()
     assert shared_parameters(second, first, lambda: second(x)) == ()
 
 
 def test_a_layer_behind_a_global_name_is_noticed() -> None:
     net = Hidden()
-    copy = copy_module(net, call=CALL)
+    copy = copy_module(net)
     assert shared_parameters(copy, net, lambda: copy(torch.zeros(1, 3))) == ("layer.weight", "layer.bias")
 
 
@@ -114,7 +114,7 @@ def test_a_recursive_function_and_a_list_that_holds_itself_are_copied() -> None:
 
     net.power, net.loop = power, []
     net.loop.append(net.loop)
-    copy = copy_module(net, call=CALL)
+    copy = copy_module(net)
     nn.init.zeros_(copy.layer.weight)
     nn.init.ones_(copy.layer.bias)
     assert copy.power(torch.zeros(1, 1), 2).item() == 1.0
@@ -124,7 +124,7 @@ def test_a_recursive_function_and_a_list_that_holds_itself_are_copied() -> None:
 def test_functions_without_layers_stay_the_same_objects() -> None:
     net = nn.Linear(1, 1)
     net.scale = lambda x: 2 * x
-    assert copy_module(net, call=CALL).scale is net.scale
+    assert copy_module(net).scale is net.scale
 
 
 @pytest.mark.parametrize("error", [None, ValueError, KeyboardInterrupt])

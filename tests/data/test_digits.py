@@ -86,6 +86,6 @@ def test_importing_the_room_does_not_import_scikit_learn():
 def test_sizes_that_cannot_be_are_refused(n_train, n_test):
     with pytest.raises(
         InputError,
-        match=r"data.digits\(n_train, n_test\): n_(train|test) must be a whole number from \d+ to .*1797 images",
+        match=r"digits\(\): n_(train|test) must be a whole number from \d+ to .*1797 images",
     ):
         digits(n_train, n_test)

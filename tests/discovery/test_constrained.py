@@ -22,7 +22,7 @@ from gnomon.discovery.term import parse
     ],
 )
 def test_relations_are_read_with_weights_and_constants_on_both_sides(text, weights, constant):
-    found = relation(text.replace("0.5 v", "0.5v"), call="")
+    found = relation(text.replace("0.5 v", "0.5v"))
     assert found == (weights, constant)
 
 
@@ -63,12 +63,7 @@ TEXTS = ("u_t[u] + 2*v_t[v] = 1", "v_t[u] = -3")
 def test_coefficients_solve_least_squares_under_the_relations(complex_numbers):
     systems, groups = problem(complex_numbers)
     first, second = constrain(
-        [plain("u_t", "u", "v", "u^2"), plain("v_t", "u")],
-        systems,
-        groups,
-        TEXTS,
-        TermSelection(replicates=7, seed=3),
-        call="",
+        [plain("u_t", "u", "v", "u^2"), plain("v_t", "u")], systems, groups, TEXTS, TermSelection(replicates=7, seed=3)
     )
     best = solved(systems)
     assert first.terms == ("u", "v", "u^2") and second.terms == ("u", "v")
@@ -81,7 +76,7 @@ def test_coefficients_solve_least_squares_under_the_relations(complex_numbers):
     np.testing.assert_allclose([*first.errors, *second.errors], np.std(made, axis=0), rtol=1e-6, atol=1e-12)
     selection = TermSelection(replicates=7, seed=-3)  # the sign of a seed does not matter
     equations = [plain("u_t", "u", "v", "u^2"), plain("v_t", "u")]
-    assert constrain(equations, systems, groups, TEXTS, selection, call="")[0].errors == first.errors
+    assert constrain(equations, systems, groups, TEXTS, selection)[0].errors == first.errors
     rest = systems[1].columns[:, :2] @ best[3:] - systems[1].target
     assert second.residuals.misfit == pytest.approx(np.linalg.norm(rest) / np.linalg.norm(systems[1].target))
     assert second.residuals.held_out == 0.4
@@ -92,7 +87,7 @@ def test_contradictions_are_refused_relative_to_the_constants():
     equations = [plain("u_t", "u", "v"), plain("v_t", "u")]
 
     def run(*texts):
-        return constrain(equations, systems, groups, texts, TermSelection(replicates=0), call="")
+        return constrain(equations, systems, groups, texts, TermSelection(replicates=0))
 
     with pytest.raises(InputError, match="contradict"):
         run("u_t[u] = 1", "u_t[u] = 1.0001", "v_t[u] = 2")

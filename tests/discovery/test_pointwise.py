@@ -14,7 +14,7 @@ DATA = GridData({"u": RNG.standard_normal((40, 61)), "v": RNG.standard_normal((4
 def test_columns_and_targets_are_derivatives_at_inner_points():
     terms = [parse(t) for t in ("u", "u*v_x^2", "u_xx", "u_xt", "1")]
     form = Pointwise(space=Spectral(), time=FiniteDifferences(2))
-    systems = form.systems(DATA, terms, 2, call="f()")
+    systems = form.systems(DATA, terms, 2)
     u, v = DATA.fields["u"], DATA.fields["v"]
     spectral, finite = Spectral(), FiniteDifferences(2)
     inner = (slice(2, 38), slice(3, 58))
@@ -32,9 +32,7 @@ def test_columns_and_targets_are_derivatives_at_inner_points():
 
 def test_rows_are_drawn_by_the_seed_from_the_inner_points():
     (system,) = (
-        Pointwise(rows=50, seed=3)
-        .systems(GridData({"u": DATA.fields["u"]}, DATA.steps), [parse("u")], 1, call="")
-        .values()
+        Pointwise(rows=50, seed=3).systems(GridData({"u": DATA.fields["u"]}, DATA.steps), [parse("u")], 1).values()
     )
     inner = np.zeros((40, 61), dtype=bool)
     inner[2:38, 3:58] = True
@@ -42,12 +40,11 @@ def test_rows_are_drawn_by_the_seed_from_the_inner_points():
     np.testing.assert_array_equal(system.columns[:, 0], DATA.fields["u"].ravel()[drawn])
     assert set(system.blocks) == set(range(system.count))
     assert (
-        Pointwise().rows == 10_000
-        and Pointwise(rows=36 * 55).systems(DATA, [parse("u")], 1, call="")["u"].target.size == 1980
+        Pointwise().rows == 10_000 and Pointwise(rows=36 * 55).systems(DATA, [parse("u")], 1)["u"].target.size == 1980
     )
 
 
 def test_short_axes_have_as_many_blocks_as_points():
     small = GridData({"u": RNG.standard_normal((6, 9))}, {"x": 1.0, "t": 1.0})
-    system = Pointwise(FiniteDifferences(2), FiniteDifferences(2)).systems(small, [parse("u")], 1, call="")["u"]
+    system = Pointwise(FiniteDifferences(2), FiniteDifferences(2)).systems(small, [parse("u")], 1)["u"]
     assert system.independent == 6 * 8 and len(system.target) == pytest.approx(54)

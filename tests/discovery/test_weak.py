@@ -62,7 +62,7 @@ def test_rows_are_integrals_against_bumps_with_derivatives_on_the_bumps(complex_
     data = GridData({"u": u}, {"x": 0.3, "t": 0.7})
     names = ("1", "u", "u^2", "u_x", "u_xx", "u*u_x", "u^2*u_x", "u*u_xx", "u_x^2")
     form = WeakForm(degree=6, half_widths=(8, 6))
-    system = form.systems(data, [parse(t) for t in names], 1, call="f()")["u"]
+    system = form.systems(data, [parse(t) for t in names], 1)["u"]
     centers = np.linspace(8, 31, 10).round().astype(int), np.linspace(6, 29, 12).round().astype(int)
 
     def window(axis, order):
@@ -72,7 +72,7 @@ def test_rows_are_integrals_against_bumps_with_derivatives_on_the_bumps(complex_
     def tested(values, x=0, t=0):
         return by_loops(values, (window(0, x), window(1, t)), centers)
 
-    values = _Values(data, form.derivative, "")
+    values = _Values(data, form.derivative)
     expected = [
         tested(np.ones_like(u)), tested(u), tested(u**2), tested(u, 1), tested(u, 2), tested(u**2, 1) / 2,
         tested(u**3, 1) / 3, tested(u * values.of("u", "xx")), tested(values.of("u", "x") ** 2),
@@ -82,9 +82,7 @@ def test_rows_are_integrals_against_bumps_with_derivatives_on_the_bumps(complex_
             system.columns[:, k], rows, rtol=1e-9, atol=1e-9 * np.abs(rows).max(), err_msg=names[k]
         )
     np.testing.assert_allclose(system.target, tested(u, 0, 1), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(
-        form.systems(data, [parse("u")], 2, call="")["u"].target, tested(u, 0, 2), rtol=1e-8, atol=1e-12
-    )
+    np.testing.assert_allclose(form.systems(data, [parse("u")], 2)["u"].target, tested(u, 0, 2), rtol=1e-8, atol=1e-12)
     assert system.independent == pytest.approx((40 / 16) * (36 / 12) * (2 if complex_numbers else 1))
     blocks = (np.arange(10) * 2 // 10)[:, None] * 3 + np.arange(12) * 3 // 12
     np.testing.assert_array_equal(system.blocks, blocks.ravel())
@@ -93,7 +91,7 @@ def test_rows_are_integrals_against_bumps_with_derivatives_on_the_bumps(complex_
 def test_three_axes_are_contracted_one_after_the_other():
     u = smooth((20, 24, 22), 3)
     data = GridData({"u": u}, {"x": 0.3, "y": 0.5, "t": 0.7})
-    system = WeakForm(half_widths=(6, 7, 6)).systems(data, [parse("u_xyy")], 1, call="")["u"]
+    system = WeakForm(half_widths=(6, 7, 6)).systems(data, [parse("u_xyy")], 1)["u"]
     halves, steps, orders = (6, 7, 6), (0.3, 0.5, 0.7), (1, 2, 0)
     windows = [(-1) ** k * bump(a, 8, k) / (a * h) ** k for a, h, k in zip(halves, steps, orders, strict=True)]
     first = np.einsum("a,b,c,abc->", *windows, u[:13, :15, :13])
@@ -170,37 +168,37 @@ def test_fields_share_the_smallest_half_width_and_time_has_order_one():
     assert WeakForm(half_widths=(7,))._half_widths(data, "") == halves  # one number does not fit two axes
     with pytest.raises(InputError, match="half_widths"):
         WeakForm(half_widths=(5, 9))._half_widths(data, "")
-    made = [form.half_widths for form in WeakForm().wider(data, call="")]
+    made = [form.half_widths for form in WeakForm().wider(data)]
     expected, now = [], halves
     while now != (74, 49):
         now = (min(2 * now[0], 74), min(2 * now[1], 49))
         expected.append(now)
     assert made == expected and expected[-1] == (74, 49)
-    assert WeakForm(half_widths=(9, 9)).wider(data, call="") == []
+    assert WeakForm(half_widths=(9, 9)).wider(data) == []
 
 
 def test_axes_need_room_for_a_bump_and_its_derivatives():
     for n, name, needed in ((16, "u_xx", 17), (18, "u_xxx", 19), (14, "u", 15)):
         form = WeakForm(half_widths=(6, 6))
         with pytest.raises(InputError, match=f"needs {needed}"):
-            form.systems(GridData({"u": smooth((n, 30), 0)}, {"x": 1.0, "t": 1.0}), [parse(name)], 1, call="")
-        form.systems(GridData({"u": smooth((needed, 30), 0)}, {"x": 1.0, "t": 1.0}), [parse(name)], 1, call="")
+            form.systems(GridData({"u": smooth((n, 30), 0)}, {"x": 1.0, "t": 1.0}), [parse(name)], 1)
+        form.systems(GridData({"u": smooth((needed, 30), 0)}, {"x": 1.0, "t": 1.0}), [parse(name)], 1)
     with pytest.raises(InputError, match="needs 17"):
-        form.systems(GridData({"u": smooth((30, 16), 0)}, {"x": 1.0, "t": 1.0}), [parse("u")], 2, call="")
+        form.systems(GridData({"u": smooth((30, 16), 0)}, {"x": 1.0, "t": 1.0}), [parse("u")], 2)
 
 
 def test_products_of_noisy_fields_are_freed_of_the_mean_of_the_noise():
     rng = np.random.default_rng(0)
     u = smooth((50, 40), 0) + 0.3 * rng.standard_normal((50, 40))
     v = smooth((50, 40), 5)
-    values = _Values(GridData({"u": u, "v": v}, {"x": 1.0, "t": 1.0}), WeakForm().derivative, "")
+    values = _Values(GridData({"u": u, "v": v}, {"x": 1.0, "t": 1.0}), WeakForm().derivative)
     s = noise_variance(u)
     assert s > 0 and noise_variance(v) == 0
     np.testing.assert_allclose(values.product({"u": 2, "v": 2}), (u**2 - s) * v**2)
     np.testing.assert_allclose(values.product({"u": 1, "v": 3}), u * v**3)
     np.testing.assert_allclose(values.product({"u": 3}), u**3 - 3 * s * u)
     w = u + 1j * (v + 0.3 * rng.standard_normal(v.shape))
-    values = _Values(GridData({"w": w}, {"x": 1.0, "t": 1.0}), WeakForm().derivative, "")
+    values = _Values(GridData({"w": w}, {"x": 1.0, "t": 1.0}), WeakForm().derivative)
     s = noise_variance(w)
     np.testing.assert_allclose(values.product({"w": 1, "|w|": 2}), w * np.abs(w) ** 2 - 2 * s * w)
     np.testing.assert_allclose(values.product({"w": 1, "|w|": 1}), w * np.abs(w))

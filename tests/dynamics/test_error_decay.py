@@ -92,9 +92,9 @@ def test_times_move_to_whole_steps():
 )
 def test_rules_that_are_no_descent_along_the_gradient_are_refused(optimizer, message):
     with pytest.raises(InputError, match=r"modes\(K, y\): " + message):
-        error_decay(optimizer, call="modes(K, y)")
+        error_decay(optimizer)
 
 
 def test_weight_decay_is_refused_in_the_name_of_the_call():
-    with pytest.raises(InputError, match=r"dynamics.modes\(ntk, y\): the optimizer is SGD.*without decay"):
+    with pytest.raises(InputError, match=r"modes\(ntk, y\): the optimizer is SGD.*without decay"):
         modes(torch.eye(2), torch.ones(2), optimizer=SGD(0.1, decay=0.1))

@@ -138,13 +138,13 @@ def test_other_losses_flow_like_the_parameters(loss):
 
 def test_squared_loss_by_the_solver_agrees_with_the_closed_form(monkeypatch):
     case = model()
-    given = kernel_problem("test", case.ntk, case.y, case.test, case.starts["f0"], case.starts["f0_test"])
+    given = kernel_problem(case.ntk, case.y, case.test, case.starts["f0"], case.starts["f0_test"])
     times = torch.tensor([0.1, 1.0, 10.0, 1000.0], dtype=torch.float64)
-    c = integrate.flow(given, Squared(), times, 0.1, 1e-9, "test")
+    c = integrate.flow(given, Squared(), times, 0.1, 1e-9)
     exact = predict_from_kernel(case.ntk, case.y, test=case.test, times=times, penalty=0.1, **case.starts)
     assert_allclose(given.f0_test + given.cross @ c, exact.test, atol=1e-7)
     monkeypatch.setattr(integrate, "DENSE", 0)  # the explicit solver, without a Jacobian
-    c = integrate.flow(given, Squared(), times[:3], 0.1, 1e-9, "test")
+    c = integrate.flow(given, Squared(), times[:3], 0.1, 1e-9)
     assert_allclose(given.f0 + given.gram @ c, exact.train[:3], atol=1e-7)
 
 
@@ -269,7 +269,7 @@ def test_nan_targets_are_refused():
 def test_complex_numbers_are_refused(where):
     given = {"y": torch.ones(2, 1), "test": torch.ones(1, 2), "y_test": torch.ones(1, 1), "f0": torch.zeros(2, 1)}
     given |= {"f0_test": torch.zeros(1, 1), where: given[where] * 1j}
-    with pytest.raises(InputError, match=rf"dynamics.predict_from_kernel\(ntk, y\): {where} holds torch.complex64"):
+    with pytest.raises(InputError, match=rf"predict_from_kernel\(ntk, y\): {where} holds torch.complex64"):
         predict_from_kernel(torch.eye(2), given.pop("y"), **given)
 
 

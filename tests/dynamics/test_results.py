@@ -78,5 +78,5 @@ def test_the_gaps_of_early_stopping_are_drawn_under_their_bound():
 
 def test_ensembles_refuse_kernels_that_couple_outputs():
     coupled = torch.eye(4, dtype=torch.float64).reshape(2, 2, 2, 2).transpose(1, 2)
-    with pytest.raises(InputError, match=r"dynamics.ensemble\(ntk, nngp, y\): ntk must be of shape \(n, n\)"):
+    with pytest.raises(InputError, match=r"ensemble\(ntk, nngp, y\): ntk must be of shape \(n, n\)"):
         ensemble(coupled, EYE, torch.ones(2, 2))

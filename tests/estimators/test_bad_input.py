@@ -40,7 +40,7 @@ def test_targets_that_are_none(kind, table):
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_one_class(kind, table):
     X, _ = table
-    with pytest.raises(ValueError, match=r"one class, \['a'\] \[H: at least two classes\]"):
+    with pytest.raises(ValueError, match=r"one class, \['a'\] \(expected at least two classes\)"):
         kind().fit(X, ["a"] * 20)
 
 

@@ -41,11 +41,11 @@ def test_scattering_has_eight_angles_and_eight_wavelets_per_octave_by_default():
 
 def test_ridges_are_half_decades_and_depths_go_up_to_five():
     assert np.allclose(np.log10(GRID), np.arange(-6.5, 2.0, 0.5)) and DEEPEST == 5 and EXAMINED == 1500
-    assert list(candidates("auto", 0, deepest=3, call="")) == [(1, 0), (2, 0), (3, 0)]
-    assert list(candidates("auto", 2, deepest=3, call="")) == [(2, 2), (3, 2)]
-    assert list(candidates("auto", 4, deepest=3, call="")) == [(4, 4)]
-    assert list(candidates(3, "auto", deepest=5, call="")) == [(3, 0), (3, 1), (3, 2)]
-    assert list(candidates(0, "auto", deepest=5, call="")) == [(0, 0)]
+    assert list(candidates("auto", 0, deepest=3)) == [(1, 0), (2, 0), (3, 0)]
+    assert list(candidates("auto", 2, deepest=3)) == [(2, 2), (3, 2)]
+    assert list(candidates("auto", 4, deepest=3)) == [(4, 4)]
+    assert list(candidates(3, "auto", deepest=5)) == [(3, 0), (3, 1), (3, 2)]
+    assert list(candidates(0, "auto", deepest=5)) == [(0, 0)]
     assert sorted(examined_rows(1501).tolist()) != list(range(1501)) and len(examined_rows(1501)) == 1500
     assert examined_rows(1500).tolist() == list(range(1500))
 

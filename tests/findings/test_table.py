@@ -131,5 +131,5 @@ def test_the_order_is_by_level_then_by_rank_then_as_given():
 @pytest.mark.parametrize("word", ["overfitting", "faults", ""])
 def test_a_word_that_is_no_kind_and_no_level_is_refused(word):
     with pytest.raises(InputError, match="no finding is called"):
-        checked_kinds([word], "examine")
-    assert checked_kinds(["problem", "overfit"], "examine") == ("problem", "overfit")
+        checked_kinds([word])
+    assert checked_kinds(["problem", "overfit"]) == ("problem", "overfit")

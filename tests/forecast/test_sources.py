@@ -36,5 +36,5 @@ def test_test_data_bring_their_targets():
 
 
 def test_data_without_targets_are_refused():
-    with pytest.raises(InputError, match=r"predict\(module, x, y\): the data have no targets"):
+    with pytest.raises(InputError, match=r"predict\(model, x\): the data have no targets"):
         gnomon.predict(NET, DataLoader(TensorDataset(X), batch_size=4))

@@ -78,7 +78,7 @@ def test_inputs_are_read_in_every_form_or_refused_in_a_sentence(name):
 
 
 def test_labels_that_are_not_classes_are_refused():
-    with pytest.raises(GnomonError, match=r"^suspects\(x, y\): .*an integer class for each input"):
+    with pytest.raises(GnomonError, match=r"^suspects\(x\): .*an integer class for each input"):
         suspects(X, np.zeros(200))
-    with pytest.raises(GnomonError, match=r"^suspects\(x, y\): the data have no targets"):
+    with pytest.raises(GnomonError, match=r"^suspects\(x\): the data have no targets"):
         suspects(X)

@@ -21,11 +21,11 @@ def fill(group, stop=None):
 
 
 def test_tiles_are_finished_one_after_another_and_mirrored(tmp_path):
-    group = open_store(tmp_path / "k", LAYOUT, "test")
+    group = open_store(tmp_path / "k", LAYOUT)
     assert list(pending(group, symmetric=True)) == [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
     assert len(list(pending(group, symmetric=False))) == 9
     fill(group, stop=(2, 0))
-    again = open_store(tmp_path / "k", LAYOUT, "test")
+    again = open_store(tmp_path / "k", LAYOUT)
     assert list(pending(again, symmetric=True)) == [(2, 0), (2, 1), (2, 2)]
     fill(again)
     assert not list(pending(again, symmetric=True))
@@ -35,7 +35,7 @@ def test_tiles_are_finished_one_after_another_and_mirrored(tmp_path):
 
 
 def test_a_tile_without_its_byte_is_pending_whatever_is_in_the_array(tmp_path):
-    group = open_store(tmp_path / "k", LAYOUT, "test")
+    group = open_store(tmp_path / "k", LAYOUT)
     group["a"][0:2, 0:2] = 7.0  # killed between the tile and the byte
     assert (0, 0) in list(pending(group, symmetric=True))
     put(group, 0, 0, {"a": np.zeros((2, 2)), "b": np.zeros((2, 2))}, mirrored=False)
@@ -47,24 +47,24 @@ def test_a_tile_without_its_byte_is_pending_whatever_is_in_the_array(tmp_path):
 def test_a_store_that_a_kill_left_half_made_is_made_anew(tmp_path):
     (tmp_path / "k.new" / "a").mkdir(parents=True)
     (tmp_path / "k.new" / "zarr.json").write_text("{")
-    group = open_store(tmp_path / "k", LAYOUT, "test")
+    group = open_store(tmp_path / "k", LAYOUT)
     assert set(group.array_keys()) == {"a", "b", "beside", "finished"} and not (tmp_path / "k.new").exists()
 
 
 def test_another_fingerprint_or_folder_is_refused(tmp_path):
-    open_store(tmp_path / "k", LAYOUT, "test")
+    open_store(tmp_path / "k", LAYOUT)
     with pytest.raises(InputError, match="test: .*holds something else"):
-        open_store(tmp_path / "k", StoreLayout(("a",), (5, 5), "float64", 2, "yours"), "test")
+        open_store(tmp_path / "k", StoreLayout(("a",), (5, 5), "float64", 2, "yours"))
     with pytest.raises(InputError, match="is no store of kernels"):
-        open_store(tmp_path, LAYOUT, "test")
+        open_store(tmp_path, LAYOUT)
 
 
 def test_a_path_that_is_none_and_a_folder_that_is_missing_are_said(tmp_path):
     with pytest.raises(InputError, match="test: path must be a path, as text or as pathlib.Path, but it is 3"):
-        open_store(3, LAYOUT, "test")
+        open_store(3, LAYOUT)
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"file/k' cannot be written \(NotADirectoryError"):
-        open_store(tmp_path / "file" / "k", LAYOUT, "test")
+        open_store(tmp_path / "file" / "k", LAYOUT)
 
 
 def test_an_error_inside_zarr_is_not_blamed_on_the_path(tmp_path, monkeypatch):
@@ -73,4 +73,4 @@ def test_an_error_inside_zarr_is_not_blamed_on_the_path(tmp_path, monkeypatch):
 
     monkeypatch.setattr(zarr, "open_group", broken)
     with pytest.raises(TypeError, match="unexpected keyword"):
-        open_store(tmp_path / "k", LAYOUT, "test")
+        open_store(tmp_path / "k", LAYOUT)

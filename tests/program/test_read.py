@@ -199,7 +199,7 @@ REFUSED = {
     "batch norm training": (nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.Flatten(), nn.Linear(288, 1)), r"BatchNorm in training mode.*net.eval\(\).*sampled_limit"),
     "instance norm": (nn.Sequential(nn.Conv2d(3, 8, 3), nn.InstanceNorm2d(8), nn.Flatten(), nn.Linear(288, 1)), "means over many channels"),
     "depthwise": (nn.Sequential(nn.Conv2d(3, 8, 3), nn.Conv2d(8, 8, 3, groups=8), nn.ReLU(), nn.Flatten(), nn.Linear(128, 1)), "which is not Gaussian"),
-    "activation first": (nn.Sequential(nn.Flatten(), nn.ReLU(), nn.Linear(192, 1)), r"'1' \(relu\).*before any affine layer \[H: affine-before-activation"),
+    "activation first": (nn.Sequential(nn.Flatten(), nn.ReLU(), nn.Linear(192, 1)), r"'1' \(relu\).*before any affine layer; required: affine-before-activation"),
     "activation after pooling": (nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.AvgPool2d(2), nn.Tanh(), nn.Flatten(), nn.Linear(72, 1)), "not Gaussian.*affine-before-activation"),
     "mean over channels": (Net(lambda s, x: s.a(x).relu().mean(1), a=nn.Conv2d(3, 8, 3)), "averages over the channels"),
     "product of branches": (Net(lambda s, x: s.c(s.a(x) * s.b(x)), a=nn.Conv2d(3, 8, 3), b=nn.Conv2d(3, 8, 3), c=nn.Conv2d(8, 1, 3)), "products"),

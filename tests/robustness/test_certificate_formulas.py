@@ -166,7 +166,7 @@ def test_lipschitz_bounds_are_products_of_norms_also_through_branches():
     assert_allclose([told.product, *told.layers.values()], [norms[0] * norms[1], *norms], rtol=1e-9)
     assert_allclose(told.seqlip, seqlip(w, [0.2]), rtol=1e-9)
     assert told.refined == min(told.product, told.seqlip, pair_norm(w[1], w[0], 0.2))
-    pairs = pair_bounds(chain, torch.randn(1, 3).double(), call="f()")
+    pairs = pair_bounds(chain, torch.randn(1, 3).double())
     assert_allclose(pairs[0, 1], min(float((w[1][0] - w[1][1]).norm()) * norms[0], 2**0.5 * told.upper), rtol=1e-9)
 
 

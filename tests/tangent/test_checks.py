@@ -50,7 +50,7 @@ def test_a_buffer_that_counts_calls_is_no_reason_to_refuse():
     ("call", "name"),
     [
         (operator, "operator(module, x)"),
-        (lambda net, x: kappa(net, x, torch.zeros(4, 3)), "kappa(module, x, y)"),
+        (lambda net, x: kappa(net, x, torch.zeros(4, 3)), "kappa(module, x)"),
         (lambda net, x: laziness(net, net, x), "laziness(before, after, x)"),
     ],
 )

@@ -40,10 +40,10 @@ def test_instruments_without_targets_take_the_inputs_of_a_source(kind):
 
 
 CALLS = {
-    "ntk(module, x)": lambda x: ntk(NET, x),
-    "ntk_by_layer(module, x)": lambda x: ntk_by_layer(NET, x),
+    "ntk(module, x1)": lambda x: ntk(NET, x),
+    "ntk_by_layer(module, x1)": lambda x: ntk_by_layer(NET, x),
     "operator(module, x)": lambda x: operator(NET, x),
-    "kappa(module, x, y)": lambda x: kappa(NET, x, Y[: len(x)]),
+    "kappa(module, x)": lambda x: kappa(NET, x, Y[: len(x)]),
     "laziness(before, after, x)": lambda x: laziness(NET, AFTER, x),
 }
 
@@ -57,5 +57,5 @@ def test_errors_name_the_call(call, x):
 
 
 def test_kappa_asks_for_targets():
-    with pytest.raises(InputError, match=r"kappa\(module, x, y\): the data have no targets"):
+    with pytest.raises(InputError, match=r"kappa\(module, x\): the data have no targets"):
         kappa(NET, X)

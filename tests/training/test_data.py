@@ -78,7 +78,7 @@ def test_the_batches_of_a_loader_of_a_stream_are_trained_on_as_they_come():
             return iter(zip(X, CLASSES, strict=True))
 
     loader, module = DataLoader(Flow(), batch_size=8), net()
-    own = Stream(lambda: loader, "train(module, x, y)", module)
+    own = Stream(lambda: loader, module)
     run = train(module, loader, steps=3, batch=Batches(8, own), optimizer=SGD(0.1))
     by_hand = train(module, [(X[:8], CLASSES[:8])], steps=1, optimizer=SGD(0.1))
     by_hand = train(by_hand.model, [(X[8:16], CLASSES[8:16])], steps=1, optimizer=SGD(0.1))

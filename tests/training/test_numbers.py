@@ -126,7 +126,7 @@ def test_momentum_lengthens_steps_by_its_geometric_series():
 
 def test_named_optimizers_have_their_settings():
     assert NAMES["adamw"] == Adam(decay=0.01) and NAMES["sgd"] == SGD(0.001) and NAMES["adam"] == Adam(1e-3)
-    read = descent(named(lambda p: torch.optim.SGD(p, lr=0.2, momentum=0.75, weight_decay=0.03), None, "example"))
+    read = descent(named(lambda p: torch.optim.SGD(p, lr=0.2, momentum=0.75, weight_decay=0.03), None))
     assert read == SGD(0.2, momentum=0.75, decay=0.03)
 
 
@@ -167,6 +167,6 @@ def test_targets_of_a_loader_beside_data_in_memory_are_converted_like_those_of_t
     for targets in (y, y[:, None]):
         torch.manual_seed(5)
         net = nn.Linear(3, 1)
-        batches = Batches(loader=source([(x[:6], targets[:6]), (x[6:], targets[6:])], None, module=net, call="test"))
+        batches = Batches(loader=source([(x[:6], targets[:6]), (x[6:], targets[6:])], None, module=net))
         ends.append(train(net, x, y, optimizer=SGD(0.1), steps=6, batch=batches).model.weight.detach())
     assert torch.equal(*ends)

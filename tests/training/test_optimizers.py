@@ -36,7 +36,7 @@ def test_every_step_is_that_of_torch(ours, theirs):
     [
         (lambda: SGD(0.0), r"SGD\(lr\): lr must be a number above 0 and finite, but it is 0.0"),
         (lambda: SGD(0.1, momentum=1.0), "momentum must be at least 0 and below 1, such as 0.9, but it is 1.0"),
-        (lambda: Adam(0.1, b2=-0.1), r"Adam\(lr\): b2 must be .* but it is -0.1"),
+        (lambda: Adam(0.1, b2=-0.1), r"Adam\(\): b2 must be .* but it is -0.1"),
         (lambda: Adam(0.1, decay=-1.0), "decay must be a number of at least 0, but it is -1.0"),
     ],
 )

@@ -18,7 +18,7 @@ from importlib import import_module
 from importlib.resources import files
 
 from gnomon.atlas import claims
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results.record import Record
 from gnomon.lab import Claim
 
@@ -35,6 +35,7 @@ class Entry(Record):
 
 
 @cache
+@names_call
 def catalog() -> dict[str, Entry]:
     """Every claim by its id, by kind and then by name.
 
@@ -48,7 +49,7 @@ def catalog() -> dict[str, Entry]:
         for stem in _stems(kind):
             for entry in _entries(kind, stem):
                 if entry.claim.id in found:
-                    raise InputError(f"catalog(): two claims are called {entry.claim.id!r}.")
+                    raise InputError(f"two claims are called {entry.claim.id!r}")
                 found[entry.claim.id] = entry
     return found
 
@@ -123,6 +124,7 @@ def _claim_of(name: str) -> str:
     raise InputError(f"atlas: there is no claim {name!r}; what covers this statement is {covered}")
 
 
+@names_call
 def cite(name: str) -> str:
     """The BibTeX entry of the reference of a claim.
 
@@ -159,6 +161,6 @@ def _entries(kind: str, stem: str) -> tuple[Entry, ...]:
     defined = getattr(module, "CLAIMS", None) or (getattr(module, "CLAIM", None),)
     found = [claim for claim in defined if isinstance(claim, Claim)]
     if len(found) < len(defined):
-        raise InputError(f"catalog(): {module.__name__} must define CLAIM, a gnomon.lab.Claim, or a tuple CLAIMS.")
+        raise InputError(f"{module.__name__} must define CLAIM, a gnomon.lab.Claim, or a tuple CLAIMS")
     code = inspect.getsource(module)
     return tuple(Entry(claim.completed(module), kind, code) for claim in found)

@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from gnomon.atlas.catalog import catalog
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["STATUSES", "ScopeCoverage", "coverage", "instruments", "kinds"]
@@ -78,6 +78,7 @@ def instruments() -> dict[str, dict[str, str]]:
     return {name: dict(tests) for name, tests in json.loads(text).items()}
 
 
+@names_call
 def coverage() -> ScopeCoverage:
     """The ledger of all statements, from the claims themselves and from ``ledger.json``.
 
@@ -92,7 +93,7 @@ def coverage() -> ScopeCoverage:
     }
     for name, row in ledger.items():
         if name not in rows or row["status"] not in STATUSES:
-            raise InputError(f"coverage(): ledger.json has an unknown id or status at {name!r}.")
+            raise InputError(f"ledger.json has an unknown id or status at {name!r}")
         rows[name] |= row
     for name, functions in instruments().items():
         rows[name] |= {"instruments": list(functions)}

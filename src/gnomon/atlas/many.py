@@ -59,7 +59,7 @@ def run_many(
     for task, outcome in _computed(missing, jobs, scheduler):
         row = outcome | {"scale": task.scale, "seed": task.seed, "settings": dict(task.settings)}
         if out is not None:
-            append_text(out, json.dumps(row, allow_nan=False) + "\n", "run_many(tasks, out=...)")
+            append_text(out, json.dumps(row, allow_nan=False) + "\n")
         yield row
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.classes import are_classes, one_hot
@@ -73,6 +73,7 @@ class BlockAblation(Result):
         return (Plot("Outputs without one block", (bars,), Axis("relative change")),)
 
 
+@names_call
 def block_ablation(module: nn.Module, x: Any, y: Any = None) -> BlockAblation:
     """Leave out every block of a network, one after the other; equation (1).
 
@@ -92,9 +93,8 @@ def block_ablation(module: nn.Module, x: Any, y: Any = None) -> BlockAblation:
     >>> block_ablation(net, torch.randn(5, 2)).dead
     ('1',)
     """
-    call = "block_ablation(module, x)"
-    check_weights(module, call=call)
-    batch = source_of_inputs(x, module, call=call).first(EXAMPLES)
+    check_weights(module)
+    batch = source_of_inputs(x, module).first(EXAMPLES)
     labels = batch.y if y is None else torch.as_tensor(y)[:EXAMPLES]
     n = count(batch.x)
     with preserve(module, grad=False):
@@ -102,22 +102,22 @@ def block_ablation(module: nn.Module, x: Any, y: Any = None) -> BlockAblation:
         watched = [(name, m) for name, m in module.named_modules() if name and any(True for _ in m.parameters())]
         hooks = [m.register_forward_hook(_note(name, same)) for name, m in watched]
         try:
-            whole = _outputs(module, batch.x, n, call)
+            whole = _outputs(module, batch.x, n)
         finally:
             for hook in hooks:
                 hook.remove()
         names = [name for name, good in same.items() if good and not _inside(name, same)]
         if not names:
             found = "no part returns what has the shape of its input"
-            raise InputError(lesson(call, found, "blocks of one width", "Pass a network with residual blocks"))
+            raise InputError(found, accepted="blocks of one width", fix="Pass a network with residual blocks")
         if labels is not None and are_classes(labels) and whole.shape[1] > 1:
-            one_hot(labels, whole.shape[1], call)  # refuses labels that name no output
+            one_hot(labels, whole.shape[1])  # refuses labels that name no output
         size = float((whole - whole.mean(0)).norm()) or 1.0
         effects, right = {}, {}
         for name in names:
             handle = module.get_submodule(name).register_forward_hook(lambda m, args, out: args[0])
             try:
-                changed = _outputs(module, batch.x, n, call)
+                changed = _outputs(module, batch.x, n)
             finally:
                 handle.remove()
             effects[name] = float((changed - whole).norm()) / size  # (1)
@@ -141,7 +141,7 @@ def _inside(name: str, same: dict[str, bool]) -> bool:
     return any(same.get(".".join(parts[:i]), False) for i in range(1, len(parts)))
 
 
-def _outputs(module: nn.Module, x: Any, n: int, call: str) -> Tensor:
-    out = run(module, x, call=call)
+def _outputs(module: nn.Module, x: Any, n: int) -> Tensor:
+    out = run(module, x)
     out = out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out)
-    return output_rows(out, n, call).double()
+    return output_rows(out, n).double()

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import images
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_targets, check_seed, integer
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import decisions
@@ -27,10 +27,6 @@ from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Result
 
 __all__ = ["PatchShuffleAccuracy", "CueConflict", "analogy_score", "bag_of_patches_score", "cue_conflict"]
-
-CUE = "cue_conflict(module, x, shapes, textures)"
-BAG = "bag_of_patches_score(module, x, y)"
-ANALOGY = "analogy_score(embedding, quadruples)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +49,7 @@ class CueConflict(Result):
         return f"Where shape and texture disagree, {self.shape_bias:.0%} of the decisions follow the shape."
 
 
+@names_call
 def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueConflict:
     """Count decisions on images whose shape is of one class and whose texture of another, equation (1).
 
@@ -63,12 +60,12 @@ def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueCo
     >>> cue_conflict(nn.Flatten(), torch.ones(1, 1, 1, 2), [0], [1]).shape_bias
     1.0
     """
-    inputs = images(x, module, call=CUE)
-    a, b = (as_targets(v, len(inputs), call=CUE).long() for v in (shapes, textures))
+    inputs = images(x, module)
+    a, b = (as_targets(v, len(inputs)).long() for v in (shapes, textures))
     if bool((a == b).any()):
         cure = "Pass only images whose shape and texture are of different classes"
-        raise InputError(lesson(CUE, "some images have no conflict", "two cues that disagree", cure))
-    decided = decisions(outputs(module, inputs, call=CUE)).cpu()
+        raise InputError("some images have no conflict", accepted="two cues that disagree", fix=cure)
+    decided = decisions(outputs(module, inputs)).cpu()
     return CueConflict(*(int(v.sum()) for v in (decided == a, decided == b, (decided != a) & (decided != b))))  # (1)
 
 
@@ -90,6 +87,7 @@ class PatchShuffleAccuracy(Result):
         return f"With patches shuffled, accuracy goes from {self.accuracy:.1%} to {self.shuffled:.1%}."
 
 
+@names_call
 def bag_of_patches_score(
     module: nn.Module, x: Any, y: Any = None, *, patch: int = 4, seed: int = 0
 ) -> PatchShuffleAccuracy:
@@ -105,22 +103,23 @@ def bag_of_patches_score(
     0.0
     """
     if y is None:
-        x, y = source(x, module=module, call=BAG).pair()
-    inputs = images(x, module, call=BAG)
-    target, size = as_targets(y, len(inputs), call=BAG).long().cpu(), integer("patch", patch, call=BAG)
+        x, y = source(x, module=module).pair()
+    inputs = images(x, module)
+    target, size = as_targets(y, len(inputs)).long().cpu(), integer("patch", patch)
     n, c, h, w = inputs.shape
     if h % size or w % size:
         found = f"patches of {size} do not tile {h} x {w} pixels"
-        raise InputError(lesson(BAG, found, "patches that tile the image", "Pass a patch that divides both"))
+        raise InputError(found, accepted="patches that tile the image", fix="Pass a patch that divides both")
     tiles = inputs.reshape(n, c, h // size, size, w // size, size).permute(0, 2, 4, 1, 3, 5).flatten(1, 2)
-    draw = torch.Generator().manual_seed(check_seed(seed, call=BAG))
+    draw = torch.Generator().manual_seed(check_seed(seed))
     order = torch.rand(n, tiles.shape[1], generator=draw).argsort(1).to(inputs.device)
     mixed = tiles[torch.arange(n, device=inputs.device)[:, None], order]
     mixed = mixed.reshape(n, h // size, w // size, c, size, size).permute(0, 3, 1, 4, 2, 5).reshape(n, c, h, w)
-    right = [float((decisions(outputs(module, v, call=BAG)).cpu() == target).double().mean()) for v in (inputs, mixed)]
+    right = [float((decisions(outputs(module, v)).cpu() == target).double().mean()) for v in (inputs, mixed)]
     return PatchShuffleAccuracy(*right)  # (2)
 
 
+@names_call
 def analogy_score(embedding: Tensor, quadruples: Any) -> float:
     """The share of analogies a : b = c : d for which b - a + c is nearest to d by cosine, a, b and c left out.
 
@@ -133,7 +132,7 @@ def analogy_score(embedding: Tensor, quadruples: Any) -> float:
     index = torch.as_tensor(quadruples).reshape(-1, 4).long()
     if table.dim() != 2 or not len(index) or int(index.max()) >= len(table) or int(index.min()) < 0:
         cure = "Pass rows (words, size) and row numbers (a, b, c, d)"
-        raise InputError(lesson(ANALOGY, "the quadruples do not fit the rows", "four rows each", cure))
+        raise InputError("the quadruples do not fit the rows", accepted="four rows each", fix=cure)
     unit = table / table.norm(dim=1, keepdim=True).clamp(min=1e-30)
     a, b, c, d = index.T
     near = (unit[b] - unit[a] + unit[c]) @ unit.T

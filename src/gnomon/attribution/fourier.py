@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gnomon.attribution.layers import images
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_readable, integer, number
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import output_rows
@@ -34,7 +34,6 @@ from gnomon.core.results.plain import HIDDEN
 
 __all__ = ["FourierMask", "fourier_mask", "keep_frequencies"]
 
-CALL = "fourier_mask(module, data)"
 LARGEST = 20.0
 """Squared differences of losses are cut here before the exponential of (1): larger ones say no more."""
 RATE, START = 0.1, 2.0
@@ -62,10 +61,11 @@ class FourierMask(Result):
         """Images with the kept frequencies of x and the removed ones of others: they look otherwise, decided alike."""
         return keep_frequencies(x, self.mask) + other - keep_frequencies(other, self.mask)
 
+    @names_call("fourier_mask(module, data)")
     def on(self, module: nn.Module, data: Any) -> "FourierMask":
         """The same mask, judged on other images with their classes."""
         with preserve(module):
-            return FourierMask(self.mask, *_measured(module, source(data, module=module, call=CALL), self.mask))
+            return FourierMask(self.mask, *_measured(module, source(data, module=module), self.mask))
 
     def frequencies(self) -> tuple[tuple[int, int], ...]:
         """The kept frequencies as cycles per image, one of each pair w and -w."""
@@ -92,6 +92,7 @@ class FourierMask(Result):
         return (Plot("Frequencies the network needs", (shown,), Axis("horizontal"), Axis("vertical"), self.verdict),)
 
 
+@names_call
 def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1.0, epochs: int = 20) -> FourierMask:
     """Find the sparsest mask over frequencies that keeps the decisions of a network, equation (1).
 
@@ -104,16 +105,16 @@ def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1
     >>> fourier_mask(net, (x, torch.ones(8).long()), lam=1e-6).kept               # no price, nothing is left out
     1.0
     """
-    check_readable(module, call=CALL)
-    given = source(data, module=module, call=CALL)
-    first = images(given.first(1).x, module, call=CALL)
-    weight, power = number("lam", lam, call=CALL, above=-1e-300), number("p", p, call=CALL, above=0)
+    check_readable(module)
+    given = source(data, module=module)
+    first = images(given.first(1).x, module)
+    weight, power = number("lam", lam, above=-1e-300), number("p", p, above=0)
     theta = torch.full(first.shape[2:], START, dtype=first.dtype, device=first.device, requires_grad=True)
     optimizer = torch.optim.Adam([theta], RATE)
     with preserve(module):
-        for _ in range(integer("epochs", epochs, call=CALL)):
+        for _ in range(integer("epochs", epochs)):
             for batch in given.batches():
-                x, y = images(batch.x, module, call=CALL), _classes(batch.y)
+                x, y = images(batch.x, module), _classes(batch.y)
                 mask = symmetric(theta.sigmoid())
                 with torch.no_grad():
                     before = functional.cross_entropy(_logits(module, x), y, reduction="none")
@@ -127,6 +128,7 @@ def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1
         return FourierMask(final, *_measured(module, given, final))
 
 
+@names_call
 def keep_frequencies(x: Any, mask: Float[Tensor, "h w"] | Tensor) -> Float[Tensor, "n c h w"]:
     """Images (n, c, h, w) with each frequency multiplied by its entry of a symmetric mask.
 
@@ -136,7 +138,7 @@ def keep_frequencies(x: Any, mask: Float[Tensor, "h w"] | Tensor) -> Float[Tenso
     >>> bool(torch.allclose(keep_frequencies(x, torch.ones(4, 4)), x))
     True
     """
-    return torch.fft.ifft2(torch.fft.fft2(as_numbers(x, "x", call="keep_frequencies(x, mask)")) * mask).real
+    return torch.fft.ifft2(torch.fft.fft2(as_numbers(x, "x")) * mask).real
 
 
 def symmetric(mask: Tensor) -> Tensor:
@@ -148,7 +150,7 @@ def _measured(module: nn.Module, given: Any, mask: Tensor) -> tuple[float, float
     right = still = alike = total = 0
     with torch.no_grad():
         for batch in given.batches():
-            x, y = images(batch.x, module, call=CALL), _classes(batch.y)
+            x, y = images(batch.x, module), _classes(batch.y)
             a, b = _logits(module, x).argmax(1), _logits(module, keep_frequencies(x, mask)).argmax(1)
             right, still, alike = right + int((a == y).sum()), still + int((b == y).sum()), alike + int((a == b).sum())
             total += len(y)
@@ -156,10 +158,10 @@ def _measured(module: nn.Module, given: Any, mask: Tensor) -> tuple[float, float
 
 
 def _logits(module: nn.Module, x: Tensor) -> Tensor:
-    return output_rows(run(module, x, call=CALL), len(x), CALL)
+    return output_rows(run(module, x), len(x))
 
 
 def _classes(y: Tensor | None) -> Tensor:
     if y is None or y.is_floating_point() or y.dim() != 1:
-        raise InputError(lesson(CALL, "the targets are no classes", "a class for each image", "Pass (images, classes)"))
+        raise InputError("the targets are no classes", accepted="a class for each image", fix="Pass (images, classes)")
     return y.long()

@@ -25,19 +25,17 @@ from torch import Tensor, nn
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, frozen, scores
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_seed, integer, number
 from gnomon.core.modules.preserve import preserve
 
 __all__ = ["gradient", "integrated_gradients", "smooth_grad"]
 
-IG = "integrated_gradients(module, x)"
-SMOOTH = "smooth_grad(module, x)"
-PLAIN = "gradient(module, x)"
 NUMBERS, FEWEST = 2**17, 16
 """Numbers in the inputs of a pass at most, and examples at least: larger passes fall out of the processor's caches."""
 
 
+@names_call
 def integrated_gradients(
     module: nn.Module, x: Any, target: Any = None, *, baseline: Any = 0.0, steps: int = 50
 ) -> Attribution:
@@ -51,28 +49,29 @@ def integrated_gradients(
     >>> bool(integrated_gradients(net, torch.randn(5, 3)).completeness.max() < 0.01)
     True
     """
-    inputs = one_tensor(x, module, call=IG)
-    nodes, weights = np.polynomial.legendre.leggauss(integer("steps", steps, call=IG))
+    inputs = one_tensor(x, module)
+    nodes, weights = np.polynomial.legendre.leggauss(integer("steps", steps))
     nodes, weights = (nodes + 1) / 2, weights / 2
     start = _baseline(baseline, inputs)
     with preserve(module), frozen(module):
-        which = chosen(module, inputs, target, call=IG)
+        which = chosen(module, inputs, target)
         total = torch.zeros_like(inputs)
         path = inputs - start
         together = max(1, rows_at_once(inputs) // len(inputs))
         for part in np.array_split(np.arange(len(nodes)), -(-len(nodes) // together)):
             s = inputs.new_tensor(nodes[part]).reshape(-1, *(1,) * inputs.dim())
             points = (start + s * path).reshape(-1, *inputs.shape[1:])
-            slope = _slope(module, points, which.repeat(len(part)), IG).reshape(len(part), *inputs.shape)
+            slope = _slope(module, points, which.repeat(len(part))).reshape(len(part), *inputs.shape)
             total += (slope * inputs.new_tensor(weights[part]).reshape(s.shape)).sum(0)
         values = path * total  # (1)
         with torch.no_grad():
-            ends = [scores(module, point, which, call=IG) for point in (inputs, start.expand_as(inputs))]
+            ends = [scores(module, point, which) for point in (inputs, start.expand_as(inputs))]
     rise = ends[0] - ends[1]
     missed = (values.flatten(1).sum(1) - rise).abs() / values.flatten(1).abs().sum(1).clamp(min=1e-12)
     return Attribution(values, which, "integrated gradients", missed)
 
 
+@names_call
 def smooth_grad(
     module: nn.Module, x: Any, target: Any = None, *, sigma: float = 0.15, samples: int = 25, seed: int = 0
 ) -> Attribution:
@@ -86,22 +85,23 @@ def smooth_grad(
     >>> bool(torch.allclose(smooth_grad(net, torch.eye(2)).values, net.weight.expand(2, 2)))
     True
     """
-    inputs = one_tensor(x, module, call=SMOOTH)
-    size = number("sigma", sigma, call=SMOOTH, above=0) * float(inputs.max() - inputs.min())
-    draw = torch.Generator().manual_seed(check_seed(seed, call=SMOOTH))
-    count = integer("samples", samples, call=SMOOTH)
+    inputs = one_tensor(x, module)
+    size = number("sigma", sigma, above=0) * float(inputs.max() - inputs.min())
+    draw = torch.Generator().manual_seed(check_seed(seed))
+    count = integer("samples", samples)
     with preserve(module), frozen(module):
-        which = chosen(module, inputs, target, call=SMOOTH)
+        which = chosen(module, inputs, target)
         total = torch.zeros_like(inputs)
         together = max(1, rows_at_once(inputs) // len(inputs))
         for first in range(0, count, together):
             many = min(together, count - first)
             noise = torch.randn((many, *inputs.shape), generator=draw).to(inputs)
             points = (inputs + size * noise).flatten(0, 1)
-            total += _slope(module, points, which.repeat(many), SMOOTH).reshape(noise.shape).sum(0)
+            total += _slope(module, points, which.repeat(many)).reshape(noise.shape).sum(0)
     return Attribution(total / count, which, "SmoothGrad")  # (2)
 
 
+@names_call
 def gradient(module: nn.Module, x: Any, target: Any = None) -> Attribution:
     """The gradient of the target output over the input.
 
@@ -111,26 +111,26 @@ def gradient(module: nn.Module, x: Any, target: Any = None) -> Attribution:
     >>> bool(torch.equal(gradient(net, torch.eye(2)).values, net.weight.expand(2, 2)))
     True
     """
-    inputs = one_tensor(x, module, call=PLAIN)
+    inputs = one_tensor(x, module)
     with preserve(module), frozen(module):
-        which = chosen(module, inputs, target, call=PLAIN)
-        return Attribution(_slope(module, inputs, which, PLAIN), which, "gradient")
+        which = chosen(module, inputs, target)
+        return Attribution(_slope(module, inputs, which), which, "gradient")
 
 
 Method = Callable[[nn.Module, Tensor, Tensor], Attribution]
 """An attribution method: module, inputs, targets."""
 
 
-def _slope(module: nn.Module, points: Tensor, which: Tensor, call: str) -> Tensor:
+def _slope(module: nn.Module, points: Tensor, which: Tensor) -> Tensor:
     """The gradient over the points of the outputs at their targets, in pieces."""
     parts, rows = [], rows_at_once(points)
     for piece, goal in zip(points.split(rows), which.split(rows), strict=True):
         z = piece.detach().requires_grad_()
-        made = scores(module, z, goal, call=call).sum()
+        made = scores(module, z, goal).sum()
         slope = torch.autograd.grad(made, z, allow_unused=True)[0] if made.requires_grad else None
         if slope is None:
             found = "the output does not depend on x in a differentiable way"
-            raise InputError(lesson(call, found, "a differentiable module", "Use occlusion(module, x) instead"))
+            raise InputError(found, accepted="a differentiable module", fix="Use occlusion(module, x) instead")
         parts.append(slope)
     return torch.cat(parts) if len(parts) > 1 else parts[0]
 
@@ -141,7 +141,7 @@ def rows_at_once(inputs: Tensor) -> int:
 
 
 def _baseline(baseline: Any, inputs: Tensor) -> Tensor:
-    given = as_numbers([baseline] if isinstance(baseline, int | float) else baseline, "baseline", call=IG).to(inputs)
+    given = as_numbers([baseline] if isinstance(baseline, int | float) else baseline, "baseline").to(inputs)
     try:
         return (
             given.expand(inputs.shape)
@@ -150,4 +150,4 @@ def _baseline(baseline: Any, inputs: Tensor) -> Tensor:
         )
     except RuntimeError as reason:
         found = f"the baseline has the shape {tuple(given.shape)} and x {tuple(inputs.shape)}"
-        raise InputError(lesson(IG, found, "a baseline like x", "Pass a number or one example")) from reason
+        raise InputError(found, accepted="a baseline like x", fix="Pass a number or one example") from reason

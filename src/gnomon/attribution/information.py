@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor, used_layers
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.capture import activations
@@ -33,9 +33,8 @@ __all__ = [
     "mutual_information",
 ]  # fmt: skip
 
-CALL = "mutual_information(a, b)"
 
-
+@names_call
 def discrete_information(joint: Any) -> float:
     """Equation (1) for a table of probabilities or counts, exactly.
 
@@ -49,12 +48,13 @@ def discrete_information(joint: Any) -> float:
     p = np.asarray(joint, dtype=np.float64)
     if p.ndim != 2 or (p < 0).any() or not np.isfinite(p).all() or p.sum() <= 0:
         cure = "Pass a table of probabilities or counts"
-        raise InputError(lesson("discrete_information(joint)", "the table has no law", "entries of at least 0", cure))
+        raise InputError("the table has no law", accepted="entries of at least 0", fix=cure)
     p = p / p.sum()
     free = p.sum(1, keepdims=True) * p.sum(0, keepdims=True)
     return max(0.0, float(np.sum(p[p > 0] * np.log(p[p > 0] / free[p > 0]))))  # (1)
 
 
+@names_call
 def mutual_information(a: Any, b: Any, *, neighbors: int = 3) -> float:
     """The estimate (2) of Kraskov, Stoegbauer and Grassberger, from samples (n,) or (n, d) of each.
 
@@ -70,10 +70,10 @@ def mutual_information(a: Any, b: Any, *, neighbors: int = 3) -> float:
     from scipy.special import digamma
 
     x, y = _rows(a), _rows(b)
-    k, n = integer("neighbors", neighbors, call=CALL), len(x)
+    k, n = integer("neighbors", neighbors), len(x)
     if len(y) != n or n <= k + 1:
         cure = "Pass as many samples of each, and more than neighbors"
-        raise InputError(lesson(CALL, f"{n} and {len(y)} samples", "pairs of samples", cure))
+        raise InputError(f"{n} and {len(y)} samples", accepted="pairs of samples", fix=cure)
     draw = np.random.default_rng(0)
     x, y = ((t - t.mean(0)) / np.maximum(t.std(0), 1e-300) + 1e-10 * draw.standard_normal(t.shape) for t in (x, y))
     reach = cKDTree(np.hstack([x, y])).query(np.hstack([x, y]), k + 1, p=np.inf)[0][:, k]
@@ -110,6 +110,7 @@ class InformationPlane(Result):
         return (Plot("Information plane", (points,), Axis("I(X; T), nats"), Axis("I(T; Y), nats"), self.verdict),)
 
 
+@names_call
 def information_plane(module: nn.Module, x: Any, y: Any = None, *, bins: int = 30) -> InformationPlane:
     """Binned information (1) of each layer about the input (all examples distinct) and about the classes.
 
@@ -124,17 +125,16 @@ def information_plane(module: nn.Module, x: Any, y: Any = None, *, bins: int = 3
     >>> information_plane(net, torch.randn(50, 2), torch.arange(50) % 2, bins=5).layers
     ('0', '1')
     """
-    call = "information_plane(module, x, y)"
     if y is None:
-        x, y = source(x, module=module, call=call).pair()
-    inputs = one_tensor(x, module, call=call, whole=True)
+        x, y = source(x, module=module).pair()
+    inputs = one_tensor(x, module, whole=True)
     classes = torch.as_tensor(y).reshape(-1).long()
     if len(classes) != len(inputs):
         raise InputError(
-            lesson(call, f"{len(inputs)} inputs and {len(classes)} classes", "pairs", "Give each input a class")
+            f"{len(inputs)} inputs and {len(classes)} classes", accepted="pairs", fix="Give each input a class"
         )
-    cells = integer("bins", bins, call=call)
-    kept = activations(module, inputs, used_layers(module, inputs, call=call), call=call)
+    cells = integer("bins", bins)
+    kept = activations(module, inputs, used_layers(module, inputs))
     found = {name: _plane(h, classes, cells) for name, h in kept.items() if len(h) == len(inputs)}
     about_input, about_target = zip(*found.values(), strict=True)
     return InformationPlane(tuple(found), about_input, about_target, float(np.log(len(inputs))), cells)
@@ -179,6 +179,7 @@ class BottleneckCurve(Result):
         return (Plot("Information bottleneck", (line,), Axis("I(X; T), nats"), Axis("I(T; Y), nats")),)
 
 
+@names_call
 def bottleneck_curve(joint: Any, betas: Any, *, steps: int = 5000, seed: int = 0) -> BottleneckCurve:
     """The information bottleneck of a discrete law p(x, y), by the iteration of (3) at each beta, from large to small.
 
@@ -217,5 +218,5 @@ def bottleneck_curve(joint: Any, betas: Any, *, steps: int = 5000, seed: int = 0
 def _rows(values: Any) -> np.ndarray:
     array = np.asarray(values.detach().cpu() if isinstance(values, Tensor) else values, dtype=np.float64)
     if not np.isfinite(array).all():
-        raise InputError(lesson(CALL, "some samples are not finite", "finite samples", "Drop those samples"))
+        raise InputError("some samples are not finite", accepted="finite samples", fix="Drop those samples")
     return array.reshape(len(array), -1)

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.modules.capture import capture
 from gnomon.core.modules.preserve import preserve
@@ -28,8 +29,6 @@ from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 
 __all__ = ["Inversion", "invert_layer"]
-
-CALL = "invert_layer(module, layer, x)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +52,7 @@ class Inversion(Result):
         return tuple(Plot(f"Reconstruction {i}", (Image("input", v),), Axis(), Axis()) for i, v in enumerate(shown))
 
 
+@names_call
 def invert_layer(
     module: nn.Module, layer: str, x: Any, *, steps: int = 300, tv: float = 0.0, rate: float = 0.05
 ) -> Inversion:
@@ -65,26 +65,26 @@ def invert_layer(
     >>> invert_layer(nn.Sequential(nn.Identity()), "0", torch.rand(2, 3), steps=200).psnr > 30
     True
     """
-    inputs = one_tensor(x, module, call=CALL)
-    smooth = number("tv", tv, call=CALL, above=-1e-300)
+    inputs = one_tensor(x, module)
+    smooth = number("tv", tv, above=-1e-300)
     z = torch.full_like(inputs, float(inputs.mean())).requires_grad_()
-    total = integer("steps", steps, call=CALL)
-    optimizer = torch.optim.Adam([z], number("rate", rate, call=CALL, above=0))
+    total = integer("steps", steps)
+    optimizer = torch.optim.Adam([z], number("rate", rate, above=0))
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total)
-    with preserve(module), capture(module, (layer,), call=CALL) as kept:
+    with preserve(module), capture(module, (layer,)) as kept:
         with torch.no_grad():
-            run(module, inputs, call=CALL)
+            run(module, inputs)
             goal = kept[layer].detach().clone()
         size = goal.square().sum().clamp(min=1e-30)
         for _ in range(total):
-            run(module, z, call=CALL)
+            run(module, z)
             apart = (kept[layer] - goal).square().sum() / size
             rough = sum(z.diff(dim=a).square().mean() for a in range(2, z.dim())) if z.dim() == 4 else 0.0
             (z.grad,) = torch.autograd.grad(apart + smooth * rough, z)  # (1)
             optimizer.step()
             schedule.step()
         with torch.no_grad():
-            run(module, z, call=CALL)
+            run(module, z)
             error = float(((kept[layer] - goal).square().sum() / size).sqrt())
     wide = float(inputs.max() - inputs.min()) or 1.0
     mean = float((z.detach() - inputs).square().mean()) / wide**2

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.inputs.checks import as_inputs, check_readable
 from gnomon.core.inputs.source import whole_inputs
@@ -21,6 +21,7 @@ from gnomon.core.modules.run import run
 __all__ = ["layer_activations", "spatial_layers", "used_layers"]
 
 
+@names_call
 def layer_activations(module: nn.Module, x: Any) -> dict[str, Tensor]:
     """What every layer puts out for some inputs, by its name; the deep network as the composition that it is.
 
@@ -38,61 +39,60 @@ def layer_activations(module: nn.Module, x: Any) -> dict[str, Tensor]:
     >>> bool((kept["1"] == kept["0"].tanh()).all())
     True
     """
-    call = "layer_activations(module, x)"
-    check_readable(module, call=call)
-    inputs = whole_inputs(x, module, call=call)
-    return activations(module, inputs, used_layers(module, inputs, call=call), call=call)  # (1)
+    check_readable(module)
+    inputs = whole_inputs(x, module)
+    return activations(module, inputs, used_layers(module, inputs))  # (1)
 
 
-def used_layers(module: nn.Module, x: Inputs, *, call: str) -> tuple[str, ...]:
+def used_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
     """The layers that run and put out tensors, in the order they run.
 
     Cost: one forward pass of one example.
 
     >>> import torch
-    >>> used_layers(nn.Sequential(nn.Linear(1, 1), nn.ReLU()), torch.ones(1, 1), call="layer_probe(module, data)")
+    >>> used_layers(nn.Sequential(nn.Linear(1, 1), nn.ReLU()), torch.ones(1, 1))
     ('0', '1')
     """
-    with preserve(module, grad=False), capture(module, layer_names(module), call=call) as kept:
-        run(module, take(x, slice(0, 1)), call=call)
+    with preserve(module, grad=False), capture(module, layer_names(module)) as kept:
+        run(module, take(x, slice(0, 1)))
         return tuple(kept)
 
 
-def spatial_layers(module: nn.Module, x: Inputs, *, call: str) -> tuple[str, ...]:
+def spatial_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
     """The layers whose outputs are maps (n, channels, height, width), in the order they run.
 
     Cost: one forward pass of one example.
 
     >>> import torch
-    >>> spatial_layers(nn.Sequential(nn.Conv2d(1, 2, 1), nn.Flatten()), torch.ones(1, 1, 3, 3), call="cam(module, x)")
+    >>> spatial_layers(nn.Sequential(nn.Conv2d(1, 2, 1), nn.Flatten()), torch.ones(1, 1, 3, 3))
     ('0',)
     """
     names = [name for name, _ in module.named_modules() if name]  # blocks too: they may end in a function
-    with preserve(module, grad=False), capture(module, names, call=call) as kept:
-        run(module, take(x, slice(0, 1)), call=call)
+    with preserve(module, grad=False), capture(module, names) as kept:
+        run(module, take(x, slice(0, 1)))
         found = tuple(name for name, value in kept.items() if value.dim() == 4)
     if not found:
         cure = "Use integrated_gradients or occlusion, which need no such layer"
-        raise InputError(lesson(call, "no layer has outputs (n, channels, height, width)", "a spatial layer", cure))
+        raise InputError("no layer has outputs (n, channels, height, width)", accepted="a spatial layer", fix=cure)
     return found
 
 
-def images(x: Any, module: nn.Module, *, call: str) -> Tensor:
+def images(x: Any, module: nn.Module) -> Tensor:
     """Inputs as one tensor of images that the module takes; anything else is refused."""
-    check_readable(module, call=call)
-    taken = as_inputs(x, module, call=call)
+    check_readable(module)
+    taken = as_inputs(x, module)
     if not isinstance(taken, Tensor) or taken.dim() != 4:
         shape = tuple(taken.shape) if isinstance(taken, Tensor) else type(taken).__name__
-        raise InputError(out_of_range(call, "x", "a tensor of images (n, channels, height, width)", shape))
+        raise out_of_range("x", "a tensor of images (n, channels, height, width)", shape)
     return taken
 
 
-def one_tensor(x: Any, module: nn.Module, *, call: str, whole: bool = False) -> Tensor:
+def one_tensor(x: Any, module: nn.Module, *, whole: bool = False) -> Tensor:
     """Inputs as one floating tensor that the module takes, or of ``whole`` numbers on demand; others are refused."""
-    check_readable(module, call=call)
-    taken = as_inputs(x, module, call=call)
+    check_readable(module)
+    taken = as_inputs(x, module)
     if not isinstance(taken, Tensor) or not (whole or taken.is_floating_point()):
         what = str(taken.dtype) if isinstance(taken, Tensor) else f"a {type(taken).__name__}"
         cure = "Pass one floating tensor, such as pixels; for tokens use token_sheet, token_attribution or occlusion"
-        raise InputError(lesson(call, f"x is {what}", "inputs that can be changed a little", cure))
+        raise InputError(f"x is {what}", accepted="inputs that can be changed a little", fix=cure)
     return taken

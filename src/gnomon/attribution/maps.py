@@ -26,7 +26,7 @@ from torch.nn import functional
 from gnomon.attribution.layers import images, spatial_layers
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, frozen, scores
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.modules.capture import capture
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
@@ -34,13 +34,11 @@ from gnomon.core.modules.run import run
 
 __all__ = ["cam", "cam_overlap", "grad_cam"]
 
-CAM = "cam(module, x, target)"
-GRAD = "grad_cam(module, x, target)"
-OVERLAP = "cam_overlap(first, second, x)"
 EXACT = 1e-3
 """Relative difference of (1) from the logits above which the head is no pooled linear one."""
 
 
+@names_call
 def cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
     """The exact class activation map (1), (n, height, width) of the last spatial layer before the pooling.
 
@@ -54,15 +52,15 @@ def cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = No
     >>> cam(net, torch.rand(3, 1, 4, 4)).values.shape
     torch.Size([3, 4, 4])
     """
-    inputs = images(x, module, call=CAM)
-    names = [layer] if layer else list(spatial_layers(module, inputs, call=CAM))
+    inputs = images(x, module)
+    names = [layer] if layer else list(spatial_layers(module, inputs))
     heads = [part for part in module.modules() if isinstance(part, nn.Linear)]
     if not heads:
-        raise InputError(lesson(CAM, "the module has no Linear layer", "a pooled linear head", "Use grad_cam instead"))
+        raise InputError("the module has no Linear layer", accepted="a pooled linear head", fix="Use grad_cam instead")
     head = heads[-1]
-    with preserve(module, grad=False), capture(module, names, call=CAM) as kept:
-        which = chosen(module, inputs, target, call=CAM)
-        logits = output_rows(run(module, inputs, call=CAM), len(inputs), CAM).gather(1, which[:, None])[:, 0]
+    with preserve(module, grad=False), capture(module, names) as kept:
+        which = chosen(module, inputs, target)
+        logits = output_rows(run(module, inputs), len(inputs)).gather(1, which[:, None])[:, 0]
         wide = [
             kept[name] for name in names if kept[name].shape[1] == head.in_features and kept[name][0, 0].numel() > 1
         ]
@@ -74,10 +72,11 @@ def cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = No
             if float(apart) <= EXACT * max(float(logits.abs().max()), 1e-12):
                 return Attribution(maps, which, "class activation map")
     raise InputError(
-        lesson(CAM, "the logits are no sum over positions", "a pooled linear head", "Use grad_cam instead")
+        "the logits are no sum over positions", accepted="a pooled linear head", fix="Use grad_cam instead"
     )
 
 
+@names_call
 def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
     """The gradient-weighted class activation map (2) of a layer, (n, height, width); the last spatial one by default.
 
@@ -89,21 +88,21 @@ def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None
     >>> grad_cam(nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(8, 2)), torch.rand(3, 1, 4, 4)).values.shape
     torch.Size([3, 2, 2])
     """
-    inputs = images(x, module, call=GRAD)
+    inputs = images(x, module)
     with preserve(module):
-        which = chosen(module, inputs, target, call=GRAD)
+        which = chosen(module, inputs, target)
         if layer is None:
             names = [name for name, _ in module.named_modules() if name]
-            with capture(module, names, call=GRAD) as kept:
-                total = scores(module, inputs, which, call=GRAD).sum()
+            with capture(module, names) as kept:
+                total = scores(module, inputs, which).sum()
         else:
             with frozen(module), _started(module, layer) as kept:
-                total = scores(module, inputs, which, call=GRAD).sum()
+                total = scores(module, inputs, which).sum()
         maps = {name: h for name, h in kept.items() if h.dim() == 4}
         if not maps:
             found = "no layer has" if layer is None else f"the layer '{layer}' does not have"
             cure = "Use integrated_gradients or occlusion, which need no such layer"
-            raise InputError(lesson(GRAD, f"{found} outputs (n, channels, height, width)", "a spatial layer", cure))
+            raise InputError(f"{found} outputs (n, channels, height, width)", accepted="a spatial layer", fix=cure)
         features = ([h for h in maps.values() if h[0, 0].numel() > 1] or list(maps.values()))[-1]
         slope = torch.autograd.grad(total, features, allow_unused=True)[0] if total.requires_grad else None
         weights = torch.zeros_like(features[:, :, 0, 0]) if slope is None else slope.mean((2, 3))
@@ -113,7 +112,7 @@ def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None
 @contextmanager
 def _started(module: nn.Module, layer: str) -> Iterator[dict[str, Tensor]]:
     """As `captured` for one layer, with gradients that start at its output: nothing is kept of what comes before."""
-    with capture(module, [layer], call=GRAD) as kept:
+    with capture(module, [layer]) as kept:
 
         def start(_: nn.Module, __: Any, output: Any) -> Any:
             if not isinstance(output, Tensor) or not output.is_floating_point():
@@ -133,6 +132,7 @@ def enlarged(maps: Tensor, size: tuple[int, int]) -> Tensor:
     return functional.interpolate(maps[:, None], size=size, mode="bilinear", align_corners=False)[:, 0]
 
 
+@names_call
 def cam_overlap(first: nn.Module, second: nn.Module, x: Any, target: Any = None) -> Tensor:
     """How alike two models look at the same images: the cosine of their Grad-CAM maps for each image, from 0 to 1.
 
@@ -145,8 +145,8 @@ def cam_overlap(first: nn.Module, second: nn.Module, x: Any, target: Any = None)
     >>> cam_overlap(net, net, torch.rand(2, 1, 4, 4)).round(decimals=3).tolist()
     [1.0, 1.0]
     """
-    inputs = images(x, first, call=OVERLAP)
-    target = chosen(first, inputs, target, call=OVERLAP)
+    inputs = images(x, first)
+    target = chosen(first, inputs, target)
     both = [
         enlarged(grad_cam(net, inputs, target).values, (inputs.shape[2], inputs.shape[3])) for net in (first, second)
     ]

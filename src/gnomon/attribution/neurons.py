@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_seed, check_weights, integer, number
 from gnomon.core.results import Result
 
@@ -37,6 +37,7 @@ class NeuronDistance(Result):
         )
 
 
+@names_call
 def neuron_distance(
     a: nn.Module, b: nn.Module, *, layer: int = 0, exponent: float = 0.5, directions: int = 200, seed: int = 0
 ) -> NeuronDistance:
@@ -58,13 +59,12 @@ def neuron_distance(
     >>> neuron_distance(net, net).distance
     0.0
     """
-    call = "neuron_distance(a, b)"
-    power, m = number("exponent", exponent, call=call), integer("directions", directions, call=call)
-    clouds = [_neurons(net, integer("layer", layer, call=call, least=0), power, call) for net in (a, b)]
+    power, m = number("exponent", exponent), integer("directions", directions)
+    clouds = [_neurons(net, integer("layer", layer, least=0), power) for net in (a, b)]
     if clouds[0].shape[1] != clouds[1].shape[1]:
         found = f"neurons of {clouds[0].shape[1]} and {clouds[1].shape[1]} weights"
-        raise InputError(lesson(call, found, "layers of the same inputs and outputs", "Compare such networks"))
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+        raise InputError(found, accepted="layers of the same inputs and outputs", fix="Compare such networks")
+    generator = torch.Generator().manual_seed(check_seed(seed))
     u = torch.nn.functional.normalize(
         torch.randn(clouds[0].shape[1], m, generator=generator, dtype=torch.float64), dim=0
     )
@@ -75,12 +75,12 @@ def neuron_distance(
     return NeuronDistance(distance, spread, (len(clouds[0]), len(clouds[1])))
 
 
-def _neurons(net: nn.Module, layer: int, exponent: float, call: str) -> Tensor:
-    check_weights(net, call=call)
+def _neurons(net: nn.Module, layer: int, exponent: float) -> Tensor:
+    check_weights(net)
     chain = [part for part in net.modules() if isinstance(part, nn.Linear)]
     if layer + 1 >= len(chain):
         found = f"there are {len(chain)} linear layers"
-        raise InputError(lesson(call, found, f"a layer after number {layer}", "Choose another layer"))
+        raise InputError(found, accepted=f"a layer after number {layer}", fix="Choose another layer")
     w, v = chain[layer], chain[layer + 1].weight.detach().double()
     parts = [w.weight.detach().double(), *([] if w.bias is None else [w.bias.detach().double()[:, None]]),
              v.T * len(w.weight) ** exponent]  # fmt: skip

@@ -21,16 +21,17 @@ from torch import nn
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, scores
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.modules.preserve import preserve
 
 __all__ = ["occlusion"]
 
-CALL = "occlusion(module, x)"
 ROWS = 32
 """Examples in a pass, where one window alone has fewer: larger passes fall out of the processor's caches."""
 
 
+@names_call
 def occlusion(
     module: nn.Module, x: Any, target: Any = None, *, window: int = 1, stride: int = 1, cover: float = 0.0
 ) -> Attribution:
@@ -44,14 +45,14 @@ def occlusion(
     >>> occlusion(nn.Flatten(), torch.rand(2, 1, 4, 4), 0, window=2, stride=2).values.shape
     torch.Size([2, 1, 4, 4])
     """
-    inputs = one_tensor(x, module, call=CALL, whole=True)
-    size, step = integer("window", window, call=CALL), integer("stride", stride, call=CALL)
+    inputs = one_tensor(x, module, whole=True)
+    size, step = integer("window", window), integer("stride", stride)
     patch = inputs.new_tensor(cover)
     places = _windows(inputs.shape[1:], size, step)
     together = max(1, ROWS // len(inputs))
     with preserve(module, grad=False):
-        which = chosen(module, inputs, target, call=CALL)
-        before = scores(module, inputs, which, call=CALL)
+        which = chosen(module, inputs, target)
+        before = scores(module, inputs, which)
         total = torch.zeros(inputs.shape, dtype=before.dtype, device=inputs.device)
         seen = torch.zeros(inputs.shape[1:], dtype=before.dtype, device=inputs.device)
         copies = inputs.repeat(together, *(1,) * (inputs.dim() - 1)).reshape(together, *inputs.shape)
@@ -59,7 +60,7 @@ def occlusion(
             part = places[first : first + together]
             for copy, place in zip(copies, part, strict=False):
                 copy[place] = patch
-            made = scores(module, copies[: len(part)].flatten(0, 1), which.repeat(len(part)), call=CALL)
+            made = scores(module, copies[: len(part)].flatten(0, 1), which.repeat(len(part)))
             for copy, place, after in zip(copies, part, made.reshape(len(part), -1), strict=False):
                 total[place] += (before - after).reshape(-1, *(1,) * (inputs.dim() - 1))
                 seen[place[1:]] += 1

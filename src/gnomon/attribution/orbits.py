@@ -19,13 +19,11 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor, used_layers
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.modules.capture import activations
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = ["OrbitCurvature", "orbit_curvature"]
-
-CALL = "orbit_curvature(module, orbits)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +52,7 @@ class OrbitCurvature(Result):
         return (Plot("Straightness of paths", lines, Axis("layer")),)
 
 
+@names_call
 def orbit_curvature(module: nn.Module, orbits: Any) -> OrbitCurvature:
     """Follow orbits (orbits, steps, *shape of an example) through the layers, equations (1) and (2).
 
@@ -68,9 +67,9 @@ def orbit_curvature(module: nn.Module, orbits: Any) -> OrbitCurvature:
     """
     if not isinstance(orbits, Tensor) or orbits.dim() < 3 or orbits.shape[1] < 3:
         cure = "Pass a tensor (orbits, steps, ...) with at least three steps"
-        raise InputError(lesson(CALL, "the orbits have no axis of steps", "paths of inputs", cure))
-    flat = one_tensor(orbits.flatten(0, 1), module, call=CALL)
-    kept = {"input": flat} | activations(module, flat, used_layers(module, flat, call=CALL), call=CALL)
+        raise InputError("the orbits have no axis of steps", accepted="paths of inputs", fix=cure)
+    flat = one_tensor(orbits.flatten(0, 1), module)
+    kept = {"input": flat} | activations(module, flat, used_layers(module, flat))
     names, turns, shares = [], [], []
     for name, h in kept.items():
         if len(h) != len(flat):

@@ -25,7 +25,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import used_layers
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.capture import activations
@@ -34,7 +34,6 @@ from gnomon.core.results.record import Record
 
 __all__ = ["LayerProbe", "LayerProbes", "intrinsic_dimension", "layer_probe"]
 
-CALL = "layer_probe(module, data)"
 MOST = 2000
 RIDGE = 1e-3
 LARGEST = 20_000
@@ -85,6 +84,7 @@ class LayerProbes(Result):
         )
 
 
+@names_call
 def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = None, seed: int = 0) -> LayerProbes:
     """Probe the input and the layers of a network on at most 2000 examples: half to fit the probes, half to test them.
 
@@ -96,14 +96,14 @@ def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = 
     >>> layer_probe(nn.Sequential(nn.Linear(3, 4)), (x, (x[:, 0] > 0).long())).layers[0].linear > 0.7
     True
     """
-    check_readable(module, call=CALL)
-    batch = source(data, module=module, call=CALL).probe(MOST, seed=seed)
+    check_readable(module)
+    batch = source(data, module=module).probe(MOST, seed=seed)
     if batch.y is None or batch.y.is_floating_point() or len(batch) < 8:
         cure = "Pass at least 8 examples with whole numbers as classes"
-        raise InputError(lesson(CALL, "there are too few examples, or no classes", "examples with classes", cure))
+        raise InputError("there are too few examples, or no classes", accepted="examples with classes", fix=cure)
     y = batch.y.unique(return_inverse=True)[1]
-    names = list(layers) if layers is not None else used_layers(module, batch.x, call=CALL)
-    kept = activations(module, batch.x, names, call=CALL, keep=pooled)
+    names = list(layers) if layers is not None else used_layers(module, batch.x)
+    kept = activations(module, batch.x, names, keep=pooled)
     x = batch.x
     small = isinstance(x, Tensor) and x.is_floating_point() and x[0].numel() <= LARGEST
     rows = ({"input": pooled(x)} if isinstance(x, Tensor) and small else {}) | kept

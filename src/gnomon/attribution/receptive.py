@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.preserve import preserve
@@ -63,6 +63,7 @@ class ReceptiveField(Result):
         return (Plot("Receptive field", tuple(lines), Axis("layer"), Axis("pixels")),)
 
 
+@names_call
 def receptive_field(module: nn.Module, x: Any) -> ReceptiveField:
     """How far the middle of every convolution and pooling sees, by gradients (2) and by theory (1).
 
@@ -78,12 +79,11 @@ def receptive_field(module: nn.Module, x: Any) -> ReceptiveField:
     >>> receptive_field(net, torch.randn(4, 1, 20, 20)).theory
     (3, 4, 8)
     """
-    call = "receptive_field(module, x)"
-    check_weights(module, call=call)
-    inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
+    check_weights(module)
+    inputs = source_of_inputs(x, module).first(EXAMPLES).x
     if not isinstance(inputs, Tensor) or inputs.dim() < 3 or not inputs.is_floating_point():
         found = f"the inputs are {tuple(inputs.shape)}" if isinstance(inputs, Tensor) else f"they are {type(inputs)}"
-        raise InputError(lesson(call, found, "real images (n, channels, *sides)", "Pass images or series"))
+        raise InputError(found, accepted="real images (n, channels, *sides)", fix="Pass images or series")
     seen: list[tuple[str, int | None, Tensor]] = []
     with preserve(module, seed=0):
         image = inputs.detach().clone().requires_grad_()
@@ -91,13 +91,13 @@ def receptive_field(module: nn.Module, x: Any) -> ReceptiveField:
         kept: list[Any] = [image]
         hooks = [m.register_forward_hook(_watch(n, known, kept, seen)) for n, m in module.named_modules() if _leaf(m)]
         try:
-            run(module, image, call=call)
+            run(module, image)
         finally:
             for hook in hooks:
                 hook.remove()
         if not seen:
             found = "no convolution or pooling of torch.nn was met"
-            raise InputError(lesson(call, found, "layers with windows", "Pass a convolutional network"))
+            raise InputError(found, accepted="layers with windows", fix="Pass a convolutional network")
         extents = [_extent(out, image) for _, _, out in seen]
     return ReceptiveField(
         tuple(s[0] for s in seen),

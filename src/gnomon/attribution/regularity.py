@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import torch
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array, as_tensor
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, integer
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
@@ -44,6 +44,7 @@ class LabelRegularity(Result):
         return (Plot("Different labels by distance", marks, Axis("distance"), Axis("share of pairs", limits=(0, 1))),)
 
 
+@names_call
 def label_regularity(features: Array, labels: Array, *, bins: int = 20) -> LabelRegularity:
     """How often pairs of points differ in label, by their distance in a representation; equation (1).
 
@@ -59,17 +60,16 @@ def label_regularity(features: Array, labels: Array, *, bins: int = 20) -> Label
     >>> label_regularity(torch.eye(3), torch.tensor([0, 0, 1]), bins=1).overall == 2 / 3
     True
     """
-    call = "label_regularity(features, labels)"
     flat, bins = (
-        as_numbers(features, "features", call=call).detach().flatten(1).double(),
-        integer("bins", bins, call=call),
+        as_numbers(features, "features").detach().flatten(1).double(),
+        integer("bins", bins),
     )
     labels, n = as_tensor(labels), len(flat)
     if n != len(labels) or n * (n - 1) // 2 < bins:
         found = f"there are {n} features and {len(labels)} labels for {bins} bins"
-        raise InputError(lesson(call, found, "a label for each row, and a pair for each bin", "Pass more points"))
+        raise InputError(found, accepted="a label for each row, and a pair for each bin", fix="Pass more points")
     i, j = torch.triu_indices(n, n, 1, device=flat.device)
-    check_finite_inputs(flat, call=call)
+    check_finite_inputs(flat)
     distance, order = torch.cdist(flat, flat)[i, j].sort()
     differ = (labels[i] != labels[j])[order].double()
     parts = differ.tensor_split(bins)

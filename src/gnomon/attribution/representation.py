@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from gnomon.attribution.inversion import invert_layer
 from gnomon.attribution.layers import one_tensor
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_targets, integer
 from gnomon.core.metrics import relative_change
 from gnomon.core.modules.capture import activations
@@ -54,6 +54,7 @@ class RepresentationReport(Result):
         )
 
 
+@names_call
 def representation_report(
     module: nn.Module,
     layer: str,
@@ -82,24 +83,23 @@ def representation_report(
     >>> round(told.stability, 5), told.psnr > 25                                                  # the identity
     (1.0, True)
     """
-    call = "representation_report(module, layer, x, labels)"
-    inputs = one_tensor(x, module, call=call)
-    y = as_targets(labels, len(inputs), call=call).long()
+    inputs = one_tensor(x, module)
+    y = as_targets(labels, len(inputs)).long()
     if not transformations or len(torch.unique(y)) < 2 or len(inputs) < 3:
         found = "no transformation" if not transformations else "fewer than two classes or three examples"
-        raise InputError(lesson(call, f"there is {found}", "something that should not matter, and classes",
-                                "Pass transformations=[lambda x: x.flip(3)] and labels"))  # fmt: skip
-    h = _features(module, layer, inputs, call)
-    moved = [relative_change(h, _features(module, layer, g(inputs), call)) for g in transformations]  # (1)
+        raise InputError(f"there is {found}", accepted="something that should not matter, and classes",
+                                fix="Pass transformations=[lambda x: x.flip(3)] and labels")  # fmt: skip
+    h = _features(module, layer, inputs)
+    moved = [relative_change(h, _features(module, layer, g(inputs))) for g in transformations]  # (1)
     few, flat = h[:PAIRED], inputs.flatten(1).double()[:PAIRED]
     apart = torch.pdist(flat)
     ratios = torch.pdist(few)[apart > 0] / apart[apart > 0]
-    back = invert_layer(module, layer, inputs[:INVERTED], steps=integer("steps", steps, call=call))
+    back = invert_layer(module, layer, inputs[:INVERTED], steps=integer("steps", steps))
     return RepresentationReport(layer, max(moved), float(ratios.max()), back.psnr, _separation(h, y))
 
 
-def _features(module: nn.Module, layer: str, x: Tensor, call: str) -> Tensor:
-    return activations(module, x, (layer,), call=call)[layer].flatten(1).double()
+def _features(module: nn.Module, layer: str, x: Tensor) -> Tensor:
+    return activations(module, x, (layer,))[layer].flatten(1).double()
 
 
 def _separation(h: Tensor, y: Tensor) -> float:

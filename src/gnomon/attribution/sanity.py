@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, scores
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -33,8 +33,6 @@ from gnomon.findings import decisions as kinds
 
 __all__ = ["Faithfulness", "Sanity", "deletion_insertion", "sanity_check"]
 
-CALL = "sanity_check(method, module, x)"
-CURVE = "deletion_insertion(module, x, attribution)"
 ALIKE = 0.7
 """Mean rank correlation above which a map is said not to depend on the model; unrelated maps are near 0."""
 
@@ -74,6 +72,7 @@ class Sanity(Result):
         return (Finding(kinds.MAP_IGNORES_MODEL, values={"method": self.method}),)
 
 
+@names_call
 def sanity_check(
     method: Method, module: nn.Module, x: Any, target: Any = None, *, draws: int = 3, seed: int = 0,
     random_labels: nn.Module | None = None,
@@ -88,15 +87,15 @@ def sanity_check(
     >>> sanity_check(lambda net, x, target: Attribution(x.abs(), target, "edges"), nn.Linear(8, 2), torch.rand(6, 8))
     Sanity: 'edges' does not depend on the model: ...
     """
-    inputs = one_tensor(x, module, call=CALL, whole=True)
-    which = chosen(module, inputs, target, call=CALL)
+    inputs = one_tensor(x, module, whole=True)
+    which = chosen(module, inputs, target)
     own = method(module, inputs, which)
     if not isinstance(own, Attribution):
         found = f"the method returned a {type(own).__name__}"
-        raise InputError(lesson(CALL, found, "an Attribution", "Return Attribution(values, target, name)"))
-    draw = torch.Generator().manual_seed(check_seed(seed, call=CALL))
+        raise InputError(found, accepted="an Attribution", fix="Return Attribution(values, target, name)")
+    draw = torch.Generator().manual_seed(check_seed(seed))
     alike = []
-    for _ in range(integer("draws", draws, call=CALL)):
+    for _ in range(integer("draws", draws)):
         other = shuffled(module, draw)
         alike.append(rank_correlation(own.values, method(other, inputs, which).values))
     labels = (
@@ -107,7 +106,7 @@ def sanity_check(
 
 def shuffled(module: nn.Module, draw: torch.Generator) -> nn.Module:
     """A copy whose parameters are permuted within themselves; single numbers and constant ones change sign or stay."""
-    other = copy_module(module, call=CALL)
+    other = copy_module(module)
     with torch.no_grad():
         for p in other.parameters():
             p.copy_(p.flatten()[torch.randperm(p.numel(), generator=draw)].reshape(p.shape))
@@ -156,6 +155,7 @@ class Faithfulness(Result):
         return (Plot("Deletion and insertion", (*lines, random), Axis("share of features"), Axis("output"), words),)
 
 
+@names_call
 def deletion_insertion(
     module: nn.Module, x: Any, attribution: Attribution, *, points: int = 11, cover: float = 0.0, seed: int = 0
 ) -> Faithfulness:
@@ -171,14 +171,14 @@ def deletion_insertion(
     >>> len(deletion_insertion(net, x, gradient(net, x)).deletion)
     11
     """
-    inputs = one_tensor(x, module, call=CURVE, whole=True)
+    inputs = one_tensor(x, module, whole=True)
     if attribution.values.shape != inputs.shape:
         found = f"the attribution has the shape {tuple(attribution.values.shape)} and x {tuple(inputs.shape)}"
-        raise InputError(lesson(CURVE, found, "a value for each feature", "Use an attribution of the input itself"))
-    draw = torch.Generator().manual_seed(check_seed(seed, call=CURVE))
+        raise InputError(found, accepted="a value for each feature", fix="Use an attribution of the input itself")
+    draw = torch.Generator().manual_seed(check_seed(seed))
     flat = attribution.values.flatten(1)
     orders = flat.argsort(1, descending=True), torch.rand(flat.shape, generator=draw).to(flat).argsort(1)
-    shares = torch.linspace(0, 1, integer("points", points, call=CURVE, least=2)).tolist()
+    shares = torch.linspace(0, 1, integer("points", points, least=2)).tolist()
     curves: dict[str, list[float]] = {"deletion": [], "insertion": [], "random": []}
     with preserve(module, grad=False):
         for share in shares:
@@ -187,5 +187,5 @@ def deletion_insertion(
                 first = torch.zeros_like(flat, dtype=torch.bool).scatter(1, order[:, :k], True).reshape(inputs.shape)
                 hidden = ~first if name == "insertion" else first
                 seen = torch.where(hidden, inputs.new_tensor(float(cover)), inputs)
-                curves[name].append(float(scores(module, seen, attribution.target, call=CURVE).mean()))  # (2)
+                curves[name].append(float(scores(module, seen, attribution.target).mean()))  # (2)
     return Faithfulness(tuple(shares), *(tuple(curves[name]) for name in ("deletion", "insertion", "random")))

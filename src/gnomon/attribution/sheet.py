@@ -20,12 +20,12 @@ from gnomon.attribution.probes import LayerProbes, layer_probe
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.sanity import Sanity, sanity_check
 from gnomon.attribution.shortcut import Shortcuts, shortcuts
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.source import source
 from gnomon.core.results import Axis, Finding, Image, Plot, Result
 
 __all__ = ["ContactSheet", "contact_sheet"]
 
-CALL = "contact_sheet(module, data)"
 SHOWN = 6
 
 
@@ -67,6 +67,7 @@ class ContactSheet(Result):
         return (*maps, *self.shortcuts.plots(), *mask, *self.probes.plots())
 
 
+@names_call
 def contact_sheet(module: nn.Module, data: Any, *, epochs: int = 5, seed: int = 0) -> ContactSheet:
     """Run the instruments of this kind on one model and its data.
 
@@ -77,9 +78,9 @@ def contact_sheet(module: nn.Module, data: Any, *, epochs: int = 5, seed: int = 
     >>> contact_sheet(nn.Sequential(nn.Linear(3, 2)), (x, (x[:, 0] > 0).long())).mask is None
     True
     """
-    given = source(data, module=module, call=CALL)
+    given = source(data, module=module)
     few = given.probe(SHOWN, seed=seed)
-    x = one_tensor(few.x, module, call=CALL)
+    x = one_tensor(few.x, module)
     attribution = integrated_gradients(module, x)
     sane = sanity_check(integrated_gradients, module, x, draws=1, seed=seed)
     image = isinstance(x, Tensor) and x.dim() == 4

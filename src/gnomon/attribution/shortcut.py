@@ -33,7 +33,7 @@ from torch import Tensor, nn
 
 from gnomon.attribution.gradient import gradient
 from gnomon.attribution.layers import one_tensor
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, check_seed, number
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import decisions
@@ -44,7 +44,6 @@ from gnomon.findings import decisions as kinds
 
 __all__ = ["Reliance", "Shortcuts", "shortcuts"]
 
-CALL = "shortcuts(module, data)"
 MOST = 1024
 """Examples at most."""
 CANDIDATES = 8
@@ -146,6 +145,7 @@ class Shortcuts(Result):
         )
 
 
+@names_call
 def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int = 0) -> Shortcuts:
     """Look for single features or frequencies that carry a network's decisions, equations (1) and (2).
 
@@ -157,14 +157,14 @@ def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int =
     >>> shortcuts(nn.Linear(2, 2), (torch.randn(60, 2), torch.arange(60) % 2)).chance
     0.5
     """
-    check_readable(module, call=CALL)
-    batch = source(data, module=module, call=CALL).probe(MOST, seed=seed)
+    check_readable(module)
+    batch = source(data, module=module).probe(MOST, seed=seed)
     if batch.y is None or batch.y.is_floating_point() or batch.y.dim() != 1 or len(batch) < 30:
         cure = "Pass at least 30 examples with whole numbers as classes"
-        raise InputError(lesson(CALL, "there are too few examples, or no classes", "examples with classes", cure))
-    allowed = number("level", level, call=CALL, above=0, below=1)
-    x, y = one_tensor(batch.x, module, call=CALL), batch.y.long()
-    pairs = _Pairs.of(module, x, y, check_seed(seed, call=CALL))
+        raise InputError("there are too few examples, or no classes", accepted="examples with classes", fix=cure)
+    allowed = number("level", level, above=0, below=1)
+    x, y = one_tensor(batch.x, module), batch.y.long()
+    pairs = _Pairs.of(module, x, y, check_seed(seed))
     kinds = [_features(module, pairs)]
     if x.dim() == 4:
         kinds.append(_frequencies(module, pairs))
@@ -283,7 +283,7 @@ def _frequencies(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
 
 
 def _decided(module: nn.Module, x: Tensor) -> Tensor:
-    return decisions(outputs(module, x, call=CALL))
+    return decisions(outputs(module, x))
 
 
 def _pixel(i: int, shape: torch.Size) -> tuple[str, tuple[float, ...]]:

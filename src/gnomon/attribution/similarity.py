@@ -22,15 +22,14 @@ from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor, used_layers
 from gnomon.attribution.probes import pooled
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.modules.capture import activations
 from gnomon.core.results import Axis, Image, Plot, Result
 
 __all__ = ["LayerSimilarity", "cka", "layer_similarity", "procrustes"]
 
-CALL = "layer_similarity(first, second, x)"
 
-
+@names_call
 def cka(a: Tensor, b: Tensor) -> float:
     """Linear centered kernel alignment (1), from 0 to 1.
 
@@ -41,11 +40,12 @@ def cka(a: Tensor, b: Tensor) -> float:
     >>> cka(torch.eye(3), torch.eye(3)) > 0.999
     True
     """
-    x, y = _centered(a, b, "cka(a, b)")
+    x, y = _centered(a, b)
     size = float((x.T @ x).norm() * (y.T @ y).norm())
     return float((x.T @ y).square().sum()) / max(size, 1e-300)  # (1)
 
 
+@names_call
 def procrustes(a: Tensor, b: Tensor) -> float:
     """The Procrustes distance (2), from 0 to 1, of representations scaled to one size.
 
@@ -56,7 +56,7 @@ def procrustes(a: Tensor, b: Tensor) -> float:
     >>> round(procrustes(torch.eye(3), torch.eye(3)), 6)
     0.0
     """
-    x, y = _centered(a, b, "procrustes(a, b)")
+    x, y = _centered(a, b)
     size = float(x.square().sum() * y.square().sum())
     return max(0.0, 1 - float(torch.linalg.svdvals(x.T @ y).sum()) ** 2 / max(size, 1e-300))  # (2)
 
@@ -80,6 +80,7 @@ class LayerSimilarity(Result):
         return (Plot("Similarity of layers (CKA)", (Image("CKA", self.cka),), Axis("second"), Axis("first")),)
 
 
+@names_call
 def layer_similarity(first: nn.Module, second: nn.Module, x: Any) -> LayerSimilarity:
     """Compare all layers of two models (or of one with itself) on the same inputs.
 
@@ -91,8 +92,8 @@ def layer_similarity(first: nn.Module, second: nn.Module, x: Any) -> LayerSimila
     """
     tables = []
     for net in (first, second):
-        inputs = one_tensor(x, net, call=CALL, whole=True)
-        kept = activations(net, inputs, used_layers(net, inputs, call=CALL), call=CALL, keep=pooled)
+        inputs = one_tensor(x, net, whole=True)
+        kept = activations(net, inputs, used_layers(net, inputs), keep=pooled)
         tables.append({name: _kernel(h) for name, h in kept.items() if len(h) == len(inputs)})
     rows = [torch.stack(list(table.values())) for table in tables]
     return LayerSimilarity(tuple(tables[0]), tuple(tables[1]), (rows[0] @ rows[1].T).float())  # (1)
@@ -105,9 +106,9 @@ def _kernel(h: Tensor) -> Tensor:
     return products / products.norm().clamp(min=1e-300)
 
 
-def _centered(a: Tensor, b: Tensor, call: str) -> tuple[Tensor, Tensor]:
+def _centered(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     if a.dim() != 2 or b.dim() != 2 or len(a) != len(b) or len(a) < 2:
         found = f"the shapes are {tuple(a.shape)} and {tuple(b.shape)}"
-        raise InputError(lesson(call, found, "two rows per example", "Pass matrices with the same examples as rows"))
+        raise InputError(found, accepted="two rows per example", fix="Pass matrices with the same examples as rows")
     x, y = a.detach().double(), b.detach().double()
     return x - x.mean(0), y - y.mean(0)

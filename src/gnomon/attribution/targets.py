@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import as_numbers
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.run import run
@@ -15,17 +15,17 @@ from gnomon.core.modules.run import run
 __all__ = ["chosen", "frozen", "scores"]
 
 
-def scores(module: nn.Module, x: Tensor, target: Tensor, *, call: str) -> Tensor:
+def scores(module: nn.Module, x: Tensor, target: Tensor) -> Tensor:
     """The output of each example at its target, with gradients.
 
     Cost: one forward pass.
 
-    >>> scores(nn.Identity(), torch.eye(2), torch.tensor([0, 0]), call="f").tolist()
+    >>> scores(nn.Identity(), torch.eye(2), torch.tensor([0, 0])).tolist()
     [1.0, 0.0]
     """
-    made = output_rows(run(module, x, call=call), len(x), call)
+    made = output_rows(run(module, x), len(x))
     if int(target.max()) >= made.shape[1]:
-        raise InputError(_unknown(call, f"from 0 to {made.shape[1] - 1}"))
+        raise _unknown(f"from 0 to {made.shape[1] - 1}")
     return made.gather(1, target[:, None])[:, 0]
 
 
@@ -53,28 +53,26 @@ def frozen(module: nn.Module) -> Iterator[None]:
             p.requires_grad_(True)
 
 
-def chosen(module: nn.Module, x: Tensor, target: Any, *, call: str) -> Tensor:
+def chosen(module: nn.Module, x: Tensor, target: Any) -> Tensor:
     """The target of each example: the given one, or the output that is largest (the only one, where there is one).
 
     A given one that no output has is refused by `scores`.
 
     Cost: one forward pass where no target is given.
 
-    >>> chosen(nn.Identity(), torch.eye(2), None, call="f").tolist()
+    >>> chosen(nn.Identity(), torch.eye(2), None).tolist()
     [0, 1]
     """
     if target is None:
         with torch.no_grad():
-            parts = [output_rows(run(module, part, call=call), len(part), call).argmax(1) for part in x.split(256)]
+            parts = [output_rows(run(module, part), len(part)).argmax(1) for part in x.split(256)]
         return torch.cat(parts)
-    given = (
-        as_numbers([target] * len(x) if isinstance(target, int) else target, "target", call=call).to(x.device).long()
-    )
+    given = as_numbers([target] * len(x) if isinstance(target, int) else target, "target").to(x.device).long()
     if given.shape != (len(x),) or int(given.min()) < 0:
-        raise InputError(_unknown(call, "that is at least 0"))
+        raise _unknown("that is at least 0")
     return given
 
 
-def _unknown(call: str, which: str) -> str:
+def _unknown(which: str) -> InputError:
     cure = f"Pass one whole number {which}, or one for each example"
-    return lesson(call, "target names an output that does not exist", "one output per example", cure)
+    return InputError("target names an output that does not exist", accepted="one output per example", fix=cure)

@@ -30,13 +30,12 @@ from gnomon.attribution.probes import LayerProbes, layer_probe
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.sanity import Sanity, sanity_check
 from gnomon.attribution.tokens import token_attribution
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.source import source
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["TokenSheet", "token_sheet"]
 
-CALL = "token_sheet(module, data)"
 EXAMPLES = 32
 SHOWN = 12
 HALF = 0.5
@@ -77,6 +76,7 @@ class TokenSheet(Result):
         )
 
 
+@names_call
 def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = None, seed: int = 0) -> TokenSheet:
     """Run the instruments for tokens on one model and its data; ``words`` names the tokens, else their numbers do.
 
@@ -91,14 +91,14 @@ def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = N
     >>> sorted(sheet.shares), round(sum(sheet.shares.values()), 6)
     (['a', 'b', 'c'], 1.0)
     """
-    given = source(data, module=module, call=CALL)
-    tokens = one_tensor(given.probe(EXAMPLES, seed=seed).x, module, call=CALL, whole=True)
+    given = source(data, module=module)
+    tokens = one_tensor(given.probe(EXAMPLES, seed=seed).x, module, whole=True)
     if tokens.is_floating_point() or tokens.dim() != 2:
         cure = "Pass whole numbers (n, length); for pixels and columns use contact_sheet"
-        raise InputError(lesson(CALL, f"x is {tokens.dtype} of {tokens.dim()} axes", "tokens", cure))
+        raise InputError(f"x is {tokens.dtype} of {tokens.dim()} axes", accepted="tokens", fix=cure)
     if words is not None and len(words) <= int(tokens.max()):
         found = f"there are {len(words)} words and a token {int(tokens.max())}"
-        raise InputError(lesson(CALL, found, "a word for each token", "Pass one word for each number, in order"))
+        raise InputError(found, accepted="a word for each token", fix="Pass one word for each number, in order")
     method = _method(module, tokens)
     attribution = method(module, tokens, None)
     names = [[words[i] if words is not None else str(i) for i in row] for row in tokens.tolist()]

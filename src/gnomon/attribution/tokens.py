@@ -24,16 +24,15 @@ from gnomon.attribution.gradient import integrated_gradients, rows_at_once
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 
 __all__ = ["token_attribution"]
 
-CALL = "token_attribution(module, tokens)"
 
-
+@names_call
 def token_attribution(
     module: nn.Module, tokens: Any, target: Any = None, *, baseline: int | None = None, steps: int = 50
 ) -> Attribution:
@@ -48,14 +47,14 @@ def token_attribution(
     >>> token_attribution(net, torch.tensor([[1, 4], [0, 2]]), baseline=0).values[1, 0]
     tensor(0.)
     """
-    read = one_tensor(tokens, module, call=CALL, whole=True)
+    read = one_tensor(tokens, module, whole=True)
     if read.is_floating_point() or read.dim() != 2:
         cure = "Pass whole numbers (n, length); for inputs that are numbers use integrated_gradients"
-        raise InputError(lesson(CALL, f"the tokens are {read.dtype} of {read.dim()} axes", "tokens", cure))
+        raise InputError(f"the tokens are {read.dtype} of {read.dim()} axes", accepted="tokens", fix=cure)
     embedding = _embedding(module, read)
     with preserve(module, grad=False):
-        which, rows = chosen(module, read, target, call=CALL), embedding(read)
-        token = None if baseline is None else integer("baseline", baseline, call=CALL, least=0)
+        which, rows = chosen(module, read, target), embedding(read)
+        token = None if baseline is None else integer("baseline", baseline, least=0)
         start = 0.0 if token is None else embedding(torch.full_like(read[:1], token))[0]
     many = rows_at_once(rows)  # so that all steps of the integral see whole sets of sequences
     found = [
@@ -102,12 +101,12 @@ def _embedding(module: nn.Module, tokens: Tensor) -> nn.Embedding:
     handles = [part.register_forward_hook(seen) for part in module.modules() if isinstance(part, nn.Embedding)]
     try:
         with preserve(module, grad=False):
-            run(module, tokens[:1], call=CALL)
+            run(module, tokens[:1])
     finally:
         for handle in handles:
             handle.remove()
     if len(found) != 1:
         text = "no embedding reads the tokens" if not found else f"{len(found)} embeddings read the tokens"
         cure = "Use occlusion(module, tokens, cover=...), which needs none"
-        raise InputError(lesson(CALL, text, "one nn.Embedding that reads the tokens once", cure))
+        raise InputError(text, accepted="one nn.Embedding that reads the tokens once", fix=cure)
     return found[0]

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.metrics import decisions
 from gnomon.core.modules.outputs import outputs
@@ -26,8 +27,6 @@ from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 
 __all__ = ["SurrogateTree", "surrogate_tree"]
-
-CALL = "surrogate_tree(module, x)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +52,7 @@ class SurrogateTree(Result):
         )
 
 
+@names_call
 def surrogate_tree(
     module: nn.Module, x: Any, *, depths: Sequence[int] = (1, 2, 3, 5, 8), seed: int = 0
 ) -> SurrogateTree:
@@ -67,9 +67,9 @@ def surrogate_tree(
     """
     from sklearn.tree import DecisionTreeClassifier, export_text
 
-    inputs = one_tensor(x, module, call=CALL, whole=True)
-    decided = decisions(outputs(module, inputs, call=CALL))
-    order = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(check_seed(seed, call=CALL)))
+    inputs = one_tensor(x, module, whole=True)
+    decided = decisions(outputs(module, inputs))
+    order = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(check_seed(seed)))
     cut = max(1, 2 * len(order) // 3)
 
     def arrays(index: Tensor) -> tuple[Any, Any]:
@@ -77,7 +77,7 @@ def surrogate_tree(
 
     fit, rest = arrays(order[:cut]), arrays(order[cut:] if cut < len(order) else order)
     found, tree = [], None
-    sizes = tuple(integer("depths", depth, call=CALL) for depth in depths)
+    sizes = tuple(integer("depths", depth) for depth in depths)
     for depth in sizes:
         tree = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(*fit)
         found.append(float(tree.score(*rest)))  # (1)

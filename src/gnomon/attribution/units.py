@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.probes import pooled
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.capture import activations, capture
@@ -37,10 +37,6 @@ __all__ = [
     "top_activating",
     "visualize_unit",
 ]
-
-CALL = "visualize_unit(module, layer, unit)"
-TOP = "top_activating(module, layer, direction, data)"
-SEMANTICS = "direction_semantics(module, layer, data)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +58,7 @@ class Visualization(Result):
         return (Plot("What excites the unit", (Image("input", image),), Axis(), Axis()),)
 
 
+@names_call
 def visualize_unit(
     module: nn.Module, layer: str, unit: int | Tensor, *, shape: tuple[int, ...], steps: int = 200, l2: float = 0.05,
     tv: float = 0.0, rate: float = 0.1, seed: int = 0,
@@ -76,18 +73,18 @@ def visualize_unit(
     >>> visualize_unit(net, "0", 0, shape=(3,), steps=20).activation > 0
     True
     """
-    check_readable(module, call=CALL)
-    penalty, smooth = number("l2", l2, call=CALL, above=-1e-300), number("tv", tv, call=CALL, above=-1e-300)
+    check_readable(module)
+    penalty, smooth = number("l2", l2, above=-1e-300), number("tv", tv, above=-1e-300)
     like = next(module.parameters(), torch.zeros(()))
-    draw = torch.Generator().manual_seed(check_seed(seed, call=CALL))
+    draw = torch.Generator().manual_seed(check_seed(seed))
     x = (0.01 * torch.randn(1, *shape, generator=draw)).to(like.device, like.dtype).requires_grad_()
-    optimizer = torch.optim.Adam([x], number("rate", rate, call=CALL, above=0))
+    optimizer = torch.optim.Adam([x], number("rate", rate, above=0))
     values = []
-    with preserve(module), capture(module, (layer,), call=CALL) as kept:
-        for _ in range(integer("steps", steps, call=CALL)):
-            run(module, x, call=CALL)
+    with preserve(module), capture(module, (layer,)) as kept:
+        for _ in range(integer("steps", steps)):
+            run(module, x)
             h = kept[layer].flatten(2).mean(2) if kept[layer].dim() == 4 else kept[layer].flatten(1)
-            value = (h @ _vector(unit, h.shape[1], CALL).to(h))[0]
+            value = (h @ _vector(unit, h.shape[1]).to(h))[0]
             values.append(float(value.detach()))
             rough = sum(x.diff(dim=axis).square().mean() for axis in range(2, x.dim())) if x.dim() == 4 else 0.0
             (x.grad,) = torch.autograd.grad(penalty * x.square().sum() + smooth * rough - value, x)  # (1)
@@ -117,6 +114,7 @@ class TopActivating(Result):
         return f"Of the {len(self.index)} examples that excite the direction most, {self.purity:.0%} are of one class."
 
 
+@names_call
 def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data: Any, *, k: int = 10) -> TopActivating:
     """The k examples with the largest activation of a unit or along a direction of a layer.
 
@@ -126,10 +124,10 @@ def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data:
     >>> len(top_activating(net, "0", 0, (torch.randn(20, 2), torch.arange(20) % 2), k=5).index)
     5
     """
-    check_readable(module, call=TOP)
-    batch = source(data, module=module, call=TOP).whole()
-    h = activations(module, batch.x, (layer,), call=TOP, keep=pooled)[layer]
-    return _top(h, _vector(direction, h.shape[1], TOP).to(h), batch.y, integer("k", k, call=TOP))
+    check_readable(module)
+    batch = source(data, module=module).whole()
+    h = activations(module, batch.x, (layer,), keep=pooled)[layer]
+    return _top(h, _vector(direction, h.shape[1]).to(h), batch.y, integer("k", k))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +147,7 @@ class DirectionSemantics(Result):
         )
 
 
+@names_call
 def direction_semantics(
     module: nn.Module, layer: str, data: Any, *, k: int = 10, directions: int = 32, seed: int = 0
 ) -> DirectionSemantics:
@@ -163,18 +162,16 @@ def direction_semantics(
     >>> 0.5 <= found.random <= 1
     True
     """
-    check_readable(module, call=SEMANTICS)
-    batch = source(data, module=module, call=SEMANTICS).whole()
+    check_readable(module)
+    batch = source(data, module=module).whole()
     if batch.y is None or batch.y.is_floating_point():
-        raise InputError(
-            lesson(SEMANTICS, "the data have no classes", "examples with classes", "Pass (inputs, classes)")
-        )
-    h = activations(module, batch.x, (layer,), call=SEMANTICS, keep=pooled)[layer]
-    draw = torch.Generator().manual_seed(check_seed(seed, call=SEMANTICS))
+        raise InputError("the data have no classes", accepted="examples with classes", fix="Pass (inputs, classes)")
+    h = activations(module, batch.x, (layer,), keep=pooled)[layer]
+    draw = torch.Generator().manual_seed(check_seed(seed))
     spread = h.std(0) > 1e-9 * h.abs().max()
     basis = torch.eye(h.shape[1], dtype=h.dtype)[spread][:directions]
     free = torch.randn(directions, h.shape[1], generator=draw, dtype=h.dtype)
-    size = integer("k", k, call=SEMANTICS)
+    size = integer("k", k)
     purity = [sum(_top(h, v, batch.y, size).purity for v in vs) / max(len(vs), 1) for vs in (basis, free)]
     drawn = [batch.y[torch.randperm(len(batch.y), generator=draw)[:size]] for _ in range(200)]
     return DirectionSemantics(purity[0], purity[1], sum(float(y.bincount().max()) / len(y) for y in drawn) / 200)
@@ -185,12 +182,10 @@ def _top(h: Tensor, v: Tensor, y: Tensor | None, k: int) -> TopActivating:
     return TopActivating(best.indices, best.values, None if y is None or y.is_floating_point() else y[best.indices])
 
 
-def _vector(unit: int | Tensor, size: int, call: str) -> Tensor:
+def _vector(unit: int | Tensor, size: int) -> Tensor:
     if isinstance(unit, Tensor) and unit.shape == (size,):
         return unit / unit.norm().clamp(min=1e-30)
     if not isinstance(unit, Tensor) and 0 <= int(unit) < size:
         return torch.eye(size)[int(unit)]
     found = f"the layer has {size} units"
-    raise InputError(
-        lesson(call, found, "a unit or direction of the layer", f"Pass a number below {size}, or a vector")
-    )
+    raise InputError(found, accepted="a unit or direction of the layer", fix=f"Pass a number below {size}, or a vector")

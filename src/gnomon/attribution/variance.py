@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers, as_targets, check_finite_inputs
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -52,6 +52,7 @@ class VarianceShares(Result):
         return (Plot("Variance of the features", (bars,), Axis("share", limits=(0, 1)), caption=self.verdict),)
 
 
+@names_call
 def variance_shares(features: Array, labels: Array, nuisance: Array | None = None) -> VarianceShares:
     """How much of the variance of features is between classes, how much a nuisance, how much the rest; equation (1).
 
@@ -68,17 +69,16 @@ def variance_shares(features: Array, labels: Array, nuisance: Array | None = Non
     >>> variance_shares(x, torch.tensor([0, 0, 1, 1]), torch.tensor([0, 1, 0, 1])).nuisance
     1.0
     """
-    call = "variance_shares(features, labels)"
-    x = as_numbers(features, "features", call=call).detach().flatten(1).double()
-    check_finite_inputs(x, call=call)
-    y = as_targets(labels, len(x), call=call).long()
+    x = as_numbers(features, "features").detach().flatten(1).double()
+    check_finite_inputs(x)
+    y = as_targets(labels, len(x)).long()
     total = float((x - x.mean(0)).square().sum())
     if not total > 0:
-        raise InputError(lesson(call, "all features are equal", "features that vary", "Pass more examples"))
+        raise InputError("all features are equal", accepted="features that vary", fix="Pass more examples")
     classes = _explained(x, y)
     both = classes
     if nuisance is not None:
-        z = as_targets(nuisance, len(x), call=call).long()
+        z = as_targets(nuisance, len(x)).long()
         both = _explained(x, torch.unique(torch.stack([y, z], 1), dim=0, return_inverse=True)[1])
     return VarianceShares(classes / total, (both - classes) / total, max(0.0, 1 - both / total))  # (1)
 

@@ -23,14 +23,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_seed, integer
 from gnomon.core.modules.preserve import random_state
 from gnomon.core.results import Interval, Result
 
 __all__ = ["VariationalInformation", "variational_information"]
 
-CALL = "variational_information(a, b)"
 NORMAL_95 = 1.959964
 WIDTH, RATE, BATCH = 64, 3e-3, 64
 DECAY = 1e-4
@@ -57,6 +56,7 @@ class VariationalInformation(Result):
         return f"At least {low:.3g} nats are shared (bound {self.bound:.3g}, standard error {self.error:.2g})."
 
 
+@names_call
 def variational_information(a: Any, b: Any, *, steps: int = 500, seed: int = 0) -> VariationalInformation:
     """A lower bound of I(A; B) from samples (n,) or (n, d): (1) where b are classes, else (2).
 
@@ -68,12 +68,12 @@ def variational_information(a: Any, b: Any, *, steps: int = 500, seed: int = 0) 
     >>> variational_information(noise[:, 0], noise[:, 1], steps=50).bound < 0.1
     True
     """
-    x = as_numbers(a, "a", call=CALL).float()
-    y = as_numbers(b, "b", call=CALL)
+    x = as_numbers(a, "a").float()
+    y = as_numbers(b, "b")
     if len(x) != len(y) or len(x) < FEWEST:
         cure = f"Pass as many samples of each, at least {FEWEST}"
-        raise InputError(lesson(CALL, f"{len(x)} and {len(y)} samples", "pairs of samples", cure))
-    total, number = integer("steps", steps, call=CALL), check_seed(seed, call=CALL)
+        raise InputError(f"{len(x)} and {len(y)} samples", accepted="pairs of samples", fix=cure)
+    total, number = integer("steps", steps), check_seed(seed)
     x, classes = _scaled(x.reshape(len(x), -1)), not y.is_floating_point() and y.dim() == 1
     with random_state(number), torch.enable_grad():
         order = torch.randperm(len(x))

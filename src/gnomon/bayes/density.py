@@ -3,7 +3,7 @@
 A function from one point (d,) to log p up to a constant becomes one from points (chains, d) to values and gradients.
 Where torch can map it over chains it is mapped, otherwise called for each; gradients are autograd's.
 
->>> p = Density.of(lambda x: -x.square().sum() / 2, torch.zeros(2, 3), call="sample(log_density, start)")
+>>> p = Density.of(lambda x: -x.square().sum() / 2, torch.zeros(2, 3))
 >>> value, gradient = p(torch.tensor([[1.0, 2.0, 2.0]]).double())
 >>> value.tolist(), gradient.tolist()
 ([-4.5], [[-1.0, -2.0, -2.0]])
@@ -47,19 +47,17 @@ class Density(Record):
         )
 
     @classmethod
-    def of(cls, function: LogDensity, start: Float[Tensor, "c d"], *, call: str) -> "Density":
+    def of(cls, function: LogDensity, start: Float[Tensor, "c d"]) -> "Density":
         """The density, tried at the starting points."""
         start = start.double()
         try:
             value = function(start[0])
         except Exception as error:
-            raise InputError(
-                f"{call}: the log density raised {type(error).__name__} at the first starting point."
-            ) from error
+            raise InputError(f"the log density raised {type(error).__name__} at the first starting point") from error
         if not isinstance(value, Tensor) or value.dim() != 0:
             shape = tuple(value.shape) if isinstance(value, Tensor) else type(value).__name__
             what = f"the log density must return one number as a tensor of shape (), but it returned {shape}"
-            raise InputError(f"{call}: {what}.")
+            raise InputError(f"{what}")
         try:
             vmap(grad_and_value(function))(start[:1])
             density = cls(function, True)
@@ -67,5 +65,5 @@ class Density(Record):
             density = cls(function, False)
         if not bool((density(start)[0] > -torch.inf).all()):
             what = "the log density or its gradient is not finite at a starting point"
-            raise InputError(f"{call}: {what}. Start inside the support.")
+            raise InputError(f"{what}. Start inside the support")
         return density

@@ -25,7 +25,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 
 __all__ = ["burn_in", "effective_sample_size", "r_hat"]
 
@@ -35,6 +35,7 @@ SHORTEST = 8
 """Draws in a chain from which on its halves have a variance and an autocorrelation worth the name."""
 
 
+@names_call
 def r_hat(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
     """The rank-normalized split R-hat (1) of each coordinate: near 1 where all chains have the same distribution.
 
@@ -47,12 +48,13 @@ def r_hat(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
     >>> bool(r_hat(still) < 1.02), bool(r_hat(still + 3 * torch.arange(4.0)[:, None, None]) > 1.5)
     (True, True)
     """
-    x = _checked(chains, "r_hat(chains)")
+    x = _checked(chains)
     ordered = x.flatten(0, 1).sort(0).values
     folded = (x - (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2).abs()
     return torch.stack([_ratio(_normal_scores(_halves(v))) for v in (x, folded)]).max(0).values
 
 
+@names_call
 def effective_sample_size(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
     """How many independent draws would estimate the mean of each coordinate as well as these; equation (2).
 
@@ -67,7 +69,7 @@ def effective_sample_size(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]
     >>> bool(abs(8000 / float(effective_sample_size(x)) - 3) < 0.6)                  # three standard errors of this tau
     True
     """
-    x = _checked(chains, "effective_sample_size(chains)")
+    x = _checked(chains)
     block = BLOCK if x.shape[1] >= LONG else 1
     whole = x[:, x.shape[1] % block :].unflatten(1, (-1, block))
     spread, error = _variances(_halves(x))[0], _variances(_halves(whole.mean(2)))[1]
@@ -90,6 +92,7 @@ def _variances(x: Tensor) -> tuple[Tensor, Tensor]:
     return total, total * tau / (m * n)
 
 
+@names_call
 def burn_in(chains: Float[Tensor, "c n d"]) -> int:
     """How many first draws of each chain to leave out so that the mean of the rest is most certain; equation (3).
 
@@ -102,7 +105,7 @@ def burn_in(chains: Float[Tensor, "c n d"]) -> int:
     >>> 20 <= burn_in(x) <= 60
     True
     """
-    x = _checked(chains, "burn_in(chains)")
+    x = _checked(chains)
     n = x.shape[1]
     left = torch.arange(n, 0, -1, dtype=x.dtype)[None, :, None]
     x = x - x.mean(1, keepdim=True)
@@ -111,13 +114,13 @@ def burn_in(chains: Float[Tensor, "c n d"]) -> int:
     return int(error[:, : n // 2 + 1].argmin(1).max())
 
 
-def _checked(chains: Tensor, call: str) -> Tensor:
+def _checked(chains: Tensor) -> Tensor:
     if chains.dim() != 3 or chains.shape[1] < SHORTEST:
         shape = tuple(chains.shape)
         accepted = f"(chains, draws, coordinates) with {SHORTEST} draws or more"
-        raise InputError(f"{call}: chains must be {accepted}, but the shape is {shape}.")
+        raise InputError(f"chains must be {accepted}, but the shape is {shape}")
     if not bool(chains.isfinite().all()):
-        raise InputError(f"{call}: the draws are not finite. Look for where the log density is undefined.")
+        raise InputError("the draws are not finite. Look for where the log density is undefined")
     return chains.detach().double()
 
 

@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import check_readable, check_seed, integer
 from gnomon.core.inputs.source import whole_inputs
@@ -62,6 +62,7 @@ class DropoutPredictive(Result):
         return (Plot("Dropout as an ensemble", (points,), Axis("without dropout"), Axis("mean over masks")),)
 
 
+@names_call
 def dropout_predictive(
     module: nn.Module, x: Any, *, draws: int = 100, probabilities: bool = False, seed: int = 0
 ) -> DropoutPredictive:
@@ -81,25 +82,24 @@ def dropout_predictive(
     >>> bool(dropout_predictive(net, torch.ones(1, 2), draws=3).variance.abs().max() < 1e-12)       # nothing is dropped
     True
     """
-    call = "dropout_predictive(module, x)"
-    check_readable(module, call=call)
-    m, seed = integer("draws", draws, call=call, least=2), check_seed(seed, call=call)
+    check_readable(module)
+    m, seed = integer("draws", draws, least=2), check_seed(seed)
     parts = [part for part in module.modules() if isinstance(part, DROPPED)]
     if not parts:
-        raise InputError(lesson(call, "the module has no dropout layer", "masks to average over", "Add nn.Dropout"))
-    inputs = whole_inputs(x, module, call=call)
+        raise InputError("the module has no dropout layer", accepted="masks to average over", fix="Add nn.Dropout")
+    inputs = whole_inputs(x, module)
     n = count(inputs)
 
     def told(f: Tensor) -> Tensor:
         return f.double().softmax(1) if probabilities else f.double()
 
-    plain = told(outputs(module, inputs, call=call))
+    plain = told(outputs(module, inputs))
     total, squares = torch.zeros_like(plain), torch.zeros_like(plain)
     with preserve(module, seed=seed, grad=False):
         for part in parts:
             part.training = True
         for _ in range(m):
-            f = told(output_rows(run(module, inputs, call=call), n, call)) - plain  # centered, against cancellation
+            f = told(output_rows(run(module, inputs), n)) - plain  # centered, against cancellation
             total, squares = total + f, squares + f.square()
     mean = total / m
     return DropoutPredictive(plain + mean, ((squares - m * mean.square()) / (m - 1)).clamp_min(0), plain, m)  # (1)

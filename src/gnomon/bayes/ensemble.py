@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from gnomon.bayes.predictive import Predictive, from_outputs
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import as_inputs, check_kind, check_module, check_seed, integer, number
 from gnomon.core.machine.clock import Clock
@@ -32,8 +32,6 @@ from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.native import Choice
 
 __all__ = ["DeepEnsemble", "deep_ensemble"]
-
-CALL = "deep_ensemble(make, data)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,17 +62,19 @@ class DeepEnsemble(Result):
         lines = tuple(Line(f"member {i + 1}", run.steps, run.loss) for i, run in enumerate(self.runs))
         return (Plot("Training of the members", lines, Axis("step"), Axis("loss", log=True), self.verdict),)
 
+    @names_call
     def predictive(self, x: Any) -> Predictive:
         """The mean prediction, and what the members disagree about; equation (1)."""
         outputs = []
         for model in self.models:
-            inputs = as_inputs(x, model, call="DeepEnsemble.predictive(x)")
+            inputs = as_inputs(x, model)
             with preserve(model, grad=False):
-                returned = run(model, inputs, call="DeepEnsemble.predictive(x)")
-                outputs.append(output_rows(returned, count(inputs), "DeepEnsemble.predictive(x)").double())
+                returned = run(model, inputs)
+                outputs.append(output_rows(returned, count(inputs)).double())
         return from_outputs(torch.stack(outputs), self.noise, self.classes)  # (1)
 
 
+@names_call
 def deep_ensemble(
     make: Callable[[], nn.Module],
     data: Any,
@@ -123,21 +123,20 @@ def deep_ensemble(
     """
     if isinstance(make, nn.Module):
         cure = "Pass a function that makes a new one, such as lambda: nn.Sequential(...)"
-        raise InputError(lesson(CALL, f"make is one {type(make).__name__}", "a new network for each member", cure))
-    check_kind("make", make, Callable, call=CALL, cure="Pass a function that returns a new network")
-    members, noise = integer("members", members, call=CALL, least=2), number("noise", noise, call=CALL, above=0)
-    first, runs = check_seed(seed, call=CALL), []
+        raise InputError(f"make is one {type(make).__name__}", accepted="a new network for each member", fix=cure)
+    check_kind("make", make, Callable, cure="Pass a function that returns a new network")
+    members, noise = integer("members", members, least=2), number("noise", noise, above=0)
+    first, runs = check_seed(seed), []
     for i in range(members):
         with random_state(first + i):
             module = make()
-        check_module(module, call=CALL)
+        check_module(module)
         told = None if progress is None else partial(_told, progress, i, members)
-        with called(CALL):
-            runs.append(train(module, data, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=first + i,
-                              seconds=seconds, in_place=True, progress=told, clock=clock))  # fmt: skip
+        runs.append(train(module, data, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=first + i,
+                          seconds=seconds, in_place=True, progress=told, clock=clock))  # fmt: skip
         if runs[-1].stopped == "interrupted":
             break
-    chosen = Objective.of(data, y, runs[0].model, loss, CALL).loss
+    chosen = Objective.of(data, y, runs[0].model, loss).loss
     return DeepEnsemble(tuple(runs), noise, isinstance(chosen, CrossEntropy))
 
 

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from gnomon.bayes.draws import Draws
 from gnomon.bayes.gauss_newton import diagonal, rows
 from gnomon.bayes.posterior import ModulePosterior, module_posterior
-from gnomon.core.errors import BudgetError, InputError, called, out_of_range
+from gnomon.core.errors import BudgetError, InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.losses import CrossEntropy, Squared
 from gnomon.core.machine.memory import SHARE, free_bytes
@@ -38,7 +38,6 @@ from gnomon.training.evaluate import Loss
 
 __all__ = ["Laplace", "laplace"]
 
-CALL = "laplace(module, data)"
 LARGEST = 20_000
 """Parameters whose full matrix is held: 3.2 GB."""
 BATCH = 1024
@@ -77,9 +76,10 @@ class Laplace(Result):
             f"{self.log_evidence:.4g} at the prior precision {self.prior_precision:.3g}."
         )
 
+    @names_call
     def evidence(self, prior_precision: float) -> float:
         """log Z at another precision of the prior; equation (2)."""
-        d = number("prior_precision", prior_precision, call="Laplace.evidence(prior_precision)", above=0)
+        d = number("prior_precision", prior_precision, above=0)
         spread = float(torch.log1p(self.eigenvalues / d).sum())
         return self.fit - d / 2 * float(self.center.square().sum()) - spread / 2  # (2)
 
@@ -92,14 +92,15 @@ class Laplace(Result):
         unseen = (1 - self.vectors.square().sum(1)).clamp(min=0) / self.prior_precision
         return seen if len(inverse) == len(self.center) else seen + unseen
 
+    @names_call
     def sample(self, draws: int = 100, *, seed: int = 0) -> Draws:
         """Independent draws of the parameters, for `gnomon.bayes.predictive`."""
-        draws = integer("draws", draws, call="Laplace.sample(draws)")
+        draws = integer("draws", draws)
         needed = 3 * 8 * draws * len(self.center)
         if needed > SHARE * free_bytes():
             what = f"{draws} draws of {len(self.center):,} parameters need {needed / 1e9:.1f} GB"
-            raise BudgetError(f"Laplace.sample(draws): {what}. Ask for fewer at a time, with another seed each time.")
-        generator = torch.Generator().manual_seed(check_seed(seed, call="Laplace.sample(draws)"))
+            raise BudgetError(f"{what}. Ask for fewer at a time, with another seed each time")
+        generator = torch.Generator().manual_seed(check_seed(seed))
         z = torch.randn(draws, len(self.center), generator=generator, dtype=torch.float64)
         narrow = 1 / (self.eigenvalues + self.prior_precision).sqrt()
         if self.vectors is None:
@@ -119,6 +120,7 @@ class Laplace(Result):
         return (Plot("Evidence of the prior", marks, *axes, caption=self.verdict),)
 
 
+@names_call
 def laplace(
     module: nn.Module,
     data: Any,
@@ -158,12 +160,11 @@ def laplace(
     ([5.0], 0.1667)
     """
     if structure not in ("full", "diagonal", "low rank"):
-        raise InputError(out_of_range(CALL, "structure", '"full", "low rank" or "diagonal"', structure))
-    with called(CALL):
-        posterior = module_posterior(module, data, y, noise=noise, loss=loss, parameters=parameters)
+        raise out_of_range("structure", '"full", "low rank" or "diagonal"', structure)
+    posterior = module_posterior(module, data, y, noise=noise, loss=loss, parameters=parameters)
     if not isinstance(posterior.objective.loss, Squared | CrossEntropy) and not posterior.binary:
         accepted = "Squared(), CrossEntropy(), or for one output Logistic() or BCEWithLogitsLoss() without weights"
-        raise InputError(f"{CALL}: the loss must be {accepted}, but it is {posterior.objective.name}.")
+        raise InputError(f"the loss must be {accepted}, but it is {posterior.objective.name}")
     center = posterior.start
     _check_size(posterior, center, structure)
     values, vectors = _spectrum(posterior, center, structure, rank)
@@ -171,7 +172,7 @@ def laplace(
     if isinstance(posterior.objective.loss, Squared):
         fit -= len(posterior) * posterior.width * log(2 * pi * noise**2) / 2
     raw = Laplace(center, values.clamp(min=0), vectors, 1.0, 0.0, len(posterior), fit)
-    chosen = _best(raw) if prior_precision is None else number("prior_precision", prior_precision, call=CALL, above=0)
+    chosen = _best(raw) if prior_precision is None else number("prior_precision", prior_precision, above=0)
     return Laplace(center, raw.eigenvalues, vectors, chosen, raw.evidence(chosen), len(posterior), fit)
 
 
@@ -202,7 +203,7 @@ def _spectrum(
             total += batch.T @ batch  # (1)
         return torch.linalg.eigh(total)
     every = torch.cat(list(rows(posterior, center)))
-    most = min(every.shape) if rank is None else min(integer("rank", rank, call=CALL), *every.shape)
+    most = min(every.shape) if rank is None else min(integer("rank", rank), *every.shape)
     values, inner = torch.linalg.eigh(every @ every.T)
     values, inner = values[-most:], inner[:, -most:]
     kept = values > values[-1] * max(every.shape) * torch.finfo(torch.float64).eps
@@ -214,9 +215,9 @@ def _check_size(posterior: ModulePosterior, center: Tensor, structure: str) -> N
     p, n = len(center), len(posterior)
     if structure == "full" and p > LARGEST:
         cure = "Pass structure='low rank' or 'diagonal', or the last layer alone with parameters='<name>.*'"
-        raise BudgetError(f"{CALL}: {p:,} parameters need {8e-9 * p**2:.1f} GB. {cure}.")
+        raise BudgetError(f"{p:,} parameters need {8e-9 * p**2:.1f} GB. {cure}")
     k = posterior.width
     needed = 2 * 8 * p * n * k  # the rows, and the vectors made of them
     if structure == "low rank" and needed > SHARE * free_bytes():
         what = f"{n * k:,} rows of {p:,} parameters need {needed / 1e9:.1f} GB"
-        raise BudgetError(f"{CALL}: {what}. Pass structure='diagonal', or fewer examples, or parameters='<name>.*'.")
+        raise BudgetError(f"{what}. Pass structure='diagonal', or fewer examples, or parameters='<name>.*'")

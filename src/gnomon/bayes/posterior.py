@@ -18,6 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_readable, integer, number
 from gnomon.core.inputs.classes import are_classes
@@ -30,8 +31,6 @@ from gnomon.core.modules.pure import Pure
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["ModulePosterior", "module_posterior", "prior_to_weight_decay"]
-
-CALL = "module_posterior(module, data)"
 
 
 class ModulePosterior:
@@ -46,7 +45,7 @@ class ModulePosterior:
         self, module: nn.Module, objective: Objective, parameters: Any, prior_std: float, noise: float
     ) -> None:
         self.module, self.objective, self.prior_std, self.noise = module, objective, prior_std, noise
-        self._f = Pure.of(module, parameters, call=CALL)
+        self._f = Pure.of(module, parameters)
         self._data = objective.at(torch.arange(len(objective)))
 
     def __len__(self) -> int:
@@ -114,6 +113,7 @@ class ModulePosterior:
         return {name: p.reshape(w.shape).to(w.dtype) for (name, w), p in zip(shapes.items(), pieces, strict=True)}
 
 
+@names_call
 def module_posterior(
     module: nn.Module,
     data: Any,
@@ -146,12 +146,12 @@ def module_posterior(
     >>> round(float(posterior(w)), 4)                                    # -4 (1 - 0.5)^2 / 2 - 0.5^2 / 2
     -0.625
     """
-    check_readable(module, call=CALL)
-    prior_std = number("prior_std", prior_std, call=CALL, above=0)
-    noise = number("noise", noise, call=CALL, above=0)
+    check_readable(module)
+    prior_std = number("prior_std", prior_std, above=0)
+    noise = number("noise", noise, above=0)
     with preserve(module, mode=None):
-        examples = source(data, y, module=module, call=CALL)
-        objective = Objective.of(examples, None, module, _loss_for(examples, module, loss), CALL).indexable()
+        examples = source(data, y, module=module)
+        objective = Objective.of(examples, None, module, _loss_for(examples, module, loss)).indexable()
         return ModulePosterior(module, objective, parameters, prior_std, noise)
 
 
@@ -161,9 +161,10 @@ def _loss_for(examples: AbstractSource, module: nn.Module, loss: Loss | None) ->
         return loss
     first = examples.first(1)
     classes = first.y is not None and are_classes(first.y)
-    return Logistic() if classes and outputs(module, first.x, call=CALL).shape[1] == 1 else loss
+    return Logistic() if classes and outputs(module, first.x).shape[1] == 1 else loss
 
 
+@names_call
 def prior_to_weight_decay(prior_std: float, noise: float, examples: int) -> float:
     """The weight decay whose trained network is the most probable one under a Gaussian prior.
 
@@ -174,7 +175,6 @@ def prior_to_weight_decay(prior_std: float, noise: float, examples: int) -> floa
     >>> prior_to_weight_decay(2.0, 1.0, 100)
     0.0025
     """
-    call = "prior_to_weight_decay(prior_std, noise, examples)"
-    return number("noise", noise, call=call, above=0) ** 2 / (
-        integer("examples", examples, call=call) * number("prior_std", prior_std, call=call, above=0) ** 2
+    return number("noise", noise, above=0) ** 2 / (
+        integer("examples", examples) * number("prior_std", prior_std, above=0) ** 2
     )

@@ -22,14 +22,12 @@ from torch import Tensor
 
 from gnomon.bayes.draws import Draws
 from gnomon.bayes.posterior import ModulePosterior
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_inputs, check_kind, integer
 from gnomon.core.losses import CrossEntropy
 from gnomon.core.results import Axis, Plot, Result, Scatter
 
 __all__ = ["Predictive", "predictive"]
-
-CALL = "predictive(posterior, draws, x)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +58,7 @@ class Predictive(Result):
         return (Plot("Uncertainty of each prediction", (points,), *axes, caption=self.verdict),)
 
 
+@names_call
 def predictive(posterior: ModulePosterior, draws: Draws, x: Any, *, most: int = 200) -> Predictive:
     """The mean prediction over draws of a module's parameters, with its epistemic and aleatoric uncertainty.
 
@@ -84,18 +83,16 @@ def predictive(posterior: ModulePosterior, draws: Draws, x: Any, *, most: int = 
     >>> bool(abs(float(result.epistemic) / exact - 1) < 0.3), float(result.aleatoric)
     (True, 0.25)
     """
-    check_kind(
-        "posterior", posterior, ModulePosterior, call=CALL, cure="Pass what module_posterior(module, data) returns"
-    )
-    check_kind("draws", draws, Draws, call=CALL, cure="Pass what sample(posterior, start) returns")
-    inputs = as_inputs(x, posterior.module, call=CALL)
+    check_kind("posterior", posterior, ModulePosterior, cure="Pass what module_posterior(module, data) returns")
+    check_kind("draws", draws, Draws, cure="Pass what sample(posterior, start) returns")
+    inputs = as_inputs(x, posterior.module)
     vectors, wanted = draws.values.flatten(0, 1), len(posterior.start)
     if vectors.shape[1] != wanted or len(vectors) < 2:
         found = f"{len(vectors)} draws of {vectors.shape[1]} numbers, and the module has {wanted} parameters"
         cure = "Pass what sample(posterior, posterior.start) returns"
-        raise InputError(lesson(CALL, found, "at least two draws of all parameters", cure))
-    vectors = vectors[:: max(1, len(vectors) // integer("most", most, call=CALL))]
-    with called(CALL), torch.no_grad():
+        raise InputError(found, accepted="at least two draws of all parameters", fix=cure)
+    vectors = vectors[:: max(1, len(vectors) // integer("most", most))]
+    with torch.no_grad():
         outputs = torch.stack([posterior.outputs(w, inputs) for w in vectors]).double()
     classes = posterior.binary or isinstance(posterior.objective.loss, CrossEntropy)
     return from_outputs(outputs, posterior.noise, classes)

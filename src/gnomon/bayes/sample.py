@@ -9,14 +9,13 @@ from torch import Tensor
 from gnomon.bayes.density import Density, LogDensity
 from gnomon.bayes.draws import Draws
 from gnomon.bayes.samplers import HMC, AbstractSampler
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_kind, check_seed, integer
 
 __all__ = ["sample"]
 
-CALL = "sample(log_density, start)"
 
-
+@names_call
 def sample(
     log_density: LogDensity,
     start: Any,
@@ -53,23 +52,21 @@ def sample(
     >>> bool(((result.mean - 3).abs() < 4 * result.error).all()), result.values.shape
     (True, torch.Size([8, 50, 2]))
     """
-    chains, draws = integer("chains", chains, call=CALL), integer("draws", draws, call=CALL)
-    warmup = integer("warmup", warmup, call=CALL, least=0)
+    chains, draws = integer("chains", chains), integer("draws", draws)
+    warmup = integer("warmup", warmup, least=0)
     sampler = HMC() if method is None else method
-    check_kind("method", sampler, AbstractSampler, call=CALL, cure="Pass HMC(), Langevin() or Metropolis()")
-    generator = torch.Generator().manual_seed(check_seed(seed, call=CALL))
+    check_kind("method", sampler, AbstractSampler, cure="Pass HMC(), Langevin() or Metropolis()")
+    generator = torch.Generator().manual_seed(check_seed(seed))
     points = _points(start, chains, generator)
-    density = Density.of(log_density, points, call=CALL)
+    density = Density.of(log_density, points)
     return sampler.run(density, points, draws, warmup, generator, progress)
 
 
 def _points(start: Any, chains: int, generator: torch.Generator) -> Tensor:
-    points = as_numbers(start, "start", call=CALL).detach().double()
+    points = as_numbers(start, "start").detach().double()
     if points.dim() == 1:
         points = points + 0.1 * torch.randn(chains, len(points), generator=generator, dtype=torch.float64)
     if points.dim() != 2 or len(points) != chains or not points.shape[1]:
         shape = tuple(points.shape)
-        raise InputError(
-            f"{CALL}: start must be a point (d,) or {chains} points ({chains}, d), but its shape is {shape}."
-        )
+        raise InputError(f"start must be a point (d,) or {chains} points ({chains}, d), but its shape is {shape}")
     return points

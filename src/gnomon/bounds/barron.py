@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, number
 from gnomon.core.results import Axis, Line, Plot, Result
 
@@ -32,9 +32,10 @@ class BarronNorm(Result):
     radius: float
     spectrum: tuple[tuple[float, float], ...]
 
+    @names_call
     def units(self, error: float) -> int:
         """How many hidden units are enough for a root mean square error, by (1)."""
-        error = number("error", error, call="BarronNorm.units(error)", above=0.0)
+        error = number("error", error, above=0.0)
         return ceil((2 * self.radius * self.norm / error) ** 2)
 
     @property
@@ -51,6 +52,7 @@ class BarronNorm(Result):
         return (Plot("Barron norm by frequency", (line,), Axis("frequency"), Axis("norm")),)
 
 
+@names_call
 def barron_norm(values: Any, lengths: Sequence[float], *, periodic: bool = False) -> BarronNorm:
     """The Barron norm of a function, from its values on a regular grid; equation (2).
 
@@ -69,12 +71,11 @@ def barron_norm(values: Any, lengths: Sequence[float], *, periodic: bool = False
     >>> round(barron_norm(torch.cos(4 * pi * x), [1.0]).norm / (4 * pi), 9)       # |w| = 4 pi, |c| = 1
     1.0
     """
-    call = "barron_norm(values, lengths)"
-    grid = as_numbers(values, "values", call=call).double()
-    sides = [number("lengths", side, call=call, above=0.0) for side in lengths]
+    grid = as_numbers(values, "values").double()
+    sides = [number("lengths", side, above=0.0) for side in lengths]
     if grid.dim() != len(sides) or grid.dim() == 0:
         found = f"values have {grid.dim()} axes, and there are {len(sides)} lengths"
-        raise InputError(lesson(call, found, "one length for each axis", "Pass the side of the box along every axis"))
+        raise InputError(found, accepted="one length for each axis", fix="Pass the side of the box along every axis")
     for axis in range(grid.dim()):
         if not periodic:
             grid = torch.cat([grid, grid.flip(axis)], axis)

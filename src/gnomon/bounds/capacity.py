@@ -30,7 +30,7 @@ from torch import Tensor, nn
 
 from gnomon.bounds.bound import Bound
 from gnomon.bounds.norms import LAYERS
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, integer, number
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Definition, Hypothesis, Interval, Result, Value
@@ -49,6 +49,7 @@ __all__ = [
 CONFIDENCE = 0.95
 
 
+@names_call
 def sauer(m: int, dimension: int) -> int:
     """At most so many ways to label m points, for a class of this VC dimension; equation (1).
 
@@ -58,10 +59,11 @@ def sauer(m: int, dimension: int) -> int:
     >>> sauer(3, 5) == 2**3                                                 # below the dimension: all of them
     True
     """
-    m, dimension = (integer(k, v, call="sauer(m, dimension)", least=0) for k, v in (("m", m), ("dimension", dimension)))
+    m, dimension = (integer(k, v, least=0) for k, v in (("m", m), ("dimension", dimension)))
     return sum(comb(m, i) for i in range(min(m, dimension) + 1))  # (1)
 
 
+@names_call
 def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
     """The largest difference of training and true error over a class with so many labelings of n points; (2).
 
@@ -76,13 +78,13 @@ def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
     >>> round(vc_bound(10_000, sauer(10_000, 2)), 3)
     0.27...
     """
-    call = "vc_bound(n, ways)"
-    n, delta = integer("n", n, call=call), number("delta", delta, call=call, above=0, below=1)
+    n, delta = integer("n", n), number("delta", delta, above=0, below=1)
     if not ways >= 1:
-        raise InputError(lesson(call, f"ways is {ways}", "at least one way to label", "Pass sauer(n, dimension)"))
+        raise InputError(f"ways is {ways}", accepted="at least one way to label", fix="Pass sauer(n, dimension)")
     return sqrt(32 * (log(ways) + log(8 / delta)) / n)  # (2)
 
 
+@names_call
 def network_dimension(module: nn.Module) -> float:
     """The order of the VC dimension of a ReLU network, equation (3) without its constant: p L ln p.
 
@@ -94,12 +96,13 @@ def network_dimension(module: nn.Module) -> float:
     >>> round(network_dimension(nn.Linear(99, 1)), 3) == round(100 * log(100), 3)
     True
     """
-    check_module(module, call="network_dimension(module)")
+    check_module(module)
     p = sum(q.numel() for q in module.parameters())
     depth = sum(isinstance(part, LAYERS) for part in module.modules())
     return p * max(1, depth) * log(max(p, 2))  # (3)
 
 
+@names_call
 def massart(m: int, ways: float) -> float:
     """Rademacher complexity of a class that labels m points in so many ways, at most; equation (6).
 
@@ -109,7 +112,7 @@ def massart(m: int, ways: float) -> float:
     >>> massart(8, 1.0)                                                     # one labeling: nothing to fit
     0.0
     """
-    return sqrt(2 * log(ways) / integer("m", m, call="massart(m, ways)"))  # (6)
+    return sqrt(2 * log(ways) / integer("m", m))  # (6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +138,7 @@ class Rademacher(Result):
         )
 
 
+@names_call
 def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: int = 0) -> Rademacher:
     """The empirical Rademacher complexity of linear functions with |w| <= radius; equation (4).
 
@@ -145,15 +149,15 @@ def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: i
     >>> linear_rademacher(torch.eye(4), 2.0).value                               # |sum of signs| = sqrt(4) always
     1.0
     """
-    call = "linear_rademacher(x)"
-    table = as_numbers(x, "x", call=call).double().flatten(1)
-    check_finite_inputs(table, call=call)
-    draws = integer("draws", draws, call=call, least=2)
+    table = as_numbers(x, "x").double().flatten(1)
+    check_finite_inputs(table)
+    draws = integer("draws", draws, least=2)
     signs = _signs(len(table), draws, seed)
-    sizes = number("radius", radius, call=call, above=0) * (signs @ table).norm(dim=1) / len(table)  # (4)
+    sizes = number("radius", radius, above=0) * (signs @ table).norm(dim=1) / len(table)  # (4)
     return _estimate(sizes, radius * float(table.norm()) / len(table), len(table))
 
 
+@names_call
 def kernel_rademacher(
     kernel: Float[Tensor, "n n"], radius: float = 1.0, *, draws: int = 1000, seed: int = 0
 ) -> Rademacher:
@@ -168,15 +172,15 @@ def kernel_rademacher(
     >>> abs(a.value - b.value) < 1e-6
     True
     """
-    call = "kernel_rademacher(kernel)"
     k = kernel.double()
-    draws = integer("draws", draws, call=call, least=2)
+    draws = integer("draws", draws, least=2)
     signs = _signs(len(k), draws, seed)
     quadratic = ((signs @ k) * signs).sum(1).clamp_min(0)
-    sizes = number("radius", radius, call=call, above=0) * quadratic.sqrt() / len(k)  # (5)
+    sizes = number("radius", radius, above=0) * quadratic.sqrt() / len(k)  # (5)
     return _estimate(sizes, radius * float(k.diagonal().sum().clamp_min(0)) ** 0.5 / len(k), len(k))
 
 
+@names_call
 def min_norm_bound(
     kernel: Float[Tensor, "n n"],
     y: Float[Tensor, " n"],
@@ -197,14 +201,13 @@ def min_norm_bound(
     >>> float(bound.factors[0].value), bound.vacuous                          # nothing is known between the points
     (2.0, True)
     """
-    call = "min_norm_bound(kernel, y)"
-    delta, n = number("delta", delta, call=call, above=0, below=1), len(kernel)
+    delta, n = number("delta", delta, above=0, below=1), len(kernel)
     target = y.double().reshape(-1)
     factor, info = torch.linalg.cholesky_ex((kernel.double() + kernel.double().mT) / 2)
     if int(info):
         found = f"the kernel of {n} points is not positive definite (leading minor {int(info)})"
         raise InputError(
-            lesson(call, found, "a kernel that fits any labels", "Drop repeated rows, or add a small ridge")
+            found, accepted="a kernel that fits any labels", fix="Drop repeated rows, or add a small ridge"
         )
     weights = torch.cholesky_solve(target[:, None], factor)[:, 0]
     norm = float((target * weights).sum())

@@ -26,13 +26,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_inputs, check_readable
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["Cushions", "cushions"]
 
-CALL = "cushions(module, x)"
 SHAPELESS = (nn.ReLU, nn.Flatten, nn.Dropout, nn.Identity)
 
 
@@ -68,6 +67,7 @@ class Cushions(Result):
         return (Plot("Cushions", bars, Axis("cushion"), caption=words),)
 
 
+@names_call
 def cushions(module: nn.Module, x: Tensor) -> Cushions:
     """The layer and interlayer cushions of a ReLU network on some inputs; equations (1) to (3).
 
@@ -78,13 +78,13 @@ def cushions(module: nn.Module, x: Tensor) -> Cushions:
     >>> cushions(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), torch.randn(5, 3)).names
     ('0', '2')
     """
-    check_readable(module, call=CALL)
+    check_readable(module)
     parts = list(module.named_children()) if isinstance(module, nn.Sequential) else [("module", module)]
     odd = next((name for name, part in parts if not isinstance(part, (nn.Linear, *SHAPELESS))), None)
     if odd is not None or not any(isinstance(part, nn.Linear) for _, part in parts):
         found = f"'{odd}' is neither Linear nor ReLU" if odd is not None else "there is no Linear layer"
-        raise InputError(lesson(CALL, found, "a Sequential of Linear and ReLU layers", "Pass such a network"))
-    given = as_inputs(x, module, call=CALL)
+        raise InputError(found, accepted="a Sequential of Linear and ReLU layers", fix="Pass such a network")
+    given = as_inputs(x, module)
     h = (given if isinstance(given, Tensor) else torch.as_tensor(given)).double().flatten(1)
     layers, masks, before, after, names = [], [], [], [], []
     with torch.no_grad():

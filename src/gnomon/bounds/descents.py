@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.bounds.double_descent import DoubleDescent, collected
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count, take
 from gnomon.core.inputs.checks import check_module, integer
 from gnomon.core.inputs.classes import are_classes
@@ -36,6 +36,7 @@ from gnomon.training.native import Choice
 __all__ = ["epoch_wise", "sample_wise"]
 
 
+@names_call
 def sample_wise(
     fit: Callable[..., Callable[[Any], Tensor]], sizes: Sequence[int], data: Any, test: Any, *, repetitions: int = 3
 ) -> DoubleDescent:
@@ -59,17 +60,16 @@ def sample_wise(
     >>> sample_wise(mean, [2, 4, 8], (torch.zeros(8, 1), torch.ones(8)), (torch.zeros(2, 1), torch.ones(2))).test
     (0.0, 0.0, 0.0)
     """
-    call = "sample_wise(fit, sizes, data, test)"
-    wanted = _growing(sizes, call)
-    (x, y), (z, t) = (source(part, call=call).pair() for part in (data, test))
+    wanted = _growing(sizes)
+    (x, y), (z, t) = (source(part).pair() for part in (data, test))
     n = count(x)
     if wanted[-1] > n:
         found = f"{wanted[-1]} rows are asked for and there are {n}"
-        raise InputError(lesson(call, found, "at most as many as there are", "Pass smaller sizes or more data"))
+        raise InputError(found, accepted="at most as many as there are", fix="Pass smaller sizes or more data")
     rows = []
     for size in wanted:
         pairs = []
-        for seed in range(integer("repetitions", repetitions, call=call)):
+        for seed in range(integer("repetitions", repetitions)):
             index = torch.randperm(n, generator=torch.Generator().manual_seed(seed))[:size]
             a, b = take(x, index), y[index]
             model = fit(a, b, seed)  # (1)
@@ -79,6 +79,7 @@ def sample_wise(
     return collected(wanted, rows, "number of examples")
 
 
+@names_call
 def epoch_wise(
     factory: Callable[[int], nn.Module],
     epochs: Sequence[int],
@@ -111,36 +112,35 @@ def epoch_wise(
     >>> found.test[-1], found.along
     (0.0, 'epochs')
     """
-    call = "epoch_wise(factory, epochs, data, test)"
-    wanted = _growing(epochs, call)
-    (x, y), (z, t) = (source(part, call=call).pair() for part in (data, test))
-    size = min(integer("batch", batch, call=call), len(y))
+    wanted = _growing(epochs)
+    (x, y), (z, t) = (source(part).pair() for part in (data, test))
+    size = min(integer("batch", batch), len(y))
     each = -(-len(y) // size)
     looks = [each * e for e in wanted]
     runs = []
-    for seed in range(integer("repetitions", repetitions, call=call)):
+    for seed in range(integer("repetitions", repetitions)):
         net = factory(seed)
-        check_module(net, call=call)
+        check_module(net)
         seen: dict[int, list[float]] = {}
 
         def look(step: int, model: nn.Module, _loss: float, seen: dict[int, list[float]] = seen) -> float:
-            seen[step] = [_error(outputs(model, a, call=call), b) for a, b in ((x, y), (z, t))]
+            seen[step] = [_error(outputs(model, a), b) for a, b in ((x, y), (z, t))]
             return seen[step][1]
 
         rule = Adam(1e-3) if optimizer is None else optimizer
         train(net, x, y, optimizer=rule, steps=looks[-1], batch=size, record=looks, watch={"error": look}, seed=seed)
         if looks[-1] not in seen:
             found = f"training ended at step {max(seen)} of {looks[-1]}"
-            raise InputError(lesson(call, found, "a run that stays finite", "Use a smaller learning rate"))
+            raise InputError(found, accepted="a run that stays finite", fix="Use a smaller learning rate")
         runs.append([seen[step] for step in looks])  # (2)
     table = torch.tensor(runs, dtype=torch.float64)
     return collected(wanted, list(table.transpose(0, 1)), "epochs")
 
 
-def _growing(sizes: Sequence[int], call: str) -> list[int]:
-    wanted = [integer("sizes", size, call=call) for size in sizes]
+def _growing(sizes: Sequence[int]) -> list[int]:
+    wanted = [integer("sizes", size) for size in sizes]
     if len(wanted) < 3 or sorted(set(wanted)) != wanted:
-        raise InputError(lesson(call, f"sizes is {list(sizes)}"[:80], "three growing sizes", "Pass sizes in order"))
+        raise InputError(f"sizes is {list(sizes)}"[:80], accepted="three growing sizes", fix="Pass sizes in order")
     return wanted
 
 

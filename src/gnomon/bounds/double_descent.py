@@ -28,7 +28,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.inputs.source import source
 from gnomon.core.results import Axis, Band, Line, Plot, Reference, Result
@@ -36,11 +36,11 @@ from gnomon.core.results.plot import Mark
 
 __all__ = ["DoubleDescent", "collected", "double_descent", "isotropic_risk", "spectral_risk"]
 
-CALL = "double_descent(fit, sizes, data, test)"
 RISE = 1.2
 """The ratio of the peak to the smallest error before it from which on there is a peak."""
 
 
+@names_call
 def isotropic_risk(n: int, p: int, *, noise: float, signal: float) -> float:
     """The exact expected risk of least squares of least norm, beyond the noise of labels; equations (1) and (2).
 
@@ -50,8 +50,7 @@ def isotropic_risk(n: int, p: int, *, noise: float, signal: float) -> float:
     >>> isotropic_risk(100, 200, noise=0.0, signal=1.0)                       # half of the target is not seen
     0.5
     """
-    call = "isotropic_risk(n, p)"
-    n, p = integer("n", n, call=call), integer("p", p, call=call)
+    n, p = integer("n", n), integer("p", p)
     if abs(p - n) <= 1:
         return inf if noise > 0 else (0.0 if p <= n else signal * (1 - n / p))
     if p < n:
@@ -59,6 +58,7 @@ def isotropic_risk(n: int, p: int, *, noise: float, signal: float) -> float:
     return signal * (1 - n / p) + noise * n / (p - n - 1)  # (2)
 
 
+@names_call
 def spectral_risk(
     eigenvalues: Float[Tensor, " p"],
     coefficients: Float[Tensor, " p"],
@@ -84,10 +84,9 @@ def spectral_risk(
     >>> round(spectral_risk(ones, ones / 20, 200, noise=0.1), 6) == round(0.5 + 0.1 * 200 / 200, 6)
     True
     """
-    call = "spectral_risk(eigenvalues, coefficients, n)"
-    n, values, target = integer("n", n, call=call), eigenvalues.double(), coefficients.double()
+    n, values, target = integer("n", n), eigenvalues.double(), coefficients.double()
     if not ridge >= 0 or not noise >= 0 or bool((values < 0).any()):
-        raise InputError(out_of_range(call, "ridge, noise and eigenvalues", "at least 0", (ridge, noise)))
+        raise out_of_range("ridge, noise and eigenvalues", "at least 0", (ridge, noise))
     live = int((values > 0).sum())
     if ridge == 0 and n >= live:
         k = 0.0
@@ -170,6 +169,7 @@ class DoubleDescent(Result):
 Fit = Callable[..., Callable[[Any], Tensor]]
 
 
+@names_call
 def double_descent(
     fit: Fit,
     sizes: Sequence[int],
@@ -207,11 +207,11 @@ def double_descent(
     ...                repetitions=1).peak
     40
     """
-    chosen = [number("sizes", float(size), call=CALL, above=0) for size in sizes]
+    chosen = [number("sizes", float(size), above=0) for size in sizes]
     if len(chosen) < 3 or sorted(chosen) != chosen:
-        raise InputError(lesson(CALL, f"sizes is {list(sizes)}"[:80], "three growing sizes", "Pass sizes in order"))
-    repetitions = integer("repetitions", repetitions, call=CALL)
-    (x, y), (z, t) = (source(part, call=CALL).pair() for part in (data, test))
+        raise InputError(f"sizes is {list(sizes)}"[:80], accepted="three growing sizes", fix="Pass sizes in order")
+    repetitions = integer("repetitions", repetitions)
+    (x, y), (z, t) = (source(part).pair() for part in (data, test))
     rows = []
     for size in sizes:
         pairs = []

@@ -23,7 +23,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, number
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
@@ -69,6 +69,7 @@ class GeneralizationGap(Result):
         return (Plot("Training and test", (bars,), Axis("mean loss"), caption=self.verdict),)
 
 
+@names_call
 def generalization_gap(module: nn.Module, train: Any, test: Any, *, confidence: float = 0.95) -> GeneralizationGap:
     """The gap between test and training loss with its interval; cross-entropy for classes, else squared; (1), (2).
 
@@ -87,10 +88,9 @@ def generalization_gap(module: nn.Module, train: Any, test: Any, *, confidence: 
     >>> told.gap                                                                        # 2^2 / 2 against 0
     2.0
     """
-    call = "generalization_gap(module, train, test)"
-    check_readable(module, call=call)
-    sure = number("confidence", confidence, call=call, above=0, below=1)
-    rows = [_losses(module, part, call) for part in (train, test)]
+    check_readable(module)
+    sure = number("confidence", confidence, above=0, below=1)
+    rows = [_losses(module, part) for part in (train, test)]
     from scipy.special import ndtri  # slow to import
 
     spread = sum(float(losses.var(correction=0)) / len(losses) for losses, _ in rows) ** 0.5
@@ -102,15 +102,15 @@ def generalization_gap(module: nn.Module, train: Any, test: Any, *, confidence: 
     return GeneralizationGap(means[0], means[1], Interval(gap - half, gap + half, sure), errors, certain)
 
 
-def _losses(module: nn.Module, data: Any, call: str) -> tuple[Tensor, float | None]:
+def _losses(module: nn.Module, data: Any) -> tuple[Tensor, float | None]:
     """The loss of each example, and the share of wrong decisions where targets are classes."""
-    x, y = source(data, module=module, call=call).pair()
-    f = outputs(module, x, call=call).double()
-    loss = by_targets(y, call=call)
-    targets = loss.targets(y, call, outputs=f.shape[1]).double().reshape(len(f), -1)
+    x, y = source(data, module=module).pair()
+    f = outputs(module, x).double()
+    loss = by_targets(y)
+    targets = loss.targets(y, outputs=f.shape[1]).double().reshape(len(f), -1)
     if targets.shape != f.shape:
         found = f"targets of shape {tuple(y.shape)} and {f.shape[1]} outputs"
-        raise InputError(lesson(call, found, "a target for each output", "Give y a column for each output"))
+        raise InputError(found, accepted="a target for each output", fix="Give y a column for each output")
     each = torch.stack([loss.value(f[i : i + 1], targets[i : i + 1]) for i in range(len(f))])
     wrong = float((f.argmax(1) != y.to(f.device)).double().mean()) if are_classes(y) else None
     return each, wrong

@@ -40,7 +40,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.bounds.scaling import ScalingLaw, scaling_law
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.inputs.classes import numbers
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Result, Scatter, Value
@@ -48,7 +48,6 @@ from gnomon.findings import theory as kinds
 
 __all__ = ["LearningCurve", "learning_curve"]
 
-CALL = "learning_curve(kernel, y)"
 LEAST = 20
 """Rows that there must be."""
 GRID = 400
@@ -112,6 +111,7 @@ class LearningCurve(Result):
         return (Plot("Learning curve", marks, *axes, self.verdict),)
 
 
+@names_call
 def learning_curve(
     kernel: Float[Tensor, "n n"], y: Any, *, sizes: Sequence[int] | None = None, ridge: float | None = None
 ) -> LearningCurve:
@@ -133,16 +133,16 @@ def learning_curve(
     1.0
     """
     k, n = kernel.double(), len(kernel)
-    targets = numbers(y, CALL).double()
+    targets = numbers(y).double()
     targets = targets.reshape(len(targets), -1)
     if n < LEAST or len(targets) != n:
         found = f"the kernel has {n} rows and y {len(targets)}"
-        raise InputError(lesson(CALL, found, f"at least {LEAST} rows and a target for each", "Pass more examples"))
+        raise InputError(found, accepted=f"at least {LEAST} rows and a target for each", fix="Pass more examples")
     if not bool(k.isfinite().all()) or not bool(targets.isfinite().all()):
-        raise NotFiniteError(lesson(CALL, "the kernel or y is not finite", "finite numbers", "Drop those rows"))
-    chosen = 1e-3 * float(k.diagonal().mean()) if ridge is None else number("ridge", ridge, call=CALL, above=0)
+        raise NotFiniteError("the kernel or y is not finite", accepted="finite numbers", fix="Drop those rows")
+    chosen = 1e-3 * float(k.diagonal().mean()) if ridge is None else number("ridge", ridge, above=0)
     wanted = [n // 2**j for j in range(12) if n // 2**j >= LEAST][::-1] if sizes is None else list(sizes)
-    asked = [integer("sizes", size, call=CALL) for size in wanted]
+    asked = [integer("sizes", size) for size in wanted]
     centered = targets - targets.mean(0)
     known = _Known.of(k, targets, chosen)
     now, noise = known.left_out(chosen)
@@ -228,7 +228,7 @@ def _told(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float
     if size > BEYOND * known.n or law is None or not law.trusted:
         most = BEYOND * known.n if law is not None and law.trusted else known.reach
         found = f"{size} examples are asked for and there are {known.n}"
-        raise InputError(lesson(CALL, found, f"at most {most}", f"Pass sizes of at most {most}"))
+        raise InputError(found, accepted=f"at most {most}", fix=f"Pass sizes of at most {most}")
     return float(law.at(size).value)
 
 

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from gnomon.bounds.capacity import Rademacher
 from gnomon.bounds.scaling import student
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import check_module, check_seed, integer, number
 from gnomon.core.inputs.classes import are_classes
@@ -37,7 +37,6 @@ from gnomon.training import Adam, train
 
 __all__ = ["Forgetting", "Memorization", "forgetting", "kernel_influence", "memorization", "network_rademacher"]
 
-CALL = "memorization(factory, data)"
 LOOKS = 40
 """How often a run is looked at."""
 
@@ -85,6 +84,7 @@ class Memorization(Result):
         return (Plot("Random labels", lines, Axis("step"), Axis("training accuracy"), words),)
 
 
+@names_call
 def memorization(
     factory: Callable[[int], nn.Module], data: Any, *, steps: int = 400, lr: float = 3e-3, seed: int = 0
 ) -> Memorization:
@@ -106,17 +106,17 @@ def memorization(
     >>> max(found.random), found.rademacher                                # orthogonal inputs: any labels are fitted
     (1.0, 1.0)
     """
-    seed, steps = check_seed(seed, call=CALL), integer("steps", steps, call=CALL)
-    x, y = _classes(data, CALL)
+    seed, steps = check_seed(seed), integer("steps", steps)
+    x, y = _classes(data)
     kinds = int(y.max()) + 1
     if kinds < 2:
-        raise InputError(lesson(CALL, "all labels are one class", "two classes", "Pass examples of several classes"))
+        raise InputError("all labels are one class", accepted="two classes", fix="Pass examples of several classes")
     drawn = torch.randint(kinds, y.shape, generator=torch.Generator().manual_seed(seed))
     looks = sorted({round(steps * k / LOOKS) for k in range(LOOKS + 1)})
     runs = []
     for labels in (y, drawn):
         net = factory(seed)
-        check_module(net, call=CALL)
+        check_module(net)
 
         def right(_step: int, model: nn.Module, _loss: float, labels: Tensor = labels) -> float:
             with torch.no_grad():
@@ -160,6 +160,7 @@ class Forgetting(Result):
         return (Plot("Forgetting", marks, Axis("times forgotten"), Axis("examples"), self.verdict),)
 
 
+@names_call
 def forgetting(
     module: nn.Module, data: Any, *, steps: int = 300, batch: int = 32, lr: float = 1e-3, seed: int = 0
 ) -> Forgetting:
@@ -173,10 +174,9 @@ def forgetting(
     >>> forgetting(nn.Linear(4, 2), (x, y), steps=40, batch=4, lr=0.3).never
     1.0
     """
-    call = "forgetting(module, data)"
-    check_module(module, call=call)
-    x, y = _classes(data, call)
-    steps = integer("steps", steps, call=call)
+    check_module(module)
+    x, y = _classes(data)
+    steps = integer("steps", steps)
     looks = sorted({round(steps * k / LOOKS) for k in range(LOOKS + 1)})
     seen: list[Tensor] = []
 
@@ -185,13 +185,14 @@ def forgetting(
             seen.append(model(x).argmax(1) == y)
         return 0.0
 
-    size = min(integer("batch", batch, call=call), len(y))
+    size = min(integer("batch", batch), len(y))
     train(module, x, y, optimizer=Adam(lr), steps=steps, batch=size, record=looks, watch={"look": look}, seed=seed)
     right = torch.stack(seen)
     events = (right[:-1] & ~right[1:]).sum(0)  # (2)
     return Forgetting(events, right.any(0), steps)
 
 
+@names_call
 def kernel_influence(
     kernel: Float[Tensor, "n n"], y: Float[Tensor, "n k"], cross: Float[Tensor, "m n"], *, ridge: float
 ) -> Float[Tensor, "m n k"]:
@@ -206,13 +207,13 @@ def kernel_influence(
     >>> [round(value, 6) for value in added.tolist()]                                       # row 2 adds nothing
     [0.5, 0.0]
     """
-    call = "kernel_influence(kernel, y, cross)"
-    ridge = number("ridge", ridge, call=call, above=0)
+    ridge = number("ridge", ridge, above=0)
     inverse = torch.linalg.inv(kernel.double() + ridge * torch.eye(len(kernel), dtype=torch.float64))
     residual = (inverse @ y.double()) / inverse.diagonal()[:, None]  # y_i - f_{-i}(x_i)
     return (cross.double() @ inverse)[:, :, None] * residual  # (3)
 
 
+@names_call
 def network_rademacher(
     factory: Callable[[int], nn.Module], x: Any, *, draws: int = 5, steps: int = 200, lr: float = 3e-3, seed: int = 0
 ) -> Rademacher:
@@ -236,28 +237,27 @@ def network_rademacher(
     >>> found.value                                                        # orthogonal inputs: any signs are followed
     1.0
     """
-    call = "network_rademacher(factory, x)"
-    inputs = source(x, call=call).whole().x
-    n, draws = count(inputs, call=call), integer("draws", draws, call=call, least=2)
+    inputs = source(x).whole().x
+    n, draws = count(inputs), integer("draws", draws, least=2)
     reached = []
     for k in range(draws):
         labels = torch.randint(2, (n,), generator=torch.Generator().manual_seed(seed + k))
         net = factory(seed + k)
-        check_module(net, call=call)
+        check_module(net)
         run = train(net, inputs, labels, optimizer=Adam(lr), steps=steps, record=steps, seed=seed + k)
-        made = outputs(run.model, inputs, call=call)
+        made = outputs(run.model, inputs)
         if made.shape[1] != 2:
             found = f"the network has {made.shape[1]} outputs"
-            raise InputError(lesson(call, found, "two outputs, one for each sign", "Give the last layer two outputs"))
+            raise InputError(found, accepted="two outputs, one for each sign", fix="Give the last layer two outputs")
         reached.append(2 * float((made.argmax(1) == labels).double().mean()) - 1)  # (1)
     values = torch.tensor(reached, dtype=torch.float64)
     mean, half = float(values.mean()), student(draws - 1) * float(values.std()) / draws**0.5
     return Rademacher(mean, Interval(mean - half, mean + half, 0.95), 1.0, n, draws)
 
 
-def _classes(data: Any, call: str) -> tuple[Any, Tensor]:
-    x, y = source(data, call=call).pair()
+def _classes(data: Any) -> tuple[Any, Tensor]:
+    x, y = source(data).pair()
     if not are_classes(y) or int(y.min()) < 0:
         found = f"the targets have shape {tuple(y.shape)}, {y.dtype}"
-        raise InputError(lesson(call, found, "integer classes 0, 1, ...", "Pass y.long() with one class per example"))
+        raise InputError(found, accepted="integer classes 0, 1, ...", fix="Pass y.long() with one class per example")
     return x, y.long()

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_targets, check_readable
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
@@ -57,6 +57,7 @@ class NoiseFit(Result):
         return (Plot("Signal before noise", marks, Axis("step"), Axis("share fitted", limits=(0, 1)), self.verdict),)
 
 
+@names_call
 def noise_fit(
     module: nn.Module,
     x: Any,
@@ -89,16 +90,15 @@ def noise_fit(
     >>> len(told.steps) == len(told.clean)
     True
     """
-    call = "noise_fit(module, x, y)"
-    check_readable(module, call=call)
-    inputs, labels = source(x, y, module=module, call=call).pair()
-    mask = as_targets(clean, len(labels), call=call).bool()
+    check_readable(module)
+    inputs, labels = source(x, y, module=module).pair()
+    mask = as_targets(clean, len(labels)).bool()
     if labels.is_floating_point() or mask.all() or not mask.any():
         found = "the targets are no classes" if labels.is_floating_point() else "all labels are of one kind"
-        raise InputError(lesson(call, found, "classes, some of them wrong", "Pass labels and a mask of true ones"))
+        raise InputError(found, accepted="classes, some of them wrong", fix="Pass labels and a mask of true ones")
 
     def right(_: int, model: nn.Module, __: float) -> Tensor:
-        f = outputs(model, inputs, call=call)
+        f = outputs(model, inputs)
         decided = (f[:, 0] > 0).long() if f.shape[1] == 1 else f.argmax(1)
         fitted = (decided == labels).double()
         return torch.stack([fitted[mask].mean(), fitted[~mask].mean()])  # (1)

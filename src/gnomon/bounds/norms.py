@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.results.record import Record
@@ -65,6 +65,7 @@ class LayerNorms(Record):
         return (self.frobenius / self.spectral) ** 2 if self.spectral else 0.0
 
 
+@names_call
 def norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms, ...]:
     """The norms of all Linear and convolution layers, equations (1) to (3), in the order of the module.
 
@@ -79,8 +80,7 @@ def norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms
     >>> [layer.name for layer in norms(nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Conv2d(1, 1, 3)))]
     ['0', '2']
     """
-    call = "norms(module, start)"
-    check_readable(module, call=call)
+    check_readable(module)
     first = {} if start is None else dict(start.named_parameters())
     found = []
     for name, part in module.named_modules():
@@ -90,7 +90,7 @@ def norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms
         before = first.get(f"{name}.weight".lstrip("."))
         if start is not None and (before is None or before.shape != part.weight.shape):
             what = f"the start has no weight '{name}' of shape {tuple(part.weight.shape)}"
-            raise InputError(lesson(call, what, "the same network before training", "Pass a copy made before training"))
+            raise InputError(what, accepted="the same network before training", fix="Pass a copy made before training")
         moved = w if before is None else w - matrix(before)
         sums = w.abs().sum(1)
         found.append(
@@ -106,10 +106,11 @@ def norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms
             )
         )
     if not found:
-        raise InputError(lesson(call, "no layer is Linear or Conv", "layers with weights", "Pass a module with layers"))
+        raise InputError("no layer is Linear or Conv", accepted="layers with weights", fix="Pass a module with layers")
     return tuple(found)
 
 
+@names_call
 def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
     """The root of the sum over all paths of products of squared weights; equation (4).
 
@@ -127,8 +128,8 @@ def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
     >>> path_norm(net, (1,)) == (2 * 2**2 * 2**2) ** 0.5                        # two paths of 2 * 2 each
     True
     """
-    check_readable(module, call="path_norm(module, shape)")
-    squared = copy_module(module, call="path_norm(module, shape)").double().eval()
+    check_readable(module)
+    squared = copy_module(module).double().eval()
     with torch.no_grad():
         for p in squared.parameters():
             p.copy_(p.square())
@@ -140,7 +141,7 @@ def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
     if odd or not affine or bool((out < 0).any()):
         found = f"'{odd[0][0]}' is a {type(odd[0][1]).__name__}" if odd else "the outputs are not sums over paths"
         cure = "Pass the layers before it, such as net[:-1], or a module of Linear, Conv and ReLU layers"
-        raise InputError(lesson("path_norm(module, shape)", found, "a ReLU network", cure))
+        raise InputError(found, accepted="a ReLU network", fix=cure)
     return float(out.sum().sqrt())
 
 

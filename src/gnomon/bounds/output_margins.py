@@ -26,7 +26,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.bounds.norms import LayerNorms, norms
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.classes import are_classes
@@ -78,6 +78,7 @@ class OutputMargins(Result):
         return (Plot("Normalized margins", marks, Axis("margin / size"), Axis("examples"), words),)
 
 
+@names_call
 def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = None) -> OutputMargins:
     """The margins of a classifier on data, plain and normalized by its spectral complexity; equations (1) and (2).
 
@@ -89,13 +90,12 @@ def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = No
     >>> output_margins(nn.Linear(2, 2), (x, torch.tensor([0, 1]))).values.shape
     torch.Size([2])
     """
-    call = "output_margins(module, data)"
-    check_readable(module, call=call)
-    x, y = source(data, module=module, call=call).pair()
-    made = outputs(module, x, call=call).double()
+    check_readable(module)
+    x, y = source(data, module=module).pair()
+    made = outputs(module, x).double()
     if not are_classes(y) or made.shape[1] < 2 or int(y.max()) >= made.shape[1] or int(y.min()) < 0:
         found = f"the module has {made.shape[1]} outputs and the targets are {y.dtype} of shape {tuple(y.shape)}"
-        raise InputError(lesson(call, found, "an output for each class", "Pass integer classes and an output for each"))
+        raise InputError(found, accepted="an output for each class", fix="Pass integer classes and an output for each")
     values = class_margins(made, y.long())
     layers = norms(module, start)
     size = float(sum(t.double().square().sum() for t in tensors(x) if t.is_floating_point()) ** 0.5)

@@ -11,7 +11,7 @@ Reference: [bartlett2017spectrally].
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2), nn.LogSoftmax(1))
->>> read_chain(net, torch.randn(5, 3), call="f(module)").activation
+>>> read_chain(net, torch.randn(5, 3)).activation
 'relu'
 """
 
@@ -43,7 +43,7 @@ class ReluChain(Record):
     reason: str
 
 
-def read_chain(module: nn.Module, x: Tensor, *, call: str) -> ReluChain:
+def read_chain(module: nn.Module, x: Tensor) -> ReluChain:
     """The chain (1) of a module's Linear layers, if its outputs are those of the module; else the reason.
 
     Args:
@@ -54,7 +54,7 @@ def read_chain(module: nn.Module, x: Tensor, *, call: str) -> ReluChain:
     Hypotheses: those of the module's docstring. Reference: [bartlett2017spectrally].
     Cost: two or three forward passes.
 
-    >>> read_chain(nn.Sequential(nn.Linear(2, 2), nn.Softmax(1)), torch.ones(1, 2), call="f(module)").reason
+    >>> read_chain(nn.Sequential(nn.Linear(2, 2), nn.Softmax(1)), torch.ones(1, 2)).reason
     "the outputs are not those of its Linear layers one after another: '1' is a Softmax"
     """
     named = dict(module.named_modules())
@@ -68,11 +68,11 @@ def read_chain(module: nn.Module, x: Tensor, *, call: str) -> ReluChain:
     layers = [part for part in named.values() if type(part) is nn.Linear]
     sizes = [x[0].numel(), *(size for part in layers for size in (part.in_features, part.out_features))]
     if layers and sizes[::2] == [*sizes[1::2], sizes[-1]]:
-        given = outputs(module, x, call=call).double()
+        given = outputs(module, x).double()
         for activation in (nn.ReLU(), nn.Tanh()):
             inner = [step for part in layers[:-1] for step in (part, activation)]
             chain = nn.Sequential(nn.Flatten(), *inner, layers[-1])
-            if _same_margins(given, outputs(chain, x, call=call)):  # (1)
+            if _same_margins(given, outputs(chain, x)):  # (1)
                 return ReluChain(chain, type(activation).__name__.lower(), "")
     known = (nn.Linear, nn.ReLU, nn.Tanh, nn.Flatten, nn.Dropout, nn.Identity, nn.LogSoftmax)
     leaves = {name: part for name, part in named.items() if name and not any(True for _ in part.children())}

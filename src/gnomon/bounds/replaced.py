@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 
 from gnomon.bounds.scaling import student
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count, take
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.inputs.classes import are_classes
@@ -34,8 +34,6 @@ from gnomon.core.inputs.source import source
 from gnomon.core.results import Interval, Result, Value
 
 __all__ = ["ReplaceOne", "replace_one"]
-
-CALL = "replace_one(fit, data)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +57,7 @@ class ReplaceOne(Result):
         return f"{more}, {self.largest:.3g} at most: the expected gap."
 
 
+@names_call
 def replace_one(
     fit: Callable[..., Callable[[Any], Tensor]], data: Any, *, draws: int = 10, seed: int = 0
 ) -> ReplaceOne:
@@ -80,12 +79,12 @@ def replace_one(
     >>> replace_one(constant, (torch.randn(30, 2), torch.randn(30)), draws=5).largest
     0.0
     """
-    draws, seed = integer("draws", draws, call=CALL, least=2), check_seed(seed, call=CALL)
-    x, y = source(data, call=CALL).pair()
+    draws, seed = integer("draws", draws, least=2), check_seed(seed)
+    x, y = source(data).pair()
     n = count(x) - draws
     if n < 2 or n < draws:
         found = f"{count(x)} examples are given, of which {draws} would replace others"
-        raise InputError(lesson(CALL, found, "at least twice as many as draws", "Pass more examples or fewer draws"))
+        raise InputError(found, accepted="at least twice as many as draws", fix="Pass more examples or fewer draws")
     order = torch.randperm(n + draws, generator=torch.Generator().manual_seed(seed))
     used, fresh = order[:n], order[n:]
     whole = fit(take(x, used), y[used], seed)

@@ -20,12 +20,11 @@ from math import exp
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Interval, Line, Plot, Result, Scatter, Value
 
 __all__ = ["ScalingLaw", "scaling_law"]
 
-CALL = "scaling_law(sizes, errors)"
 FEWEST, RANGE = 5, 8.0
 """Points, and the ratio of the largest size to the smallest, below which nothing is said."""
 BEYOND = 4.0
@@ -55,6 +54,7 @@ class ScalingLaw(Result):
         """Whether the points tell an exponent."""
         return not self.reason
 
+    @names_call
     def at(self, size: float) -> Value:
         """The error at another size, with the interval that exponent and scatter give; refused far beyond the points.
 
@@ -62,12 +62,11 @@ class ScalingLaw(Result):
         >>> round(law.at(32).value, 9)
         0.03125
         """
-        call = "ScalingLaw.at(size)"
         if not self.trusted:
-            raise InputError(lesson(call, self.reason, "points that tell a law", "Measure at more and larger sizes"))
+            raise InputError(self.reason, accepted="points that tell a law", fix="Measure at more and larger sizes")
         if size > BEYOND * self.sizes[-1] or size <= 0:
             found = f"the size is {size:g} and the points end at {self.sizes[-1]:g}"
-            raise InputError(lesson(call, found, f"at most {BEYOND:g} times the last point", "Measure at larger sizes"))
+            raise InputError(found, accepted=f"at most {BEYOND:g} times the last point", fix="Measure at larger sizes")
         value = self.scale * size**-self.exponent + self.floor  # (1)
         last = self.sizes[-1]
         ends = [
@@ -98,6 +97,7 @@ class ScalingLaw(Result):
         return (Plot("Scaling law", marks, Axis("size", log=True), Axis("error", log=True), self.verdict),)
 
 
+@names_call
 def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
     """Fit (1) to measured errors, and say whether the points are enough to tell an exponent.
 
@@ -114,7 +114,7 @@ def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
     pairs = sorted(zip(map(float, sizes), map(float, errors), strict=True))
     if len(pairs) < 3 or any(not s > 0 or not e > 0 for s, e in pairs):
         found = f"there are {len(pairs)} points" if len(pairs) < 3 else "a size or an error is not positive"
-        raise InputError(lesson(CALL, found, "at least three positive sizes and errors", "Pass more points"))
+        raise InputError(found, accepted="at least three positive sizes and errors", fix="Pass more points")
     n, e = (torch.tensor(column, dtype=torch.float64) for column in zip(*pairs, strict=True))
     tries = float(e.min()) * torch.linspace(0.0, 0.99, CANDIDATES, dtype=torch.float64)
     fits = [_line(n.log(), (e - c).log()) for c in tries.tolist()]

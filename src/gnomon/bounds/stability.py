@@ -25,7 +25,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.bounds.bound import Bound
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import number
 from gnomon.core.results import Definition, Hypothesis, Interval, Result, Value
 
@@ -50,6 +50,7 @@ class Stability(Result):
         )
 
 
+@names_call
 def ridge_stability(
     kernel: Float[Tensor, "n n"],
     y: Float[Tensor, " m"],
@@ -70,11 +71,10 @@ def ridge_stability(
     >>> ridge_stability(torch.eye(20).double(), torch.zeros(20) + 0.5, decay=1.0).training
     0.2267...
     """
-    call = "ridge_stability(kernel, y)"
-    a, delta = number("decay", decay, call=call, above=0), number("delta", delta, call=call, above=0, below=1)
+    a, delta = number("decay", decay, above=0), number("delta", delta, above=0, below=1)
     k, target, n = kernel.double(), y.double().reshape(-1), len(kernel)
     if len(target) != n or n < 2:
-        raise InputError(lesson(call, f"the kernel has {n} rows and y {len(target)}", "a target per row", "Pass both"))
+        raise InputError(f"the kernel has {n} rows and y {len(target)}", accepted="a target per row", fix="Pass both")
     inverse = torch.linalg.inv(k + n * a * torch.eye(n, dtype=k.dtype))
     alpha = inverse @ target
     fitted = (k @ alpha - target).square()

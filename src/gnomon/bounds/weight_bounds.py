@@ -35,7 +35,7 @@ from gnomon.bounds.cushions import cushions
 from gnomon.bounds.norms import LayerNorms, path_norm
 from gnomon.bounds.output_margins import OutputMargins, output_margins
 from gnomon.bounds.relu_chain import ReluChain, read_chain
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import binomial_interval
@@ -43,7 +43,6 @@ from gnomon.core.results import Axis, Bars, Definition, Hypothesis, Interval, Pl
 
 __all__ = ["GeneralizationBounds", "generalization_bounds"]
 
-CALL = "generalization_bounds(module, data)"
 QUANTILE = 0.1
 """Share of the training examples that may have a smaller margin than gamma."""
 PROBED = 200
@@ -83,7 +82,7 @@ class GeneralizationBounds(Result):
         found = next((bound for bound in self.bounds if bound.name == name), None)
         if found is None:
             what = f"the bound '{name}' does not apply: {self.excluded.get(name, 'there is no bound of this name')}"
-            raise InputError(lesson(CALL, what, "the assumptions of the bound", f"Use one of {list(self.names)}"))
+            raise InputError(what, accepted="the assumptions of the bound", fix=f"Use one of {list(self.names)}")
         return found
 
     @property
@@ -113,6 +112,7 @@ class GeneralizationBounds(Result):
         return (Plot("Bounds on the gap", (bars, *seen), Axis("test error - training error", log=True), caption=words),)
 
 
+@names_call
 def generalization_bounds(
     module: nn.Module, data: Any, *, test: Any = None, start: nn.Module | None = None, delta: float = 0.05
 ) -> GeneralizationBounds:
@@ -136,19 +136,18 @@ def generalization_bounds(
     >>> round(found["frobenius"].value, 6)                              # B / gamma = 1, |W|_F = sqrt(2), n = 2
     1.0
     """
-    with called(CALL):
-        train = output_margins(module, data, start=start)
-        x, _ = source(data, module=module, call=CALL).pair()
+    train = output_margins(module, data, start=start)
+    x, _ = source(data, module=module).pair()
     first = next(iter(tensors(x)))
     if not first.is_floating_point():
         found = f"x is {first.dtype} of shape {tuple(first.shape)}"
-        raise InputError(lesson(CALL, found, "inputs that have a length", "Pass embeddings in place of tokens"))
+        raise InputError(found, accepted="inputs that have a length", fix="Pass embeddings in place of tokens")
     gamma = train.quantile(QUANTILE) if train.error < QUANTILE else train.quantile((1 + train.error) / 2)
     if not gamma > 0:
         found = f"{train.error:.0%} of the training examples are wrong or tied, and the margin is {gamma:.3g}"
-        raise InputError(lesson(CALL, found, "a positive margin", "Train the network first, or pass its own examples"))
+        raise InputError(found, accepted="a positive margin", fix="Train the network first, or pass its own examples")
     gap = None if test is None else _gap(train, output_margins(module, test))
-    chain = read_chain(module, first[:PROBED], call=CALL)
+    chain = read_chain(module, first[:PROBED])
     premises = (
         Hypothesis("examples are independent and of one law", None),
         Hypothesis("layers are fully connected and follow one another", chain.layers is not None, chain.reason),

@@ -48,7 +48,7 @@ def main(
 
 
 def run() -> None:
-    """Enter the command line; an error that gnomon raises is one sentence and exit code 2.
+    """Enter the command line; an error that gnomon raises is printed without a traceback, with exit code 2.
 
     OpenMP's waiting threads are told to sleep, unless the environment says how they shall wait.
 
@@ -62,7 +62,7 @@ def run() -> None:
     try:
         app(prog_name="gnomon")  # `python -m gnomon` too: shells cannot complete three words
     except GnomonError as error:
-        print(error, file=sys.stderr)
+        print(error.advice, file=sys.stderr)
         sys.exit(2)
 
 

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-CALL = "gnomon atlas"
 verbs = typer.Typer(
     help="Statements of the theory as claims that run: predicted against measured.", no_args_is_help=True
 )
@@ -30,7 +29,7 @@ def list_(
 
     known = sorted({entry.kind for entry in catalog().values()})
     if kind is not None and kind not in known:
-        raise InputError(f"{CALL} list: --kind must be one of {', '.join(known)}, but it is {kind!r}.")
+        raise InputError(f"--kind must be one of {', '.join(known)}, but it is {kind!r}.")
     words = (search or "").lower().split()
     rows = []
     for entry in catalog().values():
@@ -80,7 +79,6 @@ def run(
 
     from gnomon.atlas.catalog import chosen
     from gnomon.atlas.many import ClaimTask, run_many
-    from gnomon.core.errors import called
 
     pairs = dict(_pair(text) for text in (*(settings or ()), *(word for word in ids or () if "=" in word)))
     tasks = [
@@ -89,13 +87,12 @@ def run(
         for s in range(seed, seed + seeds)
     ]
     results, outside = [], 0
-    with called(f"{CALL} run"):
-        for row in run_many(tasks, jobs=jobs, scheduler=scheduler, out=None if out is None else Path(out)):
-            broken = [premise["statement"] for premise in row["premises"] if premise["holds"] is False]
-            outside += bool(broken)
-            results.append({k: v for k, v in row.items() if k != "figure"} | ({"as_stated": False} if broken else {}))
-            if not as_json:
-                print(_told(row, broken), flush=True)
+    for row in run_many(tasks, jobs=jobs, scheduler=scheduler, out=None if out is None else Path(out)):
+        broken = [premise["statement"] for premise in row["premises"] if premise["holds"] is False]
+        outside += bool(broken)
+        results.append({k: v for k, v in row.items() if k != "figure"} | ({"as_stated": False} if broken else {}))
+        if not as_json:
+            print(_told(row, broken), flush=True)
     stated = sum(row["as_stated"] for row in results)
     if as_json:
         print(json.dumps({"results": results}, allow_nan=False))
@@ -179,14 +176,12 @@ def build(
     from pathlib import Path
 
     from gnomon.atlas.pages.build import build as written
-    from gnomon.core.errors import called
     from gnomon.core.machine.progress import progress_line
 
     kept = None if out is None else Path(out)
     progress_line("loading the claims")
-    with called(f"{CALL} build"):
-        index = written(Path(folder), list(ids or ()), scale=_scale(scale, "build"), seed=seed, jobs=jobs, out=kept,
-                        progress=lambda what, number, total: progress_line(f"{number}/{total}  {what}"))  # fmt: skip
+    index = written(Path(folder), list(ids or ()), scale=_scale(scale, "build"), seed=seed, jobs=jobs, out=kept,
+                    progress=lambda what, number, total: progress_line(f"{number}/{total}  {what}"))  # fmt: skip
     print(index)
 
 
@@ -210,16 +205,13 @@ def check(
     from gnomon.atlas.check import check as checked
     from gnomon.atlas.pages.checked import write
     from gnomon.cli import sources
-    from gnomon.core.errors import called
 
-    call = f"{CALL} check"
-    train = sources.data(data, target, seed, call).train
-    built = sources.model(network, call)
-    limit = sources.seconds(budget, call)
+    train = sources.data(data, target, seed).train
+    built = sources.model(network)
+    limit = sources.seconds(budget)
     result = checked(built, train, list(ids or ()), lr=lr, steps=steps, seconds=limit, seed=seed)
     if page is not None:
-        with called(call):
-            write(result, Path(page))
+        write(result, Path(page))
     if as_json:
         rows = [{"id": i, **{k: v for k, v in row.items() if k != "figure"}} for i, row in result.rows.items()]
         print(json.dumps({"network": result.network, "examples": result.examples, "lr": result.lr,
@@ -239,7 +231,7 @@ def _scale(text: str, verb: str) -> Literal["smoke", "full"]:
         return "smoke"
     if text == "full":
         return "full"
-    raise InputError(f"{CALL} {verb}: --scale must be smoke or full, but it is {text!r}.")
+    raise InputError(f"--scale must be smoke or full, but it is {text!r}.")
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -247,7 +239,7 @@ def _pair(text: str) -> tuple[str, str]:
 
     name, equals, value = text.partition("=")
     if not name or not equals:
-        raise InputError(f"{CALL} run: --set must be name=value, but it is {text!r}.")
+        raise InputError(f"--set must be name=value, but it is {text!r}.")
     return name, value
 
 

@@ -6,14 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnomon.core.errors import called
-
 if TYPE_CHECKING:
     from rich.console import Console
 
     from gnomon.examination.compare import Comparison
-
-CALL = "gnomon compare"
 
 
 def compare(
@@ -46,17 +42,17 @@ def compare(
     from gnomon.examination import compare as compare_networks
 
     console = Console(stderr=as_json)
-    seconds = sources.seconds(budget, CALL)
-    given = sources.data(data, target, seed, CALL)
+    seconds = sources.seconds(budget)
+    given = sources.data(data, target, seed)
     for note in given.notes:
         console.print(f"Note: {note}.", markup=False, highlight=False)
     specs = (left, right)
     short = [spec.rpartition(":")[2] for spec in specs]
     names = short if short[0] != short[1] else list(specs) if left != right else [left, f"{right} again"]
-    networks = {name: sources.model(spec, CALL) for name, spec in zip(names, specs, strict=True)}
+    networks = {name: sources.model(spec) for name, spec in zip(names, specs, strict=True)}
     with console.status("reading") as status:
         compared = compare_networks(
-            networks, given.train, given.test, optimizer=sources.optimizer(optimizer, lr, momentum, decay, CALL),
+            networks, given.train, given.test, optimizer=sources.optimizer(optimizer, lr, momentum, decay),
             batch=batch, epochs=epochs, fit=fit, budget=seconds, seed=seed, notes=given.notes,
             command=" ".join(sys.argv[1:]),
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
@@ -65,8 +61,7 @@ def compare(
         print(json.dumps(compared.to_dict(), allow_nan=False))
     else:
         show(compared, console)
-    with called(CALL):
-        path = compared.save(out)
+    path = compared.save(out)
     if not as_json:
         console.print(f"\nPage: [bold]{path}[/bold]", highlight=False, soft_wrap=True)
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.results.record import Record
 
 CATEGORIES, OWN = 100, 0.5
@@ -33,7 +33,7 @@ class Feature(Record):
     since: str = ""
 
 
-def feature(name: str, values: list[str], call: str) -> Feature:
+def feature(name: str, values: list[str]) -> Feature:
     """Numbers as one column; words as one column of 0 and 1 each, or a single one for two words; dates as days.
 
     >>> feature("size", ["1", "2.5"], "examine").x.tolist(), feature("color", ["red", "blue"], "examine").x.tolist()
@@ -41,26 +41,26 @@ def feature(name: str, values: list[str], call: str) -> Feature:
     >>> feature("when", ["2024-01-31", "2024-02-02"], "examine").x.tolist()
     [[0.0], [2.0]]
     """
-    _check_gaps(name, values, call)
+    _check_gaps(name, values)
     bad = next((i for i, v in enumerate(values) if not is_number(v)), None)
     if bad is None:
         return Feature(torch.tensor([float(v) for v in values], dtype=torch.float32)[:, None])
     words = sorted(set(values))
     if any(map(is_number, words)):
         what = f"column '{name}' holds '{values[bad]}' among numbers, in row {bad + 2}"
-        raise InputError(lesson(call, what, "columns of numbers or of words", "Repair that row, or drop the column"))
+        raise InputError(what, accepted="columns of numbers or of words", fix="Repair that row, or drop the column")
     if days := _days(values):
         return Feature(torch.tensor(days, dtype=torch.float32)[:, None], since=min(values)[:10])
     if len(words) > CATEGORIES or (len(words) > FEW and len(words) > OWN * len(values)):
         what = f"column '{name}' holds {len(words):,} different words in {len(values):,} rows"
         kinds = f"at most {CATEGORIES} words, each in several rows"
-        raise InputError(lesson(call, what, kinds, "Drop this column, or group its words"))
+        raise InputError(what, accepted=kinds, fix="Drop this column, or group its words")
     places = torch.tensor([words.index(v) for v in values])
     x = places[:, None].float() if len(words) <= 2 else torch.nn.functional.one_hot(places, len(words)).float()
     return Feature(x, len(words))
 
 
-def labels(words: list[str], name: str, call: str) -> tuple[Tensor, str]:
+def labels(words: list[str], name: str) -> tuple[Tensor, str]:
     """Classes from words or few different whole numbers, values from other numbers; and which of these, in words.
 
     >>> labels(["cat", "dog", "cat"], "animal", "examine")
@@ -68,7 +68,7 @@ def labels(words: list[str], name: str, call: str) -> tuple[Tensor, str]:
     >>> labels(["0.5", "2"], "price", "examine")[1]
     "the target 'price' is a number to predict"
     """
-    _check_gaps(name, words, call)
+    _check_gaps(name, words)
     if all(map(is_number, words)):
         whole = all(re.fullmatch(r"[+-]?\d+", w) for w in words)
         kinds: Sequence[Any] = sorted({int(w) for w in words}) if whole else ()
@@ -82,7 +82,7 @@ def labels(words: list[str], name: str, call: str) -> tuple[Tensor, str]:
         y = torch.tensor([places[w] for w in words])
         if len(places) > max(FEW, OWN * len(words)):
             what = f"the target '{name}' holds {len(places):,} different words in {len(words):,} rows"
-            raise InputError(lesson(call, what, "classes with several examples each", "Name another column"))
+            raise InputError(what, accepted="classes with several examples each", fix="Name another column")
     return y, f"the target '{name}' has {listed(tuple(places))}"
 
 
@@ -110,13 +110,13 @@ def is_number(word: str) -> bool:
         return False
 
 
-def _check_gaps(name: str, values: list[str], call: str) -> None:
+def _check_gaps(name: str, values: list[str]) -> None:
     gaps = [i for i, v in enumerate(values) if v.lower() in GAPS]
     if gaps:
         count = f"{len(gaps):,} gap{'s' if len(gaps) > 1 else ''}"
         what = f"column '{name}' has {count} in {len(values):,} rows, the first in row {gaps[0] + 2}"
         cure = "Fill them or drop these rows, for instance with pandas: fillna, dropna"
-        raise InputError(lesson(call, what, "a value in every field", cure))
+        raise InputError(what, accepted="a value in every field", fix=cure)
 
 
 def _days(values: list[str]) -> list[float]:

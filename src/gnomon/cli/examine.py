@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,7 +26,6 @@ MARKS = {
     "failed": "[red]×[/]",
 }
 LEVELS = ("problem", "warning", "note")
-CALL = "gnomon examine"
 
 
 def examine(
@@ -75,20 +74,20 @@ def examine(
     from gnomon.findings import checked_kinds
 
     console = Console(stderr=as_json or markdown)
-    seconds = sources.seconds(budget, CALL)
+    seconds = sources.seconds(budget)
     words = [word.strip() for word in fail_on.split(",") if word.strip()] + (["problem"] if strict else [])
-    kinds = checked_kinds(words, CALL)
-    given = sources.data(data, target, seed, CALL)
+    kinds = checked_kinds(words)
+    given = sources.data(data, target, seed)
     for note in given.notes:
         console.print(f"Note: {note}.", markup=False, highlight=False)
-    built = small_cnn if network is None else sources.model(network, CALL)
+    built = small_cnn if network is None else sources.model(network)
     if checkpoint is not None:
         net = built if isinstance(built, nn.Module) else built()
-        built, fit = sources.checkpoint(checkpoint, net, CALL), bool(fit)
+        built, fit = sources.checkpoint(checkpoint, net), bool(fit)
     built = _placed(built, device)
     with console.status("reading") as status:
         result = examine_network(
-            built, given.train, given.test, optimizer=sources.optimizer(optimizer, lr, momentum, decay, CALL),
+            built, given.train, given.test, optimizer=sources.optimizer(optimizer, lr, momentum, decay),
             batch=batch, epochs=epochs, fit=fit, budget=seconds, seed=seed, notes=given.notes, columns=given.columns,
             name=network.rpartition(":")[2] if network else "small CNN on digits", command=" ".join(sys.argv[1:]),
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
@@ -99,8 +98,8 @@ def examine(
         print(result.to_markdown())
     else:
         show(result, console)
-    with called(CALL):  # after the results are shown: a full disk must not lose them
-        path = result.save(out)
+    # after the results are shown: a full disk must not lose them
+    path = result.save(out)
     if not as_json and not markdown:
         console.print(f"\nReport: [bold]{path}[/bold]", highlight=False, soft_wrap=True)
     if why := failed_gate(result, kinds):
@@ -182,7 +181,7 @@ def _placed(built: Any, device: str) -> Any:
     except (RuntimeError, AssertionError) as reason:
         words = str(reason).splitlines()[0]
         raise InputError(
-            lesson(CALL, f"--device is '{device}': {words}", "a device of this machine", "Write cpu")
+            f"--device is '{device}': {words}", accepted="a device of this machine", fix="Write cpu"
         ) from None
     net = built if isinstance(built, torch.nn.Module) else built()
     return net.to(device)

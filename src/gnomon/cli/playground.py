@@ -4,8 +4,6 @@ from typing import Annotated
 
 import typer
 
-CALL = "gnomon playground"
-
 
 def playground(
     network: Annotated[
@@ -44,12 +42,12 @@ def playground(
     from gnomon.playground.server import PlaygroundServer, ServedNetwork
     from gnomon.playground.session import MAX_EXAMPLES, Session
 
-    module = sources.model(network, CALL)
-    given = sources.data(data, target, seed, CALL)
-    examples = source(given.train, call=CALL).first(MAX_EXAMPLES)
-    x, y = source((examples.x, examples.y), call=CALL).pair()
+    module = sources.model(network)
+    given = sources.data(data, target, seed)
+    examples = source(given.train).first(MAX_EXAMPLES)
+    x, y = source((examples.x, examples.y)).pair()
     if not isinstance(x, Tensor):
-        raise InputError(f"{CALL}: --data has inputs of several parts; the page shows networks with one input tensor.")
+        raise InputError("--data has inputs of several parts; the page shows networks with one input tensor")
     session = Session(module, x, y)
     words = " ".join(str(module if not callable(module) or hasattr(module, "parameters") else module()).split())
     shown = ServedNetwork(network, words, f"{data} ({len(y)} examples)", session.loss.name)

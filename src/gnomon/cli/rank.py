@@ -4,8 +4,6 @@ from typing import Annotated
 
 import typer
 
-CALL = "gnomon rank"
-
 
 def rank(
     networks: Annotated[list[str], typer.Argument(help="file.py:name of each candidate.", metavar="MODEL...")],
@@ -34,12 +32,12 @@ def rank(
     from gnomon.cli import sources
     from gnomon.examination import rank as rank_networks
 
-    seconds = None if budget is None else sources.seconds(budget, CALL)
-    given = sources.data(data, target, seed, CALL)
+    seconds = None if budget is None else sources.seconds(budget)
+    given = sources.data(data, target, seed)
     console = Console(stderr=as_json)
     for note in given.notes:
         console.print(f"Note: {note}.", markup=False, highlight=False)
-    candidates = {spec: sources.model(spec, CALL) for spec in networks}
+    candidates = {spec: sources.model(spec) for spec in networks}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("ranking", total=len(candidates))

@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from gnomon.cli import tables
 from gnomon.cli.encoding import listed
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.inputs.arrays import Array, as_array, as_tensor
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.strata import stratified
@@ -44,37 +44,37 @@ class CommandData(Record):
     columns: tuple[str, ...] = ()
 
 
-def model(spec: str, call: str) -> nn.Module | Callable[[], nn.Module]:
+def model(spec: str) -> nn.Module | Callable[[], nn.Module]:
     """The module, or the function that builds it, named ``file.py:name``."""
-    value = named(spec, call)
+    value = named(spec)
     if isinstance(value, nn.Module) or callable(value):
         return value
     what = f"{spec} is a {type(value).__name__}"
-    raise InputError(lesson(call, what, "a module or a function that builds one", "Name one of these"))
+    raise InputError(what, accepted="a module or a function that builds one", fix="Name one of these")
 
 
-def named(spec: str, call: str) -> Any:
+def named(spec: str) -> Any:
     """An object of a Python file that the user names: ``file.py:name`` or ``package.module:name``."""
     place, colon, name = spec.rpartition(":")
     if not colon or not place or not name:
-        raise InputError(lesson(call, f"'{spec}' has no ':'", "file.py:name", "Write for instance my_model.py:build"))
-    module = _file(Path(place), call) if place.endswith(".py") else _package(place, call)
+        raise InputError(f"'{spec}' has no ':'", accepted="file.py:name", fix="Write for instance my_model.py:build")
+    module = _file(Path(place)) if place.endswith(".py") else _package(place)
     if not hasattr(module, name):
         there = ", ".join(n for n in vars(module) if not n.startswith("_"))[:200]
-        raise InputError(lesson(call, f"{place} has no '{name}'", "a name in that file", f"It has: {there}"))
+        raise InputError(f"{place} has no '{name}'", accepted="a name in that file", fix=f"It has: {there}")
     return getattr(module, name)
 
 
-def checkpoint(path: Path, net: nn.Module, call: str) -> nn.Module:
+def checkpoint(path: Path, net: nn.Module) -> nn.Module:
     """Load weights into the module; the file may hold tensors only, or it is refused."""
     if not path.exists():
-        raise InputError(lesson(call, f"{path} does not exist", "a file of weights", "Check the path"))
+        raise InputError(f"{path} does not exist", accepted="a file of weights", fix="Check the path")
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as reason:  # a pickle that asks for code, or no checkpoint at all
         what = f"{path} is not a file of plain weights ({type(reason).__name__})"
         cure = "Save with torch.save(model.state_dict(), path); nothing in the file was executed"
-        raise InputError(lesson(call, what, "tensors only (weights_only=True)", cure)) from None
+        raise InputError(what, accepted="tensors only (weights_only=True)", fix=cure) from None
     if isinstance(state, dict):
         state = state.get("state_dict", state.get("model", state))
     try:
@@ -82,14 +82,14 @@ def checkpoint(path: Path, net: nn.Module, call: str) -> nn.Module:
     except (RuntimeError, TypeError, AttributeError) as reason:
         words = " ".join(str(reason).split())[:300]
         raise InputError(
-            lesson(
-                call, f"{path} does not fit the model: {words}", "weights of this model", "Check which model was saved"
-            )
+            f"{path} does not fit the model: {words}",
+            accepted="weights of this model",
+            fix="Check which model was saved",
         ) from None
     return net
 
 
-def data(spec: str, target: str | None, seed: int, call: str) -> CommandData:
+def data(spec: str, target: str | None, seed: int) -> CommandData:
     """Training and test points: a bundled set, a file of arrays, a table with a target, pictures, or a function."""
     if spec == "digits":
         split = digits(1000, 797)
@@ -98,29 +98,29 @@ def data(spec: str, target: str | None, seed: int, call: str) -> CommandData:
     kind = path.suffix.lower()
     readers = {".npz": _npz, ".csv": _csv, ".tsv": _csv, ".parquet": _parquet}
     if kind in readers and not path.exists():
-        raise InputError(lesson(call, f"{spec} does not exist", "a file of data", "Check the path"))
+        raise InputError(f"{spec} does not exist", accepted="a file of data", fix="Check the path")
     if kind in readers and not path.is_dir():
-        return readers[kind](path, target, seed, call)
+        return readers[kind](path, target, seed)
     if path.is_dir():
         return _pictures(path, seed)
     if ":" in spec:
-        return _made(_called(spec, call), seed)
+        return _made(_called(spec), seed)
     raise InputError(
-        lesson(call, f"'{spec}' is no known kind of data", "a file, a folder, a function or digits", f"Pass {KINDS}")
+        f"'{spec}' is no known kind of data", accepted="a file, a folder, a function or digits", fix=f"Pass {KINDS}"
     )
 
 
-def optimizer(name: str | None, lr: float | None, momentum: float, decay: float, call: str) -> AbstractOptimizer | None:
+def optimizer(name: str | None, lr: float | None, momentum: float, decay: float) -> AbstractOptimizer | None:
     """What the options name; None where they name nothing.
 
-    >>> optimizer(None, 0.1, 0.9, 0.0, "gnomon examine"), optimizer(None, None, 0.0, 0.0, "gnomon examine")
+    >>> optimizer(None, 0.1, 0.9, 0.0), optimizer(None, None, 0.0, 0.0)
     (SGD(lr=0.1, momentum=0.9, decay=0.0), None)
     """
     if name is None and lr is None and not momentum and not decay:
         return None
     name = name or ("sgd" if momentum else "adam")
     if name not in ("sgd", "adam", "adamw"):
-        raise InputError(out_of_range(call, "--optimizer", "sgd, adam or adamw", name))
+        raise out_of_range("--optimizer", "sgd, adam or adamw", name)
     if name == "sgd":
         return SGD(1e-3 if lr is None else lr, momentum=momentum, decay=decay)
     return Adam(1e-3 if lr is None else lr, decay=decay or (0.01 if name == "adamw" else 0.0))
@@ -131,7 +131,7 @@ def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> CommandD
     n = len(y)
     if len(x) != n:
         what = f"there are {len(x)} inputs and {n} targets"
-        raise InputError(lesson("--data", what, "a target for each input", "Check how the data were made"))
+        raise InputError(what, accepted="a target for each input", fix="Check how the data were made")
     _check_finite(x)
     cut = max(1, int(HELD_OUT * n)) if n > 4 else 0
     test = stratified(n, y, cut, seed=seed) if cut else torch.arange(0)
@@ -150,10 +150,10 @@ def _check_finite(x: Any) -> None:
         bad = (~torch.isfinite(x.reshape(len(x), -1)).all(1)).nonzero().flatten()
         if len(bad):
             what = f"{len(bad):,} of {len(x):,} inputs hold NaN or infinity, the first is number {int(bad[0])}"
-            raise InputError(lesson("--data", what, "finite inputs", "Drop or repair those examples"))
+            raise InputError(what, accepted="finite inputs", fix="Drop or repair those examples")
 
 
-def seconds(text: str, call: str) -> float:
+def seconds(text: str) -> float:
     """A time such as 60, 60s, 2m or 1h.
 
     >>> seconds("2m", "")
@@ -161,13 +161,13 @@ def seconds(text: str, call: str) -> float:
     """
     match = re.fullmatch(r"\s*([0-9.]+)\s*(s|m|h|)\s*", text)
     if match is None or match[1].count(".") > 1 or match[1] == ".":
-        raise InputError(lesson(call, f"--budget is '{text}'", "a time", "Write 60s, 2m or 1h"))
+        raise InputError(f"--budget is '{text}'", accepted="a time", fix="Write 60s, 2m or 1h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
-def _file(path: Path, call: str) -> Any:
+def _file(path: Path) -> Any:
     if not path.exists():
-        raise InputError(lesson(call, f"{path} does not exist", "a Python file", "Check the path"))
+        raise InputError(f"{path} does not exist", accepted="a Python file", fix="Check the path")
     spec = importlib.util.spec_from_file_location(f"gnomon_user_{path.stem}", path)
     assert spec is not None and spec.loader is not None  # it ends in .py
     module = importlib.util.module_from_spec(spec)
@@ -176,31 +176,29 @@ def _file(path: Path, call: str) -> Any:
         spec.loader.exec_module(module)
     except Exception as reason:  # the user's own file
         words = f"{path} raised {type(reason).__name__}: {reason}"
-        raise InputError(
-            lesson(call, words, "a file that can be imported", "Run python on it to see where")
-        ) from reason
+        raise InputError(words, accepted="a file that can be imported", fix="Run python on it to see where") from reason
     return module
 
 
-def _package(name: str, call: str) -> Any:
+def _package(name: str) -> Any:
     sys.path.insert(0, "")
     try:
         return importlib.import_module(name)
     except ImportError as reason:
         raise InputError(
-            lesson(call, f"cannot import {name}: {reason}", "an importable module", "Check the name")
+            f"cannot import {name}: {reason}", accepted="an importable module", fix="Check the name"
         ) from None
     finally:
         sys.path.pop(0)
 
 
-def _csv(path: Path, target: str | None, seed: int, call: str) -> CommandData:
-    x, y, notes, names = tables.from_csv(path, target, call)
+def _csv(path: Path, target: str | None, seed: int) -> CommandData:
+    x, y, notes, names = tables.from_csv(path, target)
     return replace(held_out(x, y, seed, notes), columns=names)
 
 
-def _parquet(path: Path, target: str | None, seed: int, call: str) -> CommandData:
-    x, y, notes, names = tables.from_parquet(path, target, call)
+def _parquet(path: Path, target: str | None, seed: int) -> CommandData:
+    x, y, notes, names = tables.from_parquet(path, target)
     return replace(held_out(x, y, seed, notes), columns=names)
 
 
@@ -231,49 +229,47 @@ def _colored(x: Tensor, channels: int) -> Tensor:
     return x.expand(-1, 3, -1, -1) if channels == 3 else x.float().mean(1, keepdim=True).round().to(torch.uint8)
 
 
-def _npz(path: Path, target: str | None, seed: int, call: str) -> CommandData:
-    arrays = _arrays(path, call)
+def _npz(path: Path, target: str | None, seed: int) -> CommandData:
+    arrays = _arrays(path)
     for x, y, xt, yt in PAIRS:
         if x in arrays and y in arrays:
             both = xt in arrays and yt in arrays
-            first, second, notes = _targets(arrays[y], arrays[yt] if both else None, call)
+            first, second, notes = _targets(arrays[y], arrays[yt] if both else None)
             if second is None:
-                return held_out(_tensor(arrays[x], x, call), first, seed, notes)
-            return CommandData((_tensor(arrays[x], x, call), first), (_tensor(arrays[xt], xt, call), second), notes)
+                return held_out(_tensor(arrays[x], x), first, seed, notes)
+            return CommandData((_tensor(arrays[x], x), first), (_tensor(arrays[xt], xt), second), notes)
     what = f"{path} has the arrays {', '.join(arrays)}" if arrays else f"{path} has no arrays"
-    raise InputError(lesson(call, what, "inputs x and targets y", "Name them x and y (and x_test, y_test)"))
+    raise InputError(what, accepted="inputs x and targets y", fix="Name them x and y (and x_test, y_test)")
 
 
-def _arrays(path: Path, call: str) -> dict[str, np.ndarray]:
+def _arrays(path: Path) -> dict[str, np.ndarray]:
     """The arrays of the file; nothing in it is executed."""
     cure = "Save numbers: np.savez(path, x=..., y=...)"
     if not zipfile.is_zipfile(path):
-        raise InputError(lesson(call, f"{path} is no npz file", "arrays saved by np.savez", cure))
+        raise InputError(f"{path} is no npz file", accepted="arrays saved by np.savez", fix=cure)
     try:
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except ValueError as reason:
         if "allow_pickle" in str(reason):
             what = f"{path} holds arrays of Python objects, which only executing it could read"
-            raise InputError(lesson(call, what, "plain arrays", f"{cure}, padded to one length")) from None
+            raise InputError(what, accepted="plain arrays", fix=f"{cure}, padded to one length") from None
         words = str(reason).splitlines()[0]
     except (OSError, KeyError, zipfile.BadZipFile, EOFError) as reason:
         words = str(reason).splitlines()[0] if str(reason) else type(reason).__name__
-    raise InputError(lesson(call, f"{path} cannot be read ({words})", "arrays saved by np.savez", cure))
+    raise InputError(f"{path} cannot be read ({words})", accepted="arrays saved by np.savez", fix=cure)
 
 
-def _tensor(array: np.ndarray, name: str, call: str) -> Tensor:
+def _tensor(array: np.ndarray, name: str) -> Tensor:
     """Inputs as torch takes them: one axis of examples at least, integers that torch computes with."""
     if not array.ndim or array.dtype.kind not in "biuf":
         kind = "a single number" if not array.ndim else f"of type {array.dtype}"
-        raise InputError(
-            lesson(call, f"the array '{name}' is {kind}", "numbers, one row each", "Check how it was made")
-        )
+        raise InputError(f"the array '{name}' is {kind}", accepted="numbers, one row each", fix="Check how it was made")
     wide = array.dtype.kind == "u" and array.dtype.itemsize > 1  # torch has hardly any function of those
     return torch.from_numpy(np.ascontiguousarray(array.astype(np.int64) if wide else array))
 
 
-def _targets(y: np.ndarray, test: np.ndarray | None, call: str) -> tuple[Tensor, Tensor | None, tuple[str, ...]]:
+def _targets(y: np.ndarray, test: np.ndarray | None) -> tuple[Tensor, Tensor | None, tuple[str, ...]]:
     """Targets of both sets in one form: words and one-hot rows as class numbers, a column (n, 1) of classes as (n,)."""
     both = [y] if test is None else [y, test]
     notes: tuple[str, ...] = ()
@@ -282,12 +278,12 @@ def _targets(y: np.ndarray, test: np.ndarray | None, call: str) -> tuple[Tensor,
         strange = [] if test is None else sorted(set(test.reshape(-1).tolist()) - set(names.tolist()))
         if strange:
             what = f"y_test holds '{strange[0]}', which y_train does not"
-            raise InputError(lesson(call, what, "the classes of train in test", "Check the labels of both"))
+            raise InputError(what, accepted="the classes of train in test", fix="Check the labels of both")
         words = tuple(n.decode(errors="replace") if isinstance(n, bytes) else str(n) for n in names)
         both, notes = [np.searchsorted(names, part) for part in both], (listed(words),)
     elif all(_one_hot(part) for part in both):
         both, notes = [part.argmax(1) for part in both], ("one-hot targets became the numbers of their classes",)
-    told = [_tensor(part, "y", call) for part in both]
+    told = [_tensor(part, "y") for part in both]
     told = [t.reshape(-1) if t.dim() == 2 and t.shape[1] == 1 and not t.is_floating_point() else t for t in told]
     told = [t.long() if t.dim() == 1 and not t.is_floating_point() else t for t in told]
     return told[0], told[1] if len(told) > 1 else None, notes
@@ -298,14 +294,14 @@ def _one_hot(y: np.ndarray) -> bool:
     return y.ndim == 2 and y.shape[1] > 1 and len(y) > 0 and bool(np.isin(y, (0, 1)).all() and (y.sum(1) == 1).all())
 
 
-def _called(spec: str, call: str) -> Any:
+def _called(spec: str) -> Any:
     try:
-        return named(spec, call)()
+        return named(spec)()
     except InputError:
         raise
     except Exception as reason:  # the user's own function
         words = f"{spec} raised {type(reason).__name__}: {reason}"[:300]
-        raise InputError(lesson(call, words, "a function that returns data", "Run it alone to see where")) from reason
+        raise InputError(words, accepted="a function that returns data", fix="Run it alone to see where") from reason
 
 
 def _made(value: Any, seed: int) -> CommandData:

@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 
 from gnomon.cli.encoding import Columns, feature, is_number, labels
-from gnomon.core.errors import InputError, MissingExtraError, lesson
+from gnomon.core.errors import InputError, MissingExtraError
 
 SEPARATORS = (",", ";", "\t", "|")
 Table = tuple[Tensor, Tensor, tuple[str, ...], tuple[str, ...]]
 """Inputs, targets, how they were read, in words, and the names of the columns of the inputs."""
 
 
-def from_csv(path: Path, target: str | None, call: str) -> Table:
+def from_csv(path: Path, target: str | None) -> Table:
     """A csv file with a header; its fields are separated by commas, semicolons, tabs or bars."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -25,23 +25,23 @@ def from_csv(path: Path, target: str | None, call: str) -> Table:
         rows = [row for row in csv.reader(text.splitlines(keepends=True), delimiter=separator) if row]
     except (UnicodeDecodeError, csv.Error) as reason:
         what = f"{path} cannot be read as a table ({reason})"
-        raise InputError(lesson(call, what, "a csv file in UTF-8", "Save it as UTF-8 text")) from None
+        raise InputError(what, accepted="a csv file in UTF-8", fix="Save it as UTF-8 text") from None
     if len(rows) < 2:
         found = "is empty" if not rows else "has a header and no rows"
-        raise InputError(lesson(call, f"{path} {found}", "a header and some rows", "Check the file"))
+        raise InputError(f"{path} {found}", accepted="a header and some rows", fix="Check the file")
     header, body = [h.strip() for h in rows[0]], rows[1:]
     ragged = next((i for i, row in enumerate(body, 2) if len(row) != len(header)), None)
     if ragged is not None:
         what = f"row {ragged} of {path} has {len(body[ragged - 2])} fields, the header {len(header)}"
-        raise InputError(lesson(call, what, "a rectangular table", "Repair that row"))
+        raise InputError(what, accepted="a rectangular table", fix="Repair that row")
     twice = next((name for name, count in Counter(header).items() if count > 1), None)
     if twice is not None:
         what = f"{path} has several columns called '{twice}'"
-        raise InputError(lesson(call, what, "a name for each column", "Rename or drop one of them"))
+        raise InputError(what, accepted="a name for each column", fix="Rename or drop one of them")
     columns = {h: [row[i].strip() for row in body] for i, h in enumerate(header)}
     if separator == ";":
         columns = {name: _decimal_points(values) for name, values in columns.items()}
-    return _table(columns, target, str(path), call)
+    return _table(columns, target, str(path))
 
 
 def separator_of(text: str) -> str:
@@ -61,43 +61,43 @@ def _decimal_points(values: list[str]) -> list[str]:
     return values
 
 
-def from_parquet(path: Path, target: str | None, call: str) -> Table:
+def from_parquet(path: Path, target: str | None) -> Table:
     """A parquet file; needs the extra of that name."""
     try:
         from pyarrow import ArrowException, parquet, types
     except ImportError:
         cure = "Install the extra: pip install 'gnomon[parquet]'"
-        raise MissingExtraError(lesson(call, "pyarrow is not installed", "the extra 'parquet'", cure)) from None
+        raise MissingExtraError("pyarrow is not installed", accepted="the extra 'parquet'", fix=cure) from None
     try:
         read = parquet.read_table(path)
     except (ArrowException, OSError) as reason:
         words = str(reason).splitlines()[0][:200]
         what = f"{path} cannot be read as a table ({words})"
-        raise InputError(lesson(call, what, "a parquet file", "Write it again")) from None
+        raise InputError(what, accepted="a parquet file", fix="Write it again") from None
     nested = next((field for field in read.schema if types.is_nested(field.type)), None)
     if nested is not None:
         what = f"column '{nested.name}' of {path} holds values of type {nested.type}"
-        raise InputError(lesson(call, what, "one number, word or date in each field", "Drop it, or spread it out"))
+        raise InputError(what, accepted="one number, word or date in each field", fix="Drop it, or spread it out")
     columns = {name: ["" if v is None else str(v) for v in values] for name, values in read.to_pydict().items()}
     if not read.num_rows:
-        raise InputError(lesson(call, f"{path} has no rows", "some rows", "Check the file"))
-    return _table(columns, target, str(path), call)
+        raise InputError(f"{path} has no rows", accepted="some rows", fix="Check the file")
+    return _table(columns, target, str(path))
 
 
-def _table(columns: Columns, target: str | None, path: str, call: str) -> Table:
+def _table(columns: Columns, target: str | None, path: str) -> Table:
     """The target may be numbers (values), whole numbers or words (classes)."""
     header = ", ".join(list(columns)[:20])
     if target is None:
         cure = f"Add --target with one of: {header}"
-        raise InputError(lesson(call, f"{path} is a table and no target was named", "a target column", cure))
+        raise InputError(f"{path} is a table and no target was named", accepted="a target column", fix=cure)
     if target not in columns:
         what = f"{path} has no column '{target}'"
-        raise InputError(lesson(call, what, "a target column", _other(target, columns, header)))
-    read = {name: feature(name, values, call) for name, values in columns.items() if name != target}
+        raise InputError(what, accepted="a target column", fix=_other(target, columns, header))
+    read = {name: feature(name, values) for name, values in columns.items() if name != target}
     if not read:
-        raise InputError(lesson(call, f"{path} has no column besides '{target}'", "inputs", "Add columns of inputs"))
+        raise InputError(f"{path} has no column besides '{target}'", accepted="inputs", fix="Add columns of inputs")
     x = torch.cat([part.x for part in read.values()], 1)
-    y, told = labels(columns[target], target, call)
+    y, told = labels(columns[target], target)
     notes = [told]
     if encoded := [f"{name} ({part.words} words)" for name, part in read.items() if part.words]:
         notes.append(f"columns of words became columns of 0 and 1: {', '.join(encoded)}; {x.shape[1]} inputs in all")

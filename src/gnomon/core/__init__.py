@@ -17,7 +17,7 @@ from gnomon.core.errors import (
     ReadError,
     WorkersLostError,
     WriteError,
-    lesson,
+    names_call,
 )
 
 __all__ = [
@@ -31,5 +31,5 @@ __all__ = [
     "ReadError",
     "WorkersLostError",
     "WriteError",
-    "lesson",
+    "names_call",
 ]

@@ -1,18 +1,19 @@
-"""Errors that teach. Where a premise of the theory is broken, the message has four parts in one order (`lesson`); where
-an argument is simply out of range, it is one ordinary sentence with the accepted range (`out_of_range`).
+"""Errors with fields: the call that failed, the problem, what is accepted, and the fix.
 
-    <call>: <what was found, and where> [H: <hypothesis it breaks>]. <cure>.
-    <call>: <argument> must be <accepted values>, but it is <value>.
+    <call>: <problem> (expected <what is accepted>). <fix>.
 
-The classes inherit from the builtin that a caller would catch anyway, so ``except ValueError`` keeps working.
+The classes inherit from the builtin that a caller would catch anyway, so ``except ValueError`` keeps working. Code that
+finds a problem does not know which function the user called: `names_call` on public functions adds the call.
 
->>> print(lesson("limit(net)", "'pool' is a MaxPool2d", "sums of many units", "Use AvgPool2d"))
-limit(net): 'pool' is a MaxPool2d [H: sums of many units]. Use AvgPool2d.
+>>> raise InputError("x contains NaN", accepted="finite inputs", fix="Drop those rows")
+Traceback (most recent call last):
+    ...
+gnomon.core.errors.InputError: x contains NaN (expected finite inputs). Drop those rows.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, overload
 
 __all__ = [
     "BudgetError",
@@ -25,14 +26,55 @@ __all__ = [
     "ReadError",
     "WorkersLostError",
     "WriteError",
-    "called",
-    "lesson",
+    "names_call",
     "out_of_range",
 ]
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
 class GnomonError(Exception):
-    """Root of all errors that gnomon raises on purpose."""
+    """Root of all errors that gnomon raises on purpose. ``str(error)`` composes one message from the fields.
+
+    - ``call``: the public function that the user called, such as "ntk(module, data)"; `names_call` sets it,
+    - ``problem``: what is wrong, with the value, the shape or the layer,
+    - ``accepted``: what is accepted instead, or None,
+    - ``reason``: the assumption of the theory that fails, or None,
+    - ``fix``: what to do, or None.
+
+    >>> error = GnomonError("'pool' is a MaxPool2d", reason="pooling is linear", fix="Use AvgPool2d")
+    >>> error.call = "limit(net)"
+    >>> print(error)
+    limit(net): 'pool' is a MaxPool2d; required: pooling is linear. Use AvgPool2d.
+    """
+
+    def __init__(
+        self, problem: str, *, accepted: str | None = None, reason: str | None = None, fix: str | None = None
+    ) -> None:
+        super().__init__(problem)
+        self.call: str | None = None
+        self.problem, self.accepted, self.reason, self.fix = problem, accepted, reason, fix
+
+    def __str__(self) -> str:
+        return f"{self.call}: {self.advice}" if self.call else self.advice
+
+    @property
+    def advice(self) -> str:
+        """The message without the call: the problem, what is accepted, and the fix."""
+        first = self.problem.removesuffix(".")
+        if self.accepted and self.accepted not in first:
+            first += f"; expected {self.accepted}" if first.endswith(")") else f" (expected {self.accepted})"
+        if self.reason:
+            first += f"; required: {self.reason}"
+        return " ".join(s if s.endswith(".") else f"{s}." for s in (first, self.fix or "") if s)
+
+    def __reduce__(self) -> tuple[Callable[..., "GnomonError"], tuple[Any, ...], dict[str, Any]]:
+        return _rebuild, (type(self), self.problem), vars(self)  # errors travel between processes with their fields
+
+
+def _rebuild(kind: type[GnomonError], problem: str) -> GnomonError:
+    return kind(problem)
 
 
 class InputError(GnomonError, ValueError):
@@ -56,21 +98,26 @@ class NotFiniteError(GnomonError, ArithmeticError):
 
 
 class NotConvergedError(GnomonError, RuntimeError):
-    """An iteration ended before it arrived; ``reached`` is the record of what it had by then.
+    """An iteration stopped before it converged; ``reached`` is its result so far.
 
     >>> try:
-    ...     raise NotConvergedError("stopped", reached=0.5)
+    ...     raise NotConvergedError("100 iterations were not enough", reached=0.5)
     ... except RuntimeError as error:
     ...     print(error, error.reached)
-    stopped 0.5
+    100 iterations were not enough. 0.5
     """
 
-    def __init__(self, message: str, reached: Any = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self,
+        problem: str,
+        *,
+        accepted: str | None = None,
+        reason: str | None = None,
+        fix: str | None = None,
+        reached: Any = None,
+    ) -> None:
+        super().__init__(problem, accepted=accepted, reason=reason, fix=fix)
         self.reached = reached
-
-    def __reduce__(self) -> tuple[type["NotConvergedError"], tuple[str, Any]]:
-        return type(self), (str(self), self.reached)  # errors travel between processes with all they carry
 
 
 class WorkersLostError(GnomonError, RuntimeError):
@@ -85,38 +132,63 @@ class MissingExtraError(GnomonError, ImportError):
     """An optional dependency is needed and absent."""
 
 
-def lesson(call: str, found: str, hypothesis: str, cure: str) -> str:
-    """Compose a message from its four parts: the call, what was found, the hypothesis it breaks, the cure.
+def out_of_range(name: str, accepted: str, value: Any) -> InputError:
+    """The error for an argument that cannot be used: its name, what is accepted, and its value.
 
-    >>> lesson("f(x)", "x holds NaN", "finite inputs", "Drop those rows")
-    'f(x): x holds NaN [H: finite inputs]. Drop those rows.'
+    >>> print(out_of_range("steps", "a whole number of at least 1", 2.5))
+    steps must be a whole number of at least 1, but it is 2.5.
     """
-    return f"{call}: {found} [H: {hypothesis}]. {cure}."
+    return InputError(f"{name} must be {accepted}, but it is {repr(value)[:80]}", accepted=accepted)
 
 
-def out_of_range(call: str, name: str, accepted: str, value: Any) -> str:
-    """One sentence on an argument that cannot be used: its name, what is accepted, and what it is.
+@overload
+def names_call(given: str) -> Callable[[F], F]: ...
 
-    >>> out_of_range("train(module, x, y)", "steps", "a whole number of at least 1", 2.5)
-    'train(module, x, y): steps must be a whole number of at least 1, but it is 2.5.'
+
+@overload
+def names_call(given: F) -> F: ...
+
+
+def names_call(given: Any) -> Any:
+    """Decorator of public functions and methods: a `GnomonError` that passes through gets the call as ``error.call``.
+
+    The outermost decorated function sets it last, so an error names the call that the user made. The text is the name
+    with the required arguments, or the text that is given: ``@names_call("limit(net).ntk(x)")``.
+
+    >>> @names_call
+    ... def ntk(module, data, *, memory=None):
+    ...     raise InputError("data contains NaN")
+    >>> ntk(None, None)
+    Traceback (most recent call last):
+        ...
+    gnomon.core.errors.InputError: ntk(module, data): data contains NaN.
     """
-    return f"{call}: {name} must be {accepted}, but it is {repr(value)[:80]}."
+    return _name_call(given, None) if callable(given) else lambda function: _name_call(function, given)
 
 
-@contextmanager
-def called(call: str) -> Iterator[None]:
-    """Errors raised inside begin with this call, the one that the user made, whatever it calls in turn.
+def _name_call(function: Callable[..., Any], text: str | None) -> Callable[..., Any]:
+    @wraps(function)
+    def named(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except GnomonError as error:
+            error.call = text or _call_text(function, args)
+            raise
 
-    >>> try:
-    ...     with called("predict(module, x, y)"):
-    ...         raise InputError(lesson("ntk(module, x)", "x holds NaN", "finite inputs", "Drop those rows"))
-    ... except InputError as error:
-    ...     print(error)
-    predict(module, x, y): x holds NaN [H: finite inputs]. Drop those rows.
-    """
-    try:
-        yield
-    except GnomonError as error:
-        _, colon, rest = str(error).partition(": ")
-        error.args = (f"{call}: {rest}" if colon else str(error), *error.args[1:])
-        raise
+    return named
+
+
+def _call_text(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
+    """The name of a function with its required positional arguments; constructors have the name of their class."""
+    import inspect  # only when an error is raised
+
+    name, parameters = function.__name__, list(inspect.signature(function).parameters.values())
+    if parameters and parameters[0].name in ("self", "cls"):
+        owner = args[0] if isinstance(args[0], type) else type(args[0])
+        if name in ("__init__", "__post_init__"):
+            name, parameters = owner.__name__, list(inspect.signature(owner).parameters.values())
+        else:
+            name, parameters = f"{owner.__name__}.{name}", parameters[1:]
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    required = [p.name for p in parameters if p.default is p.empty and p.kind in positional]
+    return f"{name}({', '.join(required)})"

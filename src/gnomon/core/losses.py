@@ -32,7 +32,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array, as_tensor
 from gnomon.core.inputs.classes import are_classes, numbers, one_hot
 
@@ -64,7 +64,7 @@ class AbstractLoss(ABC):
     def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:
         """d^2 l / df^2 at each point."""
 
-    def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:
+    def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:
         """The targets as numbers that the loss understands, for a known number of outputs, or an error."""
         return as_tensor(y)
 
@@ -89,8 +89,8 @@ class Squared(AbstractLoss):
     def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:  # noqa: D102
         return torch.eye(f.shape[1], dtype=f.dtype).expand(len(f), -1, -1)
 
-    def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:  # noqa: D102
-        return numbers(y, call, outputs=outputs)
+    def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:  # noqa: D102
+        return numbers(y, outputs=outputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +114,15 @@ class CrossEntropy(AbstractLoss):
         p = torch.softmax(f, 1)
         return torch.diag_embed(p) - p[:, :, None] * p[:, None, :]
 
-    def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:  # noqa: D102
+    def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:  # noqa: D102
         table = as_tensor(y)
         if are_classes(table):
-            return one_hot(table, outputs, call)
+            return one_hot(table, outputs)
         sums = table.double().sum(-1)
         right = table.ndim == 2 and bool((table >= 0).all()) and bool(((sums - 1).abs() < 1e-6).all())
         if not right:  # 1e-6: probabilities may come in float32
             cure = "Pass classes as integers 0, 1, ..., or an (n, k) table of probabilities, one-hot for certain labels"
-            raise InputError(lesson(call, f"y has shape {tuple(table.shape)}, {table.dtype}", "class labels", cure))
+            raise InputError(f"y has shape {tuple(table.shape)}, {table.dtype}", accepted="class labels", fix=cure)
         return table
 
 
@@ -146,8 +146,8 @@ class Logistic(AbstractLoss):
     def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:  # noqa: D102
         return torch.diag_embed(torch.sigmoid(f) * torch.sigmoid(-f))
 
-    def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:  # noqa: D102
-        return _signs(y, self.name, call, outputs)
+    def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:  # noqa: D102
+        return _signs(y, self.name, outputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +170,8 @@ class Exponential(AbstractLoss):
     def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:  # noqa: D102
         return torch.diag_embed(torch.exp(-y * f))
 
-    def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:  # noqa: D102
-        return _signs(y, self.name, call, outputs)
+    def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:  # noqa: D102
+        return _signs(y, self.name, outputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +185,11 @@ class Hinge(AbstractLoss):
     width: float = 1e-3
     name = "hinge loss"
 
+    @names_call
     def __post_init__(self) -> None:
         if not 0 < self.width < inf:
             cure = "Pass a small positive width, such as 1e-3: the sharp corner has no flow"
-            raise InputError(lesson("dynamics.Hinge", f"width is {self.width}", "a positive width", cure))
+            raise InputError(f"width is {self.width}", accepted="a positive width", fix=cure)
 
     @property
     def curvature(self) -> float:  # noqa: D102
@@ -206,18 +207,18 @@ class Hinge(AbstractLoss):
         z = 1 - y * f
         return torch.diag_embed(((z > 0) & (z < self.width)).to(f.dtype) / self.width)
 
-    def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:  # noqa: D102
-        return _signs(y, self.name, call, outputs)
+    def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:  # noqa: D102
+        return _signs(y, self.name, outputs)
 
 
-def _signs(y: Array, name: str, call: str, outputs: int | None) -> Tensor:
+def _signs(y: Array, name: str, outputs: int | None) -> Tensor:
     table = as_tensor(y)
     if are_classes(table) and not bool((table == -1).any()):
         if outputs is not None and outputs > 1:
-            return 2 * one_hot(table, outputs, call) - 1
+            return 2 * one_hot(table, outputs) - 1
         table = torch.where(table == 0, -1, table)  # classes 0 and 1; whatever else there is is told below
     if not bool((table.abs() == 1).all()):
         odd = next(v for v in table.flatten().tolist() if abs(v) != 1)
         cure = "Pass two classes as 0 and 1, or as -1 and +1; for more of them use CrossEntropy()"
-        raise InputError(lesson(call, f"y holds {odd}", f"labels +1 and -1 for the {name}", cure))
+        raise InputError(f"y holds {odd}", accepted=f"labels +1 and -1 for the {name}", fix=cure)
     return table.double() if not table.is_floating_point() else table

@@ -74,13 +74,13 @@ def class_margins(outputs: Float[Tensor, "n k"], classes: Int[Tensor, " n"]) -> 
     return margin_between(outputs, outputs, classes)
 
 
-def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"], call: str) -> Float[Tensor, " n"]:
+def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
     """`class_margins`, with labels that name no output refused.
 
-    >>> checked_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0]), "margin_distribution(module, x, y)")
+    >>> checked_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0]))
     tensor([-3.])
     """
-    one_hot(y.long(), max(2, f.shape[1]), call)
+    one_hot(y.long(), max(2, f.shape[1]))
     return class_margins(f, y)
 
 

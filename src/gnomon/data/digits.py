@@ -12,7 +12,7 @@ its end: for one seed a smaller training part is contained in a larger one, and 
 import torch
 from torch import Generator, Tensor
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.data.split import TrainTestSplit
 
@@ -23,6 +23,7 @@ CLASSES = 10
 WHITE = 16.0  # the largest pixel value in scikit-learn's copy
 
 
+@names_call
 def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> TrainTestSplit:
     """Scikit-learn's bundled digits: images (n, 1, 8, 8) with float32 pixels in [0, 1], stratified and shuffled.
 
@@ -39,9 +40,8 @@ def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> TrainTes
     >>> split.y.bincount(minlength=10).tolist()
     [10, 10, 10, 10, 10, 10, 10, 10, 10, 10]
     """
-    call = "data.digits(n_train, n_test)"
-    n_train, n_test = (integer(n, v, call=call, least=-TOTAL) for n, v in (("n_train", n_train), ("n_test", n_test)))
-    seed = check_seed(seed, call=call)
+    n_train, n_test = (integer(n, v, least=-TOTAL) for n, v in (("n_train", n_train), ("n_test", n_test)))
+    seed = check_seed(seed)
     _check(n_train, n_test)
     # Imported here and not above: scikit-learn takes a second to import, and `import gnomon` must stay light.
     from sklearn.datasets import load_digits
@@ -69,4 +69,4 @@ def _check(n_train: int, n_test: int) -> None:
     for name, value, least, most in (("n_train", n_train, 1, TOTAL), ("n_test", n_test, 0, TOTAL - n_train)):
         if not least <= value <= most:
             accepted = f"a whole number from {least} to {most} (there are {TOTAL} images in all)"
-            raise InputError(out_of_range("data.digits(n_train, n_test)", name, accepted, value))
+            raise out_of_range(name, accepted, value)

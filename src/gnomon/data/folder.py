@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Int, UInt8
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results.record import Record
 
 __all__ = ["Images", "image_folder"]
@@ -35,6 +35,7 @@ class Images(Record):
     notes: tuple[str, ...] = ()
 
 
+@names_call
 def image_folder(
     path: str | Path, *, classes: tuple[str, ...] | None = None, size: tuple[int, int] | None = None
 ) -> Images:
@@ -47,26 +48,24 @@ def image_folder(
 
     >>> image_folder("nowhere")
     Traceback (most recent call last):
-    gnomon.core.errors.InputError: image_folder('nowhere'): nowhere is no folder [H: a folder for each class]. Check ...
+    gnomon.core.errors.InputError: image_folder(path): nowhere is no folder (expected a folder for each class)...
     """
-    call, place = f"image_folder('{path}')", Path(path)
+    place = Path(path)
     if not place.is_dir():
-        raise InputError(lesson(call, f"{path} is no folder", "a folder for each class", "Check the path"))
+        raise InputError(f"{path} is no folder", accepted="a folder for each class", fix="Check the path")
     names = tuple(sorted(f.name for f in place.iterdir() if f.is_dir() and not f.name.startswith(".")))
     known = names if classes is None else classes
     if strange := sorted(set(names) - set(known)):
         what = f"{path} has the class '{strange[0]}', which the training pictures have not"
-        raise InputError(lesson(call, what, "the same classes", "Use the same names of folders"))
+        raise InputError(what, accepted="the same classes", fix="Use the same names of folders")
     files = [
         (file, known.index(name)) for name in names for file in sorted((place / name).rglob("*"))
         if file.suffix.lower() in KINDS
     ]  # fmt: skip
     if not files:
         what = f"{path} holds no PNG or JPEG in folders of classes"
-        raise InputError(
-            lesson(call, what, "pictures as class/name.png", "Put each picture in the folder of its class")
-        )
-    pictures = [_opened(file, call) for file, _ in files]
+        raise InputError(what, accepted="pictures as class/name.png", fix="Put each picture in the folder of its class")
+    pictures = [_opened(file) for file, _ in files]
     sizes = Counter((p.height, p.width) for p in pictures)
     wanted, gray = size or sizes.most_common(1)[0][0], all(p.mode in GRAY for p in pictures)
     other = sum(count for found, count in sizes.items() if found != wanted)
@@ -78,7 +77,7 @@ def image_folder(
     return Images(x, y, known, tuple(notes))
 
 
-def _opened(file: Path, call: str) -> Any:
+def _opened(file: Path) -> Any:
     from PIL import Image  # comes with matplotlib
 
     try:
@@ -88,7 +87,7 @@ def _opened(file: Path, call: str) -> Any:
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as reason:
         words = str(reason).splitlines()[0] if str(reason) else type(reason).__name__
         what = f"{file} cannot be read as a picture ({words})"
-        raise InputError(lesson(call, what, "PNG or JPEG files", "Remove or repair it")) from None
+        raise InputError(what, accepted="PNG or JPEG files", fix="Remove or repair it") from None
 
 
 def _pixels(picture: Any, size: tuple[int, int], mode: str) -> Tensor:

@@ -24,13 +24,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_seed, integer, number
 from gnomon.core.results.record import Record
 
 __all__ = ["GaussianMixture", "js_divergence", "mixture", "optimal_discriminator", "ring"]
 
-CALL = "mixture(means)"
 REACH = 9.0
 """Standard deviations around every mean that quadrature covers: what is left out is below 1e-17."""
 MEMORY = 2**22
@@ -79,10 +78,10 @@ class GaussianMixture(Record):
         """The mean of x_0 given x = ``scale`` x_0 plus noise; equation (4)."""
         return (self._points(x) + std**2 * self.noised(scale, std).score(x)) / scale  # (4)
 
+    @names_call
     def sample(self, n: int, *, seed: int = 0) -> Float[Tensor, "n d"]:
         """Independent draws."""
-        call = "GaussianMixture.sample(n)"
-        n, generator = integer("n", n, call=call), torch.Generator().manual_seed(check_seed(seed, call=call))
+        n, generator = integer("n", n), torch.Generator().manual_seed(check_seed(seed))
         which = torch.multinomial(self.weights, n, replacement=True, generator=generator)
         noise = torch.randn(n, self.means.shape[1], generator=generator, dtype=torch.float64)
         roots = torch.linalg.cholesky(self.covariances)
@@ -100,10 +99,11 @@ class GaussianMixture(Record):
         d = self.means.shape[1]
         if x.dim() != 2 or x.shape[1] != d:
             found, cure = f"x has shape {tuple(x.shape)}", f"Pass points as a table (n, {d})"
-            raise InputError(lesson("GaussianMixture", found, f"points in {d} dimensions", cure))
+            raise InputError(found, accepted=f"points in {d} dimensions", fix=cure)
         return x.double()
 
 
+@names_call
 def mixture(means: Any, *, std: float | None = None, covariances: Any = None, weights: Any = None) -> GaussianMixture:
     """A mixture of Gaussians with these means (k, d).
 
@@ -122,29 +122,30 @@ def mixture(means: Any, *, std: float | None = None, covariances: Any = None, we
     >>> p.mean.tolist(), p.covariance.tolist()                                             # 1 + 3/4 1/4 4^2
     ([1.0, 0.0], [[4.0, 0.0], [0.0, 1.0]])
     """
-    m = as_numbers(means, "means", call=CALL).double()
+    m = as_numbers(means, "means").double()
     if m.dim() != 2 or not m.numel() or not bool(m.isfinite().all()):
-        raise InputError(lesson(CALL, f"means have shape {tuple(m.shape)}", "a table (k, d)", "Pass one row each"))
+        raise InputError(f"means have shape {tuple(m.shape)}", accepted="a table (k, d)", fix="Pass one row each")
     k, d = m.shape
     if covariances is None:
-        width = number("std", 1.0 if std is None else std, call=CALL, above=0)
+        width = number("std", 1.0 if std is None else std, above=0)
         c = width**2 * torch.eye(d, dtype=torch.float64).expand(k, d, d)
     else:
-        c = as_numbers(covariances, "covariances", call=CALL).double()
+        c = as_numbers(covariances, "covariances").double()
         if c.shape not in ((d, d), (k, d, d)):
             found = f"covariances have shape {tuple(c.shape)} for {k} means in {d} dimensions"
-            raise InputError(lesson(CALL, found, "a matrix for each component", f"Pass ({k}, {d}, {d}) or ({d}, {d})"))
+            raise InputError(found, accepted="a matrix for each component", fix=f"Pass ({k}, {d}, {d}) or ({d}, {d})")
         c = c.expand(k, d, d)
     if not bool((torch.linalg.cholesky_ex(c).info == 0).all()):
         cure = "Add a small multiple of the identity"
-        raise InputError(lesson(CALL, "a covariance is not positive definite", "a density in all directions", cure))
-    w = torch.ones(k) if weights is None else as_numbers(weights, "weights", call=CALL)
+        raise InputError("a covariance is not positive definite", accepted="a density in all directions", fix=cure)
+    w = torch.ones(k) if weights is None else as_numbers(weights, "weights")
     if w.shape != (k,) or not bool((w > 0).all()):
         found = f"weights have shape {tuple(w.shape)} for {k} components, or one is not positive"
-        raise InputError(lesson(CALL, found, "a positive share for each component", f"Pass {k} positive numbers"))
+        raise InputError(found, accepted="a positive share for each component", fix=f"Pass {k} positive numbers")
     return GaussianMixture(w.double() / w.double().sum(), m, c)
 
 
+@names_call
 def ring(modes: int = 8, *, radius: float = 2.0, std: float = 0.2) -> GaussianMixture:
     """Equal Gaussians on a circle in the plane, the usual test of whether a model finds every mode.
 
@@ -155,11 +156,12 @@ def ring(modes: int = 8, *, radius: float = 2.0, std: float = 0.2) -> GaussianMi
     >>> ring(4, radius=1.0).means.round().abs().tolist()
     [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
     """
-    modes = integer("modes", modes, call="ring(modes)")
+    modes = integer("modes", modes)
     angles = [2 * pi * k / modes for k in range(modes)]
     return mixture([[radius * cos(a), radius * sin(a)] for a in angles], std=std)  # (1)
 
 
+@names_call
 def optimal_discriminator(p: GaussianMixture, q: GaussianMixture, x: Tensor) -> Float[Tensor, " n"]:
     """The probability that a point came from p and not from q, both being equally likely.
 
@@ -175,6 +177,7 @@ def optimal_discriminator(p: GaussianMixture, q: GaussianMixture, x: Tensor) -> 
     return (p.log_prob(x) - q.log_prob(x)).sigmoid()  # (1)
 
 
+@names_call
 def js_divergence(p: GaussianMixture, q: GaussianMixture, *, points: int = 400) -> float:
     """The Jensen-Shannon divergence of two mixtures in one or two dimensions, in nats, by quadrature.
 
@@ -193,10 +196,10 @@ def js_divergence(p: GaussianMixture, q: GaussianMixture, *, points: int = 400) 
     >>> round(js_divergence(far, near), 6), round(js_divergence(near, near), 12)         # log 2 for no overlap
     (0.693147, 0.0)
     """
-    call, d = "js_divergence(p, q)", p.means.shape[1]
+    d = p.means.shape[1]
     if d != q.means.shape[1] or d > 2:
         found, cure = f"p and q have {d} and {q.means.shape[1]} dimensions", "Estimate it with generative.js_estimate"
-        raise InputError(lesson(call, found, "a grid over one or two dimensions", cure))
+        raise InputError(found, accepted="a grid over one or two dimensions", fix=cure)
     spread = [REACH * c.diagonal(dim1=1, dim2=2).amax(0).sqrt() for c in (p.covariances, q.covariances)]
     low = torch.minimum(p.means.amin(0) - spread[0], q.means.amin(0) - spread[1])
     high = torch.maximum(p.means.amax(0) + spread[0], q.means.amax(0) + spread[1])

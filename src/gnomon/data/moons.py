@@ -6,11 +6,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer, number
 
 __all__ = ["moons"]
 
 
+@names_call
 def moons(n: int, *, noise: float = 0.1, seed: int = 0) -> Float[Tensor, "n 2"]:
     """Points near two half circles, float64, centered between them.
 
@@ -26,10 +28,9 @@ def moons(n: int, *, noise: float = 0.1, seed: int = 0) -> Float[Tensor, "n 2"]:
     >>> bool(((upper - 1).abs() < 1e-12).double().mean() > 0.4)                   # about half are on the first circle
     True
     """
-    call = "moons(n)"
-    n = integer("n", n, call=call)
-    noise = number("noise", noise, call=call, above=-1e-300)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    n = integer("n", n)
+    noise = number("noise", noise, above=-1e-300)
+    generator = torch.Generator().manual_seed(check_seed(seed))
     t = pi * torch.rand(n, generator=generator, dtype=torch.float64)
     first = torch.rand(n, generator=generator, dtype=torch.float64) < 0.5
     circle = torch.stack([t.cos(), t.sin()], 1)

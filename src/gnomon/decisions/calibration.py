@@ -17,6 +17,7 @@ from statistics import NormalDist
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.metrics import decisions
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.findings import decisions as kinds
@@ -93,6 +94,7 @@ class Calibration(Result):
         return (Plot("Calibration", marks, *axes, words, id="calibration"),)
 
 
+@names_call
 def calibration(
     p: Float[Tensor, "n k"], labels: Int[Tensor, " n"], *, bins: int = BINS, level: float = LEVEL
 ) -> Calibration:

@@ -25,7 +25,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import source
@@ -92,7 +92,7 @@ class MarginPath(Result):
         return (Plot("Normalized margin", marks, Axis("checkpoint"), Axis("margin"), self.verdict),)
 
 
-def degree(module: nn.Module, x: Inputs, *, call: str = "degree(module, x)") -> int | None:
+def degree(module: nn.Module, x: Inputs) -> int | None:
     """The degree L with f(c w) = c^L f(w) for c = 1/2 and 2, or None where there is none.
 
     Hypotheses: none. Reference: [lyu2020gradient].
@@ -102,14 +102,14 @@ def degree(module: nn.Module, x: Inputs, *, call: str = "degree(module, x)") -> 
     >>> degree(net, torch.eye(2)), degree(nn.Sequential(nn.Linear(2, 4), nn.Tanh()), torch.eye(2))
     (2, None)
     """
-    base = outputs(module, x, call=call).double()
+    base = outputs(module, x).double()
     powers = []
     for c in (0.5, 2.0):
-        scaled = copy_module(module, call=call)
+        scaled = copy_module(module)
         with torch.no_grad():
             for p in scaled.parameters():
                 p.mul_(c)
-        f = outputs(scaled, x, call=call).double()
+        f = outputs(scaled, x).double()
         ratio = float((f * base).sum() / base.square().sum().clamp_min(1e-300))
         power = round(float(torch.tensor(max(ratio, 1e-12)).log2()) / (1 if c == 2 else -1))
         if float((f - c**power * base).norm()) > HOMOGENEOUS * float((c**power * base).norm()):
@@ -118,6 +118,7 @@ def degree(module: nn.Module, x: Inputs, *, call: str = "degree(module, x)") -> 
     return powers[0] if powers[0] == powers[1] and powers[0] > 0 else None
 
 
+@names_call
 def normalized_margin(module: nn.Module, x: Any, y: Any = None) -> NormalizedMargin:
     """The margin of a homogeneous network in units of its weights, and how near it is to the largest; (1), (2).
 
@@ -135,19 +136,19 @@ def normalized_margin(module: nn.Module, x: Any, y: Any = None) -> NormalizedMar
     >>> round(normalized_margin(net, x, y).stationarity, 5)                          # the maximum margin solution
     0.0
     """
-    call = "normalized_margin(module, x, y)"
-    inputs, labels, power = _checked(module, x, y, call)
-    margins, norm = _margins(module, inputs, labels, call), _norm(module)
+    inputs, labels, power = _checked(module, x, y)
+    margins, norm = _margins(module, inputs, labels), _norm(module)
     size = norm**power
     return NormalizedMargin(
         float(margins.min()) / size,
         -float(torch.logsumexp(-margins, 0)) / size,  # (1)
         power,
-        _stationarity(module, inputs, labels, margins, norm, call),
+        _stationarity(module, inputs, labels, margins, norm),
         log(len(margins)) / size,
     )
 
 
+@names_call
 def margin_path(checkpoints: Sequence[nn.Module], x: Any, y: Any = None) -> MarginPath:
     """Normalized margins of a homogeneous network along checkpoints of a run; equation (1).
 
@@ -158,43 +159,42 @@ def margin_path(checkpoints: Sequence[nn.Module], x: Any, y: Any = None) -> Marg
     >>> margin_path([net, net], torch.ones(1, 1), torch.tensor([1])).degree
     1
     """
-    call = "margin_path(checkpoints, x, y)"
     if not checkpoints:
-        raise InputError(lesson(call, "there are no checkpoints", "at least one", "Pass a list of modules"))
-    inputs, labels, power = _checked(checkpoints[-1], x, y, call)
-    rows = [(_margins(module, inputs, labels, call), _norm(module) ** power) for module in checkpoints]
+        raise InputError("there are no checkpoints", accepted="at least one", fix="Pass a list of modules")
+    inputs, labels, power = _checked(checkpoints[-1], x, y)
+    rows = [(_margins(module, inputs, labels), _norm(module) ** power) for module in checkpoints]
     hard = tuple(float(m.min()) / size for m, size in rows)
     return MarginPath(hard, tuple(-float(torch.logsumexp(-m, 0)) / size for m, size in rows), power)
 
 
-def _checked(module: nn.Module, x: Any, y: Any, call: str) -> tuple[Inputs, Tensor, int]:
-    check_weights(module, call=call)
-    inputs, labels = source(x, y, module=module, call=call).pair()
+def _checked(module: nn.Module, x: Any, y: Any) -> tuple[Inputs, Tensor, int]:
+    check_weights(module)
+    inputs, labels = source(x, y, module=module).pair()
     if labels.is_floating_point() or labels.dim() != 1:
-        raise InputError(lesson(call, "the targets are no classes", "classes 0, 1, ...", "Pass integer labels"))
-    power = degree(module, take(inputs, slice(0, 64)), call=call)
+        raise InputError("the targets are no classes", accepted="classes 0, 1, ...", fix="Pass integer labels")
+    power = degree(module, take(inputs, slice(0, 64)))
     if power is None:
         cure = "Leave out biases and normalization, and use relu units"
-        raise InputError(lesson(call, "f(c w) is no power of c times f(w)", "a homogeneous network", cure))
+        raise InputError("f(c w) is no power of c times f(w)", accepted="a homogeneous network", fix=cure)
     return inputs, labels, power
 
 
-def _margins(module: nn.Module, x: Inputs, y: Tensor, call: str) -> Tensor:
-    return checked_margins(outputs(module, x, call=call).double(), y, call)
+def _margins(module: nn.Module, x: Inputs, y: Tensor) -> Tensor:
+    return checked_margins(outputs(module, x).double(), y)
 
 
 def _norm(module: nn.Module) -> float:
     return float(sum(float(p.detach().double().square().sum()) for p in module.parameters()) ** 0.5)
 
 
-def _stationarity(module: nn.Module, x: Inputs, y: Tensor, margins: Tensor, norm: float, call: str) -> float:
+def _stationarity(module: nn.Module, x: Inputs, y: Tensor, margins: Tensor, norm: float) -> float:
     """Equation (2), by non-negative least squares on the gradients of the smallest margins."""
     from scipy.optimize import nnls  # slow to import
 
     least = float(margins.min())
     near = (margins <= NEAR * least if least > 0 else margins == least).nonzero().flatten()[:MOST]
     with preserve(module):
-        f = Pure.of(module, "*", call=call)
+        f = Pure.of(module, "*")
         leaves, rows = list(f.leaves.values()), []
         for i in near.tolist():
             margin = class_margins(f(take(x, slice(i, i + 1))), y[i : i + 1])[0]

@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.metrics import binomial_interval, decisions
 from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
@@ -66,6 +67,7 @@ class Margins(Result):
         return (Plot("Margins", marks, Axis("margin"), Axis("examples", log=True), words, id="margins"),)
 
 
+@names_call
 def margins(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Margins:
     """The margins of decisions by probabilities, with the hardest examples; equation (1).
 

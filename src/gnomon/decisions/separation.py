@@ -23,7 +23,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers, as_targets, check_finite_inputs, check_seed, integer
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
@@ -107,6 +107,7 @@ class LinearCapacity(Result):
         )
 
 
+@names_call
 def separability(features: Array, labels: Array) -> Separability:
     """Whether a plane separates two classes, by linear programming; equation (1).
 
@@ -120,11 +121,12 @@ def separability(features: Array, labels: Array) -> Separability:
     >>> separability(torch.tensor([[0.0], [1.0], [2.0]]), torch.tensor([0, 0, 1])).separable
     True
     """
-    x, y = _two_classes(features, labels, "separability(features, labels)")
+    x, y = _two_classes(features, labels)
     w, b, slack = _program(x, y, intercept=True)
     return Separability(slack <= 1e-7, torch.from_numpy(w), b, slack)
 
 
+@names_call
 def novikoff_bound(features: Array, labels: Array) -> NovikoffBound:
     """The largest margin of a plane through the origin, and how many mistakes a perceptron makes at most; equation (2).
 
@@ -142,7 +144,7 @@ def novikoff_bound(features: Array, labels: Array) -> NovikoffBound:
     """
     from scipy.optimize import nnls  # slow to import
 
-    x, y = _two_classes(features, labels, "novikoff_bound(features, labels)")
+    x, y = _two_classes(features, labels)
     signed = y[:, None] * x
     n = len(x)
     radius = float(np.linalg.norm(x, axis=1).max())
@@ -157,6 +159,7 @@ def novikoff_bound(features: Array, labels: Array) -> NovikoffBound:
     return NovikoffBound(radius, max(0.0, margin) if margin > 1e-9 * radius else 0.0, n)
 
 
+@names_call
 def linear_capacity(features: Array, *, draws: int = 40, seed: int = 0) -> LinearCapacity:
     """The number of points at which random labels stop being separable in these features; equation (3).
 
@@ -172,17 +175,16 @@ def linear_capacity(features: Array, *, draws: int = 40, seed: int = 0) -> Linea
     >>> 3 < found.dimension < 5
     True
     """
-    call = "linear_capacity(features)"
-    table = as_numbers(features, "features", call=call).detach().flatten(1).double()
-    check_finite_inputs(table, call=call)
+    table = as_numbers(features, "features").detach().flatten(1).double()
+    check_finite_inputs(table)
     x = table.numpy()
     m, generator = (
-        integer("draws", draws, call=call, least=2),
-        np.random.default_rng(check_seed(seed, call=call) % 2**63),
+        integer("draws", draws, least=2),
+        np.random.default_rng(check_seed(seed) % 2**63),
     )
     n, d = x.shape
     if n < 4:
-        raise InputError(lesson(call, f"there are {n} points", "at least four", "Pass more rows"))
+        raise InputError(f"there are {n} points", accepted="at least four", fix="Pass more rows")
     rank = int(np.linalg.matrix_rank(x))
     places = sorted({max(2, min(n, round(c * rank))) for c in (0.5, 1, 1.5, 1.8, 2, 2.2, 2.5, 3)})
     shares = []
@@ -196,14 +198,14 @@ def linear_capacity(features: Array, *, draws: int = 40, seed: int = 0) -> Linea
     return LinearCapacity(tuple(places), tuple(shares), d)
 
 
-def _two_classes(features: Any, labels: Any, call: str) -> tuple[np.ndarray, np.ndarray]:
-    x = as_numbers(features, "features", call=call).detach().flatten(1).double()
-    check_finite_inputs(x, call=call)
-    y = as_targets(labels, len(x), call=call)
+def _two_classes(features: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    x = as_numbers(features, "features").detach().flatten(1).double()
+    check_finite_inputs(x)
+    y = as_targets(labels, len(x))
     kinds = torch.unique(y)
     if len(kinds) != 2:
         found = f"the labels have {len(kinds)} values"
-        raise InputError(lesson(call, found, "two classes", "Take one class against the others"))
+        raise InputError(found, accepted="two classes", fix="Take one class against the others")
     return x.cpu().numpy(), torch.where(y == kinds[1], 1.0, -1.0).double().cpu().numpy()
 
 

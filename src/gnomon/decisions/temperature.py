@@ -24,7 +24,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import check_module, integer, number
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
@@ -70,6 +70,7 @@ class Temperature(Result):
         return (Finding(kinds.OVERCONFIDENT_LOGITS, "outputs", values, evidence, (1 - CONFIDENCE) / 2),)
 
 
+@names_call
 def temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temperature:
     """The temperature that makes held-out probabilities the most likely, equation (1), with a likelihood interval.
 
@@ -83,10 +84,9 @@ def temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temp
     >>> round(temperature(3 * p.log(), torch.tensor([0, 0, 0, 0, 1])).value, 2)              # three times too sure
     3.0
     """
-    call = "temperature(logits, labels)"
     if logits.shape[1] < 2 or int(labels.min()) < 0 or int(labels.max()) >= logits.shape[1]:
         found = f"{logits.shape[1]} logits and labels {int(labels.min())} to {int(labels.max())}"
-        raise InputError(lesson(call, found, "a logit for each class", "Pass logits (n, k) and classes 0 to k - 1"))
+        raise InputError(found, accepted="a logit for each class", fix="Pass logits (n, k) and classes 0 to k - 1")
     f, y = logits.double(), labels.long()
 
     def loss(t: float) -> float:
@@ -99,7 +99,7 @@ def temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temp
         found = f"the {end} the temperature the better, as where all answers are {'right' if best == 0 else 'wrong'}"
         found = found if float(losses.max()) > float(losses.min()) else "all logits are equal"
         cure = "Pass more held-out examples, among them right and wrong answers"
-        raise InputError(lesson(call, found, "right and wrong answers", cure))
+        raise InputError(found, accepted="right and wrong answers", fix=cure)
     low, high = float(GRID[best - 1]), float(GRID[best + 1])
     for _ in range(60):  # the loss is convex in 1 / T: golden section
         a, b = high - 0.618034 * (high - low), low + 0.618034 * (high - low)
@@ -123,6 +123,7 @@ def _crossing(loss: Callable[[float], float], top: float, inside: float, outside
     return inside
 
 
+@names_call
 def smoothed_gap(smoothing: float, classes: int) -> float:
     """By how much the logit of the right class is above the others where training with smoothed labels is over; (2).
 
@@ -134,11 +135,11 @@ def smoothed_gap(smoothing: float, classes: int) -> float:
     >>> smoothed_gap(0.5, 2) == log(3)
     True
     """
-    call = "smoothed_gap(smoothing, classes)"
-    s, k = number("smoothing", smoothing, call=call, above=0, below=1), integer("classes", classes, call=call, least=2)
+    s, k = number("smoothing", smoothing, above=0, below=1), integer("classes", classes, least=2)
     return log((1 - s + s / k) / (s / k))  # (2)
 
 
+@names_call
 def distillation_loss(student: Float[Tensor, "n k"], teacher: Float[Tensor, "n k"], t: float = 1.0) -> Tensor:
     """Cross-entropy of a student's softened probabilities with a teacher's, a mean over examples; equation (3).
 
@@ -150,7 +151,7 @@ def distillation_loss(student: Float[Tensor, "n k"], teacher: Float[Tensor, "n k
     1.386294
     """
     if not t > 0:
-        raise InputError(out_of_range("distillation_loss(student, teacher, t)", "t", "above 0", t))
+        raise out_of_range("t", "above 0", t)
     return -(torch.softmax(teacher / t, 1) * torch.log_softmax(student / t, 1)).sum(1).mean()  # (3)
 
 
@@ -176,6 +177,7 @@ class Distilled(Result):
         return (Plot("Distillation", marks, Axis("record"), Axis("loss"), self.verdict),)
 
 
+@names_call
 def distill(
     teacher: nn.Module, student: nn.Module, x: Any, *, t: float = 2.0, steps: int = 500, lr: float = 3e-3, seed: int = 0
 ) -> Distilled:
@@ -189,18 +191,17 @@ def distill(
     >>> distill(teacher, nn.Linear(2, 2), torch.randn(50, 2), steps=300, lr=0.1).agreement >= 0.95
     True
     """
-    call = "distill(teacher, student, x)"
     for module in (teacher, student):
-        check_module(module, call=call)
-    inputs = source(x, module=student, call=call).whole().x
-    told = outputs(teacher, inputs, call=call)
-    t = number("t", t, call=call, above=0)
+        check_module(module)
+    inputs = source(x, module=student).whole().x
+    told = outputs(teacher, inputs)
+    t = number("t", t, above=0)
 
     def loss(made: Tensor, target: Tensor) -> Tensor:
         return distillation_loss(made, target.to(made.dtype), t)
 
     run = train(student, inputs, told, loss=loss, optimizer=Adam(lr), steps=steps, seed=seed)
-    made = outputs(run.model, inputs, call=call)
+    made = outputs(run.model, inputs)
     agreement = float((made.argmax(1) == told.argmax(1)).double().mean())
     entropy = distillation_loss(told, told)
     divergence = float(distillation_loss(made, told) - entropy)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from typing import Any
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results.record import Record
 from gnomon.discovery.term import Term, TermFactor, parse, product
@@ -47,28 +47,26 @@ class Library(Record):
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     tied: Sequence[Sequence[str]] = ()
 
-    def terms(
-        self, fields: Sequence[str], space: str, *, modulus: bool = False, call: str = "discover(u, dx, dt)"
-    ) -> tuple[Term, ...]:
+    def terms(self, fields: Sequence[str], space: str, *, modulus: bool = False) -> tuple[Term, ...]:
         """All terms for these fields over these directions of space; ``modulus`` for complex fields."""
         if self.only:
-            found = [parse(text, call=call) for text in self.only]
+            found = [parse(text) for text in self.only]
         else:
-            degree = integer("degree", self.degree, call=call, least=0)
-            order = integer("order", self.order, call=call, least=0) if space else 0
+            degree = integer("degree", self.degree, least=0)
+            order = integer("order", self.order, least=0) if space else 0
             found = (
                 self._products(fields, space, degree, order)
                 if self.products
                 else self._table(fields, space, degree, order, modulus)
             )
-        found += [parse(text, call=call) for text in self.extra]
+        found += [parse(text) for text in self.extra]
         if not self.only:
             given = (*self.known, *self.functions)
             found += [product(TermFactor(name), TermFactor(f)) for f in fields for name in given]
             found += [] if modulus else [Term((TermFactor(name),)) for name in given]
         unique = tuple(dict.fromkeys(found))
         if not unique:
-            raise InputError(lesson(call, "the library has no terms", "at least one term", "Raise degree or order"))
+            raise InputError("the library has no terms", accepted="at least one term", fix="Raise degree or order")
         return unique
 
     def _table(self, fields: Sequence[str], space: str, degree: int, order: int, modulus: bool) -> list[Term]:

@@ -9,7 +9,7 @@ Hypotheses: relations that do not contradict each other.
 Reference: [loiseau2018constrained].
 Cost: one small least-squares problem, and one for each replicate of the bootstrap.
 
->>> relation("x_t[y] + 2*y_t[x*y] = 0.5", call="discover_ode(x, dt)")
+>>> relation("x_t[y] + 2*y_t[x*y] = 0.5")
 ({('x_t', 'y'): 1.0, ('y_t', 'x*y'): 2.0}, 0.5)
 """
 
@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import null_space
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.forms import System
 from gnomon.discovery.regression import TermSelection
@@ -35,10 +35,10 @@ PIECE = re.compile(
 )
 
 
-def relation(text: str, *, call: str) -> Relation:
+def relation(text: str) -> Relation:
     """Read a relation.
 
-    >>> relation("u_t[u_xx] = u_t[u_yy]", call="discover(u, dx, dt)")
+    >>> relation("u_t[u_xx] = u_t[u_yy]")
     ({('u_t', 'u_xx'): 1.0, ('u_t', 'u_yy'): -1.0}, 0.0)
     """
     left, equal, right = text.replace(" ", "").partition("=")
@@ -52,7 +52,7 @@ def relation(text: str, *, call: str) -> Relation:
                 break
             value = sign * (-1.0 if found["sign"] == "-" else 1.0) * float(found["weight"] or 1)
             if found["target"]:
-                key = (found["target"], parse(found["term"], call=call).name)
+                key = (found["target"], parse(found["term"]).name)
                 weights[key] = weights.get(key, 0.0) + value
             else:
                 constant -= value
@@ -61,13 +61,13 @@ def relation(text: str, *, call: str) -> Relation:
             equal = ""
     if not equal or not weights:
         cure = "Write relations such as 'x_t[y] + y_t[x] = 0'"
-        raise InputError(lesson(call, f"the constraint {text!r} cannot be read", "a linear relation", cure))
+        raise InputError(f"the constraint {text!r} cannot be read", accepted="a linear relation", fix=cure)
     return weights, constant
 
 
 def constrain(
     equations: Sequence[Equation], systems: Sequence[System], groups: Sequence[tuple[Term, ...]],
-    texts: Sequence[str], selection: TermSelection, *, call: str,
+    texts: Sequence[str], selection: TermSelection
 ) -> tuple[Equation, ...]:  # fmt: skip
     """Equations with the coefficients of (1).
 
@@ -81,14 +81,14 @@ def constrain(
     >>> [round(float(e.coefficients[0]), 3) for e in law.equations]
     [2.0, -2.0]
     """
-    relations = [relation(text, call=call) for text in texts]
+    relations = [relation(text) for text in texts]
     group = {term.name: j for j, terms in enumerate(groups) for term in terms}
     places = {equation.target: e for e, equation in enumerate(equations)}
     for weights, _ in relations:
         unknown = [f"{target}[{term}]" for target, term in weights if target not in places or term not in group]
         if unknown:
             found = f"{', '.join(unknown)} is no coefficient of these equations"
-            raise InputError(lesson(call, found, "constraints on coefficients", "Name targets and terms as given"))
+            raise InputError(found, accepted="constraints on coefficients", fix="Name targets and terms as given")
     named = [{(places[a], group[b]): w for (a, b), w in weights.items()} for weights, _ in relations]
     chosen = {(e, group[name]) for e, equation in enumerate(equations) for name in equation.terms}
     while more := {key for keys in named if chosen & set(keys) for key in keys} - chosen:
@@ -96,7 +96,7 @@ def constrain(
     kept = sorted(chosen)
     rows = np.array([[keys.get(key, 0.0) for key in kept] for keys in named if chosen & set(keys)])
     right = np.array([d for keys, (_, d) in zip(named, relations, strict=True) if chosen & set(keys)])
-    solver = _Solver(systems, kept, rows.reshape(-1, len(kept)), right, call)
+    solver = _Solver(systems, kept, rows.reshape(-1, len(kept)), right)
     spread = solver.spread(selection)
     return tuple(_updated(e, equations, groups, kept, solver.best, spread, systems[e]) for e in range(len(equations)))
 
@@ -105,11 +105,11 @@ class _Solver:
     """Equation (1) in the null space of the relations, from moments of each block of rows."""
 
     def __init__(
-        self, systems: Sequence[System], kept: Sequence[tuple[int, int]], rows: np.ndarray, right: np.ndarray, call: str
+        self, systems: Sequence[System], kept: Sequence[tuple[int, int]], rows: np.ndarray, right: np.ndarray
     ) -> None:
         self.start = np.linalg.lstsq(rows, right, rcond=None)[0] if len(rows) else np.zeros(len(kept))
         if len(rows) and np.abs(rows @ self.start - right).max() > 1e-9 * max(1.0, float(np.abs(right).max())):
-            raise InputError(lesson(call, "the constraints contradict each other", "one solution", "Leave one out"))
+            raise InputError("the constraints contradict each other", accepted="one solution", fix="Leave one out")
         self.free = null_space(rows) if len(rows) else np.eye(len(kept))
         count, p = systems[0].count, len(kept)
         kind = np.result_type(*(s.columns for s in systems), *(s.target for s in systems))

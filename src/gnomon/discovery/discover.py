@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_kind, integer
 from gnomon.core.machine.threads import single_threaded_products
 from gnomon.discovery.candidates import Library
@@ -34,11 +34,11 @@ from gnomon.discovery.term import Term, parse
 
 __all__ = ["discover"]
 
-CALL = "discover(u, dx, dt)"
 COLLINEAR = 1e-9
 """Smallest singular value, as a share of the largest, of columns that still tell each other apart in 16 digits."""
 
 
+@names_call
 def discover(
     u: Any, dx: Any, dt: Any, *, library: Library | None = None, form: AbstractForm | None = None,
     selection: TermSelection | None = None, time_order: int = 1, constraints: Sequence[str] = (),
@@ -67,30 +67,30 @@ def discover(
     'u_t = -1*u_x'
     """
     lib = Library() if library is None else library
-    check_kind("library", lib, Library, call=CALL, cure="Pass gnomon.discovery.Library(...)")
-    data = read(u, dx, dt, known=lib.known, functions=lib.functions, call=CALL)
-    return search(data, lib, form or WeakForm(), selection or TermSelection(), time_order, constraints, call=CALL)
+    check_kind("library", lib, Library, cure="Pass gnomon.discovery.Library(...)")
+    data = read(u, dx, dt, known=lib.known, functions=lib.functions)
+    return search(data, lib, form or WeakForm(), selection or TermSelection(), time_order, constraints)
 
 
 def search(
     data: GridData, library: Library, form: AbstractForm, selection: TermSelection, time_order: int,
-    constraints: Sequence[str], *, call: str,
+    constraints: Sequence[str]
 ) -> Discovery:  # fmt: skip
     """The equation of each field of checked data."""
-    check_kind("form", form, AbstractForm, call=call, cure="Pass WeakForm() or Pointwise()")
-    check_kind("selection", selection, TermSelection, call=call, cure="Pass gnomon.discovery.TermSelection(...)")
-    order = integer("time_order", time_order, call=call)
-    terms = library.terms(tuple(data.fields), data.letters[:-1], modulus=data.is_complex, call=call)
-    groups = grouped(terms, library.tied, call)
+    check_kind("form", form, AbstractForm, cure="Pass WeakForm() or Pointwise()")
+    check_kind("selection", selection, TermSelection, cure="Pass gnomon.discovery.TermSelection(...)")
+    order = integer("time_order", time_order)
+    terms = library.terms(tuple(data.fields), data.letters[:-1], modulus=data.is_complex)
+    groups = grouped(terms, library.tied)
     with single_threaded_products():  # all matrices are small, or products with small ones
         found, systems = [], []
-        for name, system in form.systems(data, terms, order, call=call).items():
+        for name, system in form.systems(data, terms, order).items():
             systems.append(_merged(system, terms, groups))
-            check_columns(systems[-1].columns, [_name(group) for group in groups], call)
-            found.append(fit(f"{name}_{'t' * order}", systems[-1], groups, selection.checked(call)))
+            check_columns(systems[-1].columns, [_name(group) for group in groups])
+            found.append(fit(f"{name}_{'t' * order}", systems[-1], groups, selection.checked()))
         if constraints:
-            return Discovery(constrain(found, systems, groups, tuple(constraints), selection, call=call), data)
-        return Discovery(tuple(refined(found, data, form, groups, selection, order, call=call)), data)
+            return Discovery(constrain(found, systems, groups, tuple(constraints), selection), data)
+        return Discovery(tuple(refined(found, data, form, groups, selection, order)), data)
 
 
 def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selection: TermSelection) -> Equation:
@@ -130,13 +130,13 @@ def _residuals(
     return Residuals(misfit, apart, names[j], 1 - float(others[j]) ** 0.5 / misfit if misfit > 0 else 0.0)
 
 
-def check_columns(columns: np.ndarray, names: Sequence[str], call: str) -> None:
+def check_columns(columns: np.ndarray, names: Sequence[str]) -> None:
     """Refuse columns that vanish or depend on each other, and name them."""
     norms = np.linalg.norm(columns, axis=0)
     zero = [name for name, norm in zip(names, norms, strict=True) if norm <= 1e-14 * norms.max()]
     if zero:
         cure = "Leave them out with Library(only=...), or lower degree and order"
-        raise InputError(lesson(call, f"the terms {', '.join(zero)} vanish on these data", "terms that are seen", cure))
+        raise InputError(f"the terms {', '.join(zero)} vanish on these data", accepted="terms that are seen", fix=cure)
     short = np.linalg.qr(columns / norms, mode="r") if len(columns) > len(names) else columns / norms
     _, sizes, right = np.linalg.svd(short, full_matrices=False)
     if len(columns) < len(names) or sizes[-1] < COLLINEAR * sizes[0]:
@@ -144,16 +144,16 @@ def check_columns(columns: np.ndarray, names: Sequence[str], call: str) -> None:
         involved = [name for name, v in zip(names, vector, strict=True) if v > 0.05 * vector.max()]
         found = f"on these data the terms {', '.join(involved)} depend on each other"
         cure = "Leave one of them out with Library(only=...), or take data with more variety"
-        raise InputError(lesson(call, found, "terms that can be told apart", cure))
+        raise InputError(found, accepted="terms that can be told apart", fix=cure)
 
 
-def grouped(terms: Sequence[Term], tied: Sequence[Sequence[str]], call: str) -> list[tuple[Term, ...]]:
+def grouped(terms: Sequence[Term], tied: Sequence[Sequence[str]]) -> list[tuple[Term, ...]]:
     """The terms, with those that share a coefficient together."""
-    ties = [tuple(parse(text, call=call) for text in tie) for tie in tied]
+    ties = [tuple(parse(text) for text in tie) for tie in tied]
     unknown = [t.name for tie in ties for t in tie if t not in terms]
     if unknown:
         found = f"the tied terms {', '.join(unknown)} are not in the library"
-        raise InputError(lesson(call, found, "tied terms of the library", "Name them as the library does"))
+        raise InputError(found, accepted="tied terms of the library", fix="Name them as the library does")
     bound = {term for tie in ties for term in tie}
     return [(term,) for term in terms if term not in bound] + ties
 

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_inputs, check_kind, check_readable
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -38,7 +38,6 @@ from gnomon.discovery.regression import TermSelection
 
 __all__ = ["Distillation", "ExtrapolationGap", "distill", "extrapolation_gap"]
 
-CALL = "distill(module, library, x)"
 BLOCKS = 16
 FLOOR = 0.03
 """Share of the output below which operators are errors of the network: trained ones have discretization errors too."""
@@ -63,6 +62,7 @@ class Distillation(Result):
         return (Plot("Operators in the network", (bars,), Axis("|coefficient|")),)
 
 
+@names_call
 def distill(
     module: nn.Module, library: Library, x: Any, *, dx: Any = None, derivative: AbstractDerivative | None = None,
     selection: TermSelection | None = None,
@@ -81,21 +81,21 @@ def distill(
     >>> found.equation.terms, round(found.fidelity, 4)
     (('1', 'x1', 'x2'), 1.0)
     """
-    check_readable(module, call=CALL)
-    check_kind("library", library, Library, call=CALL, cure="Pass gnomon.discovery.Library(...)")
-    inputs = as_inputs(x, module, call=CALL)
+    check_readable(module)
+    check_kind("library", library, Library, cure="Pass gnomon.discovery.Library(...)")
+    inputs = as_inputs(x, module)
     if not isinstance(inputs, Tensor) or inputs.dim() < 2:
-        raise InputError(lesson(CALL, "x is no table", "rows of numbers or fields", "Pass a tensor (n, ...)"))
-    found = outputs(module, inputs, call=CALL).double().cpu().numpy()
+        raise InputError("x is no table", accepted="rows of numbers or fields", fix="Pass a tensor (n, ...)")
+    found = outputs(module, inputs).double().cpu().numpy()
     rows = inputs.reshape(len(inputs), -1).double().cpu().numpy()
     data, target, keep = _fields(rows, found, dx) if dx is not None else _columns(rows, found)
-    terms = library.terms(tuple(data.fields), data.letters[:-1], call=CALL)
+    terms = library.terms(tuple(data.fields), data.letters[:-1])
     rule, cache = derivative or FiniteDifferences(6), {}  # type: ignore[var-annotated]
-    columns = np.stack([values_of(data, term, rule, rule, cache, CALL)[keep].ravel() for term in terms], 1)
-    check_columns(columns, [term.name for term in terms], CALL)
+    columns = np.stack([values_of(data, term, rule, rule, cache)[keep].ravel() for term in terms], 1)
+    check_columns(columns, [term.name for term in terms])
     count = min(BLOCKS, len(columns))
     system = System(columns, target[keep].ravel(), block_numbers((len(columns),), (count,)), float(len(rows)))
-    law = fit("network", system, grouped(terms, (), CALL), selection or TermSelection(floor=FLOOR))
+    law = fit("network", system, grouped(terms, ()), selection or TermSelection(floor=FLOOR))
     chosen = columns[:, [[t.name for t in terms].index(name) for name in law.terms]]
     rest = system.target - chosen @ np.asarray(law.coefficients)
     around = float(np.sum((system.target - system.target.mean()) ** 2))
@@ -105,15 +105,15 @@ def distill(
 def _fields(rows: np.ndarray, found: np.ndarray, dx: Any) -> tuple[GridData, np.ndarray, tuple[slice, ...]]:
     if found.shape != rows.shape:
         text = f"fields of {rows.shape[1]} points gave {found.shape[1]} outputs"
-        raise InputError(lesson(CALL, text, "a value at each point", "Pass a module that maps fields to fields"))
-    h, edge = step(dx, rows.shape[1], "dx", CALL), max(4, int(EDGE * rows.shape[1]))
+        raise InputError(text, accepted="a value at each point", fix="Pass a module that maps fields to fields")
+    h, edge = step(dx, rows.shape[1], "dx"), max(4, int(EDGE * rows.shape[1]))
     return GridData({"u": rows.T}, {"x": h, "t": 1.0}), found.T, (slice(edge, -edge), slice(None))
 
 
 def _columns(rows: np.ndarray, found: np.ndarray) -> tuple[GridData, np.ndarray, tuple[slice, ...]]:
     if found.shape[1] != 1:
         cure = "Pass a module with one output, or dx for fields"
-        raise InputError(lesson(CALL, f"the network has {found.shape[1]} outputs", "one number for each row", cure))
+        raise InputError(f"the network has {found.shape[1]} outputs", accepted="one number for each row", fix=cure)
     return GridData({f"x{i + 1}": rows[:, i] for i in range(rows.shape[1])}, {"t": 1.0}), found[:, 0], (slice(None),)
 
 
@@ -144,6 +144,7 @@ class ExtrapolationGap(Result):
         )
 
 
+@names_call
 def extrapolation_gap(
     model: Callable[[Any], Any], law: Callable[[Any], Any], inside: tuple[Any, Any], outside: tuple[Any, Any]
 ) -> ExtrapolationGap:
@@ -161,9 +162,7 @@ def extrapolation_gap(
         made, y = (np.asarray(v, dtype=np.float64) for v in (function(pair[0]), pair[1]))
         if made.reshape(-1).shape != y.reshape(-1).shape:
             found = f"{made.size} values for {y.size} targets"
-            raise InputError(
-                lesson("extrapolation_gap(model, law, ...)", found, "a value for each target", "Check x and y")
-            )
+            raise InputError(found, accepted="a value for each target", fix="Check x and y")
         return float(np.linalg.norm(made.ravel() - y.ravel()) / max(float(np.linalg.norm(y)), 1e-300))
 
     return ExtrapolationGap(error(model, inside), error(model, outside), error(law, inside), error(law, outside))

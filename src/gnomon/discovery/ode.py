@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.discovery.candidates import Library
 from gnomon.discovery.derivatives import AbstractDerivative, LocalPolynomial
@@ -35,10 +35,8 @@ from gnomon.discovery.term import Term, TermFactor, product
 
 __all__ = ["discover_implicit", "discover_ode"]
 
-CALL = "discover_ode(x, dt)"
-IMPLICIT = "discover_implicit(x, dt)"
 
-
+@names_call
 def discover_ode(
     x: Any, dt: Any, *, names: Sequence[str] | None = None, library: Library | None = None,
     form: AbstractForm | None = None, selection: TermSelection | None = None, constraints: Sequence[str] = (),
@@ -56,11 +54,12 @@ def discover_ode(
     ('x',)
     """
     lib = Library(degree=2) if library is None else library
-    fields = _named(x, names, CALL)
-    data = read(fields, (), dt, known=lib.known, functions=lib.functions, call=CALL)
-    return search(data, lib, form or WeakForm(), selection or TermSelection(), 1, constraints, call=CALL)
+    fields = _named(x, names)
+    data = read(fields, (), dt, known=lib.known, functions=lib.functions)
+    return search(data, lib, form or WeakForm(), selection or TermSelection(), 1, constraints)
 
 
+@names_call
 def discover_implicit(
     x: Any, dt: Any, *, names: Sequence[str] | None = None, degree: int = 2,
     derivative: AbstractDerivative | None = None, selection: TermSelection | None = None,
@@ -79,22 +78,20 @@ def discover_implicit(
     >>> sorted([law.target, *law.terms])
     ['x', 'x*x_t', 'x_t']
     """
-    data = read(_named(x, names, IMPLICIT), (), dt, call=IMPLICIT)
-    still = Library(degree=integer("degree", degree, call=IMPLICIT)).terms(tuple(data.fields), "", call=IMPLICIT)
+    data = read(_named(x, names), (), dt)
+    still = Library(degree=integer("degree", degree)).terms(tuple(data.fields), "")
     moving = [product(*term.factors, TermFactor(name, "t")) for name in data.fields for term in still]
     terms = [*still, *moving]
     rule = derivative or LocalPolynomial()
     cache: dict[tuple[str, str], np.ndarray] = {}
     edge = int(EDGE * data.shape[0])
-    columns = np.stack([values_of(data, term, rule, rule, cache, IMPLICIT) for term in terms], 1)[
-        edge : data.shape[0] - edge
-    ]
-    check_columns(columns, [term.name for term in terms], IMPLICIT)
+    columns = np.stack([values_of(data, term, rule, rule, cache) for term in terms], 1)[edge : data.shape[0] - edge]
+    check_columns(columns, [term.name for term in terms])
     blocks = block_numbers((len(columns),), (min(16, len(columns)),))
     ways = _ways(data, columns, terms, blocks, selection or TermSelection())
     if not ways:
         cure = "Raise degree, or sample more finely"
-        raise InputError(lesson(IMPLICIT, "no product with a derivative is explained by the others", "a law", cure))
+        raise InputError("no product with a derivative is explained by the others", accepted="a law", fix=cure)
     system, rest, target = min(ways, key=lambda way: way[0])[1:]
     return fit(target, system, [(term,) for term in rest], selection or TermSelection())
 
@@ -114,16 +111,16 @@ def _ways(
     return found
 
 
-def _named(x: Any, names: Sequence[str] | None, call: str) -> dict[str, np.ndarray]:
+def _named(x: Any, names: Sequence[str] | None) -> dict[str, np.ndarray]:
     values = np.asarray(x.detach().cpu() if hasattr(x, "detach") else x)
     table = values[:, None] if values.ndim == 1 else values
     if table.ndim != 2:
         cure = "Pass a table (times, variables)"
-        raise InputError(lesson(call, f"x has the shape {values.shape}", "a trajectory", cure))
+        raise InputError(f"x has the shape {values.shape}", accepted="a trajectory", fix=cure)
     known = names or (
         tuple("xyz"[: table.shape[1]]) if table.shape[1] <= 3 else [f"x{i + 1}" for i in range(table.shape[1])]
     )
     if len(known) != table.shape[1]:
         found = f"{len(known)} names and {table.shape[1]} variables"
-        raise InputError(lesson(call, found, "a name for each variable", "Pass as many names as columns"))
+        raise InputError(found, accepted="a name for each variable", fix="Pass as many names as columns")
     return {str(name): table[:, i] for i, name in enumerate(known)}

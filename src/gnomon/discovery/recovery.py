@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, number
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.discovery.candidates import Library
 from gnomon.discovery.discover import discover
 
 __all__ = ["Recovery", "recovery"]
-
-CALL = "recovery(fields, dx, dt, law)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +55,7 @@ class Recovery(Result):
         return (Plot("Errors of the coefficients", (bars,), Axis("relative error"), caption=self.verdict),)
 
 
+@names_call
 def recovery(
     fields: Any, dx: Any, dt: Any, law: Mapping[str, complex], *, library: Library | None = None, noise: float = 0.0,
     seed: int = 0,
@@ -82,9 +82,9 @@ def recovery(
     >>> found.wrong, found.error < 0.01
     ((), True)
     """
-    noise = number("noise", noise, call=CALL, above=-1e-300)
+    noise = number("noise", noise, above=-1e-300)
     named = fields if isinstance(fields, Mapping) else {"u": np.asarray(fields)}
-    draw = np.random.default_rng(check_seed(seed, call=CALL))
+    draw = np.random.default_rng(check_seed(seed))
     noisy = {k: v + noise * np.std(np.real(v)) * draw.standard_normal(np.shape(v)) for k, v in named.items()}
     found = discover(noisy, dx, dt, library=library).equations[0]
     errors = {term: abs(found.coefficient(term) - c) / abs(c) for term, c in law.items()}  # (1)

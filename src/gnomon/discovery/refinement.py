@@ -15,8 +15,8 @@ Cost: for each doubling a product of the data with short matrices for every term
 >>> x, t = np.linspace(0, 2 * np.pi, 128, endpoint=False), np.linspace(0, 1, 100)
 >>> data = GridData({"u": np.sin(x[:, None] - t) + np.sin(3 * (x[:, None] - t))}, {"x": x[1], "t": t[1]})
 >>> rough = Equation("u_t", ("u_x",), (-1.01,), (0.01,), {}, (), Residuals(1e-9, 1e-9, "", 0.0))
->>> terms = [(parse("u_x", call="discover(u, dx, dt)"),)]
->>> rough, = refined([rough], data, WeakForm(), terms, TermSelection(), 1, call="")
+>>> terms = [(parse("u_x"),)]
+>>> rough, = refined([rough], data, WeakForm(), terms, TermSelection(), 1)
 >>> abs(rough.coefficients[0] + 1) < 1e-9
 True
 """
@@ -41,7 +41,7 @@ CLEAN = 1e-4
 
 def refined(
     found: Sequence[Equation], data: GridData, form: AbstractForm, groups: Sequence[tuple[Term, ...]],
-    selection: TermSelection, order: int, *, call: str,
+    selection: TermSelection, order: int
 ) -> list[Equation]:  # fmt: skip
     """Equations with the coefficients of wider bumps, while these lower (1); unchanged where there is noise.
 
@@ -51,15 +51,15 @@ def refined(
 
     >>> from gnomon.discovery.forms import WeakForm
     >>> data = GridData({"u": np.ones((2, 3))}, {})
-    >>> refined([], data, WeakForm(), [], TermSelection(), 1, call="discover(u, dx, dt)")
+    >>> refined([], data, WeakForm(), [], TermSelection(), 1)
     []
     """
     best = list(found)
     names = {name for equation in best for name in equation.terms}
     kept = [group for group in groups if group[0].name in names]
     clean = bool(kept and selection.replicates) and all(e.terms and e.residuals.misfit < CLEAN for e in best)
-    for wide in form.wider(data, call=call) if clean else ():
-        systems = wide.systems(data, [term for group in kept for term in group], order, call=call).values()
+    for wide in form.wider(data) if clean else ():
+        systems = wide.systems(data, [term for group in kept for term in group], order).values()
         again = [_again(e, _of(s, kept, e), kept, selection) for e, s in zip(best, systems, strict=True)]
         if sum(map(_doubt, again)) >= sum(map(_doubt, best)):
             break

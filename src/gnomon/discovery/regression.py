@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results.record import Record
 from gnomon.discovery.elimination import eliminated
@@ -48,12 +49,12 @@ class TermSelection(Record):
     replicates: int = 50
     seed: int = 0
 
-    def checked(self, call: str) -> "TermSelection":
+    def checked(self) -> "TermSelection":
         """The same, refused where a number is out of range."""
-        number("floor", self.floor, call=call, above=0)
-        number("ridge", self.ridge, call=call, above=-1e-300)
-        integer("thresholds", self.thresholds, call=call)
-        integer("replicates", self.replicates, call=call, least=0)
+        number("floor", self.floor, above=0)
+        number("ridge", self.ridge, above=-1e-300)
+        integer("thresholds", self.thresholds)
+        integer("replicates", self.replicates, least=0)
         return self
 
 
@@ -141,6 +142,7 @@ def stridge(moments: RegressionMoments, tolerance: float, ridge: float) -> tuple
     return support
 
 
+@names_call
 def bic_path(
     columns: np.ndarray, target: np.ndarray, selection: TermSelection | None = None
 ) -> tuple[CandidateTerms, ...]:

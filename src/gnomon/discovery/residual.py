@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_inputs, check_readable
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
@@ -33,9 +33,6 @@ from gnomon.discovery.grid import read
 from gnomon.discovery.term import Term, TermFactor, parse_sum
 
 __all__ = ["PDEResidual", "model_residual", "pde_residual"]
-
-CALL = "pde_residual(u, dx, dt, equation)"
-MODEL = "model_residual(module, x, equation)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +58,7 @@ class PDEResidual(Result):
         return (Plot("Residual of the equation", (mark,), Axis("|residual|"), Axis("points")),)
 
 
+@names_call
 def pde_residual(
     u: Any, dx: Any, dt: Any, equation: str, *, space: AbstractDerivative | None = None,
     time: AbstractDerivative | None = None,
@@ -74,13 +72,14 @@ def pde_residual(
     >>> pde_residual(np.ones((12, 9)), 0.1, 0.1, "u_t = u_xx + u - 1").relative < 1e-9
     True
     """
-    data = read(u, dx, dt, call=CALL)
+    data = read(u, dx, dt)
     rules = space or FiniteDifferences(6), time or FiniteDifferences(6)
     cache: dict[tuple[str, str], np.ndarray] = {}
-    parts = [c * values_of(data, term, *rules, cache, CALL) for c, term in parse_sum(equation, call=CALL)]
+    parts = [c * values_of(data, term, *rules, cache) for c, term in parse_sum(equation)]
     return _measured(equation, parts)
 
 
+@names_call
 def model_residual(module: nn.Module, x: Any, equation: str, *, letters: str = "xt", fields: str = "u") -> PDEResidual:
     """The residual (1) of an equation at points x (n, letters) for a network whose outputs are the fields, by autograd.
 
@@ -95,19 +94,19 @@ def model_residual(module: nn.Module, x: Any, equation: str, *, letters: str = "
     >>> model_residual(Wave(), torch.rand(8, 2), "u_t + 2*u_x = 0").relative < 1e-6
     True
     """
-    check_readable(module, call=MODEL)
-    points = as_inputs(x, module, call=MODEL)
+    check_readable(module)
+    points = as_inputs(x, module)
     if not isinstance(points, Tensor) or points.dim() != 2 or points.shape[1] != len(letters):
         cure = f"Pass points with the columns {', '.join(letters)}, or name them in letters"
-        raise InputError(lesson(MODEL, "the points do not have a column for each letter", "points (n, letters)", cure))
+        raise InputError("the points do not have a column for each letter", accepted="points (n, letters)", fix=cure)
     with preserve(module):
         z = points.clone().requires_grad_()
-        outputs = output_rows(run(module, z, call=MODEL), len(z), MODEL)
+        outputs = output_rows(run(module, z), len(z))
         if outputs.shape[1] < len(fields):
             found = f"{outputs.shape[1]} outputs and {len(fields)} fields"
-            raise InputError(lesson(MODEL, found, "an output for each field", "Name the outputs in fields"))
+            raise InputError(found, accepted="an output for each field", fix="Name the outputs in fields")
         known = {(name, ""): outputs[:, i] for i, name in enumerate(fields)}
-        parts = [c * _value(term, known, z, letters) for c, term in parse_sum(equation, call=MODEL)]
+        parts = [c * _value(term, known, z, letters) for c, term in parse_sum(equation)]
         return _measured(equation, [part.detach().double().cpu().numpy() for part in parts])
 
 
@@ -124,7 +123,7 @@ def _derived(factor: TermFactor, known: dict[tuple[str, str], Tensor], z: Tensor
         return z[:, letters.index(factor.symbol)]
     if (factor.symbol, "") not in known or set(factor.derivative) - set(letters):
         cure = "Name columns in letters and outputs in fields"
-        raise InputError(lesson(MODEL, f"'{factor.name}' is not known", "terms of fields and columns", cure))
+        raise InputError(f"'{factor.name}' is not known", accepted="terms of fields and columns", fix=cure)
     made = ""
     for letter in factor.derivative:
         below, made = made, made + letter

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Image, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.discovery.equation import Equation
@@ -27,7 +27,6 @@ from gnomon.discovery.term import Term, parse
 
 __all__ = ["Simulation", "simulate"]
 
-CALL = "simulate()"
 COURANT = 0.4
 JUMP = 8.0
 """Ends of an axis that differ by more than so many typical steps are not those of a periodic field."""
@@ -85,6 +84,7 @@ class Simulation(Result):
         )
 
 
+@names_call
 def simulate(equations: Sequence[Equation], data: GridData | None) -> Simulation:
     """Run equations from the first time of the data to the last, equation (1).
 
@@ -100,10 +100,10 @@ def simulate(equations: Sequence[Equation], data: GridData | None) -> Simulation
     True
     """
     if data is None:
-        raise InputError(lesson(CALL, "the data were not kept", "data to start from", "Call discover again"))
+        raise InputError("the data were not kept", accepted="data to start from", fix="Call discover again")
     if any(e.target != f"{name}_t" for e, name in zip(equations, data.fields, strict=True)):
         cure = "Write it as a system with the velocity as a second field"
-        raise InputError(lesson(CALL, f"the equation is for {equations[0].target}", "first order in time", cure))
+        raise InputError(f"the equation is for {equations[0].target}", accepted="first order in time", fix=cure)
     _check_periodic(data)
     machine = _Machine(equations, data)
     state = {name: np.fft.fftn(values[..., 0]) for name, values in data.fields.items()}
@@ -180,7 +180,7 @@ class _Machine:
                         inner: Any = np.fft.ifftn(self._symbol(factor.derivative) * v[factor.symbol])
                         inner = inner.real if real[factor.symbol] else inner
                     else:
-                        inner = now.value(factor.symbol, call=CALL)
+                        inner = now.value(factor.symbol)
                     value = value * inner**factor.power
                 total = total + value
             found[name] = np.fft.fftn(total) * self.smooth
@@ -203,7 +203,7 @@ def _check_periodic(data: GridData) -> None:
             if jump > JUMP:
                 found = f"'{name}' differs between the ends of {letter} by {jump:.0f} typical steps"
                 cure = "Simulate such data with a solver that knows their boundary conditions"
-                raise InputError(lesson(CALL, found, "a field that is periodic in space", cure))
+                raise InputError(found, accepted="a field that is periodic in space", fix=cure)
 
 
 def _thin(values: np.ndarray) -> np.ndarray:

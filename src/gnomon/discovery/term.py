@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.results.record import Record
 
 __all__ = ["TermFactor", "Term", "parse", "parse_sum"]
@@ -80,7 +80,7 @@ def product(*factors: TermFactor) -> Term:
     return Term(tuple(sorted(gathered, key=lambda f: (f.symbol.startswith("|"), len(f.derivative), f))))
 
 
-def parse(text: str, *, call: str = "parse(text)") -> Term:
+def parse(text: str) -> Term:
     """Read a term.
 
     >>> [factor.name for factor in parse("u_x^2*v").factors]
@@ -93,15 +93,13 @@ def parse(text: str, *, call: str = "parse(text)") -> Term:
         match = FACTOR.fullmatch(part)
         if match is None:
             cure = "Write products such as 'u^2*u_xx', with '_' before the letters of a derivative"
-            raise InputError(
-                lesson(call, f"the term {text!r} cannot be read at {part!r}", "a product of factors", cure)
-            )
+            raise InputError(f"the term {text!r} cannot be read at {part!r}", accepted="a product of factors", fix=cure)
         letters = "".join(sorted(match["derivative"] or ""))
         found.append(TermFactor(match["symbol"], letters, int(match["power"] or 1)))
     return product(*found)
 
 
-def parse_sum(text: str, *, call: str = "parse_sum(text)") -> list[tuple[float, Term]]:
+def parse_sum(text: str) -> list[tuple[float, Term]]:
     """Read a sum of terms with coefficients, or an equation, whose right-hand side goes to the left.
 
     >>> [(c, t.name) for c, t in parse_sum("u_t + u*u_x = 0.1*u_xx")]
@@ -119,7 +117,7 @@ def parse_sum(text: str, *, call: str = "parse_sum(text)") -> list[tuple[float, 
                 except ValueError:
                     rest.append(factor)
             if c:
-                found.append((c, parse("*".join(rest), call=call) if rest else Term(())))
+                found.append((c, parse("*".join(rest)) if rest else Term(())))
     if not found:
-        raise InputError(lesson(call, f"{text!r} has no terms", "an equation such as 'u_t = 0.1*u_xx'", "Write it so"))
+        raise InputError(f"{text!r} has no terms", accepted="an equation such as 'u_t = 0.1*u_xx'", fix="Write it so")
     return found

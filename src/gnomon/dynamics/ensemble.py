@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
@@ -77,6 +77,7 @@ class KernelEnsemble(Result):
         return (Plot("Spread of the ensemble", (line,), time, Axis("standard deviation of the outputs"), self.verdict),)
 
 
+@names_call
 def ensemble(
     ntk: Array,
     nngp: Array,
@@ -108,20 +109,19 @@ def ensemble(
     >>> round(float(ensemble(one, one, torch.ones(1), times=[1.0]).std), 12) == round(torch.e**-1, 12)
     True
     """
-    call = "dynamics.ensemble(ntk, nngp, y)"
-    problem = kernel_problem(call, ntk, y, None, None, None)
+    problem = kernel_problem(ntk, y, None, None, None)
     if problem.full:
-        raise InputError(f"{call}: ntk must be of shape (n, n), one kernel for all outputs, but it couples outputs.")
+        raise InputError("ntk must be of shape (n, n), one kernel for all outputs, but it couples outputs")
     n = len(problem.y)
-    prior = symmetric_part(of_shape(nngp, "nngp", (n, n), call))
+    prior = symmetric_part(of_shape(nngp, "nngp", (n, n)))
     if ntk_test is None:
         cross, between, own = problem.gram, prior, prior
     else:
-        cross = of_shape(ntk_test, "ntk_test", (None, n), call)
-        between, own = prior_at_test_points(nngp_test, nngp_test_test, len(cross), n, call)
-    modes = modes_of(problem, optimizer or GradientFlow(), penalty_weight(penalty, call), call)
-    grid = modes.decay.clock(time_grid(times, call))
-    check_stable(modes.error(grid), modes, grid, call)
+        cross = of_shape(ntk_test, "ntk_test", (None, n))
+        between, own = prior_at_test_points(nngp_test, nngp_test_test, len(cross), n)
+    modes = modes_of(problem, optimizer or GradientFlow(), penalty_weight(penalty))
+    grid = modes.decay.clock(time_grid(times))
+    check_stable(modes.error(grid), modes, grid)
     B, S, C = cross @ modes.vectors, modes.vectors.T @ prior @ modes.vectors, between @ modes.vectors
     means, variances, covariances = [], [], []
     for gain in gains(modes, grid, n):
@@ -134,6 +134,6 @@ def ensemble(
             covariances.append(symmetric_part(own - half - half.T + A @ S @ A.T))  # (2)
             variances.append(covariances[-1].diagonal())
     mean = torch.stack(means)
-    variance = positive(torch.stack(variances), own, call)
+    variance = positive(torch.stack(variances), own)
     covariance = torch.stack(covariances) if covariances else None
     return KernelEnsemble(grid, mean[..., 0] if problem.flat else mean, variance, covariance)

@@ -33,7 +33,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.results.record import Record
 from gnomon.training import SGD
 from gnomon.training.optimizers import AbstractOptimizer
@@ -168,9 +168,8 @@ class _Momentum(AbstractErrorDecay):
         return torch.stack(rows)
 
 
-def error_decay(
-    optimizer: GradientFlow | AbstractOptimizer, *, call: str = "error_decay(optimizer)"
-) -> AbstractErrorDecay:
+@names_call
+def error_decay(optimizer: GradientFlow | AbstractOptimizer) -> AbstractErrorDecay:
     """Equations (2) to (4) for gradient flow or for an update rule of `gnomon.training`.
 
     Hypotheses: steps along the gradient of the whole data, without weight decay.
@@ -185,10 +184,10 @@ def error_decay(
     if isinstance(optimizer, GradientFlow):
         return optimizer
     if not isinstance(optimizer, SGD):
-        raise InputError(out_of_range(call, "optimizer", "GradientFlow() or SGD(lr, momentum=...)", optimizer))
+        raise out_of_range("optimizer", "GradientFlow() or SGD(lr, momentum=...)", optimizer)
     if optimizer.decay:
         cure = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
-        raise InputError(lesson(call, f"the optimizer is {optimizer}", "steps along the gradient of the loss", cure))
+        raise InputError(f"the optimizer is {optimizer}", accepted="steps along the gradient of the loss", fix=cure)
     return _Momentum(optimizer.lr, optimizer.momentum) if optimizer.momentum else _Descent(optimizer.lr)
 
 

@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError
 from gnomon.core.losses import AbstractLoss
 from gnomon.dynamics.problem import KernelProblem
 from gnomon.training import SGD
@@ -30,7 +30,7 @@ DENSE = 2000
 
 
 def flow(
-    problem: KernelProblem, loss: AbstractLoss, times: Float[Tensor, " t"], penalty: float, tolerance: float, call: str
+    problem: KernelProblem, loss: AbstractLoss, times: Float[Tensor, " t"], penalty: float, tolerance: float
 ) -> Float[Tensor, "t n k"]:
     """The coefficients c of (1) at finite times, to a local tolerance in the outputs.
 
@@ -42,7 +42,7 @@ def flow(
     if float(times[-1]) == inf:
         what = f"the times include infinity, and the loss is the {loss.name}"
         cure = "Pass finite times: on separable data the outputs grow without bound, like log t"
-        raise InputError(lesson(call, what, "squared loss, whose limit is known", cure))
+        raise InputError(what, accepted="squared loss, whose limit is known", fix=cure)
 
     if float(times[-1]) == 0:
         return torch.zeros(len(times), n, k, dtype=torch.float64)
@@ -71,17 +71,12 @@ def flow(
                          atol=tolerance / scale, **options)  # fmt: skip
     if not solution.success:
         cure = "Pass shorter times, or scale the kernel down"
-        raise NotFiniteError(lesson(call, f"the solver stopped: {solution.message}", "a flow that exists", cure))
+        raise NotFiniteError(f"the solver stopped: {solution.message}", accepted="a flow that exists", fix=cure)
     return torch.from_numpy(solution.y.T.copy()).reshape(len(times), n, k)
 
 
 def descent(
-    problem: KernelProblem,
-    loss: AbstractLoss,
-    optimizer: SGD,
-    times: Float[Tensor, " t"],
-    penalty: float,
-    call: str,
+    problem: KernelProblem, loss: AbstractLoss, optimizer: SGD, times: Float[Tensor, " t"], penalty: float
 ) -> Float[Tensor, "t n k"]:
     """The coefficients after whole steps of descent or momentum, taken one by one.
 
@@ -89,17 +84,17 @@ def descent(
     """
     if float(times[-1]) == inf:
         what = f"the times include infinity, and the loss is the {loss.name}"
-        raise InputError(lesson(call, what, "a finite number of steps", "Pass finite times"))
+        raise InputError(what, accepted="a finite number of steps", fix="Pass finite times")
     n = len(problem.y)
 
     def slope(c: Tensor) -> Tensor:
         return -loss.gradient(problem.f0 + problem.train(c), problem.y) / n - penalty * c
 
-    return _steps(slope, torch.zeros_like(problem.y), optimizer.lr, optimizer.momentum, times, call)
+    return _steps(slope, torch.zeros_like(problem.y), optimizer.lr, optimizer.momentum, times)
 
 
 def _steps(
-    slope: Callable[[Tensor], Tensor], c: Tensor, lr: float, beta: float, times: Tensor, call: str
+    slope: Callable[[Tensor], Tensor], c: Tensor, lr: float, beta: float, times: Tensor
 ) -> Float[Tensor, "t n k"]:
     velocity, done, kept = torch.zeros_like(c), 0, []
     for stop in (times / lr).round().long().tolist():
@@ -108,7 +103,7 @@ def _steps(
             c = c + lr * velocity
         if not bool(c.isfinite().all()):
             what = f"with lr {lr:.3g} the outputs are no longer finite at time {stop * lr:.3g}"
-            raise NotFiniteError(lesson(call, what, "a stable learning rate", "Use a smaller lr, or shorter times"))
+            raise NotFiniteError(what, accepted="a stable learning rate", fix="Use a smaller lr, or shorter times")
         done = stop
         kept.append(c)
     return torch.stack(kept)

@@ -32,7 +32,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import number
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
@@ -86,17 +86,19 @@ class Modes(Result):
         """The largest stable learning rate: beyond it the first mode diverges."""
         return self.decay.largest_lr(float(self.rates[0]) + self.penalty)
 
+    @names_call
     def error(self, times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, "t r"]:
         """The error of each mode as a multiple of its initial error, equation (1)."""
         total = self.rates + self.penalty
-        left = self.decay.remainder(total, time_grid(times, "Modes.error(times)"))
+        left = self.decay.remainder(total, time_grid(times))
         left = torch.where(self.rates > 0, left, 1.0)  # a mode without rate keeps its error, with any penalty
         floor = torch.where(self.rates > 0, self.penalty / total, 1.0)
         return floor + (1 - floor) * left  # (1)
 
+    @names_call
     def time(self, fraction: float = 0.01) -> Float[Tensor, " r"]:
         """The time each mode needs until its transient has fallen to a fraction, equation (2); infinite if never."""
-        fraction = number("fraction", fraction, call="Modes.time(fraction)", above=0, below=1)
+        fraction = number("fraction", fraction, above=0, below=1)
         decay = self.decay.decay(self.rates + self.penalty)
         return torch.where((self.rates > 0) & (decay > 0), log(1 / fraction) / decay, inf)  # (2)
 
@@ -136,6 +138,7 @@ class Modes(Result):
         )
 
 
+@names_call
 def modes(
     ntk: Array,
     y: Array,
@@ -160,14 +163,13 @@ def modes(
     >>> modes(K, torch.ones(2), optimizer=SGD(0.5)).error([1.0])[0]      # (1 - 0.5 x 2 / 2)^2
     tensor([0.2500, 0.2500], dtype=torch.float64)
     """
-    call = "dynamics.modes(ntk, y)"
-    problem = kernel_problem(call, ntk, y, None, f0, None)
-    return modes_of(problem, optimizer or GradientFlow(), penalty_weight(penalty, call), call)
+    problem = kernel_problem(ntk, y, None, f0, None)
+    return modes_of(problem, optimizer or GradientFlow(), penalty_weight(penalty))
 
 
-def modes_of(problem: KernelProblem, optimizer: GradientFlow | SGD, penalty: float, call: str) -> Modes:
+def modes_of(problem: KernelProblem, optimizer: GradientFlow | SGD, penalty: float) -> Modes:
     """The modes of a problem that has been checked; eigenvalues below rounding are set to zero."""
-    error_decay(optimizer, call=call)  # refuses other rules before anything is computed
+    error_decay(optimizer)  # refuses other rules before anything is computed
     gram, n = problem.gram, len(problem.y)
     values, vectors = torch.linalg.eigh(gram / n)
     values, vectors = values.flip(0), vectors.flip(1)
@@ -175,6 +177,6 @@ def modes_of(problem: KernelProblem, optimizer: GradientFlow | SGD, penalty: flo
     if float(values[-1]) < -rounding:
         what = f"the smallest eigenvalue of the kernel is {float(values[-1]) * n:.2e}, below rounding"
         cure = "Along it the error would grow without end: compute the kernel in float64, and see linalg.diagnose(K)"
-        raise InputError(lesson(call, what, "a positive semidefinite kernel", cure))
+        raise InputError(what, accepted="a positive semidefinite kernel", fix=cure)
     rates = torch.where(values > rounding, values, 0.0)
     return Modes(rates, vectors, vectors.T @ problem.rows(problem.y - problem.f0), optimizer, penalty)

@@ -18,6 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.classes import numbers
 from gnomon.core.results import Axis, Histogram, Plot, Result
@@ -67,6 +68,7 @@ class Posterior(Result):
         return (Plot("Uncertainty of the posterior", (bars,), Axis("standard deviation"), Axis("points")),)
 
 
+@names_call
 def posterior(
     nngp: Array,
     y: Array,
@@ -91,17 +93,16 @@ def posterior(
     >>> round(float(result.mean), 12), round(float(result.variance), 12)
     (0.5, 0.5)
     """
-    call = "dynamics.posterior(nngp, y)"
-    prior = symmetric_part(square(nngp, call).detach().double().cpu())
-    targets = finite(numbers(y, call), "y", call)
-    table = columns(targets, "y", len(prior), None, call)
+    prior = symmetric_part(square(nngp).detach().double().cpu())
+    targets = finite(numbers(y), "y")
+    table = columns(targets, "y", len(prior), None)
     if nngp_test is None:
         between, own = prior, prior
     else:
-        m = len(finite(nngp_test, "nngp_test", call))
-        between, own = prior_at_test_points(nngp_test, nngp_test_test, m, len(prior), call)
+        m = len(finite(nngp_test, "nngp_test"))
+        between, own = prior_at_test_points(nngp_test, nngp_test_test, m, len(prior))
     noisy = prior.clone()
-    noisy.diagonal().add_(penalty_weight(noise, call, name="noise"))
+    noisy.diagonal().add_(penalty_weight(noise, name="noise"))
     factor = cholesky(noisy)
     L = factor.lower
     white = torch.linalg.solve_triangular(L, table, upper=False)
@@ -112,4 +113,4 @@ def posterior(
     n, k = table.shape
     evidence = -float(white.square().sum()) / 2 - k * float(L.diagonal().log().sum()) - n * k * log(2 * pi) / 2
     mean = mean[:, 0] if targets.ndim == 1 else mean
-    return Posterior(mean, positive(variance, own, call), covariance, evidence, factor.jitter)
+    return Posterior(mean, positive(variance, own), covariance, evidence, factor.jitter)

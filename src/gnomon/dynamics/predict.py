@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers, check_kind, number, real
 from gnomon.core.losses import AbstractLoss, Squared
@@ -31,13 +31,13 @@ from gnomon.training import SGD
 
 __all__ = ["LOSSES", "predict_from_kernel"]
 
-CALL = "dynamics.predict_from_kernel(ntk, y)"
 LOSSES = "Pass Squared(), CrossEntropy(), Logistic(), Exponential() or Hinge()"
 """What an error advises where the loss is none."""
 POINTS = 60
 """Times between the fastest and the slowest mode by default."""
 
 
+@names_call
 def predict_from_kernel(
     ntk: Array,
     y: Array,
@@ -89,24 +89,24 @@ def predict_from_kernel(
     slowest needs time 4.61.
     """
     loss, optimizer = loss or Squared(), optimizer or GradientFlow()
-    check_kind("loss", loss, AbstractLoss, call=CALL, cure=LOSSES)
-    decay = error_decay(optimizer, call=CALL)
-    tolerance = number("tolerance", tolerance, call=CALL, above=0)
-    f0 = None if f0 is None else as_numbers(f0, "f0", call=CALL)
-    ntk = dense_matrix(ntk, CALL)
-    y = real(as_numbers(y, "y", call=CALL), "y", call=CALL)
-    targets = loss.targets(y, CALL, outputs=_outputs(ntk, f0))
-    problem = kernel_problem(CALL, ntk, targets, test, f0, f0_test)
-    alpha = penalty_weight(penalty, CALL)
+    check_kind("loss", loss, AbstractLoss, cure=LOSSES)
+    decay = error_decay(optimizer)
+    tolerance = number("tolerance", tolerance, above=0)
+    f0 = None if f0 is None else as_numbers(f0, "f0")
+    ntk = dense_matrix(ntk)
+    y = real(as_numbers(y, "y"), "y")
+    targets = loss.targets(y, outputs=_outputs(ntk, f0))
+    problem = kernel_problem(ntk, targets, test, f0, f0_test)
+    alpha = penalty_weight(penalty)
     if isinstance(loss, Squared):
-        modes = modes_of(problem, optimizer, alpha, CALL)
-        grid = decay.clock(_default(modes) if times is None else time_grid(times, CALL))
-        train, outputs, losses = squared.evolve(problem, modes, grid, CALL)
+        modes = modes_of(problem, optimizer, alpha)
+        grid = decay.clock(_default(modes) if times is None else time_grid(times))
+        train, outputs, losses = squared.evolve(problem, modes, grid)
         largest = modes.largest_lr
     else:
         modes, curvature = None, float(torch.linalg.eigvalsh(problem.gram)[-1]) / len(problem.y)
         largest = decay.largest_lr(loss.curvature * curvature + alpha)
-        grid = decay.clock(_short(curvature + alpha) if times is None else time_grid(times, CALL))
+        grid = decay.clock(_short(curvature + alpha) if times is None else time_grid(times))
         train, outputs, losses = _numerical(problem, loss, optimizer, grid, alpha, tolerance)
     test_targets = None if y_test is None else _test_targets(loss, y_test, problem, has_test=test is not None)
     curves = Curves(
@@ -128,9 +128,9 @@ def _numerical(
     tolerance: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     if isinstance(optimizer, GradientFlow):
-        c = integrate.flow(problem, loss, times, alpha, tolerance, CALL)
+        c = integrate.flow(problem, loss, times, alpha, tolerance)
     else:
-        c = integrate.descent(problem, loss, optimizer, times, alpha, CALL)
+        c = integrate.descent(problem, loss, optimizer, times, alpha)
     train = problem.f0 + problem.train(c)
     return train, problem.f0_test + problem.test(c), torch.stack([loss.value(f, problem.y) for f in train])
 
@@ -138,10 +138,10 @@ def _numerical(
 def _test_targets(loss: AbstractLoss, y_test: Array, problem: KernelProblem, *, has_test: bool) -> Float[Tensor, "m k"]:
     if not has_test:
         cure = "Pass test as well, the kernel between test and training points"
-        raise InputError(f"{CALL}: y_test is passed and test is not. {cure}.")
-    k, labels = problem.y.shape[1], real(as_numbers(y_test, "y_test", call=CALL), "y_test", call=CALL)
-    targets = finite(loss.targets(labels, CALL, outputs=k), "y_test", CALL)
-    return columns(targets, "y_test", len(problem.f0_test), k, CALL)
+        raise InputError(f"y_test is passed and test is not. {cure}")
+    k, labels = problem.y.shape[1], real(as_numbers(y_test, "y_test"), "y_test")
+    targets = finite(loss.targets(labels, outputs=k), "y_test")
+    return columns(targets, "y_test", len(problem.f0_test), k)
 
 
 def _accuracies(outputs: Float[Tensor, "t m k"], targets: Float[Tensor, "m k"]) -> Float[Tensor, " t"] | None:

@@ -3,29 +3,29 @@
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.arrays import Array
 from gnomon.dynamics.problem import finite, of_shape
 
 
-def prior_at_test_points(between: Array | None, own: Array | None, m: int, n: int, call: str) -> tuple[Tensor, Tensor]:
+def prior_at_test_points(between: Array | None, own: Array | None, m: int, n: int) -> tuple[Tensor, Tensor]:
     """S(x, X), (m, n), and S(x, x'), (m, m) or its diagonal (m,), at m test points."""
     if between is None or own is None:
         cure = "Pass nngp_test, (m, n), and nngp_test_test, (m, m) or its diagonal (m,)"
-        raise InputError(lesson(call, "the prior at the test points is missing", "a prior on all points", cure))
-    table = finite(own, "nngp_test_test", call)
+        raise InputError("the prior at the test points is missing", accepted="a prior on all points", fix=cure)
+    table = finite(own, "nngp_test_test")
     if table.shape not in ((m,), (m, m)):
         what = f"nngp_test_test must be of shape ({m}, {m}) or ({m},), but it has shape {tuple(table.shape)}"
-        raise InputError(f"{call}: {what}.")
-    return of_shape(between, "nngp_test", (m, n), call), table
+        raise InputError(f"{what}")
+    return of_shape(between, "nngp_test", (m, n)), table
 
 
-def positive(variance: Tensor, own: Tensor, call: str) -> Tensor:
+def positive(variance: Tensor, own: Tensor) -> Tensor:
     """Variances, with negative values of the size of rounding set to zero, and an error for larger ones."""
     scale = float((own if own.ndim == 1 else own.diagonal()).abs().max()) or 1.0
     # Cancellation leaves errors of about sqrt(eps) in solves with nearly singular kernels.
     if float(variance.min()) < -(torch.finfo(torch.float64).eps ** 0.5) * scale:
         what = f"a variance is {float(variance.min()):.2e}, with a prior of scale {scale:.2e}"
         cure = "Check that the kernels are those of the same network on the same points, in the same order"
-        raise InputError(lesson(call, what, "one prior on all points", cure))
+        raise InputError(what, accepted="one prior on all points", fix=cure)
     return variance.clamp_min(0)

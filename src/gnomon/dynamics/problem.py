@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
+from gnomon.core.errors import InputError, NotFiniteError, out_of_range
 from gnomon.core.inputs.arrays import Array, as_tensor
 from gnomon.core.inputs.checks import as_numbers, number, real
 from gnomon.core.inputs.classes import numbers
@@ -51,68 +51,66 @@ class KernelProblem:
         return self.outputs(self.cross @ (c.flatten(-2).unsqueeze(-1) if self.full else c))
 
 
-def kernel_problem(
-    call: str, ntk: Array, y: Array, test: Array | None, f0: Array | None, f0_test: Array | None
-) -> KernelProblem:
+def kernel_problem(ntk: Array, y: Array, test: Array | None, f0: Array | None, f0_test: Array | None) -> KernelProblem:
     """Check and convert; the test kernel has test points in rows and training points in columns.
 
     Integer targets (n,) are classes, taken as one-hot rows.
     Kernels are (n, n) and (m, n), or (n, n, k, k) and (m, n, k, k) where they couple k outputs.
     """
-    kernel = dense_matrix(ntk, call)
+    kernel = dense_matrix(ntk)
     shape = tuple(kernel.shape)
     coupled = len(shape) == 4 and shape[2] == shape[3]
-    matrix = square(folded(kernel) if coupled else kernel, call).detach()
+    matrix = square(folded(kernel) if coupled else kernel).detach()
     skew, allowed = asymmetry(matrix), torch.finfo(matrix.dtype).eps ** 0.5
     if skew > allowed:
         what = f"the kernel and its transpose differ by {skew:.1e} of the largest entry, over {allowed:.0e}"
-        raise InputError(lesson(call, what, "a symmetric kernel", "Pass the kernel of the training points"))
+        raise InputError(what, accepted="a symmetric kernel", fix="Pass the kernel of the training points")
     n = shape[0]
-    targets = finite(numbers(y, call, outputs=shape[2] if coupled else None), "y", call)
+    targets = finite(numbers(y, outputs=shape[2] if coupled else None), "y")
     flat = targets.ndim == 1
-    targets = columns(targets, "y", n, shape[2] if coupled else None, call)
+    targets = columns(targets, "y", n, shape[2] if coupled else None)
     k = targets.shape[1]
     if test is None:
         cross = torch.zeros(0, len(matrix), dtype=torch.float64)
     elif coupled:
-        cross = folded(of_shape(test, "test", (None, n, k, k), call))
+        cross = folded(of_shape(test, "test", (None, n, k, k)))
     else:
-        cross = of_shape(test, "test", (None, n), call)
-    start = torch.zeros_like(targets) if f0 is None else columns(finite(f0, "f0", call), "f0", n, k, call)
-    m = 0 if test is None else len(as_numbers(test, "test", call=call))
-    start_test = _initial_test_outputs(f0, f0_test, m, k, test is not None, call)
+        cross = of_shape(test, "test", (None, n))
+    start = torch.zeros_like(targets) if f0 is None else columns(finite(f0, "f0"), "f0", n, k)
+    m = 0 if test is None else len(as_numbers(test, "test"))
+    start_test = _initial_test_outputs(f0, f0_test, m, k, test is not None)
     eps = torch.finfo(matrix.dtype).eps
     return KernelProblem(symmetric_part(matrix.double().cpu()), targets, start, cross, start_test, eps, flat)
 
 
 def _initial_test_outputs(
-    f0: Array | None, f0_test: Array | None, m: int, k: int, has_test: bool, call: str
+    f0: Array | None, f0_test: Array | None, m: int, k: int, has_test: bool
 ) -> Float[Tensor, "m k"]:
     if f0_test is not None and not has_test:
         cure = "Pass test as well, the kernel between test and training points"
-        raise InputError(f"{call}: f0_test is passed and test is not. {cure}.")
+        raise InputError(f"f0_test is passed and test is not. {cure}")
     if f0_test is not None:
-        return columns(finite(f0_test, "f0_test", call), "f0_test", m, k, call)
+        return columns(finite(f0_test, "f0_test"), "f0_test", m, k)
     if f0 is not None and m:
         cure = "Pass f0_test, the outputs at the test points before training: training starts from them"
-        raise InputError(f"{call}: f0 is passed and f0_test is not. {cure}.")
+        raise InputError(f"f0 is passed and f0_test is not. {cure}")
     return torch.zeros(m, k, dtype=torch.float64)
 
 
-def time_grid(times: "Array | list[float] | tuple[float, ...]", call: str) -> Float[Tensor, " t"]:
+def time_grid(times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, " t"]:
     """Times in increasing order, from 0 to infinity."""
-    values = real(as_numbers(times, "times", call=call), "times", call=call)
+    values = real(as_numbers(times, "times"), "times")
     grid = values.detach().to(device="cpu", dtype=torch.float64).flatten()
     if len(grid) == 0 or any(isnan(t) or t < 0 for t in grid.tolist()):
         accepted = "numbers from 0 to math.inf (time is learning rate times steps)"
-        raise InputError(out_of_range(call, "times", accepted, grid.tolist()[:5]))
+        raise out_of_range("times", accepted, grid.tolist()[:5])
     return grid.sort().values
 
 
-def penalty_weight(penalty: float, call: str, *, name: str = "penalty") -> float:
+def penalty_weight(penalty: float, *, name: str = "penalty") -> float:
     """The L2 penalty, zero or more."""
-    if not number(name, penalty, call=call) >= 0:
-        raise InputError(out_of_range(call, name, "a finite number of at least 0", penalty))
+    if not number(name, penalty) >= 0:
+        raise out_of_range(name, "a finite number of at least 0", penalty)
     return float(penalty)
 
 
@@ -122,31 +120,31 @@ def folded(kernel: Array) -> Float[Tensor, "r s"]:
     return values.transpose(1, 2).reshape(values.shape[0] * values.shape[2], -1)
 
 
-def finite(values: Array, name: str, call: str) -> Tensor:
+def finite(values: Array, name: str) -> Tensor:
     """A finite float64 tensor on the CPU."""
-    tensor = real(as_numbers(values, name, call=call), name, call=call).detach().to(device="cpu", dtype=torch.float64)
+    tensor = real(as_numbers(values, name), name).detach().to(device="cpu", dtype=torch.float64)
     if not bool(tensor.isfinite().all()):
         what = f"{name} holds {int((~tensor.isfinite()).sum())} numbers that are not finite"
-        raise NotFiniteError(lesson(call, what, "finite data", f"Look at {name}, and drop those points"))
+        raise NotFiniteError(what, accepted="finite data", fix=f"Look at {name}, and drop those points")
     return tensor
 
 
-def columns(values: Tensor, name: str, n: int, k: int | None, call: str) -> Float[Tensor, "n k"]:
+def columns(values: Tensor, name: str, n: int, k: int | None) -> Float[Tensor, "n k"]:
     """Values at n points as a matrix with a column for each of k outputs."""
     table = values[:, None] if values.ndim == 1 else values
     if table.ndim != 2 or len(table) != n or (k is not None and table.shape[1] != k):
         accepted = f"of shape ({n},) or ({n}, {k if k is not None else 'k'}), one row for each point of the kernel"
-        raise InputError(f"{call}: {name} must be {accepted}, but it has shape {tuple(values.shape)}.")
+        raise InputError(f"{name} must be {accepted}, but it has shape {tuple(values.shape)}")
     return table
 
 
-def of_shape(values: Array, name: str, shape: tuple[int | None, ...], call: str) -> Tensor:
+def of_shape(values: Array, name: str, shape: tuple[int | None, ...]) -> Tensor:
     """A finite float64 table of a stated shape, None meaning any size."""
-    table = finite(values, name, call)
+    table = finite(values, name)
     if table.ndim != len(shape) or any(
         size is not None and size != actual for size, actual in zip(shape, table.shape, strict=True)
     ):
         wanted = "(" + ", ".join("m" if size is None else str(size) for size in shape) + ")"
         accepted = f"of shape {wanted}, test points in rows, training points in columns"
-        raise InputError(f"{call}: {name} must be {accepted}, but it has shape {tuple(table.shape)}.")
+        raise InputError(f"{name} must be {accepted}, but it has shape {tuple(table.shape)}")
     return table

@@ -18,19 +18,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import NotFiniteError, lesson
+from gnomon.core.errors import NotFiniteError
 from gnomon.dynamics.modes import Modes
 from gnomon.dynamics.problem import KernelProblem
 
 __all__ = ["gains"]
 
 
-def evolve(
-    problem: KernelProblem, modes: Modes, times: Float[Tensor, " t"], call: str
-) -> tuple[Tensor, Tensor, Tensor]:
+def evolve(problem: KernelProblem, modes: Modes, times: Float[Tensor, " t"]) -> tuple[Tensor, Tensor, Tensor]:
     """Training outputs (t, n, k), test outputs (t, m, k) and the loss (t,)."""
     errors = modes.error(times)  # (t, r)
-    check_stable(errors, modes, times, call)
+    check_stable(errors, modes, times)
     left = errors[:, :, None] * modes.coefficients
     train = problem.y - problem.outputs(torch.einsum("nr,trk->tnk", modes.vectors, left))  # (3)
     loss = left.square().sum((1, 2)) / (2 * len(problem.y))
@@ -54,11 +52,11 @@ def gains(modes: Modes, times: Float[Tensor, " t"], n: int) -> Float[Tensor, "t 
     return torch.where(learned, gain, 0.0) / n
 
 
-def check_stable(errors: Tensor, modes: Modes, times: Tensor, call: str) -> None:
+def check_stable(errors: Tensor, modes: Modes, times: Tensor) -> None:
     """Refuse times at which the error of a diverging training is no longer a finite number."""
     bad = ~errors.isfinite().all(1)
     if bool(bad.any()):
         when = float(times[bad][0])
         what = f"with lr {modes.optimizer.lr:.3g} the error is infinite at time {when:.3g}"
         cure = f"Use an lr below {modes.largest_lr:.3g}, or earlier times, at which the error is still finite"
-        raise NotFiniteError(lesson(call, what, "a stable learning rate, or a short time", cure))
+        raise NotFiniteError(what, accepted="a stable learning rate, or a short time", fix=cure)

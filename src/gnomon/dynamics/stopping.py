@@ -22,6 +22,7 @@ from math import exp, inf
 import torch
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import number
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
@@ -35,8 +36,6 @@ __all__ = ["Stopping", "stopping"]
 
 WORST = 2.5128624172523393
 """l / alpha at which flow and ridge differ most, the positive root of exp(z / 2) = 1 + z."""
-
-CALL = "dynamics.stopping(ntk, y)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +74,7 @@ class Stopping(Result):
         return (Plot("Early stopping beside a ridge", (line, *bound), *axes, self.verdict),)
 
 
+@names_call
 def stopping(
     ntk: Array,
     y: Array,
@@ -107,16 +107,16 @@ def stopping(
     Stopping at time 2 replaces a ridge of 0.5: no mode differs by more than 0.198, the function on the training
     points by 29.7 %.
     """
-    ridge = number("ridge", ridge, call=CALL, above=0)
-    problem = kernel_problem(CALL, ntk, y, test, f0, f0_test)
-    stopped = modes_of(problem, optimizer or GradientFlow(), 0.0, CALL)
+    ridge = number("ridge", ridge, above=0)
+    problem = kernel_problem(ntk, y, test, f0, f0_test)
+    stopped = modes_of(problem, optimizer or GradientFlow(), 0.0)
     ridged = replace(stopped, optimizer=GradientFlow(), penalty=ridge)
     one = stopped.decay.clock(torch.tensor([1 / ridge], dtype=torch.float64))
     time, end = float(one), torch.tensor([inf], dtype=torch.float64)
     gaps = (ridged.error(end) - stopped.error(one))[0]
-    squared.check_stable(gaps[None], stopped, one, CALL)
-    train, tested, _ = squared.evolve(problem, stopped, one, CALL)
-    train_ridge, tested_ridge, _ = squared.evolve(problem, ridged, end, CALL)
+    squared.check_stable(gaps[None], stopped, one)
+    train, tested, _ = squared.evolve(problem, stopped, one)
+    train_ridge, tested_ridge, _ = squared.evolve(problem, ridged, end)
     bound = 1 / (1 + WORST) - exp(-WORST) if isinstance(stopped.optimizer, GradientFlow) else inf  # (3)
     test_gap = None if test is None else _relative(tested - tested_ridge, tested_ridge - problem.f0_test)
     worst = float(gaps.abs().max())

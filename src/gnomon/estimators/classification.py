@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.metrics import decisions
 from gnomon.estimators.calibration import temperature
 from gnomon.estimators.machine import AbstractKernelMachine
@@ -28,15 +28,16 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
     which scores are multiplied before the softmax, fitted on leave-one-out scores as ``calibration`` says.
     """
 
+    @names_call
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AbstractKernelClassifier":
         """Fit to inputs (n, d) and labels (n,) of any kind; a weight w counts as w copies of its row."""
-        X, y, weights = checked_rows(self, X, y, sample_weight, numeric=False, call=self._call)
+        X, y, weights = checked_rows(self, X, y, sample_weight, numeric=False)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         k = len(self.classes_)
         if k < 2:
             what = f"y holds one class, {self.classes_.tolist()}"
-            raise InputError(lesson(self._call, what, "at least two classes", "Pass rows of another class as well"))
+            raise InputError(what, accepted="at least two classes", fix="Pass rows of another class as well")
         table = np.where(codes == 1, 1.0, -1.0)[:, None] if k == 2 else np.eye(k)[codes]
         self.target_mean_ = weights @ table / weights.sum()
         regression = self._choose(X, table - self.target_mean_, weights, y)
@@ -44,17 +45,20 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
         self._solve(regression)
         return self
 
+    @names_call
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: (m, k), or for two classes (m,), positive for the second."""
         scores = self._values(self._inputs(X)) + self.target_mean_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
+    @names_call
     def predict(self, X: Any) -> np.ndarray:
         """The class of the largest score."""
         scores = self.decision_function(X)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(1)
         return self.classes_[codes]
 
+    @names_call
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, (m, k), calibrated on leave-one-out scores."""
         scores = torch.from_numpy(self.decision_function(X).reshape(-1, self.coefficients_.shape[1]))

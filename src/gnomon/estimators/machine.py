@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import out_of_range
 from gnomon.estimators.network import Kind, NetworkKernel, NetworkOptions, candidates
 from gnomon.estimators.problem import KernelRegression, training_time
 from gnomon.estimators.selection import DEEPEST, GRID, select
@@ -60,32 +60,26 @@ class AbstractKernelMachine(BaseEstimator, ABC):
         """When training stops, or None for its end."""
         return None
 
-    @property
-    def _call(self) -> str:
-        return f"{type(self).__name__}().fit(X, y)"
-
     def _choose(self, X: np.ndarray, targets: np.ndarray, weights: np.ndarray, labels: np.ndarray) -> KernelRegression:
         """Scale the table, choose a network and a ridge; returns the regression of centered targets (n, k).
 
         Its Gram matrix is computed where the choice, or leave-one-out on these rows, needs it.
         """
-        call, t = self._call, training_time(self._t, self._call)
-        self.scaling_ = Scaling.of(X, weights, self.scaling, call)
+        t = training_time(self._t)
+        self.scaling_ = Scaling.of(X, weights, self.scaling)
         rows = TableRows(*(torch.from_numpy(np.ascontiguousarray(a)) for a in (self.scaling_(X), targets, weights)))
-        options = NetworkOptions(self.network, self.activation, self.weight_std, self.bias_std, self._kind, call)
+        options = NetworkOptions(self.network, self.activation, self.weight_std, self.bias_std, self._kind)
         shapes = [(0, 0)]
         if self.network is None:
-            shapes = list(candidates(self.depth, self._fixed_layers, deepest=DEEPEST, call=call))
-        ridges = _ridges(self.ridge, t, call)
+            shapes = list(candidates(self.depth, self._fixed_layers, deepest=DEEPEST))
+        ridges = _ridges(self.ridge, t)
 
         def kernel(depth: int, fixed: int) -> NetworkKernel:
             return options.kernel(X.shape[1], depth=depth, fixed_layers=fixed)
 
         (self.depth_, self.fixed_layers_), ridge, self.selection_ = shapes[0], ridges[0], None
         if len(shapes) * len(ridges) > 1 and len(X) > 1:  # one row gives no reason to choose
-            chosen, regression = select(
-                shapes, kernel, rows, ridges=ridges, t=t, by=self.select, labels=labels, call=call
-            )
+            chosen, regression = select(shapes, kernel, rows, ridges=ridges, t=t, by=self.select, labels=labels)
             self.depth_, self.fixed_layers_, ridge = chosen.depth, chosen.fixed_layers, chosen.ridge
             self.selection_ = chosen
         else:
@@ -96,7 +90,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
 
     def _solve(self, regression: KernelRegression) -> None:
         """Learn the function; the Gram matrix of the regression is given up."""
-        function = regression.solve(self.ridge_ * self.kernel_scale_, solver=self.solver, call=self._call)
+        function = regression.solve(self.ridge_ * self.kernel_scale_, solver=self.solver)
         rows, support = regression.rows, function.support
         self.solver_, self.verdict_ = function.solver, function.verdict
         self.coefficients_ = function.coefficients.numpy()
@@ -105,7 +99,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
     def _inputs(self, X: Any) -> Float[Tensor, "m d"]:
         """New points, checked and scaled."""
         check_is_fitted(self)
-        X = validate_data(self, to_numpy(X, "X", self._call), dtype=np.float64, reset=False)
+        X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, reset=False)
         return torch.from_numpy(np.ascontiguousarray(self.scaling_(X)))
 
     def _values(self, x: Float[Tensor, "m d"]) -> np.ndarray:
@@ -115,11 +109,11 @@ class AbstractKernelMachine(BaseEstimator, ABC):
         return torch.cat(strips).numpy()
 
 
-def _ridges(ridge: Any, t: float, call: str) -> tuple[float, ...]:
+def _ridges(ridge: Any, t: float) -> tuple[float, ...]:
     """Ridges to choose from: the number that was passed, zero where time regularizes, or a grid."""
     if isinstance(ridge, str) and ridge == "auto":
         return (0.0,) if t < inf else GRID
     if isinstance(ridge, bool) or not isinstance(ridge, int | float) or not isfinite(ridge) or ridge < 0:
         accepted = 'a number of at least 0, in units of the mean diagonal of the kernel, or "auto"'
-        raise InputError(out_of_range(call, "ridge", accepted, ridge))
+        raise out_of_range("ridge", accepted, ridge)
     return (float(ridge),)

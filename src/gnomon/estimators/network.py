@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, out_of_range
 from gnomon.kernels import Limit, limit
 from gnomon.models import mlp
 from gnomon.program import Law
@@ -76,7 +76,7 @@ class NetworkKernel:
 class NetworkOptions:
     """The options from which every estimator makes its kernels.
 
-    >>> options = NetworkOptions(None, "relu", 2**0.5, 0.0, "ntk", "NTKRegressor().fit(X, y)")
+    >>> options = NetworkOptions(None, "relu", 2**0.5, 0.0, "ntk")
     >>> kernel = options.kernel(3, depth=2, fixed_layers=1)
     >>> [layer.weight.requires_grad for layer in kernel.net if isinstance(layer, nn.Linear)]
     [False, True, True]
@@ -87,31 +87,30 @@ class NetworkOptions:
     weight_std: Any
     bias_std: Any
     kind: Kind
-    call: str
 
     def kernel(self, inputs: int, *, depth: int, fixed_layers: int) -> NetworkKernel:
         """Of the user's module, of what the user's factory makes, or of an MLP whose first layers may be fixed."""
-        law = Law(*(_number(name, getattr(self, name), self.call) for name in ("weight_std", "bias_std")))
+        law = Law(*(_number(name, getattr(self, name)) for name in ("weight_std", "bias_std")))
         if self.network is None:
-            return _mlp(inputs, depth, _activation(self.activation, self.call), fixed_layers, law, self.kind)
+            return _mlp(inputs, depth, _activation(self.activation), fixed_layers, law, self.kind)
         net = self.network
         if callable(net) and not isinstance(net, nn.Module):
             net = net(inputs)
         if not isinstance(net, nn.Module):
             accepted = "None, an nn.Module, or a function from the number of features to an nn.Module"
             what = f"it {'returns' if callable(self.network) else 'is'} a {type(net).__name__}"
-            raise InputError(f"{self.call}: network must be {accepted}, but {what}.")
+            raise InputError(f"network must be {accepted}, but {what}")
         return NetworkKernel(net, law, self.kind)
 
 
-def candidates(depth: Any, fixed_layers: Any, *, deepest: int, call: str) -> Iterator[tuple[int, int]]:
+def candidates(depth: Any, fixed_layers: Any, *, deepest: int) -> Iterator[tuple[int, int]]:
     """Pairs of depth and fixed layers to choose from, shallow ones first; one pair where nothing is "auto"."""
     for name, value in (("depth", depth), ("fixed_layers", fixed_layers)):
         if value != "auto" and not (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
-            raise InputError(out_of_range(call, name, 'a whole number of at least 0 or "auto"', value))
+            raise out_of_range(name, 'a whole number of at least 0 or "auto"', value)
     if depth != "auto" and fixed_layers != "auto" and fixed_layers > depth:
         what = f"fixed_layers is {fixed_layers} and depth is {depth}"
-        raise InputError(lesson(call, what, "a layer that trains", f"Fix at most the {depth} layers below the last"))
+        raise InputError(what, accepted="a layer that trains", fix=f"Fix at most the {depth} layers below the last")
     least = 1 if fixed_layers == "auto" else max(1, fixed_layers)
     depths = range(least, max(deepest, least) + 1) if depth == "auto" else [depth]
     for layers in depths:
@@ -127,16 +126,16 @@ def _mlp(inputs: int, depth: int, activation: Any, fixed_layers: int, law: Law, 
     return NetworkKernel(net, law, kind)
 
 
-def _number(name: str, value: Any, call: str) -> float:
+def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < 0:
-        raise InputError(out_of_range(call, name, "a finite number of at least 0", value))
+        raise out_of_range(name, "a finite number of at least 0", value)
     return float(value)
 
 
-def _activation(activation: Any, call: str) -> Any:
+def _activation(activation: Any) -> Any:
     if isinstance(activation, str) and activation in ACTIVATIONS:
         return ACTIVATIONS[activation]
     if isinstance(activation, str) or not callable(activation):
         names = ", ".join(repr(name) for name in ACTIVATIONS)
-        raise InputError(out_of_range(call, "activation", f"one of {names} or a module class", activation))
+        raise out_of_range("activation", f"one of {names} or a module class", activation)
     return activation

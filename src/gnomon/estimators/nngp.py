@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import out_of_range
 from gnomon.dynamics import posterior
 from gnomon.estimators.classification import AbstractKernelClassifier
 from gnomon.estimators.machine import AbstractKernelMachine
@@ -79,7 +79,7 @@ class NNGPRegressor(_NNGPOptions, AbstractKernelRegressor):
         elif isinstance(self.amplitude, int | float) and 0 < self.amplitude < inf:
             self.amplitude_ = float(self.amplitude)
         else:
-            raise InputError(out_of_range(self._call, "amplitude", 'a number above 0 or "auto"', self.amplitude))
+            raise out_of_range("amplitude", 'a number above 0 or "auto"', self.amplitude)
         self.noise_std_ = sqrt(self.amplitude_ * ridge) * self.target_scale_
 
     def _variance(self, x: Float[Tensor, "m d"]) -> Float[Tensor, " m"]:

@@ -85,7 +85,7 @@ class NTKRegressor(_NTKOptions, AbstractKernelRegressor):
     def _variance(self, x: Float[Tensor, "m d"]) -> Float[Tensor, " m"]:
         points, root = self._support()
         (nngp, ntk), (nngp_test, ntk_test) = self.kernel_.both(points), self.kernel_.both(x, points)
-        n, total, t = len(points), float(root.square().sum()), training_time(self.t, self._call)
+        n, total, t = len(points), float(root.square().sum()), training_time(self.t)
         networks = ensemble(
             ntk * root * root[:, None],
             nngp * root * root[:, None],

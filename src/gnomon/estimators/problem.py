@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import out_of_range
 from gnomon.estimators.network import NetworkKernel
 from gnomon.estimators.table import TableRows
 from gnomon.linalg.shortcut import RidgeModes, ridge_modes
@@ -101,13 +101,13 @@ class KernelRegression:
         """The leave-one-out residuals y_i - f_{-i}(x_i); ``ridge`` is in the units of K."""
         return self.modes.left_out(ridge / self.scale)
 
-    def solve(self, ridge: float, *, solver: Any, call: str) -> FittedFunction:
+    def solve(self, ridge: float, *, solver: Any) -> FittedFunction:
         """The function of (1) or (2); ``ridge`` is in the units of K. The Gram matrix is given up, to save memory."""
-        return self._gradient_flow(ridge) if self.t < inf else self._to_the_end(ridge, solver, call)
+        return self._gradient_flow(ridge) if self.t < inf else self._to_the_end(ridge, solver)
 
-    def _to_the_end(self, ridge: float, solver: Any, call: str) -> FittedFunction:
+    def _to_the_end(self, ridge: float, solver: Any) -> FittedFunction:
         n, root = len(self.rows), self.rows.root
-        choice = chosen_solver(solver, n, call)
+        choice = chosen_solver(solver, n)
         used, targets = choice.solver, root[:, None] * self.rows.y
         held = self._gram is not None
         if isinstance(used, Direct) and (held or 3 * FLOAT * n * n <= 2 * memory_budget(used.memory)):
@@ -160,20 +160,20 @@ def examined_rows(n: int) -> Int[Tensor, " m"]:
     return torch.randperm(n, generator=torch.Generator().manual_seed(0))[:EXAMINED]
 
 
-def training_time(t: Any, call: str) -> float:
+def training_time(t: Any) -> float:
     """The time of training, infinite where it is None."""
     if t is None:
         return inf
     if isinstance(t, bool) or not isinstance(t, int | float) or not t >= 0:
         accepted = "None, to train to the end, or a number of at least 0, learning rate times steps"
-        raise InputError(out_of_range(call, "t", accepted, t))
+        raise out_of_range("t", accepted, t)
     return float(t)
 
 
-def chosen_solver(solver: Any, n: int, call: str) -> Choice:
+def chosen_solver(solver: Any, n: int) -> Choice:
     """The solver that was passed, or the one that ``linalg.solve.auto`` chooses."""
     if isinstance(solver, AbstractSolver):
         return Choice(solver, f"{type(solver).__name__} for {n} points, as asked for.")
     if isinstance(solver, str) and solver == "auto":
         return auto(n)
-    raise InputError(out_of_range(call, "solver", '"auto" or an object of gnomon.linalg.solve', solver))
+    raise out_of_range("solver", '"auto" or an object of gnomon.linalg.solve', solver)

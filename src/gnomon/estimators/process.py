@@ -17,7 +17,7 @@ import torch
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, MissingExtraError, out_of_range
+from gnomon.core.errors import MissingExtraError, names_call, out_of_range
 from gnomon.estimators.network import NetworkKernel, NetworkOptions
 
 __all__ = ["NetworkGPKernel", "gpytorch_kernel"]
@@ -94,9 +94,10 @@ class NetworkGPKernel(Kernel):
         return False
 
     def _at(self, inputs: int, weight_std: float, bias_std: float) -> NetworkKernel:
-        return _kernel(self.kind, self.depth, self.activation, weight_std, bias_std, inputs, "NetworkGPKernel()")
+        return _kernel(self.kind, self.depth, self.activation, weight_std, bias_std, inputs)
 
 
+@names_call
 def gpytorch_kernel(
     kind: str = "nngp",
     *,
@@ -125,15 +126,14 @@ def gpytorch_kernel(
     ...     print("pip install gpytorch" in str(error))
     True
     """
-    call = "gpytorch_kernel(kind)"
     try:
         from gpytorch.kernels import Kernel as Base
     except ImportError as error:
-        raise MissingExtraError(f"{call}: gpytorch is not installed. Run: pip install gpytorch") from error
-    _kernel(kind, depth, activation, weight_std, bias_std, 1, call)  # refuses what cannot be read
+        raise MissingExtraError("gpytorch is not installed. Run: pip install gpytorch") from error
+    _kernel(kind, depth, activation, weight_std, bias_std, 1)  # refuses what cannot be read
 
     def matrix(x: Tensor, y: Tensor, weight_std: float, bias_std: float) -> Tensor:
-        made = _kernel(kind, depth, activation, weight_std, bias_std, x.shape[-1], call)
+        made = _kernel(kind, depth, activation, weight_std, bias_std, x.shape[-1])
         return made(x.detach().double(), y.detach().double()).to(x)
 
     class WideNetworkKernel(Base):
@@ -175,10 +175,8 @@ def _slope(matrix: Any, weight_std: float, bias_std: float, name: str) -> Tensor
     return (matrix(weight_std, bias_std * up) - matrix(weight_std, bias_std * down)) / (2 * STEP)  # (2)
 
 
-def _kernel(kind: str, depth: int, activation: Any, w: float, b: float, inputs: int, call: str) -> NetworkKernel:
+def _kernel(kind: str, depth: int, activation: Any, w: float, b: float, inputs: int) -> NetworkKernel:
     if kind not in KINDS:
-        raise InputError(out_of_range(call, "kind", '"nngp" or "ntk"', kind))
+        raise out_of_range("kind", '"nngp" or "ntk"', kind)
     chosen: Literal["ntk", "nngp"] = "ntk" if kind == "ntk" else "nngp"
-    return NetworkOptions(None, activation, float(w), float(b), chosen, call).kernel(
-        inputs, depth=depth, fixed_layers=0
-    )
+    return NetworkOptions(None, activation, float(w), float(b), chosen).kernel(inputs, depth=depth, fixed_layers=0)

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from sklearn.base import RegressorMixin
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.estimators.machine import AbstractKernelMachine
 from gnomon.estimators.problem import KernelRegression
 from gnomon.estimators.table import checked_rows, moments
@@ -20,9 +21,10 @@ class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
     Learned in addition to ``AbstractKernelMachine``: ``target_mean_`` and ``target_scale_``, (k,).
     """
 
+    @names_call
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AbstractKernelRegressor":
         """Fit to inputs (n, d) and targets (n,) or (n, k); a weight w counts as w copies of its row."""
-        X, y, weights = checked_rows(self, X, y, sample_weight, numeric=True, call=self._call)
+        X, y, weights = checked_rows(self, X, y, sample_weight, numeric=True)
         y = np.asarray(y, dtype=np.float64)
         table = y.reshape(len(y), -1)
         self.target_mean_, self.target_scale_ = moments(table, weights)
@@ -32,6 +34,7 @@ class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
         self._solve(regression)
         return self
 
+    @names_call
     def predict(self, X: Any, *, return_std: bool = False) -> Any:
         """Values (m,) or (m, k), and with ``return_std`` their standard deviations in the same shape."""
         x = self._inputs(X)

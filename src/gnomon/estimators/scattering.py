@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.estimators.table import to_numpy
 from gnomon.scattering import Scattering1d, Scattering2d
@@ -55,19 +55,18 @@ class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self.max_order = max_order
         self.padding = padding
 
+    @names_call
     def fit(self, X: Any, y: Any = None) -> "ScatteringTransformer":
         """Make the transform for rows of this length; y is not used."""
-        call = f"{type(self).__name__}().fit(X)"
-        X = validate_data(self, to_numpy(X, "X", call), dtype=np.float64, ensure_min_features=2)
-        self.scattering_ = _transform(self, X.shape[1], call)
+        X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, ensure_min_features=2)
+        self.scattering_ = _transform(self, X.shape[1])
         return self
 
+    @names_call
     def transform(self, X: Any) -> np.ndarray:
         """The coefficients (n, paths times places)."""
         check_is_fitted(self)
-        X = validate_data(
-            self, to_numpy(X, "X", f"{type(self).__name__}().transform(X)"), dtype=np.float64, reset=False
-        )
+        X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, reset=False)
         rows = torch.from_numpy(np.ascontiguousarray(X)).reshape(len(X), *self.scattering_.shape)
         features = torch.cat([self.scattering_(part).flatten(1) for part in rows.split(BLOCK)]).numpy()  # (1)
         return np.hstack([X, features]) if self.scattering_.J < self.J else features
@@ -119,14 +118,14 @@ class ScatteringClassifier(ClassifierMixin, BaseEstimator):
         self.max_order = max_order
         self.padding = padding
 
+    @names_call
     def fit(self, X: Any, y: Any) -> "ScatteringClassifier":
         """Transform, scale and fit."""
-        call = "ScatteringClassifier().fit(X, y)"
-        X, y = validate_data(self, to_numpy(X, "X", call), y, dtype=np.float64, ensure_min_features=2)
+        X, y = validate_data(self, to_numpy(X, "X"), y, dtype=np.float64, ensure_min_features=2)
         check_classification_targets(y)
         if len(np.unique(y)) < 2:
             raise InputError(
-                lesson(call, "y has only one class", "at least two classes", "Pass examples of another class")
+                "y has only one class", accepted="at least two classes", fix="Pass examples of another class"
             )
         names = ("J", "shape", "L", "Q", "max_order", "padding")
         features = ScatteringTransformer(**{name: getattr(self, name) for name in names})
@@ -147,18 +146,18 @@ class ScatteringClassifier(ClassifierMixin, BaseEstimator):
 
     def _rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return validate_data(self, to_numpy(X, "X", "ScatteringClassifier().predict(X)"), dtype=np.float64, reset=False)
+        return validate_data(self, to_numpy(X, "X"), dtype=np.float64, reset=False)
 
 
-def _transform(options: ScatteringTransformer, features: int, call: str) -> Scattering1d | Scattering2d:
+def _transform(options: ScatteringTransformer, features: int) -> Scattering1d | Scattering2d:
     """The transform for rows of so many numbers."""
-    J = integer("J", options.J, call=call)
+    J = integer("J", options.J)
     if options.shape is None:
         J = min(J, features.bit_length() - 1)
         return Scattering1d(J, features, options.Q, options.max_order, padding=options.padding)
     shape = tuple(options.shape)
     if len(shape) != 2 or shape[0] * shape[1] != features:
         found = f"rows have {features} numbers and shape is {options.shape}"
-        raise InputError(lesson(call, found, "rows that are images", "Pass shape=(height, width) of the images"))
+        raise InputError(found, accepted="rows that are images", fix="Pass shape=(height, width) of the images")
     J = min(J, min(shape).bit_length() - 1)
     return Scattering2d(J, shape, options.L, options.max_order, padding=options.padding)

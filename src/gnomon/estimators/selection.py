@@ -27,7 +27,7 @@ import torch
 from sklearn.model_selection import check_cv
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.estimators.network import NetworkKernel
 from gnomon.estimators.problem import KernelRegression
@@ -77,7 +77,6 @@ def select(
     t: float,
     by: Any,
     labels: np.ndarray,
-    call: str,
 ) -> tuple[Selection, KernelRegression]:
     """The network and the ridge of lowest score, and the regression of that network, with the Gram matrix it used.
 
@@ -87,8 +86,8 @@ def select(
     """
     if t < inf and isinstance(by, str) and by == "evidence":
         cure = 'Pass select="leave-one-out", or leave t out'
-        raise InputError(lesson(call, f't is {t} and select is "evidence"', "a network trained to the end", cure))
-    folds = None if isinstance(by, str) and by in ("leave-one-out", "evidence") else _folds(by, rows, labels, call)
+        raise InputError(f't is {t} and select is "evidence"', accepted="a network trained to the end", fix=cure)
+    folds = None if isinstance(by, str) and by in ("leave-one-out", "evidence") else _folds(by, rows, labels)
     tried: list[tuple[int, int, float, float]] = []
     best: tuple[tuple[int, int, float, float], KernelRegression] | None = None
     for depth, fixed in candidates:
@@ -128,13 +127,13 @@ def _held_out_score(regression: KernelRegression, folds: list[tuple[Tensor, Tens
     return lambda ridge: sum(error(*part, ridge) for part in parts) / total  # (1)
 
 
-def _folds(by: Any, rows: TableRows, labels: np.ndarray, call: str) -> list[tuple[Tensor, Tensor]]:
+def _folds(by: Any, rows: TableRows, labels: np.ndarray) -> list[tuple[Tensor, Tensor]]:
     if isinstance(by, str) or by is None:
         accepted = '"leave-one-out", "evidence", a number of folds, or a splitter of scikit-learn'
-        raise InputError(out_of_range(call, "select", accepted, by))
+        raise out_of_range("select", accepted, by)
     pairs = list(check_cv(by).split(rows.x.numpy(), labels))
     most = max(int(np.max(part, initial=0)) for pair in pairs for part in pair)
     if most >= len(rows):
         what = f"the splits name row {most}, and {len(rows)} rows have a positive weight"
-        raise InputError(lesson(call, what, "splits of the rows that count", "Drop the rows of zero weight first"))
+        raise InputError(what, accepted="splits of the rows that count", fix="Drop the rows of zero weight first")
     return [(torch.as_tensor(train), torch.as_tensor(test)) for train, test in pairs]

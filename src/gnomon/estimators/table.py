@@ -26,31 +26,31 @@ from gnomon.core.inputs.checks import as_numbers
 SCALINGS = ("standard", "sphere", None)
 
 
-def to_numpy(values: Any, name: str, call: str) -> Any:
+def to_numpy(values: Any, name: str) -> Any:
     """A torch tensor of any float type and device as an array; anything else unchanged, for scikit-learn to check.
 
     >>> import torch
-    >>> to_numpy(torch.ones(1, dtype=torch.bfloat16, requires_grad=True), "X", "NTKRegressor().fit(X, y)")
+    >>> to_numpy(torch.ones(1, dtype=torch.bfloat16, requires_grad=True), "X")
     array([1.])
     """
     if not isinstance(values, Tensor):
         return values
-    table = as_numbers(values, name, call=call).detach().cpu()
+    table = as_numbers(values, name).detach().cpu()
     return table.double().numpy() if table.is_floating_point() else table.numpy()
 
 
 def checked_rows(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, *, numeric: bool, call: str
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, numeric: bool
 ) -> tuple[np.ndarray, Any, np.ndarray]:
     """Inputs, targets and weights of the rows with a positive weight; ``numeric`` targets may have several columns."""
-    X, y = to_numpy(X, "X", call), to_numpy(y, "y", call)
+    X, y = to_numpy(X, "X"), to_numpy(y, "y")
     X, y = validate_data(estimator, X, y, dtype=np.float64, multi_output=numeric, y_numeric=numeric)
     weights = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
     if (weights < 0).any():
-        raise InputError(f"{call}: sample_weight must be zero or more, but there are negative values in sample_weight.")
+        raise InputError("sample_weight must be zero or more, but there are negative values in sample_weight")
     kept = weights > 0
     if not kept.any():
-        raise InputError(f"{call}: at least one sample weight must be positive, but all sample weights are zero.")
+        raise InputError("at least one sample weight must be positive, but all sample weights are zero")
     return (X, y, weights) if kept.all() else (X[kept], y[kept], weights[kept])
 
 
@@ -68,10 +68,10 @@ class Scaling:
     kind: str | None
 
     @classmethod
-    def of(cls, x: np.ndarray, weights: np.ndarray, kind: Any, call: str) -> "Scaling":
+    def of(cls, x: np.ndarray, weights: np.ndarray, kind: Any) -> "Scaling":
         """Means and scales of a table, equation (1)."""
         if kind not in SCALINGS:
-            raise InputError(out_of_range(call, "scaling", '"standard", "sphere" or None', kind))
+            raise out_of_range("scaling", '"standard", "sphere" or None', kind)
         if kind is None:
             return cls(np.zeros(x.shape[1]), np.ones(x.shape[1]), None)
         mean, scale = moments(x, weights)

@@ -18,13 +18,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import integer
 from gnomon.estimators.network import NetworkOptions, candidates
 from gnomon.estimators.table import Scaling, to_numpy
 from gnomon.linalg.solve.base import row_blocks, tile_bytes
-
-CALL = "KernelTransformer().fit(X)"
 
 
 class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -80,14 +78,15 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.scaling = scaling
         self.random_state = random_state
 
+    @names_call
     def fit(self, X: Any, y: Any = None) -> "KernelTransformer":
         """Draw centers and take the root of their kernel; y is not used."""
-        X = validate_data(self, to_numpy(X, "X", CALL), dtype=np.float64)
+        X = validate_data(self, to_numpy(X, "X"), dtype=np.float64)
         self._check()
-        self.scaling_ = Scaling.of(X, np.ones(len(X)), self.scaling, CALL)
+        self.scaling_ = Scaling.of(X, np.ones(len(X)), self.scaling)
         m = min(int(self.n_components), len(X))
         chosen = check_random_state(self.random_state).permutation(len(X))[:m]
-        options = NetworkOptions(self.network, self.activation, self.weight_std, self.bias_std, self.kind, CALL)
+        options = NetworkOptions(self.network, self.activation, self.weight_std, self.bias_std, self.kind)
         self.kernel_ = options.kernel(X.shape[1], depth=self.depth, fixed_layers=self.fixed_layers)
         self.components_ = self.scaling_(X[chosen])
         values, vectors = torch.linalg.eigh(self.kernel_(torch.from_numpy(self.components_)))
@@ -96,10 +95,11 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.normalization_ = ((vectors * inverse) @ vectors.T).numpy()
         return self
 
+    @names_call
     def transform(self, X: Any) -> np.ndarray:
         """The features (1), (n, m)."""
         check_is_fitted(self)
-        X = validate_data(self, to_numpy(X, "X", CALL), dtype=np.float64, reset=False)
+        X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, reset=False)
         x, centers = (torch.from_numpy(np.ascontiguousarray(a)) for a in (self.scaling_(X), self.components_))
         root = torch.from_numpy(self.normalization_)
         strips = row_blocks(len(x), len(root), tile_bytes(None))
@@ -111,9 +111,9 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _check(self) -> None:
         if self.kind not in ("ntk", "nngp"):
-            raise InputError(out_of_range(CALL, "kind", '"ntk" or "nngp"', self.kind))
-        integer("n_components", self.n_components, call=CALL)
+            raise out_of_range("kind", '"ntk" or "nngp"', self.kind)
+        integer("n_components", self.n_components)
         for name, layers in (("depth", self.depth), ("fixed_layers", self.fixed_layers)):
             if layers == "auto":  # there are no targets to choose by
-                raise InputError(out_of_range(CALL, name, "a whole number of at least 0", layers))
-        list(candidates(self.depth, self.fixed_layers, deepest=1, call=CALL))
+                raise out_of_range(name, "a whole number of at least 0", layers)
+        list(candidates(self.depth, self.fixed_layers, deepest=1))

@@ -117,7 +117,7 @@ def burst(
     others = torch.ones(len(drawn), dtype=torch.bool)
     others[held] = False
     rest = others.nonzero().flatten() if bool(others.any()) else held
-    learned, judged = (Pair(batch_of[index], network.call, None) for index in (rest, held))
+    learned, judged = (Pair(batch_of[index], None) for index in (rest, held))
     run = train(
         network.module, learned, x_test=judged, loss=network.loss, optimizer=optimizer, steps=steps,
         batch=min(batch, len(rest)), record=(0, max(1, steps // 2), steps), seconds=seconds, seed=seed, clock=clock,

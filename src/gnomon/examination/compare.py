@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import number
 from gnomon.core.machine.clock import Clock
 from gnomon.core.machine.files import write_file
@@ -29,7 +29,6 @@ from gnomon.training.native import Choice
 
 __all__ = ["Comparison", "compare"]
 
-CALL = "compare(networks, train=(x, y))"
 SCORES = ("accuracy", "explained-variance", "test-accuracy")
 """Ids of values that say which network is better, the first that both have: larger is better."""
 LEVEL = 0.05
@@ -105,9 +104,10 @@ class Comparison(Result):
             self.left.page(), self.right.page(), names, verdict=self.verdict, main=MAIN, status=status
         )  # fmt: skip
 
+    @names_call
     def save(self, path: str | Path) -> Path:
         """Write the page; its folder is made if it is not there."""
-        return write_file(path, self.html(), "Comparison.save(path)")
+        return write_file(path, self.html())
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{escape(self.html())}" style="width:100%;height:40rem;border:0"></iframe>'
@@ -135,6 +135,7 @@ class Comparison(Result):
         return (1.0, " on these examples") if overlap else (0.0, "")
 
 
+@names_call
 def compare(
     networks: Mapping[str, Any],
     train: Any,
@@ -184,8 +185,8 @@ def compare(
     if not isinstance(networks, Mapping) or len(networks) != 2:
         found = f"{len(networks)} networks" if isinstance(networks, Mapping) else f"a {type(networks).__name__}"
         cure = "Pass {'small': net, 'wide': other}"
-        raise InputError(lesson(CALL, f"networks holds {found}", "two networks by name", cure))
-    half = number("budget", budget, call=CALL, above=0) / 2
+        raise InputError(f"networks holds {found}", accepted="two networks by name", fix=cure)
+    half = number("budget", budget, above=0) / 2
     done: list[Examination] = []
     for name, network in networks.items():
         if done and done[0].partial:  # stopped by Ctrl-C, which means all of it

@@ -169,7 +169,7 @@ def _passed(subject: Subject, x: Inputs, clock: Clock) -> float:
     with preserve(subject.module, seed=0):
         start, passes, spent = clock(), 0, 0.0
         while passes < AGAIN and spent <= 0:
-            out = output_rows(run(subject.module, x), count(x), subject.call)
+            out = output_rows(run(subject.module, x), count(x))
             if parameters and out.requires_grad:
                 torch.autograd.grad(out.square().sum(), parameters, allow_unused=True)
             passes, spent = passes + 1, clock() - start

@@ -19,7 +19,7 @@ class AsClasses(AbstractSource):
     """A source whose targets (n,), (n, 1) or one-hot rows (n, k) become integer classes (n,)."""
 
     def __init__(self, source: AbstractSource) -> None:
-        self.source, self.call, self.module = source, source.call, source.module
+        self.source, self.module = source, source.module
 
     def __len__(self) -> int:
         return len(self.source)

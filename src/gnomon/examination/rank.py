@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import GnomonError, InputError, called, lesson
+from gnomon.core.errors import GnomonError, InputError, names_call
 from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -28,7 +28,6 @@ from gnomon.training import Adam
 from gnomon.training.native import Choice, named
 from gnomon.training.optimizers import AbstractOptimizer
 
-CALL = "rank(networks, train=(x, y))"
 Progress = Callable[[str, int, int], None]
 """Called with the name of the candidate that begins, its number, and how many there are."""
 SCHEMA = 4
@@ -99,6 +98,7 @@ class Ranking(Result):
         return {"schema": SCHEMA} | Result.to_dict(self)
 
 
+@names_call
 def rank(
     networks: Mapping[str, nn.Module | Callable[[], nn.Module]],
     train: Any,
@@ -139,18 +139,16 @@ def rank(
     """
     if not isinstance(networks, Mapping) or not networks:
         what = "no networks" if isinstance(networks, Mapping) else f"the networks are a {type(networks).__name__}"
-        raise InputError(lesson(CALL, what, "networks by name", 'Pass at least one, as in {"deep": network}'))
-    examples, seed = integer("examples", examples, call=CALL), check_seed(seed, call=CALL)
-    steps, batch = integer("steps", steps, call=CALL), integer("batch", batch, call=CALL)
-    limit = inf if budget is None else number("budget", budget, call=CALL, above=0)
+        raise InputError(what, accepted="networks by name", fix='Pass at least one, as in {"deep": network}')
+    examples, seed = integer("examples", examples), check_seed(seed)
+    steps, batch = integer("steps", steps), integer("batch", batch)
+    limit = inf if budget is None else number("budget", budget, above=0)
     train = list(train) if isinstance(train, Iterator) else train  # each candidate reads the data
     subjects = {
-        name: subject(network, train, None, seed=seed, name=name, call=CALL, probe=KERNEL)
-        for name, network in networks.items()
+        name: subject(network, train, None, seed=seed, name=name, probe=KERNEL) for name, network in networks.items()
     }
-    plan = _Plan(Adam() if optimizer is None else named(optimizer, None, CALL), steps, batch, examples, seed)
-    with called(CALL):
-        candidates = _candidates(subjects, plan, limit, progress, clock)
+    plan = _Plan(Adam() if optimizer is None else named(optimizer, None), steps, batch, examples, seed)
+    candidates = _candidates(subjects, plan, limit, progress, clock)
     ranked = sorted(candidates, key=lambda c: (not c.trainable, -c.score, c.burst.loss))
     left = tuple(name for name in subjects if name not in {c.name for c in candidates})
     return Ranking(tuple(ranked), min(examples, len(next(iter(subjects.values())).train)), left)

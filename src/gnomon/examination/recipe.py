@@ -1,6 +1,6 @@
 """How the network is trained: what the user names, and nothing where the user names nothing.
 
->>> made = recipe(nn.Linear(2, 1), None, optimizer="sgd", lr=0.1, call="examine(module, train=(x, y))")
+>>> made = recipe(nn.Linear(2, 1), None, optimizer="sgd", lr=0.1)
 >>> made.optimizer.lr, made.batch
 (0.1, None)
 """
@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from torch.optim import Optimizer
 from torch.utils.data import DataLoader
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_kind, integer, number
 from gnomon.core.inputs.source import AbstractSource, Stream
@@ -62,30 +62,29 @@ def recipe(
     schedule: Schedule | None = None,
     loss: Loss | None = None,
     augment: Callable[[Inputs], Inputs] | None = None,
-    call: str,
 ) -> Recipe:
     """Check what the user names; a ``DataLoader`` of training examples is kept for its batches, if none are named.
 
-    >>> recipe(nn.Linear(2, 1), None, lr=0.01, batch=16, call="examine(module)").batch
+    >>> recipe(nn.Linear(2, 1), None, lr=0.01, batch=16).batch
     16
     """
     if loss is not None and not callable(loss) and not isinstance(loss, AbstractLoss):
         cure = "Pass a function such as torch.nn.CrossEntropyLoss(label_smoothing=0.1)"
-        raise InputError(lesson(call, f"loss is {loss!r}"[:80], "a loss of outputs and targets", cure))
+        raise InputError(f"loss is {loss!r}"[:80], accepted="a loss of outputs and targets", fix=cure)
     if augment is not None:
-        check_kind("augment", augment, Callable, call=call, cure="Pass a function from a batch of inputs to inputs")
+        check_kind("augment", augment, Callable, cure="Pass a function from a batch of inputs to inputs")
     if schedule is not None:
         cure = "Pass schedule=lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, 20)"
-        check_kind("schedule", schedule, Callable, call=call, cure=cure)
+        check_kind("schedule", schedule, Callable, cure=cure)
     own = isinstance(train, DataLoader) and batch is None
     return Recipe(
-        _optimizer(optimizer, lr, module, call),
-        None if batch is None else integer("batch", batch, call=call),
-        None if epochs is None else integer("epochs", epochs, call=call),
+        _optimizer(optimizer, lr, module),
+        None if batch is None else integer("batch", batch),
+        None if epochs is None else integer("epochs", epochs),
         schedule,
         loss,
         augment,
-        Stream(lambda: train, call, module) if own else None,
+        Stream(lambda: train, module) if own else None,
     )
 
 
@@ -110,17 +109,17 @@ def known(loss: Loss | None) -> AbstractLoss | None:
     return None
 
 
-def _optimizer(choice: Choice | None, lr: float | None, module: nn.Module, call: str) -> AbstractOptimizer | None:
+def _optimizer(choice: Choice | None, lr: float | None, module: nn.Module) -> AbstractOptimizer | None:
     if lr is None:
-        return None if choice is None else named(choice, module, call)
-    lr = number("lr", lr, call=call, above=0)
+        return None if choice is None else named(choice, module)
+    lr = number("lr", lr, above=0)
     if choice is None:
         return Adam(lr)
     if isinstance(choice, type) and issubclass(choice, Optimizer):
         make: Any = choice
-        return named(lambda p: make(p, lr=lr), module, call)
-    rule = named(choice, module, call) if isinstance(choice, str) else choice
+        return named(lambda p: make(p, lr=lr), module)
+    rule = named(choice, module) if isinstance(choice, str) else choice
     if not isinstance(rule, SGD | Adam):
         what = "lr is given beside an optimizer that has one of its own"
-        raise InputError(lesson(call, what, "one learning rate", "Write it into the optimizer, or pass its class"))
+        raise InputError(what, accepted="one learning rate", fix="Write it into the optimizer, or pass its class")
     return replace(rule, lr=lr)

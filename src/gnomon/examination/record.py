@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from gnomon.core.errors import names_call
 from gnomon.core.machine.files import write_file
 from gnomon.core.results import Finding, Level, Plot, Result
 from gnomon.core.results.plain import HIDDEN
@@ -156,9 +157,10 @@ class Examination(Result):
         least = min(levels, default=None)
         return tuple(f for f in self.findings if f.kind in kinds or (least is not None and f.level >= least))
 
+    @names_call
     def save(self, path: str | Path) -> Path:
         """Write the report as one HTML file; its folder is made if it is not there."""
-        return write_file(path, html(self.page()), "Examination.save(path)")
+        return write_file(path, html(self.page()))
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{escape(html(self.page()))}" style="width:100%;height:40rem;border:0"></iframe>'

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import GnomonError
+from gnomon.core.errors import GnomonError, names_call
 from gnomon.core.inputs.arguments import Inputs, tensors
 from gnomon.core.inputs.checks import number
 from gnomon.core.inputs.images import AdaptedInputWarning
@@ -28,7 +28,7 @@ from gnomon.examination.recipe import recipe
 from gnomon.examination.record import Examination
 from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, Skipped, StepResult, ordered, plainly
 from gnomon.examination.steps import STEPS
-from gnomon.examination.subject import CALL, Subject, subject
+from gnomon.examination.subject import Subject, subject
 from gnomon.program import read
 from gnomon.report import Content, Section
 from gnomon.report.page import State
@@ -42,6 +42,7 @@ Progress = Callable[[str, int, int], None]
 """Called with the title of the step that begins, its number, and how many there are."""
 
 
+@names_call
 def examine(
     module: Any,
     train: Any,
@@ -107,7 +108,7 @@ def examine(
     >>> result.section("architecture").value("parameters").value
     8
     """
-    budget = number("budget", budget, call=CALL, above=0)
+    budget = number("budget", budget, above=0)
     plan = functools.partial(recipe, lr=lr, batch=batch, epochs=epochs, schedule=schedule, loss=loss, augment=augment)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data says so

@@ -17,7 +17,6 @@ steps by these declarations, and passes to each the products it has declared and
 ['count', 'double']
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
+from gnomon.core.errors import GnomonError
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results.record import Record
 from gnomon.examination.subject import Subject
@@ -183,13 +183,12 @@ def ordered(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
 
 
 def plainly(error: Exception) -> str:
-    """What an error says, for a page: without the call that was made and without the hypothesis in brackets.
+    """What an error says, for a page: without the call that was made.
 
-    >>> plainly(ValueError("ntk(net, x): two passes differ [H: a deterministic network]. Call net.eval()."))
+    >>> plainly(InputError("two passes differ", fix="Call net.eval()"))
     'Two passes differ. Call net.eval().'
     """
-    text = re.sub(r" \[H: [^\]]*\]", "", str(error).splitlines()[0] if str(error) else "")
-    text = re.sub(r"^[\w.]+\([^:]*\): ", "", text)
+    text = error.advice if isinstance(error, GnomonError) else (str(error).splitlines() or [""])[0]
     return f"{text[:1].upper()}{text[1:]}"
 
 

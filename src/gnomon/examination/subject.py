@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.checks.network.applied import asks_for_targets
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, take, tensors
 from gnomon.core.inputs.checks import check_readable, check_seed
 from gnomon.core.inputs.images import adapted
@@ -34,7 +34,6 @@ from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["Examples", "Subject", "Task", "subject"]
 
-CALL = "examine(module, train=(x, y))"
 PROBE = 800
 """Examples of the probe, at most; all measurements that cannot use all data use it, or a part of it."""
 
@@ -79,11 +78,11 @@ class Task(Record):
         """Targets as the loss takes them: signs for two classes with one output, classes or numbers otherwise."""
         return 2.0 * y - 1.0 if isinstance(self.loss, Logistic) else y
 
-    def table(self, y: Tensor, call: str) -> Float[Tensor, "n k"]:
+    def table(self, y: Tensor) -> Float[Tensor, "n k"]:
         """Targets as a table of numbers: one-hot for classes, signs for two classes with one output."""
         if not self.classes:
             return y.reshape(len(y), -1).double()
-        return self.loss.targets(self.loss_targets(y), call, outputs=self.outputs).reshape(len(y), -1).double()
+        return self.loss.targets(self.loss_targets(y), outputs=self.outputs).reshape(len(y), -1).double()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,30 +104,25 @@ class Subject(Record):
     notes: tuple[str, ...]
     columns: tuple[str, ...] = ()
 
-    @property
-    def call(self) -> str:
-        """What the user called, for messages."""
-        return self.train.call
-
     def examples(self, batch: Batch) -> Examples:
         """A batch of one of the sources, with its targets in one form."""
         return self.task.examples(batch)
 
     def outputs(self, x: Inputs, module: nn.Module | None = None) -> Float[Tensor, "n k"]:
         """The outputs in eval mode, without gradients."""
-        return outputs(self.module if module is None else module, x, call=self.call)
+        return outputs(self.module if module is None else module, x)
 
     def loss_of(self, outputs: Any, y: Tensor) -> Tensor:
         """The mean loss of what the module returned, by the user's loss or by the loss of the task."""
         loss = self.recipe.own_loss
         if loss is None or isinstance(loss, AbstractLoss):
-            f = output_rows(outputs, len(y), self.call)
+            f = output_rows(outputs, len(y))
             return self.task.loss.value(f, self.targets(y).to(f))
-        return loss(output_tensor(outputs, self.call), self.loss_targets(y))
+        return loss(output_tensor(outputs), self.loss_targets(y))
 
     def targets(self, y: Tensor) -> Float[Tensor, "n k"]:
         """Targets as a table of numbers, as `Task.table`."""
-        return self.task.table(y, self.call)
+        return self.task.table(y)
 
     @property
     def optimizer(self) -> AbstractOptimizer | None:
@@ -175,7 +169,6 @@ def subject(
     seed: int,
     optimizer: Choice | None = None,
     name: str | None = None,
-    call: str = CALL,
     probe: int = PROBE,
     plan: Callable[..., Recipe] = recipe,
     notes: Sequence[str] = (),
@@ -189,17 +182,17 @@ def subject(
     >>> subject(nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0).task.classes       # numbers
     0
     """
-    seed = check_seed(seed, call=call)
-    module = _module(network, seed, call)
-    made = plan(module, train, optimizer=optimizer, call=call)
+    seed = check_seed(seed)
+    module = _module(network, seed)
+    made = plan(module, train, optimizer=optimizer)
     train, test = (list(data) if isinstance(data, Iterator) else data for data in (train, test))
-    examples = _source(train, "train", module, call)
-    others = None if test is None else _source(test, "test", module, call)
-    changes = adapted(source(train, call=call).first(2).x, module)[1]
-    first = outputs(module, examples.first(4).x, call=call)
+    examples = _source(train, "train", module)
+    others = None if test is None else _source(test, "test", module)
+    changes = adapted(source(train).first(2).x, module)[1]
+    first = outputs(module, examples.first(4).x)
     if others is not None:
-        _check_test(module, examples, others, call)
-    task = _task(examples, others, first.shape[1], made.loss, call)
+        _check_test(module, examples, others)
+    task = _task(examples, others, first.shape[1], made.loss)
     if known(made.loss) is not None and not isinstance(made.loss, type(task.loss)) and isinstance(task.loss, Squared):
         made = replace(made, given=True)
     if task.classes and _are_numbers(examples):
@@ -207,20 +200,20 @@ def subject(
         made = replace(made, loader=None if made.loader is None else AsClasses(made.loader))
     if not bool(torch.isfinite(first).all()):
         where = "the outputs for the first examples hold NaN or infinity"
-        raise InputError(lesson(call, where, "finite outputs", "Check the weights (a bad checkpoint?) and the inputs"))
+        raise InputError(where, accepted="finite outputs", fix="Check the weights (a bad checkpoint?) and the inputs")
     drawn = task.examples(examples.probe(probe, seed=seed))
     label = name or _name(network, module)
     told = (*notes, *([" and ".join(changes)] if changes else []))
-    return Subject(module, label, examples, others, drawn, task, made, told, _columns(columns, drawn.x, call))
+    return Subject(module, label, examples, others, drawn, task, made, told, _columns(columns, drawn.x))
 
 
-def _columns(names: Sequence[str], x: Inputs, call: str) -> tuple[str, ...]:
+def _columns(names: Sequence[str], x: Inputs) -> tuple[str, ...]:
     """A name for each number of an example, or none."""
     count = sum(t[0].numel() for t in tensors(x))
     if names and (isinstance(names, str) or len(names) != count):
         given = f"the text {names!r}" if isinstance(names, str) else f"{len(names)} names"
         what = f"columns is {given}, and an example has {count} numbers"
-        raise InputError(lesson(call, what, "one name for each column", "Pass list(frame.columns) without the target"))
+        raise InputError(what, accepted="one name for each column", fix="Pass list(frame.columns) without the target")
     return tuple(names)
 
 
@@ -230,49 +223,49 @@ def _name(network: Any, module: nn.Module) -> str:
     return "network" if name in ("", "<lambda>", "Sequential") else name
 
 
-def _module(network: Any, seed: int, call: str) -> nn.Module:
+def _module(network: Any, seed: int) -> nn.Module:
     if isinstance(network, nn.Module):
-        check_readable(network, call=call)
+        check_readable(network)
         return network
     if not callable(network):
         what = f"the network is a {type(network).__name__}"
-        raise InputError(lesson(call, what, "a module or a function that builds one", "Pass model or build_model"))
+        raise InputError(what, accepted="a module or a function that builds one", fix="Pass model or build_model")
     with random_state(seed):
         try:
             built = network()
         except (Exception, SystemExit) as reason:  # an error in the user's function is reported as one of the input
             cure = "Give every argument a default, or pass lambda: build(...)"
             what = f"the factory raised {type(reason).__name__}: {reason}"[:200]
-            raise InputError(lesson(call, what, "a factory without arguments", cure)) from reason
+            raise InputError(what, accepted="a factory without arguments", fix=cure) from reason
     if not isinstance(built, nn.Module):
         what = f"the factory returned a {type(built).__name__}"
-        raise InputError(lesson(call, what, "a torch.nn.Module", "Return the module"))
-    check_readable(built, call=call)
+        raise InputError(what, accepted="a torch.nn.Module", fix="Return the module")
+    check_readable(built)
     return built
 
 
-def _source(data: Any, which: str, module: nn.Module, call: str) -> AbstractSource:
+def _source(data: Any, which: str, module: nn.Module) -> AbstractSource:
     """The data as a source with targets, read by the module."""
-    examples = source(data, module=module, call=call)
+    examples = source(data, module=module)
     if examples.first(1).y is None:
         kind = f"{which} is a {type(data).__name__} without targets"
         cure = f"Pass {which}=(inputs, targets), or batches that are pairs or dicts with 'labels'"
-        raise InputError(lesson(call, kind, "inputs with targets", cure))
+        raise InputError(kind, accepted="inputs with targets", fix=cure)
     return examples
 
 
-def _check_test(module: nn.Module, train: AbstractSource, test: AbstractSource, call: str) -> None:
+def _check_test(module: nn.Module, train: AbstractSource, test: AbstractSource) -> None:
     """That the module takes test examples: they may be longer or shorter sequences, if it reads those."""
     x = test.first(2).x
     shapes = [[tuple(t.shape[1:]) for t in tensors(part)] for part in (train.first(2).x, x)]
     try:
-        outputs(module, x, call=call)
+        outputs(module, x)
     except InputError:
         if shapes[0] == shapes[1]:
             raise
         given = [" and ".join(map(str, shape)) for shape in shapes]
         what = f"test inputs have shape {given[1]}, training inputs {given[0]}, and the network takes only the latter"
-        raise InputError(lesson(call, what, "test inputs like those of train", "Prepare both alike")) from None
+        raise InputError(what, accepted="test inputs like those of train", fix="Prepare both alike") from None
 
 
 def _are_numbers(data: AbstractSource) -> bool:
@@ -281,14 +274,14 @@ def _are_numbers(data: AbstractSource) -> bool:
 
 
 def _task(
-    train: AbstractSource, test: AbstractSource | None, outputs: int, loss: Loss | None, call: str
+    train: AbstractSource, test: AbstractSource | None, outputs: int, loss: Loss | None
 ) -> Task:  # fmt: skip
     """Integer targets are classes, real numbers are values to regress on, zeros and ones where the loss says so."""
     y = train.labels()
     assert y is not None  # checked in _source
     shape, wanted = tuple(y.shape[1:]), known(loss)
     if y.is_floating_point():
-        return _numbers_task(y, outputs, loss, call)
+        return _numbers_task(y, outputs, loss)
     if y.dim() != 1 and loss is not None and not isinstance(loss, AbstractLoss):
         return Task(Squared(), 0, outputs, shape)  # a loss of the user's own knows what they are
     others = None if test is None else test.labels()
@@ -296,18 +289,18 @@ def _task(
     if y.dim() != 1 or int(labels.min()) < 0:
         what = f"the labels have shape {tuple(y.shape)} and begin at {int(labels.min())}"
         cure = "Pass y[:, 0]" if y.dim() == 2 and y.shape[1] == 1 else "Number the classes from 0, one per example"
-        raise InputError(lesson(call, what, "classes 0, 1, 2, ...", cure))
+        raise InputError(what, accepted="classes 0, 1, 2, ...", fix=cure)
     top = int(labels.max())
     if outputs == 1 and top == 1:
         return Task(wanted or Logistic(), 2, 1)
     if top >= outputs:
         what = f"labels go up to {top} and the network has {outputs} output{'s' if outputs > 1 else ''}"
         cure = "For numbers to predict pass y.float(); for classes" if outputs == 1 else "Number classes from 0, or"
-        raise InputError(lesson(call, what, "one output for each class", f"{cure} add outputs"))
+        raise InputError(what, accepted="one output for each class", fix=f"{cure} add outputs")
     return Task(wanted or CrossEntropy(), outputs, outputs)
 
 
-def _numbers_task(y: Tensor, outputs: int, loss: Loss | None, call: str) -> Task:
+def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
     """Real targets: zeros and ones where the loss says so, one-hot rows of classes, or values to regress on."""
     shape, wanted = tuple(y.shape[1:]), known(loss)
     logistic, whole = isinstance(wanted, Logistic), bool(((y == 0) | (y == 1)).all())
@@ -317,21 +310,21 @@ def _numbers_task(y: Tensor, outputs: int, loss: Loss | None, call: str) -> Task
         if not bool(((y >= 0) & (y <= 1)).all()):
             what = f"the targets go from {float(y.min()):g} to {float(y.max()):g} under BCEWithLogitsLoss"
             cure = "Write labels as 0 and 1: y = (y + 1) / 2 for -1 and 1"
-            raise InputError(lesson(call, what, "targets between 0 and 1", cure))
-        _check_numbers(y, outputs, loss, call)
+            raise InputError(what, accepted="targets between 0 and 1", fix=cure)
+        _check_numbers(y, outputs, loss)
         return Task(Squared(), 0, outputs, shape)  # several labels of each example
     if isinstance(wanted, CrossEntropy) and y.dim() == 2 and whole and bool((y.sum(1) == 1).all()):
-        _check_numbers(y, outputs, loss, call)
+        _check_numbers(y, outputs, loss)
         return Task(wanted, outputs, outputs)
-    _check_numbers(y, outputs, loss, call)
+    _check_numbers(y, outputs, loss)
     return Task(wanted or Squared(), 0, outputs, shape)
 
 
-def _check_numbers(y: Tensor, outputs: int, loss: Loss | None, call: str) -> None:
+def _check_numbers(y: Tensor, outputs: int, loss: Loss | None) -> None:
     """A column for each output, unless a loss of the user's own takes them otherwise."""
     columns = 1 if y.dim() == 1 else y.reshape(len(y), -1).shape[1]
     if columns != outputs and (loss is None or known(loss) is not None):
         whole = y.dim() == 1 and bool((y == y.round()).all())
         what = f"the targets are {y.dtype} of shape {tuple(y.shape)} and the network has {outputs} outputs"
         cure = "For classes pass integers: y.long()" if whole else "Give each output its target"
-        raise InputError(lesson(call, what, "targets that fit the outputs", cure))
+        raise InputError(what, accepted="targets that fit the outputs", fix=cure)

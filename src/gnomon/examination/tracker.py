@@ -182,7 +182,7 @@ class Tracker:
     def _loss(self, model: nn.Module) -> float:
         subject, examples = self.subject, self.examples
         y = subject.loss_targets(examples.y)
-        return Objective.of(examples.x, y, model, subject.loss, subject.call).measure(model, None)[0]
+        return Objective.of(examples.x, y, model, subject.loss).measure(model, None)[0]
 
     def _sharpness(self, model: nn.Module) -> float:
         subject, examples = self.subject, self.examples

@@ -20,7 +20,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import GnomonError, InputError, MissingExtraError, lesson, out_of_range
+from gnomon.core.errors import GnomonError, MissingExtraError, names_call, out_of_range
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.preserve import preserve
@@ -31,13 +31,13 @@ from gnomon.examination.subject import subject
 from gnomon.examination.tracker import AROUND, KERNEL, TimeSpent, Tracker
 from gnomon.examination.writers import Log, writer
 
-CALL = "watch(model, probe=(x, y))"
 PRODUCTS = 8
 """Hessian products for each measurement of the sharpness."""
 EVERY, OVERHEAD = 50, 0.05
 """Where the user names neither: measured every so many steps, as far as this share of the time allows."""
 
 
+@names_call
 def watch(
     model: nn.Module,
     probe: Any,
@@ -79,13 +79,13 @@ def watch(
     """
     if every is None:
         every, overhead = EVERY, OVERHEAD if overhead is None else overhead
-    every, examples = integer("every", every, call=CALL), integer("examples", examples, call=CALL, least=2)
-    if overhead is not None and not 0 < number("overhead", overhead, call=CALL) <= 1:
-        raise InputError(out_of_range(CALL, "overhead", "a share of the time, above 0 and at most 1", overhead))
+    every, examples = integer("every", every), integer("examples", examples, least=2)
+    if overhead is not None and not 0 < number("overhead", overhead) <= 1:
+        raise out_of_range("overhead", "a share of the time, above 0 and at most 1", overhead)
     with one_thread():
-        network = subject(model, probe, None, optimizer=None, seed=0, call=CALL, probe=examples)
+        network = subject(model, probe, None, optimizer=None, seed=0, probe=examples)
     tracker = Tracker(network, network.probe, products=PRODUCTS, time=TimeSpent(clock, overhead))
-    return Watch(tracker, every, writer(log, CALL))
+    return Watch(tracker, every, writer(log))
 
 
 @dataclass(slots=True, eq=False)
@@ -221,5 +221,5 @@ class Watch(Result):
 
 def _missing(package: str) -> MissingExtraError:
     return MissingExtraError(
-        lesson(CALL, f"{package} is not installed", f"the package {package}", f"pip install {package}")
+        f"{package} is not installed", accepted=f"the package {package}", fix=f"pip install {package}"
     )

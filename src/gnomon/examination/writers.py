@@ -1,7 +1,7 @@
 """Where a watch writes: a CSV file, TensorBoard, W&B, or a function, recognized by their methods.
 
 >>> seen = []
->>> writer(lambda row, step: seen.append((row, step)), "watch(model, probe)")({"loss": 1.0}, 3)
+>>> writer(lambda row, step: seen.append((row, step)))({"loss": 1.0}, 3)
 >>> seen
 [({'loss': 1.0}, 3)]
 """
@@ -13,7 +13,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import out_of_range
 from gnomon.core.machine.files import append_text
 
 Log = Callable[[dict[str, float], int], None]
@@ -23,7 +23,7 @@ COLUMNS = ("step", "loss", "probe loss", "kernel drift", "kernel rotation", "ali
 """Of the CSV file."""
 
 
-def writer(log: Any, call: str) -> Log | None:
+def writer(log: Any) -> Log | None:
     """A function of (values, step) from a path, anything with ``add_scalar``, anything with ``log``, or a function."""
     if log is None:
         return None
@@ -36,7 +36,7 @@ def writer(log: Any, call: str) -> Log | None:
     if callable(log):
         return cast(Log, log)
     accepted = "a path, a writer or a function"
-    raise InputError(out_of_range(call, "log", accepted, log))
+    raise out_of_range("log", accepted, log)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,4 +58,4 @@ class _Csv:
         if not self.path.exists():
             lines.writeheader()
         lines.writerow({"step": step, **row})
-        append_text(self.path, text.getvalue(), "watch(model, probe, log=path)")
+        append_text(self.path, text.getvalue())

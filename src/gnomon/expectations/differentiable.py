@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
+from gnomon.core.errors import names_call
 from gnomon.expectations.expectation import expectation
 from gnomon.expectations.functions import Derivative, Elementwise, Gain, SquaredFunction
 from gnomon.expectations.legendre import panels
@@ -33,6 +34,7 @@ SPREAD = 8.0  # deviations to which conditional expectations run
 AT_ONCE = 2**12  # conditional expectations
 
 
+@names_call
 def pair(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """E[f(u) g(v)] for (u, v) ~ N(0, [[a, c], [c, b]]).
 
@@ -48,6 +50,7 @@ def pair(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Ten
     return result
 
 
+@names_call
 def single(f: Elementwise, a: Tensor) -> Tensor:
     """E[f(u)] for u ~ N(0, a).
 

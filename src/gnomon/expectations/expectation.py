@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import NotFiniteError, lesson
+from gnomon.core.errors import NotFiniteError
 from gnomon.core.machine.threads import share_out
 from gnomon.expectations.line import Sampler, second_moment
 from gnomon.expectations.linear import Road, lines, road
@@ -221,4 +221,4 @@ def _tables(
 
 
 def _not_finite(found: str, cure: str) -> NotFiniteError:
-    return NotFiniteError(lesson("Quadrature.dual(a, b, c)", found, "covariances are finite numbers", cure))
+    return NotFiniteError(found, accepted="covariances are finite numbers", fix=cure)

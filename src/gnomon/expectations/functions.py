@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError
 
 __all__ = ["Derivative", "Elementwise", "Gain", "SquaredFunction", "check"]
 
@@ -68,7 +68,7 @@ def check(function: Elementwise) -> None:
     >>> check(lambda x: torch.softmax(x, -1))                        # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    gnomon.core.errors.InputError: Quadrature(function): f(x) changes when x is reshaped [H: ...
+    gnomon.core.errors.InputError: f(x) changes when x is reshaped (expected ...
     """
     x = torch.tensor([-3.1, -1.7, -1.0, -0.4, -1e-3, 0.0, 2e-3, 0.3, 0.9, 1.0, 1.9, 3.3], dtype=torch.float64)
     with torch.no_grad():
@@ -78,12 +78,9 @@ def check(function: Elementwise) -> None:
             raise _refusal(f"12 numbers in float64 gave {kind}", "Return one real number for each")
         if not bool(torch.isfinite(y).all()):
             raise NotFiniteError(
-                lesson(
-                    "Quadrature(function)",
-                    f"f({float(x[~torch.isfinite(y)][0]):g}) is not finite",
-                    "E[phi(u)^2] is a finite number",
-                    "Use a function that is finite on the whole line",
-                )
+                f"f({float(x[~torch.isfinite(y)][0]):g}) is not finite",
+                accepted="E[phi(u)^2] is a finite number",
+                fix="Use a function that is finite on the whole line",
             )
         if not torch.equal(_called(function, x), y):
             raise _refusal("two calls with one x gave two answers", "Remove the randomness or the memory")
@@ -104,4 +101,4 @@ def _called(function: Elementwise, x: Tensor) -> Any:
 
 
 def _refusal(found: str, cure: str) -> InputError:
-    return InputError(lesson("Quadrature(function)", found, "the function acts on each number alone", cure))
+    return InputError(found, accepted="the function acts on each number alone", fix=cure)

@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError
 from gnomon.expectations.functions import Elementwise
 from gnomon.expectations.legendre import NODES, panels
 from gnomon.expectations.pieces import Pieces, find
@@ -127,12 +127,9 @@ class Sampler:
                 self._radius[top] = radius
                 return LineSamples(rows, line, grid, moved, second, radius)
         raise NotFiniteError(
-            lesson(
-                "Quadrature(function)",
-                f"E[phi(u)^2] does not converge within {RADII[-1]} deviations at variance {float(root.max()) ** 2:.3g}",
-                "phi grows more slowly than the Gaussian density falls",
-                "Use a function that grows more slowly, or smaller variances",
-            )
+            f"E[phi(u)^2] does not converge within {RADII[-1]} deviations at variance {float(root.max()) ** 2:.3g}",
+            accepted="phi grows more slowly than the Gaussian density falls",
+            fix="Use a function that grows more slowly, or smaller variances",
         )
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.expectations.functions import Elementwise
 from gnomon.expectations.legendre import SAMPLE, misfit, misfit_of_union, powers, samples
 
@@ -44,6 +44,7 @@ class Size:
     least: float
 
     @staticmethod
+    @names_call("Quadrature(function)")
     def of(function: Elementwise, edges: Tensor, least: float) -> "Size":
         """Measured at Gauss points between edges."""
         points = samples(edges[:-1], edges[1:]).flatten()
@@ -51,12 +52,9 @@ class Size:
         if not bool(torch.isfinite(values).all()):
             worst = points[~torch.isfinite(values)].abs().min()
             raise NotFiniteError(
-                lesson(
-                    "Quadrature(function)",
-                    f"the function or a derivative of it is not finite at |x| = {float(worst):.3g}",
-                    "E[phi(u)^2] is a finite number",
-                    "Use a function that grows more slowly, or smaller variances",
-                )
+                f"the function or a derivative of it is not finite at |x| = {float(worst):.3g}",
+                accepted="E[phi(u)^2] is a finite number",
+                fix="Use a function that grows more slowly, or smaller variances",
             )
         distance, order = points.abs().sort()
         return Size(distance, values[order].cummax(0).values, least)
@@ -235,11 +233,8 @@ def _straight(values: Tensor) -> Tensor:
 
 def _unresolved(left: Tensor, right: Tensor) -> InputError:
     return InputError(
-        lesson(
-            "Quadrature(function)",
-            f"no polynomials fit the function between {float(left.min()):.3g} and {float(right.max()):.3g}, "
-            f"even on {CROWD} intervals",
-            "the function is piecewise analytic, evaluated to nearly full precision",
-            "Write it so that it does not cancel or oscillate there",
-        )
+        f"no polynomials fit the function between {float(left.min()):.3g} and {float(right.max()):.3g}, "
+        f"even on {CROWD} intervals",
+        accepted="the function is piecewise analytic, evaluated to nearly full precision",
+        fix="Write it so that it does not cancel or oscillate there",
     )

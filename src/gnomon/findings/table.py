@@ -10,7 +10,7 @@ which one is reported first. To change the order, move a name.
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Finding, Kind, Level
 from gnomon.findings import data, decisions, generative, network, structured, theory, training
 
@@ -74,6 +74,7 @@ KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind.id for kind in TABLE))
 """All ids."""
 
 
+@names_call
 def rank(kind: Kind) -> int:
     """The place of a kind in the table; a kind that is not in the table comes after all others.
 
@@ -83,6 +84,7 @@ def rank(kind: Kind) -> int:
     return next((place for place, other in enumerate(TABLE) if other == kind), len(TABLE))
 
 
+@names_call
 def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Findings by level, then by the rank of their kind, then in the order given.
 
@@ -93,10 +95,10 @@ def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: (-finding.level, rank(finding.row))))
 
 
-def checked_kinds(words: Sequence[str], call: str) -> tuple[str, ...]:
+def checked_kinds(words: Sequence[str]) -> tuple[str, ...]:
     """Returns the words if each is the id of a kind or a level, and raises `InputError` for other words.
 
-    >>> checked_kinds(["overfit", "warning"], "examine")
+    >>> checked_kinds(["overfit", "warning"])
     ('overfit', 'warning')
     """
     known = [*KINDS, *(level.name.lower() for level in Level)]
@@ -104,5 +106,5 @@ def checked_kinds(words: Sequence[str], call: str) -> tuple[str, ...]:
         if word not in known:
             near = get_close_matches(word, known, 3, 0.5) or ["problem", "warning"]
             what, cure = f"no finding is called '{word}'", f"Write for instance {' or '.join(near)}"
-            raise InputError(lesson(call, what, "a kind of finding, or a level", cure))
+            raise InputError(what, accepted="a kind of finding, or a level", fix=cure)
     return tuple(words)

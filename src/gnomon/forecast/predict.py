@@ -14,7 +14,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, called, lesson, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.inputs.arrays import Array, as_tensor
 from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_kind, check_readable
@@ -34,7 +34,6 @@ from gnomon.training.native import Choice, descent, named
 
 __all__ = ["predict"]
 
-CALL = "predict(module, x, y)"
 KERNELS, OUTPUTS = ("empirical", "infinite"), ("auto", "full", "trace")
 OWN, INFINITE = "its own kernel", "the kernel of infinite width"
 UNCOUPLED = f"the mean over outputs of {OWN} (an approximation: outputs are taken as uncoupled)"
@@ -45,6 +44,7 @@ Kernel = Callable[[Any, Any], Tensor]
 """A function of two sets of points that gives the matrix of their kernel."""
 
 
+@names_call
 def predict(
     model: nn.Module | Limit | Kernel | Array,
     x: Any,
@@ -112,22 +112,21 @@ def predict(
             model, cast(Array, x), test=test, y_test=y_test, f0=f0, f0_test=f0_test, times=times, loss=loss,
             optimizer=rule, penalty=penalty,
         )  # fmt: skip
-    points, labels = (x, y) if y is not None else source(x, call=CALL).pair()
-    with called(CALL):
-        parts = _kernels(model, points, x_test, kernel, outputs)
-        start, start_test = (parts.f0, parts.f0_test) if f0 is None else (as_numbers(f0, "f0", call=CALL), f0_test)
-        loss, targets = _loss_targets(loss, labels, len(parts.gram), start)
-        run = predict_from_kernel(
-            parts.gram, targets, test=parts.between, y_test=parts.y_test if y_test is None else y_test, f0=start,
-            f0_test=start_test, times=times, loss=loss, optimizer=rule, penalty=penalty,
-        )  # fmt: skip
+    points, labels = (x, y) if y is not None else source(x).pair()
+    parts = _kernels(model, points, x_test, kernel, outputs)
+    start, start_test = (parts.f0, parts.f0_test) if f0 is None else (as_numbers(f0, "f0"), f0_test)
+    loss, targets = _loss_targets(loss, labels, len(parts.gram), start)
+    run = predict_from_kernel(
+        parts.gram, targets, test=parts.between, y_test=parts.y_test if y_test is None else y_test, f0=start,
+        f0_test=start_test, times=times, loss=loss, optimizer=rule, penalty=penalty,
+    )  # fmt: skip
     return replace(run, kernel=parts.name)
 
 
 def _check_no_points(y: Any, x_test: Any) -> None:
     if y is not None or x_test is not None:
         what = "a Gram matrix and points were passed, and the matrix replaces the points"
-        raise InputError(f"predict(K, y): {what}; call predict(K, y, test=K_test).")
+        raise InputError(f"{what}; call predict(K, y, test=K_test)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +153,11 @@ def _kernels(model: nn.Module | Limit | Kernel, x: Any, x_test: Any, kernel: str
 def _of_kernel(model: Limit | Kernel, x: Any, x_test: Any) -> _Kernels:
     if not callable(model):
         accepted = "a module, a limit, a function of two sets of points, or a Gram matrix"
-        raise InputError(out_of_range(CALL, "model", accepted, model))
+        raise out_of_range("model", accepted, model)
     if isinstance(model, Limit):
         between = None if x_test is None else model.ntk(x_test, x)
         return _Kernels(model.ntk(x), between, None, None, INFINITE)
-    with wrap_user_errors(None, x, call=CALL, what="the kernel"):
+    with wrap_user_errors(None, x, what="the kernel"):
         between = None if x_test is None else model(x_test, x)
         return _Kernels(model(x, x), between, None, None, "")
 
@@ -166,11 +165,11 @@ def _of_kernel(model: Limit | Kernel, x: Any, x_test: Any) -> _Kernels:
 def _of_module(module: nn.Module, x: Any, x_test: Any, kernel: str, outputs: str) -> _Kernels:
     for name, value, accepted in (("kernel", kernel, KERNELS), ("outputs", outputs, OUTPUTS)):
         if value not in accepted:
-            raise InputError(out_of_range(CALL, name, f"one of {', '.join(map(repr, accepted))}", value))
-    check_readable(module, call=CALL)
+            raise out_of_range(name, f"one of {', '.join(map(repr, accepted))}", value)
+    check_readable(module)
     wide = _double(module, x)
-    inputs = as_inputs(x, wide, call=CALL)
-    tested = None if x_test is None else source_of_inputs(x_test, wide, call=CALL).whole()
+    inputs = as_inputs(x, wide)
+    tested = None if x_test is None else source_of_inputs(x_test, wide).whole()
     f0 = _outputs(wide, inputs)
     f0_test, y_test = (None, None) if tested is None else (_outputs(wide, tested.x), tested.y)
     if kernel == "infinite":
@@ -188,22 +187,22 @@ def _of_module(module: nn.Module, x: Any, x_test: Any, kernel: str, outputs: str
 
 def _loss_targets(loss: AbstractLoss | None, y: Any, n: int, start: Array | None) -> tuple[AbstractLoss, Tensor]:
     """The loss, and its targets with a column for each output where the outputs before training determine how many."""
-    loss = by_targets(y, call=CALL) if loss is None else loss
-    check_kind("loss", loss, AbstractLoss, call=CALL, cure=LOSSES)
-    labels = as_targets(y, n, call=CALL)
+    loss = by_targets(y) if loss is None else loss
+    check_kind("loss", loss, AbstractLoss, cure=LOSSES)
+    labels = as_targets(y, n)
     if start is None:
-        return loss, loss.targets(labels, CALL)
+        return loss, loss.targets(labels)
     table = as_tensor(start)
-    targets = loss.targets(labels, CALL, outputs=table.reshape(len(table), -1).shape[1])
+    targets = loss.targets(labels, outputs=table.reshape(len(table), -1).shape[1])
     return loss, targets[:, None] if targets.ndim == 1 and table.ndim > 1 else targets
 
 
 def _double(module: nn.Module, x: Any) -> nn.Module:
     """A copy in eval mode and, where its layers work in it, in float64: float32 rounding would hide small modes."""
-    same = copy_module(module, call=CALL).eval()
-    wide = copy_module(same, call=CALL).double()
+    same = copy_module(module).eval()
+    wide = copy_module(same).double()
     try:
-        _outputs(wide, take(as_inputs(x, wide, call=CALL), slice(0, 1)))
+        _outputs(wide, take(as_inputs(x, wide), slice(0, 1)))
     except InputError:
         return same
     return wide
@@ -211,17 +210,17 @@ def _double(module: nn.Module, x: Any) -> nn.Module:
 
 @torch.no_grad()
 def _outputs(module: nn.Module, x: Inputs) -> Tensor:
-    return output_rows(run(module, x, call=CALL), count(x), CALL)
+    return output_rows(run(module, x), count(x))
 
 
 def _rule(optimizer: GradientFlow | Choice | None, module: nn.Module | None) -> GradientFlow | SGD:
     """The rule that theory can follow: gradient flow, or descent along the gradient."""
     if optimizer is None or isinstance(optimizer, GradientFlow):
         return optimizer or GradientFlow()
-    rule = named(optimizer, module, CALL)
+    rule = named(optimizer, module)
     steps = descent(rule)
     if steps is None:
         cure = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
-        raise InputError(lesson(CALL, f"the optimizer is {rule}", "steps along the gradient of the loss", cure))
-    error_decay(steps, call=CALL)
+        raise InputError(f"the optimizer is {rule}", accepted="steps along the gradient of the loss", fix=cure)
+    error_decay(steps)
     return steps

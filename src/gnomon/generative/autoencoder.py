@@ -14,6 +14,7 @@ from math import prod
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.generative.model import AbstractGenerative
 from gnomon.generative.vectors import as_examples
@@ -36,18 +37,20 @@ class Autoencoder(AbstractGenerative):
     likelihood = "none"
     continuous = False
 
+    @names_call
     def __init__(self, encoder: nn.Module, decoder: nn.Module, *, latent: int, shape: tuple[int, ...]) -> None:
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
-        self.latent, self.shape = integer("latent", latent, call="Autoencoder(encoder, decoder)"), tuple(shape)
+        self.latent, self.shape = integer("latent", latent), tuple(shape)
 
     def encode(self, x: Tensor) -> Float[Tensor, "n m"]:
         """The latent coordinates of examples."""
         return self.encoder(x)
 
+    @names_call
     def decode(self, z: Float[Tensor, "n m"]) -> Tensor:
         """Examples from latent coordinates."""
-        return as_examples(self.decoder(z), len(z), self.shape, call="Autoencoder.decode(z)", what="the decoder")
+        return as_examples(self.decoder(z), len(z), self.shape, what="the decoder")
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         return (x - self.decode(self.encode(x))).flatten(1).square().sum(1) / 2  # (1)
@@ -58,6 +61,7 @@ class Autoencoder(AbstractGenerative):
             return self.decode(self.noise(n, (self.latent,), self.generator(seed)))
 
 
+@names_call
 def linear_autoencoder(shape: tuple[int, ...], latent: int) -> Autoencoder:
     """The autoencoder with linear encoder and decoder and no biases, for centered data.
 
@@ -71,8 +75,7 @@ def linear_autoencoder(shape: tuple[int, ...], latent: int) -> Autoencoder:
     >>> model.encode(torch.ones(3, 4)).shape, model.decode(torch.ones(3, 2)).shape
     (torch.Size([3, 2]), torch.Size([3, 4]))
     """
-    call = "linear_autoencoder(shape, latent)"
-    d = prod(integer("each number of shape", size, call=call) for size in shape)
-    latent = integer("latent", latent, call=call)
+    d = prod(integer("each number of shape", size) for size in shape)
+    latent = integer("latent", latent)
     encoder = nn.Sequential(nn.Flatten(), nn.Linear(d, latent, bias=False))
     return Autoencoder(encoder, nn.Linear(latent, d, bias=False), latent=latent, shape=shape)

@@ -19,6 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.generative.divergence import AbstractTrace, Exact
 from gnomon.generative.model import AbstractGenerative, standard_normal
@@ -54,6 +55,7 @@ class TimeNetwork(nn.Module):
         return self.body(torch.cat([x.flatten(1), t[:, None].to(x), waves.sin(), waves.cos()], 1)).reshape(x.shape)
 
 
+@names_call
 def carried(moving: Moving, x: Tensor, start: float, end: float, *, steps: int) -> tuple[Tensor, Float[Tensor, " n"]]:
     """Points carried by a field from one time to another, and the integral of its divergence along their paths.
 
@@ -73,19 +75,16 @@ def carried(moving: Moving, x: Tensor, start: float, end: float, *, steps: int) 
     >>> round(x.item(), 4), round(a.item(), 4)                                                          # e, and 1
     (2.7183, 1.0)
     """
-    call = "carried(moving, x)"
-    return integrated(moving, finite_points(x, "x", call=call), start, end, steps, call)
+    return integrated(moving, finite_points(x, "x"), start, end, steps)
 
 
-def integrated(
-    moving: Moving, x: Tensor, start: float, end: float, steps: int, call: str
-) -> tuple[Tensor, Float[Tensor, " n"]]:
+def integrated(moving: Moving, x: Tensor, start: float, end: float, steps: int) -> tuple[Tensor, Float[Tensor, " n"]]:
     """`carried` for points that were looked at before."""
-    h, area = (end - start) / integer("steps", steps, call=call), x.new_zeros(len(x))
+    h, area = (end - start) / integer("steps", steps), x.new_zeros(len(x))
     for i in range(steps):
         t = start + i * h
         v1, a1 = moving(x, t)
-        check_vectors(v1, x, call=call)
+        check_vectors(v1, x)
         v2, a2 = moving(x + h / 2 * v1, t + h / 2)
         v3, a3 = moving(x + h / 2 * v2, t + h / 2)
         v4, a4 = moving(x + h * v3, t + h)
@@ -109,22 +108,25 @@ class ContinuousFlow(AbstractGenerative):
 
     likelihood = "exact"
 
+    @names_call
     def __init__(
         self, field: nn.Module, *, shape: tuple[int, ...], trace: AbstractTrace | None = None, steps: int = 20
     ) -> None:
         super().__init__()
         self.field, self.shape = field, tuple(shape)
         self.trace = Exact() if trace is None else trace
-        self.steps = integer("steps", steps, call=f"{type(self).__name__}(field)")
+        self.steps = integer("steps", steps)
 
+    @names_call
     def velocity(self, x: Tensor, t: float) -> Tensor:
         """The field at points and one time."""
         v = self.field(x, torch.full((len(x),), t, dtype=x.dtype, device=x.device))
-        check_vectors(v, x, call=f"{type(self).__name__}(field)")
+        check_vectors(v, x)
         return v
 
+    @names_call
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
-        return self._density(self.points(x, f"{type(self).__name__}.log_prob(x)"))
+        return self._density(self.points(x))
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         return -self._density(x)
@@ -136,12 +138,12 @@ class ContinuousFlow(AbstractGenerative):
     def forward(self, z: Tensor) -> Tensor:
         """Where noise is carried."""
         none = z.new_zeros(len(z))
-        return integrated(lambda x, t: (self.velocity(x, t), none), z, 0.0, 1.0, self.steps, type(self).__name__)[0]
+        return integrated(lambda x, t: (self.velocity(x, t), none), z, 0.0, 1.0, self.steps)[0]
 
     def inverse(self, x: Tensor) -> Tensor:
         """Where examples come from."""
         none = x.new_zeros(len(x))
-        return integrated(lambda x, t: (self.velocity(x, t), none), x, 1.0, 0.0, self.steps, type(self).__name__)[0]
+        return integrated(lambda x, t: (self.velocity(x, t), none), x, 1.0, 0.0, self.steps)[0]
 
     def _density(self, x: Tensor) -> Tensor:
         directions = self.trace.directions(x)
@@ -149,7 +151,7 @@ class ContinuousFlow(AbstractGenerative):
         def moving(x: Tensor, t: float) -> tuple[Tensor, Tensor]:
             return self.trace(lambda y: self.velocity(y, t), x, directions)
 
-        z, area = integrated(moving, x, 1.0, 0.0, self.steps, type(self).__name__)
+        z, area = integrated(moving, x, 1.0, 0.0, self.steps)
         return standard_normal(z) + area  # (1), the integral having been taken backward
 
 
@@ -161,9 +163,10 @@ class FlowMatching(ContinuousFlow):
     torch.Size([4])
     """
 
+    @names_call("FlowMatching(field)")
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         noise, t = torch.randn_like(x), torch.rand(len(x), dtype=x.dtype, device=x.device)
         place = t.reshape(-1, *[1] * (x.dim() - 1))
         v = self.field((1 - place) * noise + place * x, t)
-        check_vectors(v, x, call="FlowMatching(field)")  # another shape could be broadcast, and another field learned
+        check_vectors(v, x)  # another shape could be broadcast, and another field learned
         return (v - (x - noise)).flatten(1).square().sum(1)  # (2)

@@ -19,7 +19,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.func import vjp, vmap
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.generative.vectors import check_vectors, finite_points
 
@@ -77,11 +77,12 @@ class Hutchinson(AbstractTrace):
     law: str = "signs"
     seed: int = 0
 
+    @names_call
     def __post_init__(self) -> None:
-        integer("directions_per_example", self.directions_per_example, call="Hutchinson()")
-        check_seed(self.seed, call="Hutchinson()")
+        integer("directions_per_example", self.directions_per_example)
+        check_seed(self.seed)
         if self.law not in ("signs", "gaussian"):
-            raise InputError(out_of_range("Hutchinson()", "law", '"signs" or "gaussian"', self.law))
+            raise out_of_range("law", '"signs" or "gaussian"', self.law)
 
     def directions(self, x: Tensor) -> Tensor:  # noqa: D102
         generator = torch.Generator().manual_seed(self.seed)
@@ -92,6 +93,7 @@ class Hutchinson(AbstractTrace):
         return 1 / self.directions_per_example
 
 
+@names_call
 def hutchinson_trace(
     field: Field, x: Tensor, *, directions: int = 10, law: str = "signs", seed: int = 0
 ) -> tuple[Float[Tensor, " n"], Float[Tensor, " n"]]:
@@ -113,10 +115,9 @@ def hutchinson_trace(
     >>> bool((trace - 4).abs() <= 4 * error)
     True
     """
-    call = "hutchinson_trace(field, x)"
-    k, x = integer("directions", directions, call=call, least=2), finite_points(x, "x", call=call)
+    k, x = integer("directions", directions, least=2), finite_points(x, "x")
     drawn = Hutchinson(k, law, seed).directions(x)
     value, pull = vjp(field, x)[:2]
-    check_vectors(value, x, call=call)
+    check_vectors(value, x)
     products = vmap(lambda e: (pull(e)[0] * e).flatten(1).sum(1))(drawn)
     return products.mean(0), products.std(0) / k**0.5  # (1)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_kind
 from gnomon.core.inputs.source import source
 from gnomon.core.machine.clock import Clock
@@ -20,11 +20,11 @@ from gnomon.training.plan import Batches, Records
 
 __all__ = ["fit"]
 
-CALL = "fit(model, data)"
 MEASURED = 512
 """Examples on which the loss of a run is recorded."""
 
 
+@names_call
 def fit(
     model: AbstractGenerative,
     data: Any,
@@ -67,22 +67,21 @@ def fit(
     >>> torch.allclose(run.model.transforms[0].amount, x.mean(0), atol=1e-5)
     True
     """
-    check_kind("model", model, AbstractGenerative, call=CALL, cure="Pass a model of gnomon.generative")
+    check_kind("model", model, AbstractGenerative, cure="Pass a model of gnomon.generative")
     if isinstance(model, GAN):
-        raise InputError(lesson(CALL, "the model is a GAN", "one player", "Train it with generative.play(model, data)"))
-    whole = source(data, call=CALL).whole().x
+        raise InputError("the model is a GAN", accepted="one player", fix="Train it with generative.play(model, data)")
+    whole = source(data).whole().x
     if not isinstance(whole, Tensor):
-        raise InputError(lesson(CALL, "an example is several tensors", "one tensor of examples", "Pass one of them"))
-    x = model.points(whole, CALL, least=2)
+        raise InputError("an example is several tensors", accepted="one tensor of examples", fix="Pass one of them")
+    x = model.points(whole, least=2)
     if model.continuous:
-        check_continuous(whole, CALL)
+        check_continuous(whole)
     rule = Adam(1e-3) if optimizer is None else optimizer
-    with called(CALL):
-        run = train(
-            Losses(model), x, torch.zeros(len(x)), loss=loss, optimizer=rule, steps=steps, batch=Batches(batch),
-            record=Records(examples=MEASURED), seed=seed, seconds=seconds, in_place=in_place, progress=progress,
-            clock=clock,
-        )  # fmt: skip
+    run = train(
+        Losses(model), x, torch.zeros(len(x)), loss=loss, optimizer=rule, steps=steps, batch=Batches(batch),
+        record=Records(examples=MEASURED), seed=seed, seconds=seconds, in_place=in_place, progress=progress,
+        clock=clock,
+    )  # fmt: skip
     trained = run.model
     assert isinstance(trained, Losses)  # a copy of what was given to it
     return replace(run, model=trained.model)

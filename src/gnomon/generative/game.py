@@ -24,7 +24,7 @@ from jaxtyping import Complex, Float
 from torch import Tensor
 from torch.func import jacrev
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results import Axis, Finding, Plot, Reference, Result, Scatter, Value
 from gnomon.core.results.plain import HIDDEN
@@ -97,6 +97,7 @@ class Extragradient(AbstractGameUpdate):
         return point - lr * field(point - lr * field(point))  # (3)
 
 
+@names_call
 def game_path(
     field: GameField,
     start: Float[Tensor, " p"],
@@ -126,12 +127,11 @@ def game_path(
     >>> abs(float(path[-1].norm()) - (1 + 0.1**2) ** 5) < 1e-12
     True
     """
-    call = "game_path(field, start)"
-    lr, steps = number("lr", lr, call=call, above=0), integer("steps", steps, call=call)
+    lr, steps = number("lr", lr, above=0), integer("steps", steps)
     if start.dim() != 1 or not bool(start.isfinite().all()):
         found = f"start has shape {tuple(start.shape)}, or is not finite"
-        raise InputError(lesson(call, found, "the parameters of all players as one vector", "Pass finite numbers (p,)"))
-    check_vectors(field(start), start, call=call)
+        raise InputError(found, accepted="the parameters of all players as one vector", fix="Pass finite numbers (p,)")
+    check_vectors(field(start), start)
     half = len(start) // 2
     parts = [slice(0, half), slice(half, len(start))] if players is None else players
     path, way = [start], Extragradient() if rule is None else rule
@@ -178,6 +178,7 @@ class GameRotation(Result):
         return (Plot("Game Jacobian", marks, Axis("real part"), Axis("imaginary part"), self.verdict),)
 
 
+@names_call
 def game_rotation(field: GameField, point: Float[Tensor, " p"]) -> GameRotation:
     """How much a game turns around a point, from the eigenvalues of the Jacobian of its field.
 
@@ -194,15 +195,14 @@ def game_rotation(field: GameField, point: Float[Tensor, " p"]) -> GameRotation:
     >>> game_rotation(lambda w: torch.stack([w[1], -w[0]]), torch.zeros(2)).largest_lr          # eigenvalues i, -i
     0.0
     """
-    call = "game_rotation(field, point)"
     if point.dim() != 1 or not 0 < len(point) <= LARGEST or not bool(point.isfinite().all()):
         cure = "Pass the parameters that matter, such as those of the last layers"
         found = f"the point has shape {tuple(point.shape)}, or is not finite"
-        raise InputError(lesson(call, found, f"1 to {LARGEST} finite numbers", cure))
+        raise InputError(found, accepted=f"1 to {LARGEST} finite numbers", fix=cure)
     matrix = jacrev(field)(point.detach())
     if matrix.shape != (len(point), len(point)) or not bool(matrix.isfinite().all()):
         cure = "Let the field return one finite number for each parameter"
-        raise InputError(lesson(call, f"the Jacobian has shape {tuple(matrix.shape)}", "a square matrix", cure))
+        raise InputError(f"the Jacobian has shape {tuple(matrix.shape)}", accepted="a square matrix", fix=cure)
     values = torch.linalg.eigvals(matrix)
     small = torch.finfo(matrix.dtype).eps * len(point) * float(values.abs().max())
     real, size = values.real.double(), values.abs().double()

@@ -22,6 +22,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.generative.model import AbstractGenerative
 from gnomon.generative.vectors import as_examples
@@ -79,8 +80,9 @@ class Wasserstein(AbstractGame):
 
     weight: float = 10.0
 
+    @names_call
     def __post_init__(self) -> None:
-        number("weight", self.weight, call="Wasserstein(weight)", above=-1e-300)
+        number("weight", self.weight, above=-1e-300)
 
     def generator(self, fake: Float[Tensor, " n"]) -> Float[Tensor, " n"]:  # noqa: D102
         return -fake  # (3)
@@ -108,6 +110,7 @@ class GAN(AbstractGenerative):
     likelihood = "none"
     continuous = False
 
+    @names_call
     def __init__(
         self,
         generator: nn.Module,
@@ -119,16 +122,18 @@ class GAN(AbstractGenerative):
     ) -> None:
         super().__init__()
         self.maker, self.judge, self.shape = generator, discriminator, tuple(shape)
-        self.latent = integer("latent", latent, call="GAN(generator, discriminator)")
+        self.latent = integer("latent", latent)
         self.game = NonSaturating() if game is None else game
 
+    @names_call
     def made(self, z: Tensor) -> Tensor:
         """Fakes from noise."""
-        return as_examples(self.maker(z), len(z), self.shape, call="GAN.made(z)", what="the generator")
+        return as_examples(self.maker(z), len(z), self.shape, what="the generator")
 
+    @names_call
     def logits(self, x: Tensor) -> Float[Tensor, " n"]:
         """What the discriminator says of examples."""
-        return as_examples(self.judge(x), len(x), (), call="GAN.logits(x)", what="the discriminator")
+        return as_examples(self.judge(x), len(x), (), what="the discriminator")
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:
         """The generator's loss of as many new fakes."""

@@ -24,7 +24,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_seed, integer, number
 from gnomon.core.modules.preserve import preserve
 from gnomon.generative.vectors import finite_points
@@ -55,39 +55,43 @@ class AbstractGenerative(nn.Module, ABC):
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
         """New examples, as a function of the seed."""
 
+    @names_call
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
         """log p of each example, or a lower bound of it; see ``likelihood``."""
         name = type(self).__name__
         cure = "Compare samples instead, with mmd_test, or train a flow, a VAE or a diffusion model"
-        raise InputError(lesson(f"{name}.log_prob(x)", f"a {name} only draws samples", "a density", cure))
+        raise InputError(f"a {name} only draws samples", accepted="a density", fix=cure)
 
+    @names_call
     def loss(self, x: Any) -> Float[Tensor, ""]:
         """The mean of `losses` over a batch."""
-        return self.losses(self.points(x, f"{type(self).__name__}.loss(x)")).mean()
+        return self.losses(self.points(x)).mean()
 
-    def points(self, x: Any, call: str, *, least: int = 1) -> Tensor:
+    def points(self, x: Any, *, least: int = 1) -> Tensor:
         """Examples as a tensor of this model's shape, dtype and device; anything else is refused in one sentence."""
-        given = as_numbers(x, "x", call=call)
+        given = as_numbers(x, "x")
         if given.dim() == len(self.shape) + 1 and tuple(given.shape[1:]) == self.shape:
             if len(given) < least:
                 cure = "Pass more examples"
-                raise InputError(lesson(call, f"{len(given)} example", f"at least {least} examples", cure))
+                raise InputError(f"{len(given)} example", accepted=f"at least {least} examples", fix=cure)
             like = next((p for p in self.parameters() if p.is_floating_point()), torch.zeros(()))
             taken = given.to(like.device, like.dtype)
-            check_finite_inputs(taken, call=call)
+            check_finite_inputs(taken)
             return taken
         found = f"x has shape {tuple(given.shape)}, and the model makes examples of shape {self.shape}"
         cure = f"Pass x as (n, {', '.join(map(str, self.shape))})"
-        raise InputError(lesson(call, found, "examples of one shape", cure))
+        raise InputError(found, accepted="examples of one shape", fix=cure)
 
+    @names_call
     def generator(self, seed: int) -> torch.Generator:
         """A source of noise of this seed."""
-        return torch.Generator().manual_seed(check_seed(seed, call=f"{type(self).__name__}.sample(n)"))
+        return torch.Generator().manual_seed(check_seed(seed))
 
+    @names_call
     def noise(self, n: int, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
         """Standard normal numbers in the model's dtype and on its device; float64 is drawn, so that dtypes agree."""
         like = next((p for p in self.parameters() if p.is_floating_point()), torch.zeros(()))
-        n = integer("n", n, call=f"{type(self).__name__}.sample(n)", least=0)
+        n = integer("n", n, least=0)
         drawn = torch.randn(n, *shape, generator=generator, dtype=torch.float64)
         return drawn.to(like.device, like.dtype)
 
@@ -104,7 +108,7 @@ def standard_normal(z: Tensor) -> Float[Tensor, " n"]:
     return -(flat.square().sum(1) + flat.shape[1] * log(2 * torch.pi)) / 2
 
 
-def check_continuous(x: Tensor, call: str) -> None:
+def check_continuous(x: Tensor) -> None:
     """Refuse numbers that repeat: on them a density can be infinite, and its likelihood says nothing."""
     some = x.flatten()[:COUNTED]
     distinct = len(some.unique())
@@ -112,7 +116,7 @@ def check_continuous(x: Tensor, call: str) -> None:
         return
     found = f"the data take only {distinct} different values in {len(some)} numbers"
     cure = "Pass generative.dequantize(x, step), with the distance of neighboring values as step"
-    raise InputError(lesson(call, found, "continuous data, on which a density is finite", cure))
+    raise InputError(found, accepted="continuous data, on which a density is finite", fix=cure)
 
 
 def _is_density(model: Any) -> bool:
@@ -124,6 +128,7 @@ def _is_density(model: Any) -> bool:
     return bool(getattr(model, "continuous", not discrete))
 
 
+@names_call
 def dequantize(x: Any, step: float = 1.0, *, seed: int = 0) -> Tensor:
     """Discrete numbers made continuous by uniform noise of one step, so that a density can be trained on them.
 
@@ -139,15 +144,15 @@ def dequantize(x: Any, step: float = 1.0, *, seed: int = 0) -> Tensor:
     >>> y.floor().tolist()
     [[0.0, 3.0]]
     """
-    call = "dequantize(x, step)"
-    given = as_numbers(x, "x", call=call)
-    check_finite_inputs(given, call=call)
-    step = number("step", step, call=call, above=0)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    given = as_numbers(x, "x")
+    check_finite_inputs(given)
+    step = number("step", step, above=0)
+    generator = torch.Generator().manual_seed(check_seed(seed))
     real = given if given.is_floating_point() else given.to(torch.get_default_dtype())
     return real + step * torch.rand(given.shape, generator=generator, dtype=torch.float64).to(real)  # (1)
 
 
+@names_call
 def bits_per_dimension(model: Any, x: Any, *, step: float = 1.0, batch: int = 256) -> float:
     """The code length of examples under a model in bits for each number; equation (1) of the module.
 
@@ -166,12 +171,10 @@ def bits_per_dimension(model: Any, x: Any, *, step: float = 1.0, batch: int = 25
     >>> bits_per_dimension(uniform, torch.rand(5, 2), step=1 / 256)               # 256 equally likely values: 8 bits
     8.0
     """
-    call = "bits_per_dimension(model, x)"
-    given = finite_points(x, "x", call=call)
-    size = integer("batch", batch, call=call)
+    given = finite_points(x, "x")
+    size = integer("batch", batch)
     if _is_density(model):
-        check_continuous(given, call)
-    with called(call):
-        parts = [model.log_prob(part).detach().double() for part in given.split(size)]
+        check_continuous(given)
+    parts = [model.log_prob(part).detach().double() for part in given.split(size)]
     d = prod(given.shape[1:])
-    return -(float(torch.cat(parts).mean()) / d + log(number("step", step, call=call, above=0))) / log(2)  # (1)
+    return -(float(torch.cat(parts).mean()) / d + log(number("step", step, above=0))) / log(2)  # (1)

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import check_kind, check_seed, integer
 from gnomon.core.inputs.source import source
 from gnomon.core.machine.clock import Clock
@@ -28,7 +28,6 @@ from gnomon.training.plan import deadline
 
 __all__ = ["GameRun", "gan_field", "play"]
 
-CALL = "play(model, data)"
 Slopes = tuple[Tensor, Sequence[Tensor | None]]
 Players = Sequence[tuple[list[nn.Parameter], Callable[[Tensor], Tensor]]]
 RECORDS = 60
@@ -79,6 +78,7 @@ class GameRun(Result):
         return (Plot("The game", lines, Axis("step"), Axis("loss"), self.verdict),)
 
 
+@names_call
 def play(
     model: GAN,
     data: Any,
@@ -122,20 +122,20 @@ def play(
     >>> run.stopped, len(run.generator_loss) == len(run.steps)
     ('finished', True)
     """
-    check_kind("model", model, GAN, call=CALL, cure="Pass a generative.GAN; other models are trained by fit")
-    steps, inner = integer("steps", steps, call=CALL), integer("discriminator_steps", discriminator_steps, call=CALL)
+    check_kind("model", model, GAN, cure="Pass a generative.GAN; other models are trained by fit")
+    steps, inner = integer("steps", steps), integer("discriminator_steps", discriminator_steps)
     way = Alternating() if rule is None else rule
     if not isinstance(way, Alternating | Extragradient):
-        raise InputError(out_of_range(CALL, "rule", "Alternating() or Extragradient()", rule))
-    whole = source(data, call=CALL).whole().x
+        raise out_of_range("rule", "Alternating() or Extragradient()", rule)
+    whole = source(data).whole().x
     if not isinstance(whole, Tensor):
-        raise InputError(lesson(CALL, "an example is several tensors", "one tensor of examples", "Pass one of them"))
+        raise InputError("an example is several tensors", accepted="one tensor of examples", fix="Pass one of them")
     start = clock()
     late = deadline(clock, start, seconds)
-    with torch.inference_mode(False), torch.enable_grad(), random_state(check_seed(seed, call=CALL)):
-        gan = model if in_place else copy_module(model, call=CALL)
+    with torch.inference_mode(False), torch.enable_grad(), random_state(check_seed(seed)):
+        gan = model if in_place else copy_module(model)
         assert isinstance(gan, GAN)
-        table = _Table(gan, gan.points(whole, CALL, least=2), optimizer or Adam(2e-4, b1=0.5), inner, way, batch)
+        table = _Table(gan, gan.points(whole, least=2), optimizer or Adam(2e-4, b1=0.5), inner, way, batch)
         with set_mode(gan, "train"):
             stopped = table.run(steps, late, progress)
     rows = torch.tensor(table.rows, dtype=torch.float64)
@@ -149,7 +149,7 @@ class _Table:
         self, gan: GAN, x: Tensor, optimizer: AbstractOptimizer, inner: int, rule: AbstractGameUpdate, batch: int
     ) -> None:
         self.gan, self.x, self.optimizer, self.inner, self.rule = gan, x, optimizer, inner, rule
-        self.batch = min(integer("batch", batch, call=CALL), len(x))
+        self.batch = min(integer("batch", batch), len(x))
         self.maker, self.judge = list(gan.maker.parameters()), list(gan.judge.parameters())
         self.memories = optimizer.memory(self.maker), optimizer.memory(self.judge)
         self.rows: list[tuple[int, float, float]] = []
@@ -230,6 +230,7 @@ def _known(slope: Slopes) -> Slopes:
     return slope
 
 
+@names_call
 def gan_field(gan: GAN, x: Tensor, *, seed: int = 0) -> tuple[GameField, Float[Tensor, " p"]]:
     """The field of a GAN's game on fixed real examples and noise, and its present point, for `game_rotation`.
 
@@ -242,7 +243,7 @@ def gan_field(gan: GAN, x: Tensor, *, seed: int = 0) -> tuple[GameField, Float[T
     >>> field(point).shape
     torch.Size([4])
     """
-    x = gan.points(x, "gan_field(gan, x)")
+    x = gan.points(x)
     z = gan.noise(len(x), (gan.latent,), gan.generator(seed))
     named = [(part, dict(part.named_parameters())) for part in (gan.maker, gan.judge)]
     sizes = [[p.numel() for p in own.values()] for _, own in named]

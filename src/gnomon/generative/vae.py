@@ -21,14 +21,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.generative.model import AbstractGenerative, standard_normal
 from gnomon.generative.vectors import as_examples, check_vectors, finite_points
 
 __all__ = ["VAE", "AbstractObservation", "Bernoulli", "GaussianObservation", "gaussian_kl"]
-
-CALL = "VAE(encoder, decoder)"
 
 
 class AbstractObservation(ABC):
@@ -49,7 +47,7 @@ class AbstractObservation(ABC):
         """An example."""
 
     @abstractmethod
-    def check(self, x: Tensor, call: str) -> None:
+    def check(self, x: Tensor) -> None:
         """Refuse examples that this distribution cannot have drawn."""
 
 
@@ -70,7 +68,7 @@ class GaussianObservation(AbstractObservation):
     def mean(self, decoded: Tensor) -> Tensor:  # noqa: D102
         return decoded
 
-    def check(self, x: Tensor, call: str) -> None:  # noqa: D102
+    def check(self, x: Tensor) -> None:  # noqa: D102
         return  # it can have drawn every number
 
     def draw(self, decoded: Tensor, generator: torch.Generator) -> Tensor:  # noqa: D102
@@ -98,14 +96,15 @@ class Bernoulli(AbstractObservation):
         uniform = torch.rand(decoded.shape, generator=generator, dtype=torch.float64)
         return (uniform.to(decoded) < decoded.sigmoid()).to(decoded)
 
-    def check(self, x: Tensor, call: str) -> None:  # noqa: D102
+    def check(self, x: Tensor) -> None:  # noqa: D102
         if not bool(((x >= 0) & (x <= 1)).all()):
             found = f"x goes from {float(x.min()):.3g} to {float(x.max()):.3g}"
             raise InputError(
-                lesson(call, found, "numbers from 0 to 1", "Scale x, or observe with GaussianObservation(std)")
+                found, accepted="numbers from 0 to 1", fix="Scale x, or observe with GaussianObservation(std)"
             )
 
 
+@names_call
 def gaussian_kl(mean: Float[Tensor, "n m"], log_variance: Float[Tensor, "n m"]) -> Float[Tensor, "n m"]:
     """The divergence of each coordinate of a diagonal Gaussian from the standard one, in nats.
 
@@ -117,9 +116,8 @@ def gaussian_kl(mean: Float[Tensor, "n m"], log_variance: Float[Tensor, "n m"]) 
     >>> gaussian_kl(torch.tensor([[2.0]]), torch.zeros(1, 1)).item()                                  # 2^2 / 2
     2.0
     """
-    call = "gaussian_kl(mean, log_variance)"
-    mean, log_variance = finite_points(mean, "mean", call=call), finite_points(log_variance, "log_variance", call=call)
-    check_vectors(log_variance, mean, call=call, what="the encoder")
+    mean, log_variance = finite_points(mean, "mean"), finite_points(log_variance, "log_variance")
+    check_vectors(log_variance, mean, what="the encoder")
     return divergence(mean, log_variance)
 
 
@@ -141,6 +139,7 @@ class VAE(AbstractGenerative):
 
     likelihood = "lower bound"
 
+    @names_call
     def __init__(
         self,
         encoder: nn.Module,
@@ -154,19 +153,20 @@ class VAE(AbstractGenerative):
     ) -> None:
         super().__init__()
         self.encoder, self.decoder, self.shape = encoder, decoder, tuple(shape)
-        self.latent = integer("latent", latent, call=CALL)
-        self.importance = integer("importance", importance, call=CALL)
+        self.latent = integer("latent", latent)
+        self.importance = integer("importance", importance)
         self.observation = GaussianObservation() if observation is None else observation
-        self.beta = number("beta", beta, call=CALL, above=-1e-300)
+        self.beta = number("beta", beta, above=-1e-300)
         self.continuous = self.observation.continuous
 
+    @names_call
     def posterior(self, x: Tensor) -> tuple[Float[Tensor, "n m"], Float[Tensor, "n m"]]:
         """Means and log variances of q(z | x)."""
         both = self.encoder(x)
         if both.dim() != 2 or both.shape[1] != 2 * self.latent:
             found = f"the encoder returned {tuple(both.shape)} for {len(x)} examples and {self.latent} latent numbers"
             cure = f"Let it return ({len(x)}, {2 * self.latent}): means and log variances"
-            raise InputError(lesson("VAE.posterior(x)", found, "a Gaussian for each example", cure))
+            raise InputError(found, accepted="a Gaussian for each example", fix=cure)
         mean, log_variance = both.chunk(2, 1)
         return mean, log_variance
 
@@ -174,42 +174,47 @@ class VAE(AbstractGenerative):
         """The mean example of latent coordinates."""
         return self.observation.mean(self.decoded(z))
 
+    @names_call
     def decoded(self, z: Float[Tensor, "n m"]) -> Tensor:
         """What the decoder returns, in the shape of examples."""
-        return as_examples(self.decoder(z), len(z), self.shape, call="VAE.decode(z)", what="the decoder")
+        return as_examples(self.decoder(z), len(z), self.shape, what="the decoder")
 
+    @names_call
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
-        self.observation.check(x, "VAE.losses(x)")
+        self.observation.check(x)
         mean, log_variance = self.posterior(x)
         z = mean + (log_variance / 2).exp() * torch.randn_like(mean)
         fit = self.observation.log_prob(x, self.decoded(z)).flatten(1).sum(1)
         return self.beta * divergence(mean, log_variance).sum(1) - fit  # (1)
 
+    @names_call
     def elbo(self, x: Tensor, draws: int = 1, *, seed: int = 0) -> Float[Tensor, " n"]:
         """The bound (1) with beta = 1, its divergence in closed form (2), its fit a mean over draws."""
-        self.observation.check(x, "VAE.elbo(x)")
+        self.observation.check(x)
         mean, log_variance = self.posterior(x)
         generator, total = self.generator(seed), torch.zeros(len(x)).to(mean)
-        for _ in range(integer("draws", draws, call="VAE.elbo(x)")):
+        for _ in range(integer("draws", draws)):
             z = mean + (log_variance / 2).exp() * self.noise(len(x), (self.latent,), generator)
             total = total + self.observation.log_prob(x, self.decoded(z)).flatten(1).sum(1)
         return total / draws - divergence(mean, log_variance).sum(1)  # (1)
 
+    @names_call
     def bound(self, x: Tensor, draws: int, *, seed: int = 0) -> Float[Tensor, " n"]:
         """The bound (3) with so many draws for each example."""
-        self.observation.check(x, "VAE.bound(x)")
+        self.observation.check(x)
         mean, log_variance = self.posterior(x)
         generator, weights = self.generator(seed), []
-        for _ in range(integer("draws", draws, call="VAE.bound(x)")):
+        for _ in range(integer("draws", draws)):
             e = self.noise(len(x), (self.latent,), generator)
             z = mean + (log_variance / 2).exp() * e
             fit = self.observation.log_prob(x, self.decoded(z)).flatten(1).sum(1)
             weights.append(fit + standard_normal(z) - standard_normal(e) + log_variance.sum(1) / 2)
         return torch.stack(weights).logsumexp(0) - log(draws)  # (3)
 
+    @names_call
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
         """The lower bound (3) of log p(x)."""
-        return self.bound(self.points(x, "VAE.log_prob(x)"), self.importance)
+        return self.bound(self.points(x), self.importance)
 
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
         """z ~ N(0, I), then x ~ p(x | z)."""

@@ -12,14 +12,12 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module, check_seed, integer
 from gnomon.core.modules.preserve import random_state
 from gnomon.generative.model import AbstractGenerative
 
 __all__ = ["DistributionModel"]
-
-CALL = "DistributionModel(module)"
 
 
 class DistributionModel(AbstractGenerative):
@@ -39,11 +37,13 @@ class DistributionModel(AbstractGenerative):
 
     likelihood = "exact"
 
+    @names_call
     def __init__(self, module: nn.Module, *, shape: tuple[int, ...]) -> None:
         super().__init__()
-        check_module(module, call=CALL)
+        check_module(module)
         self.module, self.shape = module, tuple(shape)
 
+    @names_call("DistributionModel(module)")
     def distribution(self) -> Any:
         """The distribution as the parameters are now."""
         made = self.module()
@@ -51,17 +51,19 @@ class DistributionModel(AbstractGenerative):
             events = tuple(made.event_shape) if hasattr(made, "event_shape") else "no events"
             found = f"the module returned a {type(made).__name__} with {events}, and examples have shape {self.shape}"
             cure = "Return a distribution over one example, such as Independent(Normal(mean, std), 1)"
-            raise InputError(lesson(CALL, found, "a distribution of examples", cure))
+            raise InputError(found, accepted="a distribution of examples", fix=cure)
         return made
 
+    @names_call
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
-        return self.distribution().log_prob(self.points(x, "DistributionModel.log_prob(x)"))
+        return self.distribution().log_prob(self.points(x))
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         return -self.distribution().log_prob(x)  # (1)
 
+    @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
         """New examples; the distribution draws from torch's random state, which is put back."""
-        count = integer("n", n, call="DistributionModel.sample(n)", least=0)
-        with self.at_rest(), random_state(check_seed(seed, call="DistributionModel.sample(n)")):
+        count = integer("n", n, least=0)
+        with self.at_rest(), random_state(check_seed(seed)):
             return self.distribution().sample((count,))

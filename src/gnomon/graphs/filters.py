@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Plot, Result, Scatter
 from gnomon.graphs.graph import adjacency
@@ -47,6 +47,7 @@ class FilterResponse(Result):
         return (Plot("Filter", marks, Axis("frequency"), Axis("response")),)
 
 
+@names_call
 def filter_response(layer: Any, graph: Any, *, normalized: bool = True) -> FilterResponse:
     """The response of a linear layer or function of node features at the frequencies of a graph; equation (1).
 
@@ -64,8 +65,7 @@ def filter_response(layer: Any, graph: Any, *, normalized: bool = True) -> Filte
     >>> max(abs(r - (1 - f)) for f, r in zip(found.frequencies, found.response)) < 1e-9
     True
     """
-    call = "filter_response(layer, graph)"
-    a = adjacency(graph, call=call)
+    a = adjacency(graph)
     degree = a.sum(1)
     scale = torch.where(degree > 0, degree.clamp(min=1e-300).rsqrt(), torch.zeros_like(degree))
     laplacian = torch.eye(len(a), dtype=a.dtype) - scale[:, None] * a * scale if normalized else degree.diag() - a
@@ -77,7 +77,7 @@ def filter_response(layer: Any, graph: Any, *, normalized: bool = True) -> Filte
         for u in vectors.T:
             out = layer(u.to(kind)[:, None])
             if not isinstance(out, Tensor) or out.numel() != len(u):
-                raise InputError(lesson(call, "the layer returns something else", "(nodes, 1)", "Pass one channel"))
+                raise InputError("the layer returns something else", accepted="(nodes, 1)", fix="Pass one channel")
             made = out.detach().double().reshape(-1).cpu()
             response.append(float(u @ made))  # (1)
             leak.append(float((made - response[-1] * u).norm() / made.norm().clamp(min=1e-300)) if made.any() else 0.0)

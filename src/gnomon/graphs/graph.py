@@ -7,12 +7,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 
 __all__ = ["adjacency", "called"]
 
 
-def adjacency(graph: Any, *, nodes: int | None = None, call: str = "adjacency(graph)") -> Tensor:
+@names_call
+def adjacency(graph: Any, *, nodes: int | None = None) -> Tensor:
     """The symmetric adjacency matrix of an undirected graph, without loops, in float64.
 
     Args:
@@ -33,7 +34,7 @@ def adjacency(graph: Any, *, nodes: int | None = None, call: str = "adjacency(gr
         graph = graph.edge_index
     if not isinstance(graph, Tensor) or graph.dim() != 2:
         found = f"the graph is a {type(graph).__name__}"
-        raise InputError(lesson(call, found, "an adjacency matrix or an edge list (2, edges)", "Pass a tensor"))
+        raise InputError(found, accepted="an adjacency matrix or an edge list (2, edges)", fix="Pass a tensor")
     if not graph.is_floating_point() and len(graph) == 2 and (graph.shape[1] != 2 or int(graph.max()) > 1):
         size = max(int(graph.max()) + 1 if graph.numel() else 0, nodes or 0)
         matrix = torch.zeros(size, size, dtype=torch.float64)
@@ -42,7 +43,7 @@ def adjacency(graph: Any, *, nodes: int | None = None, call: str = "adjacency(gr
         matrix = (graph.to_dense() if graph.layout is not torch.strided else graph).detach().cpu().double()
         if matrix.shape[0] != matrix.shape[1]:
             found = f"the matrix has shape {tuple(matrix.shape)}"
-            raise InputError(lesson(call, found, "as many rows as columns", "Pass a square matrix"))
+            raise InputError(found, accepted="as many rows as columns", fix="Pass a square matrix")
     matrix = torch.maximum(matrix, matrix.T)
     return matrix - matrix.diag().diag()
 

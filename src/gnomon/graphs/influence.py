@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Scatter, Value
@@ -78,6 +78,7 @@ class Influence(Result):
         )
 
 
+@names_call
 def influence(module: nn.Module, x: Tensor, graph: Any) -> Influence:
     """The influence of the features of every node on the output at every other; equation (1).
 
@@ -97,20 +98,17 @@ def influence(module: nn.Module, x: Tensor, graph: Any) -> Influence:
     >>> influence(Mean(), torch.randn(3, 2), path).reach
     1
     """
-    call = "influence(module, x, graph)"
-    check_module(module, call=call)
+    check_module(module)
     with preserve(module, seed=0):
         seen = x.detach().clone().requires_grad_()
         out = called(module, seen, graph)
         if not isinstance(out, Tensor) or out.shape[0] != len(x):
-            raise InputError(
-                lesson(call, "the output is not one row for each node", "(nodes, outputs)", "Return nodes")
-            )
+            raise InputError("the output is not one row for each node", accepted="(nodes, outputs)", fix="Return nodes")
         flat = out.reshape(len(x), -1)
         values = (flat * torch.randn_like(flat[0])).sum(1)
         rows = [torch.autograd.grad(v, seen, retain_graph=True)[0].flatten(1).norm(dim=1) for v in values]
     matrix = torch.stack(rows).detach().double().cpu()  # (1)
-    a = adjacency(graph, nodes=len(x), call=call)
+    a = adjacency(graph, nodes=len(x))
     hops, resistance = distances(a), effective_resistance(a)
     finite = hops[torch.isfinite(hops)]
     met = hops[(matrix > 0) & torch.isfinite(hops)]

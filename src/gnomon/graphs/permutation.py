@@ -13,7 +13,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module, integer
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
@@ -60,6 +60,7 @@ class PermutationError(Result):
         return (Plot("Error under permutations", (bars,), Axis("relative error", log=True)),)
 
 
+@names_call
 def permutation_error(module: nn.Module, x: Tensor, graph: Any, *, permutations: int = 4) -> PermutationError:
     """How far outputs depend on the order of nodes; equation (2).
 
@@ -79,15 +80,14 @@ def permutation_error(module: nn.Module, x: Tensor, graph: Any, *, permutations:
     >>> permutation_error(Sum(), torch.randn(5, 2), torch.rand(5, 5).round()).findings
     ()
     """
-    call = "permutation_error(module, x, graph)"
-    check_module(module, call=call)
-    count = integer("permutations", permutations, call=call)
+    check_module(module)
+    count = integer("permutations", permutations)
     generator = torch.Generator().manual_seed(0)
     with preserve(module, grad=False):
         plain = called(module, x, graph)
         if not isinstance(plain, Tensor):
             found = f"the output is a {type(plain).__name__}"
-            raise InputError(lesson(call, found, "one tensor", "Wrap the module so that it returns one"))
+            raise InputError(found, accepted="one tensor", fix="Wrap the module so that it returns one")
         rows = plain.dim() > 1 and plain.shape[0] == len(x)
         worst = 0.0
         for _ in range(count):

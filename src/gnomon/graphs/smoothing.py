@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
@@ -84,6 +84,7 @@ class Oversmoothing(Result):
         )
 
 
+@names_call
 def smoothing_rate(graph: Any) -> float:
     """The factor by which one graph convolution brings the features of nodes together; equation (2).
 
@@ -96,7 +97,7 @@ def smoothing_rate(graph: Any) -> float:
     >>> round(smoothing_rate(torch.ones(4, 4) - torch.eye(4)), 12)      # complete: alike after one layer
     0.0
     """
-    a = adjacency(graph, call="smoothing_rate(graph)") + torch.eye(len(adjacency(graph)), dtype=torch.float64)
+    a = adjacency(graph) + torch.eye(len(adjacency(graph)), dtype=torch.float64)
     scale = a.sum(1).rsqrt()
     values = torch.linalg.eigvalsh(scale[:, None] * a * scale)
     parts = len({tuple(row) for row in torch.isinf(distances(a)).tolist()})
@@ -104,6 +105,7 @@ def smoothing_rate(graph: Any) -> float:
     return float(below.abs().max()) if len(below) else 0.0  # (1)
 
 
+@names_call
 def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
     """How alike the features of nodes are after each layer that is given the graph.
 
@@ -124,8 +126,7 @@ def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
     >>> found.distance[0] < 1
     True
     """
-    call = "oversmoothing(module, x, graph)"
-    check_module(module, call=call)
+    check_module(module)
     met: list[tuple[str, Tensor, bool]] = []
     inner = [f"{name}." for name, m in module.named_modules() if name and hasattr(m, "propagate")]  # one layer each
     parts = [(n, m) for n, m in module.named_modules() if n and not any(n.startswith(prefix) for prefix in inner)]
@@ -144,8 +145,8 @@ def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
         seen = [("output", out)]
     if not seen:
         found = "no layer returns features of nodes"
-        raise InputError(lesson(call, found, "layers on (nodes, channels)", "Pass a network of nodes"))
-    graphs = [adjacency(g, nodes=shape[-1], call=call) for g in ([graph] if len(shape) == 1 else list(graph))]
+        raise InputError(found, accepted="layers on (nodes, channels)", fix="Pass a network of nodes")
+    graphs = [adjacency(g, nodes=shape[-1]) for g in ([graph] if len(shape) == 1 else list(graph))]
     spaces = [_alike(a) for a in graphs]
     gaps = []
     for _, h in seen:

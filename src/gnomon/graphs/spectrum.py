@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.graphs.graph import adjacency
 
@@ -52,6 +53,7 @@ class GraphSpectrum(Result):
         return (Plot("Frequencies of the graph", lines, Axis("rank"), Axis("eigenvalue")),)
 
 
+@names_call
 def graph_spectrum(graph: Any) -> GraphSpectrum:
     """Eigenvalues of the Laplacian of an undirected graph; equation (1).
 
@@ -63,7 +65,7 @@ def graph_spectrum(graph: Any) -> GraphSpectrum:
     >>> [round(v, 9) + 0.0 for v in graph_spectrum(ring).laplacian]             # 2 - 2 cos(2 pi k / 4)
     [0.0, 2.0, 2.0, 4.0]
     """
-    a = adjacency(graph, call="graph_spectrum(graph)")
+    a = adjacency(graph)
     degree = a.sum(1)
     scale = torch.where(degree > 0, degree.clamp(min=1e-300).rsqrt(), torch.zeros_like(degree))
     own = (degree > 0).double().diag()
@@ -73,6 +75,7 @@ def graph_spectrum(graph: Any) -> GraphSpectrum:
     )
 
 
+@names_call
 def effective_resistance(graph: Any) -> Tensor:
     """The resistance between all pairs of nodes, every edge of weight w a wire of resistance 1 / w; equation (2).
 
@@ -86,7 +89,7 @@ def effective_resistance(graph: Any) -> Tensor:
     >>> effective_resistance(torch.tensor([[0, 1], [1, 2]]))[0]       # two wires in a row
     tensor([0., 1., 2.], dtype=torch.float64)
     """
-    a = adjacency(graph, call="effective_resistance(graph)")
+    a = adjacency(graph)
     inverse = torch.linalg.pinv(a.sum(1).diag() - a, hermitian=True)
     own = inverse.diag()
     found = (own[:, None] + own[None] - 2 * inverse).clamp(min=0.0)  # (1)
@@ -94,6 +97,7 @@ def effective_resistance(graph: Any) -> Tensor:
     return found.mul(1e12).round().div(1e12) * (1 - torch.eye(len(a), dtype=torch.float64))
 
 
+@names_call
 def distances(graph: Any) -> Tensor:
     """The number of edges between all pairs of nodes, infinite where there is no way.
 
@@ -102,7 +106,7 @@ def distances(graph: Any) -> Tensor:
     >>> distances(torch.tensor([[0, 1], [1, 2]]))[0]
     tensor([0., 1., 2.], dtype=torch.float64)
     """
-    a = adjacency(graph, call="distances(graph)") > 0
+    a = adjacency(graph) > 0
     size = len(a)
     found = torch.full((size, size), torch.inf, dtype=torch.float64)
     reached = torch.eye(size, dtype=torch.bool)

@@ -13,6 +13,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import structured as kinds
@@ -24,6 +25,7 @@ EQUAL = 1e-5
 """Relative difference of outputs that counts as none: the rounding of float32 sums in another order."""
 
 
+@names_call
 def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
     """The colors of the nodes of every graph after refinement has come to rest, named alike in all graphs.
 
@@ -38,7 +40,7 @@ def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
     >>> [sorted(Counter(c).values()) for c in wl_colors([path, star])]
     [[2, 2], [1, 3]]
     """
-    around = [[row.nonzero()[:, 0].tolist() for row in adjacency(g, call="wl_colors(graphs)")] for g in graphs]
+    around = [[row.nonzero()[:, 0].tolist() for row in adjacency(g)] for g in graphs]
     colors = [(0,) * len(a) for a in around]
     while True:  # ends: every round but the last has more colors than the one before
         names: dict[Any, int] = {}
@@ -87,6 +89,7 @@ class GraphClasses(Result):
         return (Plot("Classes", (Bars("graphs", [str(k) for k in sizes], list(sizes.values())),), Axis("graphs")),)
 
 
+@names_call
 def graph_classes(graphs: Sequence[Any], network: Callable[[Tensor], Tensor] | None = None) -> GraphClasses:
     """Classes of graphs that message passing can tell apart, and whether a network does.
 

@@ -5,38 +5,37 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import as_numbers
 
 
-def points(x: Any, name: str, call: str, *, tokens: bool = False) -> Tensor:
+def points(x: Any, name: str, *, tokens: bool = False) -> Tensor:
     """A batch of inputs as a tensor in the working precision, or an error that says what is wrong with it.
 
     Arrays and tables become tensors and float32 becomes float64 by themselves; what would change the data's meaning is
     refused. Whole numbers stay what they are where the network takes ``tokens``.
     Cost: one pass over the data.
 
-    >>> points([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], "x1", "ntk(x1)").shape
+    >>> points([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], "x1").shape
     torch.Size([2, 3])
     """
-    x = as_numbers(x, name, call=call)
+    x = as_numbers(x, name)
     if not x.is_floating_point() and not tokens:
-        raise _bad(call, f"{name} has dtype {x.dtype}", "inputs are real numbers", f"Convert: {name}.double()")
+        raise _bad(f"{name} has dtype {x.dtype}", "inputs are real numbers", f"Convert: {name}.double()")
     if x.dim() < 2:
         raise _bad(
-            call,
             f"{name} has shape {tuple(x.shape)}",
             "a batch of inputs, (n, ...)",
             f"Add the batch dimension: {name}[None]",
         )
     if x.numel() == 0:
-        raise _bad(call, f"{name} is empty, shape {tuple(x.shape)}", "at least one input", "Pass at least one row")
+        raise _bad(f"{name} is empty, shape {tuple(x.shape)}", "at least one input", "Pass at least one row")
     finite = torch.isfinite(x.detach())
     if not bool(finite.all()):
         rows = torch.nonzero(~finite.flatten(1).all(1)).flatten()
         bad, where = int((~finite).sum()), f"first in row {int(rows[0])} ({len(rows)} of {len(x)} rows)"
         found = f"{name} holds {bad} NaN or infinite values, {where}"
-        raise _bad(call, found, "finite inputs", "Drop or impute those rows")
+        raise _bad(found, "finite inputs", "Drop or impute those rows")
     if not x.is_floating_point():
         return x.long().contiguous()
     x = x.to(torch.float32 if x.device.type == "mps" else torch.float64)  # mps has no float64
@@ -52,16 +51,16 @@ def takes_tokens(net: nn.Module) -> bool:
     return any(isinstance(m, nn.Embedding) for m in net.modules())
 
 
-def second(x1: Tensor, x2: Any, call: str) -> Tensor:
+def second(x1: Tensor, x2: Any) -> Tensor:
     """The other side of a kernel: as ``points``, with the shape and device of the first."""
-    y = points(x2, "x2", call, tokens=not x1.is_floating_point())
+    y = points(x2, "x2", tokens=not x1.is_floating_point())
     if y.shape[1:] != x1.shape[1:]:
         found = f"x1 has inputs of shape {tuple(x1.shape[1:])} and x2 of shape {tuple(y.shape[1:])}"
-        raise _bad(call, found, "both sets have one shape", "Bring them to one shape")
+        raise _bad(found, "both sets have one shape", "Bring them to one shape")
     if y.device != x1.device:
-        raise _bad(call, f"x1 is on {x1.device} and x2 on {y.device}", "one device", "Move them: x2.to(x1.device)")
+        raise _bad(f"x1 is on {x1.device} and x2 on {y.device}", "one device", "Move them: x2.to(x1.device)")
     return y
 
 
-def _bad(call: str, found: str, hypothesis: str, cure: str) -> InputError:
-    return InputError(lesson(call, found, hypothesis, cure))
+def _bad(found: str, hypothesis: str, cure: str) -> InputError:
+    return InputError(found, accepted=hypothesis, fix=cure)

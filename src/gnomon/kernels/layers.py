@@ -14,14 +14,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.results.record import Record
 from gnomon.kernels import propagate
 from gnomon.kernels.inputs import points, takes_tokens
 from gnomon.kernels.limit import Limit
 from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.rules.base import diagonal
-
-CALL = "layers(limit, x)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +33,7 @@ class Layer(Record):
     correlation: float
 
 
+@names_call
 def layers(limit: Limit, x: Any) -> tuple[Layer, ...]:
     """Second moments and correlations after every step of a network of infinite width, on a few points.
 
@@ -52,7 +52,7 @@ def layers(limit: Limit, x: Any) -> tuple[Layer, ...]:
     >>> [round(v.second_moment, 6) for v in found]           # x: 1, times 4, half of it, times 4
     [1.0, 4.0, 2.0, 8.0]
     """
-    data = points(x, "x", CALL, tokens=takes_tokens(limit.net))
+    data = points(x, "x", tokens=takes_tokens(limit.net))
     made = limit.plan(data)
     with torch.no_grad():
         seen = propagate.features(made, data)

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import check_readable, integer
 from gnomon.core.results.record import Record
 from gnomon.kernels import store
@@ -35,6 +35,7 @@ TILE_COPIES = 4  # of a tile in memory while it is written, at most; more than i
 SAMPLE = 16  # points on which it is tried which engine runs
 
 
+@names_call
 def limit(
     net: nn.Module,
     *,
@@ -74,9 +75,9 @@ def limit(
     >>> bool((k[0, 1] - 1 / math.pi).abs() < 1e-15)  # arc-cosine kernel of orthogonal inputs
     True
     """
-    check_options(parametrization, dtype, "limit(net)")
-    check_readable(net, call="limit(net)")
-    memory = None if memory is None else integer("memory", memory, call="limit(net, memory=...)")
+    check_options(parametrization, dtype)
+    check_readable(net)
+    memory = None if memory is None else integer("memory", memory)
     return Limit(net, init, parametrization, dtype, memory)
 
 
@@ -103,19 +104,23 @@ class Limit(Record):
         plans = PlanCache(self.net, self.init, standard=self.parametrization == "standard")
         object.__setattr__(self, "_plans", plans)
 
+    @names_call("limit(net).nngp(x)")
     def nngp(self, x1: Any, x2: Any = None) -> Tensor:
         """E[f(x1) f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
         return self._kernels(x1, x2, ("nngp",))["nngp"]
 
+    @names_call("limit(net).ntk(x)")
     def ntk(self, x1: Any, x2: Any = None) -> Tensor:
         """E[grad f(x1) . grad f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
         return self._kernels(x1, x2, ("ntk",))["ntk"]
 
+    @names_call("limit(net)(x)")
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
         """Both kernels in one pass, as a record with ``.nngp`` and ``.ntk``."""
         both = self._kernels(x1, x2, ("nngp", "ntk"))
         return Kernels(both["nngp"], both["ntk"])
 
+    @names_call("limit(net).to_zarr(path, x1)")
     def to_zarr(
         self,
         path: str | Path,
@@ -132,14 +137,13 @@ class Limit(Record):
         the memory and 32 MiB at most. Finished tiles are not computed again, and other data or another network are
         refused. Needs the extra ``zarr``.
         """
-        call = f"limit({type(self.net).__name__}).to_zarr(path, x1, x2)"
-        _check_kinds(kind, call)
+        _check_kinds(kind)
         if self.dtype not in (torch.float64, torch.float32, torch.float16):
             cure = "Pass dtype=torch.float32 to limit"
-            raise InputError(lesson(call, f"dtype is {self.dtype}", "numbers that numpy knows", cure))
-        x = points(x1, "x1", call, tokens=takes_tokens(self.net)).detach()
-        y = None if x2 is None else second(x, x2, call).detach()
-        side = None if tile is None else integer("tile", tile, call=call)
+            raise InputError(f"dtype is {self.dtype}", accepted="numbers that numpy knows", fix=cure)
+        x = points(x1, "x1", tokens=takes_tokens(self.net)).detach()
+        y = None if x2 is None else second(x, x2).detach()
+        side = None if tile is None else integer("tile", tile)
         made = self.plan(x)
         data = [independent_features(made, one) for one in ((x,) if y is None else (x, y))]
         mark = store.fingerprint(str(made.program), made.rules, data, y is None, kind, str(self.dtype))
@@ -147,15 +151,16 @@ class Limit(Record):
         task = store.StoreTask(x, y, tuple(kind), self.dtype, side, mark)
         return store.write(path, task, lambda a, b: self._kernels(a, b, tuple(kind)))
 
+    @names_call("limit(net).program(x)")
     def program(self, x: Any) -> Program:
         """The module as the limit reads it, for inputs like x."""
-        call = "limit(net).program(x)"
-        return self.plan(points(x, "x", call, tokens=takes_tokens(self.net))).program
+        return self.plan(points(x, "x", tokens=takes_tokens(self.net))).program
 
     def plan(self, x: Tensor) -> LimitPlan:
         """The program with its rules, for inputs like x; remembered until the module changes."""
         return self._plans.plan(x)
 
+    @names_call("limit(net).cost(n1)")
     def cost(
         self,
         n1: Any,
@@ -171,11 +176,10 @@ class Limit(Record):
         of one, which may be left out where the first layer is Linear. Time is measured on fewer points. Loops of
         kernels are not compiled for that: ``KernelCost`` says what compiling them will add.
         """
-        call = f"limit({type(self.net).__name__}).cost(n1, n2)"
-        _check_kinds(kind, call)
+        _check_kinds(kind)
         symmetric = n2 is None
-        left = asked(n1, "n1", call, self.net, shape)
-        right = left if symmetric else asked(n2, "n2", call, self.net, shape)
+        left = asked(n1, "n1", self.net, shape)
+        right = left if symmetric else asked(n2, "n2", self.net, shape)
 
         some = left.some(min(left.count, SAMPLE))
         made, ready = self.plan(some), self._loops_wait(some) == 0
@@ -193,12 +197,13 @@ class Limit(Record):
         room, tile = (need.workspace, need.tile) if fast is None else (fast, left.count * right.count)
         return KernelCost(left.count, right.count, need.result, room, tile, time, compilation, need.free)
 
+    @names_call("limit(net).compile_seconds(x)")
     def compile_seconds(self, x: Any) -> float:
         """Seconds, about, that a free core compiles before the first kernel of inputs like x; 0 if nothing is missing.
 
         What this process or an earlier one has compiled is not counted: it is kept on disk.
         """
-        some = points(x, "x", "limit(net).compile_seconds(x)", tokens=takes_tokens(self.net))
+        some = points(x, "x", tokens=takes_tokens(self.net))
         return layers_wait(self.plan(some).program) + self._loops_wait(some)
 
     def _loops_wait(self, x: Tensor) -> float:
@@ -219,6 +224,6 @@ class Limit(Record):
         return compute_kernels(self._plans, x1, x2, kinds, self.dtype, self.memory, compiled=self.compiled)
 
 
-def _check_kinds(kind: tuple[str, ...], call: str) -> None:
+def _check_kinds(kind: tuple[str, ...]) -> None:
     if not isinstance(kind, tuple | list) or not kind or set(kind) - {"nngp", "ntk"}:
-        raise InputError(out_of_range(call, "kind", '("nngp",), ("ntk",) or both', kind))
+        raise out_of_range("kind", '("nngp",), ("ntk",) or both', kind)

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.checks import check_readable, check_seed, integer
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.run import run
@@ -28,6 +28,7 @@ from gnomon.program.trace import RECOMPUTED
 AFFINE = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
+@names_call
 def sampled_limit(
     net: nn.Module,
     *,
@@ -57,7 +58,7 @@ def sampled_limit(
     >>> sampled_limit(net, samples=4).ntk(torch.eye(2)).shape
     torch.Size([2, 2])
     """
-    check_options(parametrization, dtype, "sampled_limit(net)")
+    check_options(parametrization, dtype)
     return SampledLimit(net, init, parametrization == "standard", dtype, samples, width, seed)
 
 
@@ -86,33 +87,35 @@ class SampledLimit(Record):
 
     def __post_init__(self) -> None:
         """Refuse what cannot be averaged."""
-        check_readable(self.net, call="sampled_limit(net)")
-        call = "sampled_limit(net)"
-        samples = integer("samples", self.samples, call=call, least=2)  # a standard error needs two samples
-        width = None if self.width is None else integer("width", self.width, call=call)
-        for name, value in (("samples", samples), ("width", width), ("seed", check_seed(self.seed, call=call))):
+        check_readable(self.net)
+        samples = integer("samples", self.samples, least=2)  # a standard error needs two samples
+        width = None if self.width is None else integer("width", self.width)
+        for name, value in (("samples", samples), ("width", width), ("seed", check_seed(self.seed))):
             object.__setattr__(self, name, value)
         if any(p.is_meta for p in self.net.parameters()):
             cure = "Build the module on a real device"
-            raise InputError(lesson(call, "the parameters have no values (device 'meta')", "a module to run", cure))
+            raise InputError("the parameters have no values (device 'meta')", accepted="a module to run", fix=cure)
 
+    @names_call("sampled_limit(net).nngp(x)")
     def nngp(self, x1: Any, x2: Any = None) -> Tensor:
         """The estimated NNGP; ``__call__`` also gives its standard error."""
         return self(x1, x2).nngp
 
+    @names_call("sampled_limit(net).ntk(x)")
     def ntk(self, x1: Any, x2: Any = None) -> Tensor:
         """The estimated NTK; ``__call__`` also gives its standard error."""
         result = self(x1, x2).ntk
         assert result is not None  # always estimated
         return result
 
+    @names_call("sampled_limit(net)(x)")
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
         """Both kernels with their standard errors, equations (1) and (2)."""
-        x = points(x1, "x1", _CALL, tokens=takes_tokens(self.net)).detach()
-        y = x if x2 is None else second(x, x2, _CALL).detach()
+        x = points(x1, "x1", tokens=takes_tokens(self.net)).detach()
+        y = x if x2 is None else second(x, x2).detach()
         batch = x if x2 is None else torch.cat([x, y])
         real = batch if batch.is_floating_point() else torch.zeros((), dtype=torch.float64, device=batch.device)
-        net = copy_module(self.net, call=_CALL).to(real)
+        net = copy_module(self.net).to(real)
         laws = _measured(net) if self.init == "measured" else self.init  # once: copies are drawn into the same tensors
         if self.width is not None:
             net = widened(net, batch[:2], self.width)
@@ -130,18 +133,12 @@ class SampledLimit(Record):
         error = (spread / (self.samples - 1)).sqrt() / sqrt(self.samples)  # (2)
         if not bool(torch.isfinite(mean).all()):
             raise NotFiniteError(
-                lesson(
-                    _CALL,
-                    "the outputs or gradients of a copy are not finite",
-                    "finite outputs",
-                    "Use smaller inputs or another law",
-                )
+                "the outputs or gradients of a copy are not finite",
+                accepted="finite outputs",
+                fix="Use smaller inputs or another law",
             )
         result = [t.to(self.dtype) for t in (*mean, *error)]
         return Kernels(*result)
-
-
-_CALL = "sampled_limit(net)(x1, x2)"
 
 
 def _measured(net: nn.Module) -> dict[str, Law]:
@@ -167,7 +164,7 @@ def _initialize(net: nn.Module, init: Init, *, standard: bool, keep: bool) -> di
         if any(isinstance(hook, RECOMPUTED) for hook in module._forward_pre_hooks.values()):
             found = f"'{path}' ({type(module).__name__}) computes its weight from others (weight_norm, spectral_norm)"
             cure = "Remove it: torch.nn.utils.remove_weight_norm or remove_spectral_norm"
-            raise InputError(lesson(_CALL, found, "layers whose weights can be drawn", cure))
+            raise InputError(found, accepted="layers whose weights can be drawn", fix=cure)
         if isinstance(module, AFFINE) and init != "torch":
             _draw(module, _law(path, module, init))
         elif callable(getattr(module, "reset_parameters", None)):
@@ -177,12 +174,9 @@ def _initialize(net: nn.Module, init: Init, *, standard: bool, keep: bool) -> di
         elif not keep:
             names = ", ".join(f"'{path}.{n}'" if path else f"'{n}'" for n in own)
             raise InputError(
-                lesson(
-                    _CALL,
-                    f"{type(module).__name__} has parameters {names} and no reset_parameters()",
-                    "a law for every parameter",
-                    "Give the class a reset_parameters() method",
-                )
+                f"{type(module).__name__} has parameters {names} and no reset_parameters()",
+                accepted="a law for every parameter",
+                fix="Give the class a reset_parameters() method",
             )
         for name, tensor in own.items():
             scale = 1.0 if standard else _ntk_scale(path, module, name, init)
@@ -196,7 +190,7 @@ def _law(path: str, module: Any, init: Init) -> Law:
     if init == "torch":
         return torch_law(module.weight[0].numel())
     if isinstance(init, str) or path not in init:
-        raise InputError(lesson(_CALL, f"no law for '{path}'", "a law for every affine layer", f'Add "{path}" to init'))
+        raise InputError(f"no law for '{path}'", accepted="a law for every affine layer", fix=f'Add "{path}" to init')
     return init[path]
 
 
@@ -215,7 +209,7 @@ def _ntk_scale(path: str, module: Any, name: str, init: Init) -> float:
             return 1.0
         found = f"'{path}' ({type(module).__name__}) holds matrices that are neither Linear nor Conv"
         raise InputError(
-            lesson(_CALL, found, "the NTK parametrization scales affine layers", 'Use parametrization="standard"')
+            found, accepted="the NTK parametrization scales affine layers", fix='Use parametrization="standard"'
         )
     law = _law(path, module, init)
     return law.weight_std**2 / module.weight[0].numel() if name == "weight" else law.bias_std**2
@@ -223,15 +217,12 @@ def _ntk_scale(path: str, module: Any, name: str, init: Init) -> float:
 
 def _kernels(net: nn.Module, x: Tensor, scales: dict[str, float]) -> Tensor:
     """(2, n, n): NNGP and NTK of one network, averaged over outputs; one Jacobian of one output at a time."""
-    out = run(net, x, call=_CALL)
+    out = run(net, x)
     if not isinstance(out, Tensor) or out.shape[:1] != x.shape[:1]:
         raise InputError(
-            lesson(
-                _CALL,
-                f"forward returns {type(out).__name__}",
-                "forward returns one tensor (n, ...)",
-                "Wrap the module so that it does",
-            )
+            f"forward returns {type(out).__name__}",
+            accepted="forward returns one tensor (n, ...)",
+            fix="Wrap the module so that it does",
         )
     flat = out.reshape(len(x), -1)
     nngp = flat.detach() @ flat.detach().T / flat.shape[1]

@@ -4,18 +4,18 @@ from typing import Any, Literal
 
 import torch
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import out_of_range
 
 Parametrization = Literal["standard", "ntk"]
 """Whether the tangent kernel is that of PyTorch's own parameters, or of parameters scaled by 1 / sqrt(fan in)."""
 
 
-def check_options(parametrization: Any, dtype: Any, call: str) -> None:
+def check_options(parametrization: Any, dtype: Any) -> None:
     """Refuse parametrizations and types that there are not.
 
-    >>> check_options("ntk", torch.float64, "limit(net)")
+    >>> check_options("ntk", torch.float64)
     """
     if parametrization not in ("standard", "ntk"):
-        raise InputError(out_of_range(call, "parametrization", '"standard" or "ntk"', parametrization))
+        raise out_of_range("parametrization", '"standard" or "ntk"', parametrization)
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point or dtype.itemsize == 1:
-        raise InputError(out_of_range(call, "dtype", "torch.float64 or torch.float32", dtype))
+        raise out_of_range("dtype", "torch.float64 or torch.float32", dtype)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
+from gnomon.core.errors import BudgetError, InputError, NotFiniteError
 from gnomon.core.machine.memory import human
 from gnomon.kernels import fused, propagate, reference
 from gnomon.kernels.cost import Needs, needs
@@ -40,16 +40,15 @@ def compute_kernels(
     >>> compute_kernels(plans, torch.eye(2), None, ("ntk",), torch.float64, None)["ntk"].shape
     torch.Size([2, 2])
     """
-    call = f"limit({type(plans.net).__name__}).{kinds[-1]}(x1, x2)"
-    x = points(x1, "x1", call, tokens=takes_tokens(plans.net))
-    y = x if x2 is None else second(x, x2, call)
+    x = points(x1, "x1", tokens=takes_tokens(plans.net))
+    y = x if x2 is None else second(x, x2)
     prepared = plans.prepared(x) if compiled else Prepared(plans.plan(x), None)
     need = needs(prepared.plan, len(x), len(y), kinds=kinds, word=dtype.itemsize, memory=memory)
-    _check_memory(need, (len(x), len(y)), memory, call)
+    _check_memory(need, (len(x), len(y)), memory)
     with torch.set_grad_enabled(torch.is_grad_enabled() and (x.requires_grad or y.requires_grad)):
         for side in (x,) if x2 is None else (x, y):
             independent_features(prepared.plan, side)
-        return _run(prepared, (x, y), kinds, dtype, need.tile, call)
+        return _run(prepared, (x, y), kinds, dtype, need.tile)
 
 
 def independent_features(plan: LimitPlan, x: Tensor) -> list[Tensor]:
@@ -68,18 +67,15 @@ def independent_features(plan: LimitPlan, x: Tensor) -> list[Tensor]:
         alone = function(x[:1])
         if not torch.allclose(whole[:1], alone, rtol=1e-10, atol=1e-300):
             raise InputError(
-                lesson(
-                    f"limit({plan.program.name})",
-                    "the preprocessing inside forward gives an input another value when it stands in another batch",
-                    "outputs for one input do not depend on the rest of the batch",
-                    "Normalize the data before calling, with fixed statistics",
-                )
+                "the preprocessing inside forward gives an input another value when it stands in another batch",
+                accepted="outputs for one input do not depend on the rest of the batch",
+                fix="Normalize the data before calling, with fixed statistics",
             )
     return data
 
 
 def _run(
-    prepared: Prepared, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype, tile: int, call: str
+    prepared: Prepared, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype, tile: int
 ) -> dict[str, Tensor]:
     """The kernels between two sets of points, one object twice for a symmetric kernel; ``tile`` pairs at a time.
 
@@ -93,32 +89,26 @@ def _run(
     left = propagate.features(prepared.plan, x)
     data = (left, left if y is x else propagate.features(prepared.plan, y))
     result = reference.run(prepared.plan, data, tile, kinds, dtype)
-    _check_finite(result, call)
+    _check_finite(result)
     return result
 
 
-def _check_memory(need: Needs, size: tuple[int, int], memory: int | None, call: str) -> None:
+def _check_memory(need: Needs, size: tuple[int, int], memory: int | None) -> None:
     room = need.free if memory is None else min(memory, need.free)
     if need.memory > room:
         raise BudgetError(
-            lesson(
-                call,
-                f"the {size[0]} x {size[1]} kernel needs {human(need.memory)} "
-                f"({human(need.result)} for the result) and {human(room)} may be used",
-                "the result and one tile fit in memory",
-                "Compute fewer rows at a time (x1[:k] against x2), ask for nngp alone, or use dtype=torch.float32",
-            )
+            f"the {size[0]} x {size[1]} kernel needs {human(need.memory)} "
+            f"({human(need.result)} for the result) and {human(room)} may be used",
+            accepted="the result and one tile fit in memory",
+            fix="Compute fewer rows at a time (x1[:k] against x2), ask for nngp alone, or use dtype=torch.float32",
         )
 
 
-def _check_finite(result: dict[str, Tensor], call: str) -> None:
+def _check_finite(result: dict[str, Tensor]) -> None:
     for name, k in result.items():
         if not all(bool(torch.isfinite(end)) for end in torch.aminmax(k.detach())):
             raise NotFiniteError(
-                lesson(
-                    call,
-                    f"the {name} is not finite: variances leave the range of {k.dtype} on the way through the network",
-                    "variances stay bounded from layer to layer",
-                    "Use a smaller weight_std, smaller inputs, or normalization layers",
-                )
+                f"the {name} is not finite: variances leave the range of {k.dtype} on the way through the network",
+                accepted="variances stay bounded from layer to layer",
+                fix="Use a smaller weight_std, smaller inputs, or normalization layers",
             )

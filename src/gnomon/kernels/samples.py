@@ -1,6 +1,6 @@
 """Points that a cost is asked for: the points themselves, or their number and the shape of one.
 
->>> asked(5, "n1", "cost(n1)", nn.Linear(3, 1), None).some(2).shape
+>>> asked(5, "n1", nn.Linear(3, 1), None).some(2).shape
 torch.Size([2, 3])
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.inputs.checks import integer
 from gnomon.kernels.inputs import points, takes_tokens
 
@@ -30,20 +30,20 @@ class SamplePoints:
         return self.given[torch.linspace(0, self.count - 1, k, dtype=torch.float64).long()]
 
 
-def asked(n: Any, name: str, call: str, net: nn.Module, shape: tuple[int, ...] | None) -> SamplePoints:
+def asked(n: Any, name: str, net: nn.Module, shape: tuple[int, ...] | None) -> SamplePoints:
     """The points of an argument that is either points or their number.
 
-    >>> asked(torch.eye(2), "n1", "cost(n1)", nn.Linear(2, 1), None).count
+    >>> asked(torch.eye(2), "n1", nn.Linear(2, 1), None).count
     2
     """
     if hasattr(n, "__len__") and not isinstance(n, str | bytes) and getattr(n, "ndim", 1) != 0:
-        given = points(n, name, call, tokens=takes_tokens(net)).detach()
+        given = points(n, name, tokens=takes_tokens(net)).detach()
         return SamplePoints(len(given), tuple(given.shape[1:]), given)
-    count = integer(name, n, call=call)
+    count = integer(name, n)
     if shape is not None and not isinstance(shape, tuple | list):
-        raise InputError(out_of_range(call, "shape", "a tuple, the shape of one input such as (c, h, w)", shape))
+        raise out_of_range("shape", "a tuple, the shape of one input such as (c, h, w)", shape)
     known = _first_shape(net) if shape is None else shape
-    return SamplePoints(count, tuple(integer("shape", size, call=call) for size in known), None)
+    return SamplePoints(count, tuple(integer("shape", size) for size in known), None)
 
 
 def _first_shape(net: nn.Module) -> tuple[int, ...]:
@@ -52,10 +52,7 @@ def _first_shape(net: nn.Module) -> tuple[int, ...]:
     if isinstance(first, nn.Linear):
         return (first.in_features,)
     raise InputError(
-        lesson(
-            "limit(net).cost(n1, n2)",
-            "the shape of one input cannot be told from the module",
-            "a known input shape",
-            "Pass shape=(c, h, w)",
-        )
+        "the shape of one input cannot be told from the module",
+        accepted="a known input shape",
+        fix="Pass shape=(c, h, w)",
     )

@@ -12,10 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import called
 from gnomon.linalg.store import StoreLayout, open_store, pending, put
 
-CALL = "limit(net).to_zarr(path, ...)"
 Compute = Callable[[Tensor, Tensor | None], dict[str, Tensor]]
 
 
@@ -41,13 +39,12 @@ def write(path: str | Path, task: StoreTask, compute: Compute) -> Any:
     other = task.x if task.y is None else task.y
     word = str(task.dtype).removeprefix("torch.")
     layout = StoreLayout(task.kinds, (len(task.x), len(other)), word, task.tile, task.fingerprint)
-    group = open_store(path, layout, CALL)
+    group = open_store(path, layout)
     side = int(group.attrs["tile"])
     for i, j in pending(group, symmetric=symmetric):
         rows, cols = slice(i * side, (i + 1) * side), slice(j * side, (j + 1) * side)
         values = compute(task.x[rows], None if symmetric and i == j else other[cols])
-        with called(CALL):
-            put(group, i, j, {kind: values[kind].numpy() for kind in task.kinds}, mirrored=symmetric)
+        put(group, i, j, {kind: values[kind].numpy() for kind in task.kinds}, mirrored=symmetric)
     return group
 
 

@@ -11,11 +11,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.modules.run import run
 from gnomon.program.trace import hooked
 
-CALL = "sampled_limit(net, width=...)"
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d)
 BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
 
@@ -76,7 +75,7 @@ def _ends(net: nn.Module, x: Tensor) -> tuple[set[str], set[str]]:
             hooks.append(watch(path, module))
     try:
         with torch.enable_grad():
-            output = run(net, x, call=CALL)
+            output = run(net, x)
     finally:
         for h in hooks:
             h.remove()
@@ -121,10 +120,7 @@ def _wider(path: str, m: Any, left: int, right: int) -> nn.Module:
 
 def _cannot(found: str) -> InputError:
     return InputError(
-        lesson(
-            CALL,
-            found,
-            "hidden layers are Linear, Conv, BatchNorm, LayerNorm or GroupNorm, and forward has no hard-coded widths",
-            "Build the module as wide as you want it and leave width out",
-        )
+        found,
+        accepted="Linear, Conv, BatchNorm, LayerNorm or GroupNorm as hidden layers, and a forward without fixed widths",
+        fix="Build the module as wide as you want it and leave width out",
     )

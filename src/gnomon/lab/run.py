@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Finding, Hypothesis, Plot, Result
@@ -99,6 +99,7 @@ class ClaimOutcome(Result):
         }
 
 
+@names_call
 def run(
     claim: Claim,
     settings: Mapping[str, Any] | None = None,
@@ -124,9 +125,8 @@ def run(
     {'n': 9, 'seed': 3}
     """
     start = clock()
-    call = f"run({claim.id})"
-    if not 0 <= check_seed(seed, call=call) < SEEDS:
-        raise InputError(out_of_range(call, "seed", "a whole number from 0 to 2^48", seed))
+    if not 0 <= check_seed(seed) < SEEDS:
+        raise out_of_range("seed", "a whole number from 0 to 2^48", seed)
     chosen = claim.settings(settings or {}, scale) | {"seed": int(seed)}
     with torch.random.fork_rng(devices=[]):
         predicted = _called(claim.predicted, chosen)

@@ -16,7 +16,7 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import number
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -75,6 +75,7 @@ class RunConstants(Result):
         return Plot("Constants along a run", curves, axis, Axis("curvature", log=True), self.verdict), cosine
 
 
+@names_call
 def keep_model(step: int, model: nn.Module, loss: float) -> nn.Module:
     """A watcher for `gnomon.train` that keeps a copy of the model: ``watch={"model": keep_model}``.
 
@@ -83,9 +84,10 @@ def keep_model(step: int, model: nn.Module, loss: float) -> nn.Module:
     >>> keep_model(0, nn.Linear(1, 1), 0.5)
     Linear(in_features=1, out_features=1, bias=True)
     """
-    return copy_module(model, call="keep_model(step, model, loss)")
+    return copy_module(model)
 
 
+@names_call
 def run_constants(
     models: Sequence[nn.Module],
     x: Any,
@@ -117,20 +119,18 @@ def run_constants(
     >>> round(found.smoothness[0], 4), round(found.polyak, 4), found.cosines[0]
     (4.0, 4.0, 1.0)
     """
-    call = "run_constants(models, x, y)"
-    rate, floor = number("lr", lr, call=call, above=0), number("lowest", lowest, call=call)
+    rate, floor = number("lr", lr, above=0), number("lowest", lowest)
     if not models:
         cure = 'Train with watch={"model": keep_model} and pass run.watched["model"]'
-        raise InputError(lesson(call, "there are no models", "at least one", cure))
+        raise InputError("there are no models", accepted="at least one", fix=cure)
     rows = []
-    with called(call):
-        for model in models:
-            ahead = steps_ahead(model, x, y, lrs=(rate,), products=products, loss=loss)
-            copy = copy_module(model, call=call)
-            with preserve(copy):
-                value, g = loss_gradient(copy, Objective.of(x, y, copy, loss, call))
-            excess = value - floor
-            mu = float(g.square().sum()) / (2 * excess) if excess > 1e-12 * max(abs(value), 1e-300) else nan  # (3)
-            rows.append((value, ahead.local, ahead.smoothness[0], ahead.cosines[0], mu))
+    for model in models:
+        ahead = steps_ahead(model, x, y, lrs=(rate,), products=products, loss=loss)
+        copy = copy_module(model)
+        with preserve(copy):
+            value, g = loss_gradient(copy, Objective.of(x, y, copy, loss))
+        excess = value - floor
+        mu = float(g.square().sum()) / (2 * excess) if excess > 1e-12 * max(abs(value), 1e-300) else nan  # (3)
+        rows.append((value, ahead.local, ahead.smoothness[0], ahead.cosines[0], mu))
     losses, here, along, cosines, polyaks = (tuple(row[i] for row in rows) for i in range(5))
     return RunConstants(losses, here, along, cosines, polyaks, rate)

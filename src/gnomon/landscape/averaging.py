@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.between import average
@@ -56,6 +56,7 @@ class AveragingGain(Result):
         return (Plot("Averages of models", (bars,), Axis("loss"), caption=self.verdict),)
 
 
+@names_call
 def averaging_gain(models: Sequence[nn.Module], x: Any, y: Any = None, *, loss: Loss | None = None) -> AveragingGain:
     """The loss of several models, of their ensemble and of the model with their mean weights; equation (1).
 
@@ -76,16 +77,14 @@ def averaging_gain(models: Sequence[nn.Module], x: Any, y: Any = None, *, loss: 
     >>> told.mean, told.ensemble, told.weights
     (0.5, 0.0, 0.0)
     """
-    call = "averaging_gain(models, x, y)"
     if len(models) < 2:
         found = f"there are {len(models)} models"
-        raise InputError(lesson(call, found, "several models", "Pass a list of at least two"))
-    with called(call):
-        middle = average(models)
+        raise InputError(found, accepted="several models", fix="Pass a list of at least two")
+    middle = average(models)
     losses, rows = [], []
     for model in (*models, middle):
         with preserve(model):
-            objective = Objective.of(x, y, model, loss, call)
+            objective = Objective.of(x, y, model, loss)
             if model is middle:
                 measure_statistics(model, objective)
             value, _, f = objective.measure(model, None)

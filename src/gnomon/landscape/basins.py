@@ -16,6 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results import Image, Plot, Result
 
@@ -44,6 +45,7 @@ class BasinMap(Result):
         return (Plot("Basins of attraction", (Image("minimum reached", self.basins.double()),), caption=self.verdict),)
 
 
+@names_call
 def basin_map(
     loss: Callable[[Float[Tensor, "n 2"]], Float[Tensor, " n"]],
     *,
@@ -71,11 +73,10 @@ def basin_map(
     >>> two.shares
     (0.5, 0.5)
     """
-    call = "basin_map(loss)"
-    n, rate = integer("points", points, call=call, least=2), number("lr", lr, call=call, above=0)
+    n, rate = integer("points", points, least=2), number("lr", lr, above=0)
     xs, ys = (torch.linspace(a, b, n, dtype=torch.float64) for a, b in zip(low, high, strict=True))
     w = torch.cartesian_prod(xs, ys)
-    for _ in range(integer("steps", steps, call=call)):
+    for _ in range(integer("steps", steps)):
         leaf = w.clone().requires_grad_()
         (g,) = torch.autograd.grad(loss(leaf).sum(), leaf)
         w = w - rate * g.nan_to_num(0.0, 0.0, 0.0)

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -53,6 +53,7 @@ class NormalizationSmoothing(Result):
         )
 
 
+@names_call
 def normalization_smoothing(
     module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None
 ) -> NormalizationSmoothing:
@@ -66,10 +67,9 @@ def normalization_smoothing(
     >>> 0 <= told.factors["1"] <= 1 and told.error < 1e-3
     True
     """
-    call = "normalization_smoothing(module, x, y)"
-    check_weights(module, call=call)
-    model = copy_module(module, call=call).requires_grad_()
-    parts = batch_norms(model, call)
+    check_weights(module)
+    model = copy_module(module).requires_grad_()
+    parts = batch_norms(model)
     kept: dict[str, tuple[Tensor, Tensor]] = {}
 
     def keep(name: str) -> Any:
@@ -82,7 +82,7 @@ def normalization_smoothing(
         part.register_forward_pre_hook(_with_gradient)
         part.register_forward_hook(keep(name))
     with preserve(model, mode="train"):
-        objective = Objective.of(x, y, model, loss, call)
+        objective = Objective.of(x, y, model, loss)
         batch = objective.data.first(EXAMPLES)
         value = objective.value(model, *objective.of_batch(batch))
         tensors = [t for pair in kept.values() for t in pair]
@@ -94,15 +94,15 @@ def normalization_smoothing(
     return NormalizationSmoothing(factors, scales, error)
 
 
-def batch_norms(model: nn.Module, call: str) -> dict[str, Any]:
+def batch_norms(model: nn.Module) -> dict[str, Any]:
     """The batch norm layers of a module by name, refused where there are none.
 
-    >>> list(batch_norms(nn.Sequential(nn.BatchNorm1d(1)), "normalization_smoothing(module, x, y)"))
+    >>> list(batch_norms(nn.Sequential(nn.BatchNorm1d(1))))
     ['0']
     """
     found = {name: part for name, part in model.named_modules() if isinstance(part, NORMS)}
     if not found:
-        raise InputError(lesson(call, "the module has no batch norm layer", "at least one", "Pass a network with one"))
+        raise InputError("the module has no batch norm layer", accepted="at least one", fix="Pass a network with one")
     return found
 
 

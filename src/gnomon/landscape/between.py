@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights, integer
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -28,7 +28,6 @@ __all__ = ["LossBetween", "average", "check_pair", "loss_between"]
 
 SIZE = 512
 """Examples that pass at once."""
-CALL = "loss_between(a, b, x, y)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +73,7 @@ class LossBetween(Result):
         return first, Plot("Error between two models", (line,), Axis("t"), Axis("share of wrong decisions"))
 
 
+@names_call
 def loss_between(
     a: nn.Module,
     b: nn.Module,
@@ -104,14 +104,14 @@ def loss_between(
     >>> found.losses.tolist(), found.barrier
     ([0.5, 0.0, 0.5], 0.0)
     """
-    points = integer("points", points, call=CALL, least=2)
-    check_pair(a, b, CALL)
+    points = integer("points", points, least=2)
+    check_pair(a, b)
     t = torch.linspace(0, 1, points, dtype=torch.float64)
     losses, scores = [], []
     with preserve(a, mode=None):
-        objective = Objective.of(x, y, a, loss, CALL)
+        objective = Objective.of(x, y, a, loss)
         for place in t.tolist():
-            model = _mixed((a, b), (1 - place, place), CALL)
+            model = _mixed((a, b), (1 - place, place))
             if fresh_statistics and 0 < place < 1:
                 measure_statistics(model, objective)
             value, score, _ = objective.measure(model, SIZE)
@@ -121,6 +121,7 @@ def loss_between(
     return LossBetween(t, torch.tensor(losses, dtype=torch.float64), known)
 
 
+@names_call
 def average(models: Sequence[nn.Module]) -> nn.Module:
     """A model whose parameters and floating buffers are the means of those of several, in eval mode.
 
@@ -133,17 +134,16 @@ def average(models: Sequence[nn.Module]) -> nn.Module:
     >>> average([one, two]).weight.item()
     2.5
     """
-    call = "average(models)"
     if not models:
-        raise InputError(lesson(call, "there are no models", "at least one model", "Pass a list of models"))
+        raise InputError("there are no models", accepted="at least one model", fix="Pass a list of models")
     for other in models:
-        check_pair(models[0], other, call)
-    return _mixed(models, [1 / len(models)] * len(models), call).eval()
+        check_pair(models[0], other)
+    return _mixed(models, [1 / len(models)] * len(models)).eval()
 
 
 @torch.no_grad()
-def _mixed(models: Sequence[nn.Module], shares: Sequence[float], call: str) -> nn.Module:
-    made = copy_module(models[0], call=call)
+def _mixed(models: Sequence[nn.Module], shares: Sequence[float]) -> nn.Module:
+    made = copy_module(models[0])
     states = [model.state_dict() for model in models]
     for name, value in made.state_dict().items():
         if value.is_floating_point():
@@ -152,17 +152,17 @@ def _mixed(models: Sequence[nn.Module], shares: Sequence[float], call: str) -> n
     return made
 
 
-def check_pair(a: Any, b: Any, call: str) -> None:
+def check_pair(a: Any, b: Any) -> None:
     """Refuse two models whose parameters and buffers differ in names or shapes, or are not finite.
 
     Cost: a pass over the weights.
 
-    >>> check_pair(nn.Linear(1, 1), nn.Linear(1, 1), "loss_between(a, b, x, y)")
+    >>> check_pair(nn.Linear(1, 1), nn.Linear(1, 1))
     """
-    check_weights(a, call=call)
-    check_weights(b, call=call)
+    check_weights(a)
+    check_weights(b)
     one, two = ({name: tuple(t.shape) for name, t in model.state_dict().items()} for model in (a, b))
     if one != two:
         name = next(n for n in (*one, *two) if one.get(n) != two.get(n))
         found = f"'{name}' has shape {one.get(name)} in one model and {two.get(name)} in another"
-        raise InputError(lesson(call, found, "models of one architecture", "Pass two checkpoints of one model"))
+        raise InputError(found, accepted="models of one architecture", fix="Pass two checkpoints of one model")

@@ -15,7 +15,7 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import called
+from gnomon.core.errors import names_call
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.landscape.between import LossBetween, loss_between
 from gnomon.landscape.matching import match_units
@@ -56,6 +56,7 @@ class ModeConnectivity(Result):
         return (Plot("Loss between two models", marks, Axis("t"), Axis("loss"), self.verdict),)
 
 
+@names_call
 def mode_connectivity(
     a: nn.Module, b: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None, points: int = 11
 ) -> ModeConnectivity:
@@ -77,11 +78,10 @@ def mode_connectivity(
     >>> mode_connectivity(net, net, x, x[:, 0]).after.barrier < 1e-6
     True
     """
-    with called("mode_connectivity(a, b, x, y)"):
-        lines = [("", 0, loss_between(a, b, x, y, loss=loss, points=points, fresh_statistics=True))]
-        for by in ("activations", "weights"):
-            found = match_units(a, b, x, by=by)
-            line = loss_between(a, found.module, x, y, loss=loss, points=points, fresh_statistics=True)
-            lines.append((by, found.moved, line))
+    lines = [("", 0, loss_between(a, b, x, y, loss=loss, points=points, fresh_statistics=True))]
+    for by in ("activations", "weights"):
+        found = match_units(a, b, x, by=by)
+        line = loss_between(a, found.module, x, y, loss=loss, points=points, fresh_statistics=True)
+        lines.append((by, found.moved, line))
     by, moved, best = min(lines[1:], key=lambda one: one[2].barrier)
     return ModeConnectivity(lines[0][2], best, by, moved)

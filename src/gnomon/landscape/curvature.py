@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, NotFiniteError, called, lesson, out_of_range
+from gnomon.core.errors import NotFiniteError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_readable, integer
 from gnomon.core.modules.outputs import output_tensor
@@ -42,24 +42,21 @@ Names = str | Sequence[str] | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setup:
-    """What a curvature is taken of: a module, an objective, which parameters, how many examples at once, the call."""
+    """What a curvature is taken of: a module, an objective, which parameters, how many examples at once."""
 
     module: nn.Module
     objective: Objective
     parameters: Names
     tile: int
-    call: str
 
     @classmethod
-    def of(
-        cls, module: Any, x: Any, y: Any, loss: Loss | None, parameters: Names, tile: int | None, call: str
-    ) -> "Setup":
+    def of(cls, module: Any, x: Any, y: Any, loss: Loss | None, parameters: Names, tile: int | None) -> "Setup":
         """Check the arguments of an instrument."""
-        check_readable(module, call=call)
+        check_readable(module)
         with preserve(module, mode=None):
-            objective = Objective.of(x, y, module, loss, call)
-            tile = _affordable(module, objective) if tile is None else integer("tile", tile, call=call)
-            return cls(module, objective, parameters, tile, call)
+            objective = Objective.of(x, y, module, loss)
+            tile = _affordable(module, objective) if tile is None else integer("tile", tile)
+            return cls(module, objective, parameters, tile)
 
 
 class AbstractCurvature(AbstractOperator):
@@ -69,7 +66,7 @@ class AbstractCurvature(AbstractOperator):
         self._setup = setup
         with preserve(setup.module, mode=None):
             self._n = len(setup.objective)  # a stream is read to count its examples
-            self._f = Pure.of(setup.module, setup.parameters, call=setup.call)
+            self._f = Pure.of(setup.module, setup.parameters)
             self._kept = list(self._parts()) if self._n <= setup.tile else None
 
     @abstractmethod
@@ -137,6 +134,7 @@ class AbstractCurvature(AbstractOperator):
         """The distribution of eigenvalues; see `gnomon.linalg.lanczos.spectral_density`."""
         return spectral_density(self, steps=min(steps, self.size), starts=starts, seed=seed)
 
+    @names_call
     def trace(
         self, *, products: int = 60, confidence: float = 0.95, method: str = "auto", seed: int = 0
     ) -> TraceEstimate:
@@ -145,9 +143,8 @@ class AbstractCurvature(AbstractOperator):
         See `gnomon.linalg.trace`.
         """
         if method not in ("auto", "hutch++", "hutchinson"):
-            name = self._setup.call.partition("(")[0]
             known = '"auto", "hutch++" or "hutchinson"'
-            raise InputError(out_of_range(f"{name}(...).trace()", "method", known, method))
+            raise out_of_range("method", known, method)
         if method == "auto" and products >= 12:
             return automatic_trace(self, products=products, confidence=confidence, seed=seed)
         if method != "hutchinson":
@@ -158,12 +155,12 @@ class AbstractCurvature(AbstractOperator):
         """Every diagonal entry with its interval; see `gnomon.linalg.diagonal.diagonal`."""
         return diagonal(self, samples=samples, confidence=confidence, seed=seed)
 
+    @names_call
     def inverse_product(
         self, b: Float[Tensor, " p"], *, damping: float = 0.0, tolerance: float = 1e-5, products: int = 1000
     ) -> InverseProduct:
         """x with (A + damping I) x = b; see `gnomon.linalg.conjugate.inverse_product`."""
-        with called(f"{self._setup.call.partition('(')[0]}(...).inverse_product(b)"):
-            return inverse_product(self, b, damping=damping, tolerance=tolerance, products=products)
+        return inverse_product(self, b, damping=damping, tolerance=tolerance, products=products)
 
     def to_scipy(self) -> Any:
         """The matrix as a ``scipy.sparse.linalg.LinearOperator``, for scipy's own solvers."""
@@ -208,11 +205,11 @@ class AbstractCurvature(AbstractOperator):
         value = self._setup.objective.loss_of(outputs, y) * (len(y) / self._n)
         if not bool(value.detach().isfinite()):
             cure = "Look for NaN in the weights, or lower the scale of the weights"
-            raise NotFiniteError(lesson(self._setup.call, "the loss is not finite", "a loss with derivatives", cure))
+            raise NotFiniteError("the loss is not finite", accepted="a loss with derivatives", fix=cure)
         return value
 
     def _outputs(self, x: Inputs) -> Tensor:
-        return output_tensor(self._f.returned(x), self._setup.call)
+        return output_tensor(self._f.returned(x))
 
 
 def _affordable(module: nn.Module, objective: Objective) -> int:
@@ -220,5 +217,5 @@ def _affordable(module: nn.Module, objective: Objective) -> int:
     batch = objective.data.first(1)
     y = objective.of_batch(batch)[1]
     with preserve(module, all_derivatives=True):
-        each = saved_bytes(lambda: objective.loss_of(run(module, batch.x, call=objective.call), y), module)
+        each = saved_bytes(lambda: objective.loss_of(run(module, batch.x), y), module)
     return fitting(TWICE * each, TILE)

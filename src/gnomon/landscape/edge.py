@@ -16,13 +16,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
 from gnomon.findings import training as kinds
 from gnomon.training import Run
 from gnomon.training.native import descent
 
-CALL = "edge(run)"
 TOLERANCE = 0.15
 """How near to the limit counts as being at it."""
 
@@ -84,6 +83,7 @@ class Edge(Result):
         return (Plot("Edge of stability", marks, Axis("step"), Axis("largest Hessian eigenvalue"), self.verdict),)
 
 
+@names_call
 def edge(run: Run, *, watched: str = "sharpness") -> Edge:
     """Where a run of `gnomon.train` was relative to the edge of stability, from the sharpness it watched.
 
@@ -102,10 +102,10 @@ def edge(run: Run, *, watched: str = "sharpness") -> Edge:
     """
     if watched not in run.watched:
         cure = 'Train with watch={"sharpness": lambda step, model, loss: sharpness(model, x, y).value}'
-        raise InputError(lesson(CALL, f"the run watched {sorted(run.watched)}", f"a watcher {watched!r}", cure))
+        raise InputError(f"the run watched {sorted(run.watched)}", accepted=f"a watcher {watched!r}", fix=cure)
     rule = descent(run.optimizer)
     if rule is None:
         what = f"the optimizer was {run.optimizer.name}"
-        raise InputError(lesson(CALL, what, "steps along the gradient", "Train with SGD(lr, momentum=...)"))
+        raise InputError(what, accepted="steps along the gradient", fix="Train with SGD(lr, momentum=...)")
     values = torch.tensor([float(v) for v in run.watched[watched]], dtype=torch.float64)
     return Edge(run.steps, values, 2 * (1 + rule.momentum) / rule.lr)

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import take
 from gnomon.core.inputs.checks import check_weights, integer
 from gnomon.core.modules.preserve import preserve
@@ -61,6 +62,7 @@ class FlatDirections(Result):
         return (Plot("Curvatures of a fitted minimum", (line,), Axis("number"), Axis("curvature", log=True)),)
 
 
+@names_call
 def flat_directions(
     module: nn.Module, x: Any, y: Any = None, *, examples: int = 100, loss: Loss | None = None
 ) -> FlatDirections:
@@ -79,13 +81,12 @@ def flat_directions(
     >>> flat_directions(nn.Linear(2, 1), torch.tensor([[1.0, 0.0]]), torch.zeros(1)).rank
     1
     """
-    call = "flat_directions(module, x, y)"
-    check_weights(module, call=call)
-    most = integer("examples", examples, call=call)
+    check_weights(module)
+    most = integer("examples", examples)
     with preserve(module):
-        objective = Objective.of(x, y, module, loss, call)
-        value = finite_loss(objective.measure(module, None)[0], call)
-        f = Pure.of(module, call=call)
+        objective = Objective.of(x, y, module, loss)
+        value = finite_loss(objective.measure(module, None)[0])
+        f = Pure.of(module)
         leaves, inputs, rows = list(f.leaves.values()), objective.data.first(most).x, []
         n = len(objective.data.first(most))
         for i in range(n):

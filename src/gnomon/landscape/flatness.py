@@ -19,7 +19,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.errors import called
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
 from gnomon.core.machine.progress import shown
 from gnomon.core.modules.copies import copy_module
@@ -79,6 +79,7 @@ class FlatnessRadius(Result):
         return (Plot("Flatness", (*marks, *line), Axis("distance"), Axis("directions"), self.verdict),)
 
 
+@names_call
 def flatness_radius(
     module: nn.Module,
     x: Any,
@@ -113,21 +114,19 @@ def flatness_radius(
     >>> round(found.typical, 3), round(found.worst, 3), round(found.foretold, 3)
     (0.707, 0.707, 0.707)
     """
-    call = "flatness_radius(module, x, y)"
-    check_readable(module, call=call)
-    level, count = number("rise", rise, call=call, above=0), integer("directions", directions, call=call)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    with called(call):
-        most = None if products is None else integer("products", products, call=call, least=6)
-        operator = hessian(module, x, y, loss=loss)
-        top, trace = operator.top(1, steps=most, seed=seed), operator.trace(products=most or 30, seed=seed).value
-    moved = copy_module(module, call=call)
-    leaves = moved_parameters(moved, call)
+    check_readable(module)
+    level, count = number("rise", rise, above=0), integer("directions", directions)
+    generator = torch.Generator().manual_seed(check_seed(seed))
+    most = None if products is None else integer("products", products, least=6)
+    operator = hessian(module, x, y, loss=loss)
+    top, trace = operator.top(1, steps=most, seed=seed), operator.trace(products=most or 30, seed=seed).value
+    moved = copy_module(module)
+    leaves = moved_parameters(moved)
     w = parameters_to_vector(leaves).detach()
     with preserve(moved):
-        objective = Objective.of(x, y, moved, loss, call)
+        objective = Objective.of(x, y, moved, loss)
         start, g = loss_gradient(moved, objective)
-        finite_loss(start, call)
+        finite_loss(start)
 
         def risen(v: Tensor, r: float) -> bool:
             vector_to_parameters(w + r * v, leaves)

@@ -15,7 +15,7 @@ from typing import Any
 from torch import nn
 from torch.nn.utils import parameters_to_vector
 
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, integer, number
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
@@ -45,6 +45,7 @@ class FlowGap(Result):
         )
 
 
+@names_call
 def flow_gap(
     module: nn.Module, x: Any, y: Any = None, *, lr: float, steps: int = 100, finer: int = 8, loss: Loss | None = None
 ) -> FlowGap:
@@ -69,17 +70,15 @@ def flow_gap(
     >>> round(found.outputs, 4)
     0.1429
     """
-    call = "flow_gap(module, x, y)"
-    check_readable(module, call=call)
-    rate, c = number("lr", lr, call=call, above=0), integer("finer", finer, call=call, least=2)
-    count = integer("steps", steps, call=call)
-    with called(call):
-        runs = [train(module, x, y, loss=loss, optimizer=SGD(r), steps=s, record=[s], mode="eval")
-                for r, s in ((rate, count), (rate / c, count * c))]  # fmt: skip
+    check_readable(module)
+    rate, c = number("lr", lr, above=0), integer("finer", finer, least=2)
+    count = integer("steps", steps)
+    runs = [train(module, x, y, loss=loss, optimizer=SGD(r), steps=s, record=[s], mode="eval")
+            for r, s in ((rate, count), (rate / c, count * c))]  # fmt: skip
     if any(run.stopped == "diverged" for run in runs):
-        raise InputError(lesson(call, f"descent diverged at lr = {rate:.3g}", "a stable step", "Use a smaller lr"))
-    inputs = source(x, y, module=module, call=call).whole().x
-    f0, f1, f2 = (outputs(m, inputs, call=call).double() for m in (module, runs[0].model, runs[1].model))
+        raise InputError(f"descent diverged at lr = {rate:.3g}", accepted="a stable step", fix="Use a smaller lr")
+    inputs = source(x, y, module=module).whole().x
+    f0, f1, f2 = (outputs(m, inputs).double() for m in (module, runs[0].model, runs[1].model))
     w0, w1, w2 = (parameters_to_vector(m.parameters()).detach().double() for m in (module, *(r.model for r in runs)))
     gaps = [float((a - b).norm() / (b - o).norm().clamp_min(1e-300)) for a, b, o in ((f1, f2, f0), (w1, w2, w0))]
     return FlowGap(gaps[0], gaps[1], rate, count)  # (1)

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import called
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.hessian import hessian
@@ -98,6 +98,7 @@ class _Adaptive(AbstractOperator):
         return self._scale * self._operator.matvec(self._scale * v)
 
 
+@names_call
 def sharpness_forms(
     module: nn.Module,
     x: Any,
@@ -134,18 +135,16 @@ def sharpness_forms(
     >>> all(name.startswith("adaptive") for name in found.invariant)
     True
     """
-    call = "sharpness_forms(module, x, y)"
-    r, c = number("radius", radius, call=call, above=0), number("factor", factor, call=call, above=1)
-    count, seed = integer("products", products, call=call, least=12), check_seed(seed, call=call)
-    most = None if steps is None else integer("steps", steps, call=call)
-    with called(call):
-        units = read_units(module, x, call)[1]
+    r, c = number("radius", radius, above=0), number("factor", factor, above=1)
+    count, seed = integer("products", products, least=12), check_seed(seed)
+    most = None if steps is None else integer("steps", steps)
+    units = read_units(module, x)[1]
 
-        def forms(model: nn.Module) -> dict[str, float]:
-            return _forms(model, x, y, loss, r, count, most, tile, seed)
+    def forms(model: nn.Module) -> dict[str, float]:
+        return _forms(model, x, y, loss, r, count, most, tile, seed)
 
-        here = forms(module)
-        return SharpnessForms(here, forms(rescaled_twin(module, units, c, call)) if units.scalings else {}, c)
+    here = forms(module)
+    return SharpnessForms(here, forms(rescaled_twin(module, units, c)) if units.scalings else {}, c)
 
 
 def _forms(model: nn.Module, x: Any, y: Any, loss: Loss | None, radius: float, products: int, steps: int | None,

@@ -28,7 +28,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.losses import CrossEntropy, Logistic, Squared
@@ -78,7 +78,7 @@ class AbstractOutputCurvature(AbstractCurvature):
             with self._reading():
                 torch.set_rng_state(part.random)
                 moved = in_forward_mode(
-                    lambda leaves: output_tensor(self._f.returned(part.x, leaves), self._setup.call),
+                    lambda leaves: output_tensor(self._f.returned(part.x, leaves)),
                     self._f.leaves,
                     pieces,
                 )
@@ -137,6 +137,7 @@ class SampledFisherOperator(AbstractOutputCurvature):
         return _outer(slopes.reshape(self._samples, *outputs.shape), self._n * self._samples)  # (4)
 
 
+@names_call
 def gauss_newton(
     module: nn.Module,
     x: Any,
@@ -158,9 +159,10 @@ def gauss_newton(
     >>> [round(abs(v), 4) for v in A.top(2).values.tolist()]
     [5.0, 0.0]
     """
-    return GaussNewtonOperator(Setup.of(module, x, y, loss, parameters, tile, "gauss_newton(module, x, y)"))
+    return GaussNewtonOperator(Setup.of(module, x, y, loss, parameters, tile))
 
 
+@names_call
 def fisher(
     module: nn.Module,
     x: Any,
@@ -187,16 +189,16 @@ def fisher(
     tensor([[ 0.2500, -0.2500],
             [-0.2500,  0.2500]])
     """
-    call = "fisher(module, x, y)"
-    setup = Setup.of(module, x, y, loss, parameters, tile, call)
+    setup = Setup.of(module, x, y, loss, parameters, tile)
     if not isinstance(setup.objective.loss, CrossEntropy | Squared | Logistic):
         cure = "Pass CrossEntropy(), Squared() or Logistic(), or use gauss_newton or empirical_fisher"
-        raise InputError(lesson(call, f"the loss is {setup.objective.name}", "minus a log-density", cure))
+        raise InputError(f"the loss is {setup.objective.name}", accepted="minus a log-density", fix=cure)
     if samples is None:
         return GaussNewtonOperator(setup)  # (3)
-    return SampledFisherOperator(setup, integer("samples", samples, call=call), check_seed(seed, call=call))
+    return SampledFisherOperator(setup, integer("samples", samples), check_seed(seed))
 
 
+@names_call
 def empirical_fisher(
     module: nn.Module,
     x: Any,
@@ -218,7 +220,7 @@ def empirical_fisher(
     >>> empirical_fisher(net, torch.ones(2, 1), torch.tensor([1.0, 3.0])).dense()      # (1 + 9) / 2
     tensor([[5.]])
     """
-    return EmpiricalFisherOperator(Setup.of(module, x, y, loss, parameters, tile, "empirical_fisher(module, x, y)"))
+    return EmpiricalFisherOperator(Setup.of(module, x, y, loss, parameters, tile))
 
 
 def _outer(slopes: Tensor, count: int) -> Middle:

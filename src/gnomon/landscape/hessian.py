@@ -21,13 +21,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.landscape.curvature import AbstractCurvature, Setup
 from gnomon.training.evaluate import Loss
 
 __all__ = ["HessianOperator", "hessian"]
-
-CALL = "hessian(module, x, y)"
 
 
 class HessianOperator(AbstractCurvature):
@@ -51,6 +50,7 @@ class HessianOperator(AbstractCurvature):
         )  # (2)  # fmt: skip
 
 
+@names_call
 def hessian(
     module: nn.Module,
     x: Any,
@@ -81,4 +81,4 @@ def hessian(
     >>> [round(abs(v), 4) for v in H.top(2).values.tolist()]
     [5.0, 0.0]
     """
-    return HessianOperator(Setup.of(module, x, y, loss, parameters, tile, CALL))
+    return HessianOperator(Setup.of(module, x, y, loss, parameters, tile))

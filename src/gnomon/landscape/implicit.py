@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, check_weights, integer, number
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -55,6 +56,7 @@ class ImplicitPenalty(Result):
         return (Plot("What steps add to the loss", (bars,), Axis("value"), caption=self.verdict),)
 
 
+@names_call
 def implicit_penalty(
     module: nn.Module,
     x: Any,
@@ -85,18 +87,17 @@ def implicit_penalty(
     >>> told.norm, round(told.noise, 6)                                       # gradients +1 and -1: mean 0, variance 1
     (0.0, 0.1)
     """
-    call = "implicit_penalty(module, x, y)"
-    check_weights(module, call=call)
-    rate = number("lr", lr, call=call, above=0)
-    size = None if batch is None else integer("batch", batch, call=call)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    check_weights(module)
+    rate = number("lr", lr, above=0)
+    size = None if batch is None else integer("batch", batch)
+    generator = torch.Generator().manual_seed(check_seed(seed))
     with preserve(module):
-        objective = Objective.of(x, y, module, loss, call).indexable()
+        objective = Objective.of(x, y, module, loss).indexable()
         value, g = loss_gradient(module, objective)
-        finite_loss(value, call)
+        finite_loss(value)
         noise = 0.0
         if size is not None and size < len(objective):
-            leaves = moved_parameters(module, call)
+            leaves = moved_parameters(module)
             parts = torch.randperm(len(objective), generator=generator).split(size)
             for index in (part for part in parts if len(part) == size):
                 own = torch.autograd.grad(objective.value(module, *objective.at(index)), leaves, allow_unused=True,

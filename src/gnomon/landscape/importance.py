@@ -13,6 +13,7 @@ from typing import Any
 
 from torch import nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -52,6 +53,7 @@ class NormalizationImportance(Result):
         )
 
 
+@names_call
 def normalization_importance(
     module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None
 ) -> NormalizationImportance:
@@ -66,12 +68,11 @@ def normalization_importance(
     >>> told.scale, told.shift
     ({'0': 0.0}, {'0': 0.0})
     """
-    call = "normalization_importance(module, x, y)"
-    check_weights(module, call=call)
-    model = copy_module(module, call=call)
-    parts = {name: part for name, part in batch_norms(model, call).items() if part.affine}
+    check_weights(module)
+    model = copy_module(module)
+    parts = {name: part for name, part in batch_norms(model).items() if part.affine}
     with preserve(model):
-        objective = Objective.of(x, y, model, loss, call)
+        objective = Objective.of(x, y, model, loss)
         start = objective.measure(model, None)[0]
         rises: dict[str, dict[str, float]] = {"weight": {}, "bias": {}}
         for name, part in parts.items():

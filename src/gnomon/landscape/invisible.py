@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.preserve import preserve
@@ -47,6 +47,7 @@ class InvisibleWeights(Result):
         return (Plot("Weights that data do not see", (bars,), Axis("share of the square"), caption=self.verdict),)
 
 
+@names_call
 def invisible_weights(module: nn.Module, x: Any) -> InvisibleWeights:
     """The share of each linear layer's weights that no example's input to it sees; equation (1).
 
@@ -63,11 +64,10 @@ def invisible_weights(module: nn.Module, x: Any) -> InvisibleWeights:
     >>> round(told.shares[""], 4)
     0.64
     """
-    call = "invisible_weights(module, x)"
-    check_weights(module, call=call)
+    check_weights(module)
     layers = {name: part for name, part in module.named_modules() if isinstance(part, nn.Linear)}
     if not layers:
-        raise InputError(lesson(call, "there is no linear layer", "a network with nn.Linear", "Pass such a network"))
+        raise InputError("there is no linear layer", accepted="a network with nn.Linear", fix="Pass such a network")
     seen: dict[str, Tensor] = {}
 
     def keep(name: str) -> Any:
@@ -80,8 +80,8 @@ def invisible_weights(module: nn.Module, x: Any) -> InvisibleWeights:
     with preserve(module, grad=False):
         handles = [part.register_forward_pre_hook(keep(name)) for name, part in layers.items()]
         try:
-            for batch in source_of_inputs(x, module, call=call).batches():
-                run(module, batch.x, call=call)
+            for batch in source_of_inputs(x, module).batches():
+                run(module, batch.x)
         finally:
             for handle in handles:
                 handle.remove()

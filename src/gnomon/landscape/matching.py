@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.copies import copy_module
@@ -73,6 +73,7 @@ class MatchedUnits(Result):
         return (Plot("Matching of hidden units", (bars,), Axis("distance"), caption=self.verdict),)
 
 
+@names_call
 def match_units(a: nn.Module, b: nn.Module, x: Any, *, by: str = "activations") -> MatchedUnits:
     """A copy of ``b`` that computes the same, with its hidden units in the order of those of ``a``; (1) or (2).
 
@@ -90,19 +91,18 @@ def match_units(a: nn.Module, b: nn.Module, x: Any, *, by: str = "activations") 
     >>> other.moved, other.after
     (0, 0.0)
     """
-    call = "match_units(a, b, x)"
-    check_pair(a, b, call)
-    check_readable(a, call=call)
+    check_pair(a, b)
+    check_readable(a)
     if by not in ("activations", "weights"):
-        raise InputError(out_of_range(call, "by", '"activations" or "weights"', by))
-    inputs = source_of_inputs(x, a, call=call).first(EXAMPLES).x
+        raise out_of_range("by", '"activations" or "weights"', by)
+    inputs = source_of_inputs(x, a).first(EXAMPLES).x
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"
-        raise InputError(lesson(call, found, "one tensor of inputs", "Wrap the models in ones that take one tensor"))
+        raise InputError(found, accepted="one tensor of inputs", fix="Wrap the models in ones that take one tensor")
     groups = hidden_units(a, inputs[:1]).permutations
-    copy = copy_module(b, call=call)
+    copy = copy_module(b)
     before = _distance(a, copy)
-    orders = _by_activations(a, copy, groups, inputs, call) if by == "activations" else _by_weights(a, copy, groups)
+    orders = _by_activations(a, copy, groups, inputs) if by == "activations" else _by_weights(a, copy, groups)
     return MatchedUnits(copy, orders, before, _distance(a, copy))
 
 
@@ -137,10 +137,8 @@ def _rows(t: Tensor, slot: Slot) -> Tensor:
     return t.detach().double().movedim(slot.axis, 0).reshape(t.shape[slot.axis] // slot.repeat, -1)
 
 
-def _by_activations(
-    a: nn.Module, b: nn.Module, groups: tuple[UnitGroup, ...], x: Tensor, call: str
-) -> dict[str, Tensor]:
-    one, two = (_activations(model, groups, x, call) for model in (a, b))
+def _by_activations(a: nn.Module, b: nn.Module, groups: tuple[UnitGroup, ...], x: Tensor) -> dict[str, Tensor]:
+    one, two = (_activations(model, groups, x) for model in (a, b))
     orders = {}
     for i, group in enumerate(groups):
         order = _assigned(torch.stack([p @ q.T for p, q in zip(one[i], two[i], strict=True)]).sum(0))  # (2)
@@ -149,7 +147,7 @@ def _by_activations(
     return orders
 
 
-def _activations(model: nn.Module, groups: tuple[UnitGroup, ...], x: Tensor, call: str) -> list[list[Tensor]]:
+def _activations(model: nn.Module, groups: tuple[UnitGroup, ...], x: Tensor) -> list[list[Tensor]]:
     """For each group the centered, normalized outputs of its layers, a row for each unit."""
     kept: dict[str, Tensor] = {}
 
@@ -164,7 +162,7 @@ def _activations(model: nn.Module, groups: tuple[UnitGroup, ...], x: Tensor, cal
     with preserve(model, grad=False):
         handles = [parts[name].register_forward_hook(keep(name)) for name in names]
         try:
-            run(model, x, call=call)
+            run(model, x)
         finally:
             for handle in handles:
                 handle.remove()

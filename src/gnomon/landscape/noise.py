@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import grad, vmap
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.arguments import Inputs, take, transform
 from gnomon.core.inputs.checks import check_readable, number
 from gnomon.core.modules.preserve import preserve
@@ -33,7 +33,6 @@ from gnomon.core.modules.pure import Pure
 from gnomon.core.results import Axis, Interval, Line, Plot, Reference, Result
 from gnomon.training.evaluate import Loss, Objective
 
-CALL = "gradient_noise(module, x, y)"
 BYTES = 256 * 2**20
 """Of gradients of single examples that are held at once."""
 
@@ -81,6 +80,7 @@ class GradientNoise(Result):
         return (Plot("Gradient noise", marks, *axes, caption=self.verdict),)
 
 
+@names_call
 def gradient_noise(
     module: nn.Module,
     x: Any,
@@ -107,16 +107,16 @@ def gradient_noise(
     >>> round(noise.scale, 4)                                                   # 4 / (4 - 4 / 4)
     1.3333
     """
-    check_readable(module, call=CALL)
-    confidence = number("confidence", confidence, call=CALL, above=0, below=1)
+    check_readable(module)
+    confidence = number("confidence", confidence, above=0, below=1)
     with preserve(module, all_derivatives=True):
-        objective = Objective.of(x, y, module, loss, CALL)
+        objective = Objective.of(x, y, module, loss)
         if len(objective) < 3:
-            raise InputError(f"{CALL}: there must be at least 3 examples, but there are {len(objective)}.")
-        squares, products, total = _moments(Pure.of(module, parameters, call=CALL), objective)
+            raise InputError(f"there must be at least 3 examples, but there are {len(objective)}")
+        squares, products, total = _moments(Pure.of(module, parameters), objective)
     if not bool(squares.isfinite().all()):
         cure = "Look for NaN in the weights or the data"
-        raise NotFiniteError(lesson(CALL, "gradients are not finite", "a loss with derivatives", cure))
+        raise NotFiniteError("gradients are not finite", accepted="a loss with derivatives", fix=cure)
     return _estimate(squares, products, total, confidence)
 
 

@@ -22,7 +22,7 @@ from math import prod
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.machine.progress import shown
 from gnomon.core.metrics import effective_rank
@@ -94,6 +94,7 @@ class RankPath(Result):
         return (Plot("Effective rank in training", lines, Axis("checkpoint"), Axis("rank"), self.verdict),)
 
 
+@names_call
 def solution_norms(module: nn.Module) -> SolutionNorms:
     """The norms of the weights of a network, by layer and as a whole; equations (1), (2).
 
@@ -106,15 +107,15 @@ def solution_norms(module: nn.Module) -> SolutionNorms:
     >>> round(found.frobenius, 5), round(found.spectral, 5), round(found.nuclear, 5)
     (5.0, 4.0, 7.0)
     """
-    call = "solution_norms(module)"
-    check_weights(module, call=call)
+    check_weights(module)
     weights = {name: p.detach() for name, p in module.named_parameters() if p.dim() > 1}
     if not weights:
-        raise InputError(lesson(call, "the module has no weight matrix", "at least one", "Pass a network with layers"))
+        raise InputError("the module has no weight matrix", accepted="at least one", fix="Pass a network with layers")
     squares = sum(float(p.detach().double().square().sum()) for p in module.parameters())
     return SolutionNorms({name: _norms(w) for name, w in weights.items()}, squares**0.5, _path(module))
 
 
+@names_call
 def rank_path(checkpoints: Sequence[nn.Module]) -> RankPath:
     """The effective rank of each weight along checkpoints of a run; equation (1).
 
@@ -124,13 +125,11 @@ def rank_path(checkpoints: Sequence[nn.Module]) -> RankPath:
     >>> rank_path([nn.Linear(3, 1), nn.Linear(3, 1)]).ranks["weight"]                        # a single row
     (1.0, 1.0)
     """
-    call = "rank_path(checkpoints)"
     if not checkpoints:
-        raise InputError(lesson(call, "there are no checkpoints", "at least one", "Pass a list of modules"))
-    with called(call):
-        rows = [solution_norms(module).weights for module in shown(checkpoints, "checkpoints")]
+        raise InputError("there are no checkpoints", accepted="at least one", fix="Pass a list of modules")
+    rows = [solution_norms(module).weights for module in shown(checkpoints, "checkpoints")]
     if any(set(row) != set(rows[0]) for row in rows):
-        raise InputError(lesson(call, "the checkpoints have other weights", "one architecture", "Pass one network's"))
+        raise InputError("the checkpoints have other weights", accepted="one architecture", fix="Pass one network's")
     return RankPath({name: tuple(round(row[name].rank, 12) for row in rows) for name in rows[0]})
 
 

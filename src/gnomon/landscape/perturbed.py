@@ -24,7 +24,7 @@ import torch
 from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -67,6 +67,7 @@ class LocalEntropy(Result):
         return f"Noise of scope {self.scope:.3g} costs {cost:.3g} nats on top of the loss here: the less, the wider."
 
 
+@names_call
 def nearby_rise(
     module: nn.Module,
     x: Any,
@@ -96,17 +97,16 @@ def nearby_rise(
     >>> round(nearby_rise(net, torch.ones(1, 1), torch.zeros(1), radius=0.1, adaptive=True).rise, 4)   # (11^2-10^2)/2
     10.5
     """
-    call = "nearby_rise(module, x, y)"
-    check_readable(module, call=call)
-    r, count = number("radius", radius, call=call, above=0), integer("steps", steps, call=call)
-    moved = copy_module(module, call=call)
-    leaves = moved_parameters(moved, call)
+    check_readable(module)
+    r, count = number("radius", radius, above=0), integer("steps", steps)
+    moved = copy_module(module)
+    leaves = moved_parameters(moved)
     w = parameters_to_vector(leaves).detach().double()
     t = w.abs() if adaptive else torch.ones_like(w)
     with preserve(moved):
-        objective = Objective.of(x, y, moved, loss, call)
+        objective = Objective.of(x, y, moved, loss)
         start, g = loss_gradient(moved, objective)
-        finite_loss(start, call)
+        finite_loss(start)
         e = torch.zeros_like(w)
         for _ in range(count):
             e = e + r * t**2 * g / (t * g).norm().clamp_min(1e-300)  # (1), (2)
@@ -117,6 +117,7 @@ def nearby_rise(
     return NearbyRise(start, value - start, r, adaptive)
 
 
+@names_call
 def local_entropy(
     module: nn.Module,
     x: Any,
@@ -148,17 +149,16 @@ def local_entropy(
     >>> abs(told.value + log(2) / 2) < 0.05                               # E exp(-w^2 / 2) = 1 / sqrt(1 + 1 / c)
     True
     """
-    call = "local_entropy(module, x, y)"
-    check_readable(module, call=call)
-    c, m = number("scope", scope, call=call, above=0), integer("draws", draws, call=call, least=2)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    moved = copy_module(module, call=call)
-    leaves = moved_parameters(moved, call)
+    check_readable(module)
+    c, m = number("scope", scope, above=0), integer("draws", draws, least=2)
+    generator = torch.Generator().manual_seed(check_seed(seed))
+    moved = copy_module(module)
+    leaves = moved_parameters(moved)
     w, values = parameters_to_vector(leaves).detach(), []
     with preserve(moved):
-        objective = Objective.of(x, y, moved, loss, call)
+        objective = Objective.of(x, y, moved, loss)
         n = len(objective)
-        here = n * finite_loss(objective.measure(moved, None)[0], call)
+        here = n * finite_loss(objective.measure(moved, None)[0])
         for _ in range(m):
             vector_to_parameters(w + torch.randn(w.shape, generator=generator).to(w) / c**0.5, leaves)
             values.append(n * objective.measure(moved, None)[0])
@@ -166,7 +166,7 @@ def local_entropy(
     if not bool(energies.isfinite().all()):
         found = f"noise of standard deviation {1 / c**0.5:.3g} makes the loss infinite or NaN"
         cure = "Pass a larger scope: the standard deviation is 1 / sqrt(scope)"
-        raise InputError(lesson(call, found, "noise that the loss survives", cure))
+        raise InputError(found, accepted="noise that the loss survives", fix=cure)
     value = float(torch.logsumexp(energies, 0)) - log(m)  # (3)
     weights = (energies - energies.max()).exp()
     error = 1.96 * float(weights.std() / weights.mean()) / m**0.5

@@ -19,7 +19,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -75,6 +75,7 @@ class LossPlane(Result):
         return picture, Plot("The models in the plane", (path,), Axis("s"), Axis("t"))
 
 
+@names_call
 def loss_plane(
     module: nn.Module,
     x: Any,
@@ -109,19 +110,18 @@ def loss_plane(
     >>> found.best, float(found.losses.min())
     ((0.0, 0.0), 0.0)
     """
-    call = "loss_plane(module, x, y)"
-    check_readable(module, call=call)
-    far, n = number("reach", reach, call=call, above=0), integer("points", points, call=call, least=3) | 1
-    moved = copy_module(module, call=call)
-    leaves = moved_parameters(moved, call)
+    check_readable(module)
+    far, n = number("reach", reach, above=0), integer("points", points, least=3) | 1
+    moved = copy_module(module)
+    leaves = moved_parameters(moved)
     w = parameters_to_vector(leaves).detach()
-    (u, v), path, share = _directions(module, leaves, w, models, seed, call)
+    (u, v), path, share = _directions(module, leaves, w, models, seed)
     unit = float(path.abs().max()) if len(path) > 1 else 1.0
     grid = far * torch.arange(1 - n, n, 2).double() / (n - 1) * unit
     rows = []
     with preserve(moved):
-        objective = Objective.of(x, y, moved, loss, call)
-        finite_loss(objective.measure(moved, SIZE)[0], call)
+        objective = Objective.of(x, y, moved, loss)
+        finite_loss(objective.measure(moved, SIZE)[0])
         for t in grid.tolist():
             for s in grid.tolist():
                 vector_to_parameters(w + s * u + t * v, leaves)
@@ -130,25 +130,25 @@ def loss_plane(
 
 
 def _directions(
-    module: nn.Module, leaves: list[nn.Parameter], w: Tensor, models: Sequence[nn.Module], seed: int, call: str
+    module: nn.Module, leaves: list[nn.Parameter], w: Tensor, models: Sequence[nn.Module], seed: int
 ) -> tuple[tuple[Tensor, Tensor], Tensor, float]:
     """Two directions, the places of the models in their coordinates, and the share of their motion."""
     if not models:
-        generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+        generator = torch.Generator().manual_seed(check_seed(seed))
         first, second = (filter_normalized(torch.randn(w.shape, generator=generator).to(w), leaves) for _ in range(2))
         return (first, second), torch.zeros(1, 2, dtype=torch.float64), 1.0
     if len(models) < 2:
         cure = "Pass two others or more, or use loss_between for one"
-        raise InputError(lesson(call, "there is one other model", "a plane", cure))
+        raise InputError("there is one other model", accepted="a plane", fix=cure)
     for other in models:
-        check_pair(module, other, call)
+        check_pair(module, other)
     moves = torch.stack([parameters_to_vector([p for p, q in zip(o.parameters(), module.parameters(), strict=True)
                                                if q.requires_grad]).detach() - w for o in models])  # fmt: skip
     gram = (moves @ moves.T).double()
     values, vectors = torch.linalg.eigh(gram)
     kept = values[-2:].flip(0).clamp_min(0)
     if not float(kept[1]) > 1e-12 * float(kept[0]):
-        raise InputError(lesson(call, "all models are on one line", "a plane", "Use loss_between or loss_along"))
+        raise InputError("all models are on one line", accepted="a plane", fix="Use loss_between or loss_along")
     basis = (vectors[:, -2:].flip(1) / kept.sqrt()).to(w).T @ moves  # (2)
     path = torch.cat([(moves @ basis.T).double(), torch.zeros(1, 2, dtype=torch.float64)])
     return (basis[0], basis[1]), path, float(kept.sum() / values.clamp_min(0).sum())

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, called
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import random_state, set_mode
@@ -103,6 +103,7 @@ class ScaleRobustness(Result):
         return (Plot("Scale of the first weights", (line,), Axis("scale", log=True), Axis("loss"), self.verdict),)
 
 
+@names_call
 def lr_range(
     module: nn.Module,
     x: Any,
@@ -139,20 +140,19 @@ def lr_range(
     >>> told.stopped, 0.1 < told.largest < 10
     ('diverged', True)
     """
-    call = "lr_range(module, x, y)"
-    check_readable(module, call=call)
-    first, last = number("low", low, call=call, above=0), number("high", high, call=call, above=0)
-    count, size, seed = integer("steps", steps, call=call, least=3), integer("batch", batch, call=call), check_seed(
-        seed, call=call)  # fmt: skip
+    check_readable(module)
+    first, last = number("low", low, above=0), number("high", high, above=0)
+    count, size, seed = integer("steps", steps, least=3), integer("batch", batch), check_seed(
+        seed)  # fmt: skip
     if not first < last:
-        raise InputError(f"{call}: low must be below high, but they are {first:g} and {last:g}.")
+        raise InputError(f"low must be below high, but they are {first:g} and {last:g}")
     rates = [first * (last / first) ** (s / (count - 1)) for s in range(count)]  # (1)
-    model, stopped = copy_module(module, call=call), "finished"
+    model, stopped = copy_module(module), "finished"
     losses: list[float] = []
-    rule = SGD(first) if optimizer is None else named(optimizer, module, call)
+    rule = SGD(first) if optimizer is None else named(optimizer, module)
     with random_state(seed), torch.inference_mode(False), torch.enable_grad():
-        objective = Objective.of(x, y, model, loss, call).indexable()
-        moved = moved_parameters(model, call)
+        objective = Objective.of(x, y, model, loss).indexable()
+        moved = moved_parameters(model)
         memory = rule.memory(moved)
         with set_mode(model, "train"):
             for step, rate in enumerate(rates, 1):
@@ -171,10 +171,11 @@ def lr_range(
                     rule = replace(rule, lr=rate)
                 rule.move(moved, partial(_known, value.detach(), slopes), memory, step)
     if len(losses) < 3:
-        raise InputError(f"{call}: the loss left all bounds at lr = {first:g} already. Pass a smaller low.")
+        raise InputError(f"the loss left all bounds at lr = {first:g} already. Pass a smaller low")
     return LrRange(tuple(rates[: len(losses)]), tuple(losses), stopped)
 
 
+@names_call
 def scale_robustness(
     module: nn.Module,
     x: Any,
@@ -207,20 +208,16 @@ def scale_robustness(
     >>> len(told.losses)
     2
     """
-    call = "scale_robustness(module, x, y)"
-    check_readable(module, call=call)
-    factors = tuple(number("scales", c, call=call, above=0) for c in scales)
+    check_readable(module)
+    factors = tuple(number("scales", c, above=0) for c in scales)
     losses = []
     for c in factors:
-        scaled = copy_module(module, call=call)
+        scaled = copy_module(module)
         with torch.no_grad():
             for p in scaled.parameters():
                 if p.dim() > 1:
                     p.mul_(c)
-        with called(call):
-            run = train(
-                scaled, x, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=seed, record=[steps]
-            )
+        run = train(scaled, x, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=seed, record=[steps])
         losses.append(nan if run.stopped == "diverged" else float(run.loss[-1]))  # (2)
     return ScaleRobustness(factors, tuple(losses))
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights, number
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -40,9 +40,10 @@ class ScaleInvariance(Result):
         """The weights whose scale does not matter."""
         return tuple(name for name, cosine in self.cosines.items() if cosine < ORTHOGONAL)
 
+    @names_call("effective_lr(lr)")
     def effective_lr(self, lr: float) -> dict[str, float]:
         """lr / |w|^2 for each weight without scale: the rate at which its direction turns, equation (1)."""
-        rate = number("lr", lr, call="effective_lr(lr)", above=0)
+        rate = number("lr", lr, above=0)
         return {name: rate / self.squares[name] for name in self.invariant}
 
     @property
@@ -58,6 +59,7 @@ class ScaleInvariance(Result):
         return (Plot("Weights along their gradient", (bars,), Axis("|cosine|"), caption=self.verdict),)
 
 
+@names_call
 def scale_invariance(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None) -> ScaleInvariance:
     """Which weights the loss does not see the scale of, by their gradients in training mode; equation (1).
 
@@ -69,16 +71,15 @@ def scale_invariance(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | N
     >>> scale_invariance(net, x, x[:, 0]).invariant
     ('0.weight',)
     """
-    call = "scale_invariance(module, x, y)"
-    check_weights(module, call=call)
-    model = copy_module(module, call=call)
+    check_weights(module)
+    model = copy_module(module)
     with preserve(model, mode="train"):
-        objective = Objective.of(x, y, model, loss, call)
+        objective = Objective.of(x, y, model, loss)
         value = objective.value(model, *objective.of_batch(objective.data.first(EXAMPLES)))
         weights = {name: p for name, p in model.named_parameters() if p.dim() > 1 and p.requires_grad}
         if not weights:
             found, cure = "no weight matrix requires a gradient", "Pass a network with layers that are trained"
-            raise InputError(lesson(call, found, "weights with a scale", cure))
+            raise InputError(found, accepted="weights with a scale", fix=cure)
         grads = torch.autograd.grad(value, list(weights.values()), allow_unused=True)
     used = [(name, w.detach().double(), g.double()) for (name, w), g in zip(weights.items(), grads, strict=True)
             if g is not None]  # fmt: skip

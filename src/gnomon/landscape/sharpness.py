@@ -19,7 +19,7 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import InputError, called, out_of_range
+from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Reference, Result, Value
 from gnomon.findings import training as kinds
@@ -29,8 +29,6 @@ from gnomon.linalg.operator import AbstractOperator
 from gnomon.training.evaluate import Loss
 
 __all__ = ["Sharpness", "sharpness", "sharpness_of"]
-
-CALL = "sharpness(module, x, y)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +99,7 @@ class Sharpness(Result):
         return (Plot("Sharpness", (bars, *limit), Axis("Hessian eigenvalue"), caption=self.verdict),)
 
 
+@names_call
 def sharpness(
     module: nn.Module,
     x: Any,
@@ -132,13 +131,12 @@ def sharpness(
     The largest Hessian eigenvalue is 2 (within ...), 1.50 times the largest at which lr 1.5 is stable: use
     an lr below 1.
     """
-    lr = None if lr is None else number("lr", lr, call=CALL, above=0)
-    if not 0 <= number("momentum", momentum, call=CALL) < 1:
-        raise InputError(out_of_range(CALL, "momentum", "at least 0 and below 1", momentum))
-    k, seed = integer("k", k, call=CALL), check_seed(seed, call=CALL)
-    steps = None if steps is None else integer("steps", steps, call=CALL)
-    with called(CALL):
-        pairs = hessian(module, x, y, loss=loss, parameters=parameters, tile=tile).top(k, steps=steps, seed=seed)
+    lr = None if lr is None else number("lr", lr, above=0)
+    if not 0 <= number("momentum", momentum) < 1:
+        raise out_of_range("momentum", "at least 0 and below 1", momentum)
+    k, seed = integer("k", k), check_seed(seed)
+    steps = None if steps is None else integer("steps", steps)
+    pairs = hessian(module, x, y, loss=loss, parameters=parameters, tile=tile).top(k, steps=steps, seed=seed)
     return Sharpness(tuple(pairs.values.tolist()), tuple(pairs.residuals.tolist()), lr, momentum, pairs.products)
 
 

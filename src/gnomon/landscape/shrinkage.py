@@ -20,7 +20,7 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import InputError, called
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.landscape.sharpness import sharpness
@@ -54,6 +54,7 @@ class Shrinkage(Result):
         return (Plot("Shrinkage by direction", marks, *axes, self.verdict),)
 
 
+@names_call
 def equivalent_weight_decay(lr: float | Sequence[float], *, steps: int | None = None) -> float:
     """The weight decay that stopping is like, for one learning rate and a number of steps or for a schedule; (3).
 
@@ -62,10 +63,11 @@ def equivalent_weight_decay(lr: float | Sequence[float], *, steps: int | None = 
     >>> equivalent_weight_decay([0.5, 0.25, 0.25])
     1.0
     """
-    rates = _rates(lr, steps, "equivalent_weight_decay(lr)")
+    rates = _rates(lr, steps)
     return 1 / sum(rates)  # (3)
 
 
+@names_call
 def shrinkage(
     module: nn.Module,
     x: Any,
@@ -99,15 +101,13 @@ def shrinkage(
     >>> shrinkage(net, torch.tensor([[2.0]]), torch.zeros(1), weight_decay=4.0, k=1).decayed         # 4 / (4 + 4)
     (0.5,)
     """
-    call = "shrinkage(module, x, y)"
     if weight_decay is None and lr is None:
-        raise InputError(f"{call}: pass weight_decay, or lr with steps, or both.")
-    rates = None if lr is None else _rates(lr, steps, call)
-    given = None if weight_decay is None else number("weight_decay", weight_decay, call=call, above=0)
-    count = integer("k", k, call=call)
-    most = None if products is None else integer("products", products, call=call, least=count)
-    with called(call):
-        found = sharpness(module, x, y, loss=loss, k=count, steps=most)
+        raise InputError("pass weight_decay, or lr with steps, or both")
+    rates = None if lr is None else _rates(lr, steps)
+    given = None if weight_decay is None else number("weight_decay", weight_decay, above=0)
+    count = integer("k", k)
+    most = None if products is None else integer("products", products, least=count)
+    found = sharpness(module, x, y, loss=loss, k=count, steps=most)
     values = tuple(max(v, 0.0) for v in found.values)
     stopped = None if rates is None else tuple(1 - prod(1 - r * v for r in rates) for v in values)  # (2)
     decay = given if given is not None else 1 / sum(rates or (1.0,))
@@ -115,11 +115,11 @@ def shrinkage(
     return Shrinkage(values, decayed, stopped, decay)
 
 
-def _rates(lr: float | Sequence[float], steps: int | None, call: str) -> list[float]:
+def _rates(lr: float | Sequence[float], steps: int | None) -> list[float]:
     if isinstance(lr, Sequence):
         if steps is not None:
-            raise InputError(f"{call}: lr has a rate for each step, so steps must not be given.")
-        return [number("lr", rate, call=call, above=0) for rate in lr]
+            raise InputError("lr has a rate for each step, so steps must not be given")
+        return [number("lr", rate, above=0) for rate in lr]
     if steps is None:
-        raise InputError(f"{call}: pass steps, the number of steps with this lr.")
-    return [number("lr", lr, call=call, above=0)] * integer("steps", steps, call=call)
+        raise InputError("pass steps, the number of steps with this lr")
+    return [number("lr", lr, above=0)] * integer("steps", steps)

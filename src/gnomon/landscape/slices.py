@@ -22,7 +22,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_readable, check_seed, integer, number
 from gnomon.core.machine.progress import shown
 from gnomon.core.metrics import binomial_interval
@@ -87,6 +87,7 @@ class Convexity(Result):
         )
 
 
+@names_call
 def loss_along(
     module: nn.Module,
     x: Any,
@@ -118,20 +119,19 @@ def loss_along(
     >>> round(found.curvature, 5)
     0.5
     """
-    call = "loss_along(module, x, y)"
-    check_readable(module, call=call)
-    reach, points = number("reach", reach, call=call, above=0), integer("points", points, call=call, least=3) | 1
-    leaves = moved_parameters(module, call)
+    check_readable(module)
+    reach, points = number("reach", reach, above=0), integer("points", points, least=3) | 1
+    leaves = moved_parameters(module)
     w = parameters_to_vector(leaves).detach()
-    v = _direction(direction, w, seed, call)
-    with called(call):
-        operator = hessian(module, x, y, loss=loss)
+    v = _direction(direction, w, seed)
+    operator = hessian(module, x, y, loss=loss)
     t = reach * torch.arange(1 - points, points, 2).double() / (points - 1)  # linspace misses zero by rounding
-    losses = _losses(module, x, y, loss, (w + float(s) * v for s in t), call)
+    losses = _losses(module, x, y, loss, (w + float(s) * v for s in t))
     slope, curvature = float(operator.gradient() @ v), float(operator.matvec(v) @ v)  # (1)
     return LossSlice(t, torch.tensor(losses, dtype=torch.float64), slope, curvature)
 
 
+@names_call
 def convexity(
     module: nn.Module,
     x: Any,
@@ -154,41 +154,39 @@ def convexity(
     >>> convexity(nn.Linear(2, 1), torch.randn(8, 2), torch.randn(8), segments=10).broken          # least squares
     0.0
     """
-    call = "convexity(module, x, y)"
-    check_readable(module, call=call)
-    count, size = integer("segments", segments, call=call), number("radius", radius, call=call, above=0)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    w = parameters_to_vector(moved_parameters(module, call)).detach()
+    check_readable(module)
+    count, size = integer("segments", segments), number("radius", radius, above=0)
+    generator = torch.Generator().manual_seed(check_seed(seed))
+    w = parameters_to_vector(moved_parameters(module)).detach()
     scale = size * float(w.square().mean().sqrt().clamp_min(1e-3))
     broken = 0
     for _ in shown(range(count), "segments"):
         a, b = (w + scale * torch.randn(w.shape, generator=generator).to(w) for _ in range(2))
-        low, high, middle = _losses(module, x, y, loss, [a, b, (a + b) / 2], call)
+        low, high, middle = _losses(module, x, y, loss, [a, b, (a + b) / 2])
         broken += middle > (low + high) / 2 + 1e-5 * (abs(low) + abs(high))  # (2), float32 sums over the examples
-    most = None if products is None else integer("products", products, call=call)
-    with called(call):
-        negative = Negative(hessian(module, x, y, loss=loss))
+    most = None if products is None else integer("products", products)
+    negative = Negative(hessian(module, x, y, loss=loss))
     lowest = -float(top_eigenpairs(negative, 1, steps=most, seed=seed).values[0])
     return Convexity(broken / count, binomial_interval(int(broken), count), lowest, count)
 
 
-def _direction(direction: Any, w: Tensor, seed: int, call: str) -> Tensor:
+def _direction(direction: Any, w: Tensor, seed: int) -> Tensor:
     if direction is None:
-        v = torch.randn(w.shape, generator=torch.Generator().manual_seed(check_seed(seed, call=call))).to(w)
+        v = torch.randn(w.shape, generator=torch.Generator().manual_seed(check_seed(seed))).to(w)
     else:
-        v = as_numbers(direction, "direction", call=call).detach().flatten().to(w)
+        v = as_numbers(direction, "direction").detach().flatten().to(w)
     if v.shape != w.shape or not float(v.norm()) > 0:
         found = f"the direction has {v.numel()} numbers of norm {float(v.norm()):.3g}"
-        raise InputError(lesson(call, found, f"a direction of {w.numel()} numbers, not all zero", "Pass such a vector"))
+        raise InputError(found, accepted=f"a direction of {w.numel()} numbers, not all zero", fix="Pass such a vector")
     return v / v.norm()
 
 
-def _losses(module: nn.Module, x: Any, y: Any, loss: Loss | None, places: Iterable[Tensor], call: str) -> list[float]:
+def _losses(module: nn.Module, x: Any, y: Any, loss: Loss | None, places: Iterable[Tensor]) -> list[float]:
     """The loss at each of some parameter vectors."""
-    moved = copy_module(module, call=call)
-    leaves, found = moved_parameters(moved, call), []
+    moved = copy_module(module)
+    leaves, found = moved_parameters(moved), []
     with preserve(moved):
-        objective = Objective.of(x, y, moved, loss, call)
+        objective = Objective.of(x, y, moved, loss)
         for w in places:
             vector_to_parameters(w, leaves)
             found.append(objective.measure(moved, None)[0])

@@ -24,7 +24,7 @@ import torch
 from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, integer, number
 from gnomon.core.machine.progress import shown
 from gnomon.core.modules.copies import copy_module
@@ -85,6 +85,7 @@ class PolyakConstant(Result):
         )
 
 
+@names_call
 def steps_ahead(
     module: nn.Module,
     x: Any,
@@ -113,22 +114,20 @@ def steps_ahead(
     >>> told.cosines
     (1.0, -1.0)
     """
-    call = "steps_ahead(module, x, y)"
-    check_readable(module, call=call)
-    most = None if products is None else integer("products", products, call=call)
-    with called(call):
-        local = sharpness(module, x, y, loss=loss, steps=most).value
+    check_readable(module)
+    most = None if products is None else integer("products", products)
+    local = sharpness(module, x, y, loss=loss, steps=most).value
     if not local > 0:
         found = f"the largest curvature is {local:.3g}"
-        raise InputError(lesson(call, found, "a loss that curves up somewhere", "Pass lrs and other parameters"))
+        raise InputError(found, accepted="a loss that curves up somewhere", fix="Pass lrs and other parameters")
     rates = [2 / local * 10 ** (e / 4) for e in range(-5, 4)] if lrs is None else lrs
-    chosen = tuple(number("lrs", lr, call=call, above=0) for lr in rates)
-    moved = copy_module(module, call=call)
-    leaves = moved_parameters(moved, call)
+    chosen = tuple(number("lrs", lr, above=0) for lr in rates)
+    moved = copy_module(module)
+    leaves = moved_parameters(moved)
     w = parameters_to_vector(leaves).detach()
     losses, cosines, ratios = [], [], []
     with preserve(moved):
-        objective = Objective.of(x, y, moved, loss, call)
+        objective = Objective.of(x, y, moved, loss)
         start, g = loss_gradient(moved, objective)
         for lr in chosen:
             vector_to_parameters((w.double() - lr * g).to(w.dtype), leaves)
@@ -139,6 +138,7 @@ def steps_ahead(
     return StepsAhead(chosen, tuple(losses), tuple(cosines), tuple(ratios), start, local)
 
 
+@names_call
 def polyak_constant(
     module: nn.Module,
     x: Any,
@@ -170,17 +170,15 @@ def polyak_constant(
     >>> round(polyak_constant(net, torch.tensor([[2.0]]), torch.zeros(1), lr=0.1, steps=5).value, 5)     # its curvature
     4.0
     """
-    call = "polyak_constant(module, x, y)"
-    check_readable(module, call=call)
-    count, floor = integer("steps", steps, call=call), number("lowest", lowest, call=call)
-    most = None if products is None else integer("products", products, call=call)
-    rate = None if lr is None else number("lr", lr, call=call, above=0)
-    with called(call):
-        rate = rate or 1 / max(sharpness(module, x, y, loss=loss, steps=most).value, 1e-12)
-    moved = copy_module(module, call=call)
-    leaves, least = moved_parameters(moved, call), float("inf")
+    check_readable(module)
+    count, floor = integer("steps", steps), number("lowest", lowest)
+    most = None if products is None else integer("products", products)
+    rate = None if lr is None else number("lr", lr, above=0)
+    rate = rate or 1 / max(sharpness(module, x, y, loss=loss, steps=most).value, 1e-12)
+    moved = copy_module(module)
+    leaves, least = moved_parameters(moved), float("inf")
     with preserve(moved):
-        objective = Objective.of(x, y, moved, loss, call)
+        objective = Objective.of(x, y, moved, loss)
         for _ in shown(range(count), "steps of descent"):
             value, g = loss_gradient(moved, objective)
             if value - floor <= 1e-12 * max(abs(value), abs(floor), 1e-300):
@@ -188,5 +186,4 @@ def polyak_constant(
             least = min(least, float(g.square().sum()) / (2 * (value - floor)))  # (3)
             w = parameters_to_vector(leaves).detach()
             vector_to_parameters((w.double() - rate * g).to(w.dtype), leaves)
-    with called(call):
-        return PolyakConstant(least, floor, sharpness(moved, x, y, loss=loss, steps=most).value, count)
+    return PolyakConstant(least, floor, sharpness(moved, x, y, loss=loss, steps=most).value, count)

@@ -16,7 +16,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector
 
-from gnomon.core.errors import InputError, called
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
@@ -47,6 +47,7 @@ class StartSensitivity(Result):
         )
 
 
+@names_call
 def start_sensitivity(
     build: Callable[[int], nn.Module],
     data: Any,
@@ -78,18 +79,16 @@ def start_sensitivity(
     >>> told.functions < 0.05                                                 # a convex problem has one solution
     True
     """
-    call = "start_sensitivity(build, data)"
     if len(seeds) < 2:
-        raise InputError(f"{call}: seeds must be at least 2, but there are {len(seeds)}.")
+        raise InputError(f"seeds must be at least 2, but there are {len(seeds)}")
     functions, weights, losses = [], [], []
     for seed in seeds:
         with random_state(seed):
             net = build(seed)
-        check_readable(net, call=call)
-        with called(call):
-            run = train(net, data, loss=loss, optimizer=optimizer, steps=steps, record=[steps], seed=seed)
+        check_readable(net)
+        run = train(net, data, loss=loss, optimizer=optimizer, steps=steps, record=[steps], seed=seed)
         losses.append(float(run.loss[-1]))
-        functions.append(outputs(run.model, source(data, module=net, call=call).whole().x, call=call).double())
+        functions.append(outputs(run.model, source(data, module=net).whole().x).double())
         weights.append(parameters_to_vector(run.model.parameters()).detach().double())
     return StartSensitivity(_apart(functions), _apart(weights), tuple(losses))
 

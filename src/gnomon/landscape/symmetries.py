@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_seed, check_weights
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.copies import copy_module
@@ -73,6 +73,7 @@ class ParameterSymmetries(Result):
         return (Plot("Hidden units that may change places", (bars,), Axis("units"), caption=self.verdict),)
 
 
+@names_call
 def parameter_symmetries(module: nn.Module, x: Any, *, seed: int = 0) -> ParameterSymmetries:
     """Which hidden units may change places or be rescaled without a change of the outputs; equations (1), (2).
 
@@ -89,15 +90,14 @@ def parameter_symmetries(module: nn.Module, x: Any, *, seed: int = 0) -> Paramet
     >>> found.permutable, found.scalable                                             # tanh has no scale
     ({'0': 5, '2': 4}, {'0': 5})
     """
-    call = "parameter_symmetries(module, x)"
-    inputs, units = read_units(module, x, call)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    ordered, scaled = copy_module(module, call=call), copy_module(module, call=call)
+    inputs, units = read_units(module, x)
+    generator = torch.Generator().manual_seed(check_seed(seed))
+    ordered, scaled = copy_module(module), copy_module(module)
     for group in units.permutations:
         permute_units(ordered, group, torch.randperm(group.size, generator=generator))
     for group in units.scalings:
         scale_units(scaled, group, 4 ** (2 * torch.rand(group.size, generator=generator) - 1))
-    f, g, h = (_outputs(model, inputs, call) for model in (module, ordered, scaled))
+    f, g, h = (_outputs(model, inputs) for model in (module, ordered, scaled))
     size = float(f.abs().max().clamp_min(1e-30))
     return ParameterSymmetries({group.layers[0]: group.size for group in units.permutations},
                                {group.layers[0]: group.size for group in units.scalings},
@@ -105,40 +105,40 @@ def parameter_symmetries(module: nn.Module, x: Any, *, seed: int = 0) -> Paramet
                                float((h - f).abs().max()) / size)  # fmt: skip
 
 
-def read_units(module: nn.Module, x: Any, call: str) -> tuple[Tensor, HiddenUnits]:
+def read_units(module: nn.Module, x: Any) -> tuple[Tensor, HiddenUnits]:
     """Some inputs and the hidden units of a module, refused where its input is no single tensor.
 
     Cost: a symbolic pass.
 
-    >>> len(read_units(nn.Linear(1, 1), torch.zeros(3, 1), "sharpness_forms(module, x, y)")[1].permutations)
+    >>> len(read_units(nn.Linear(1, 1), torch.zeros(3, 1))[1].permutations)
     0
     """
-    check_weights(module, call=call)
-    inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
+    check_weights(module)
+    inputs = source_of_inputs(x, module).first(EXAMPLES).x
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"
-        raise InputError(lesson(call, found, "one tensor of inputs", "Wrap the model in one that takes one tensor"))
+        raise InputError(found, accepted="one tensor of inputs", fix="Wrap the model in one that takes one tensor")
     with preserve(module):
         return inputs, hidden_units(module, inputs[:1])
 
 
-def rescaled_twin(module: nn.Module, units: HiddenUnits, factor: float, call: str) -> nn.Module:
+def rescaled_twin(module: nn.Module, units: HiddenUnits, factor: float) -> nn.Module:
     """A copy with the same outputs, units of groups scaled in turn by sqrt(factor) to factor and by the inverse; (2).
 
     Cost: a copy.
 
     >>> net, x = nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1)), torch.randn(4, 1)
-    >>> other = rescaled_twin(net, read_units(net, x, "f()")[1], 8.0, "f()")
+    >>> other = rescaled_twin(net, read_units(net, x)[1], 8.0)
     >>> torch.allclose(net(x), other(x), atol=1e-5)
     True
     """
-    copy = copy_module(module, call=call)
+    copy = copy_module(module)
     for i, group in enumerate(units.scalings):
         steps = torch.linspace(0.5, 1, group.size, dtype=torch.float64)
         scale_units(copy, group, factor ** (steps if i % 2 == 0 else -steps))
     return copy
 
 
-def _outputs(model: nn.Module, x: Tensor, call: str) -> Tensor:
+def _outputs(model: nn.Module, x: Tensor) -> Tensor:
     with preserve(model, grad=False):
-        return output_tensor(run(model, x, call=call), call).double()
+        return output_tensor(run(model, x)).double()

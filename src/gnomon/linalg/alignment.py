@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core import metrics
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers, as_targets
 from gnomon.core.inputs.classes import numbers
@@ -21,6 +21,7 @@ from gnomon.linalg.square import square
 __all__ = ["alignment", "effective_rank", "participation", "rotation"]
 
 
+@names_call
 def rotation(first: Array, second: Array) -> float:
     """How far a kernel has turned, independent of its scale; equation (1).
 
@@ -31,15 +32,15 @@ def rotation(first: Array, second: Array) -> float:
     >>> round(rotation(torch.eye(2), 5 * torch.eye(2)), 4), round(rotation(torch.eye(2), torch.ones(2, 2)), 4)
     (0.0, 0.2929)
     """
-    call = "rotation(first, second)"
-    a, b = (_finite(as_numbers(k, "the kernel", call=call), call) for k in (first, second))
+    a, b = (_finite(as_numbers(k, "the kernel")) for k in (first, second))
     if a.shape != b.shape:
         what = f"kernels of shape {tuple(a.shape)} and {tuple(b.shape)}"
         cure = "Pass the kernels of the same points"
-        raise InputError(lesson(call, what, "one shape", cure))
+        raise InputError(what, accepted="one shape", fix=cure)
     return max(0.0, 1 - float((a * b).sum() / (a.norm() * b.norm())))  # (1)
 
 
+@names_call
 def alignment(kernel: Array, y: Array) -> float:
     """Centered kernel-target alignment, between -1 and 1; equation (2).
 
@@ -56,19 +57,19 @@ def alignment(kernel: Array, y: Array) -> float:
     >>> round(alignment(torch.eye(3), classes), 4)                               # the kernel of one-hot rows is eye(3)
     1.0
     """
-    call = "alignment(kernel, y)"
-    k = _kernel(kernel, call)
-    labels = numbers(as_targets(y, len(k), call=call), call).to(k)
+    k = _kernel(kernel)
+    labels = numbers(as_targets(y, len(k))).to(k)
     labels = labels.reshape(len(k), -1)
     centered = labels - labels.mean(0)
     target = centered @ centered.T
     k = k - k.mean(0) - k.mean(1, keepdim=True) + k.mean()
     if not (target.norm() > 0 and k.norm() > 0):
         what = "labels or kernel are constant"
-        raise InputError(lesson(call, what, "labels and kernel that vary", "Give labels that differ"))
+        raise InputError(what, accepted="labels and kernel that vary", fix="Give labels that differ")
     return float((k * target).sum() / (k.norm() * target.norm()))  # (2)
 
 
+@names_call
 def effective_rank(kernel: Array) -> float:
     """How many directions a positive kernel has: the exponential of its spectral entropy; equation (3).
 
@@ -79,10 +80,11 @@ def effective_rank(kernel: Array) -> float:
     >>> round(effective_rank(torch.eye(5)), 4), round(effective_rank(torch.ones(5, 5)), 4)
     (5.0, 1.0)
     """
-    eigenvalues = torch.linalg.eigvalsh(_kernel(kernel, "effective_rank(kernel)"))
+    eigenvalues = torch.linalg.eigvalsh(_kernel(kernel))
     return metrics.effective_rank(eigenvalues.clamp(min=0))  # (3)
 
 
+@names_call
 def participation(kernel: Array) -> float:
     """The participation ratio of a positive kernel's spectrum; equation (4), never above `effective_rank`.
 
@@ -92,18 +94,18 @@ def participation(kernel: Array) -> float:
     >>> participation(torch.diag(torch.tensor([1.0, 1.0, 0.0])))
     2.0
     """
-    k = _kernel(kernel, "participation(kernel)")
+    k = _kernel(kernel)
     return float(k.trace() ** 2 / (k * k).sum())  # (4)
 
 
-def _kernel(kernel: Array, call: str) -> Tensor:
-    return _finite(square(kernel, call), call)
+def _kernel(kernel: Array) -> Tensor:
+    return _finite(square(kernel))
 
 
-def _finite(kernel: Tensor, call: str) -> Tensor:
+def _finite(kernel: Tensor) -> Tensor:
     k = kernel.detach().double()
     if not torch.isfinite(k).all():
-        raise NotFiniteError(lesson(call, "the kernel holds NaN", "a finite kernel", "Check the model's outputs"))
+        raise NotFiniteError("the kernel holds NaN", accepted="a finite kernel", fix="Check the model's outputs")
     if not k.any():
-        raise InputError(lesson(call, "the kernel is zero", "a kernel that is not zero", "Choose other parameters"))
+        raise InputError("the kernel is zero", accepted="a kernel that is not zero", fix="Choose other parameters")
     return k

@@ -27,7 +27,7 @@ from math import floor, isfinite, log10
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
+from gnomon.core.errors import InputError, NotFiniteError, names_call, out_of_range
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import number
 from gnomon.core.results import Result
@@ -35,8 +35,6 @@ from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.square import asymmetry, lapack_dtype, square, symmetric_part
 
 __all__ = ["CholeskyFactor", "cholesky"]
-
-CALL = "linalg.cholesky(K)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,6 +64,7 @@ class CholeskyFactor(Result):
         return f"{size} {added}; factorizations tried: {self.tried}."
 
 
+@names_call
 def cholesky(K: Array, *, jitter: float | None = None) -> CholeskyFactor:
     """The Cholesky factor of K + jitter I, equation (1), with the jitter reported.
 
@@ -80,19 +79,19 @@ def cholesky(K: Array, *, jitter: float | None = None) -> CholeskyFactor:
     tensor([[2., 0.],
             [1., 1.]])
     """
-    matrix = square(K, CALL)
+    matrix = square(K)
     skew, allowed = asymmetry(matrix), torch.finfo(matrix.dtype).eps ** 0.5
     if skew > allowed:
         what = f"K and its transpose differ by {skew:.1e} of the largest entry, over {allowed:.0e}"
         cure = "Find where K[i, j] and K[j, i] differ, or pass (K + K.T) / 2 if you mean its symmetric part"
-        raise InputError(lesson(CALL, what, "a symmetric matrix", cure))
+        raise InputError(what, accepted="a symmetric matrix", fix=cure)
     S = symmetric_part(matrix.to(lapack_dtype(matrix.dtype)))
     if jitter is not None:
         return _factor_with(S, jitter)
-    return factor_with_least_jitter(S, CALL)
+    return factor_with_least_jitter(S)
 
 
-def factor_with_least_jitter(S: Tensor, call: str) -> CholeskyFactor:
+def factor_with_least_jitter(S: Tensor) -> CholeskyFactor:
     """The factor with the first amount of (2) that a symmetric matrix needs."""
     unit = scale(S)
     top = 10 * len(S) * float(S.detach().abs().max())
@@ -102,7 +101,7 @@ def factor_with_least_jitter(S: Tensor, call: str) -> CholeskyFactor:
         if jitter > top or not isfinite(jitter * 10):
             what = f"no factor even after adding {jitter:.1e} to a diagonal of scale {unit:.1e}"
             range_ = f"sums of entries stay in the range of {S.dtype}"
-            raise NotFiniteError(lesson(call, what, range_, "Divide K by its largest entry, or use float64"))
+            raise NotFiniteError(what, accepted=range_, fix="Divide K by its largest entry, or use float64")
         multiple = float(f"1e{power}")  # the nearest float to the power of ten, which 10.0**power may miss
         jitter = multiple * unit  # (2)
         power, tried = power + 1, tried + 1
@@ -120,13 +119,13 @@ def scale(S: Tensor) -> float:
 
 
 def _factor_with(S: Tensor, jitter: float) -> CholeskyFactor:
-    if not number("jitter", jitter, call=CALL) >= 0:
-        raise InputError(out_of_range(CALL, "jitter", "None or a finite number of at least 0", jitter))
+    if not number("jitter", jitter) >= 0:
+        raise out_of_range("jitter", "None or a finite number of at least 0", jitter)
     lower = _factor(S, jitter)
     if lower is None:
         what = f"K + {jitter:.3g} I is not positive definite in {S.dtype}"
         cure = "Leave jitter out to find the smallest that works, or read linalg.diagnose(K) for the reason"
-        raise InputError(lesson(CALL, what, "a positive definite matrix", cure))
+        raise InputError(what, accepted="a positive definite matrix", fix=cure)
     return CholeskyFactor(lower, float(jitter), jitter / scale(S), 1)
 
 

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotConvergedError, lesson
+from gnomon.core.errors import InputError, NotConvergedError, names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.machine.progress import shown
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
@@ -20,8 +20,6 @@ from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.operator import AbstractOperator
 
 __all__ = ["InverseProduct", "inverse_product"]
-
-CALL = "inverse_product(operator, b)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +53,7 @@ class InverseProduct(Result):
         return (Plot("Conjugate gradients", marks, Axis("products"), Axis("relative residual", log=True)),)
 
 
+@names_call
 def inverse_product(
     operator: AbstractOperator,
     b: Float[Tensor, " n"],
@@ -75,12 +74,12 @@ def inverse_product(
     >>> inverse_product(DenseOperator(torch.diag(torch.tensor([1.0, 4.0]))), torch.ones(2)).x.tolist()
     [1.0, 0.25]
     """
-    damping = number("damping", damping, call=CALL)
-    tolerance = number("tolerance", tolerance, call=CALL, above=0)
-    products = integer("products", products, call=CALL)
+    damping = number("damping", damping)
+    tolerance = number("tolerance", tolerance, above=0)
+    products = integer("products", products)
     if b.shape != (operator.size,) or not bool(b.isfinite().all()):
         found = f"b has shape {tuple(b.shape)}" if b.shape != (operator.size,) else "b is not finite"
-        raise InputError(lesson(CALL, found, f"a vector of {operator.size} numbers", "Pass such a vector"))
+        raise InputError(found, accepted=f"a vector of {operator.size} numbers", fix="Pass such a vector")
     b = b.to(operator.like)
     size = b.norm()
     x, r = torch.zeros_like(b), b.clone()
@@ -92,8 +91,12 @@ def inverse_product(
         curvature = torch.dot(p, ap)
         if not curvature > 0:
             found = f"a direction of curvature {float(curvature / torch.dot(p, p)):.2g} was met"
-            message = lesson(CALL, found, "a positive definite operator", "Raise damping above the negative curvature")
-            raise NotConvergedError(message, InverseProduct(x, tuple(residuals), tolerance))
+            raise NotConvergedError(
+                found,
+                accepted="a positive definite operator",
+                fix="Raise damping above the negative curvature",
+                reached=InverseProduct(x, tuple(residuals), tolerance),
+            )
         step = square / curvature
         x, r = x + step * p, r - step * ap  # (1)
         before, square = square, torch.dot(r, r)
@@ -102,5 +105,9 @@ def inverse_product(
             return InverseProduct(x, tuple(residuals), tolerance)
         p = r + square / before * p
     found = f"the residual is {residuals[-1]:.1e} of b after {products} products"
-    message = lesson(CALL, found, "a well-conditioned operator", "Raise damping, products or tolerance")
-    raise NotConvergedError(message, InverseProduct(x, tuple(residuals), tolerance))
+    raise NotConvergedError(
+        found,
+        accepted="a well-conditioned operator",
+        fix="Raise damping, products or tolerance",
+        reached=InverseProduct(x, tuple(residuals), tolerance),
+    )

@@ -34,7 +34,7 @@ from math import inf, log10
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import NotFiniteError, lesson
+from gnomon.core.errors import NotFiniteError, names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.metrics import effective_rank
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
@@ -45,8 +45,6 @@ from gnomon.linalg.duplicates import duplicate_rows
 from gnomon.linalg.square import asymmetry, lapack_dtype, square, symmetric_part
 
 __all__ = ["Diagnosis", "diagnose"]
-
-CALL = "linalg.diagnose(K)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,6 +147,7 @@ class Diagnosis(Result):
         return tuple(part(self) for part in (_symmetry, _definiteness, _condition, _rank, _duplicates, _jitter))
 
 
+@names_call
 def diagnose(K: Array) -> Diagnosis:
     """Check a Gram matrix: symmetry, spectrum, rank, duplicates, and the jitter that Cholesky needs.
 
@@ -163,17 +162,17 @@ def diagnose(K: Array) -> Diagnosis:
     >>> d.condition, round(d.participation_ratio, 12)                   # (3 + 1)^2 / (9 + 1)
     (3.0, 1.6)
     """
-    matrix = square(K, CALL).detach()
+    matrix = square(K).detach()
     skew = asymmetry(matrix)  # (1)
     dense = matrix.to(device="cpu", dtype=torch.float64)
     S = symmetric_part(dense)
     eigenvalues = torch.linalg.eigvalsh(S)
     if not bool(eigenvalues.isfinite().all()):
         what = "the eigenvalues of K leave the range of float64"
-        raise NotFiniteError(lesson(CALL, what, "a finite spectrum", "Divide K by its largest entry"))
+        raise NotFiniteError(what, accepted="a finite spectrum", fix="Divide K by its largest entry")
     sizes = eigenvalues.abs()
     smallest = float(sizes.min())
-    factor = factor_with_least_jitter(S.to(lapack_dtype(matrix.dtype)), CALL)
+    factor = factor_with_least_jitter(S.to(lapack_dtype(matrix.dtype)))
     return Diagnosis(
         dtype=str(matrix.dtype).removeprefix("torch."),
         asymmetry=skew,

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.machine.progress import shown
 from gnomon.core.results import Axis, Histogram, Plot, Result
@@ -19,8 +20,6 @@ from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.operator import AbstractOperator
 
 __all__ = ["DiagonalEstimate", "diagonal"]
-
-CALL = "diagonal(operator)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +49,7 @@ class DiagonalEstimate(Result):
         return (Plot("Diagonal", marks, Axis("diagonal entry"), Axis("entries", log=True), self.verdict),)
 
 
+@names_call
 def diagonal(
     operator: AbstractOperator, *, samples: int = 100, confidence: float = 0.95, seed: int = 0
 ) -> DiagonalEstimate:
@@ -65,9 +65,9 @@ def diagonal(
     """
     from scipy.special import stdtrit  # scipy is slow to import, and needed here alone
 
-    samples = integer("samples", samples, call=CALL, least=2)
-    confidence = number("confidence", confidence, call=CALL, above=0, below=1)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=CALL))
+    samples = integer("samples", samples, least=2)
+    confidence = number("confidence", confidence, above=0, below=1)
+    generator = torch.Generator().manual_seed(check_seed(seed))
     mean, square = (torch.zeros(operator.size, dtype=torch.float64, device=operator.like.device) for _ in range(2))
     for count in shown(range(1, samples + 1), "products"):
         z = (torch.randint(0, 2, (operator.size,), generator=generator) * 2 - 1).to(operator.like)

@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import called
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_targets, check_seed, integer
 from gnomon.core.inputs.classes import numbers
@@ -31,7 +31,6 @@ from gnomon.linalg.square import square
 
 __all__ = ["LabelTest", "label_test"]
 
-CALL = "label_test(kernel, y)"
 LEVEL = 0.01
 """The false-alarm rate at which the verdict calls labels related."""
 
@@ -72,6 +71,7 @@ class LabelTest(Result):
         return (Plot("Alignment with the labels", marks, Axis("alignment"), Axis("shuffles"), self.verdict),)
 
 
+@names_call
 def label_test(kernel: Array, y: Array, *, shuffles: int = 400, seed: int = 0) -> LabelTest:
     """Compare the alignment of a kernel with labels to its alignment with shuffled labels; equation (1).
 
@@ -86,11 +86,10 @@ def label_test(kernel: Array, y: Array, *, shuffles: int = 400, seed: int = 0) -
     >>> label_test(x @ x.T, x[:, 0]).related
     True
     """
-    shuffles, seed = integer("shuffles", shuffles, call=CALL), check_seed(seed, call=CALL)
-    with called(CALL):
-        aligned = alignment(kernel, y)
-    k = square(kernel, CALL).detach().double()
-    labels = numbers(as_targets(y, len(k), call=CALL), CALL).to(k).reshape(len(k), -1)
+    shuffles, seed = integer("shuffles", shuffles), check_seed(seed)
+    aligned = alignment(kernel, y)
+    k = square(kernel).detach().double()
+    labels = numbers(as_targets(y, len(k))).to(k).reshape(len(k), -1)
     labels = labels - labels.mean(0)
     centered = k - k.mean(0) - k.mean(1, keepdim=True) + k.mean()
     scale = float(centered.norm() * (labels @ labels.mT).norm())

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson, out_of_range
+from gnomon.core.errors import BudgetError, NotFiniteError, names_call, out_of_range
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.machine.memory import SHARE, free_bytes, human
 from gnomon.core.machine.progress import shown
@@ -180,7 +180,7 @@ class _Space:
         alpha = torch.dot(w, v)
         if not torch.isfinite(alpha):  # as where any number of w is not: each is in the sum
             what = f"product {j + 1} with a unit vector is not finite"
-            raise NotFiniteError(lesson("lanczos(operator)", what, "a finite operator", "Look for NaN in the model"))
+            raise NotFiniteError(what, accepted="a finite operator", fix="Look for NaN in the model")
         self._alpha.append(alpha)
         w = w - alpha * v  # (1)
         if j:
@@ -208,6 +208,7 @@ def _without(w: Tensor, basis: Tensor) -> Tensor:
     return torch.addmv(w, basis.T, basis @ w, alpha=-1)
 
 
+@names_call
 def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = None, seed: int = 0) -> Eigenpairs:
     """The k algebraically largest eigenpairs of a symmetric operator, with the residual (2) of each.
 
@@ -224,10 +225,10 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
     >>> [round(v, 4) for v in pairs.values.tolist()]
     [5.0, 4.0]
     """
-    k, seed = integer("k", k, call="top_eigenpairs(operator, k)"), check_seed(seed, call="top_eigenpairs(operator, k)")
+    k, seed = integer("k", k), check_seed(seed)
     if k > operator.size:
         accepted = f"at most {operator.size}, the size of the operator"
-        raise InputError(out_of_range("top_eigenpairs(operator, k)", "k", accepted, k))
+        raise out_of_range("k", accepted, k)
     most = _room(operator, k)
     space = _Space(operator, _normal(operator, seed))
     m = min(operator.size, most, 2 * k + 10 if steps is None else max(steps, k))
@@ -250,7 +251,7 @@ def _room(operator: AbstractOperator, k: int) -> int:
     if most < min(k + 2, operator.size):
         found = f"{k + 2} vectors of {human(each)} do not fit in the free memory of {human(free_bytes())}"
         cure = "Ask for fewer eigenvalues, or for a block of the parameters"
-        raise BudgetError(lesson("top_eigenpairs(operator, k)", found, "vectors that fit", cure))
+        raise BudgetError(found, accepted="vectors that fit", fix=cure)
     return most
 
 

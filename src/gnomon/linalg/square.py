@@ -1,6 +1,6 @@
 """Input validation of matrices: a square, finite, floating-point matrix as a tensor, or an error that says why not.
 
->>> square([[2.0, 1.0], [1.0, 2.0]], "diagnose(K)").dtype
+>>> square([[2.0, 1.0], [1.0, 2.0]]).dtype
 torch.float64
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError
 from gnomon.core.inputs.checks import as_numbers
 
 __all__ = ["asymmetry", "dense_matrix", "lapack_dtype", "square", "symmetric_part"]
@@ -18,7 +18,7 @@ __all__ = ["asymmetry", "dense_matrix", "lapack_dtype", "square", "symmetric_par
 STRIP = 64  # rows that are compared at a time
 
 
-def square(K: Any, call: str) -> Tensor:
+def square(K: Any) -> Tensor:
     """The matrix as a dense tensor on its own device and in its own dtype, still attached to its graph.
 
     Arrays that torch can read as they are share their memory; others, of another byte order, with gaps or write
@@ -26,12 +26,12 @@ def square(K: Any, call: str) -> Tensor:
 
     Cost: one pass over the matrix.
 
-    >>> square(torch.eye(2), "diagnose(K)").shape
+    >>> square(torch.eye(2)).shape
     torch.Size([2, 2])
     """
-    matrix = dense_matrix(K, call)
-    _check_dtype(matrix.dtype, matrix.is_floating_point(), call)
-    _check_shape(tuple(matrix.shape), call)
+    matrix = dense_matrix(K)
+    _check_dtype(matrix.dtype, matrix.is_floating_point())
+    _check_shape(tuple(matrix.shape))
     values = matrix.detach().to(lapack_dtype(matrix.dtype))
     # A finite sum proves that all are finite; sums of finite numbers may overflow, and only then each is checked.
     if not bool(values.sum().isfinite()) and not bool((finite := values.isfinite()).all()):
@@ -40,22 +40,22 @@ def square(K: Any, call: str) -> Tensor:
         entry = matrix.detach()[row, column].item()
         what = f"entries of K that are not finite: {count}, the first of them K[{row}, {column}] = {entry}"
         cure = f"Look at inputs {row} and {column}: a NaN or a very large feature there is the usual cause"
-        raise NotFiniteError(lesson(call, what, "finite entries", cure))
+        raise NotFiniteError(what, accepted="finite entries", fix=cure)
     return matrix
 
 
-def dense_matrix(K: Any, call: str) -> Tensor:
+def dense_matrix(K: Any) -> Tensor:
     """An array, a list or a tensor, sparse ones too, as a dense tensor.
 
     Cost: a copy, but for dense tensors and arrays that torch can read.
 
-    >>> dense_matrix(torch.eye(2).to_sparse(), "diagnose(K)").layout
+    >>> dense_matrix(torch.eye(2).to_sparse()).layout
     torch.strided
     """
     if isinstance(K, np.ndarray) and _readable(K):
         return torch.from_numpy(K)
     sparse = isinstance(K, Tensor) and not K.is_nested and K.layout not in (torch.strided, torch.jagged)
-    return as_numbers(K.to_dense() if sparse else K, "K", call=call)
+    return as_numbers(K.to_dense() if sparse else K, "K")
 
 
 def _readable(array: np.ndarray) -> bool:
@@ -109,17 +109,17 @@ def lapack_dtype(dtype: torch.dtype) -> torch.dtype:
     return dtype if dtype in (torch.float32, torch.float64) else torch.float32
 
 
-def _check_dtype(dtype: object, floating: bool, call: str) -> None:
+def _check_dtype(dtype: object, floating: bool) -> None:
     if floating:
         return
     if "complex" in str(dtype):
         cure = "A kernel of a real network is real: pass K.real after checking that K.imag vanishes"
     else:
         cure = "Convert it: K.double() for a tensor, K.astype(float) for an array"
-    raise InputError(lesson(call, f"K holds {str(dtype).removeprefix('torch.')}", "real floating-point entries", cure))
+    raise InputError(f"K holds {str(dtype).removeprefix('torch.')}", accepted="real floating-point entries", fix=cure)
 
 
-def _check_shape(shape: tuple[int, ...], call: str) -> None:
+def _check_shape(shape: tuple[int, ...]) -> None:
     if len(shape) > 2:
         what = f"K has {len(shape)} axes, {shape}: which diagonal blocks are meant?"
         cure = "Pass one matrix at a time, K[i] of a stack; or fold outputs into rows, (n, n, k, k) to (n k, n k)"
@@ -130,4 +130,4 @@ def _check_shape(shape: tuple[int, ...], call: str) -> None:
         what, cure = "K has shape (0, 0): there are no points", "Pass at least one point"
     else:
         return
-    raise InputError(lesson(call, what, "one square matrix", cure))
+    raise InputError(what, accepted="one square matrix", fix=cure)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, MissingExtraError, lesson, out_of_range
+from gnomon.core.errors import InputError, MissingExtraError, names_call, out_of_range
 from gnomon.core.machine.files import write_error
 from gnomon.core.results.record import Record
 
@@ -44,7 +44,7 @@ class StoreLayout(Record):
     packed: bool = True
 
 
-def open_store(path: Any, layout: StoreLayout, call: str) -> Any:
+def open_store(path: Any, layout: StoreLayout) -> Any:
     """The group of an earlier run with the same fingerprint, or a new one; anything else at the path is refused.
 
     Cost: some small files.
@@ -59,15 +59,15 @@ def open_store(path: Any, layout: StoreLayout, call: str) -> Any:
         import zarr
     except ImportError:
         cure = "Install the extra: pip install 'gnomon[zarr]'"
-        raise MissingExtraError(lesson(call, "zarr is not installed", "the extra 'zarr'", cure)) from None
+        raise MissingExtraError("zarr is not installed", accepted="the extra 'zarr'", fix=cure) from None
     if not isinstance(path, str | PathLike):
-        raise InputError(out_of_range(call, "path", "a path, as text or as pathlib.Path", path))
+        raise out_of_range("path", "a path, as text or as pathlib.Path", path)
     try:
         if not Path(path).exists():
             return _create(zarr, Path(path), layout)
     except OSError as error:  # no folder, or no right to write
         what = f"{str(path)!r} cannot be written ({type(error).__name__}: {error})"
-        raise InputError(lesson(call, what, "a path in a folder that may be written", "Pass another path")) from error
+        raise InputError(what, accepted="a path in a folder that may be written", fix="Pass another path") from error
     try:
         group = zarr.open_group(path, mode="r+")
         known = group.attrs.get("fingerprint")
@@ -75,14 +75,14 @@ def open_store(path: Any, layout: StoreLayout, call: str) -> Any:
         known = None
     if known != layout.fingerprint:
         other = f"{path} holds something else: another network, law, data set or option"
-        refuse(other if known else f"{path} exists and is no store of kernels", call)
+        refuse(other if known else f"{path} exists and is no store of kernels")
     return group
 
 
-def refuse(what: str, call: str) -> None:
+def refuse(what: str) -> None:
     """Raise the error of a store that belongs to another computation."""
     cure = "Pass another path, or delete this one"
-    raise InputError(lesson(call, what, "a store continues one computation", cure))
+    raise InputError(what, accepted="a store continues one computation", fix=cure)
 
 
 def pending(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]]:
@@ -103,6 +103,7 @@ def pending(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]]:
                 yield i, j
 
 
+@names_call
 def put(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, mirrored: bool) -> None:
     """Write one tile of each array, its transpose where asked, and then the byte that marks it as finished.
 
@@ -126,7 +127,7 @@ def put(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, mirrored
         group["finished"][i, j] = 1
     except OSError as reason:
         kept = "Finished tiles are kept, and the same call continues after them. "
-        raise write_error("put(group, i, j, tiles)", str(group.store_path), reason, kept) from reason
+        raise write_error(str(group.store_path), reason, kept) from reason
 
 
 def fetch(array: Any, place: tuple[int, int], out: np.ndarray) -> np.ndarray:

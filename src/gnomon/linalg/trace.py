@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import BudgetError, lesson
+from gnomon.core.errors import BudgetError, names_call
 from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.machine.memory import SHARE, free_bytes, human
 from gnomon.core.machine.progress import shown
@@ -83,6 +83,7 @@ def hutchinson(
     return _estimate(0.0, values, confidence, samples)
 
 
+@names_call
 def hutch_plus_plus(
     operator: AbstractOperator, *, products: int = 96, confidence: float = 0.95, seed: int = 0
 ) -> TraceEstimate:
@@ -104,7 +105,7 @@ def hutch_plus_plus(
         each = human(operator.size * operator.like.element_size())
         found = f"{HELD * third} vectors of {each} do not fit in the free memory of {human(free_bytes())}"
         cure = "Ask for fewer products, or use hutchinson, which holds one vector"
-        raise BudgetError(lesson("hutch_plus_plus(operator)", found, "vectors that fit", cure))
+        raise BudgetError(found, accepted="vectors that fit", fix=cure)
     sketch = torch.stack([operator.matvec(v) for v in _signs(operator, third, seed)], dim=1)
     return _deflated(operator, sketch, third, confidence, seed)
 
@@ -166,10 +167,9 @@ def _estimate(known: float, values: Tensor, confidence: float, products: int) ->
 
 
 def _check(name: str, option: str, value: int, least: int, confidence: float, seed: int) -> int:
-    call = f"{name}(operator)"
-    number("confidence", confidence, call=call, above=0, below=1)
-    check_seed(seed, call=call)
-    return integer(option, value, call=call, least=least)
+    number("confidence", confidence, above=0, below=1)
+    check_seed(seed)
+    return integer(option, value, least=least)
 
 
 def _signs(operator: AbstractOperator, count: int, seed: int) -> Iterator[Tensor]:

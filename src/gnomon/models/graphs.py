@@ -3,9 +3,12 @@
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.errors import names_call
+
 __all__ = ["GATLayer", "GCNLayer", "GINLayer", "chebyshev_filter", "gcn_matrix"]
 
 
+@names_call
 def gcn_matrix(adjacency: Tensor) -> Tensor:
     """The coupling of graph convolutional networks, symmetric and of norm one.
 

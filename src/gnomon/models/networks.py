@@ -2,9 +2,12 @@
 
 from torch import nn
 
+from gnomon.core.errors import names_call
+
 __all__ = ["cnn", "mlp"]
 
 
+@names_call
 def mlp(
     inputs: int, outputs: int = 1, *, width: int = 512, depth: int = 2, activation: type[nn.Module] = nn.ReLU
 ) -> nn.Sequential:
@@ -25,6 +28,7 @@ def mlp(
     return nn.Sequential(*layers, nn.Linear(width if depth else inputs, outputs))
 
 
+@names_call
 def cnn(
     channels: int = 1, outputs: int = 10, *, width: int = 128, depth: int = 3, activation: type[nn.Module] = nn.ReLU
 ) -> nn.Sequential:

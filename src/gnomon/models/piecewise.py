@@ -3,11 +3,12 @@
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 
 __all__ = ["pwl_network"]
 
 
+@names_call
 def pwl_network(knots: Tensor, values: Tensor) -> nn.Sequential:
     """The network with one hidden ReLU layer that goes through given points in straight lines.
 
@@ -22,14 +23,13 @@ def pwl_network(knots: Tensor, values: Tensor) -> nn.Sequential:
     >>> net(torch.tensor([[-1.0], [0.5], [2.0], [4.0]], dtype=torch.float64))[:, 0].tolist()
     [-2.0, 1.0, 0.0, -4.0]
     """
-    call = "pwl_network(knots, values)"
     x, v = torch.as_tensor(knots).detach().double(), torch.as_tensor(values).detach().double()
     if x.dim() != 1 or len(x) < 2 or not bool((x.diff() > 0).all()):
-        raise InputError(lesson(call, f"knots are {x.tolist()}", "at least two, rising", "Sort them, without doubles"))
+        raise InputError(f"knots are {x.tolist()}", accepted="at least two, rising", fix="Sort them, without doubles")
     v = v.reshape(len(v), -1)
     if len(v) != len(x):
         found = f"there are {len(x)} knots and {len(v)} values"
-        raise InputError(lesson(call, found, "a value for each knot", "Pass as many of both"))
+        raise InputError(found, accepted="a value for each knot", fix="Pass as many of both")
     slopes = v.diff(dim=0) / x.diff().unsqueeze(1)
     hidden, out = nn.Linear(1, len(x), dtype=torch.float64), nn.Linear(len(x), v.shape[1], dtype=torch.float64)
     with torch.no_grad():

@@ -3,9 +3,12 @@
 import torch
 from torch import Tensor
 
+from gnomon.core.errors import names_call
+
 __all__ = ["sinusoidal_positions"]
 
 
+@names_call
 def sinusoidal_positions(times: int, channels: int, *, base: float = 10000.0) -> Tensor:
     """A table (times, channels) of sines and cosines in pairs of one frequency.
 

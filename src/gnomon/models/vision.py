@@ -3,9 +3,12 @@
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.errors import names_call
+
 __all__ = ["BagOfPatches", "VisionTransformer", "patchify"]
 
 
+@names_call
 def patchify(images: Tensor, size: int) -> Tensor:
     """(n, c, h, w) as (n, patches, c size^2), row by row.
 

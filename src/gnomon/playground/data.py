@@ -9,7 +9,7 @@ from math import ceil, cos, exp, floor, pi, sin, sqrt
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.playground.random_numbers import normals, uniforms
 
 __all__ = ["make_data", "with_features"]
@@ -32,6 +32,7 @@ FEATURES = (
 """Functions of two coordinates that a network may get as inputs; bit k of a mask chooses function k."""
 
 
+@names_call
 def make_data(name: str, n: int, *, noise: float = 0.0, seed: int = 1, features: int = 3) -> tuple[Tensor, Tensor]:
     """The playground's points: inputs (n, d) and targets (n,), in float64.
 
@@ -53,7 +54,7 @@ def make_data(name: str, n: int, *, noise: float = 0.0, seed: int = 1, features:
         return _curve(name, n, noise, seed)
     if name not in CLASSES + SURFACES:
         accepted = ", ".join(CURVES + CLASSES + SURFACES)
-        raise InputError(f"make_data(name, n): name is {name!r}; it must be one of {accepted}.")
+        raise InputError(f"name is {name!r}; it must be one of {accepted}")
     u, z = uniforms(seed, 0, 2 * n).reshape(n, 2), normals(seed, 1, 2 * n).reshape(n, 2)
     rows, targets = [], []
     for i in range(n):
@@ -64,6 +65,7 @@ def make_data(name: str, n: int, *, noise: float = 0.0, seed: int = 1, features:
     return with_features(rows, features), torch.tensor(targets, dtype=torch.float64)
 
 
+@names_call
 def with_features(rows: list[tuple[float, float]], mask: int) -> Tensor:
     """The inputs of a network for points with two coordinates, as `make_data` computes them for a mask of features.
 

@@ -13,7 +13,7 @@ from math import sqrt
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.source import source
 from gnomon.kernels import limit
 from gnomon.playground.random_numbers import normals, permutation
@@ -142,6 +142,7 @@ class DenseNetwork(nn.Module):
         return nngp, nngp if self.last_only and len(self.layers) > 1 else ntk
 
 
+@names_call
 def fixed_batches(x: Tensor, y: Tensor, size: int, steps: int, *, seed: int = 1) -> Batches:
     """The batches of every step as the page draws them, for ``gnomon.train(..., batch=fixed_batches(...))``.
 

@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+from gnomon.core.errors import names_call
+
 __all__ = ["page_path"]
 
 
+@names_call
 def page_path() -> Path:
     """Where ``playground.html`` is installed; a browser opens it without a server.
 

@@ -13,6 +13,8 @@ Reference: [wichura1988algorithm].
 import numpy as np
 from numpy.typing import NDArray
 
+from gnomon.core.errors import names_call
+
 __all__ = ["normals", "permutation", "uniforms"]
 
 Floats = NDArray[np.float64]
@@ -40,6 +42,7 @@ WORD = np.uint64(0xFFFFFFFF)
 """Mask of 32 bits."""
 
 
+@names_call
 def uniforms(seed: int, stream: int, count: int) -> Floats:
     """Uniform numbers of one stream, strictly between 0 and 1.
 
@@ -56,6 +59,7 @@ def uniforms(seed: int, stream: int, count: int) -> Floats:
     return (high * 67108864 + low + 0.5) / 4503599627370496
 
 
+@names_call
 def normals(seed: int, stream: int, count: int) -> Floats:
     """Standard normal numbers of one stream.
 
@@ -74,6 +78,7 @@ def normals(seed: int, stream: int, count: int) -> Floats:
     return np.where(np.abs(q) <= 0.425, center, np.where(q < 0, -size, size))
 
 
+@names_call
 def permutation(seed: int, stream: int, n: int) -> list[int]:
     """A random order of 0, ..., n - 1.
 

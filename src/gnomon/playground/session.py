@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import GnomonError, InputError
+from gnomon.core.errors import GnomonError, InputError, names_call
 from gnomon.core.losses import AbstractLoss
 from gnomon.forecast import predict
 from gnomon.tangent import ntk
@@ -69,6 +69,7 @@ class Session:
         self._thread: threading.Thread | None = None
         self._shown = 0
 
+    @names_call("playground")
     def setup(self, settings: Settings) -> dict[str, Any]:
         """Predict the run with these settings; an earlier run ends."""
         self.stop()
@@ -76,7 +77,7 @@ class Session:
         module = self.network if isinstance(self.network, nn.Module) else self.network()
         self._module, self._settings = module.double().eval(), settings
         outputs = self._outputs(self._module)
-        targets = self.loss.targets(self.y, "playground", outputs=outputs.shape[1]).to(outputs)
+        targets = self.loss.targets(self.y, outputs=outputs.shape[1]).to(outputs)
         targets = targets.reshape(len(outputs), -1)
         kernel = ntk(self._module, self._inputs())
         self._kernel, self._targets, self._start = kernel, targets, outputs

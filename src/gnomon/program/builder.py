@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, fx, nn
 
-from gnomon.core.errors import NoLimitError, ReadError, lesson
+from gnomon.core.errors import NoLimitError, ReadError
 from gnomon.program import layout as lay
 from gnomon.program.expression import Variable, words
 from gnomon.program.linear import line
@@ -84,16 +84,13 @@ class Builder:
         if not named:
             found = f"'{path}' is computed from other parameters (weight_norm, spectral_norm, parametrize)"
             cure = f"Remove the reparametrization, {MONTE_CARLO}"
-            raise NoLimitError(lesson(self.call, found, "weights are the parameters themselves", cure))
+            raise NoLimitError(found, reason="weights are the parameters themselves", fix=cure)
         path = named[0]
         if path in self.read:
             raise NoLimitError(
-                lesson(
-                    self.call,
-                    f"parameter '{path}' is used at '{self.read[path]}' and again at '{where}'",
-                    "independent weights in every layer: no weight sharing across depth",
-                    f"Give each use its own parameters, {MONTE_CARLO}",
-                )
+                f"parameter '{path}' is used at '{self.read[path]}' and again at '{where}'",
+                reason="independent weights in every layer: no weight sharing across depth",
+                fix=f"Give each use its own parameters, {MONTE_CARLO}",
             )
         self.read[path] = where
 
@@ -109,19 +106,14 @@ class Builder:
 
     def refuse(self, call: Call, found: str, hypothesis: str, cure: str) -> NoLimitError:
         """The error for a construction that has no closed-form limit."""
-        return NoLimitError(
-            lesson(self.call, f"'{call.where}' ({call.name}) {found}", hypothesis, f"{cure}, {MONTE_CARLO}")
-        )
+        return NoLimitError(f"'{call.where}' ({call.name}) {found}", reason=hypothesis, fix=f"{cure}, {MONTE_CARLO}")
 
     def unread(self, call: Call, found: str) -> ReadError:
         """The error for a construction that the reader does not know."""
         return ReadError(
-            lesson(
-                self.call,
-                f"'{call.where}' ({call.name}) {found}",
-                "every node of the module is understood",
-                f"Rewrite it with the layers of docs/limits.md, {MONTE_CARLO}",
-            )
+            f"'{call.where}' ({call.name}) {found}",
+            reason="every node of the module is understood",
+            fix=f"Rewrite it with the layers of docs/limits.md, {MONTE_CARLO}",
         )
 
     def enter(

@@ -15,7 +15,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.program.steps import Program, Weights
 
 __all__ = ["Init", "Law", "laws", "rms", "torch_law", "weight_std"]
@@ -35,18 +35,14 @@ class Law:
     weight_std: float
     bias_std: float = 0.0
 
+    @names_call
     def __post_init__(self) -> None:
         """Refuse what is not a standard deviation."""
         for name, value in (("weight_std", self.weight_std), ("bias_std", self.bias_std)):
             if not isfinite(value) or value < 0:
                 found = f"{name} is {value}"
                 raise InputError(
-                    lesson(
-                        "Law(weight_std, bias_std)",
-                        found,
-                        "standard deviations are finite and >= 0",
-                        "Pass w >= 0 and b >= 0",
-                    )
+                    found, accepted="standard deviations are finite and >= 0", fix="Pass w >= 0 and b >= 0"
                 )
 
 
@@ -109,24 +105,18 @@ def laws(program: Program, module: nn.Module, init: Init) -> dict[str, Law]:
         return {w.path: _measured(w, state) for w in program.weights}
     found = f"init is {init!r}"
     raise InputError(
-        lesson(
-            "limit(net, init=...)",
-            found,
-            "a law for every layer",
-            'Pass "torch", "measured", a Law, or a dict from module path to Law',
-        )
+        found,
+        accepted="a law for every layer",
+        fix='Pass "torch", "measured", a Law, or a dict from module path to Law',
     )
 
 
 def _torch(w: Weights) -> Law:
     if w.kind == "Parameter":
         raise InputError(
-            lesson(
-                'limit(net, init="torch")',
-                f"'{w.path}' is a bare parameter or a class of your own, which no PyTorch constructor initializes",
-                "a law for every layer",
-                f'Pass init="measured", or init={{"{w.path}": Law(w, b), ...}}',
-            )
+            f"'{w.path}' is a bare parameter or a class of your own, which no PyTorch constructor initializes",
+            accepted="a law for every layer",
+            fix=f'Pass init="measured", or init={{"{w.path}": Law(w, b), ...}}',
         )
     if w.drawn is not None:
         return Law(w.drawn[0] * sqrt(w.fan_in), w.drawn[1])  # (1)
@@ -147,11 +137,6 @@ def _from_mapping(program: Program, init: Mapping[str, Law]) -> dict[str, Law]:
             if which
         )
         raise InputError(
-            lesson(
-                "limit(net, init={...})",
-                found,
-                "a law for every affine layer",
-                f"Use the paths {', '.join(map(repr, paths))}",
-            )
+            found, accepted="a law for every affine layer", fix=f"Use the paths {', '.join(map(repr, paths))}"
         )
     return {p: init[p] for p in paths}

@@ -4,7 +4,7 @@ Certificates, Lipschitz bounds and linear regions need to know which steps a net
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
->>> [step.kind for step in read_graph(net, torch.zeros(1, 2), call="certify(module, data)").steps]
+>>> [step.kind for step in read_graph(net, torch.zeros(1, 2)).steps]
 ['input', 'affine', 'relu', 'affine']
 """
 
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional as F
 
-from gnomon.core.errors import GnomonError, InputError, ReadError, lesson
+from gnomon.core.errors import GnomonError, InputError, ReadError
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.results.record import Record
 from gnomon.program.trace import attribute, trace
@@ -76,7 +76,7 @@ class Graph(Record):
     def values(self, x: Tensor, last: int | None = None) -> list[Tensor]:
         """What every step gives for x, up to the step ``last``.
 
-        >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 2), call="certify(module, data)")
+        >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 2))
         >>> graph.values(torch.tensor([[-1.0, 2.0]]))[-1].tolist()
         [[0.0, 2.0]]
         """
@@ -86,7 +86,7 @@ class Graph(Record):
         return found
 
 
-def read_graph(module: nn.Module, example: Tensor, *, call: str, decisions: bool = False) -> Graph:
+def read_graph(module: nn.Module, example: Tensor, *, decisions: bool = False) -> Graph:
     """The steps of a network of affine maps, relu, leaky relu and max-pool, in eval mode; others are refused by name.
 
     With ``decisions`` a last softmax or log-softmax, which changes no decision and no difference of log-scores, is left
@@ -94,27 +94,27 @@ def read_graph(module: nn.Module, example: Tensor, *, call: str, decisions: bool
 
     Cost: one symbolic pass.
 
-    >>> read_graph(nn.Sigmoid(), torch.zeros(1, 2), call="certify(module, data)")
+    >>> read_graph(nn.Sigmoid(), torch.zeros(1, 2))
     Traceback (most recent call last):
-    gnomon.core.errors.ReadError: certify(module, data): 'the module' is a Sigmoid [H: a piecewise linear network]...
+    gnomon.core.errors.ReadError: 'the module' is a Sigmoid; required: a piecewise linear network...
     """
-    check_weights(module, call=call)
+    check_weights(module)
     if not example.is_floating_point():
         cure = "Pass x.float(); for tokens pass their embeddings"
-        raise InputError(lesson(call, f"the inputs are {example.dtype}", "inputs that can move", cure))
+        raise InputError(f"the inputs are {example.dtype}", accepted="inputs that can move", fix=cure)
     try:
         graph = trace(module, example)
     except GnomonError as error:
         found = f"forward cannot be followed ({str(error.__cause__ or error)[:120]})"
-        raise ReadError(lesson(call, found, "a forward without branches on data", CURE)) from error
+        raise ReadError(found, reason="a forward without branches on data", fix=CURE) from error
     steps: list[GraphStep] = []
     places: dict[fx.Node, int] = {}
-    reader = _Reader(module, places, call)
+    reader = _Reader(module, places)
     for node in graph.nodes:
         if node.op == "output":
             last = node.args[0]
             if not isinstance(last, fx.Node) or places.get(last) != len(steps) - 1:
-                raise ReadError(lesson(call, "the output is no single tensor", "one tensor of scores", CURE))
+                raise ReadError("the output is no single tensor", reason="one tensor of scores", fix=CURE)
             break
         if node.op == "get_attr" or not isinstance(node.meta.get("result"), Tensor):
             continue  # constants, and sizes, which reshapes know by themselves
@@ -124,7 +124,7 @@ def read_graph(module: nn.Module, example: Tensor, *, call: str, decisions: bool
         steps.append(reader.step(node))
         places[node] = len(steps) - 1
     if sum(step.kind == "input" for step in steps) != 1:
-        raise ReadError(lesson(call, "forward takes several inputs", "one tensor of inputs", CURE))
+        raise ReadError("forward takes several inputs", reason="one tensor of inputs", fix=CURE)
     return Graph(tuple(steps))
 
 
@@ -134,8 +134,8 @@ CURE = "Use layers such as Linear, Conv2d, ReLU and MaxPool2d; of other networks
 class _Reader:
     """What each call of a module is as a step."""
 
-    def __init__(self, module: nn.Module, places: dict[fx.Node, int], call: str) -> None:
-        self.module, self.places, self.call = module, places, call
+    def __init__(self, module: nn.Module, places: dict[fx.Node, int]) -> None:
+        self.module, self.places = module, places
 
     def is_softmax(self, node: fx.Node) -> bool:
         """Whether a node is a softmax over classes and nothing but the output reads it."""
@@ -151,7 +151,7 @@ class _Reader:
             return GraphStep("input", (), lambda x: x, None, 0.0, node.name)
         if node.op == "call_module":
             name = str(node.target)
-            return _layer(self.module.get_submodule(name), inputs, name or "the module", self.call)
+            return _layer(self.module.get_submodule(name), inputs, name or "the module")
         return self._function(node, inputs)
 
     def _function(self, node: fx.Node, inputs: tuple[int, ...]) -> GraphStep:
@@ -186,7 +186,7 @@ class _Reader:
                 function = self._called(node, kind)
                 return GraphStep("affine", inputs, function, lambda r: function(r).abs(), 0.0, where)
         name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
-        raise ReadError(lesson(self.call, f"'{where}' calls {name}", "a piecewise linear network", CURE))
+        raise ReadError(f"'{where}' calls {name}", reason="a piecewise linear network", fix=CURE)
 
     def _called(self, node: fx.Node, target: Any) -> Callable[..., Tensor]:
         """The function of a node of its tensor inputs, constants filled in."""
@@ -233,7 +233,7 @@ def _pool(node: fx.Node, kind: type[nn.MaxPool1d] | type[nn.MaxPool2d]) -> nn.Mo
     return kind(size, stride or size, padding, dilation, ceil_mode=bool(_argument(node, 5, "ceil_mode", False)))
 
 
-def _layer(layer: nn.Module, inputs: tuple[int, ...], where: str, call: str) -> GraphStep:
+def _layer(layer: nn.Module, inputs: tuple[int, ...], where: str) -> GraphStep:
     if isinstance(layer, nn.ReLU):
         return GraphStep("relu", inputs, F.relu, None, 0.0, where)
     if isinstance(layer, nn.LeakyReLU) or isinstance(layer, nn.PReLU) and layer.num_parameters == 1:
@@ -248,7 +248,7 @@ def _layer(layer: nn.Module, inputs: tuple[int, ...], where: str, call: str) -> 
     if isinstance(layer, WEIGHTED) and zeros:
         return GraphStep("affine", inputs, layer, _absolute(layer), 0.0, where, layer)
     what = f"'{where}' is a {type(layer).__name__}"
-    raise ReadError(lesson(call, what, "a piecewise linear network", CURE))
+    raise ReadError(what, reason="a piecewise linear network", fix=CURE)
 
 
 def _absolute(layer: nn.Module) -> Callable[..., Tensor]:

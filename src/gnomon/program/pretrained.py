@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import fx, nn
 
-from gnomon.core.errors import ReadError, lesson
+from gnomon.core.errors import ReadError
 
 
 def is_bert(module: Any) -> bool:
@@ -24,13 +24,10 @@ def refuse_transformers(module: nn.Module) -> None:
     if others := [(path, m) for path, m in own if not is_bert(m)]:
         path, m = others[0]
         raise ReadError(
-            lesson(
-                f"read({type(module).__name__})",
-                f"{path or 'the module'} ({type(m).__name__}) is a model of transformers, which makes masks and "
-                "chooses attention while it runs",
-                "forward is a fixed sequence of calls; BertModel and BertForSequenceClassification are read by parts",
-                "Pass one of these, use nn.TransformerEncoder, or estimate: gnomon.sampled_limit(net, samples=64)",
-            )
+            f"{path or 'the module'} ({type(m).__name__}) is a model of transformers, which makes masks and "
+            "chooses attention while it runs",
+            reason="forward is a fixed sequence of calls; only BertModel and BertForSequenceClassification are read",
+            fix="Pass one of these, use nn.TransformerEncoder, or estimate: gnomon.sampled_limit(net, samples=64)",
         )
 
 
@@ -49,5 +46,5 @@ def of_bert(node: fx.Node, root: nn.Module) -> bool:
     end = "logits" if classes(module) else "pooler_output" if module.pooler is not None else "last_hidden_state"
     if node.args[1] != end:
         found, cure = f"forward takes '{node.args[1]}' of a {type(module).__name__}", f"Take its {end}"
-        raise ReadError(lesson(f"read({type(root).__name__})", found, "a model is read to its end", cure))
+        raise ReadError(found, reason="a model is read to its end", fix=cure)
     return True

@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor, fx, nn
 
-from gnomon.core.errors import InputError, ReadError, lesson
+from gnomon.core.errors import InputError, ReadError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_readable
 from gnomon.program.builder import MONTE_CARLO, Builder
 from gnomon.program.steps import Program, ProgramStep
@@ -22,6 +22,7 @@ from gnomon.program.values import Call, Fixed, Parameter, Random
 __all__ = ["read"]
 
 
+@names_call
 def read(module: nn.Module, example: Tensor) -> Program:
     """Turn a module into a program, given one batch of inputs (only its shape is used).
 
@@ -38,14 +39,12 @@ def read(module: nn.Module, example: Tensor) -> Program:
     %2   = Activation(%1)  channels 64, positions -  1
     %3   = Dense(%2)  channels 1, positions -  2
     """
-    check_readable(module, call="read(module)")
+    check_readable(module)
     if not isinstance(example, Tensor):
-        example = as_numbers(example, "the example", call="read(module, example)")
+        example = as_numbers(example, "the example")
     if example.dim() < 2:
         found = f"the example has shape {tuple(example.shape)}"
-        raise InputError(
-            lesson("read(module, example)", found, "a batch of inputs", "Add the batch dimension: x[None]")
-        )
+        raise InputError(found, accepted="a batch of inputs", fix="Add the batch dimension: x[None]")
     _check_arguments(module)
     graph = trace(module, example)
     builder = Builder(module, graph)
@@ -100,8 +99,7 @@ def _check_arguments(module: nn.Module) -> None:
             else "Wrap it so that it takes one tensor"
         )
         found = f"forward takes a second argument '{needed[1]}'"
-        call = f"read({type(module).__name__})"
-        raise ReadError(lesson(call, found, "forward takes one tensor", f"{cure}, {MONTE_CARLO}"))
+        raise ReadError(found, reason="forward takes one tensor", fix=f"{cure}, {MONTE_CARLO}")
 
 
 def _attribute(b: Builder, node: fx.Node) -> Any:
@@ -116,12 +114,10 @@ def _finish(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
     result = fx.node.map_arg(node.args[0], values.__getitem__)
     if isinstance(result, Fixed):
         found = "the output does not depend on any parameter"
-        raise ReadError(lesson(b.call, found, "a random network", "Pass a module with Linear or Conv layers"))
+        raise ReadError(found, reason="a random network", fix="Pass a module with Linear or Conv layers")
     if not isinstance(result, Random):
         found = f"forward returns a {type(result).__name__}"
-        raise ReadError(
-            lesson(b.call, found, "forward returns one tensor", "Wrap the module so that it returns one tensor")
-        )
+        raise ReadError(found, reason="forward returns one tensor", fix="Wrap the module so that it returns one tensor")
     last = b.flush(result, Call(node, "output", "output", (result,), {}, None, None))
     del b.steps[last.source + 1 :]
 
@@ -141,12 +137,9 @@ def _prove_complete(b: Builder) -> None:
     missing = [name for name, _ in b.root.named_parameters() if name not in b.read]
     if missing:
         raise ReadError(
-            lesson(
-                b.call,
-                f"forward does not use the parameters {', '.join(repr(m) for m in missing[:5])}",
-                "every parameter is accounted for",
-                "Delete unused layers, or pass the part of the module that is used",
-            )
+            f"forward does not use the parameters {', '.join(repr(m) for m in missing[:5])}",
+            reason="every parameter is accounted for",
+            fix="Delete unused layers, or pass the part of the module that is used",
         )
 
 

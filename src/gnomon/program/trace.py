@@ -14,7 +14,7 @@ from torch.func import functional_call
 from torch.nn.utils.spectral_norm import SpectralNorm
 from torch.nn.utils.weight_norm import WeightNorm
 
-from gnomon.core.errors import GnomonError, InputError, ReadError, lesson
+from gnomon.core.errors import GnomonError, InputError, ReadError
 from gnomon.core.modules.attention import SelfAttending
 from gnomon.core.modules.tied import Tied
 from gnomon.program.pretrained import classes, is_bert, of_bert, refuse_transformers
@@ -137,12 +137,9 @@ def trace(module: nn.Module, example: Tensor) -> fx.Graph:
         raise
     except (Exception, SystemExit) as reason:  # whatever the user's forward raises is a reason, not a crash of ours
         raise ReadError(
-            lesson(
-                f"read({type(module).__name__})",
-                f"forward cannot be traced: {type(reason).__name__}: {_first_line(reason)}",
-                "forward is a fixed sequence of calls on tensors",
-                "Remove branches on tensor values from forward, or estimate: gnomon.sampled_limit(net, samples=64)",
-            )
+            f"forward cannot be traced: {type(reason).__name__}: {_first_line(reason)}",
+            reason="forward is a fixed sequence of calls on tensors",
+            fix="Remove branches on tensor values from forward, or estimate: gnomon.sampled_limit(net, samples=64)",
         ) from reason
 
 
@@ -151,12 +148,9 @@ def _refuse_replaced(module: nn.Module) -> None:
     for path, part in module.named_modules():
         if "forward" in vars(part):
             raise ReadError(
-                lesson(
-                    f"read({type(module).__name__})",
-                    f"{path or 'the module'} ({type(part).__name__}) has a forward of its own, set on the object",
-                    "forward is that of the class",
-                    "Subclass the module and define forward there, or estimate: gnomon.sampled_limit(net, samples=64)",
-                )
+                f"{path or 'the module'} ({type(part).__name__}) has a forward of its own, set on the object",
+                reason="forward is that of the class",
+                fix="Subclass the module and define forward there, or estimate: gnomon.sampled_limit(net, samples=64)",
             )
 
 
@@ -187,12 +181,9 @@ def _refuse_hooks(module: nn.Module) -> None:
     parts = [f"{path!r} ({type(part).__name__})" for path, part in module.named_modules() if hooked(part)]
     if parts or global_hooks():
         raise ReadError(
-            lesson(
-                f"read({type(module).__name__})",
-                f"{parts[0] if parts else 'every module'} has a forward hook, which may change what it returns",
-                "forward is all that a module does",
-                "Remove the hook, write what it does into forward, or estimate: gnomon.sampled_limit(net, samples=64)",
-            )
+            f"{parts[0] if parts else 'every module'} has a forward hook, which may change what it returns",
+            reason="forward is all that a module does",
+            fix="Remove the hook, write what it does into forward, or estimate: gnomon.sampled_limit(net, samples=64)",
         )
 
 
@@ -275,16 +266,13 @@ def _run(node: fx.Node, root: nn.Module) -> Any:
         if "pack_padded_sequence" in str(node.target):
             found = "forward packs sequences (pack_padded_sequence), and packed sequences are no tensors"
             cure = "Run the layer on padded sequences and take each last state: h[torch.arange(len(x)), lengths - 1]"
-            raise ReadError(lesson(f"read({type(root).__name__})", found, "calls take tensors", cure)) from reason
+            raise ReadError(found, reason="calls take tensors", fix=cure) from reason
         sources = [n.meta["result"] for n in node.all_input_nodes]
         sizes = [f"(n, {', '.join(map(str, s.shape[1:]))})" for s in sources if isinstance(s, Tensor)]
         raise InputError(
-            lesson(
-                f"read({type(root).__name__})",
-                f"'{where(node)}' cannot take inputs of shape {' and '.join(sizes)}: {_first_line(reason)}",
-                "inputs have the shape that the module takes, batch first",
-                "Check the feature size and layout of x: vectors (n, d), sequences and images as torch.nn takes them",
-            )
+            f"'{where(node)}' cannot take inputs of shape {' and '.join(sizes)}: {_first_line(reason)}",
+            accepted="inputs have the shape that the module takes, batch first",
+            fix="Check the feature size and layout of x: vectors (n, d), sequences and images as torch.nn takes them",
         ) from reason
 
 

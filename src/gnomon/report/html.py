@@ -4,6 +4,7 @@ import json
 from html import escape
 from typing import Any
 
+from gnomon.core.errors import names_call
 from gnomon.report.front import front
 from gnomon.report.page import Page
 from gnomon.report.references import full_reference
@@ -13,6 +14,7 @@ from gnomon.report.style import CSS
 __all__ = ["document", "html", "left_out", "references"]
 
 
+@names_call
 def html(page: Page) -> str:
     """The page as one self-contained file: the verdict, what to do, an overview in pictures, then the sections.
 

@@ -1,5 +1,6 @@
 """A page as a short summary in Markdown, for pull requests and the summaries of continuous integration."""
 
+from gnomon.core.errors import names_call
 from gnomon.report.page import Page
 
 __all__ = ["markdown"]
@@ -9,6 +10,7 @@ SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\*_[]<>|#~"})
 """Characters that Markdown would read as its own; backticks stay, they mark code."""
 
 
+@names_call
 def markdown(page: Page) -> str:
     """The verdict, what to do, and one line for each section, as GitHub shows Markdown.
 

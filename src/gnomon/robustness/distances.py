@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_seed, check_weights, integer, number
 from gnomon.core.inputs.source import source
 from gnomon.core.losses import AbstractLoss, CrossEntropy
@@ -51,9 +51,10 @@ class MarginDistribution(Result):
         """The smallest distance: the margin of the data set."""
         return float(self.distances.min())
 
+    @names_call("quantile(share)")
     def quantile(self, share: float) -> float:
         """The distance that a share of the examples lies below."""
-        return float(self.distances.double().quantile(number("share", share, call="quantile(share)")))
+        return float(self.distances.double().quantile(number("share", share)))
 
     @property
     def verdict(self) -> str:
@@ -93,6 +94,7 @@ class NoiseSensitivity(Result):
         )
 
 
+@names_call
 def margin_distribution(module: nn.Module, x: Any, y: Any = None) -> MarginDistribution:
     """The margin of every example and its distance to the border of its decision, to first order; equation (1).
 
@@ -109,21 +111,21 @@ def margin_distribution(module: nn.Module, x: Any, y: Any = None) -> MarginDistr
     >>> margin_distribution(net, torch.tensor([[3.0]]), torch.tensor([0])).smallest                   # 6 / 2
     3.0
     """
-    call = "margin_distribution(module, x, y)"
-    check_weights(module, call=call)
-    data, margins, distances = source(x, y, module=module, call=call), [], []
+    check_weights(module)
+    data, margins, distances = source(x, y, module=module), [], []
     with preserve(module):
         for batch in data.batches(SIZE):
-            inputs, labels = _real(batch.x, call), batch.y
+            inputs, labels = _real(batch.x), batch.y
             if labels is None or labels.is_floating_point() or labels.dim() != 1:
-                raise InputError(lesson(call, "the targets are no classes", "classes 0, 1, ...", "Pass integer labels"))
-            m = checked_margins(output_rows(module(inputs), len(inputs), call), labels, call)
+                raise InputError("the targets are no classes", accepted="classes 0, 1, ...", fix="Pass integer labels")
+            m = checked_margins(output_rows(module(inputs), len(inputs)), labels)
             (g,) = torch.autograd.grad(m.sum(), inputs)
             margins.append(m.detach())
             distances.append(m.detach() / g.flatten(1).norm(dim=1).clamp_min(1e-30))  # (1)
     return MarginDistribution(torch.cat(margins), torch.cat(distances))
 
 
+@names_call
 def noise_sensitivity(
     module: nn.Module,
     x: Any,
@@ -154,20 +156,19 @@ def noise_sensitivity(
     >>> round(told.penalty, 4), abs(told.rise - 0.125) < 0.02
     (0.125, True)
     """
-    call = "noise_sensitivity(module, x, y)"
-    check_weights(module, call=call)
-    s, m = number("sigma", sigma, call=call, above=0), integer("draws", draws, call=call, least=2)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    check_weights(module)
+    s, m = number("sigma", sigma, above=0), integer("draws", draws, least=2)
+    generator = torch.Generator().manual_seed(check_seed(seed))
     rises, penalties, plain = torch.zeros(m, dtype=torch.float64), 0.0, 0.0
     with preserve(module):
-        objective = Objective.of(x, y, module, loss, call)
+        objective = Objective.of(x, y, module, loss)
         if not isinstance(objective.loss, AbstractLoss):
-            raise InputError(lesson(call, "the loss is a function", "a loss with a known Hessian",
-                                    "Pass Squared(), CrossEntropy(), ... of gnomon.training"))  # fmt: skip
+            raise InputError("the loss is a function", accepted="a loss with a known Hessian",
+                                    fix="Pass Squared(), CrossEntropy(), ... of gnomon.training")  # fmt: skip
         n = len(objective)
         for given, target in objective.batches(SIZE):
-            inputs = _real(given, call)
-            f = output_rows(module(inputs), len(inputs), call)
+            inputs = _real(given)
+            f = output_rows(module(inputs), len(inputs))
             share, value = len(inputs) / n, float(objective.loss.value(f, target).detach())
             plain += share * value
             for i in range(m):
@@ -183,10 +184,10 @@ def noise_sensitivity(
     return NoiseSensitivity(rise, Interval(rise - half, rise + half, 0.95), penalties, plain, s)
 
 
-def _real(x: Any, call: str) -> Tensor:
+def _real(x: Any) -> Tensor:
     if not isinstance(x, Tensor) or not x.is_floating_point():
-        raise InputError(lesson(call, "the inputs are not one tensor of real numbers", "inputs to differentiate in",
-                                "Pass images or columns; for tokens pass their embeddings"))  # fmt: skip
+        raise InputError("the inputs are not one tensor of real numbers", accepted="inputs to differentiate in",
+                                fix="Pass images or columns; for tokens pass their embeddings")  # fmt: skip
     return x.detach().clone().requires_grad_()
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from torch import nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.preserve import preserve
@@ -73,6 +74,7 @@ class Invertibility(Result):
         return (Plot("What survives", (bars,), Axis("directions")),)
 
 
+@names_call
 def invertibility(module: nn.Module, x: Any) -> Invertibility:
     """Whether inputs can be told from outputs: singular values of the Jacobian (1), and the inverse (2).
 
@@ -89,9 +91,8 @@ def invertibility(module: nn.Module, x: Any) -> Invertibility:
     >>> invertibility(net, torch.randn(4, 3)).kept
     2
     """
-    call = "invertibility(module, x)"
-    check_weights(module, call=call)
-    inputs = _real(source_of_inputs(x, module, call=call).first(EXAMPLES).x, call).detach()
+    check_weights(module)
+    inputs = _real(source_of_inputs(x, module).first(EXAMPLES).x).detach()
     values = jacobian_spectrum(module, inputs, examples=EXAMPLES).values
     size = inputs[0].numel()
     kept = int((values > LOST * values[:, :1]).sum(1).min())

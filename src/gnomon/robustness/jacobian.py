@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights, integer
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.outputs import output_rows
@@ -84,6 +84,7 @@ class LinearMap(Result):
         return (Plot("Frequencies of the linear map", lines, Axis("frequency"), Axis("size"), self.verdict),)
 
 
+@names_call
 def jacobian_spectrum(module: nn.Module, x: Any, *, examples: int = 32) -> JacobianSpectrum:
     """The singular values of the Jacobian of a network in its inputs, at some of them; equation (1).
 
@@ -98,17 +99,17 @@ def jacobian_spectrum(module: nn.Module, x: Any, *, examples: int = 32) -> Jacob
     >>> round(jacobian_spectrum(nn.Flatten(), torch.zeros(2, 3)).gain, 6)                            # the identity
     1.0
     """
-    call = "jacobian_spectrum(module, x)"
-    check_weights(module, call=call)
-    most = integer("examples", examples, call=call)
-    inputs = _real(source_of_inputs(x, module, call=call).first(most).x, call)
+    check_weights(module)
+    most = integer("examples", examples)
+    inputs = _real(source_of_inputs(x, module).first(most).x)
     with preserve(module):
-        jacobian = _jacobian(module, inputs, call)
+        jacobian = _jacobian(module, inputs)
     values = torch.linalg.svdvals(jacobian.double())
     ratios = values[:, 0] / values[:, -1].clamp_min(1e-300)
     return JacobianSpectrum(values, float(values.square().mean()), float(ratios.median()))  # (1)
 
 
+@names_call
 def linear_map(module: nn.Module, x: Any) -> LinearMap:
     """The one linear map that a network of linear layers computes, and its frequencies; equation (2).
 
@@ -124,29 +125,28 @@ def linear_map(module: nn.Module, x: Any) -> LinearMap:
     >>> bool((found.weights - net[1].weight.detach() @ net[0].weight.detach()).abs().max() < 1e-6)
     True
     """
-    call = "linear_map(module, x)"
-    check_weights(module, call=call)
-    inputs = _real(source_of_inputs(x, module, call=call).first(32).x, call)
+    check_weights(module)
+    inputs = _real(source_of_inputs(x, module).first(32).x)
     with preserve(module):
         with torch.no_grad():
             z = inputs.flip(0)
             zero = torch.zeros_like(inputs)
-            f = [output_rows(module(part), len(inputs), call) for part in (inputs + z, inputs, z, zero)]
+            f = [output_rows(module(part), len(inputs)) for part in (inputs + z, inputs, z, zero)]
         bent = float((f[0] - f[1] - f[2] + f[3]).norm() / f[0].norm().clamp_min(1e-30))
         if bent > STRAIGHT:
             cure = "Pass a network of linear layers alone, or use jacobian_spectrum"
-            raise InputError(lesson(call, f"f(x + z) differs from f(x) + f(z) - f(0) by {bent:.1%}", "a linear network",
-                                    cure))  # fmt: skip
-        weights = _jacobian(module, torch.zeros_like(inputs[:1]).requires_grad_(), call)[0]
+            raise InputError(f"f(x + z) differs from f(x) + f(z) - f(0) by {bent:.1%}", accepted="a linear network",
+                                    fix=cure)  # fmt: skip
+        weights = _jacobian(module, torch.zeros_like(inputs[:1]).requires_grad_())[0]
     sizes = torch.fft.fft(weights.double(), norm="ortho").abs()  # (2)
     d = sizes.shape[1]
     sparsity = sizes.sum(1) / (sizes.norm(dim=1).clamp_min(1e-300) * d**0.5)
     return LinearMap(weights, sizes, tuple(sparsity.tolist()))
 
 
-def _jacobian(module: nn.Module, x: Tensor, call: str) -> Float[Tensor, "n k d"]:
+def _jacobian(module: nn.Module, x: Tensor) -> Float[Tensor, "n k d"]:
     """df / dx of each example, by a backward pass for each output."""
-    f = output_rows(module(x), len(x), call)
+    f = output_rows(module(x), len(x))
     rows = [torch.autograd.grad(f[:, a].sum(), x, retain_graph=True, materialize_grads=True, allow_unused=True)[0]
             for a in range(f.shape[1])]  # fmt: skip
     return torch.stack([row.flatten(1) for row in rows], 1)

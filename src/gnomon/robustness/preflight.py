@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.metrics import binomial_interval, decisions
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Bars, Finding, Hypothesis, Plot, Result, Value
@@ -110,6 +110,7 @@ FIXES = {
 }
 
 
+@names_call
 def preflight(
     module: nn.Module, data: Any, *, eps: float, norm: Norm = "inf", bounds: tuple[float, float] = (0, 1)
 ) -> Preflight:
@@ -125,26 +126,25 @@ def preflight(
     >>> preflight(net, (x, torch.tensor([1, 0])), eps=0.1).ready
     True
     """
-    call = "preflight(module, data)"
-    threat = Threat.of(eps, norm, bounds, call)
-    return flight_check(module, *examples_of(module, data, call), threat, call)
+    threat = Threat.of(eps, norm, bounds)
+    return flight_check(module, *examples_of(module, data), threat)
 
 
-def flight_check(module: nn.Module, x: Tensor, y: Tensor, threat: Threat, call: str) -> Preflight:
+def flight_check(module: nn.Module, x: Tensor, y: Tensor, threat: Threat) -> Preflight:
     """The premises for examples in memory; see `preflight`.
 
     Cost: as `preflight`.
 
     >>> x, y = torch.rand(4, 1), torch.tensor([0, 1, 0, 1])
-    >>> flight_check(nn.Linear(1, 2), x, y, Threat(0.1, "2", 0, 1), "f()").premises[0].holds
+    >>> flight_check(nn.Linear(1, 2), x, y, Threat(0.1, "2", 0, 1)).premises[0].holds
     True
     """
-    premises = [_inside(x, threat), _filled(x, threat), _eval(module, x, call)]
-    with Victim(module, call).attacked() as victim:
+    premises = [_inside(x, threat), _filled(x, threat), _eval(module, x)]
+    with Victim(module).attacked() as victim:
         f = victim.all_scores(x)
         if not bool(f.isfinite().all()):
             cure = "Look for NaN in the weights"
-            raise InputError(lesson(call, "the scores are not finite", "finite scores", cure))
+            raise InputError("the scores are not finite", accepted="finite scores", fix=cure)
         premises += [_same(victim, x, f), _alone(victim, x, f), _chance(f, y)]
         right = (f.argmax(1) == y).nonzero()[:PROBE, 0]
         if len(right):
@@ -163,16 +163,16 @@ def _filled(x: Tensor, threat: Threat) -> Hypothesis:
     return Hypothesis(FILL, share >= FILLED or len(x) < 2, f"inputs fill {share:.2%} of the width of the bounds")
 
 
-def _eval(module: nn.Module, x: Tensor, call: str) -> Hypothesis:
+def _eval(module: nn.Module, x: Tensor) -> Hypothesis:
     """Training mode is no matter where it changes no score."""
     if not any(part.training for part in module.modules()):
         return Hypothesis(EVAL, True, "the model is in eval mode")
     part, modes = x[:PROBE], [m.training for m in module.modules()]
     with preserve(module, grad=False):
-        calm = Victim(module, call).scores(part)
+        calm = Victim(module).scores(part)
         for one, mode in zip(module.modules(), modes, strict=True):
             one.training = mode
-        trained = Victim(module, call).scores(part)
+        trained = Victim(module).scores(part)
     moved = _differ(calm, trained)
     words = "the model is in training mode, which changes its scores" if moved else "training mode changes nothing"
     return Hypothesis(EVAL, not moved, words)
@@ -210,7 +210,7 @@ def gradients_tell(victim: Victim, x: Tensor, y: Tensor, threat: Threat) -> Hypo
     Cost: a gradient and a forward pass of the examples.
 
     >>> net = nn.Linear(2, 2, bias=False)
-    >>> with Victim(net, "preflight(module, data)").attacked() as victim:
+    >>> with Victim(net).attacked() as victim:
     ...     gradients_tell(victim, torch.ones(1, 2), torch.tensor([0]), Threat(0.1, "2", -9, 9)).holds
     True
     """

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import ReadError, called
+from gnomon.core.errors import ReadError, names_call
 from gnomon.core.modules.preserve import preserve
 from gnomon.robustness.attacks.base import AbstractAttack
 from gnomon.robustness.attacks.run import examples_of, minimal_distance
@@ -26,6 +26,7 @@ from gnomon.robustness.radii import RobustRadii
 __all__ = ["robust_radius"]
 
 
+@names_call
 def robust_radius(
     module: nn.Module,
     data: Any,
@@ -57,18 +58,16 @@ def robust_radius(
     >>> robust_radius(net, data).contradictions
     0
     """
-    call = "robust_radius(module, data)"
-    with called(call):
-        broken = minimal_distance(module, data, norm=norm, bounds=bounds, method=method, seed=seed)
-        x, y = examples_of(module, data, call)
-        below, names = torch.zeros_like(broken.above), []
-        with preserve(module):
-            for proof in proofs:
-                try:
-                    ends = (float(bounds[0]), float(bounds[1]))
-                    below = torch.maximum(below, proof.radii(module, x, y, norm, ends, broken.above))
-                    names.append(proof.name)
-                except ReadError:
-                    continue
+    broken = minimal_distance(module, data, norm=norm, bounds=bounds, method=method, seed=seed)
+    x, y = examples_of(module, data)
+    below, names = torch.zeros_like(broken.above), []
+    with preserve(module):
+        for proof in proofs:
+            try:
+                ends = (float(bounds[0]), float(bounds[1]))
+                below = torch.maximum(below, proof.radii(module, x, y, norm, ends, broken.above))
+                names.append(proof.name)
+            except ReadError:
+                continue
     below = torch.where(broken.clean, below.detach(), 0.0)
     return RobustRadii(below, broken.above, broken.clean, norm, ", ".join(names) or "none", broken.attack)

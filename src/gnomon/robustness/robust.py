@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.metrics import binomial_interval, decisions
 from gnomon.core.modules.saved import fitting, saved_bytes
@@ -117,6 +117,7 @@ class RobustAccuracy(Result):
         return (Plot("Robust accuracy", (Bars("share of examples", labels, values),), caption=self.verdict),)
 
 
+@names_call
 def robust_accuracy(
     module: nn.Module,
     data: Any,
@@ -157,17 +158,16 @@ def robust_accuracy(
     >>> robust_accuracy(net, data, eps=0.2, norm="inf", bounds=(0, 1), attacks=ENSEMBLE[:3]).value  # margins 1, 0.2
     0.5
     """
-    call = "robust_accuracy(module, data)"
-    threat = Threat.of(eps, norm, bounds, call)
-    x, y = examples_of(module, data, call)
-    batch = USED if batch is None else integer("batch", batch, call=call)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    check = flight_check(module, x, y, threat, call)
+    threat = Threat.of(eps, norm, bounds)
+    x, y = examples_of(module, data)
+    batch = USED if batch is None else integer("batch", batch)
+    generator = torch.Generator().manual_seed(check_seed(seed))
+    check = flight_check(module, x, y, threat)
     for premise in check.failed:
         if premise.statement != GRADIENTS:
             cure = FIXES[premise.statement].removesuffix(".")
-            raise InputError(lesson(call, premise.checked, premise.statement, cure))
-    with Victim(module, call, through=check.masked).attacked() as victim:
+            raise InputError(premise.checked, accepted=premise.statement, fix=cure)
+    with Victim(module, through=check.masked).attacked() as victim:
         robust = _right(victim, x, y, batch)
         search = _Search(victim, x, y, threat, generator, robust.clone(), batch)
         if check.masked and bool(robust.any()):

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
@@ -50,6 +50,7 @@ class SupDistance(Result):
         return (Plot("Distance", (Bars("distance", [n for n, _ in shown], [v for _, v in shown]),), Axis("distance")),)
 
 
+@names_call
 def sup_distance(
     f: Callable[[Tensor], Any],
     g: Callable[[Tensor], Any],
@@ -74,17 +75,16 @@ def sup_distance(
     >>> found.low <= 1 - torch.sin(torch.tensor(1.0, dtype=torch.float64)) <= found.high
     tensor(True)
     """
-    call = "sup_distance(f, g, box)"
-    sides = [(number("box", a, call=call), number("box", b, call=call)) for a, b in box]
+    sides = [(number("box", a), number("box", b)) for a, b in box]
     if not sides or any(a >= b for a, b in sides):
-        raise InputError(lesson(call, f"the box is {box}", "low < high for each variable", "Pass [(low, high), ...]"))
-    steepest = number("lipschitz", lipschitz, call=call, above=0.0) if lipschitz != inf else inf
-    each = max(2, round(integer("points", points, call=call) ** (1 / len(sides))))
+        raise InputError(f"the box is {box}", accepted="low < high for each variable", fix="Pass [(low, high), ...]")
+    steepest = number("lipschitz", lipschitz, above=0.0) if lipschitz != inf else inf
+    each = max(2, round(integer("points", points) ** (1 / len(sides))))
     axes = [torch.linspace(a, b, each, dtype=torch.float64) for a, b in sides]
     grid = torch.stack(torch.meshgrid(*axes, indexing="ij"), -1).reshape(-1, len(sides))
     best, place = -1.0, grid[0]
     for part in grid.split(CHUNK):
-        gaps = (_values(f, part, call) - _values(g, part, call)).abs().amax(1)
+        gaps = (_values(f, part) - _values(g, part)).abs().amax(1)
         i = int(gaps.argmax())
         if float(gaps[i]) > best:
             best, place = float(gaps[i]), part[i]
@@ -93,16 +93,16 @@ def sup_distance(
     return SupDistance(best, high, tuple(place.tolist()), prod([each] * len(sides)))
 
 
-def _values(f: Callable[[Tensor], Any], x: Tensor, call: str) -> Tensor:
+def _values(f: Callable[[Tensor], Any], x: Tensor) -> Tensor:
     if isinstance(f, nn.Module):
         kind = next((p.dtype for p in f.parameters() if p.is_floating_point()), x.dtype)
         with preserve(f, grad=False):
-            out = run(f, x.to(kind), call=call)
+            out = run(f, x.to(kind))
     else:
         out = f(x)
     if not isinstance(out, Tensor) or len(out) != len(x):
-        raise InputError(lesson(call, "a function does not return one row for each point", "(n, ...)", "Return rows"))
+        raise InputError("a function does not return one row for each point", accepted="(n, ...)", fix="Return rows")
     if not bool(out.isfinite().all()):
         found, cure = "a function is NaN or infinite in the box", "Pass a smaller box, or look for NaN in the weights"
-        raise NotFiniteError(lesson(call, found, "finite values", cure))
+        raise NotFiniteError(found, accepted="finite values", fix=cure)
     return out.double().reshape(len(x), -1)

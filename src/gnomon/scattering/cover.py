@@ -23,6 +23,7 @@ from math import pi
 import torch
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_kind, integer
 from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
@@ -30,7 +31,6 @@ from gnomon.scattering.gabor import GaborFit
 
 __all__ = ["FrequencyCover", "frequency_cover"]
 
-CALL = "frequency_cover(fit)"
 RADII, ANGLES = 9, 64
 """Frequencies of the band at which (2) is taken; S(w) = S(-w), so that half of the angles are enough."""
 WIDE = 0.01
@@ -65,6 +65,7 @@ class FrequencyCover(Result):
         return (Plot("What the filters see of all waves", (shown,), Axis("across"), Axis("down"), self.verdict),)
 
 
+@names_call
 def frequency_cover(fit: GaborFit, *, points: int = 64) -> FrequencyCover:
     """The Littlewood-Paley sum (1) of fitted Gabor functions, a picture of ``points`` squared, and their coverage (2).
 
@@ -79,8 +80,8 @@ def frequency_cover(fit: GaborFit, *, points: int = 64) -> FrequencyCover:
     >>> bool(frequency_cover(eight).coverage > 0.9)                                # all directions
     True
     """
-    check_kind("fit", fit, GaborFit, call=CALL, cure="Pass what gnomon.scattering.gabor_fit(layer) returns")
-    axis = (torch.arange(integer("points", points, call=CALL, least=2), dtype=torch.float64) / points - 0.5) * 2 * pi
+    check_kind("fit", fit, GaborFit, cure="Pass what gnomon.scattering.gabor_fit(layer) returns")
+    axis = (torch.arange(integer("points", points, least=2), dtype=torch.float64) / points - 0.5) * 2 * pi
     plane = _sum(fit, torch.stack(torch.meshgrid(axis, axis, indexing="ij"), -1))
     sizes = fit.frequency.double().norm(dim=1)
     low, high = float(sizes.quantile(0.1)), float(sizes.quantile(0.9))

@@ -7,14 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results import Line, Plot, Result
 from gnomon.core.results.plot import Axis
 
 __all__ = ["DeformationSensitivity", "deformation_sensitivity", "fourier_modulus"]
-
-CALL = "deformation_sensitivity(representation)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +59,7 @@ class DeformationSensitivity(Result):
         return (Plot("Sensitivity to deformations", lines, x, y, self.verdict),)
 
 
+@names_call
 def deformation_sensitivity(
     representation: Callable[[Tensor], Tensor],
     length: int,
@@ -92,13 +91,13 @@ def deformation_sensitivity(
     >>> 0.9 < found.growth < 1.1
     True
     """
-    length = integer("length", length, call=CALL, least=8)
-    width = length / 8 if width is None else number("width", width, call=CALL, above=0)
+    length = integer("length", length, least=8)
+    width = length / 8 if width is None else number("width", width, above=0)
     f, s = (torch.as_tensor(values, dtype=torch.float64) for values in (frequencies, warps))
     if not len(f) or not len(s) or not bool((f > 0).all() and (f < 0.5).all() and (s > 0).all()):
         found = f"frequencies are {tuple(frequencies)} and warps {tuple(warps)}"
         cure = "Pass frequencies between 0 and 0.5 cycles per sample, and positive warps"
-        raise InputError(lesson(CALL, found, "frequencies that samples can carry", cure))
+        raise InputError(found, accepted="frequencies that samples can carry", fix=cure)
     t = torch.arange(length, dtype=torch.float64) - length // 2
 
     def packets(scale: Tensor) -> Tensor:
@@ -113,6 +112,7 @@ def deformation_sensitivity(
     return DeformationSensitivity(f, s, sensitivity, growth)
 
 
+@names_call
 def fourier_modulus(x: Tensor) -> Tensor:
     """The modulus of the unitary Fourier transform of signals: it sees no translation, and is unstable to dilations.
 

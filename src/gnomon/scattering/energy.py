@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from gnomon.core.errors import names_call
 from gnomon.core.results import Bars, Plot, Result
 from gnomon.scattering.images import Scattering2d
 from gnomon.scattering.signals import Scattering1d
@@ -33,6 +34,7 @@ class EnergyByOrder(Result):
         return (Plot("Energy by order", (Bars("share", names, self.shares),), caption=self.verdict),)
 
 
+@names_call
 def energy_by_order(scattering: Scattering1d | Scattering2d, x: Any) -> EnergyByOrder:
     """The share of the energy of the coefficients of signals in each order.
 

@@ -7,14 +7,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_kind
 from gnomon.core.results import Line, Plot, Result, Scatter
 from gnomon.core.results.plot import Axis
 
 __all__ = ["GaborFit", "gabor_fit"]
 
-CALL = "gabor_fit(layer)"
 NUMBERS = 9
 """Parameters of a Gabor function (1); kernels need twice as many entries to say anything."""
 STEPS = 60
@@ -68,6 +67,7 @@ class GaborFit(Result):
         return plane, Plot("Fit of Gabor functions", (ranked,), Axis("filters, best first"), Axis("R^2"), self.verdict)
 
 
+@names_call
 def gabor_fit(layer: nn.Conv2d) -> GaborFit:
     """The Gabor function nearest to each filter of a convolution, and how near it is.
 
@@ -96,15 +96,15 @@ def gabor_fit(layer: nn.Conv2d) -> GaborFit:
     >>> bool(fit.explained[0] > 0.9999), bool((fit.frequency[0].abs() - torch.tensor([0.0, 1.2])).abs().max() < 1e-3)
     (True, True)
     """
-    check_kind("layer", layer, nn.Conv2d, call=CALL, cure="Pass an nn.Conv2d, such as the first of your model")
+    check_kind("layer", layer, nn.Conv2d, cure="Pass an nn.Conv2d, such as the first of your model")
     weight = layer.weight.detach().cpu().double()
     if weight[0, 0].numel() < 2 * NUMBERS:
         found = f"its kernels have {weight[0, 0].numel()} entries, and a Gabor function has {NUMBERS} numbers"
         wanted = f"kernels of at least {2 * NUMBERS} entries"
-        raise InputError(lesson(CALL, found, wanted, "Pass a layer with larger kernels"))
+        raise InputError(found, accepted=wanted, fix="Pass a layer with larger kernels")
     if not bool(weight.isfinite().all()):
         cure = "Pass the layer as it was before training diverged"
-        raise InputError(lesson(CALL, "the weights are not finite", "finite weights", cure))
+        raise InputError("the weights are not finite", accepted="finite weights", fix=cure)
     patterns = _patterns(weight)
     places = _places(weight.shape[2:])
     starts = _starts(patterns, weight.shape[2:])  # (filters, starts, 7)

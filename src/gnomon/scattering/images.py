@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import integer
 from gnomon.scattering.band import Average2d, BandPlan, WaveletBand, average_of_plane, band_of
 from gnomon.scattering.morlet import average_2d, morlet_2d
@@ -13,8 +13,6 @@ from gnomon.scattering.path import Path
 from gnomon.scattering.transform import AbstractScattering, check_padding
 
 __all__ = ["Scattering2d", "wavelets_2d"]
-
-CALL = "Scattering2d(J, shape)"
 
 
 class Scattering2d(AbstractScattering):
@@ -47,14 +45,15 @@ class Scattering2d(AbstractScattering):
     (True, True)
     """
 
+    @names_call
     def __init__(self, J: int, shape: Any, L: int = 8, max_order: int = 2, *, padding: str = "reflect") -> None:
         super().__init__()
-        self.J, self.L = integer("J", J, call=CALL), integer("L", L, call=CALL)
-        self.shape = check_shape(shape, 2, self.J, CALL)
-        self.max_order = integer("max_order", max_order, call=CALL)
+        self.J, self.L = integer("J", J), integer("L", L)
+        self.shape = check_shape(shape, 2, self.J)
+        self.max_order = integer("max_order", max_order)
         if self.max_order > 2:
-            raise InputError(out_of_range(CALL, "max_order", "1 or 2", max_order))
-        self.padding = check_padding(padding, CALL)
+            raise out_of_range("max_order", "1 or 2", max_order)
+        self.padding = check_padding(padding)
         step = 2**self.J
         sizes = [((n + step) // step + 1) * step for n in self.shape]
         self.grid = (sizes[0], sizes[1])
@@ -121,15 +120,15 @@ def _low(spectrum: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     return spectrum[np.ix_(*kept)]
 
 
-def check_shape(shape: Any, dims: int, J: int, call: str) -> tuple[int, ...]:
+def check_shape(shape: Any, dims: int, J: int) -> tuple[int, ...]:
     """A shape of so many whole numbers, each at least 2^J."""
     given = tuple(shape) if isinstance(shape, tuple | list) or hasattr(shape, "__len__") else (shape,)
     if len(given) != dims:
         accepted = "a whole number" if dims == 1 else "a height and a width"
-        raise InputError(out_of_range(call, "shape", accepted, shape))
-    sizes = tuple(integer("shape", n, call=call) for n in given)
+        raise out_of_range("shape", accepted, shape)
+    sizes = tuple(integer("shape", n) for n in given)
     if min(sizes) < 2**J:
         found = f"the shape {sizes} is too small for J = {J}, whose averages reach over 2^{J} = {2**J} points"
         cure = f"Take J of at most {min(sizes).bit_length() - 1}, or larger signals"
-        raise InputError(lesson(call, found, "signals of at least 2^J points", cure))
+        raise InputError(found, accepted="signals of at least 2^J points", fix=cure)
     return sizes

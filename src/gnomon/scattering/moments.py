@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.results import Line, Plot, Result
 from gnomon.core.results.plot import Axis
 from gnomon.scattering.wavelets import WaveletTransform
@@ -48,6 +49,7 @@ class ScatteringMoments(Result):
         return (Plot("Scattering moments", lines, Axis("number"), Axis("moment", log=True), self.verdict),)
 
 
+@names_call
 def scattering_moments(transform: WaveletTransform, x: Any) -> ScatteringMoments:
     """Means of the wavelet moduli of a stationary process, estimated by averages over places and realizations.
 

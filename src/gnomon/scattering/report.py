@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Image, Line, Plot, Result
 from gnomon.core.results.plot import Axis
@@ -17,7 +17,6 @@ from gnomon.scattering.signals import WIDTH, Scattering1d
 
 __all__ = ["FilterReport", "report"]
 
-CALL = "report(filters)"
 HALF = 0.5
 
 
@@ -68,6 +67,7 @@ class FilterReport(Result):
         return (Plot("Energy kept over the frequency plane, 0 in the middle", (image,), caption=self.verdict),)
 
 
+@names_call
 def report(filters: Any, *, size: int = 64) -> FilterReport:
     """Frame bounds, redundancy, analyticity and coverage of a bank of filters: ours, or any convolution of a model.
 
@@ -93,10 +93,10 @@ def report(filters: Any, *, size: int = 64) -> FilterReport:
     if isinstance(filters, Scattering1d | Scattering2d):
         return _of_wavelets(*_spectra(filters))
     if isinstance(filters, nn.Conv1d | nn.Conv2d):
-        return _of_convolution(filters, integer("size", size, call=CALL))
+        return _of_convolution(filters, integer("size", size))
     found = f"filters is a {type(filters).__name__}"
     cure = "Pass a Scattering1d, a Scattering2d, an nn.Conv1d or an nn.Conv2d, such as model.conv1"
-    raise InputError(lesson(CALL, found, "a bank of filters", cure))
+    raise InputError(found, accepted="a bank of filters", fix=cure)
 
 
 def _spectra(filters: Scattering1d | Scattering2d) -> tuple[np.ndarray, np.ndarray]:
@@ -127,7 +127,7 @@ def _of_convolution(layer: nn.Conv1d | nn.Conv2d, size: int) -> FilterReport:
     axes = tuple(range(2, weight.dim()))
     if max(weight.shape[2:]) > size:
         found = f"the kernels have {tuple(weight.shape[2:])} points and the grid {size} along each axis"
-        raise InputError(lesson(CALL, found, "a grid that holds the kernels", f"Pass size={max(weight.shape[2:])}"))
+        raise InputError(found, accepted="a grid that holds the kernels", fix=f"Pass size={max(weight.shape[2:])}")
     spectra = torch.fft.fftn(weight, s=[size] * len(axes), dim=axes).movedim((0, 1), (-2, -1))
     groups = spectra.reshape(*spectra.shape[:-2], layer.groups, -1, spectra.shape[-1])
     values = torch.linalg.eigvalsh(groups.mH @ groups).clamp_min(0)  # (1)

@@ -5,15 +5,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, integer, real
 from gnomon.scattering.images import check_shape
 from gnomon.scattering.wavelets import WaveletTransform
 
 __all__ = ["roto_translation_scattering"]
 
-CALL = "roto_translation_scattering(x)"
 
-
+@names_call
 def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -> Tensor:
     """Coefficients of images that are invariant to shifts and to rotations, and tell relative angles of structures.
 
@@ -42,13 +42,13 @@ def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -
     >>> bool((s - roto_translation_scattering(x.rot90().roll(3, 1), J=2, L=4)).abs().max() < 1e-6 * s.abs().max())
     True
     """
-    L = integer("L", L, call=CALL, least=2)
-    images = real(as_numbers(x, "x", call=CALL), "x", call=CALL)
-    transform = WaveletTransform(J, check_shape(tuple(images.shape[-2:]), 2, integer("J", J, call=CALL), CALL), L=L)
+    L = integer("L", L, least=2)
+    images = real(as_numbers(x, "x"), "x")
+    transform = WaveletTransform(J, check_shape(tuple(images.shape[-2:]), 2, integer("J", J)), L=L)
     circle = _angular(L)
-    means = _means(transform.shape, integer("rings", rings, call=CALL))
+    means = _means(transform.shape, integer("rings", rings))
     flat = images.reshape(-1, *transform.shape)
-    check_finite_inputs(flat.detach(), call=CALL)
+    check_finite_inputs(flat.detach())
     some = flat if len(flat) else flat.new_zeros(1, *transform.shape)  # a batch of none has a width too
     rows = torch.stack([_one(image, transform, circle, means) for image in some])[: len(flat)]
     return rows.reshape(*images.shape[:-2], rows.shape[1])

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import integer, number
 from gnomon.scattering.band import Average1d, BandPlan, average_of_line, band_of
 from gnomon.scattering.images import check_shape
@@ -19,7 +19,6 @@ from gnomon.scattering.transform import AbstractScattering, check_padding
 
 __all__ = ["Scattering1d"]
 
-CALL = "Scattering1d(J, shape)"
 WIDTH = 0.1
 """The width of the average in frequency, times its length T."""
 
@@ -56,6 +55,7 @@ class Scattering1d(AbstractScattering):
     (True, True)
     """
 
+    @names_call
     def __init__(
         self,
         J: int,
@@ -68,15 +68,15 @@ class Scattering1d(AbstractScattering):
         padding: str = "reflect",
     ) -> None:
         super().__init__()
-        self.J = integer("J", J, call=CALL)
-        self.shape = check_shape(shape, 1, self.J, CALL)
+        self.J = integer("J", J)
+        self.shape = check_shape(shape, 1, self.J)
         self.Q = _pair(Q)
-        self.max_order = integer("max_order", max_order, call=CALL)
+        self.max_order = integer("max_order", max_order)
         if self.max_order > 2:
-            raise InputError(out_of_range(CALL, "max_order", "1 or 2", max_order))
-        self.T = 2**self.J if T is None else int(number("T", T, call=CALL, above=0.5, below=self.shape[0] + 0.5))
-        self.oversampling = integer("oversampling", oversampling, call=CALL, least=0)
-        self.padding = check_padding(padding, CALL)
+            raise out_of_range("max_order", "1 or 2", max_order)
+        self.T = 2**self.J if T is None else int(number("T", T, above=0.5, below=self.shape[0] + 0.5))
+        self.oversampling = integer("oversampling", oversampling, least=0)
+        self.padding = check_padding(padding)
         self.size = _padded_size(self.shape[0], self.T)
         left = (self.size - self.shape[0]) // 2
         self.widths = ((left, self.size - self.shape[0] - left),)
@@ -151,7 +151,7 @@ class Scattering1d(AbstractScattering):
 
 def _pair(Q: Any) -> tuple[int, int]:
     first, second = Q if isinstance(Q, tuple | list) and len(Q) == 2 else (Q, 1)
-    return integer("Q", first, call=CALL), integer("Q", second, call=CALL)
+    return integer("Q", first), integer("Q", second)
 
 
 def _padded_size(size: int, T: int) -> int:

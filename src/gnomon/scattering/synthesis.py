@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Line, Plot, Result
 from gnomon.core.results.plot import Axis
@@ -45,6 +45,7 @@ class Reconstruction(Result):
         return (Plot("Reconstruction", (line,), Axis("step"), Axis("relative error", log=True), self.verdict),)
 
 
+@names_call
 def invert(
     scattering: Scattering1d | Scattering2d, coefficients: Tensor, *, steps: int = 100, seed: int = 0
 ) -> Reconstruction:
@@ -73,10 +74,11 @@ def invert(
     if coefficients.dim() != len(shape) + 1 or len(coefficients) != count:
         found = f"coefficients have shape {tuple(coefficients.shape)} and the transform has {count} paths"
         cure = "Pass the coefficients of one signal, as scattering(x) returns them"
-        raise InputError(lesson("invert(scattering, coefficients)", found, "coefficients of this transform", cure))
-    return _descend(scattering, coefficients, shape, integer("steps", steps, call="invert(...)"), seed)
+        raise InputError(found, accepted="coefficients of this transform", fix=cure)
+    return _descend(scattering, coefficients, shape, integer("steps", steps), seed)
 
 
+@names_call
 def synthesize(transform: WaveletTransform, example: Tensor, *, steps: int = 100, seed: int = 0) -> Reconstruction:
     """Another realization of a texture: noise that is moved until its scattering moments are those of an example.
 
@@ -97,7 +99,7 @@ def synthesize(transform: WaveletTransform, example: Tensor, *, steps: int = 100
     (True, True)
     """
     target = moment_vector(transform, example.detach()[None])[0]
-    count = integer("steps", steps, call="synthesize(...)")
+    count = integer("steps", steps)
     return _descend(lambda x: moment_vector(transform, x[None])[0], target, transform.shape, count, seed)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, real
 from gnomon.scattering.band import BandPlan
 from gnomon.scattering.cascade import cascade, has_values
@@ -53,36 +53,37 @@ class AbstractScattering(nn.Module, ABC):
 
     def _checked(self, x: Any) -> tuple[Tensor, tuple[int, ...]]:
         """Signals as (count, *shape) of float32 or float64, and the shape of their batch."""
-        given = real(as_numbers(x, "x", call=self.call), "x", call=self.call)
+        given = real(as_numbers(x, "x"), "x")
         dims = len(self.shape)
         if given.dim() < dims or tuple(given.shape[given.dim() - dims :]) != self.shape:
             found = f"x has shape {tuple(given.shape)} and the transform was made for {self.shape} at the end"
             cure = f"Make the transform with shape={tuple(given.shape[-dims:])}, or resize x"
-            raise InputError(lesson(self.call, found, "signals of one shape", cure))
+            raise InputError(found, accepted="signals of one shape", fix=cure)
         dtype = given.dtype if given.dtype in (torch.float32, torch.float64) else torch.get_default_dtype()
         signals = given.to(dtype).reshape(-1, *self.shape)
         if has_values(signals) and signals.numel():
-            check_finite_inputs(signals.detach(), call=self.call)
+            check_finite_inputs(signals.detach())
         return signals, tuple(given.shape[: given.dim() - dims])
 
     def get_extra_state(self) -> dict[str, Any]:
         """The options, so that coefficients of one transform are not taken for those of another."""
         return self.options()
 
+    @names_call("load_state_dict(state)")
     def set_extra_state(self, state: dict[str, Any]) -> None:
         """Refuse a state that belongs to other options."""
         if dict(state) != self.options():
             found = f"the state is of {dict(state)} and the transform of {self.options()}"
             cure = "Make the transform with the options of the state"
-            raise InputError(lesson("load_state_dict(state)", found, "the same transform", cure))
+            raise InputError(found, accepted="the same transform", fix=cure)
 
     def extra_repr(self) -> str:
         """The options."""
         return ", ".join(f"{name}={value!r}" for name, value in self.options().items())
 
 
-def check_padding(padding: Any, call: str) -> str:
+def check_padding(padding: Any) -> str:
     """The mode of padding, refused where numpy has none of this name."""
     if padding not in MODES:
-        raise InputError(out_of_range(call, "padding", f"one of {', '.join(MODES)}", padding))
+        raise out_of_range("padding", f"one of {', '.join(MODES)}", padding)
     return str(padding)

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, integer, real
 from gnomon.scattering.images import check_shape, wavelets_2d
 from gnomon.scattering.morlet import average_1d, average_2d, morlet_1d, waves_1d
@@ -14,7 +14,6 @@ from gnomon.scattering.signals import WIDTH
 
 __all__ = ["WaveletTransform"]
 
-CALL = "WaveletTransform(J, shape)"
 LOST = 1e-6
 """Frequencies of which the filters keep less than this share cannot be given back in numbers."""
 
@@ -48,10 +47,11 @@ class WaveletTransform(nn.Module):
     spectra: Tensor
     scales: tuple[int, ...]
 
+    @names_call
     def __init__(self, J: int, shape: Any, *, Q: int = 1, L: int = 8) -> None:
         super().__init__()
-        self.J, self.Q, self.L = (integer(name, value, call=CALL) for name, value in (("J", J), ("Q", Q), ("L", L)))
-        self.shape = check_shape(shape, 2 if np.ndim(shape) == 1 else 1, self.J, CALL)
+        self.J, self.Q, self.L = (integer(name, value) for name, value in (("J", J), ("Q", Q), ("L", L)))
+        self.shape = check_shape(shape, 2 if np.ndim(shape) == 1 else 1, self.J)
         if len(self.shape) == 1:
             waves = waves_1d(self.J, self.Q)
             filters = np.stack([morlet_1d(self.shape[0], xi, sigma) for xi, sigma, _ in waves])
@@ -73,14 +73,15 @@ class WaveletTransform(nn.Module):
         numbers = range(len(self.scales))
         return tuple((a, b) for a in numbers for b in numbers if self.scales[a] < self.scales[b])
 
+    @names_call("WaveletTransform(x)")
     def forward(self, x: Any) -> Tensor:
         """The coefficients (..., 1 + wavelets, *shape) of signals (..., *shape), the average first; equation (2)."""
-        given = real(as_numbers(x, "x", call="WaveletTransform(x)"), "x", call="WaveletTransform(x)")
+        given = real(as_numbers(x, "x"), "x")
         if tuple(given.shape[-len(self.shape) :]) != self.shape:
             found = f"x has shape {tuple(given.shape)} and the transform was made for {self.shape} at the end"
             cure = f"Make the transform with shape={tuple(given.shape[-len(self.shape) :])}, or resize x"
-            raise InputError(lesson("WaveletTransform(x)", found, "signals of one shape", cure))
-        check_finite_inputs(given.detach(), call="WaveletTransform(x)")
+            raise InputError(found, accepted="signals of one shape", fix=cure)
+        check_finite_inputs(given.detach())
         given = given if given.dtype in (torch.float32, torch.float64) else given.to(torch.get_default_dtype())
         spectrum = torch.fft.fftn(given, dim=self.axes).unsqueeze(-1 - len(self.shape))
         return torch.fft.ifftn(spectrum * self.spectra.to(given.device, given.dtype), dim=self.axes)
@@ -99,5 +100,5 @@ def _tight(filters: np.ndarray) -> np.ndarray:
     kept = ((energy + np.roll(np.flip(energy, axes), 1, axes)) / 2).sum(0)
     if kept.min() < LOST * kept.max():
         found = f"some frequencies pass with only {kept.min() / kept.max():.1g} of the energy of others"
-        raise InputError(lesson(CALL, found, "filters that see every frequency", "Take more angles L, or another J"))
+        raise InputError(found, accepted="filters that see every frequency", fix="Take more angles L, or another J")
     return np.asarray(filters / np.sqrt(kept))  # (1)

@@ -19,13 +19,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Bars, Plot, Reference, Result
 from gnomon.sequences.attention import attention_maps
 
 __all__ = ["AttentionAlignment", "alignment", "attention_alignment"]
 
-CALL = "attention_alignment(module, x)"
 DRAWS = 20
 
 
@@ -63,6 +62,7 @@ class AttentionAlignment(Result):
         return (Plot("Attention at the expected place", (bars, Reference("chance", self.chance)), Axis("share")),)
 
 
+@names_call
 def attention_alignment(module: nn.Module, x: Any, *, places: Sequence[int] | None = None) -> AttentionAlignment:
     """Which input the heads of every nn.MultiheadAttention look at, query by query; equations (1) and (2).
 
@@ -97,6 +97,7 @@ def attention_alignment(module: nn.Module, x: Any, *, places: Sequence[int] | No
     )
 
 
+@names_call
 def alignment(weights: Float[Tensor, "n queries keys"], *, places: Sequence[int] | None = None) -> tuple[float, str]:
     """The share (1) of queries that look at their place, and the pattern of these places, for any weights.
 
@@ -113,7 +114,7 @@ def alignment(weights: Float[Tensor, "n queries keys"], *, places: Sequence[int]
         wanted = torch.as_tensor(places, device=looked.device)
         if wanted.shape != (queries,) or int(wanted.max()) >= keys or not bool((wanted >= 0).any()):
             found = f"places has shape {tuple(wanted.shape)}, and there are {queries} queries and {keys} keys"
-            raise InputError(lesson(CALL, found, "a key for each query, -1 for none", "Pass one number for each query"))
+            raise InputError(found, accepted="a key for each query, -1 for none", fix="Pass one number for each query")
         judged = wanted >= 0
         return float((looked == wanted)[:, judged].double().mean()), "as told"
     t = torch.arange(queries, device=looked.device)

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
@@ -86,6 +86,7 @@ class AttentionMaps(Result):
         )
 
 
+@names_call
 def attention_maps(module: nn.Module, x: Any) -> AttentionMaps:
     """The attention of every nn.MultiheadAttention of a network on a batch of inputs.
 
@@ -97,25 +98,24 @@ def attention_maps(module: nn.Module, x: Any) -> AttentionMaps:
     >>> attention_maps(layer, torch.randn(3, 5, 8)).maps[0].shape
     torch.Size([3, 2, 5, 5])
     """
-    call = "attention_maps(module, x)"
-    check_module(module, call=call)
+    check_module(module)
     found = [(name, m) for name, m in module.named_modules() if isinstance(m, nn.MultiheadAttention)]
     if not found:
         what = f"{type(module).__name__} has no nn.MultiheadAttention"
-        raise InputError(lesson(call, what, "attention made by torch.nn", "Pass a network that has one"))
-    x = some(x, module, call=call)
+        raise InputError(what, accepted="attention made by torch.nn", fix="Pass a network that has one")
+    x = some(x, module)
     seen: dict[str, tuple[Tensor, Tensor]] = {}
     with preserve(module):
         hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]
         try:
             with torch.enable_grad():  # without gradients torch takes a shortcut past the attention module
-                run(module, x, call=call)
+                run(module, x)
         finally:
             for hook in hooks:
                 hook.remove()
     names = tuple(name for name, _ in found if name in seen)
     if not names:
-        raise InputError(lesson(call, "no attention was met in forward", "forward calls it", "Pass other inputs"))
+        raise InputError("no attention was met in forward", accepted="forward calls it", fix="Pass other inputs")
     maps = tuple(seen[n][0] for n in names)
     return AttentionMaps(
         names,

@@ -12,15 +12,15 @@ __all__ = ["some"]
 EXAMPLES = 64
 
 
-def some(x: Any, module: nn.Module, *, call: str) -> Inputs:
+def some(x: Any, module: nn.Module) -> Inputs:
     """Inputs in memory as they are; of a data set, a loader or another source of batches the first 64 examples.
 
     Cost: that of reading them.
 
     >>> import torch
-    >>> some(iter([(torch.zeros(3, 2), torch.zeros(3))]), nn.Linear(2, 1), call="memory(module, x)").shape
+    >>> some(iter([(torch.zeros(3, 2), torch.zeros(3))]), nn.Linear(2, 1)).shape
     torch.Size([3, 2])
     """
     if isinstance(x, Tensor | tuple | dict):
         return x
-    return source_of_inputs(x, module, call=call).first(EXAMPLES).x
+    return source_of_inputs(x, module).first(EXAMPLES).x

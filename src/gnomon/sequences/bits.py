@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.outputs import output_tensor
@@ -67,6 +67,7 @@ class BitsPerCharacter(Result):
         return (Plot("Bits per character", (bars,), Axis("bits")),)
 
 
+@names_call
 def bits_per_character(module: nn.Module, text: Any) -> BitsPerCharacter:
     """How many bits a network needs for each character (or token) of sequences; equation (1).
 
@@ -84,22 +85,21 @@ def bits_per_character(module: nn.Module, text: Any) -> BitsPerCharacter:
     >>> bits_per_character(Even(), torch.randint(8, (2, 50))).bits
     3.0
     """
-    call = "bits_per_character(module, text)"
-    check_module(module, call=call)
+    check_module(module)
     total, n, seen = 0.0, 0, []
     with preserve(module, grad=False):
-        for batch in source_of_inputs(text, module, call=call).batches():
+        for batch in source_of_inputs(text, module).batches():
             x = batch.x
             if not isinstance(x, Tensor) or x.dim() != 2 or x.is_floating_point() or x.shape[1] < 2:
                 found = f"the text is {tuple(x.shape)} of {x.dtype}" if isinstance(x, Tensor) else f"it is a {type(x)}"
                 cure = "Pass token numbers, a single text as one row: text[None]"
-                raise InputError(lesson(call, found, "whole numbers (n, times), times >= 2", cure))
-            out = run(module, x, call=call)
-            out = output_tensor(out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out), call)
+                raise InputError(found, accepted="whole numbers (n, times), times >= 2", fix=cure)
+            out = run(module, x)
+            out = output_tensor(out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out))
             if out.dim() != 3 or out.shape[:2] != x.shape or int(x.max()) >= out.shape[2]:
                 found = f"the output has shape {tuple(out.shape)}"
                 raise InputError(
-                    lesson(call, found, "logits (n, times, characters)", "Return logits for every position")
+                    found, accepted="logits (n, times, characters)", fix="Return logits for every position"
                 )
             logs = out[:, :-1].double().log_softmax(-1)
             total -= float(logs.gather(2, x[:, 1:, None]).sum()) / log(2)  # (1)

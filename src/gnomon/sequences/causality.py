@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
@@ -79,6 +79,7 @@ class Causality(Result):
         )
 
 
+@names_call
 def causality(module: nn.Module, x: Any, *, shift: int = 0) -> Causality:
     """Change the inputs position by position, and see which outputs change.
 
@@ -97,25 +98,25 @@ def causality(module: nn.Module, x: Any, *, shift: int = 0) -> Causality:
     >>> causality(Sum(), torch.randn(3, 5, 2)).leaks
     ()
     """
-    call = "causality(module, x)"
-    check_module(module, call=call)
-    x = some(x, module, call=call)
+    check_module(module)
+    x = some(x, module)
     if not isinstance(x, Tensor) or x.dim() < 2 or len(x) < 2:
         raise InputError(
-            lesson(call, "x is not a batch of sequences", "(n, times, ...) with n >= 2", "Pass at least two")
+            "x is not a batch of sequences", accepted="(n, times, ...) with n >= 2", fix="Pass at least two"
         )
     with preserve(module, grad=False):
-        first = _outputs(module, x, call)
+        first = _outputs(module, x)
         size = float(first.abs().max()) or 1.0
         other, columns = x.roll(1, 0), []
         for s in range(x.shape[1]):
             changed = x.clone()
             changed[:, s] = other[:, s]
-            moved = (_outputs(module, changed, call) - first).abs()
+            moved = (_outputs(module, changed) - first).abs()
             columns.append(moved.flatten(2).amax((0, 2)) / size)  # (1)
     return Causality(tuple(map(tuple, torch.stack(columns, 1).tolist())), shift)
 
 
+@names_call
 def predicts_next(x: Any, y: Tensor) -> bool:
     """Whether targets are the inputs one step later: a task in which seeing ahead is seeing the answer.
 
@@ -135,11 +136,11 @@ def predicts_next(x: Any, y: Tensor) -> bool:
     return bool((later[:, :-1] == x[:, 1:]).all()) and not bool((x == x[:, :1]).all())  # (1)
 
 
-def _outputs(module: nn.Module, x: Tensor, call: str) -> Tensor:
-    out = run(module, x, call=call)
+def _outputs(module: nn.Module, x: Tensor) -> Tensor:
+    out = run(module, x)
     out = out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out)
     if not isinstance(out, Tensor) or out.dim() < 2 or out.shape[1] != x.shape[1]:
         found = f"the output has shape {tuple(out.shape) if isinstance(out, Tensor) else type(out).__name__}"
-        raise InputError(lesson(call, found, "an output (n, times, ...) for every position", "Return all positions"))
+        raise InputError(found, accepted="an output (n, times, ...) for every position", fix="Return all positions")
     out = out.double()
     return out.unsqueeze(2) if out.dim() == 2 else out

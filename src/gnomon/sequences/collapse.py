@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.preserve import preserve
@@ -71,6 +71,7 @@ class RankCollapse(Result):
         )
 
 
+@names_call
 def rank_collapse(module: nn.Module, x: Any) -> RankCollapse:
     """How different the tokens are after each layer of a network of sequences; equation (1).
 
@@ -88,11 +89,10 @@ def rank_collapse(module: nn.Module, x: Any) -> RankCollapse:
     >>> rank_collapse(nn.Sequential(nn.Linear(3, 3), Mean()), torch.randn(2, 5, 3)).difference[-1] < 1e-6
     True
     """
-    call = "rank_collapse(module, x)"
-    check_module(module, call=call)
+    check_module(module)
     seen: list[tuple[str, Tensor]] = []
     depth = [0]
-    inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
+    inputs = source_of_inputs(x, module).first(EXAMPLES).x
     with preserve(module, grad=False):
         hooks: list[Any] = []
         try:
@@ -100,13 +100,13 @@ def rank_collapse(module: nn.Module, x: Any) -> RankCollapse:
                 if name and not isinstance(m, nn.ModuleList | nn.Sequential | nn.TransformerEncoder):
                     hooks.append(m.register_forward_pre_hook(_enter(depth), with_kwargs=True))
                     hooks.append(m.register_forward_hook(_leave(name, depth, seen), with_kwargs=True))
-            run(module, inputs, call=call)
+            run(module, inputs)
         finally:
             for hook in hooks:
                 hook.remove()
     if not seen:
         found = "no part takes and returns (n, tokens, channels) of one shape"
-        raise InputError(lesson(call, found, "blocks of one width", "Pass a network of such blocks"))
+        raise InputError(found, accepted="blocks of one width", fix="Pass a network of such blocks")
     rows = [(_difference(t), _rank(t)) for _, t in seen]
     return RankCollapse(tuple(name for name, _ in seen), tuple(r[0] for r in rows), tuple(r[1] for r in rows))
 

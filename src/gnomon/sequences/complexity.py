@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module, integer
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
@@ -27,8 +27,6 @@ from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.sequences.batch import some
 
 __all__ = ["ComplexityProfile", "complexity_profile"]
-
-CALL = "complexity_profile(module, x)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +77,7 @@ class ComplexityProfile(Result):
         return (Plot("Cost against length", marks, *axes, self.verdict),)
 
 
+@names_call
 def complexity_profile(module: nn.Module, x: Any, *, lengths: Sequence[int] | None = None) -> ComplexityProfile:
     """How operations and memory of a network grow with the length of its sequences; equations (1) and (2).
 
@@ -96,22 +95,22 @@ def complexity_profile(module: nn.Module, x: Any, *, lengths: Sequence[int] | No
     >>> found.operations, found.crossover                                                # 2 x 4 x 8 for each step
     ((512.0, 1024.0, 2048.0, 4096.0), inf)
     """
-    check_module(module, call=CALL)
-    x = some(x, module, call=CALL)
+    check_module(module)
+    x = some(x, module)
     if not isinstance(x, Tensor) or x.dim() < 2:
         found = f"x has shape {tuple(x.shape)}" if isinstance(x, Tensor) else f"x is a {type(x).__name__}"
-        raise InputError(lesson(CALL, found, "sequences (n, times, ...)", "Pass a batch of sequences"))
+        raise InputError(found, accepted="sequences (n, times, ...)", fix="Pass a batch of sequences")
     longest = x.shape[1]
     asked = [longest // 2**j for j in range(4)] if lengths is None else list(lengths)
-    chosen = sorted({integer("lengths", t, call=CALL) for t in asked})
+    chosen = sorted({integer("lengths", t) for t in asked})
     if len(chosen) < 3 or chosen[0] < 1 or chosen[-1] > longest:
         found = f"the lengths are {chosen}, and x has {longest} steps"
-        raise InputError(lesson(CALL, found, f"at least three, from 1 to {longest}", "Pass longer sequences in x"))
+        raise InputError(found, accepted=f"at least three, from 1 to {longest}", fix="Pass longer sequences in x")
     counted = [_counted(module, x[:1, :t]) for t in chosen]
     operations, kept = (tuple(float(c[i]) for c in counted) for i in range(2))
     if not operations[0]:
         what = "no product of matrices and no convolution was met"
-        raise InputError(lesson(CALL, what, "operations that torch counts", "Pass a network with such layers"))
+        raise InputError(what, accepted="operations that torch counts", fix="Pass a network with such layers")
     return ComplexityProfile(tuple(chosen), operations, kept, _parts(chosen, operations), _parts(chosen, kept))
 
 
@@ -129,7 +128,7 @@ def _counted(module: nn.Module, x: Tensor) -> tuple[int, int]:
     counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.mkldnn_rnn_layer: _fused})
     with preserve(module), sdpa_kernel(SDPBackend.MATH), counter:  # fused ones are not counted
         with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
-            made = run(module, x, call=CALL)
+            made = run(module, x)
     del made
     return counter.get_total_flops(), sum(seen.values())
 

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module, integer
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.preserve import preserve
@@ -78,6 +78,7 @@ class GateStatistics(Result):
         )
 
 
+@names_call
 def gate_statistics(module: nn.Module, x: Any, *, lag: int | None = None) -> GateStatistics:
     """The gates of every nn.LSTM and nn.GRU of a network on data, and the time scales they imply; equation (2).
 
@@ -96,33 +97,32 @@ def gate_statistics(module: nn.Module, x: Any, *, lag: int | None = None) -> Gat
     >>> found.gates[0]["forget"], round(found.longest * torch.log(torch.tensor(2.0)).item(), 5)
     (0.5, 1.0)
     """
-    call = "gate_statistics(module, x)"
-    check_module(module, call=call)
-    asked = None if lag is None else integer("lag", lag, call=call)
+    check_module(module)
+    asked = None if lag is None else integer("lag", lag)
     found = [(name, m) for name, m in module.named_modules() if isinstance(m, nn.LSTM | nn.GRU)]
     if not found:
         what = f"{type(module).__name__} has no nn.LSTM and no nn.GRU"
-        raise InputError(lesson(call, what, "gated layers of torch.nn", "Pass a network that has one, or use memory()"))
+        raise InputError(what, accepted="gated layers of torch.nn", fix="Pass a network that has one, or use memory()")
     seen: dict[str, Tensor] = {}
-    inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
+    inputs = source_of_inputs(x, module).first(EXAMPLES).x
     with preserve(module, grad=False):
-        hooks = [m.register_forward_pre_hook(_watch(name, seen, call)) for name, m in found]
+        hooks = [m.register_forward_pre_hook(_watch(name, seen)) for name, m in found]
         try:
-            run(module, inputs, call=call)
+            run(module, inputs)
         finally:
             for hook in hooks:
                 hook.remove()
-        rows = [row for name, m in found if name in seen for row in _layer(name, m, seen[name], call)]
+        rows = [row for name, m in found if name in seen for row in _layer(name, m, seen[name])]
     if not rows:
-        raise InputError(lesson(call, "no gated layer was met in forward", "forward calls it", "Pass other inputs"))
+        raise InputError("no gated layer was met in forward", accepted="forward calls it", fix="Pass other inputs")
     return GateStatistics(tuple(r[0] for r in rows), tuple(r[1] for r in rows), tuple(r[2] for r in rows), asked)
 
 
-def _watch(name: str, seen: dict[str, Tensor], call: str) -> Any:
+def _watch(name: str, seen: dict[str, Tensor]) -> Any:
     def hook(m: nn.Module, args: tuple[Any, ...]) -> None:
         if not isinstance(args[0], Tensor):
             found = f"'{name}' is given a {type(args[0]).__name__}"
-            raise InputError(lesson(call, found, "padded sequences", "Pass tensors instead of packed sequences"))
+            raise InputError(found, accepted="padded sequences", fix="Pass tensors instead of packed sequences")
         x = args[0].detach()
         x = x if x.dim() == 3 else x.unsqueeze(0 if getattr(m, "batch_first", False) else 1)
         seen[name] = x if getattr(m, "batch_first", False) else x.transpose(0, 1)
@@ -130,12 +130,10 @@ def _watch(name: str, seen: dict[str, Tensor], call: str) -> Any:
     return hook
 
 
-def _layer(
-    name: str, m: nn.LSTM | nn.GRU, x: Tensor, call: str
-) -> list[tuple[str, dict[str, float], tuple[float, ...]]]:
+def _layer(name: str, m: nn.LSTM | nn.GRU, x: Tensor) -> list[tuple[str, dict[str, float], tuple[float, ...]]]:
     """One row for each layer and direction: its name, its mean gates, its time scales."""
     if m.proj_size:
-        raise InputError(lesson(call, f"'{name}' has proj_size", "states that are not projected", "Use proj_size=0"))
+        raise InputError(f"'{name}' has proj_size", accepted="states that are not projected", fix="Use proj_size=0")
     rows = []
     for layer in range(m.num_layers):
         outputs = []

@@ -11,7 +11,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
@@ -61,6 +61,7 @@ class HeadAblation(Result):
         return (Plot("Outputs without one head", (bars,), Axis("relative change")),)
 
 
+@names_call
 def head_ablation(module: nn.Module, x: Any) -> HeadAblation:
     """Switch off every head of every nn.MultiheadAttention, one after the other.
 
@@ -74,16 +75,15 @@ def head_ablation(module: nn.Module, x: Any) -> HeadAblation:
     >>> head_ablation(layer, torch.randn(3, 5, 8)).dead
     (('self_attn', 1),)
     """
-    call = "head_ablation(module, x)"
-    check_module(module, call=call)
+    check_module(module)
     found = [(name, m) for name, m in module.named_modules() if isinstance(m, nn.MultiheadAttention)]
     if not found:
         what = f"{type(module).__name__} has no nn.MultiheadAttention"
-        raise InputError(lesson(call, what, "attention made by torch.nn", "Pass a network that has one"))
-    x = some(x, module, call=call)
+        raise InputError(what, accepted="attention made by torch.nn", fix="Pass a network that has one")
+    x = some(x, module)
     effects: dict[str, tuple[float, ...]] = {}
     with preserve(module, grad=False):
-        whole = _outputs(run(module, x, call=call), call)
+        whole = _outputs(run(module, x))
         size = float((whole - whole.mean(0)).norm()) or 1.0
         for name, m in found:
             row = []
@@ -91,7 +91,7 @@ def head_ablation(module: nn.Module, x: Any) -> HeadAblation:
                 weight = m.out_proj.weight.detach().clone()
                 weight[:, h * m.head_dim : (h + 1) * m.head_dim] = 0.0
                 path = f"{name}.out_proj.weight" if name else "out_proj.weight"
-                changed = _outputs(_with(module, {path: weight}, x), call)
+                changed = _outputs(_with(module, {path: weight}, x))
                 row.append(float((changed - whole).norm()) / size)  # (1)
             effects[name] = tuple(row)
     return HeadAblation(effects)
@@ -103,8 +103,8 @@ def _with(module: nn.Module, state: dict[str, Tensor], x: Any) -> Any:
     return functional_call(module, state, x if isinstance(x, tuple) else (x,))
 
 
-def _outputs(out: Any, call: str) -> Tensor:
+def _outputs(out: Any) -> Tensor:
     out = out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out)
     if not isinstance(out, Tensor):
-        raise InputError(lesson(call, f"forward returns a {type(out).__name__}", "one tensor", "Wrap the module"))
+        raise InputError(f"forward returns a {type(out).__name__}", accepted="one tensor", fix="Wrap the module")
     return out.double().flatten(1)

@@ -14,6 +14,7 @@ import torch
 from scipy.stats import f as fisher
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.classes import are_classes
 
 __all__ = ["task_lag"]
@@ -23,6 +24,7 @@ LEVEL = 1e-4
 SHARE = 0.5  # of the largest R^2, from which on a place counts
 
 
+@names_call
 def task_lag(x: Any, y: Tensor) -> int | None:
     """The lag of equation (2), in steps; None where no single place is related to the targets beyond chance.
 

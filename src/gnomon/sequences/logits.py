@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.preserve import preserve
@@ -70,6 +70,7 @@ class LogitScale(Result):
         return (Plot("Scale of the logits", (bars, Reference("queries and keys of variance one", 1.0)), Axis("scale")),)
 
 
+@names_call
 def logit_scale(module: nn.Module, x: Any) -> LogitScale:
     """The scale of the logits of every nn.MultiheadAttention of a network on data; equation (1).
 
@@ -92,25 +93,24 @@ def logit_scale(module: nn.Module, x: Any) -> LogitScale:
     >>> logit_scale(Attend(), torch.randn(3, 5, 8)).top                             # equal weights of five keys
     ((0.2, 0.2),)
     """
-    call = "logit_scale(module, x)"
-    check_module(module, call=call)
+    check_module(module)
     found = [(name, m) for name, m in module.named_modules() if isinstance(m, nn.MultiheadAttention)]
     if not found:
         what = f"{type(module).__name__} has no nn.MultiheadAttention"
-        raise InputError(lesson(call, what, "attention made by torch.nn", "Pass a network that has one"))
-    inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
+        raise InputError(what, accepted="attention made by torch.nn", fix="Pass a network that has one")
+    inputs = source_of_inputs(x, module).first(EXAMPLES).x
     seen: dict[str, tuple[Tensor, Tensor]] = {}
     with preserve(module):
         hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]
         try:
             with torch.enable_grad():  # without gradients torch takes a shortcut past the attention module
-                run(module, inputs, call=call)
+                run(module, inputs)
         finally:
             for hook in hooks:
                 hook.remove()
     names = [name for name, _ in found if name in seen]
     if not names:
-        raise InputError(lesson(call, "no attention was met in forward", "forward calls it", "Pass other inputs"))
+        raise InputError("no attention was met in forward", accepted="forward calls it", fix="Pass other inputs")
     return LogitScale(
         tuple(names),
         tuple(_rounded(seen[n][0].double().std(-1, correction=0).mean((0, 2))) for n in names),  # (1)

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module, integer
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
@@ -86,6 +86,7 @@ class Memory(Result):
         )
 
 
+@names_call
 def memory(module: nn.Module, x: Any, *, lag: int | None = None) -> Memory:
     """How sensitive the last output is to the input at each lag; with ``lag``, whether the task's lag is within reach.
 
@@ -104,18 +105,17 @@ def memory(module: nn.Module, x: Any, *, lag: int | None = None) -> Memory:
     >>> round(memory(Leaky(), torch.ones(2, 12, 1, dtype=torch.float64)).length, 6) == round(1 / log(2), 6)
     True
     """
-    call = "memory(module, x)"
-    check_module(module, call=call)
-    asked = None if lag is None else integer("lag", lag, call=call)
-    x = some(x, module, call=call)
+    check_module(module)
+    asked = None if lag is None else integer("lag", lag)
+    x = some(x, module)
     if not isinstance(x, Tensor) or x.dim() < 3 or not x.is_floating_point():
         found = (
             f"x is {'a tensor ' + str(tuple(x.shape)) + ' of ' + str(x.dtype) if isinstance(x, Tensor) else type(x)}"
         )
-        raise InputError(lesson(call, found, "real sequences (n, times, features)", "Pass embeddings for tokens"))
+        raise InputError(found, accepted="real sequences (n, times, features)", fix="Pass embeddings for tokens")
     with preserve(module, seed=0):
         seen = x.detach().clone().requires_grad_()
-        out = run(module, seen, call=call)
+        out = run(module, seen)
         out = out[0] if isinstance(out, tuple | list) else out
         if out.dim() > 2 and out.shape[1] == x.shape[1]:
             out = out[:, -1]
@@ -128,7 +128,7 @@ def memory(module: nn.Module, x: Any, *, lag: int | None = None) -> Memory:
                 total += grad.detach().double().flatten(2).square().sum(2).mean(0).cpu()
     curve = tuple((total / DIRECTIONS).sqrt().flip(0).tolist())  # (1)
     if max(curve) == 0.0:
-        raise InputError(lesson(call, "the output does not depend on the inputs", "a network of them", "Check forward"))
+        raise InputError("the output does not depend on the inputs", accepted="a network of them", fix="Check forward")
     return Memory(curve, _length(curve), asked)
 
 

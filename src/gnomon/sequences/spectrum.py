@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Finding, Plot, Result, Scatter, Value
 from gnomon.findings import structured as kinds
 
@@ -71,6 +71,7 @@ class StateSpectrum(Result):
         return (Plot("Eigenvalues of the state", marks, Axis("real part"), Axis("imaginary part")),)
 
 
+@names_call
 def state_spectrum(model: Any) -> StateSpectrum:
     """The eigenvalues of the recurrent matrices of a network; equation (1).
 
@@ -85,14 +86,13 @@ def state_spectrum(model: Any) -> StateSpectrum:
     >>> round(state_spectrum(torch.tensor([[0.0, -0.5], [0.5, 0.0]])).radius[0], 9)              # +-i / 2
     0.5
     """
-    call = "state_spectrum(model)"
     if isinstance(model, Tensor):
         if model.dim() != 2 or model.shape[0] != model.shape[1]:
             found = f"the matrix has shape {tuple(model.shape)}"
-            raise InputError(lesson(call, found, "as many rows as columns", "Pass a square matrix"))
+            raise InputError(found, accepted="as many rows as columns", fix="Pass a square matrix")
         return _record([("matrix", torch.linalg.eigvals(model.detach().to(torch.complex128)), True)])
     if not isinstance(model, nn.Module):
-        raise InputError(lesson(call, f"it is a {type(model).__name__}", "a module or a matrix", "Pass one of both"))
+        raise InputError(f"it is a {type(model).__name__}", accepted="a module or a matrix", fix="Pass one of both")
     rows = []
     for name, m in model.named_modules():
         if callable(getattr(m, "eigenvalues", None)):
@@ -104,7 +104,7 @@ def state_spectrum(model: Any) -> StateSpectrum:
     if not rows:
         found = f"{type(model).__name__} has no recurrent matrix"
         cure = "Pass the matrix itself, or use gate_statistics for nn.LSTM and nn.GRU"
-        raise InputError(lesson(call, found, "nn.RNN, or parts with eigenvalues()", cure))
+        raise InputError(found, accepted="nn.RNN, or parts with eigenvalues()", fix=cure)
     return _record(rows)
 
 

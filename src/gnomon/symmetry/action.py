@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_seed, integer
 
 __all__ = [
@@ -53,12 +53,14 @@ class Action:
     flow: Callable[[Tensor, float], Tensor] | None = None
     drawn: bool = False
 
+    @names_call
     def __post_init__(self) -> None:
         if not self.moves or len(self.moves) != len(self.labels):
             found = f"there are {len(self.moves)} moves and {len(self.labels)} names"
-            raise InputError(lesson("Action(...)", found, "a name for each move, at least one", "Pass some moves"))
+            raise InputError(found, accepted="a name for each move, at least one", fix="Pass some moves")
 
 
+@names_call
 def action(
     moves: Mapping[str, Move], *, name: str = "moves", flow: Callable[[Tensor, float], Tensor] | None = None
 ) -> Action:
@@ -70,6 +72,7 @@ def action(
     return Action(name, tuple(moves), tuple(moves.values()), None, flow)
 
 
+@names_call
 def generated(generator: Tensor, strengths: Sequence[float] = (0.5, 1.0)) -> Action:
     """The group exp(t A) of a matrix A that acts on inputs (n, d): x -> exp(t A) x, at some strengths.
 
@@ -82,7 +85,7 @@ def generated(generator: Tensor, strengths: Sequence[float] = (0.5, 1.0)) -> Act
     """
     if generator.dim() != 2 or generator.shape[0] != generator.shape[1]:
         found = f"the generator has shape {tuple(generator.shape)}"
-        raise InputError(lesson("generated(generator)", found, "a square matrix", "Pass a matrix (d, d)"))
+        raise InputError(found, accepted="a square matrix", fix="Pass a matrix (d, d)")
 
     def flow(x: Tensor, t: float) -> Tensor:
         return (x.double() @ torch.linalg.matrix_exp(t * generator.double()).mT).to(x.dtype)
@@ -91,6 +94,7 @@ def generated(generator: Tensor, strengths: Sequence[float] = (0.5, 1.0)) -> Act
     return Action("generated moves", tuple(f"strength {t:g}" for t in strengths), moves, None, flow)
 
 
+@names_call
 def sampled(group: Action, low: float, high: float, count: int = 16, *, seed: int = 0) -> Action:
     """Moves of a continuous group with strengths drawn evenly between two ends; intervals then count their spread.
 
@@ -101,12 +105,11 @@ def sampled(group: Action, low: float, high: float, count: int = 16, *, seed: in
     >>> len(sampled(rotations(), -pi, pi, 8).moves)
     8
     """
-    call = "sampled(group, low, high)"
-    flow, count = group.flow, integer("count", count, call=call, least=2)
+    flow, count = group.flow, integer("count", count, least=2)
     if flow is None:
         found = f"'{group.name}' has no flow"
-        raise InputError(lesson(call, found, "a continuous group", "Use rotations(), translations() or generated(A)"))
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+        raise InputError(found, accepted="a continuous group", fix="Use rotations(), translations() or generated(A)")
+    generator = torch.Generator().manual_seed(check_seed(seed))
     strengths = (low + (high - low) * torch.rand(count, generator=generator, dtype=torch.float64)).tolist()
     moves = tuple(_at(flow, t) for t in strengths)
 
@@ -117,6 +120,7 @@ def sampled(group: Action, low: float, high: float, count: int = 16, *, seed: in
     return Action(group.name, labels, moves, None if group.features is None else features, flow, True)
 
 
+@names_call
 def translations(shifts: Sequence[tuple[int, int]] = ((0, 1), (1, 0), (2, 2))) -> Action:
     """Circular shifts of images (n, c, h, w) by (rows, columns).
 
@@ -140,6 +144,7 @@ def translations(shifts: Sequence[tuple[int, int]] = ((0, 1), (1, 0), (2, 2))) -
     return Action("translations", tuple(f"by {shift}" for shift in shifts), moves, features, flow)
 
 
+@names_call
 def quarter_turns() -> Action:
     """Rotations of square images by 90, 180 and 270 degrees, which are exact.
 
@@ -150,6 +155,7 @@ def quarter_turns() -> Action:
     return Action("quarter turns", ("90 degrees", "180 degrees", "270 degrees"), moves, _as_images(moves))
 
 
+@names_call
 def flips() -> Action:
     """Mirror images, left to right and top to bottom.
 
@@ -160,6 +166,7 @@ def flips() -> Action:
     return Action("flips", ("left to right", "top to bottom"), moves, _as_images(moves))
 
 
+@names_call
 def rotations(degrees: Sequence[float] = (15.0, 45.0, 90.0)) -> Action:
     """Rotations of images by any angles, by bilinear interpolation, with zeros coming in.
 
@@ -171,6 +178,7 @@ def rotations(degrees: Sequence[float] = (15.0, 45.0, 90.0)) -> Action:
     return Action("rotations", tuple(f"{a:g} degrees" for a in degrees), moves, _as_images(moves), _rotated)
 
 
+@names_call
 def scalings(factors: Sequence[float] = (0.8, 1.25)) -> Action:
     """Images made larger or smaller about their center, by bilinear interpolation.
 
@@ -185,15 +193,15 @@ def scalings(factors: Sequence[float] = (0.8, 1.25)) -> Action:
     return Action("scalings", tuple(f"times {f:g}" for f in factors), moves, _as_images(moves), flow)
 
 
+@names_call
 def permutations(size: int, count: int = 4, *, seed: int = 0) -> Action:
     """Random orders of the second axis of inputs (n, size, ...), such as things in a set.
 
     >>> len(permutations(5, 3).moves)
     3
     """
-    call = "permutations(size, count)"
-    size, count = integer("size", size, call=call), integer("count", count, call=call)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    size, count = integer("size", size), integer("count", count)
+    generator = torch.Generator().manual_seed(check_seed(seed))
     orders = [torch.randperm(size, generator=generator) for _ in range(count)]
     moves = tuple(_reorder(order) for order in orders)
 
@@ -245,7 +253,7 @@ def _warp(matrix: Matrix) -> Move:
     def move(x: Tensor) -> Tensor:
         if x.dim() != 4:
             found = f"x has shape {tuple(x.shape)}"
-            raise InputError(lesson("Action.moves", found, "images (n, c, h, w)", "Pass images with four axes"))
+            raise InputError(found, accepted="images (n, c, h, w)", fix="Pass images with four axes")
         theta = torch.tensor([[a, b, 0.0], [c, d, 0.0]], dtype=x.dtype, device=x.device)
         grid = functional.affine_grid(theta.expand(len(x), 2, 3), list(x.shape), align_corners=True)
         return functional.grid_sample(x, grid, align_corners=True)

@@ -6,14 +6,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gnomon.core.errors import InputError, NoLimitError, lesson, out_of_range
+from gnomon.core.errors import InputError, NoLimitError, names_call, out_of_range
 from gnomon.core.inputs.checks import check_kind, integer
 from gnomon.core.modules.tied import TiedForm
 from gnomon.symmetry.group import Group
 
 __all__ = ["GroupConv2d"]
-
-CALL = "GroupConv2d(in_channels, out_channels, kernel_size)"
 
 
 class GroupConv2d(nn.Module):
@@ -52,6 +50,7 @@ class GroupConv2d(nn.Module):
     True
     """
 
+    @names_call
     def __init__(
         self,
         in_channels: int,
@@ -66,18 +65,18 @@ class GroupConv2d(nn.Module):
         padding_mode: str = "zeros",
     ) -> None:
         super().__init__()
-        self.in_channels = integer("in_channels", in_channels, call=CALL)
-        self.out_channels = integer("out_channels", out_channels, call=CALL)
-        self.kernel_size = integer("kernel_size", kernel_size, call=CALL)
-        check_kind("group", group, Group, call=CALL, cure="Pass cyclic(4) or dihedral(4)")
+        self.in_channels = integer("in_channels", in_channels)
+        self.out_channels = integer("out_channels", out_channels)
+        self.kernel_size = integer("kernel_size", kernel_size)
+        check_kind("group", group, Group, cure="Pass cyclic(4) or dihedral(4)")
         if self.kernel_size % 2 == 0:
-            raise InputError(out_of_range(CALL, "kernel_size", "an odd number", kernel_size))
+            raise out_of_range("kernel_size", "an odd number", kernel_size)
         if padding_mode not in ("zeros", "circular"):
-            raise InputError(out_of_range(CALL, "padding_mode", '"zeros" or "circular"', padding_mode))
+            raise out_of_range("padding_mode", '"zeros" or "circular"', padding_mode)
         self.group, self.lifting, self.padding_mode = group, lifting, padding_mode
         self.stride, self.padding = (
-            integer("stride", stride, call=CALL),
-            integer("padding", padding, call=CALL, least=0),
+            integer("stride", stride),
+            integer("padding", padding, least=0),
         )
         depth = 1 if lifting else group.order
         self.weight = nn.Parameter(torch.empty(out_channels, in_channels, depth, kernel_size, kernel_size))
@@ -113,25 +112,27 @@ class GroupConv2d(nn.Module):
         turned = torch.einsum("gpq,oighq->ogihp", moves.to(picked.dtype), picked)  # (1)
         return turned.reshape(out * self.group.order, -1, size, size)
 
+    @names_call("GroupConv2d(x)")
     def forward(self, x: Tensor) -> Tensor:
         """The outputs (n, out_channels times order, height, width)."""
         channels = self.in_channels * (1 if self.lifting else self.group.order)
         if x.dim() != 4 or x.shape[1] != channels:
             found = f"x has shape {tuple(x.shape)}, and the layer takes (n, {channels}, height, width)"
             cure = "Give it as many channels; the first layer of a network takes images with lifting=True"
-            raise InputError(lesson("GroupConv2d(x)", found, "channels for each element of the group", cure))
+            raise InputError(found, accepted="channels for each element of the group", fix=cure)
         bias = None if self.bias is None else self.bias.repeat_interleave(self.group.order)
         if self.padding_mode == "circular" and self.padding:
             x = functional.pad(x, (self.padding,) * 4, mode="circular")
             return functional.conv2d(x, self.expanded(), bias, self.stride)
         return functional.conv2d(x, self.expanded(), bias, self.stride, self.padding)
 
+    @names_call("GroupConv2d")
     def tied_form(self, height: int, width: int) -> TiedForm:
         """Which place and element of the input each weight meets at each output; `gnomon.limit` reads it."""
         if not self.group.exact:
             found = f"its {self.group.rotations} rotations interpolate the kernel"
             cure = "Use cyclic(4) or dihedral(4), or estimate it: gnomon.sampled_limit(net, samples=64)"
-            raise NoLimitError(lesson("GroupConv2d", found, "every output weight is one of the parameters", cure))
+            raise NoLimitError(found, reason="every output weight is one of the parameters", fix=cure)
         size, order, depth = self.kernel_size, self.group.order, self.weight.shape[2]
         out = [(n + 2 * self.padding - size) // self.stride + 1 for n in (height, width)]
         at = self.group.kernels(size).argmax(1)  # (element, tap): where the tap goes
@@ -156,10 +157,10 @@ class GroupConv2d(nn.Module):
         return f"{sizes}, group={kind}{self.group.rotations}, lifting={self.lifting}"
 
 
-def channels_for_each_element(x: Tensor, group: Group, call: str) -> tuple[Any, ...]:
+def channels_for_each_element(x: Tensor, group: Group) -> tuple[Any, ...]:
     """The shape (n, channels, order, height, width) of features, refused where there is none."""
     if x.dim() != 4 or x.shape[1] % group.order:
         found = f"x has shape {tuple(x.shape)}, and the group has {group.order} elements"
         cure = "Pass the output of a GroupConv2d of the same group"
-        raise InputError(lesson(call, found, "channels for each element of the group", cure))
+        raise InputError(found, accepted="channels for each element of the group", fix=cure)
     return x.shape[0], x.shape[1] // group.order, group.order, x.shape[2], x.shape[3]

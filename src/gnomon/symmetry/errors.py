@@ -27,7 +27,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import whole_inputs
@@ -39,7 +39,6 @@ from gnomon.symmetry.action import Action
 
 __all__ = ["Equivariance", "LayerError", "equivariance", "features_of", "interval_of"]
 
-CALL = "equivariance(module, x, action)"
 FOLLOWS = 1e-3
 """Relative error up to which a layer counts as following the group: rounding in float32, and not more."""
 CONFIDENCE = 0.95
@@ -107,6 +106,7 @@ class Equivariance(Result):
         return (Plot(f"Errors under {self.action}", tuple(bars), Axis("relative error"), caption=words),)
 
 
+@names_call
 def equivariance(module: nn.Module, x: Any, action: Action) -> Equivariance:
     """The invariance and equivariance errors of all layers of a module under a group; equations (1) and (2).
 
@@ -119,10 +119,10 @@ def equivariance(module: nn.Module, x: Any, action: Action) -> Equivariance:
     >>> equivariance(mean, torch.rand(3, 2, 4, 4), flips()).output.invariance < 1e-6
     True
     """
-    check_readable(module, call=CALL)
-    given = whole_inputs(x, module, call=CALL)
+    check_readable(module)
+    given = whole_inputs(x, module)
     if not isinstance(given, Tensor):
-        raise InputError(lesson(CALL, "x is not one tensor", "one tensor of inputs", "Pass a module of one input"))
+        raise InputError("x is not one tensor", accepted="one tensor of inputs", fix="Pass a module of one input")
     before = features_of(module, given)
     rows: dict[str, list[tuple[Tensor, Tensor | None]]] = {name: [] for name in before}
     by_move = []
@@ -143,7 +143,7 @@ def _moved(x: Tensor, action: Action, i: int, label: str) -> Tensor:
     if not isinstance(moved, Tensor) or moved.shape != x.shape:
         shape = tuple(moved.shape) if isinstance(moved, Tensor) else type(moved).__name__
         found = f"'{label}' makes {shape} of {tuple(x.shape)}"
-        raise InputError(lesson(CALL, found, "moves that keep the shape", "Pass square images, or moves that keep it"))
+        raise InputError(found, accepted="moves that keep the shape", fix="Pass square images, or moves that keep it")
     return moved.contiguous()
 
 
@@ -169,7 +169,7 @@ def features_of(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
         leaves = [(n, p) for n, p in module.named_modules() if n and not any(True for _ in p.children())]
         handles = [part.register_forward_hook(hook(name)) for name, part in leaves]
         try:
-            out = run(module, x, call=CALL)
+            out = run(module, x)
         finally:
             for handle in handles:
                 handle.remove()

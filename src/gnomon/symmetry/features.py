@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.symmetry.convolution import channels_for_each_element
 from gnomon.symmetry.group import Group
 
@@ -32,13 +32,14 @@ class GroupBatchNorm2d(nn.Module):
         self.channels, self.group = channels, group
         self.normalization = nn.BatchNorm2d(channels, eps, momentum)
 
+    @names_call("GroupBatchNorm2d(x)")
     def forward(self, x: Tensor) -> Tensor:
         """The normalized features, of the same shape."""
-        n, channels, order, height, width = channels_for_each_element(x, self.group, "GroupBatchNorm2d(x)")
+        n, channels, order, height, width = channels_for_each_element(x, self.group)
         if channels != self.channels:
             found = f"x has {channels} channels for each element, and the layer was made for {self.channels}"
             cure = f"Make it with channels={channels}"
-            raise InputError(lesson("GroupBatchNorm2d(x)", found, "channels for each element of the group", cure))
+            raise InputError(found, accepted="channels for each element of the group", fix=cure)
         return self.normalization(x.reshape(n, channels, order * height, width)).reshape(x.shape)  # (1)
 
 
@@ -63,7 +64,8 @@ class GroupPool(nn.Module):
         super().__init__()
         self.group, self.largest = group, largest
 
+    @names_call("GroupPool(x)")
     def forward(self, x: Tensor) -> Tensor:
         """The pooled features (n, channels, height, width)."""
-        parts = x.reshape(channels_for_each_element(x, self.group, "GroupPool(x)"))
+        parts = x.reshape(channels_for_each_element(x, self.group))
         return parts.amax(2) if self.largest else parts.mean(2)  # (1)

@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Complex, Float, Int
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 
 __all__ = [
@@ -53,20 +53,21 @@ class FiniteGroup:
     table: Int[Tensor, "n n"]
     labels: tuple[str, ...]
 
+    @names_call
     def __post_init__(self) -> None:
-        n, call = len(self.table), "FiniteGroup(table, labels)"
+        n = len(self.table)
         ends = torch.arange(n)
         cure = "Pass the table of products of a group, the identity first"
         if n == 0 or len(self.labels) != n:
             found = f"the table has {n} rows and there are {len(self.labels)} labels"
-            raise InputError(lesson(call, found, "a label for each element", cure))
+            raise InputError(found, accepted="a label for each element", fix=cure)
         if not bool((self.table[0] == ends).all() and (self.table[:, 0] == ends).all()):
-            raise InputError(lesson(call, "element 0 is not the identity", "a group", cure))
+            raise InputError("element 0 is not the identity", accepted="a group", fix=cure)
         if not bool((self.table.sort(1).values == ends).all()):
-            raise InputError(lesson(call, "a row repeats an element", "a group", cure))
+            raise InputError("a row repeats an element", accepted="a group", fix=cure)
         t = self.table
         if n <= 64 and not bool((t[t] == t[:, t]).all()):  # (g h) k = g (h k)
-            raise InputError(lesson(call, "products are not associative", "a group", cure))
+            raise InputError("products are not associative", accepted="a group", fix=cure)
 
     @property
     def order(self) -> int:
@@ -93,6 +94,7 @@ class FiniteGroup:
         return moved
 
 
+@names_call
 def cyclic_group(n: int) -> FiniteGroup:
     """C_n: the numbers 0 to n - 1 under addition.
 
@@ -101,10 +103,11 @@ def cyclic_group(n: int) -> FiniteGroup:
     >>> cyclic_group(4).order
     4
     """
-    k = torch.arange(integer("n", n, call="cyclic_group(n)"))
+    k = torch.arange(integer("n", n))
     return FiniteGroup((k[:, None] + k) % n, tuple(f"r{i}" for i in range(n)))
 
 
+@names_call
 def dihedral_group(n: int) -> FiniteGroup:
     """D_n: n rotations r^k and n reflections r^k s, with s r = r^-1 s.
 
@@ -113,7 +116,7 @@ def dihedral_group(n: int) -> FiniteGroup:
     >>> dihedral_group(3).commutative
     False
     """
-    n = integer("n", n, call="dihedral_group(n)")
+    n = integer("n", n)
     g = torch.arange(2 * n)
     flip, turn = g // n, g % n
     turns = (turn[:, None] + torch.where(flip[:, None] == 1, -turn, turn)) % n
@@ -122,6 +125,7 @@ def dihedral_group(n: int) -> FiniteGroup:
     )
 
 
+@names_call
 def symmetric_group(n: int) -> FiniteGroup:
     """S_n: all orders of n things; (g h)(i) = g(h(i)).
 
@@ -130,10 +134,10 @@ def symmetric_group(n: int) -> FiniteGroup:
     >>> symmetric_group(4).order
     24
     """
-    n = integer("n", n, call="symmetric_group(n)")
+    n = integer("n", n)
     if n > 5:
         found = f"S_{n} has more than 120 elements"
-        raise InputError(lesson("symmetric_group(n)", found, "a table that fits in memory", "Use n of at most 5"))
+        raise InputError(found, accepted="a table that fits in memory", fix="Use n of at most 5")
     orders = list(permutations(range(n)))
     place = {order: i for i, order in enumerate(orders)}
     rows = [[place[tuple(g[i] for i in h)] for h in orders] for g in orders]
@@ -168,6 +172,7 @@ def convolve(f: Tensor, h: Tensor, group: FiniteGroup) -> Tensor:
     return (f[..., back] * h[..., None, :]).sum(-1)  # (1)
 
 
+@names_call
 def irreps(group: FiniteGroup, *, seed: int = 0) -> tuple[Complex[Tensor, "n d d"], ...]:
     """All irreducible representations, as unitary matrices (|G|, d, d), the trivial one first, then by dimension.
 
@@ -178,9 +183,9 @@ def irreps(group: FiniteGroup, *, seed: int = 0) -> tuple[Complex[Tensor, "n d d
     >>> [rho.shape[1] for rho in irreps(dihedral_group(4))]
     [1, 1, 1, 1, 2]
     """
-    n, call = group.order, "irreps(group)"
+    n = group.order
     if n > LARGEST:
-        raise InputError(lesson(call, f"the group has {n} elements", f"at most {LARGEST}", "Take a smaller group"))
+        raise InputError(f"the group has {n} elements", accepted=f"at most {LARGEST}", fix="Take a smaller group")
     generator = torch.Generator().manual_seed(seed)
     c = torch.complex(*torch.randn(2, n, generator=generator, dtype=torch.float64))
     c = c + c[group.inverse].conj()  # makes the matrix of right translations Hermitian
@@ -200,7 +205,7 @@ def irreps(group: FiniteGroup, *, seed: int = 0) -> tuple[Complex[Tensor, "n d d
             found.append((rho, character))
     found.sort(key=lambda pair: (pair[0].shape[1], -float(pair[1].real.sum())))
     if sum(rho.shape[1] ** 2 for rho, _ in found) != n:
-        raise InputError(lesson(call, "eigenvalues came too close", "a generic random matrix", "Pass another seed"))
+        raise InputError("eigenvalues came too close", accepted="a generic random matrix", fix="Pass another seed")
     return tuple(rho for rho, _ in found)
 
 

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results.record import Record
 
@@ -90,6 +91,7 @@ class Group(Record):
         return torch.stack(moved)
 
 
+@names_call
 def cyclic(n: int) -> Group:
     """The rotations by multiples of 360 / n degrees.
 
@@ -98,9 +100,10 @@ def cyclic(n: int) -> Group:
     >>> cyclic(4).exact, cyclic(8).exact
     (True, False)
     """
-    return Group(integer("n", n, call="cyclic(n)"))
+    return Group(integer("n", n))
 
 
+@names_call
 def dihedral(n: int) -> Group:
     """The rotations by multiples of 360 / n degrees, and reflections.
 
@@ -109,4 +112,4 @@ def dihedral(n: int) -> Group:
     >>> dihedral(4).order
     8
     """
-    return Group(integer("n", n, call="dihedral(n)"), reflections=True)
+    return Group(integer("n", n), reflections=True)

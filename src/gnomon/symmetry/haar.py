@@ -16,11 +16,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer
 
 __all__ = ["haar"]
 
 
+@names_call
 def haar(n: int, count: int, *, special: bool = False, seed: int = 0) -> Float[Tensor, "m n n"]:
     """Orthogonal matrices (count, n, n) drawn evenly from O(n), or from SO(n); equation (1).
 
@@ -31,9 +33,8 @@ def haar(n: int, count: int, *, special: bool = False, seed: int = 0) -> Float[T
     >>> haar(2, 4, special=True).shape
     torch.Size([4, 2, 2])
     """
-    call = "haar(n, count)"
-    n, count = integer("n", n, call=call), integer("count", count, call=call)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    n, count = integer("n", n), integer("count", count)
+    generator = torch.Generator().manual_seed(check_seed(seed))
     q, r = torch.linalg.qr(torch.randn(count, n, n, generator=generator, dtype=torch.float64))
     q = q * r.diagonal(dim1=1, dim2=2).sign()[:, None, :]  # (1)
     if special:

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import as_inputs, check_readable
 from gnomon.core.metrics import binomial_interval, decisions, relative_change
@@ -26,7 +26,6 @@ from gnomon.core.results.record import Record
 
 __all__ = ["Invariance", "Motion", "invariance"]
 
-CALL = "invariance(module, x)"
 
 NAMES = {
     "pixel-right": "one pixel right", "pixel-left": "one pixel left", "pixel-down": "one pixel down",
@@ -73,6 +72,7 @@ class Invariance(Result):
         return (Plot("Shifts and mirror images", (bars,), Axis("relative change of the outputs"), caption=words),)
 
 
+@names_call
 def invariance(module: nn.Module, x: Inputs) -> Invariance:
     """Move all images by a pixel, with zeros coming in, and mirror them; measure what the outputs do, equation (1).
 
@@ -85,16 +85,16 @@ def invariance(module: nn.Module, x: Inputs) -> Invariance:
     >>> invariance(nn.Flatten(), torch.ones(2, 1, 2, 2)).motions[0].change          # half of the pixels become zero
     0.7071...
     """
-    check_readable(module, call=CALL)
-    images = as_inputs(x, module, call=CALL)
+    check_readable(module)
+    images = as_inputs(x, module)
     if not isinstance(images, Tensor) or images.dim() != 4:
         shape = tuple(images.shape) if isinstance(images, Tensor) else type(images).__name__
-        raise InputError(out_of_range(CALL, "x", "a tensor of images (n, channels, height, width)", shape))
-    before = outputs(module, images, call=CALL)
+        raise out_of_range("x", "a tensor of images (n, channels, height, width)", shape)
+    before = outputs(module, images)
     decided, n = decisions(before), len(before)
     rows = []
     for id, moved in motions(images).items():
-        after = outputs(module, moved, call=CALL)
+        after = outputs(module, moved)
         change = relative_change(before, after)  # (1)
         changed = int((decisions(after) != decided).sum())
         rows.append(Motion(NAMES[id], change, changed / n, binomial_interval(changed, n), id))

@@ -21,6 +21,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_module
 from gnomon.symmetry.action import Action
 
@@ -30,9 +31,10 @@ __all__ = ["CanonicalPose", "OrbitAverage"]
 class OrbitAverage(nn.Module):
     """The mean of a network's outputs over all moves of its input, the identity among them; equation (1)."""
 
+    @names_call
     def __init__(self, module: nn.Module, action: Action) -> None:
         super().__init__()
-        check_module(module, call="OrbitAverage(module, action)")
+        check_module(module)
         self.module, self.action = module, action
 
     def forward(self, x: Tensor) -> Tensor:
@@ -52,11 +54,12 @@ class CanonicalPose(nn.Module):
     True
     """
 
+    @names_call
     def __init__(
         self, module: nn.Module, action: Action, *, score: Callable[[Tensor], Tensor] | None = None, seed: int = 0
     ) -> None:
         super().__init__()
-        check_module(module, call="CanonicalPose(module, action)")
+        check_module(module)
         self.module, self.action, self.score, self.seed = module, action, score, seed
 
     def forward(self, x: Tensor) -> Tensor:

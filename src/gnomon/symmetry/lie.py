@@ -22,7 +22,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, number
 from gnomon.core.inputs.source import whole_inputs
 from gnomon.core.modules.copies import copy_module
@@ -33,6 +33,7 @@ from gnomon.symmetry.errors import LayerError, features_of, interval_of
 __all__ = ["lie_derivative", "lie_derivatives"]
 
 
+@names_call
 def lie_derivative(module: nn.Module, x: Any, action: Action, *, step: float = 1e-3) -> tuple[float, Interval]:
     """How fast the output changes as the group starts to act, over its size, with a 95 % interval; equation (1).
 
@@ -66,22 +67,21 @@ def lie_derivatives(module: nn.Module, x: Any, action: Action, *, step: float = 
     >>> [layer.name for layer in lie_derivatives(net, torch.rand(2, 1, 5, 5), rotations())]
     ['0', '1', 'output']
     """
-    call = "lie_derivative(module, x, action)"
-    check_readable(module, call=call)
-    step = number("step", step, call=call, above=0)
+    check_readable(module)
+    step = number("step", step, above=0)
     flow = action.flow
     if flow is None:
         cure = "Use rotations(), translations(), scalings() or action(..., flow=...)"
-        raise InputError(lesson(call, f"'{action.name}' has no flow", "a continuous group", cure))
-    double = copy_module(module, call=call).double().eval()
-    given = whole_inputs(x, double, call=call)
+        raise InputError(f"'{action.name}' has no flow", accepted="a continuous group", fix=cure)
+    double = copy_module(module).double().eval()
+    given = whole_inputs(x, double)
     if not isinstance(given, Tensor):
-        raise InputError(lesson(call, "x is not one tensor", "one tensor of inputs", "Pass a module of one input"))
+        raise InputError("x is not one tensor", accepted="one tensor of inputs", fix="Pass a module of one input")
     given = given.double()  # a module without parameters has no dtype
     moved = [given if t == 0 else flow(given, t) for t in (0.0, step, -step)]
     if any(m.shape != given.shape for m in moved):
         found = f"the flow makes {tuple(moved[1].shape)} of {tuple(given.shape)}"
-        raise InputError(lesson(call, found, "a flow that keeps the shape", "Pass such a flow"))
+        raise InputError(found, accepted="a flow that keeps the shape", fix="Pass such a flow")
     here, ahead, behind = (features_of(double, m) for m in moved)
     layers = []
     for name, h in here.items():

@@ -24,7 +24,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Result
 
 __all__ = [
@@ -35,9 +35,8 @@ __all__ = [
     "nearest_permutation_equivariant",
 ]
 
-CALL = "equivariant_basis(rho_in, rho_out)"
 
-
+@names_call
 def equivariant_basis(rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Float[Tensor, "b o i"]:
     """An orthonormal basis of all matrices that commute with a group, from matrices of its generators; equation (1).
 
@@ -56,7 +55,7 @@ def equivariant_basis(rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Fl
     if not len(rho_in) or len(rho_in) != len(rho_out):
         found = f"there are {len(rho_in)} matrices for inputs and {len(rho_out)} for outputs"
         raise InputError(
-            lesson(CALL, found, "a matrix of each for every generator", "Pass lists of one length, not empty")
+            found, accepted="a matrix of each for every generator", fix="Pass lists of one length, not empty"
         )
     i, o = len(rho_in[0]), len(rho_out[0])
     total = torch.zeros(o * i, o * i, dtype=torch.float64)
@@ -65,7 +64,7 @@ def equivariant_basis(rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Fl
             found = (
                 f"a generator has shapes {tuple(a.shape)} and {tuple(b.shape)}, the first ones {(i, i)} and {(o, o)}"
             )
-            raise InputError(lesson(CALL, found, "square matrices of one size", "Pass representations of one group"))
+            raise InputError(found, accepted="square matrices of one size", fix="Pass representations of one group")
         rule = torch.kron(b.double().contiguous(), torch.eye(i).double()) - torch.kron(
             torch.eye(o).double(), a.double().mT.contiguous()
         )
@@ -100,6 +99,7 @@ class Nearest(Result):
         return f"The weight {word}: {100 * self.distance:.1f} % of its size is not."
 
 
+@names_call
 def nearest_equivariant(weight: Float[Tensor, "o i"], rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Nearest:
     """The equivariant matrix that is nearest to a weight, and how far it is; equation (2).
 
@@ -117,6 +117,7 @@ def nearest_equivariant(weight: Float[Tensor, "o i"], rho_in: Sequence[Tensor], 
     return Nearest(near, _distance(w, near), len(basis))
 
 
+@names_call
 def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | None = None) -> Nearest:
     """The circular convolution that is nearest to a dense layer, and how far it is; equation (2) in closed form.
 
@@ -129,11 +130,10 @@ def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | N
     >>> nearest_convolution(torch.tensor([[1.0, 5.0], [7.0, 3.0]])).weight.tolist()
     [[2.0, 6.0], [6.0, 2.0]]
     """
-    call = "nearest_convolution(weight)"
     n, grid = len(weight), tuple(shape) if shape is not None else (len(weight),)
     if weight.dim() != 2 or weight.shape[1] != n or torch.Size(grid).numel() != n:
         found = f"the weight has shape {tuple(weight.shape)} and the grid {grid}"
-        raise InputError(lesson(call, found, "a square weight on the grid", "Pass shape=(height, width)"))
+        raise InputError(found, accepted="a square weight on the grid", fix="Pass shape=(height, width)")
     places = torch.stack(torch.meshgrid(*[torch.arange(s) for s in grid], indexing="ij"), -1).reshape(n, -1)
     size = torch.tensor(grid)
     offset = (places[:, None] - places[None]) % size  # output minus input
@@ -146,6 +146,7 @@ def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | N
     return Nearest(near, _distance(w, near), n)
 
 
+@names_call
 def nearest_permutation_equivariant(weight: Float[Tensor, "o i"]) -> tuple[float, float, float]:
     """lambda, gamma and the relative distance of the nearest lambda I + gamma 1 1^T; equation (2).
 
@@ -159,9 +160,7 @@ def nearest_permutation_equivariant(weight: Float[Tensor, "o i"]) -> tuple[float
     w, n = weight.detach().double(), len(weight)
     if w.shape != (n, n) or n < 2:
         found = f"the weight has shape {tuple(w.shape)}"
-        raise InputError(
-            lesson("nearest_permutation_equivariant(weight)", found, "a square weight", "Pass (n, n), n >= 2")
-        )
+        raise InputError(found, accepted="a square weight", fix="Pass (n, n), n >= 2")
     inside = w.diagonal().mean()
     across = (w.sum() - w.diagonal().sum()) / (n * (n - 1))
     near = (inside - across) * torch.eye(n, dtype=w.dtype) + across

@@ -6,7 +6,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
 from gnomon.symmetry.convolution import GroupConv2d
 from gnomon.symmetry.features import GroupBatchNorm2d, GroupPool
@@ -15,6 +15,7 @@ from gnomon.symmetry.group import Group
 __all__ = ["orbit_average", "plain"]
 
 
+@names_call
 def orbit_average(
     kernel: Callable[[Tensor, Tensor], Tensor], x: Tensor, y: Tensor | None = None, *, group: Group
 ) -> Tensor:
@@ -40,15 +41,15 @@ def orbit_average(
     >>> torch.allclose(K, turned, atol=1e-5)                                          # sees no difference
     True
     """
-    call = "orbit_average(kernel, x, y)"
     if not group.exact:
         found = f"the group has {group.rotations} rotations, and images turn exactly by 90 degrees only"
-        raise InputError(lesson(call, found, "a group that maps pixels to pixels", "Use cyclic(4) or dihedral(4)"))
+        raise InputError(found, accepted="a group that maps pixels to pixels", fix="Use cyclic(4) or dihedral(4)")
     other = x if y is None else y
     parts = [kernel(x, group.turn(other, g).contiguous()) for g in range(group.order)]
     return torch.stack(parts).mean(0)  # (1)
 
 
+@names_call
 def plain(network: nn.Module) -> nn.Module:
     """The network with every group convolution replaced by a plain one of as many channels, newly drawn.
 
@@ -68,7 +69,7 @@ def plain(network: nn.Module) -> nn.Module:
       (1): ReLU()
     )
     """
-    check_module(network, call="plain(network)")
+    check_module(network)
     if isinstance(network, GroupConv2d):
         return nn.Conv2d(
             network.in_channels,
@@ -82,7 +83,7 @@ def plain(network: nn.Module) -> nn.Module:
     if isinstance(network, GroupPool):
         if network.largest:
             cure = "Use GroupPool(group=group), which takes means"
-            raise InputError(lesson("plain(network)", "a GroupPool takes the largest", "means over the group", cure))
+            raise InputError("a GroupPool takes the largest", accepted="means over the group", fix=cure)
         return nn.Identity()
     if isinstance(network, GroupBatchNorm2d):
         return nn.BatchNorm2d(network.channels)

@@ -26,7 +26,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -36,6 +36,7 @@ __all__ = ["Matched", "balance", "matched", "orbit_leak", "permuted", "rescaled"
 NEUTRAL = (nn.ReLU, nn.Identity, nn.Flatten, nn.Dropout, nn.LeakyReLU, nn.Tanh, nn.Sigmoid)
 
 
+@names_call
 def permuted(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 0) -> nn.Sequential:
     """A copy with the hidden units of one layer in another order, which computes the same; equation (1).
 
@@ -47,8 +48,8 @@ def permuted(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 0) ->
     >>> torch.allclose(net(torch.ones(1, 2)), permuted(net, torch.tensor([2, 0, 1]))(torch.ones(1, 2)))
     True
     """
-    copy = copy_module(module, call="permuted(module, order)")
-    first, second = _pair(copy, layer, "permuted(module, order)")
+    copy = copy_module(module)
+    first, second = _pair(copy, layer)
     with torch.no_grad():
         first.weight.copy_(first.weight[order])
         if first.bias is not None:
@@ -57,6 +58,7 @@ def permuted(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 0) ->
     return cast(nn.Sequential, copy)
 
 
+@names_call
 def rescaled(module: nn.Sequential, factors: Float[Tensor, " m"], layer: int = 0) -> nn.Sequential:
     """A copy with the hidden units of one layer scaled and scaled back, which computes the same; equation (2).
 
@@ -69,11 +71,10 @@ def rescaled(module: nn.Sequential, factors: Float[Tensor, " m"], layer: int = 0
     >>> bool(other[0].weight == 4 * net[0].weight), bool(other[2].weight == net[2].weight / 4)
     (True, True)
     """
-    call = "rescaled(module, factors)"
-    copy = copy_module(module, call=call)
-    first, second = _pair(copy, layer, call)
+    copy = copy_module(module)
+    first, second = _pair(copy, layer)
     if not bool((factors > 0).all()):
-        raise InputError(lesson(call, "a factor is not positive", "factors above 0", "Pass positive factors"))
+        raise InputError("a factor is not positive", accepted="factors above 0", fix="Pass positive factors")
     with torch.no_grad():
         first.weight.mul_(factors[:, None])
         if first.bias is not None:
@@ -82,6 +83,7 @@ def rescaled(module: nn.Sequential, factors: Float[Tensor, " m"], layer: int = 0
     return cast(nn.Sequential, copy)
 
 
+@names_call
 def balance(module: nn.Sequential, layer: int = 0) -> Float[Tensor, " m"]:
     """The conserved quantity of each hidden unit of a layer; equation (3).
 
@@ -95,13 +97,14 @@ def balance(module: nn.Sequential, layer: int = 0) -> Float[Tensor, " m"]:
     >>> balance(net).tolist()
     [5.0]
     """
-    first, second = _pair(module, layer, "balance(module)")
+    first, second = _pair(module, layer)
     into = first.weight.detach().double().square().sum(1)
     if first.bias is not None:
         into = into + first.bias.detach().double().square()
     return into - second.weight.detach().double().square().sum(0)  # (3)
 
 
+@names_call
 def orbit_leak(module: nn.Sequential, loss: Tensor, layer: int = 0) -> float:
     """The largest cosine, over hidden units, of the gradient with the direction of the scaling orbit; (4).
 
@@ -121,7 +124,7 @@ def orbit_leak(module: nn.Sequential, loss: Tensor, layer: int = 0) -> float:
     >>> orbit_leak(net, net(x).square().mean()) < 1e-12
     True
     """
-    first, second = _pair(module, layer, "orbit_leak(module, loss)")
+    first, second = _pair(module, layer)
     own = [first.weight, second.weight] + ([] if first.bias is None else [first.bias])
     grads = torch.autograd.grad(loss, own, retain_graph=True)
     along = (grads[0] * first.weight).sum(1) - (grads[1] * second.weight).sum(0)
@@ -154,6 +157,7 @@ class Matched(Result):
         return (Plot("Matching of units", marks, Axis("before, after"), Axis("distance of the weights"), self.verdict),)
 
 
+@names_call
 def matched(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20, seed: int = 0) -> Matched:
     """Reorder the hidden units of a network so that its weights are near those of another; equation (1).
 
@@ -170,12 +174,11 @@ def matched(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20, se
     """
     from scipy.optimize import linear_sum_assignment  # slow to import
 
-    call = "matched(first, second)"
-    a = _linear(first, call)
-    copy = cast(nn.Sequential, copy_module(second, call=call))
-    b = _linear(copy, call)
+    a = _linear(first)
+    copy = cast(nn.Sequential, copy_module(second))
+    b = _linear(copy)
     if [p.weight.shape for p in a] != [p.weight.shape for p in b]:
-        raise InputError(lesson(call, "the layers differ in size", "two networks of one shape", "Pass such networks"))
+        raise InputError("the layers differ in size", accepted="two networks of one shape", fix="Pass such networks")
     before = _distance(a, b)
     orders = [torch.arange(len(part.weight)) for part in b[:-1]]
     generator = torch.Generator().manual_seed(seed)
@@ -190,28 +193,28 @@ def matched(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20, se
             if bool((order != torch.arange(len(order))).any()):
                 changed = True
                 copy = permuted(copy, order, layer)
-                b = _linear(copy, call)
+                b = _linear(copy)
                 orders[layer] = orders[layer][order]
         if not changed:
             break
     return Matched(copy, tuple(orders), before, _distance(a, b))
 
 
-def _linear(module: nn.Module, call: str) -> list[nn.Linear]:
-    check_module(module, call=call)
+def _linear(module: nn.Module) -> list[nn.Linear]:
+    check_module(module)
     parts = list(module.children()) if isinstance(module, nn.Sequential) else []
     if not parts or not all(isinstance(part, (nn.Linear, *NEUTRAL)) for part in parts):
         found = f"the module is a {type(module).__name__}, or has other layers"
-        raise InputError(lesson(call, found, "a Sequential of Linear layers and activations", "Pass such a network"))
+        raise InputError(found, accepted="a Sequential of Linear layers and activations", fix="Pass such a network")
     return [part for part in parts if isinstance(part, nn.Linear)]
 
 
-def _pair(module: nn.Module, layer: int, call: str) -> tuple[nn.Linear, nn.Linear]:
-    layers = _linear(module, call)
+def _pair(module: nn.Module, layer: int) -> tuple[nn.Linear, nn.Linear]:
+    layers = _linear(module)
     if not 0 <= layer < len(layers) - 1:
         found = f"layer is {layer} and there are {len(layers)} Linear layers"
         raise InputError(
-            lesson(call, found, "a layer with hidden units", "Count Linear layers from 0, the last has none")
+            found, accepted="a layer with hidden units", fix="Count Linear layers from 0, the last has none"
         )
     return layers[layer], layers[layer + 1]
 

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module, check_readable, integer
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
@@ -30,8 +30,6 @@ from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Band, Interval, Line, Plot, Result
 
 __all__ = ["StrengthCurve", "accuracy_by_strength", "commutator_norm"]
-
-CALL = "accuracy_by_strength(module, data, flow)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +57,7 @@ class StrengthCurve(Result):
         return (Plot("Accuracy against the motion", marks, Axis("strength"), Axis("accuracy"), self.verdict),)
 
 
+@names_call
 def accuracy_by_strength(
     module: nn.Module, data: Any, flow: Callable[[Tensor, float], Tensor], strengths: Sequence[float]
 ) -> StrengthCurve:
@@ -73,23 +72,24 @@ def accuracy_by_strength(
     >>> curve.accuracy
     (1.0, 0.0)
     """
-    check_readable(module, call=CALL)
-    x, y = source(data, module=module, call=CALL).pair()
+    check_readable(module)
+    x, y = source(data, module=module).pair()
     if not are_classes(y) or not isinstance(x, Tensor) or not len(strengths):
         found = "there is no strength" if not len(strengths) else f"the targets are {y.dtype}"
-        raise InputError(lesson(CALL, found, "classes, one tensor and strengths", "Pass integer classes and strengths"))
+        raise InputError(found, accepted="classes, one tensor and strengths", fix="Pass integer classes and strengths")
     shares, intervals = [], []
     for t in strengths:
         moved = flow(x, float(t))
         if moved.shape != x.shape:
             found = f"strength {t:g} makes {tuple(moved.shape)} of {tuple(x.shape)}"
-            raise InputError(lesson(CALL, found, "a flow that keeps the shape", "Pass such a flow"))
-        right = int((outputs(module, moved, call=CALL).argmax(1) == y).sum())
+            raise InputError(found, accepted="a flow that keeps the shape", fix="Pass such a flow")
+        right = int((outputs(module, moved).argmax(1) == y).sum())
         shares.append(right / len(y))
         intervals.append(binomial_interval(right, len(y)))
     return StrengthCurve(tuple(map(float, strengths)), tuple(shares), tuple(intervals), len(y))
 
 
+@names_call
 def commutator_norm(
     layer: nn.Module,
     operator: Callable[[Tensor], Tensor],
@@ -112,10 +112,9 @@ def commutator_norm(
     >>> round(commutator_norm(layer, lambda x: x.flip(1), (2,)), 4)          # diag(1, 3) against a swap
     2.0
     """
-    call = "commutator_norm(layer, operator, shape)"
-    check_module(layer, call=call)
-    steps = integer("steps", steps, call=call)
-    double = copy_module(layer, call=call).double().eval().requires_grad_(False)
+    check_module(layer)
+    steps = integer("steps", steps)
+    double = copy_module(layer).double().eval().requires_grad_(False)
     zero = torch.zeros(1, *shape, dtype=torch.float64)
     base, moved_base = double(zero), operator(double(zero))
 

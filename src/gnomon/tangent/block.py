@@ -90,7 +90,7 @@ class Piece:
 
     def __init__(self, f: Pure, x: Inputs, plan: NTKPlan, start: int):
         self.outputs = f(x)
-        check_finite(self.outputs.detach(), start, call=f.call)
+        check_finite(self.outputs.detach(), start)
         graph = nodes(self.outputs) if plan.terms else []
         self.uses = uses(graph, f.leaves)
         if any(operation == "ConvolutionBackward0" for _, operation, _ in plan.signature):

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.modules.pure import Pure, check_finite
 from gnomon.tangent.probe import Probe
@@ -27,11 +27,11 @@ def check_outputs(probe: Probe) -> None:
     f, y = probe.f, probe.outputs.detach()
     if y.shape[1] == 0:
         cure = "Return one row per example"
-        raise InputError(lesson(f.call, "the module has 0 outputs", "at least one output", cure))
-    check_finite(y, call=f.call)
+        raise InputError("the module has 0 outputs", accepted="at least one output", fix=cure)
+    check_finite(y)
     if probe.drew and not _close(f(probe.x).detach(), y):
         cure = "Call module.eval(), or fix the noise"
-        raise InputError(lesson(f.call, "two passes gave different outputs", "a deterministic network", cure))
+        raise InputError("two passes gave different outputs", accepted="a deterministic network", fix=cure)
 
 
 def check_batch_independence(f: Pure, x: Inputs, few: Tensor, many: Tensor) -> None:
@@ -49,7 +49,7 @@ def check_batch_independence(f: Pure, x: Inputs, few: Tensor, many: Tensor) -> N
     if not _close(many[:both], few[:both]) and gap > _rounding(f, x, both):
         what = "the output for example 0 changes with the other examples of the batch"
         cure = "Call module.eval(), or replace what mixes examples by a normalization within each example"
-        raise InputError(lesson(f.call, what, "examples do not influence each other", cure))
+        raise InputError(what, accepted="examples do not influence each other", fix=cure)
 
 
 def check_stable_buffers(f: Pure, x: Inputs) -> None:
@@ -67,23 +67,23 @@ def check_stable_buffers(f: Pure, x: Inputs) -> None:
     if not _close(second, first):
         changed = [name for name, b in f.module.named_buffers() if not torch.equal(b, state[name])]
         what = f"every call changes {', '.join(map(repr, changed[:3])) or 'the module'}, and the outputs with it"
-        raise InputError(lesson(f.call, what, "a network that a call does not change", "Call module.eval()"))
+        raise InputError(what, accepted="a network that a call does not change", fix="Call module.eval()")
 
 
-def check_eval_mode(module: nn.Module, *, call: str) -> None:
+def check_eval_mode(module: nn.Module) -> None:
     """Refuse modules that drop units at random or normalize over the batch, naming the layer.
 
     Cost: a walk over the parts of the module.
     """
-    check_batch_norms(module, call=call)
+    check_batch_norms(module)
     for name, part in module.named_modules():
         where = f"'{name}' ({type(part).__name__})"
         if part.training and _dropout(part) > 0:
             what = f"{where} is in training mode and drops units at random"
-            raise InputError(lesson(call, what, "a deterministic network", "Call module.eval()"))
+            raise InputError(what, accepted="a deterministic network", fix="Call module.eval()")
 
 
-def check_batch_norms(module: nn.Module, *, call: str) -> None:
+def check_batch_norms(module: nn.Module) -> None:
     """Refuse modules that normalize over the batch.
 
     Cost: a walk over the parts of the module.
@@ -93,7 +93,7 @@ def check_batch_norms(module: nn.Module, *, call: str) -> None:
             how = "is in training mode" if part.training else "has no running statistics"
             what = f"'{name}' ({type(part).__name__}) {how} and mixes the examples of a batch"
             cure = "Call module.eval(), or use GroupNorm or LayerNorm"
-            raise InputError(lesson(call, what, "examples do not influence each other", cure))
+            raise InputError(what, accepted="examples do not influence each other", fix=cure)
 
 
 def _dropout(part: nn.Module) -> float:

@@ -20,7 +20,7 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import whole_inputs
 from gnomon.core.metrics import relative_change
@@ -90,6 +90,7 @@ def hidden_layers(module: nn.Module) -> list[str]:
     return [name for name, part in module.named_modules() if isinstance(part, WEIGHTED)][:-1]
 
 
+@names_call
 def kernel_drift(checkpoints: Sequence[nn.Module], x: Any) -> KernelDrift:
     """The change of the tangent kernel along checkpoints of a run, the first of them its start; equation (1).
 
@@ -101,23 +102,22 @@ def kernel_drift(checkpoints: Sequence[nn.Module], x: Any) -> KernelDrift:
     >>> kernel_drift([net, other], torch.ones(2, 1)).drift[-1]                # linear: its kernel is x x'
     0.0
     """
-    call = "kernel_drift(checkpoints, x)"
     if len(checkpoints) < 2:
         found = f"there are {len(checkpoints)} checkpoints"
-        raise InputError(lesson(call, found, "a start and at least one later state", "Pass at least two modules"))
-    check_readable(checkpoints[0], call=call)
-    inputs = whole_inputs(x, checkpoints[0], call=call)
-    with called(call):
-        first = before = ntk(checkpoints[0], inputs)
-        drift, velocity = [0.0], [0.0]
-        for module in checkpoints[1:]:
-            now = ntk(module, inputs)
-            drift.append(relative_change(first, now))  # (1)
-            velocity.append(relative_change(before, now))
-            before = now
+        raise InputError(found, accepted="a start and at least one later state", fix="Pass at least two modules")
+    check_readable(checkpoints[0])
+    inputs = whole_inputs(x, checkpoints[0])
+    first = before = ntk(checkpoints[0], inputs)
+    drift, velocity = [0.0], [0.0]
+    for module in checkpoints[1:]:
+        now = ntk(module, inputs)
+        drift.append(relative_change(first, now))  # (1)
+        velocity.append(relative_change(before, now))
+        before = now
     return KernelDrift(tuple(drift), tuple(velocity))
 
 
+@names_call
 def unit_changes(before: nn.Module, after: nn.Module, x: Any) -> UnitChanges:
     """How many units of each layer with weights changed their sign, and how far their inputs moved; (2), (3).
 
@@ -131,14 +131,13 @@ def unit_changes(before: nn.Module, after: nn.Module, x: Any) -> UnitChanges:
     >>> unit_changes(one, two, torch.ones(3, 1)).flips                        # one unit of two
     {'0': 0.5}
     """
-    call = "unit_changes(before, after, x)"
-    check_readable(before, call=call)
-    check_readable(after, call=call)
-    inputs = whole_inputs(x, before, call=call)
+    check_readable(before)
+    check_readable(after)
+    inputs = whole_inputs(x, before)
     names = hidden_layers(before)
     if not names:
         cure = "Pass a network with at least two linear or convolutional layers"
-        raise InputError(lesson(call, "there is no layer with units", "a network with hidden units", cure))
-    h0, h1 = (activations(module, inputs, names, call=call) for module in (before, after))
+        raise InputError("there is no layer with units", accepted="a network with hidden units", fix=cure)
+    h0, h1 = (activations(module, inputs, names) for module in (before, after))
     flips = {name: float(((h0[name] > 0) != (h1[name] > 0)).double().mean()) for name in names}  # (2)
     return UnitChanges(flips, {name: relative_change(h0[name], h1[name]) for name in names})  # (3)

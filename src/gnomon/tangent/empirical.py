@@ -19,7 +19,7 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs, count, with_channels_last
 from gnomon.core.inputs.checks import check_kind, check_readable, integer
 from gnomon.core.inputs.source import whole_inputs
@@ -37,6 +37,7 @@ OUTPUTS = ("trace", "full", "diagonal", "pseudo")
 Progress = Callable[[int, int], None]
 
 
+@names_call
 def ntk(
     module: nn.Module,
     x1: Any,
@@ -72,10 +73,11 @@ def ntk(
     >>> torch.allclose(ntk(net, x), x @ x.T + 1)               # f = W x + b: Theta = (x . x' + 1) identity
     True
     """
-    shares = _shares(module, x1, x2, outputs, parameters, memory, progress, as_one_layer, "ntk(module, x)")
+    shares = _shares(module, x1, x2, outputs, parameters, memory, progress, as_one_layer)
     return shares[""]
 
 
+@names_call
 def ntk_by_layer(
     module: nn.Module,
     x1: Any,
@@ -103,7 +105,7 @@ def ntk_by_layer(
     >>> sorted(shares), torch.allclose(shares["0"] + shares["2"], ntk(net, x))
     (['0', '2'], True)
     """
-    return _shares(module, x1, x2, outputs, parameters, memory, progress, lambda plan: plan, "ntk_by_layer(module, x)")
+    return _shares(module, x1, x2, outputs, parameters, memory, progress, lambda plan: plan)
 
 
 def _shares(
@@ -115,21 +117,20 @@ def _shares(
     memory: int | None,
     progress: Progress | None,
     grouped: Callable[[NTKPlan], NTKPlan],
-    call: str,
 ) -> Shares:
     """The kernel as shares of the layers of a plan, grouped as ``grouped`` says."""
-    check_readable(module, call=call)
+    check_readable(module)
     if outputs not in OUTPUTS:
-        raise InputError(out_of_range(call, "outputs", f"one of {', '.join(OUTPUTS)}", outputs))
-    memory = None if memory is None else integer("memory", memory, call=call)
+        raise out_of_range("outputs", f"one of {', '.join(OUTPUTS)}", outputs)
+    memory = None if memory is None else integer("memory", memory)
     if progress is not None:
-        check_kind("progress", progress, Callable, call=call, cure="Pass a function of (done, total)")
+        check_kind("progress", progress, Callable, cure="Pass a function of (done, total)")
     with preserve(module, mode=None):
-        f = Pure.of(module, parameters, call=call)
-        first = whole_inputs(x1, module, call=call)
-        second = None if x2 is None or x2 is x1 else whole_inputs(x2, module, call=call)
+        f = Pure.of(module, parameters)
+        first = whole_inputs(x1, module)
+        second = None if x2 is None or x2 is x1 else whole_inputs(x2, module)
         n, m = count(first), count(first if second is None else second)
-        check_eval_mode(module, call=call)
+        check_eval_mode(module)
         larger = first if second is None or n >= m else second
         probe, channels_last = _probe(f, larger)
         check_outputs(probe)

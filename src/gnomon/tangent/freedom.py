@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import called
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_targets, number
 from gnomon.core.inputs.classes import numbers
@@ -70,6 +70,7 @@ class EffectiveParameters(Result):
         )
 
 
+@names_call
 def kernel_norm(kernel: Array, y: Array) -> KernelNorm:
     """The squared norm of the smoothest function of a kernel that takes the values y at its points; equation (1).
 
@@ -80,11 +81,10 @@ def kernel_norm(kernel: Array, y: Array) -> KernelNorm:
     >>> kernel_norm(torch.ones(2, 2), torch.tensor([1.0, -1.0])).outside                # not constant: out of range
     1.0
     """
-    call = "kernel_norm(kernel, y)"
-    matrix = symmetric_part(square(kernel, call).detach())
+    matrix = symmetric_part(square(kernel).detach())
     rounding = torch.finfo(matrix.dtype).eps
     values, vectors = torch.linalg.eigh(matrix.double())
-    target = numbers(as_targets(y, len(matrix), call=call), call).double().reshape(len(matrix), -1)
+    target = numbers(as_targets(y, len(matrix))).double().reshape(len(matrix), -1)
     along = (vectors.T @ target).square().sum(1)
     inside = values > rounding * len(values) * float(values[-1].clamp_min(0))
     whole = float(along.sum())
@@ -92,6 +92,7 @@ def kernel_norm(kernel: Array, y: Array) -> KernelNorm:
     return KernelNorm(float((along[inside] / values[inside]).sum()), len(matrix), outside)  # (1)
 
 
+@names_call
 def effective_parameters(module: nn.Module, x: Any, *, ridge: float) -> EffectiveParameters:
     """The degrees of freedom of a ridge fit with the tangent features of a network; equation (2).
 
@@ -106,9 +107,7 @@ def effective_parameters(module: nn.Module, x: Any, *, ridge: float) -> Effectiv
     >>> round(effective_parameters(nn.Linear(2, 1, bias=False), torch.eye(2), ridge=1.0).value, 6)        # 2 / (1 + 1)
     1.0
     """
-    call = "effective_parameters(module, x)"
-    penalty = number("ridge", ridge, call=call, above=0)
-    with called(call):
-        values = torch.linalg.eigvalsh(ntk(module, x).double()).clamp_min(0)
+    penalty = number("ridge", ridge, above=0)
+    values = torch.linalg.eigvalsh(ntk(module, x).double()).clamp_min(0)
     count = sum(p.numel() for p in module.parameters() if p.requires_grad)
     return EffectiveParameters(float((values / (values + penalty)).sum()), len(values), count)  # (2)

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, check_seed, integer
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -104,6 +104,7 @@ def circle(inputs: int) -> Path:
     return path
 
 
+@names_call
 def kernel_frequencies(
     module: nn.Module, path: Path, *, frequencies: Sequence[int] = (1, 2, 4, 8), points: int = 64
 ) -> KernelFrequencies:
@@ -122,12 +123,10 @@ def kernel_frequencies(
     >>> [abs(round(r, 4)) for r in kernel_frequencies(linear, circle(2), frequencies=(1, 2)).rates]
     [0.5, 0.0]
     """
-    call = "kernel_frequencies(module, path)"
-    check_readable(module, call=call)
-    chosen, n = _frequencies(frequencies, points, call)
+    check_readable(module)
+    chosen, n = _frequencies(frequencies, points)
     t = torch.arange(n) / n
-    with called(call):
-        k = ntk(module, path(t)).double()
+    k = ntk(module, path(t)).double()
     rates = []
     for f in chosen:
         waves = torch.stack([torch.cos(2 * pi * f * t), torch.sin(2 * pi * f * t)]).double()
@@ -136,6 +135,7 @@ def kernel_frequencies(
     return KernelFrequencies(chosen, tuple(rates))
 
 
+@names_call
 def frequency_curve(
     module: nn.Module,
     path: Path,
@@ -164,10 +164,9 @@ def frequency_curve(
     >>> len(frequency_curve(net, circle(2), frequencies=(1, 2), steps=5).amplitudes[0])
     2
     """
-    call = "frequency_curve(module, path)"
-    check_readable(module, call=call)
-    chosen, n = _frequencies(frequencies, points, call)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    check_readable(module)
+    chosen, n = _frequencies(frequencies, points)
+    generator = torch.Generator().manual_seed(check_seed(seed))
     t = torch.arange(n) / n
     phases = torch.rand(len(chosen), generator=generator)
     y = sum(torch.cos(2 * pi * (f * t + p)) for f, p in zip(chosen, phases, strict=True))
@@ -175,7 +174,7 @@ def frequency_curve(
     x = path(t)
 
     def heights(_: int, model: nn.Module, __: float) -> Tensor:
-        f = outputs(model, x, call=call)[:, 0].to(waves)
+        f = outputs(model, x)[:, 0].to(waves)
         return (waves @ f).abs() / (n / 2)  # (2): each wave of the target has n / 2
 
     run = train(module, x, torch.as_tensor(y), optimizer=optimizer, steps=steps, watch={"heights": heights}, seed=seed)
@@ -183,10 +182,10 @@ def frequency_curve(
     return FrequencyCurve(chosen, tuple(run.steps.tolist()), tuple(tuple(row.tolist()) for row in rows))
 
 
-def _frequencies(frequencies: Sequence[int], points: int, call: str) -> tuple[tuple[int, ...], int]:
-    n = integer("points", points, call=call, least=4)
-    chosen = tuple(integer("frequencies", f, call=call) for f in frequencies)
+def _frequencies(frequencies: Sequence[int], points: int) -> tuple[tuple[int, ...], int]:
+    n = integer("points", points, least=4)
+    chosen = tuple(integer("frequencies", f) for f in frequencies)
     if not chosen or max(chosen) >= n / 2:
         found = f"frequencies {list(frequencies)} on {n} points"
-        raise InputError(lesson(call, found, "frequencies below half the points", "Take more points"))
+        raise InputError(found, accepted="frequencies below half the points", fix="Take more points")
     return chosen, n

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, number
 from gnomon.core.inputs.classes import are_classes, numbers
 from gnomon.core.inputs.source import source
@@ -65,6 +65,7 @@ class TangentGap(Result):
         return (Plot("Network and linearization", (bars,), Axis("score on test examples"), caption=self.verdict),)
 
 
+@names_call
 def tangent_gap(
     module: nn.Module,
     data: Any,
@@ -94,22 +95,20 @@ def tangent_gap(
     >>> told.tangent > 0.999
     True
     """
-    call = "tangent_gap(module, data, test)"
-    check_readable(module, call=call)
-    penalty = number("ridge", ridge, call=call, above=0)
-    (x, y), (x_test, y_test) = (source(part, module=module, call=call).pair() for part in (data, test))
-    start, start_test = (outputs(module, part, call=call).double() for part in (x, x_test))
+    check_readable(module)
+    penalty = number("ridge", ridge, above=0)
+    (x, y), (x_test, y_test) = (source(part, module=module).pair() for part in (data, test))
+    start, start_test = (outputs(module, part).double() for part in (x, x_test))
     known = are_classes(y)
     if known and start.shape[1] == 1:
         cure = "Give each class an output, or pass targets +1.0 and -1.0"
-        raise InputError(lesson(call, "classes and a single output", "an output for each class", cure))
-    target, target_test = (numbers(t, call, outputs=start.shape[1]).double().reshape(len(t), -1) for t in (y, y_test))
-    with called(call):
-        k, across = ntk(module, x).double(), ntk(module, x_test, x).double()
+        raise InputError("classes and a single output", accepted="an output for each class", fix=cure)
+    target, target_test = (numbers(t, outputs=start.shape[1]).double().reshape(len(t), -1) for t in (y, y_test))
+    k, across = ntk(module, x).double(), ntk(module, x_test, x).double()
     damped = k + penalty * float(k.diagonal().mean()) * torch.eye(len(k), dtype=k.dtype, device=k.device)
     line = start_test + across @ torch.linalg.solve(damped, target - start)
     run = train(module, x, y, optimizer=optimizer, steps=steps, seed=seed, record=[steps])
-    final = outputs(run.model, x_test, call=call).double()
+    final = outputs(run.model, x_test).double()
     by_class = accuracy(final, target_test) is not None
     scores = [accuracy(f, target_test) if by_class else explained_variance(f, target_test) for f in (final, line)]
     return TangentGap(float(scores[0] or 0.0), float(scores[1] or 0.0), len(final), by_class)

@@ -28,7 +28,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import grad, vjp
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.arguments import Inputs, count
 from gnomon.core.inputs.checks import check_kind, check_readable, check_seed, integer, number
 from gnomon.core.inputs.classes import numbers
@@ -41,7 +41,6 @@ from gnomon.tangent.directional import Parameters, slope
 
 __all__ = ["Kappa", "kappa"]
 
-CALL = "kappa(module, x, y)"
 LAZY, NOT_LAZY = 0.1, 1.0
 """Values of (4) below which training is called lazy, and above which it is called not lazy."""
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -71,6 +70,7 @@ class Kappa(Result):
         return (Plot("kappa before training", (bars, *limits), Axis("kappa"), caption=self.verdict),)
 
 
+@names_call
 def kappa(
     module: nn.Module,
     x: Any,
@@ -108,23 +108,23 @@ def kappa(
     >>> round(result.squared, 4), round(result.value, 4)               # 1 / 4, and (1/2) / 2 * 1 / 2
     (0.25, 0.125)
     """
-    check_readable(module, call=CALL)
-    alpha = number("alpha", alpha, call=CALL, above=0)
-    starts, iterations = (integer(name, v, call=CALL) for name, v in (("starts", starts), ("iterations", iterations)))
-    seed = check_seed(seed, call=CALL)
+    check_readable(module)
+    alpha = number("alpha", alpha, above=0)
+    starts, iterations = (integer(name, v) for name, v in (("starts", starts), ("iterations", iterations)))
+    seed = check_seed(seed)
     risk = _half_square if loss is None else loss
-    check_kind("loss", risk, Callable, call=CALL, cure="Pass a function of (outputs, targets)")
+    check_kind("loss", risk, Callable, cure="Pass a function of (outputs, targets)")
     with preserve(module, mode=None, all_derivatives=True):
-        pure = Pure.of(module, call=CALL)
-        inputs, labels = source(x, y, module=module, call=CALL).pair()
-        check_eval_mode(module, call=CALL)
+        pure = Pure.of(module)
+        inputs, labels = source(x, y, module=module).pair()
+        check_eval_mode(module)
         w = {name: leaf.detach() for name, leaf in pure.leaves.items()}
 
         def f(p: Parameters) -> Tensor:
             return pure(inputs, p).reshape(-1)
 
         start = f(w)
-        check_finite(start.reshape(1, -1), call=CALL)
+        check_finite(start.reshape(1, -1))
         check_stable_buffers(pure, inputs)
         now = torch.zeros_like(start) if centered else start
         target = _targets(labels, inputs, start)
@@ -137,7 +137,7 @@ def kappa(
         loss_now = float(risk(alpha * now, target))
     if first == 0:
         what = "the outputs do not depend on the parameters at first order"
-        raise NotFiniteError(lesson(CALL, what, "D f is not zero", "Start from other parameters"))
+        raise NotFiniteError(what, accepted="D f is not zero", fix="Start from other parameters")
     value = loss_now / gradient_norm * second / first if gradient_norm else float("inf")  # (1), (3)
     return Kappa(value, distance / alpha * second / first**2, alpha, distance, first, second)  # (2), (4)
 
@@ -145,10 +145,10 @@ def kappa(
 def _targets(labels: Tensor, inputs: Inputs, outputs: Tensor) -> Tensor:
     """Labels as one number for each entry of the outputs."""
     n = count(inputs)
-    target = numbers(labels, CALL, outputs=outputs.numel() // n).to(outputs).reshape(-1)
+    target = numbers(labels, outputs=outputs.numel() // n).to(outputs).reshape(-1)
     if target.shape != outputs.shape:
         what = f"{target.numel()} labels for {outputs.numel()} outputs"
-        raise InputError(lesson(CALL, what, "one label per output", "Give y the outputs' shape"))
+        raise InputError(what, accepted="one label per output", fix="Give y the outputs' shape")
     return target
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import whole_inputs
@@ -34,7 +34,6 @@ from gnomon.tangent.empirical import ntk
 
 __all__ = ["Laziness", "laziness"]
 
-CALL = "laziness(before, after, x)"
 LAZY = 0.1
 """Relative change of the kernel below which the verdict says lazy."""
 
@@ -70,6 +69,7 @@ class Laziness(Result):
         )
 
 
+@names_call
 def laziness(
     before: nn.Module | Mapping[str, Tensor],
     after: nn.Module | Mapping[str, Tensor],
@@ -95,10 +95,9 @@ def laziness(
     w0, w1 = _parameters(first), _parameters(second)
     if w0.shape != w1.shape:
         what = f"checkpoints of {len(w0)} and {len(w1)} parameters"
-        raise InputError(lesson(CALL, what, "one architecture", "Compare checkpoints of one network"))
-    inputs = whole_inputs(x, first, call=CALL)
-    with called(CALL):
-        k0, k1 = (ntk(m, inputs, outputs=outputs) for m in (first, second))
+        raise InputError(what, accepted="one architecture", fix="Compare checkpoints of one network")
+    inputs = whole_inputs(x, first)
+    k0, k1 = (ntk(m, inputs, outputs=outputs) for m in (first, second))
     h0, h1 = _activations(first, inputs), _activations(second, inputs)
     shared = [name for name in h0 if name in h1 and h0[name].shape == h1[name].shape]
     changes = {name: relative_change(h0[name], h1[name]) for name in shared}  # (4)
@@ -109,18 +108,18 @@ def laziness(
 
 def _checkpoint(checkpoint: nn.Module | Mapping[str, Tensor], module: nn.Module | None) -> nn.Module:
     if not isinstance(checkpoint, Mapping):
-        check_readable(checkpoint, call=CALL)
-        return copy_module(checkpoint, call=CALL)
+        check_readable(checkpoint)
+        return copy_module(checkpoint)
     if module is None:
         cure = "Pass module=, a network of that architecture"
-        raise InputError(lesson(CALL, "a state dict alone", "a network to load it in", cure))
-    check_readable(module, call=CALL)
-    loaded = copy_module(module, call=CALL)
+        raise InputError("a state dict alone", accepted="a network to load it in", fix=cure)
+    check_readable(module)
+    loaded = copy_module(module)
     try:
         loaded.load_state_dict(checkpoint)
     except RuntimeError as error:
         what = f"the state dict does not fit the module ({str(error).splitlines()[0]})"
-        raise InputError(lesson(CALL, what, "one architecture", "Pass module= of the same sizes")) from error
+        raise InputError(what, accepted="one architecture", fix="Pass module= of the same sizes") from error
     return loaded
 
 
@@ -140,5 +139,5 @@ def _activations(module: nn.Module, x: Inputs) -> dict[str, Tensor]:
     for name, part in module.named_modules():
         if not any(True for _ in part.children()):
             part.register_forward_hook(keep(name))  # on a copy of the user's module
-    activations[""] = output_tensor(run(module, x, call=CALL), CALL)
+    activations[""] = output_tensor(run(module, x))
     return activations

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, jvp
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import to_module
 from gnomon.core.inputs.checks import as_numbers, check_readable, integer, is_array, number
 from gnomon.core.modules.copies import copy_module
@@ -36,25 +37,25 @@ class Taylor(nn.Module):
 
     def __init__(self, module: nn.Module, order: int):
         super().__init__()
-        self.module, self.order = copy_module(module, call="linearize(module)"), order
+        self.module, self.order = copy_module(module), order
         self._names = [name for name, _ in self.module.named_parameters()]
         for i, p in enumerate(self.module.parameters()):
             self.register_buffer(f"origin{i}", p.detach().clone())
 
+    @names_call("taylor(module, order)(x)")
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """The expansion at the present w, for any inputs the original takes."""
-        call = "linearize(module)(x)" if self.order == 1 else f"taylor(module, {self.order})(x)"
-        check_batch_norms(self.module, call=call)
-        args, kwargs = _suited(args, kwargs, self.module, call)
+        check_batch_norms(self.module)
+        args, kwargs = _suited(args, kwargs, self.module)
         origin = {name: getattr(self, f"origin{i}") for i, name in enumerate(self._names)}
         now = dict(self.module.named_parameters())
         direction = {name: now[name] - origin[name] for name in self._names}
 
         def f(w: dict[str, Tensor]) -> Tensor:
             buffers = {name: b.clone() for name, b in self.module.named_buffers()}
-            return output_tensor(functional_call(self.module, {**w, **buffers}, args, kwargs), call)
+            return output_tensor(functional_call(self.module, {**w, **buffers}, args, kwargs))
 
-        with plain_kernels(self.module), wrap_user_errors(self.module, (args, kwargs), call=call):
+        with plain_kernels(self.module), wrap_user_errors(self.module, (args, kwargs)):
             terms = _derivatives(f, origin, direction, self.order)
         return sum((term / factorial(j) for j, term in enumerate(terms) if j), terms[0])  # (1)
 
@@ -64,19 +65,20 @@ class Rescaled(nn.Module):
 
     def __init__(self, module: nn.Module, alpha: float):
         super().__init__()
-        self.module, self.alpha = copy_module(module, call="rescale(module, alpha)"), alpha
-        self.origin = copy_module(module, call="rescale(module, alpha)").requires_grad_(False)
+        self.module, self.alpha = copy_module(module), alpha
+        self.origin = copy_module(module).requires_grad_(False)
 
+    @names_call("rescale(module, alpha)(x)")
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """alpha (f(w, x) - f(w0, x))."""
-        call = "rescale(module, alpha)(x)"
-        args, kwargs = _suited(args, kwargs, self.module, call)
-        with wrap_user_errors(self.module, (args, kwargs), call=call):
+        args, kwargs = _suited(args, kwargs, self.module)
+        with wrap_user_errors(self.module, (args, kwargs)):
             with torch.no_grad():
                 start = self.origin(*args, **kwargs)
             return self.alpha * (self.module(*args, **kwargs) - start)  # (3)
 
 
+@names_call
 def linearize(module: nn.Module) -> Taylor:
     """The tangent model of a module: the same call, linear in its parameters around the present ones.
 
@@ -95,10 +97,11 @@ def linearize(module: nn.Module) -> Taylor:
     >>> torch.allclose(lin(x), net(x))
     True
     """
-    check_readable(module, call="linearize(module)")
+    check_readable(module)
     return Taylor(module, 1)
 
 
+@names_call
 def taylor(module: nn.Module, order: int = 2) -> Taylor:
     """The Taylor expansion of a module in its parameters around the present ones, as a module; equation (1).
 
@@ -119,11 +122,12 @@ def taylor(module: nn.Module, order: int = 2) -> Taylor:
     >>> float(quadratic(torch.ones(1)).detach())                             # w^2 is its own expansion: 9
     9.0
     """
-    check_readable(module, call="taylor(module, order)")
-    order = integer("order", order, call="taylor(module, order)")
+    check_readable(module)
+    order = integer("order", order)
     return Taylor(module, order)
 
 
+@names_call
 def rescale(module: nn.Module, alpha: float) -> Rescaled:
     """The centered output times alpha, as a module; equation (3).
 
@@ -136,8 +140,8 @@ def rescale(module: nn.Module, alpha: float) -> Rescaled:
     >>> float(rescale(nn.Linear(1, 1), 10.0)(torch.ones(1, 1)).detach())     # zero at the start
     0.0
     """
-    check_readable(module, call="rescale(module, alpha)")
-    return Rescaled(module, number("alpha", alpha, call="rescale(module, alpha)"))
+    check_readable(module)
+    return Rescaled(module, number("alpha", alpha))
 
 
 def _derivatives(f: Any, origin: dict[str, Tensor], direction: dict[str, Tensor], order: int) -> list[Tensor]:
@@ -155,14 +159,12 @@ def _derivatives(f: Any, origin: dict[str, Tensor], direction: dict[str, Tensor]
     return terms
 
 
-def _suited(
-    args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module, call: str
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _suited(args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments with arrays as tensors, and floating tensors in the module's dtype; sparse ones stay sparse."""
 
     def converted(a: Any) -> Any:
         sparse = isinstance(a, Tensor) and a.layout not in (torch.strided, torch.jagged)
-        return as_numbers(a, "x", call=call) if is_array(a) and not sparse else a
+        return as_numbers(a, "x") if is_array(a) and not sparse else a
 
     arguments = cast(tuple[Any, ...], to_module(tuple(converted(a) for a in (*args, *kwargs.values())), module))
     return arguments[: len(args)], dict(zip(kwargs, arguments[len(args) :], strict=True))

@@ -22,7 +22,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, number
 from gnomon.core.inputs.source import whole_inputs
 from gnomon.core.modules.copies import copy_module
@@ -81,6 +81,7 @@ class StepLinearity(Result):
         return (Plot("One step", marks, Axis("predicted change"), Axis("observed change"), self.verdict),)
 
 
+@names_call
 def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], x: Any) -> LinearizationError:
     """The relative error of the linearized network at checkpoints of a training run; equation (1).
 
@@ -96,23 +97,23 @@ def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], x: A
     >>> linearization_error(net, [net], torch.ones(1, 1)).errors                # nothing moved, nothing is missed
     (0.0,)
     """
-    call = "linearization_error(start, checkpoints, x)"
-    check_readable(start, call=call)
+    check_readable(start)
     if not checkpoints:
-        raise InputError(lesson(call, "there are no checkpoints", "at least one", "Pass a list of modules"))
-    inputs = whole_inputs(x, start, call=call)
-    first = outputs(start, inputs, call=call).double()
+        raise InputError("there are no checkpoints", accepted="at least one", fix="Pass a list of modules")
+    inputs = whole_inputs(x, start)
+    first = outputs(start, inputs).double()
     tangent, errors, moved = linearize(start), [], []
     for later in checkpoints:
-        _copy(later, tangent.module, call)
-        now = outputs(later, inputs, call=call).double()
+        _copy(later, tangent.module)
+        now = outputs(later, inputs).double()
         change = float((now - first).norm())
-        missed = float((outputs(tangent, inputs, call=call).double() - now).norm())
+        missed = float((outputs(tangent, inputs).double() - now).norm())
         errors.append(missed / change if change > 0 else 0.0)  # (1)
         moved.append(change / max(float(first.norm()), 1e-300))
     return LinearizationError(tuple(errors), tuple(moved))
 
 
+@names_call
 def step_linearity(module: nn.Module, x: Any, y: Any = None, *, lr: float, loss: Loss | None = None) -> StepLinearity:
     """What one step of full-batch descent does to the outputs, beside its first-order prediction; equation (2).
 
@@ -131,28 +132,27 @@ def step_linearity(module: nn.Module, x: Any, y: Any = None, *, lr: float, loss:
     >>> step_linearity(net, torch.tensor([[2.0]]), torch.zeros(1), lr=0.1).predicted       # -lr x^2 f = -0.1 4 2
     tensor([[-0.8000]], dtype=torch.float64)
     """
-    call = "step_linearity(module, x, y)"
-    check_readable(module, call=call)
-    rate = number("lr", lr, call=call, above=0)
+    check_readable(module)
+    rate = number("lr", lr, above=0)
     with preserve(module):
-        objective = Objective.of(x, y, module, loss, call)
+        objective = Objective.of(x, y, module, loss)
         gradient = loss_gradient(module, objective)[1]
         inputs = objective.data.whole().x
-    stepped, tangent = copy_module(module, call=call), linearize(module)
+    stepped, tangent = copy_module(module), linearize(module)
     for copied in (stepped, tangent.module):
         leaves = [p for p in copied.parameters() if p.requires_grad]
         vector_to_parameters((parameters_to_vector(leaves).double() - rate * gradient).to(leaves[0].dtype), leaves)
-    before, after, line = (outputs(m, inputs, call=call).double() for m in (module, stepped, tangent))
+    before, after, line = (outputs(m, inputs).double() for m in (module, stepped, tangent))
     predicted, observed = line - before, after - before  # (2)
     error = float((predicted - observed).norm() / observed.norm().clamp_min(1e-300))
     return StepLinearity(predicted, observed, error)
 
 
 @torch.no_grad()
-def _copy(source: nn.Module, target: nn.Module, call: str) -> None:
+def _copy(source: nn.Module, target: nn.Module) -> None:
     try:
         for p, q in zip(target.parameters(), source.parameters(), strict=True):
             p.copy_(q)
     except (RuntimeError, ValueError) as error:
         cure = "Pass checkpoints of one network"
-        raise InputError(lesson(call, "the checkpoints have other shapes", "one architecture", cure)) from error
+        raise InputError("the checkpoints have other shapes", accepted="one architecture", fix=cure) from error

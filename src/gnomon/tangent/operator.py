@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import whole_inputs
 from gnomon.core.modules.preserve import preserve
@@ -32,19 +32,17 @@ from gnomon.tangent.checks import check_eval_mode, check_stable_buffers
 
 __all__ = ["TangentOperator", "operator"]
 
-CALL = "operator(module, x)"
-
 
 class TangentOperator(AbstractOperator):
     """J J^T on the n k outputs (example by example), or J^T J on the p parameters (in the order of their names)."""
 
     def __init__(self, module: nn.Module, x: Any, *, side: str, parameters: str | Sequence[str] | None):
         with preserve(module, mode=None, all_derivatives=True):
-            f = Pure.of(module, parameters, call=CALL)
-            inputs = whole_inputs(x, module, call=CALL)
-            check_eval_mode(module, call=CALL)
+            f = Pure.of(module, parameters)
+            inputs = whole_inputs(x, module)
+            check_eval_mode(module)
             y = f(inputs)
-            check_finite(y.detach(), call=CALL)
+            check_finite(y.detach())
             check_stable_buffers(f, inputs)
             self._leaves, self._outputs, self.side = list(f.leaves.values()), y.reshape(-1), side
             self._dummy = torch.zeros_like(self._outputs, requires_grad=True)
@@ -92,6 +90,7 @@ class TangentOperator(AbstractOperator):
         return hutch_plus_plus(self, products=products, confidence=confidence, seed=seed)
 
 
+@names_call
 def operator(
     module: nn.Module, x: Any, *, side: str = "outputs", parameters: str | Sequence[str] | None = None
 ) -> TangentOperator:
@@ -107,8 +106,8 @@ def operator(
     >>> float(operator(net, x).dense())                             # |x|^2 + 1, for the weights and the bias
     26.0
     """
-    check_readable(module, call=CALL)
+    check_readable(module)
     if side not in ("outputs", "parameters"):
         accepted = "'outputs' for J J^T or 'parameters' for J^T J"
-        raise InputError(out_of_range(CALL, "side", accepted, side))
+        raise out_of_range("side", accepted, side)
     return TangentOperator(module, x, side=side, parameters=parameters)

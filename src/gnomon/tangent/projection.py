@@ -59,5 +59,5 @@ class _Combined(nn.Module):
 
     def forward(self, *args: Any, **named: Any) -> Tensor:
         """One output for each example."""
-        f = output_tensor(self.module(*args, **named), "ntk(module, x)")
+        f = output_tensor(self.module(*args, **named))
         return f.flatten(1) @ self.signs  # (1)

@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, number
 from gnomon.core.inputs.classes import numbers
 from gnomon.core.inputs.source import source
@@ -81,6 +81,7 @@ class ConvergenceRate(Result):
         return f"The slowest direction falls to 1 / e in {self.steps:.3g} steps of {self.lr:.3g}, if the kernel stays."
 
 
+@names_call
 def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], x: Any, y: Any = None) -> ResidualModes:
     """The squared error along each eigenvector of the start's tangent kernel, at checkpoints of a run; equation (1).
 
@@ -93,21 +94,20 @@ def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], x: Any, y
     >>> residual_modes(net, [net], torch.ones(1, 1), torch.tensor([3.0])).energy.round(decimals=5).tolist()
     [[9.0], [9.0]]
     """
-    call = "residual_modes(start, checkpoints, x, y)"
-    check_readable(start, call=call)
-    inputs, given = source(x, y, module=start, call=call).pair()
-    f = outputs(start, inputs, call=call).double()
-    target = numbers(given, call, outputs=f.shape[1]).double().reshape(len(f), -1)
+    check_readable(start)
+    inputs, given = source(x, y, module=start).pair()
+    f = outputs(start, inputs).double()
+    target = numbers(given, outputs=f.shape[1]).double().reshape(len(f), -1)
     if target.shape != f.shape:
         found = f"targets of shape {tuple(target.shape)} and outputs of shape {tuple(f.shape)}"
-        raise InputError(lesson(call, found, "a target for each output", "Give y a column for each output"))
-    with called(call):
-        values, vectors = torch.linalg.eigh(ntk(start, inputs).double())
-    rows = [f, *(outputs(module, inputs, call=call).double() for module in checkpoints)]
+        raise InputError(found, accepted="a target for each output", fix="Give y a column for each output")
+    values, vectors = torch.linalg.eigh(ntk(start, inputs).double())
+    rows = [f, *(outputs(module, inputs).double() for module in checkpoints)]
     energy = torch.stack([(vectors.flip(1).T @ (row - target)).square().sum(1) for row in rows])  # (1)
     return ResidualModes(values.flip(0).clamp_min(0), energy)
 
 
+@names_call
 def convergence_rate(module: nn.Module, x: Any, *, lr: float = 1.0) -> ConvergenceRate:
     """How fast descent on the mean squared loss learns these examples, by the network's present kernel; equation (2).
 
@@ -117,10 +117,8 @@ def convergence_rate(module: nn.Module, x: Any, *, lr: float = 1.0) -> Convergen
     >>> round(convergence_rate(nn.Linear(2, 1, bias=False), 2 * torch.eye(2)).slowest, 6)        # 4 / n
     2.0
     """
-    call = "convergence_rate(module, x)"
-    rate = number("lr", lr, call=call, above=0)
-    with called(call):
-        values = torch.linalg.eigvalsh(ntk(module, x).double())
+    rate = number("lr", lr, above=0)
+    values = torch.linalg.eigvalsh(ntk(module, x).double())
     floor = torch.finfo(torch.float32).eps * float(values[-1]) * len(values)
     slowest = float(values[0]) if float(values[0]) > floor else 0.0
     return ConvergenceRate(float(values[-1]) / len(values), slowest / len(values), rate)  # (2)

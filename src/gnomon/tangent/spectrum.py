@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_targets
 from gnomon.core.inputs.classes import numbers
@@ -26,8 +26,6 @@ from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.square import square
 
 __all__ = ["KernelSpectrum", "kernel_spectrum"]
-
-CALL = "kernel_spectrum(kernel, y)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +42,12 @@ class KernelSpectrum(Result):
         """Share of the labels' energy in the first r modes, r = 1 ... n."""
         return None if self.energy is None else self.energy.cumsum(0)
 
+    @names_call("modes_for(share)")
     def modes_for(self, share: float) -> int:
         """The least number of modes that hold a share of the labels' energy."""
         if self.captured is None:
             what = "there are no labels to project"
-            raise InputError(lesson("modes_for(share)", what, "a spectrum with labels", f"Call {CALL}"))
+            raise InputError(what, accepted="a spectrum with labels", fix="Call kernel_spectrum(kernel, y)")
         return min(len(self.values), int((self.captured < share - 1e-12).sum()) + 1)
 
     @property
@@ -75,6 +74,7 @@ class KernelSpectrum(Result):
         return tuple(plots)
 
 
+@names_call
 def kernel_spectrum(kernel: Array, y: Array | None = None) -> KernelSpectrum:
     """Eigenpairs of a symmetric kernel and, with labels, their energy along each mode; equation (1).
 
@@ -88,18 +88,18 @@ def kernel_spectrum(kernel: Array, y: Array | None = None) -> KernelSpectrum:
     >>> result.values.round(decimals=12).tolist(), result.energy.round(decimals=12).tolist()
     ([4.0, 1.0], [1.0, 0.0])
     """
-    k = square(kernel, CALL).detach().double()
+    k = square(kernel).detach().double()
     if (k - k.T).abs().max() > 1e-6 * k.abs().max():
         cure = "Use ntk(module, x) without x2, or (K + K.T) / 2"
-        raise InputError(lesson(CALL, "the kernel is not symmetric", "a symmetric kernel", cure))
+        raise InputError("the kernel is not symmetric", accepted="a symmetric kernel", fix=cure)
     values, vectors = torch.linalg.eigh((k + k.T) / 2)
     values, vectors = values.flip(0), vectors.flip(1)
     if y is None:
         return KernelSpectrum(values, vectors, None, None)
-    labels = numbers(as_targets(y, len(k), call=CALL), CALL).to(k)
+    labels = numbers(as_targets(y, len(k))).to(k)
     labels = labels.reshape(len(k), -1)
     if not labels.any():
         cure = "Give labels that differ from zero"
-        raise InputError(lesson(CALL, "labels that are all zero", "labels to project", cure))
+        raise InputError("labels that are all zero", accepted="labels to project", fix=cure)
     projections = vectors.T @ labels
     return KernelSpectrum(values, vectors, projections, (projections**2).sum(1) / (labels**2).sum())  # (1)

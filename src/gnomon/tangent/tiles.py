@@ -11,7 +11,7 @@ from math import prod
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import BudgetError, lesson
+from gnomon.core.errors import BudgetError
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.machine.memory import SHARE, free_bytes, human
 from gnomon.core.modules.pure import Pure
@@ -136,7 +136,7 @@ class TiledKernel:
         if left < 4 * one:
             what = f"{human(budget)} cannot hold the result ({human(result)}) and two examples ({human(2 * one)})"
             cure = "Raise memory=, ask for outputs='trace', or split the inputs"
-            raise BudgetError(lesson(self.f.call, what, "the result and one tile fit in memory", cure))
+            raise BudgetError(what, accepted="the result and one tile fit in memory", fix=cure)
         room = left * 3 // 4
         for together in sorted({k, max(1, k // 2), max(1, k // 4), 1} if self.mode != "full" else {k}, reverse=True):
             per_example = self.plan.activations + together * self.plan.gradients

@@ -12,7 +12,7 @@ Reference: [he2019bag]; [student1908probable] for the interval.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["Ablation", "ablation"]
@@ -47,6 +47,7 @@ class Ablation(Result):
         return (Plot("What each ingredient brings", (bars,), Axis("score lost without it"), caption=self.verdict),)
 
 
+@names_call
 def ablation(
     score: Callable[[Mapping[str, bool], int], float],
     ingredients: Sequence[str],
@@ -72,7 +73,7 @@ def ablation(
     from scipy.special import stdtrit  # slow to import
 
     if len(seeds) < 2 or not ingredients:
-        raise InputError("ablation(score, ingredients): there must be at least 2 seeds and 1 ingredient.")
+        raise InputError("there must be at least 2 seeds and 1 ingredient")
     whole = dict.fromkeys(ingredients, True)
     full = [float(score(whole, seed)) for seed in seeds]
     m = len(seeds)

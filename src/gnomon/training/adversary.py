@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.modules.preserve import set_mode
@@ -22,8 +22,6 @@ from gnomon.core.results.record import Record
 from gnomon.training.evaluate import Objective
 
 __all__ = ["Adversary"]
-
-CALL = "train(module, x, y, adversary=Adversary(...))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +51,17 @@ class Adversary(Record):
     step: float = 0.25
     ramp: int = 0
 
+    @names_call
     def __post_init__(self) -> None:
         """Check the options."""
-        number("eps", self.eps, call=CALL, above=0)
-        number("step", self.step, call=CALL, above=0)
-        integer("steps", self.steps, call=CALL)
-        integer("ramp", self.ramp, call=CALL, least=0)
+        number("eps", self.eps, above=0)
+        number("step", self.step, above=0)
+        integer("steps", self.steps)
+        integer("ramp", self.ramp, least=0)
         if self.norm not in ("inf", "2"):
-            raise InputError(out_of_range(CALL, "norm", '"inf" or "2"', self.norm))
+            raise out_of_range("norm", '"inf" or "2"', self.norm)
         if len(self.bounds) != 2 or not self.bounds[0] < self.bounds[1]:
-            raise InputError(out_of_range(CALL, "bounds", "(low, high) with low below high", self.bounds))
+            raise out_of_range("bounds", "(low, high) with low below high", self.bounds)
 
     def moved(self, model: nn.Module, objective: Objective, x: Inputs, y: Tensor, at: int) -> Inputs:
         """The inputs of training step number ``at``, moved by (2).
@@ -70,7 +69,7 @@ class Adversary(Record):
         >>> net = nn.Linear(1, 1, bias=False)
         >>> _ = nn.init.ones_(net.weight)
         >>> x, y = torch.tensor([[0.5]]), torch.tensor([[0.0]])
-        >>> round(Adversary(0.1).moved(net, Objective.of(x, y, net, None, "f()"), x, y, 1).item(), 3)
+        >>> round(Adversary(0.1).moved(net, Objective.of(x, y, net, None), x, y, 1).item(), 3)
         0.6
         """
         eps = self.eps * min(1.0, at / self.ramp) if self.ramp else self.eps
@@ -87,12 +86,12 @@ class Adversary(Record):
         if not isinstance(x, Tensor) or not x.is_floating_point():
             found = f"inputs are {x.dtype}" if isinstance(x, Tensor) else f"inputs are a {type(x).__name__}"
             cure = "Train without an adversary, or on embeddings"
-            raise InputError(lesson(CALL, found, "one tensor of inputs that can move a little", cure))
+            raise InputError(found, accepted="one tensor of inputs that can move a little", fix=cure)
         low, high = float(x.min()), float(x.max())
         if low < self.bounds[0] - 1e-5 or high > self.bounds[1] + 1e-5:
             found = f"inputs range from {low:.4g} to {high:.4g}, outside the bounds {self.bounds}"
             cure = "Pass the bounds of the inputs, Adversary(eps, bounds=(low, high))"
-            raise InputError(lesson(CALL, found, "inputs within the bounds", cure))
+            raise InputError(found, accepted="inputs within the bounds", fix=cure)
         return x
 
     def _steepest(self, g: Tensor) -> Tensor:

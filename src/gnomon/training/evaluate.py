@@ -9,7 +9,7 @@ Hypotheses: a loss that is a mean over examples, so that the means of batches ad
 Reference: [robbins1951stochastic].
 
 >>> import torch
->>> objective = Objective.of(torch.eye(2), torch.tensor([0, 1]), nn.Linear(2, 2), CrossEntropy(), "train(net, x, y)")
+>>> objective = Objective.of(torch.eye(2), torch.tensor([0, 1]), nn.Linear(2, 2), CrossEntropy())
 >>> [y.tolist() for x, y in objective.batches(1)]
 [[[1.0, 0.0]], [[0.0, 1.0]]]
 """
@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers
@@ -49,27 +49,26 @@ class Objective(Record):
     data: AbstractSource
     loss: Loss
     convert: Callable[[Tensor], Tensor]
-    call: str
     convert_loaded: Callable[[Tensor], Tensor] | None = None
     """Converts targets of a loader beside ``data``; None if those of ``data`` are converted in the same way."""
 
     @classmethod
-    def of(cls, x: Any, y: Any, module: nn.Module, loss: Loss | None, call: str) -> "Objective":
+    def of(cls, x: Any, y: Any, module: nn.Module, loss: Loss | None) -> "Objective":
         """Check the data and the loss; one example is run, in eval mode, to learn the number of outputs.
 
         ``x`` and ``y`` are what `gnomon.core.inputs.source` takes: inputs and targets, or data and None.
         """
-        data = source(x, y, module=module, call=call)
+        data = source(x, y, module=module)
         first = data.first(1)
-        targets = _targets(first, call)
-        loss = by_targets(targets, call=call) if loss is None else loss
+        targets = _targets(first)
+        loss = by_targets(targets) if loss is None else loss
         if not callable(loss) and not isinstance(loss, AbstractLoss):
             cure = "Pass Squared(), CrossEntropy(), ... or a function such as torch.nn.CrossEntropyLoss()"
-            raise InputError(lesson(call, f"loss is {loss!r}"[:80], "a loss of outputs and targets", cure))
-        convert = _conversion(first.x, module, loss, call)
+            raise InputError(f"loss is {loss!r}"[:80], accepted="a loss of outputs and targets", fix=cure)
+        convert = _conversion(first.x, module, loss)
         if isinstance(data, Pair):
-            return cls(_in_memory(data.batch, convert, call), loss, _as_they_are, call, convert)
-        return cls(data, loss, convert, call)
+            return cls(_in_memory(data.batch, convert), loss, _as_they_are, convert)
+        return cls(data, loss, convert)
 
     def __len__(self) -> int:
         return len(self.data)
@@ -84,14 +83,13 @@ class Objective(Record):
         """The same objective, its examples in memory where they could otherwise only be read in the order they come."""
         if not isinstance(self.data, Stream):
             return self
-        return Objective(_in_memory(self.data.whole(), self.convert, self.call), self.loss, _as_they_are, self.call)
+        return Objective(_in_memory(self.data.whole(), self.convert), self.loss, _as_they_are)
 
     def sample(self, n: int | None, seed: int) -> "Objective":
         """The same objective on at most n of its examples, in memory, drawn by the seed; of each class its share."""
         if n is None or n >= len(self):
             return self
-        return Objective(_in_memory(self.data.probe(n, seed=seed), self.convert, self.call), self.loss, _as_they_are,
-                         self.call)  # fmt: skip
+        return Objective(_in_memory(self.data.probe(n, seed=seed), self.convert), self.loss, _as_they_are)  # fmt: skip
 
     def at(self, index: Tensor) -> tuple[Inputs, Tensor]:
         """Inputs and targets of the examples with these numbers."""
@@ -99,11 +97,11 @@ class Objective(Record):
 
     def of_batch(self, batch: Batch) -> tuple[Inputs, Tensor]:
         """Inputs and targets of a batch, targets as the loss takes them."""
-        return batch.x, self.convert(_targets(batch, self.call))
+        return batch.x, self.convert(_targets(batch))
 
     def of_loaded_batch(self, batch: Batch) -> tuple[Inputs, Tensor]:
         """Inputs and targets of a batch from a loader of the user's own, targets as the loss takes them."""
-        return batch.x, (self.convert_loaded or self.convert)(_targets(batch, self.call))
+        return batch.x, (self.convert_loaded or self.convert)(_targets(batch))
 
     def batches(self, size: int | None = None) -> Iterator[tuple[Inputs, Tensor]]:
         """All inputs and targets in order, at most ``size`` at once; None: what is in memory as one batch."""
@@ -111,24 +109,24 @@ class Objective(Record):
         for batch in self.data.batches(len(self) if in_memory and size is None else size):
             for start in range(0, len(batch), size or len(batch)):
                 part = batch[start : start + (size or len(batch))]
-                yield part.x, self.convert(_targets(part, self.call))
+                yield part.x, self.convert(_targets(part))
 
     def value(self, module: nn.Module, x: Inputs, y: Tensor) -> Tensor:
         """The mean loss on some examples, with its graph."""
-        return self.loss_of(run(module, x, call=self.call), y)
+        return self.loss_of(run(module, x), y)
 
     def loss_of(self, outputs: Any, y: Tensor) -> Tensor:
         """The mean loss of what a module returned for examples with these targets."""
         if isinstance(self.loss, AbstractLoss):
-            return self.loss.value(output_rows(outputs, len(y), self.call), y)
-        return self._users_loss(output_tensor(outputs, self.call), y)
+            return self.loss.value(output_rows(outputs, len(y)), y)
+        return self._users_loss(output_tensor(outputs), y)
 
     def measure(self, module: nn.Module, size: int | None) -> tuple[float, float | None, Tensor]:
         """Mean loss, accuracy where the targets are classes, and outputs, in eval mode and without gradients."""
         outputs, targets = [], []
         with set_mode(module, "eval"), torch.no_grad():
             for x, y in self.batches(None if size is None else max(LEAST, size)):
-                outputs.append(output_tensor(run(module, x, call=self.call), self.call))
+                outputs.append(output_tensor(run(module, x)))
                 targets.append(y)
             f, y = torch.cat(outputs), torch.cat(targets)
             if isinstance(self.loss, AbstractLoss):
@@ -138,27 +136,27 @@ class Objective(Record):
             return float(self._users_loss(f, y)), accuracy(f, y) if classes else None, f
 
     def _users_loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        with wrap_user_errors(None, (outputs, y), call=self.call, what="the loss"):
+        with wrap_user_errors(None, (outputs, y), what="the loss"):
             value = self.loss(outputs, y)  # type: ignore[operator]
         if not isinstance(value, Tensor) or value.numel() != 1:
             what = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else f"type {type(value).__name__}"
             cure = "Return the mean over examples, for instance with reduction='mean'"
-            raise InputError(lesson(self.call, f"the loss has {what}", "one number", cure))
+            raise InputError(f"the loss has {what}", accepted="one number", fix=cure)
         return value.reshape(())
 
 
-def by_targets(y: Array, *, call: str) -> AbstractLoss:
+def by_targets(y: Array) -> AbstractLoss:
     """The loss that fits the targets: cross-entropy for integer classes, squared loss for real numbers.
 
     >>> classes, numbers = torch.tensor([0, 1]), torch.tensor([0.5])
-    >>> [by_targets(y, call="train(module, x, y)").name for y in (classes, numbers)]
+    >>> [by_targets(y).name for y in (classes, numbers)]
     ['cross-entropy', 'squared loss']
     """
-    targets = as_numbers(y, "y", call=call)
+    targets = as_numbers(y, "y")
     return Squared() if targets.is_floating_point() or targets.is_complex() else CrossEntropy()
 
 
-def _conversion(one: Inputs, module: nn.Module, loss: Loss, call: str) -> Callable[[Tensor], Tensor]:
+def _conversion(one: Inputs, module: nn.Module, loss: Loss) -> Callable[[Tensor], Tensor]:
     """Targets as the loss takes them, on the module's device and in its dtype; ``one`` is an example."""
     like = next((t for t in module.parameters() if t.is_floating_point()), torch.zeros(()))
 
@@ -168,29 +166,29 @@ def _conversion(one: Inputs, module: nn.Module, loss: Loss, call: str) -> Callab
     if not isinstance(loss, AbstractLoss):
         return moved
     with set_mode(module, "eval"), torch.no_grad():
-        outputs = output_rows(run(module, one, call=call), 1, call).shape[1]
+        outputs = output_rows(run(module, one), 1).shape[1]
 
     def converted(y: Tensor) -> Tensor:
-        targets = loss.targets(moved(y), call, outputs=outputs).to(like.device).reshape(len(y), -1)
+        targets = loss.targets(moved(y), outputs=outputs).to(like.device).reshape(len(y), -1)
         if targets.shape[1] != outputs:
             what = f"targets of shape {tuple(y.shape)} and {outputs} outputs"
             cure = "Give y one column for each output, or integer classes"
-            raise InputError(lesson(call, what, "a target for each output", cure))
+            raise InputError(what, accepted="a target for each output", fix=cure)
         return targets.to(like.dtype)
 
     return converted
 
 
-def _in_memory(batch: Batch, convert: Callable[[Tensor], Tensor], call: str) -> Pair:
-    return Pair(Batch(batch.x, convert(_targets(batch, call))), call, None)
+def _in_memory(batch: Batch, convert: Callable[[Tensor], Tensor]) -> Pair:
+    return Pair(Batch(batch.x, convert(_targets(batch))), None)
 
 
 def _as_they_are(y: Tensor) -> Tensor:
     return y
 
 
-def _targets(batch: Batch, call: str) -> Tensor:
+def _targets(batch: Batch) -> Tensor:
     if batch.y is None:
         cure = "Pass y, or data whose batches are (inputs, targets) or dicts with the key 'labels'"
-        raise InputError(lesson(call, "the data have no targets", "a target for each input", cure))
+        raise InputError("the data have no targets", accepted="a target for each input", fix=cure)
     return batch.y

@@ -8,7 +8,7 @@ Reference: [robbins1951stochastic].
 >>> import torch
 >>> net, x = nn.Linear(1, 1, bias=False), torch.tensor([[2.0]])
 >>> _ = nn.init.ones_(net.weight)
->>> loss_gradient(net, Objective.of(x, torch.zeros(1), net, None, "loss_gradient(net, objective)"))[1]    # x^2 w
+>>> loss_gradient(net, Objective.of(x, torch.zeros(1), net, None))[1]    # x^2 w
 tensor([4.], dtype=torch.float64)
 """
 
@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError
 from gnomon.training.evaluate import Objective
 
 __all__ = ["finite_loss", "loss_gradient", "moved_parameters"]
@@ -27,31 +27,31 @@ SIZE = 512
 """Examples whose graph is held at once."""
 
 
-def finite_loss(value: float, call: str) -> float:
+def finite_loss(value: float) -> float:
     """The loss, refused where it is not a finite number.
 
-    >>> finite_loss(0.5, "sharpness(module, x, y)")
+    >>> finite_loss(0.5)
     0.5
     """
     if not isfinite(value):
         cure = "Look for NaN in the weights or the data, or lower the scale of the weights"
-        raise NotFiniteError(lesson(call, "the loss is not finite", "a loss with derivatives", cure))
+        raise NotFiniteError("the loss is not finite", accepted="a loss with derivatives", fix=cure)
     return value
 
 
-def moved_parameters(module: nn.Module, call: str) -> list[nn.Parameter]:
+def moved_parameters(module: nn.Module) -> list[nn.Parameter]:
     """The parameters that training moves, refused where there are none.
 
-    >>> len(moved_parameters(nn.Linear(1, 1), "sharpness(module, x, y)"))
+    >>> len(moved_parameters(nn.Linear(1, 1)))
     2
     """
     found = [p for p in module.parameters() if p.requires_grad]
     if not found and not any(True for _ in module.parameters()):
         cure = "Pass a module with layers that are trained"
-        raise InputError(lesson(call, "the module has no parameters", "a function of some parameter", cure))
+        raise InputError("the module has no parameters", accepted="a function of some parameter", fix=cure)
     if not found:
         cure = "Call requires_grad_() on what is trained"
-        raise InputError(lesson(call, "no parameter requires a gradient", "a function of some parameter", cure))
+        raise InputError("no parameter requires a gradient", accepted="a function of some parameter", fix=cure)
     return found
 
 
@@ -65,10 +65,10 @@ def loss_gradient(module: nn.Module, objective: Objective, *, size: int = SIZE) 
     >>> import torch
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.ones_(net.weight)
-    >>> loss_gradient(net, Objective.of(torch.ones(1, 1), torch.zeros(1), net, None, "loss_gradient(net, data)"))[0]
+    >>> loss_gradient(net, Objective.of(torch.ones(1, 1), torch.zeros(1), net, None))[0]
     0.5
     """
-    moved = moved_parameters(module, objective.call)
+    moved = moved_parameters(module)
     total, n = 0.0, len(objective)
     sums = torch.zeros(sum(p.numel() for p in moved), dtype=torch.float64, device=moved[0].device)
     with torch.enable_grad():

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import NotFiniteError, lesson
+from gnomon.core.errors import NotFiniteError
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Curves
 from gnomon.training.evaluate import Objective
@@ -47,7 +47,7 @@ class Log:
             if step == 0:
                 cure = "Look for NaN in the weights, or lower the scale of the weights or of the inputs"
                 what = "the loss is not finite before the first step"
-                raise NotFiniteError(lesson(self.objective.call, what, "a finite loss", cure))
+                raise NotFiniteError(what, accepted="a finite loss", fix=cure)
             return False
         with preserve(self.model):
             row["watched"] = {name: watcher(step, self.model, loss) for name, watcher in self.watch.items()}

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.machine.clock import Clock
@@ -26,11 +26,12 @@ from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.log import Log, Watcher
 from gnomon.training.native import Choice, named
 from gnomon.training.optimizers import AbstractOptimizer
-from gnomon.training.plan import CALL, Batches, Records, TrainingPlan, deadline
+from gnomon.training.plan import Batches, Records, TrainingPlan, deadline
 from gnomon.training.recorder import Recorder
 from gnomon.training.run import Run
 
 
+@names_call
 def train(
     module: nn.Module,
     x: Any,
@@ -100,11 +101,11 @@ def train(
     start = clock()
     plan = TrainingPlan.of(steps, batch, record, seed, deadline(clock, start, seconds))
     with torch.inference_mode(False), torch.enable_grad(), random_state(plan.seed):
-        model = module if in_place else copy_module(module, call=CALL)
-        whole = Objective.of(x, y, model, loss, CALL)
+        model = module if in_place else copy_module(module)
+        whole = Objective.of(x, y, model, loss)
         objective = whole.indexable() if plan.drawn else whole
-        test = None if x_test is None else Objective.of(x_test, y_test, model, objective.loss, CALL)
-        rule, shown = named(optimizer, module, CALL), objective.sample(plan.records.examples, plan.seed)
+        test = None if x_test is None else Objective.of(x_test, y_test, model, objective.loss)
+        rule, shown = named(optimizer, module), objective.sample(plan.records.examples, plan.seed)
         tested = None if test is None else test.sample(plan.records.examples, plan.seed)
         log = Log(model, shown, tested, plan.batch, watch or {}, outputs, [], [])
         recorder = Recorder(log, plan, start, seconds, clock)
@@ -187,12 +188,12 @@ def _of_batch(
 
 
 def _check(module: nn.Module, x_test: object, y_test: object, mode: str) -> None:
-    check_module(module, call=CALL)
+    check_module(module)
     if not any(p.requires_grad for p in module.parameters()):
         cure = "Call requires_grad_() on what is to be trained"
-        raise InputError(lesson(CALL, "no parameter requires a gradient", "something to train", cure))
+        raise InputError("no parameter requires a gradient", accepted="something to train", fix=cure)
     if y_test is None and isinstance(x_test, Tensor) or x_test is None and y_test is not None:
         known, missing = ("x_test", "y_test") if y_test is None else ("y_test", "x_test")
-        raise InputError(f"{CALL}: {known} is given and {missing} is not. Pass {missing} as well.")
+        raise InputError(f"{known} is given and {missing} is not. Pass {missing} as well")
     if mode not in ("train", "eval"):
-        raise InputError(out_of_range(CALL, "mode", '"train" or "eval"', mode))
+        raise out_of_range("mode", '"train" or "eval"', mode)

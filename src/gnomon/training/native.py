@@ -5,9 +5,9 @@ parameters of the caller's module is copied, options and state included, to thos
 caller's own optimizer steps only where its module is trained in place.
 
 >>> import torch
->>> named("adamw", None, "train(net, x, y)")
+>>> named("adamw", None)
 Adam(lr=0.001, b1=0.9, b2=0.999, eps=1e-08, decay=0.01)
->>> named(torch.optim.Adagrad, None, "train(net, x, y)")
+>>> named(torch.optim.Adagrad, None)
 TorchOptimizer(name='Adagrad', lr=0.01)
 """
 
@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.results.plain import HIDDEN
 from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam, Slope
 
@@ -64,12 +64,12 @@ class TorchOptimizer(AbstractOptimizer):
                 w.grad = g
 
 
-def named(choice: Choice | None, module: nn.Module | None, call: str) -> AbstractOptimizer:
+def named(choice: Choice | None, module: nn.Module | None) -> AbstractOptimizer:
     """The optimizer that a caller means, for a module where it is known; `Adam` where none is named.
 
     Cost: for a class or a factory, one optimizer of a small parameter.
 
-    >>> named(None, None, "train(net, x, y)").name
+    >>> named(None, None).name
     'Adam'
     """
     if choice is None:
@@ -77,7 +77,7 @@ def named(choice: Choice | None, module: nn.Module | None, call: str) -> Abstrac
     if isinstance(choice, AbstractOptimizer):
         return choice
     if isinstance(choice, Optimizer):
-        return _of_module(choice, module, call)
+        return _of_module(choice, module)
     if isinstance(choice, str) and choice.lower() in NAMES:
         return NAMES[choice.lower()]
     if isinstance(choice, str) or not callable(choice):
@@ -85,14 +85,14 @@ def named(choice: Choice | None, module: nn.Module | None, call: str) -> Abstrac
             "Pass torch.optim.AdamW, lambda p: torch.optim.SGD(p, lr=0.1), SGD(lr), Adam(lr), or one of "
             + ", ".join(f'"{name}"' for name in NAMES)
         )
-        raise InputError(lesson(call, f"optimizer is {choice!r}", "an optimizer", cure))
-    return _of_factory(choice, call)
+        raise InputError(f"optimizer is {choice!r}", accepted="an optimizer", fix=cure)
+    return _of_factory(choice)
 
 
 def descent(optimizer: AbstractOptimizer | None) -> SGD | None:
     """The gradient descent that an optimizer is, torch's included; None where it is another rule.
 
-    >>> descent(named(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), None, "train(net, x, y)"))
+    >>> descent(named(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), None))
     SGD(lr=0.1, momentum=0.9, decay=0.0)
     """
     if isinstance(optimizer, SGD):
@@ -109,7 +109,7 @@ def descent(optimizer: AbstractOptimizer | None) -> SGD | None:
 _SGD = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
 
 
-def _of_factory(factory: Callable[[Any], Optimizer], call: str) -> TorchOptimizer:
+def _of_factory(factory: Callable[[Any], Optimizer]) -> TorchOptimizer:
     """Try the factory on a parameter of ours, to learn what it makes before anything is trained."""
 
     def build(parameters: Sequence[Tensor]) -> Optimizer:
@@ -117,26 +117,26 @@ def _of_factory(factory: Callable[[Any], Optimizer], call: str) -> TorchOptimize
             made = factory(list(parameters))
         except TypeError as reason:
             cure = "Pass a function of the parameters alone: lambda p: torch.optim.SGD(p, lr=0.1)"
-            raise InputError(lesson(call, f"the optimizer's factory raised: {reason}", "a factory", cure)) from reason
+            raise InputError(f"the optimizer's factory raised: {reason}", accepted="a factory", fix=cure) from reason
         if not isinstance(made, Optimizer):
             what = f"the optimizer's factory returned a {type(made).__name__}"
-            raise InputError(lesson(call, what, "a torch.optim.Optimizer", "Return the optimizer"))
+            raise InputError(what, accepted="a torch.optim.Optimizer", fix="Return the optimizer")
         if not _held(made) <= {id(w) for w in parameters}:
             what = "the optimizer's factory took other parameters than its argument"
             cure = "Build on the argument, lambda p: torch.optim.SGD(p, lr=0.1): a copy of the module is trained"
-            raise InputError(lesson(call, what, "the parameters that are trained", cure))
+            raise InputError(what, accepted="the parameters that are trained", fix=cure)
         return made
 
     with torch.inference_mode(False):
         return _described(build([nn.Parameter(torch.zeros(2, 2))]), build)
 
 
-def _of_module(optimizer: Optimizer, module: nn.Module | None, call: str) -> TorchOptimizer:
+def _of_module(optimizer: Optimizer, module: nn.Module | None) -> TorchOptimizer:
     own = [] if module is None else [w for w in module.parameters() if w.requires_grad]
     if module is not None and not _held(optimizer) <= {id(w) for w in module.parameters()}:
         what = f"the {type(optimizer).__name__} holds parameters that the module does not have"
         cure = "Build it on module.parameters(), or pass a function: lambda p: torch.optim.SGD(p, lr=0.1)"
-        raise InputError(lesson(call, what, "an optimizer of this module", cure))
+        raise InputError(what, accepted="an optimizer of this module", fix=cure)
 
     def build(parameters: Sequence[Tensor]) -> Optimizer:
         return (

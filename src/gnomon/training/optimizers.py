@@ -29,7 +29,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import number
 from gnomon.core.results.plain import public_fields
 
@@ -74,8 +74,9 @@ class SGD(AbstractOptimizer):
     momentum: float = 0.0
     decay: float = 0.0
 
+    @names_call
     def __post_init__(self) -> None:
-        _check("SGD(lr)", self.lr, self.decay, momentum=self.momentum)
+        _check(self.lr, self.decay, momentum=self.momentum)
 
     @property
     def name(self) -> str:  # type: ignore[override]  # noqa: D102
@@ -109,8 +110,9 @@ class Adam(AbstractOptimizer):
     decay: float = 0.0
     name = "Adam"
 
+    @names_call
     def __post_init__(self) -> None:
-        _check("Adam(lr)", self.lr, self.decay, b1=self.b1, b2=self.b2)
+        _check(self.lr, self.decay, b1=self.b1, b2=self.b2)
 
     def memory(self, parameters: Sequence[Tensor]) -> list[list[Tensor]]:  # noqa: D102
         return [[torch.zeros_like(w) for w in parameters] for _ in range(2)]
@@ -128,10 +130,10 @@ class Adam(AbstractOptimizer):
             w.addcdiv_(m, v.sqrt().div_(second).add_(self.eps), value=-self.lr / first)  # (2)
 
 
-def _check(call: str, lr: Any, decay: Any, **rates: Any) -> None:
-    number("lr", lr, call=call, above=0)
-    if number("decay", decay, call=call) < 0:
-        raise InputError(out_of_range(call, "decay", "a number of at least 0", decay))
+def _check(lr: Any, decay: Any, **rates: Any) -> None:
+    number("lr", lr, above=0)
+    if number("decay", decay) < 0:
+        raise out_of_range("decay", "a number of at least 0", decay)
     for name, rate in rates.items():
-        if not 0 <= number(name, rate, call=call) < 1:
-            raise InputError(out_of_range(call, name, "at least 0 and below 1, such as 0.9", rate))
+        if not 0 <= number(name, rate) < 1:
+            raise out_of_range(name, "at least 0 and below 1, such as 0.9", rate)

@@ -13,17 +13,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_kind, check_seed, integer, number
 from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.machine.clock import Clock
 from gnomon.training.evaluate import Objective
 
-__all__ = ["Batches", "CALL", "TrainingPlan", "Records", "deadline"]
+__all__ = ["Batches", "TrainingPlan", "Records", "deadline"]
 
-CALL = "train(module, x, y)"
-"""What messages to the user name as the call."""
 RECORDS = 60
 """Recorded steps, about, where the caller names none."""
 
@@ -72,21 +70,22 @@ class TrainingPlan:
     records: Records = Records()
 
     @classmethod
+    @names_call("train(module, x, y)")
     def of(cls, steps: Any, batch: Any, record: Any, seed: Any, late: Callable[[], bool]) -> "TrainingPlan":
         """Check the options."""
-        steps = integer("steps", steps, call=CALL, least=0)
+        steps = integer("steps", steps, least=0)
         batches = batch if isinstance(batch, Batches) else Batches(batch)
         records = record if isinstance(record, Records) else Records(record)
-        size = None if batches.size is None else integer("batch", batches.size, call=CALL)
+        size = None if batches.size is None else integer("batch", batches.size)
         if batches.augment is not None:
             cure = "Pass a function from the inputs of a batch to inputs"
-            check_kind("augment", batches.augment, Callable, call=CALL, cure=cure)
+            check_kind("augment", batches.augment, Callable, cure=cure)
         if records.examples is not None:
-            integer("examples", records.examples, call=CALL)
-        if records.share is not None and not 0 < number("share", records.share, call=CALL) <= 1:
-            raise InputError(out_of_range(CALL, "share", "above 0 and at most 1", records.share))
+            integer("examples", records.examples)
+        if records.share is not None and not 0 < number("share", records.share) <= 1:
+            raise out_of_range("share", "above 0 and at most 1", records.share)
         return cls(
-            steps, size, _recorded(records.at, steps), check_seed(seed, call=CALL), late, batches, records
+            steps, size, _recorded(records.at, steps), check_seed(seed), late, batches, records
         )  # fmt: skip
 
     @property
@@ -136,7 +135,7 @@ def deadline(clock: Clock, start: float, seconds: float | None) -> Callable[[], 
     >>> deadline(lambda: 3.0, 0.0, 2.0)()
     True
     """
-    end = inf if seconds is None or seconds == inf else start + number("seconds", seconds, call=CALL)
+    end = inf if seconds is None or seconds == inf else start + number("seconds", seconds)
     return lambda: clock() > end
 
 
@@ -145,5 +144,5 @@ def _recorded(record: int | Sequence[int] | None, steps: int) -> frozenset[int]:
         spread = torch.linspace(0, 1, RECORDS, dtype=torch.float64)
         return frozenset({*((steps + 1.0) ** spread - 1).round().long().tolist(), steps})
     if isinstance(record, Iterable) and not isinstance(record, str):
-        return frozenset({*(integer("record", one, call=CALL, least=0) for one in record), steps})
-    return frozenset({*range(0, steps + 1, integer("record", record, call=CALL)), steps})
+        return frozenset({*(integer("record", one, least=0) for one in record), steps})
+    return frozenset({*range(0, steps + 1, integer("record", record)), steps})

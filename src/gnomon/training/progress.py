@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.training.native import Choice, TorchOptimizer, named
@@ -57,6 +57,7 @@ class Patience(Result):
         return (Plot("Patience", marks, Axis("record"), Axis("loss"), self.verdict),)
 
 
+@names_call
 def half_loss_time(run: Run) -> float:
     """The time (learning rate times steps) at which the training loss first is half of its start; equation (1).
 
@@ -80,6 +81,7 @@ def half_loss_time(run: Run) -> float:
     return inf
 
 
+@names_call
 def patience(run: Run | Sequence[float], *, checks: int) -> Patience:
     """Where training would have been stopped by patience, from the test losses of a run or from given ones; (2).
 
@@ -93,12 +95,11 @@ def patience(run: Run | Sequence[float], *, checks: int) -> Patience:
     >>> found.stop, found.best                                               # 0.5 comes too late
     (5, 2)
     """
-    call = "patience(run)"
-    p = integer("checks", checks, call=call)
+    p = integer("checks", checks)
     found: Any = run.test_loss if isinstance(run, Run) else run
     if found is None or len(found) == 0:
         cure = "Train with x_test and y_test, or pass losses"
-        raise InputError(lesson(call, "the run has no test losses", "losses on examples kept apart", cure))
+        raise InputError("the run has no test losses", accepted="losses on examples kept apart", fix=cure)
     losses = tuple(float(v) for v in found)
     best = 0
     for i, value in enumerate(losses):
@@ -109,6 +110,7 @@ def patience(run: Run | Sequence[float], *, checks: int) -> Patience:
     return Patience(len(losses) - 1, best, losses, p)
 
 
+@names_call
 def effective_lr(optimizer: Choice) -> float:
     """How far a constant gradient of size one moves the parameters in the long run, per step; equation (3).
 
@@ -121,12 +123,11 @@ def effective_lr(optimizer: Choice) -> float:
     >>> round(effective_lr(lambda p: torch.optim.SGD(p, lr=0.2, momentum=0.5)), 6)
     0.4
     """
-    call = "effective_lr(optimizer)"
-    rule = named(optimizer, None, call)
+    rule = named(optimizer, None)
     if isinstance(rule, SGD):
         return rule.lr / (1 - rule.momentum)  # (3)
     if isinstance(rule, TorchOptimizer) and rule.name == "SGD":
         group = rule.groups[0]
         return float(group["lr"]) * (1 - float(group.get("dampening", 0))) / (1 - float(group["momentum"]))
     cure = "Adam divides by the size of gradients: its step is lr itself"
-    raise InputError(lesson(call, f"the optimizer is {rule.name}", "descent with momentum", cure))
+    raise InputError(f"the optimizer is {rule.name}", accepted="descent with momentum", fix=cure)

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import CyclicLR, LRScheduler, OneCycleLR
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results.plain import HIDDEN
 from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam, Slope
 
@@ -35,7 +35,6 @@ __all__ = ["Schedule", "Scheduled"]
 
 Schedule = Callable[[Optimizer], LRScheduler]
 """Builds a scheduler of torch for an optimizer."""
-CALL = "train(module, x, y)"
 LEAST = 1e-30
 """Stands for a learning rate of zero, which some schedules end in."""
 
@@ -57,6 +56,7 @@ class Scheduled(AbstractOptimizer):
         """At the start."""
         return self.optimizer.lr
 
+    @names_call("train(module, x, y)")
     def memory(self, parameters: Sequence[Tensor]) -> Any:
         """That of the optimizer, and the scheduler with the torch optimizer that it moves."""
         own = self.optimizer.memory(parameters)
@@ -64,7 +64,7 @@ class Scheduled(AbstractOptimizer):
         made = self.schedule(moved)
         if not isinstance(made, LRScheduler):
             cure = "Pass schedule=lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, 20)"
-            raise InputError(lesson(CALL, f"the schedule made a {type(made).__name__}", "a torch scheduler", cure))
+            raise InputError(f"the schedule made a {type(made).__name__}", accepted="a torch scheduler", fix=cure)
         return own, moved, made
 
     def move(self, parameters: Sequence[Tensor], slope: Slope, memory: Any, count: int) -> None:

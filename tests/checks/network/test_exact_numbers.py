@@ -414,10 +414,10 @@ def test_batches_of_batch_norm_are_judged_on_one_side_of_each_threshold_only(bat
 def test_settled_norms_have_the_statistics_of_the_examples():
     net = nn.Sequential(nn.BatchNorm1d(3)).double()
     x = 2 + 3 * torch.randn(4, 3, generator=torch.Generator().manual_seed(0)).double()
-    made = with_batch_statistics(net, x, call="signal(module, x)")
+    made = with_batch_statistics(net, x)
     torch.testing.assert_close(made[0].running_mean, x.mean(0))
     torch.testing.assert_close(made[0].running_var, x.var(0))
-    assert with_batch_statistics(net, x[:3], call="signal(module, x)") is net
+    assert with_batch_statistics(net, x[:3]) is net
 
 
 class Reads(nn.Module):
@@ -488,8 +488,8 @@ def test_growth_from_nothing_is_in_units_of_a_millionth():
 def test_the_decay_of_several_groups_is_the_largest():
     net = nn.Linear(2, 2)
     groups = [{"params": [net.weight], "weight_decay": 0.3}, {"params": [net.bias], "weight_decay": 0.01}]
-    assert decay_of(named(torch.optim.SGD(groups, lr=0.1), net, "t")) == (0.3, False)
-    assert decay_of(named(torch.optim.AdamW(groups, lr=0.1), net, "t")) == (0.3, True)
+    assert decay_of(named(torch.optim.SGD(groups, lr=0.1), net)) == (0.3, False)
+    assert decay_of(named(torch.optim.AdamW(groups, lr=0.1), net)) == (0.3, True)
 
 
 def test_an_outcome_without_a_count_of_examples_is_judged():

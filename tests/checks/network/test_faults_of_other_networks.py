@@ -216,7 +216,7 @@ def test_batch_norm_before_its_first_batch_hides_no_input():
     for part in net[:-1:3]:
         nn.init.normal_(part.weight, std=0.05)
     assert kinds(ignored_findings(net, x)) == ["vanishing-activations"]  # in eval mode, as it stands
-    ready = with_batch_statistics(net, x, call="signal(module, x)")
+    ready = with_batch_statistics(net, x)
     assert ignored_findings(ready, x) == () and not ready.training and int(net[1].num_batches_tracked) == 0
     cut = nn.Sequential(nn.Threshold(1e9, 0.0), *net).eval()  # what is cut off stays so
-    assert kinds(ignored_findings(with_batch_statistics(cut, x, call="signal(module, x)"), x)) == ["inputs-ignored"]
+    assert kinds(ignored_findings(with_batch_statistics(cut, x), x)) == ["inputs-ignored"]

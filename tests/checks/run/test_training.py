@@ -29,8 +29,8 @@ RATES = [
     (Adam(1e3), "learning-rate-too-large"),  # nothing above a thousandth of it brings the loss down
     (SGD(0.1, momentum=0.9), None),
     (SGD(1e-6), "learning-rate-too-small"),
-    (named(lambda p: torch.optim.RMSprop(p, lr=1e-3), None, "t"), None),
-    (named(lambda p: torch.optim.RMSprop(p, lr=1e-7), None, "t"), "learning-rate-too-small"),
+    (named(lambda p: torch.optim.RMSprop(p, lr=1e-3), None), None),
+    (named(lambda p: torch.optim.RMSprop(p, lr=1e-7), None), "learning-rate-too-small"),
 ]
 
 
@@ -50,7 +50,7 @@ def test_a_whole_run_that_brought_nothing_is_no_patience():
 
 
 def test_rates_of_torch_optimizers_are_scaled():
-    rule = named(lambda p: torch.optim.SGD(p, lr=0.1), None, "t")
+    rule = named(lambda p: torch.optim.SGD(p, lr=0.1), None)
     made = scaled(rule, 10.0).memory([nn.Parameter(torch.zeros(1))])
     assert made.param_groups[0]["lr"] == pytest.approx(1.0)
 
@@ -64,7 +64,7 @@ def test_rates_of_torch_optimizers_are_scaled():
     ],
 )
 def test_decay_is_read_from_optimizers(rule, decay, apart):
-    assert decay_of(named(rule, None, "t")) == (decay, apart)
+    assert decay_of(named(rule, None)) == (decay, apart)
 
 
 def test_decay():

@@ -48,7 +48,7 @@ def test_iterations_fall_with_the_rank_of_the_preconditioner():
 
 def test_the_pivoted_factor_is_nearly_as_good_as_the_best_of_its_rank():
     kernel = Counted(n=60, d=2)
-    F = PivotedCholesky(15).factor(kernel_system(kernel, kernel.targets(), 0.0, "test"), None, "test").numpy()
+    F = PivotedCholesky(15).factor(kernel_system(kernel, kernel.targets(), 0.0), None).numpy()
     left = np.linalg.eigvalsh(kernel.matrix)[:-15].sum()  # the least trace that rank 15 can leave
     rest = kernel.matrix - F @ F.T
     assert np.linalg.eigvalsh(rest)[0] > -1e-12
@@ -57,7 +57,7 @@ def test_the_pivoted_factor_is_nearly_as_good_as_the_best_of_its_rank():
 
 def test_a_full_factor_of_a_deficient_kernel_ends_by_itself():
     x = np.random.default_rng(0).normal(size=(20, 3))
-    F = PivotedCholesky(20).factor(kernel_system(x @ x.T, np.ones(20), 0.0, "test"), None, "test").numpy()
+    F = PivotedCholesky(20).factor(kernel_system(x @ x.T, np.ones(20), 0.0), None).numpy()
     assert F.shape == (20, 3)
     assert_allclose(F @ F.T, x @ x.T, atol=1e-13)
 

@@ -55,7 +55,7 @@ def test_conjugate_gradients_on_pieces_solve_the_system_with_its_ridge(rows):
     kernel = Counted(n=30)
     y = kernel.targets(2)
     solver = Distributed(None, ConjugateGradient(tolerance=1e-11), rows=rows)
-    system = kernel_system(kernel, y, 0.2, "example")
+    system = kernel_system(kernel, y, 0.2)
     found = solver._gradient(Client(), system)
     assert_allclose(found.coefficients, np.linalg.solve(kernel.matrix + 0.2 * np.eye(30), y), atol=1e-8)
     assert found.solver == "Conjugate gradients on 2 workers"
@@ -66,7 +66,7 @@ def test_nystrom_on_pieces_sums_all_ranges_of_rows():
     kernel = Counted(n=30)
     y = kernel.targets(2)
     method = Nystrom(8, seed=1)
-    found = Distributed(None, method, rows=7)._nystrom(Client(), kernel_system(kernel, y, 0.2, "example"))
+    found = Distributed(None, method, rows=7)._nystrom(Client(), kernel_system(kernel, y, 0.2))
     here = method.solve(kernel, y, ridge=0.2)
     assert_allclose(found.coefficients, here.coefficients, rtol=1e-9)
 
@@ -74,29 +74,27 @@ def test_nystrom_on_pieces_sums_all_ranges_of_rows():
 def test_a_product_that_was_lost_is_computed_again():
     kernel = Counted(n=12)
     client = Client(losses=1)
-    strips = Strips(
-        Workers(client, kernel_system(kernel, kernel.targets(1), 0.5, "example"), "example"), row_ranges(12, 5)
-    )
+    strips = Strips(Workers(client, kernel_system(kernel, kernel.targets(1), 0.5)), row_ranges(12, 5))
     p = torch.linspace(-1, 2, 12).double()[:, None]
     assert_allclose(strips.product(p), kernel.matrix @ p.numpy() + 0.5 * p.numpy(), atol=1e-13)
     assert strips.products == 1 and strips.workers.progress == "the results of 1 products with the kernel"
 
 
 def test_data_that_is_lost_again_and_again_is_an_error_and_progress_resets_the_count():
-    workers = Workers(Client(losses=10**6), "data", "example")
+    workers = Workers(Client(losses=10**6), "data")
     with pytest.raises(WorkersLostError, match=f"lost {SENDS} times in a row"):
         list(workers.in_order(lambda held, piece: piece, [1, 2]))
     assert workers.client.sent == SENDS
-    again = Workers(Client(losses=SENDS - 1), "data", "example")
+    again = Workers(Client(losses=SENDS - 1), "data")
     again.client.threads = 1
     assert list(again.in_order(lambda held, piece: (held, piece), [1, 2, 3])) == [("data", 1), ("data", 2), ("data", 3)]
     assert again.sends == 1 and again.progress == "the sums over 3 of 3 ranges of rows"
 
 
 def test_pieces_in_flight_are_a_multiple_of_threads_and_never_none():
-    assert Workers(Client(threads=3), None, "example").width == 3 * AHEAD
-    assert Workers(Client(threads=0), None, "example").width == AHEAD
-    assert Workers(SimpleNamespace(status="running", nthreads=lambda: {"a": 4, "b": 1}), None, "x").width == 5 * AHEAD
+    assert Workers(Client(threads=3), None).width == 3 * AHEAD
+    assert Workers(Client(threads=0), None).width == AHEAD
+    assert Workers(SimpleNamespace(status="running", nthreads=lambda: {"a": 4, "b": 1}), None).width == 5 * AHEAD
 
 
 def test_ranges_of_rows_are_nearly_equal_and_cover_everything():

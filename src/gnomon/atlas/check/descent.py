@@ -6,7 +6,7 @@ True
 
 from torch import nn
 
-from gnomon.atlas.check.trial import CALL, Trial
+from gnomon.atlas.check.trial import Trial
 from gnomon.core.results import Axis, Line, Plot, Value
 from gnomon.decisions.homogeneous import degree
 from gnomon.lab import Judgment, Verdict
@@ -59,7 +59,7 @@ def margin_growth(trial: Trial) -> Judgment:
     """
     if not trial.margins:
         return Judgment(Verdict.INCONCLUSIVE, "The targets are no classes, so there are no margins.")
-    found = degree(trial.after, trial.few.x, call=CALL)
+    found = degree(trial.after, trial.few.x)
     if found is None:
         words = "The network is not homogeneous in its weights (biases, normalization or curved activations)."
         return Judgment(Verdict.INCONCLUSIVE, f"{words} The statement is not about such networks.")

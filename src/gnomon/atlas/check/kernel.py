@@ -6,7 +6,7 @@ True
 
 import torch
 
-from gnomon.atlas.check.trial import CALL, Trial
+from gnomon.atlas.check.trial import Trial
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Value
 from gnomon.lab import Judgment, Verdict
@@ -72,7 +72,7 @@ def linearization(trial: Trial) -> Judgment:
     with torch.no_grad():
         for p, trained in zip(tangent.module.parameters(), trial.after.parameters(), strict=True):
             p.copy_(trained)
-    start, end, line = (outputs(model, x, call=CALL).double() for model in (trial.before, trial.after, tangent))
+    start, end, line = (outputs(model, x).double() for model in (trial.before, trial.after, tangent))
     error = float((line - end).norm() / (end - start).norm().clamp_min(1e-300))
     reason = f"The linearized network misses the trained one by {error:.1%} of what training changed."
     return _of_training(trial, error < LAZY, reason, (Value("error of the linearization", error),))
@@ -97,7 +97,7 @@ def mode_order(trial: Trial) -> Judgment:
     lead = int((values.cumsum(0) < 0.9 * values.sum()).sum()) + 1
     residuals = []
     for model in (trial.before, trial.after):
-        f = outputs(model, few.x, call=CALL).double()
+        f = outputs(model, few.x).double()
         f = f.softmax(1) if trial.task.classes > 1 and f.shape[1] > 1 else f
         residuals.append((vectors.T @ (y - f)).square().sum(1))
     left = [float((residuals[1][part].sum() / residuals[0][part].sum()).sqrt()) for part in

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
-from gnomon.atlas.check.trial import CALL, Trial
+from gnomon.atlas.check.trial import Trial
 from gnomon.checks import signal
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import outputs
@@ -68,13 +68,13 @@ def scale(trial: Trial) -> Judgment:
     >>> scale(trial(net, (x, x[:, 0]), steps=1)).verdict.name
     'HOLDS'
     """
-    model = copy_module(trial.before, call=CALL)
+    model = copy_module(trial.before)
     names = [name for name, layer, after in _neighbors(model) if isinstance(after, NORMALIZED)]
     if not names:
         return Judgment(Verdict.INCONCLUSIVE, "No layer with weights is followed directly by a normalization.")
     few = trial.few
     with set_mode(model, "train"):
-        f = model(few.x) if isinstance(few.x, Tensor) else outputs(model, few.x, call=CALL)
+        f = model(few.x) if isinstance(few.x, Tensor) else outputs(model, few.x)
         loss = trial.task.loss(f, trial.task.loss_targets(few.y)) if callable(trial.task.loss) else f.square().mean()
         modules = dict(model.named_modules())
         weights = [modules[name].weight for name in names]
@@ -102,9 +102,9 @@ def permutation(trial: Trial) -> Judgment:
     'HOLDS'
     """
     x = trial.few.x
-    base, worst, pairs = outputs(trial.before, x, call=CALL).double(), 0.0, 0
+    base, worst, pairs = outputs(trial.before, x).double(), 0.0, 0
     for first, second in _stacked(trial.before):
-        model = copy_module(trial.before, call=CALL)
+        model = copy_module(trial.before)
         modules = dict(model.named_modules())
         one, two = modules[first], modules[second]
         order = torch.arange(one.weight.shape[0]).flip(0).to(one.weight.device)
@@ -113,7 +113,7 @@ def permutation(trial: Trial) -> Judgment:
             if one.bias is not None:
                 one.bias.copy_(one.bias[order])
             two.weight.copy_(two.weight[:, order])
-        change = (outputs(model, x, call=CALL).double() - base).norm() / base.norm().clamp_min(1e-300)
+        change = (outputs(model, x).double() - base).norm() / base.norm().clamp_min(1e-300)
         worst, pairs = max(worst, float(change)), pairs + 1
     if not pairs:
         words = "No two neighboring layers with weights stand in a Sequential with only activations between them."
@@ -147,7 +147,7 @@ def lipschitz(trial: Trial) -> Judgment:
             if isinstance(layer, nn.Linear | nn.Conv1d | nn.Conv2d):
                 bound *= operator_norm(layer, state.shape[1:])
             state = layer(state)
-    f, flat = outputs(model, x, call=CALL).double(), x.flatten(1).double()
+    f, flat = outputs(model, x).double(), x.flatten(1).double()
     gaps, distances = torch.pdist(f), torch.pdist(flat)
     ratio = float((gaps / distances.clamp_min(1e-12)).max())
     reason = f"Outputs differ by at most {ratio:.4g} times the inputs; the product of norms allows {bound:.4g}."

@@ -16,7 +16,7 @@ from typing import Any
 from gnomon.atlas.catalog import catalog
 from gnomon.atlas.check import kernel, layers
 from gnomon.atlas.check.trial import SECONDS, Trial, trial
-from gnomon.core.errors import GnomonError, InputError
+from gnomon.core.errors import GnomonError, InputError, names_call
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.results.svg import svg
@@ -59,6 +59,7 @@ class Checked(Result):
         return (Plot("Statements", (Bars("statements", ORDER, counts),), Axis("statements")),)
 
 
+@names_call
 def check(
     network: Any,
     data: Any,
@@ -94,9 +95,7 @@ def check(
     known = statements()
     unknown = [name for name in ids if name not in known]
     if unknown:
-        raise InputError(
-            f"check(network, data): no statement {unknown[0]!r} can be checked. Known: {', '.join(known)}."
-        )
+        raise InputError(f"no statement {unknown[0]!r} can be checked. Known: {', '.join(known)}")
     deadline = clock() + seconds
     told = trial(network, data, lr=lr, steps=steps, seconds=seconds / 2, seed=seed, clock=clock)
     rows = {}

@@ -15,7 +15,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.machine.clock import Clock
 from gnomon.core.metrics import class_margins
@@ -25,10 +25,8 @@ from gnomon.examination.subject import Examples, Task, subject
 from gnomon.landscape import sharpness
 from gnomon.training import SGD, Run, train
 
-__all__ = ["CALL", "EXAMPLES", "Trial", "trial"]
+__all__ = ["EXAMPLES", "Trial", "trial"]
 
-CALL = "check(network, data)"
-"""What messages to the user name as the call."""
 EXAMPLES = 64
 """Examples on which kernels are computed, at most."""
 TRAINED = 512
@@ -74,11 +72,13 @@ class Trial(Record):
         """So many of the examples as kernels are computed on."""
         return self.examples.some(EXAMPLES)
 
+    @names_call("check(network, data)")
     def table(self, y: Tensor) -> Tensor:
         """Targets as numbers."""
-        return self.task.table(y, CALL)
+        return self.task.table(y)
 
 
+@names_call
 def trial(
     network: Any,
     data: Any,
@@ -106,16 +106,16 @@ def trial(
     >>> round(trial(nn.Linear(2, 1, bias=False), (x, torch.ones(2)), steps=3).lr, 3)      # H = 1/2
     2.0
     """
-    whole = subject(network, data, None, optimizer=None, seed=seed, call=CALL, probe=TRAINED)
+    whole = subject(network, data, None, optimizer=None, seed=seed, probe=TRAINED)
     deadline = clock() + seconds
     examples, task = _affordable(whole.module, whole.probe, seconds, clock), whole.task
     if not any(p.requires_grad for p in whole.module.parameters()):
         cure = "Call module.requires_grad_(True) first"
-        raise InputError(lesson(CALL, "no parameter requires a gradient", "a network that can be trained", cure))
+        raise InputError("no parameter requires a gradient", accepted="a network that can be trained", fix=cure)
     y = task.loss_targets(examples.y)
     curvature = sharpness(whole.module, examples.x, y, loss=task.loss, seed=seed).value
     if lr is not None and not (isfinite(lr) and lr > 0):
-        raise InputError(out_of_range(CALL, "lr", "a positive number", lr))
+        raise out_of_range("lr", "a positive number", lr)
     rate = lr if lr is not None else 1 / max(curvature, 1e-3)  # (1)
     watch = {"margin": lambda _, model, __: _margin(model, examples.x, examples.y)} if task.classes > 1 else {}
     watch["norm"] = lambda _, model, __: _norm(model)
@@ -136,9 +136,9 @@ def trial(
 def _affordable(module: nn.Module, examples: Examples, seconds: float, clock: Clock) -> Examples:
     """So many of the examples as the curvature can be computed on in half of the time, by timing a forward pass."""
     few = examples.some(TIMED)
-    outputs(module, few.x, call=CALL)
+    outputs(module, few.x)
     start = clock()
-    outputs(module, few.x, call=CALL)
+    outputs(module, few.x)
     each = (clock() - start) / len(few)
     return examples if each <= 0 else examples.some(max(LEAST, int(seconds / 2 / PASSES / each)))
 
@@ -149,4 +149,4 @@ def _norm(model: nn.Module) -> float:
 
 def _margin(model: nn.Module, x: Inputs, y: Tensor) -> float:
     """The smallest margin: the output of the right class less the largest other; for one output, that with its sign."""
-    return float(class_margins(outputs(model, x, call=CALL).double(), y).min())
+    return float(class_margins(outputs(model, x).double(), y).min())

@@ -20,6 +20,7 @@ from gnomon.atlas.coverage import STATUSES, coverage, kinds
 from gnomon.atlas.many import ClaimTask, run_many
 from gnomon.atlas.pages.formulas import formula
 from gnomon.atlas.pages.style import SCRIPT, STYLE
+from gnomon.core.errors import names_call
 from gnomon.core.machine.files import write_file
 from gnomon.core.results import shown
 from gnomon.lab.claim import Scale
@@ -27,11 +28,11 @@ from gnomon.report.references import reference
 
 __all__ = ["build", "page"]
 
-CALL = "build(folder)"
 Progress = Callable[[str, int, int], None]
 """Called with what is done, its number, and how many there are."""
 
 
+@names_call
 def build(
     folder: Path,
     ids: Sequence[str] = (),
@@ -66,9 +67,9 @@ def build(
     for number, entry in enumerate(entries, 1):
         told(f"page of {entry.claim.id}", number, len(entries))
         text = page(entry.claim.title, _claim(entry, rows[entry.claim.id]), "../")
-        write_file(folder / "claims" / f"{entry.claim.id}.html", text, CALL)
-    write_file(folder / "coverage.html", page("Coverage", _coverage(), ""), CALL)
-    return write_file(folder / "index.html", page("Atlas of deep learning theory", _index(entries, rows), ""), CALL)
+        write_file(folder / "claims" / f"{entry.claim.id}.html", text)
+    write_file(folder / "coverage.html", page("Coverage", _coverage(), ""))
+    return write_file(folder / "index.html", page("Atlas of deep learning theory", _index(entries, rows), ""))
 
 
 def page(title: str, body: str, up: str) -> str:

@@ -14,6 +14,7 @@ from gnomon.atlas.catalog import catalog
 from gnomon.atlas.check import Checked
 from gnomon.atlas.pages.build import page
 from gnomon.atlas.pages.formulas import formula
+from gnomon.core.errors import names_call
 from gnomon.core.machine.files import write_file
 from gnomon.core.results import shown
 
@@ -34,6 +35,7 @@ def body(result: Checked) -> str:
     return "".join([*parts, *(_section(name, row) for name, row in result.rows.items())])
 
 
+@names_call
 def write(result: Checked, path: Path) -> Path:
     """Write the page into a file that works offline, and return its path.
 
@@ -43,7 +45,7 @@ def write(result: Checked, path: Path) -> Path:
     >>> write(Checked("net", 10, 0.1, (1.0, 0.5), {}), Path(tempfile.mkdtemp()) / "page.html").exists()
     True
     """
-    return write_file(path, page(f"Theory on {result.network}", body(result), ""), "write(result, path)")
+    return write_file(path, page(f"Theory on {result.network}", body(result), ""))
 
 
 def _section(name: str, row: dict[str, Any]) -> str:

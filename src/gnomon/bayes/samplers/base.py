@@ -11,7 +11,7 @@ from torch import Tensor
 
 from gnomon.bayes.density import Density
 from gnomon.bayes.draws import Draws
-from gnomon.core.errors import BudgetError
+from gnomon.core.errors import BudgetError, names_call
 from gnomon.core.machine.memory import SHARE, free_bytes
 from gnomon.core.results.record import Record
 
@@ -48,6 +48,7 @@ class AbstractSampler(ABC):
     ) -> Iterator[SamplerStep]:
         """Steps of all chains without end; during the first ``warmup`` of them the method adapts itself."""
 
+    @names_call("sample(log_density, start)")
     def run(
         self,
         density: Density,
@@ -61,7 +62,7 @@ class AbstractSampler(ABC):
         chains, d = start.shape
         if (needed := 8 * chains * draws * d) > SHARE * free_bytes():
             what = f"{draws:,} draws of {d:,} numbers in {chains} chains need {needed / 1e9:.1f} GB"
-            raise BudgetError(f"sample(log_density, start): {what}. Pass fewer draws or chains.")
+            raise BudgetError(f"{what}. Pass fewer draws or chains")
         values = torch.empty(chains, draws, d, dtype=start.dtype)
         kept, accepted, divergences, gradients, stopped = 0, 0.0, 0, 0, "finished"
         try:

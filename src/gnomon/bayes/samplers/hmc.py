@@ -31,6 +31,7 @@ from torch import Tensor
 from gnomon.bayes.density import Density
 from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, noise
 from gnomon.bayes.samplers.travel import Travel
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results.record import Record
 
@@ -62,11 +63,12 @@ class HMC(Record, AbstractSampler):
     length: float | None = None
     most: int = 256
 
+    @names_call
     def __post_init__(self) -> None:
-        number("accept", self.accept, call="HMC(accept=...)", above=0, below=1)
-        integer("most", self.most, call="HMC(most=...)")
+        number("accept", self.accept, above=0, below=1)
+        integer("most", self.most)
         if self.length is not None:
-            number("length", self.length, call="HMC(length=...)", above=0)
+            number("length", self.length, above=0)
 
     @property
     def title(self) -> str:

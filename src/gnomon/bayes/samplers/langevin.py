@@ -27,7 +27,7 @@ from torch import Tensor
 
 from gnomon.bayes.density import Density
 from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, noise
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import number
 from gnomon.core.results.record import Record
 
@@ -50,14 +50,13 @@ class Langevin(Record, AbstractSampler):
     friction: float | None = 1.0
     adjusted: bool = False
 
+    @names_call
     def __post_init__(self) -> None:
-        number("step", self.step, call="Langevin(step=...)", above=0)
+        number("step", self.step, above=0)
         if self.friction is not None:
-            number("friction", self.friction, call="Langevin(friction=...)", above=0)
+            number("friction", self.friction, above=0)
             if self.adjusted:
-                raise InputError(
-                    "Langevin(adjusted=True): only the overdamped dynamics is adjusted. Pass friction=None."
-                )
+                raise InputError("only the overdamped dynamics is adjusted. Pass friction=None")
 
     @property
     def title(self) -> str:

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from gnomon.bayes.density import Density
 from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, noise
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import number
 from gnomon.core.results.record import Record
 
@@ -39,8 +40,9 @@ class Metropolis(Record, AbstractSampler):
     scale: float = 1.0
     adapt: bool = True
 
+    @names_call
     def __post_init__(self) -> None:
-        number("scale", self.scale, call="Metropolis(scale=...)", above=0)
+        number("scale", self.scale, above=0)
 
     @property
     def title(self) -> str:

@@ -23,7 +23,7 @@ from torch.func import grad, vmap
 from gnomon.bayes.density import Density
 from gnomon.bayes.posterior import ModulePosterior
 from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, noise
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results.record import Record
 
@@ -47,11 +47,12 @@ class StochasticGradient(Record, AbstractSampler):
     friction: float | None = None
     batch: int = 32
 
+    @names_call
     def __post_init__(self) -> None:
-        number("step", self.step, call="StochasticGradient(step=...)", above=0)
-        integer("batch", self.batch, call="StochasticGradient(batch=...)")
+        number("step", self.step, above=0)
+        integer("batch", self.batch)
         if self.friction is not None:
-            number("friction", self.friction, call="StochasticGradient(friction=...)", above=0, below=1 / self.step)
+            number("friction", self.friction, above=0, below=1 / self.step)
 
     @property
     def title(self) -> str:
@@ -64,9 +65,7 @@ class StochasticGradient(Record, AbstractSampler):
         """See `AbstractSampler`."""
         posterior = density.function
         if not isinstance(posterior, ModulePosterior):
-            raise InputError(
-                "sample(log_density, start): StochasticGradient needs data. Pass module_posterior(module, data)."
-            )
+            raise InputError("StochasticGradient needs data. Pass module_posterior(module, data)")
         x, v, e = start.clone(), torch.zeros_like(start), self.step
         while True:
             index = torch.randperm(len(posterior), generator=generator)[: self.batch]

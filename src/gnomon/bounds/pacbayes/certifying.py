@@ -27,9 +27,9 @@ from gnomon.bounds.pacbayes.inequalities import (
     quadratic,
     seeger,
 )
-from gnomon.bounds.pacbayes.posterior import CALL, GaussianWeights
+from gnomon.bounds.pacbayes.posterior import GaussianWeights
 from gnomon.bounds.pacbayes.prior import AbstractPrior, LearnedPrior
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.batch import Batch
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
 from gnomon.core.inputs.classes import are_classes
@@ -63,6 +63,7 @@ class _Means:
     linear_bound: float
 
 
+@names_call
 def certify(
     module: nn.Module,
     data: Any,
@@ -107,11 +108,11 @@ def certify(
     >>> found.stochastic.holds, found.stochastic.vacuous
     (True, False)
     """
-    check_readable(module, call=CALL)
-    delta, seed = number("delta", delta, call=CALL, above=0, below=1), check_seed(seed, call=CALL)
-    epochs, batch = integer("epochs", epochs, call=CALL, least=0), integer("batch", batch, call=CALL)
-    draws, start = integer("draws", draws, call=CALL, least=20), LearnedPrior() if prior is None else prior
-    pace = start.pace if lr is None else number("lr", lr, call=CALL, above=0)
+    check_readable(module)
+    delta, seed = number("delta", delta, above=0, below=1), check_seed(seed)
+    epochs, batch = integer("epochs", epochs, least=0), integer("batch", batch)
+    draws, start = integer("draws", draws, least=20), LearnedPrior() if prior is None else prior
+    pace = start.pace if lr is None else number("lr", lr, above=0)
     whole = _classified(data, module)
     _check_outputs(module, whole)
     with preserve(module, mode=None, seed=seed):
@@ -119,7 +120,7 @@ def certify(
         used = start.used(len(whole))
         if len(whole) - used < LEAST:
             found = f"{len(whole) - used} of {len(whole)} examples are left to count"
-            raise InputError(lesson(CALL, found, f"at least {LEAST} examples", "Pass more data or a smaller share"))
+            raise InputError(found, accepted=f"at least {LEAST} examples", fix="Pass more data or a smaller share")
         whole = whole[order]
         center = start.center(module, whole[:used], seed=seed).eval()
         counted = whole[used:]
@@ -130,21 +131,19 @@ def certify(
 
 
 def _classified(data: Any, module: nn.Module) -> Batch:
-    x, y = source(data, module=module, call=CALL).pair()
+    x, y = source(data, module=module).pair()
     if not are_classes(y) or int(y.min()) < 0:
         found = f"the targets have shape {tuple(y.shape)}, {y.dtype}"
-        raise InputError(lesson(CALL, found, "integer classes 0, 1, ...", "Pass y.long() with one class per example"))
+        raise InputError(found, accepted="integer classes 0, 1, ...", fix="Pass y.long() with one class per example")
     return Batch(x, y.long())
 
 
 def _check_outputs(module: nn.Module, data: Batch) -> None:
-    made = outputs(module, data[:1].x, call=CALL)
+    made = outputs(module, data[:1].x)
     most = int(data.y.max()) if data.y is not None else 0
     if made.shape[1] < 2 or most >= made.shape[1]:
         found = f"the module has {made.shape[1]} outputs and the classes are 0 to {most}"
-        raise InputError(
-            lesson(CALL, found, "an output for each class", "Give the last layer an output for each class")
-        )
+        raise InputError(found, accepted="an output for each class", fix="Give the last layer an output for each class")
 
 
 def _fit(

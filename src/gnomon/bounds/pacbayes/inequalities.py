@@ -21,7 +21,7 @@ True
 from collections.abc import Sequence
 from math import exp, expm1, inf, log, log1p, sqrt
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import integer, number
 
 __all__ = ["bernstein_mean", "binary_kl", "catoni", "inverse_kl", "mcallester", "quadratic", "seeger"]
@@ -44,6 +44,7 @@ def binary_kl(r: float, p: float) -> float:
     return max(0.0, first + second)
 
 
+@names_call
 def inverse_kl(risk: float, budget: float) -> float:
     """The largest error R with kl(risk | R) <= budget, equation (1), by bisection to the last digits.
 
@@ -56,10 +57,9 @@ def inverse_kl(risk: float, budget: float) -> float:
     >>> round(inverse_kl(0.0, 0.1), 12) == round(-expm1(-0.1), 12)           # kl(0 | p) = -ln(1 - p)
     True
     """
-    call = "inverse_kl(risk, budget)"
-    risk = _share("risk", risk, call)
+    risk = _share("risk", risk)
     if not budget >= 0:
-        raise InputError(out_of_range(call, "budget", "a number of at least 0", budget))
+        raise out_of_range("budget", "a number of at least 0", budget)
     low, high = risk, 1.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -67,6 +67,7 @@ def inverse_kl(risk: float, budget: float) -> float:
     return high
 
 
+@names_call
 def seeger(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
     """A bound on the error on new examples by the inverse of kl, equation (1): the tightest of the family.
 
@@ -76,9 +77,10 @@ def seeger(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
     >>> seeger(0.02, 50.0, 30_000) < quadratic(0.02, 50.0, 30_000) < mcallester(0.02, 50.0, 30_000)
     True
     """
-    return inverse_kl(risk, 2 * _half("seeger(risk, kl, n)", risk, kl, n, delta))  # (1)
+    return inverse_kl(risk, 2 * _half(risk, kl, n, delta))  # (1)
 
 
+@names_call
 def mcallester(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
     """A bound on the error on new examples by a square root, equation (2); may exceed 1.
 
@@ -88,9 +90,10 @@ def mcallester(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
     >>> mcallester(0.1, 0.0, 50, 0.05) == 0.1 + (log(2 * 50**0.5 / 0.05) / 100) ** 0.5
     True
     """
-    return risk + sqrt(_half("mcallester(risk, kl, n)", risk, kl, n, delta))  # (2)
+    return risk + sqrt(_half(risk, kl, n, delta))  # (2)
 
 
+@names_call
 def quadratic(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
     """A bound on the error on new examples that is tight for small errors, equation (3); may exceed 1.
 
@@ -100,10 +103,11 @@ def quadratic(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
     >>> round(quadratic(0.0, 0.0, 50, 0.05), 12) == round(4 * log(2 * 50**0.5 / 0.05) / 100, 12)
     True
     """
-    half = _half("quadratic(risk, kl, n)", risk, kl, n, delta)
+    half = _half(risk, kl, n, delta)
     return (sqrt(risk + half) + sqrt(half)) ** 2  # (3)
 
 
+@names_call
 def catoni(risk: float, kl: float, n: int, delta: float = 0.05, *, constants: Sequence[float] = CONSTANTS) -> float:
     """The smallest of the bounds (4) over some constants, each at its part of delta.
 
@@ -114,10 +118,9 @@ def catoni(risk: float, kl: float, n: int, delta: float = 0.05, *, constants: Se
     >>> round(one, 12) == round(-expm1(log(0.05) / 100) / -expm1(-1.0), 12)
     True
     """
-    call = "catoni(risk, kl, n)"
-    _half(call, risk, kl, n, delta)
+    _half(risk, kl, n, delta)
     if not len(constants) or not all(c > 0 for c in constants):
-        raise InputError(out_of_range(call, "constants", "positive numbers", list(constants)))
+        raise out_of_range("constants", "positive numbers", list(constants))
     spent = (kl + log(len(constants) / delta)) / n
     return min((1 - exp(-c * risk - spent)) / -expm1(-c) for c in constants)  # (4)
 
@@ -137,17 +140,17 @@ def bernstein_mean(mean: float, variance: float, draws: int, delta: float) -> fl
     return mean + sqrt(2 * variance * odds / draws) + 7 * odds / (3 * (draws - 1))  # (5)
 
 
-def _half(call: str, risk: float, kl: float, n: int, delta: float) -> float:
+def _half(risk: float, kl: float, n: int, delta: float) -> float:
     """B of the module's equations, with its arguments checked."""
-    _share("risk", risk, call)
-    n = integer("n", n, call=call)
-    delta = number("delta", delta, call=call, above=0, below=1)
+    _share("risk", risk)
+    n = integer("n", n)
+    delta = number("delta", delta, above=0, below=1)
     if not 0 <= kl < inf:
-        raise InputError(out_of_range(call, "kl", "a finite number of at least 0", kl))
+        raise out_of_range("kl", "a finite number of at least 0", kl)
     return (kl + log(2 * sqrt(n) / delta)) / (2 * n)
 
 
-def _share(name: str, value: float, call: str) -> float:
+def _share(name: str, value: float) -> float:
     if not 0 <= value <= 1:
-        raise InputError(out_of_range(call, name, "a share in [0, 1]", value))
+        raise out_of_range(name, "a share in [0, 1]", value)
     return float(value)

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import output_rows
@@ -28,11 +28,11 @@ from gnomon.core.modules.run import call_with_inputs
 
 __all__ = ["GaussianWeights", "gaussian_kl"]
 
-CALL = "certify(module, data)"
 RANDOM = (nn.Linear, nn.modules.conv._ConvNd)
 """Layers whose own parameters become random."""
 
 
+@names_call
 def gaussian_kl(mean: Tensor, std: Tensor, prior_mean: Tensor, prior_std: Tensor) -> Tensor:
     """The divergence of one Gaussian with independent coordinates from another; equation (1), in nats.
 
@@ -64,6 +64,7 @@ class GaussianWeights:
     prior_stds: dict[str, float]
 
     @classmethod
+    @names_call("certify(module, data)")
     def around(cls, module: nn.Module, *, deviation: float) -> "GaussianWeights":
         """Q = P around the module's weights, with ``deviation`` over the root of a layer's inputs as deviation."""
         prefix_of = [(name, part) for name, part in module.named_modules() if isinstance(part, RANDOM)]
@@ -77,8 +78,8 @@ class GaussianWeights:
                 scales[name] = float(stds[name].flatten()[0])  # as the type of the weights has it
         if not means:
             cure = "Pass a module with nn.Linear or nn.Conv layers whose weights are plain parameters"
-            raise InputError(lesson(CALL, "no layer is Linear or Conv", "weights to draw", cure))
-        return cls(copy_module(module, call=CALL), means, stds, means, scales)
+            raise InputError("no layer is Linear or Conv", accepted="weights to draw", fix=cure)
+        return cls(copy_module(module), means, stds, means, scales)
 
     @property
     def parameters(self) -> int:
@@ -104,10 +105,11 @@ class GaussianWeights:
             for name, mean in self.means.items()
         }
 
+    @names_call("certify(module, data)")
     def outputs(self, x: Inputs, weights: dict[str, Tensor]) -> Tensor:
         """Outputs (n, k) of the module with these weights."""
         made = call_with_inputs(lambda *a, **k: functional_call(self.module, weights, a, k), x)
-        return output_rows(made, count(x), CALL)
+        return output_rows(made, count(x))
 
     def log_ratio(self, weights: dict[str, Tensor]) -> float:
         """ln dQ/dP at some weights; its mean over Q is the divergence."""
@@ -120,9 +122,10 @@ class GaussianWeights:
             )
         return total
 
+    @names_call("certify(module, data)")
     def draw(self, *, seed: int = 0) -> nn.Module:
         """A network with weights drawn from Q."""
-        drawn = copy_module(self.module, call=CALL).eval()
+        drawn = copy_module(self.module).eval()
         weights = self.weights(torch.Generator().manual_seed(seed))
         with torch.no_grad():
             for name, p in drawn.named_parameters():

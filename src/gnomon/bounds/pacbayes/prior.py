@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.batch import Batch
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.modules.copies import copy_module
@@ -26,7 +26,6 @@ from gnomon.training import Adam, train
 
 __all__ = ["AbstractPrior", "FreshPrior", "GivenPrior", "LearnedPrior"]
 
-CALL = "certify(module, data)"
 LEAST = 300
 """Steps of training that a learned prior has at least."""
 
@@ -66,8 +65,9 @@ class FreshPrior(AbstractPrior):
     deviation: float = 1.0
     pace = 0.05
 
+    @names_call
     def __post_init__(self) -> None:
-        number("deviation", self.deviation, call="FreshPrior()", above=0)
+        number("deviation", self.deviation, above=0)
 
     @property
     def words(self) -> str:  # noqa: D102
@@ -94,11 +94,12 @@ class LearnedPrior(AbstractPrior):
     batch: int = 100
     deviation: float = 0.1
 
+    @names_call
     def __post_init__(self) -> None:
-        number("share", self.share, call="LearnedPrior()", above=0, below=1)
-        number("deviation", self.deviation, call="LearnedPrior()", above=0)
-        integer("epochs", self.epochs, call="LearnedPrior()")
-        integer("batch", self.batch, call="LearnedPrior()")
+        number("share", self.share, above=0, below=1)
+        number("deviation", self.deviation, above=0)
+        integer("epochs", self.epochs)
+        integer("batch", self.batch)
 
     @property
     def words(self) -> str:  # noqa: D102
@@ -126,8 +127,9 @@ class GivenPrior(AbstractPrior):
     deviation: float = 0.1
     independent = None
 
+    @names_call
     def __post_init__(self) -> None:
-        number("deviation", self.deviation, call="GivenPrior()", above=0)
+        number("deviation", self.deviation, above=0)
 
     @property
     def words(self) -> str:  # noqa: D102
@@ -136,8 +138,9 @@ class GivenPrior(AbstractPrior):
     def used(self, n: int) -> int:  # noqa: D102
         return 0
 
+    @names_call("certify(module, data)")
     def center(self, module: nn.Module, data: Batch, *, seed: int) -> nn.Module:  # noqa: D102
-        return copy_module(module, call=CALL)
+        return copy_module(module)
 
 
 def fresh(module: nn.Module, seed: int) -> nn.Module:
@@ -148,7 +151,7 @@ def fresh(module: nn.Module, seed: int) -> nn.Module:
     >>> bool((fresh(net, 0).weight == fresh(net, 0).weight).all()), bool((fresh(net, 0).weight == net.weight).all())
     (True, False)
     """
-    copy = copy_module(module, call=CALL)
+    copy = copy_module(module)
     known: set[int] = set()
     with random_state(seed):
         for part in copy.modules():
@@ -160,7 +163,7 @@ def fresh(module: nn.Module, seed: int) -> nn.Module:
     if left:
         found = f"'{left[0]}' cannot be drawn anew, and may have been trained on these examples"
         cure = "Give its module a method reset_parameters(), or pass prior=GivenPrior() where it saw none of them"
-        raise InputError(lesson(CALL, found, "a prior that does not know the examples", cure))
+        raise InputError(found, accepted="a prior that does not know the examples", fix=cure)
     return copy
 
 

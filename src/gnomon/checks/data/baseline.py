@@ -24,6 +24,7 @@ from torch import Tensor
 
 from gnomon.checks.data.ridge import votes
 from gnomon.checks.data.rows import random_features, rows
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import check_finite_inputs, check_seed
 from gnomon.core.inputs.classes import are_classes
@@ -32,7 +33,6 @@ from gnomon.core.results.record import Record
 
 __all__ = ["Baseline", "baseline"]
 
-CALL = "baseline(x, y)"
 MOST, LEAST, WIDTH = 2500, 150, 400
 """Examples that are used at most and at least, and random features."""
 
@@ -46,6 +46,7 @@ class Baseline(Record):
     examples: int
 
 
+@names_call
 def baseline(x: Any, y: Any = None, *, seed: int = 0) -> Baseline:
     """The score of ridge regression on random features, and what half of the data cost it; equation (1).
 
@@ -59,10 +60,10 @@ def baseline(x: Any, y: Any = None, *, seed: int = 0) -> Baseline:
     >>> baseline(torch.zeros(10, 2), torch.zeros(10).long()).examples              # too few to say
     0
     """
-    seed = check_seed(seed, call=CALL)
-    x, y = source(x, y, call=CALL).pair()
-    check_finite_inputs(x, call=CALL)
-    n = count(x, call=CALL)
+    seed = check_seed(seed)
+    x, y = source(x, y).pair()
+    check_finite_inputs(x)
+    n = count(x)
     if n < LEAST:
         return Baseline(0.0, 0.0, 0)
     classes = are_classes(y)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs, tensors
 from gnomon.core.results import Finding, Result, Value
 from gnomon.findings import data as kinds
@@ -104,6 +105,7 @@ class ColumnStatistics(Result):
         return (Finding(kinds.REPEATED_COLUMNS, "inputs", {"repeated": len(self.repeated), "names": names}),)
 
 
+@names_call
 def columns(x: Inputs, *, names: Sequence[str] = ()) -> ColumnStatistics:
     """Constant, repeated and wildly scaled columns of a table of inputs.
 

@@ -35,6 +35,7 @@ from torch import Tensor
 
 from gnomon.checks.data.kernel_votes import kernel_votes
 from gnomon.checks.data.rows import joint_rows
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.inputs.classes import are_classes
@@ -43,7 +44,6 @@ from gnomon.findings import data as kinds
 
 __all__ = ["MOST", "TESTED", "ComparedLabels", "compared_labels"]
 
-CALL = "compared_labels(x, y, x_test, y_test)"
 MOST = 2000
 """Training examples at most."""
 TESTED = 1000
@@ -129,6 +129,7 @@ class ComparedLabels(Result):
         return (Finding(kinds.NOISIER_THAN_TEST, "labels", {"share": by, "which": which}, evidence, 2 * LEVEL),)
 
 
+@names_call
 def compared_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0) -> ComparedLabels:
     """How well a simple model of train tells labels of train, each left out for itself, and of test; (1) and (2).
 
@@ -141,12 +142,12 @@ def compared_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, see
     >>> compared_labels(torch.zeros(5, 1), torch.zeros(5), torch.zeros(5, 1), torch.zeros(5)).examples  # too few
     0
     """
-    seed = check_seed(seed, call=CALL)
+    seed = check_seed(seed)
     (x, y), (x_test, y_test) = _drawn(x, y, MOST, seed), _drawn(x_test, y_test, TESTED, seed)
     n, m = len(y), len(y_test)
     if min(n, m) < LEAST or y.shape[1:] != y_test.shape[1:] or are_classes(y) != are_classes(y_test):
         return ComparedLabels()
-    both = _sketched(joint_rows(x, x_test, call=CALL, seed=seed), seed)
+    both = _sketched(joint_rows(x, x_test, seed=seed), seed)
     table = _table(torch.cat([y, y_test]), seed)
     if not bool((table[:n].std(0) > 0).any()) or not bool((table[n:].std(0) > 0).any()):
         return ComparedLabels()
@@ -163,7 +164,7 @@ def compared_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, see
 
 
 def _drawn(x: Inputs, y: Tensor, most: int, seed: int) -> tuple[Inputs, Tensor]:
-    index = torch.randperm(count(x, call=CALL), generator=torch.Generator().manual_seed(seed))[:most]
+    index = torch.randperm(count(x), generator=torch.Generator().manual_seed(seed))[:most]
     return take(x, index), y.detach().cpu()[index]
 
 

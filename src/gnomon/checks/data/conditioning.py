@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -51,6 +51,7 @@ class InputConditioning(Result):
         return (Plot("Conditioning of the inputs", (bars,), Axis("condition number", log=True), caption=self.verdict),)
 
 
+@names_call
 def input_conditioning(x: Array) -> InputConditioning:
     """The condition number of least squares on some inputs, before and after standardizing; equation (1).
 
@@ -63,14 +64,13 @@ def input_conditioning(x: Array) -> InputConditioning:
     >>> input_conditioning(torch.tensor([[0.0], [1.0], [2.0], [3.0]])).constant
     0
     """
-    call = "input_conditioning(x)"
-    rows = as_numbers(x, "x", call=call).detach().flatten(1).double()
+    rows = as_numbers(x, "x").detach().flatten(1).double()
     if len(rows) < 2:
-        raise InputError(lesson(call, f"there are {len(rows)} examples", "at least two", "Pass more rows"))
+        raise InputError(f"there are {len(rows)} examples", accepted="at least two", fix="Pass more rows")
     deviation = rows.std(0, correction=0)
     moving = deviation > 1e-12 * rows.abs().amax(0).clamp_min(1e-300)
     if not bool(moving.any()):
-        raise InputError(lesson(call, "all columns are constant", "inputs that vary", "Pass other inputs"))
+        raise InputError("all columns are constant", accepted="inputs that vary", fix="Pass other inputs")
     kept = rows[:, moving]
     standard = (kept - kept.mean(0)) / deviation[moving]
     return InputConditioning(_condition(kept), _condition(standard), rows.shape[1], int((~moving).sum()))

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gnomon.checks.data.rows import capacity, digests
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.source import source
 from gnomon.core.results import Finding, Result, Value
 from gnomon.core.results.plain import HIDDEN
@@ -29,7 +30,6 @@ from gnomon.findings import data as kinds
 
 __all__ = ["Conflicts", "conflicts"]
 
-CALL = "conflicts(x, y)"
 SHARE = 0.005
 """Of the examples: what cannot be learned costs half a point of accuracy, about what people tune for."""
 RICH = 100.0
@@ -75,6 +75,7 @@ class Conflicts(Result):
         )
 
 
+@names_call
 def conflicts(x: Any, y: Any = None) -> Conflicts:
     """Find equal inputs that have different labels, and what they cost; equation (1).
 
@@ -88,7 +89,7 @@ def conflicts(x: Any, y: Any = None) -> Conflicts:
     >>> conflicts(torch.eye(3), torch.tensor([0, 1, 1])).findings
     ()
     """
-    x, y = source(x, y, call=CALL).pair()
+    x, y = source(x, y).pair()
     groups: dict[bytes, list[int]] = defaultdict(list)
     for i, one in enumerate(digests(x)):
         groups[one].append(i)

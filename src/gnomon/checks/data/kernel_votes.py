@@ -22,6 +22,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed
 
 __all__ = ["kernel_votes"]
@@ -32,6 +33,7 @@ RIDGES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
 """Candidates; the kernel is one on the diagonal."""
 
 
+@names_call
 def kernel_votes(
     x: Float[Tensor, "n p"], table: Float[Tensor, "n k"], *, seed: int = 0, most: int = MOST, fitted: int | None = None
 ) -> Float[Tensor, "n k"]:
@@ -48,7 +50,7 @@ def kernel_votes(
     >>> kernel_votes(x, y)[:2].argmax().item()                                    # the first is told by the second
     0
     """
-    generator = torch.Generator().manual_seed(check_seed(seed, call="kernel_votes(x, table)"))
+    generator = torch.Generator().manual_seed(check_seed(seed))
     n = len(x) if fitted is None else fitted
     order, x = torch.randperm(n, generator=generator), x.double()  # differences of near rows need the digits
     parts = order.tensor_split(-(-n // most))

@@ -31,6 +31,7 @@ import torch
 from torch import Tensor
 
 from gnomon.checks.data.rows import capacity, digests, joint_rows, nearest
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.inputs.source import AbstractSource, source
@@ -41,7 +42,6 @@ from gnomon.findings import data as kinds
 
 __all__ = ["Leaks", "fisher", "leaks"]
 
-CALL = "leaks(train, test)"
 LEVEL = 1e-4
 """False-alarm rate of each of the two tests on clean splits."""
 EXCESS = 0.01
@@ -109,6 +109,7 @@ class Leaks(Result):
         return (Finding(row, "test", values, evidence, 2 * LEVEL),)
 
 
+@names_call
 def leaks(train: Any, test: Any, *, seed: int = 0) -> Leaks:
     """Find test examples that are copies of training examples, equal or slightly changed; equations (1) and (2).
 
@@ -124,7 +125,7 @@ def leaks(train: Any, test: Any, *, seed: int = 0) -> Leaks:
     >>> leaks(x[:200], torch.cat([x[210:], 0.999 * x[:10]])).near
     10
     """
-    seed = check_seed(seed, call=CALL)
+    seed = check_seed(seed)
     (a, of_a), (b, of_b) = _drawn(train, seed), _drawn(test, seed)
     n, m = count(a), count(b)
     if min(n, m) < LEAST:
@@ -144,7 +145,7 @@ def leaks(train: Any, test: Any, *, seed: int = 0) -> Leaks:
 def _near(x: Inputs, of: Inputs, known: set[int], seed: int) -> tuple[list[tuple[int, int]], float]:
     """Test examples whose ratio (1) is below the level, where they are too many, and the p-value."""
     n, m = count(x), count(of)
-    both = joint_rows(x, of, call=CALL, seed=seed)
+    both = joint_rows(x, of, seed=seed)
     a, b = both[:n], both[n:]
     generator = torch.Generator().manual_seed(seed)
     own = torch.randperm(n, generator=generator)[:TRIED]
@@ -195,6 +196,6 @@ def _log_choose(n: int, k: Tensor) -> Tensor:
 
 def _drawn(data: Any, seed: int) -> tuple[Inputs, Tensor]:
     """All inputs, or `MOST` of them, drawn by the seed, with their numbers."""
-    given = data if isinstance(data, AbstractSource) else source(data, call=CALL)
+    given = data if isinstance(data, AbstractSource) else source(data)
     index = stratified(len(given), None, MOST, seed=seed)
     return (given.whole() if len(index) == len(given) else given.at(index)).x, index

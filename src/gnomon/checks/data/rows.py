@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, count, tensors
 from gnomon.core.inputs.batch import Batch, joined
 from gnomon.core.inputs.checks import check_finite_inputs
@@ -54,20 +54,20 @@ def rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
     return torch.cat(parts, 1)
 
 
-def joint_rows(x: Inputs, of: Inputs, *, call: str, seed: int = 0) -> Float[Tensor, "n p"]:
+def joint_rows(x: Inputs, of: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
     """The rows of training examples and, below them, of test examples, on one scale.
 
     Cost: that of `rows`, and a check that both have one shape and finite numbers.
 
-    >>> joint_rows(torch.zeros(2, 3), torch.ones(1, 3), call="shift(train, test)").shape
+    >>> joint_rows(torch.zeros(2, 3), torch.ones(1, 3)).shape
     torch.Size([3, 3])
     """
     shapes = [[tuple(t.shape[1:]) for t in tensors(part)] for part in (x, of)]
     if shapes[0] != shapes[1]:
         found = f"training examples have shape {str(shapes[0])[1:-1]} and test examples {str(shapes[1])[1:-1]}"
-        raise InputError(lesson(call, found, "examples of one kind", "Prepare both sets in the same way"))
+        raise InputError(found, accepted="examples of one kind", fix="Prepare both sets in the same way")
     for part in (x, of):
-        check_finite_inputs(part, call=call)
+        check_finite_inputs(part)
     return rows(joined([Batch(x, None), Batch(of, None)]).x, seed=seed)
 
 

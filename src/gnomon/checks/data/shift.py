@@ -34,6 +34,7 @@ from torch import Tensor
 
 from gnomon.checks.data.rows import digests, joint_rows, random_features
 from gnomon.checks.data.unusual import Unusual, unusual
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs, tensors
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.inputs.classes import are_classes
@@ -44,7 +45,6 @@ from gnomon.findings import data as kinds
 
 __all__ = ["DataShift", "shift"]
 
-CALL = "shift(train, test)"
 LEVEL, STRANGE = 1e-4, 8e-4
 """False-alarm rates of (1) and of (2), and of the test for unusual examples: 1e-3 together."""
 AUC, LARGE_AUC = 0.55, 0.7
@@ -137,6 +137,7 @@ class DataShift(Result):
         return tuple(found)
 
 
+@names_call
 def shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
     """Whether a classifier can tell test from training examples, classes have the same shares, and none is strange.
 
@@ -152,15 +153,15 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
     >>> shift((x[:200], x[:200, 0] > 0), (x[200:], x[200:, 0] > 1)).classes_shifted
     True
     """
-    seed = check_seed(seed, call=CALL)
-    a, b = (data if isinstance(data, AbstractSource) else source(data, call=CALL) for data in (train, test))
+    seed = check_seed(seed)
+    a, b = (data if isinstance(data, AbstractSource) else source(data) for data in (train, test))
     classes, p_classes = _classes(a.labels(), b.labels())
     k = min(MOST, len(a), len(b))
     if k < LEAST:
         return DataShift(0.5, 1.0, classes, p_classes, 0)
     chosen = [stratified(len(s), None, MORE, seed=seed) for s in (a, b)]
     parts = [s.at(index) for s, index in zip((a, b), chosen, strict=True)]
-    x, n = joint_rows(parts[0].x, parts[1].x, call=CALL, seed=seed), len(chosen[0])
+    x, n = joint_rows(parts[0].x, parts[1].x, seed=seed), len(chosen[0])
     few = [stratified(len(index), None, k, seed=seed + 1) for index in chosen]
     auc, half = _told_apart(x[torch.cat([few[0], n + few[1]])], k, seed)
     z = (auc - 0.5) / sqrt((2 * half + 1) / (12 * half**2))  # (1)

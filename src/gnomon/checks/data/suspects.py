@@ -36,7 +36,7 @@ from torch import Tensor
 
 from gnomon.checks.data.kernel_votes import MOST, kernel_votes
 from gnomon.checks.data.rows import rows
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import Inputs, count, tensors
 from gnomon.core.inputs.checks import check_finite_inputs, check_seed
 from gnomon.core.inputs.classes import are_classes
@@ -48,7 +48,6 @@ from gnomon.findings import data as kinds
 
 __all__ = ["Suspects", "suspects"]
 
-CALL = "suspects(x, y)"
 LEAST = 150
 """Examples from which on labels are judged."""
 FAR = 4.0
@@ -140,6 +139,7 @@ class Suspects(Result):
         )
 
 
+@names_call
 def suspects(x: Any, y: Any = None, *, seed: int = 0, most: int = MOST) -> Suspects:
     """Rank examples by how suspect their labels are, and estimate the rate of wrong ones; equations (1) and (2).
 
@@ -159,13 +159,13 @@ def suspects(x: Any, y: Any = None, *, seed: int = 0, most: int = MOST) -> Suspe
     >>> suspects(x, (x[:, 0] > 0).long()).noisy                              # near the border examples are only hard
     False
     """
-    seed = check_seed(seed, call=CALL)
-    x, y = source(x, y, call=CALL).pair()
-    check_finite_inputs(x, call=CALL)
-    n = count(x, call=CALL)
+    seed = check_seed(seed)
+    x, y = source(x, y).pair()
+    check_finite_inputs(x)
+    n = count(x)
     if not are_classes(y):
         what = f"there are {n} inputs and labels of shape {tuple(y.shape)}, {y.dtype}"
-        raise InputError(lesson(CALL, what, "an integer class for each input", "Pass y.long() with one class per row"))
+        raise InputError(what, accepted="an integer class for each input", fix="Pass y.long() with one class per row")
     kinds, code = torch.unique(y.cpu().long(), return_inverse=True)
     sizes = torch.bincount(code)
     if n < LEAST or len(kinds) < 2 or int(sizes.max()) > n - 10 or float((sizes >= 10).double().mean()) < 0.5:

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.checks.network.functions import ELEMENTWISE, Watcher, calls_of_functions
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.copies import copy_module
@@ -62,6 +62,7 @@ class UnitActivity(Result):
         )
 
 
+@names_call
 def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
     """The share of dead units and of saturated outputs of every activation layer, over the inputs; (1), (2).
 
@@ -72,8 +73,7 @@ def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
     >>> unit_activity(nn.Sequential(nn.Tanh()), torch.tensor([[0.0], [9.0]])).saturated
     {'0': 0.5}
     """
-    call = "unit_activity(module, x)"
-    check_weights(module, call=call)
+    check_weights(module)
     parts = {name: part for name, part in module.named_modules() if isinstance(part, ELEMENTWISE)}
     alive: dict[str, Tensor] = {}
     counts: dict[str, list[float]] = {}
@@ -94,15 +94,15 @@ def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
     with preserve(module, all_derivatives=True), calls_of_functions(module, watch):
         handles = [part.register_forward_pre_hook(_told(watch, name, copies[name])) for name, part in parts.items()]
         try:
-            for batch in source_of_inputs(x, module, call=call).batches():
-                run(module, batch.x, call=call)
+            for batch in source_of_inputs(x, module).batches():
+                run(module, batch.x)
                 n += len(batch)
         finally:
             for handle in handles:
                 handle.remove()
     if not counts:
         cure = "Pass a network with activations such as nn.ReLU or torch.relu"
-        raise InputError(lesson(call, "no activation of torch was met", "activation layers", cure))
+        raise InputError("no activation of torch was met", accepted="activation layers", fix=cure)
     dead = {name: 1 - float(used.double().mean()) for name, used in alive.items()}  # (1)
     return UnitActivity(dead, {name: few / whole for name, (few, whole) in counts.items()}, n)  # (2)
 
@@ -118,7 +118,7 @@ def _told(watch: Watcher, name: str, own: nn.Module) -> Any:
 
 def _copy(part: nn.Module) -> nn.Module:
     """A copy of an activation that does not work in place."""
-    own = copy_module(part, call="unit_activity(module, x)")
+    own = copy_module(part)
     if hasattr(own, "inplace"):
         setattr(own, "inplace", False)  # noqa: B010  # a plain attribute, not a parameter
     return own

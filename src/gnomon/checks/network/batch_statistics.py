@@ -14,7 +14,7 @@ Reference: [ioffe2015batch].
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8)).requires_grad_(False)
 >>> x = 100 * torch.randn(64, 4)
->>> bool(net.eval()(x).std() > 10), bool(with_batch_statistics(net, x, call="signal(module, x)")(x).std() < 1.1)
+>>> bool(net.eval()(x).std() > 10), bool(with_batch_statistics(net, x)(x).std() < 1.1)
 (True, True)
 """
 
@@ -33,7 +33,7 @@ LEAST = 4
 """Examples from which on statistics are taken."""
 
 
-def with_batch_statistics(module: nn.Module, x: Inputs, *, call: str) -> nn.Module:
+def with_batch_statistics(module: nn.Module, x: Inputs) -> nn.Module:
     """A copy in eval mode whose norms that have seen no batch have the statistics (1); the module where there is none.
 
     Hypotheses: as above.
@@ -42,20 +42,20 @@ def with_batch_statistics(module: nn.Module, x: Inputs, *, call: str) -> nn.Modu
 
     >>> import torch
     >>> net = nn.Linear(2, 2)
-    >>> with_batch_statistics(net, torch.zeros(9, 2), call="signal(module, x)") is net
+    >>> with_batch_statistics(net, torch.zeros(9, 2)) is net
     True
     """
     fresh = [name for name, part in module.named_modules() if isinstance(part, NORMS) and _is_fresh(part)]
     if not fresh or count(x) < LEAST:
         return module
-    model = copy_module(module, call=call).eval()
+    model = copy_module(module).eval()
     norms = [model.get_submodule(name) for name in fresh]
     for part in norms:
         assert isinstance(part, NORMS)
         part.momentum = 1.0  # (1): the last batch is all that counts
         part.train()
     with random_state(0), torch.no_grad():
-        run(model, x, call=call)
+        run(model, x)
     return model.eval()
 
 

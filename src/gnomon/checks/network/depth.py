@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights, integer
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.preserve import preserve
@@ -55,6 +55,7 @@ class DepthAsTime(Result):
         return (Plot("Depth as time", lines, Axis("block"), Axis("relative size")),)
 
 
+@names_call
 def ode_gap(module: nn.Module, x: Any, *, refine: int = 4) -> DepthAsTime:
     """The distance between the blocks of a residual network and the differential equation they step through; (2).
 
@@ -77,12 +78,11 @@ def ode_gap(module: nn.Module, x: Any, *, refine: int = 4) -> DepthAsTime:
     >>> round(ode_gap(net, torch.ones(1, 2, dtype=torch.float64)).gap, 3)
     0.375
     """
-    call = "ode_gap(module, x)"
-    check_weights(module, call=call)
-    fine = integer("refine", refine, call=call)
-    inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
+    check_weights(module)
+    fine = integer("refine", refine)
+    inputs = source_of_inputs(x, module).first(EXAMPLES).x
     with preserve(module, grad=False):
-        names, start = _chain(module, inputs, call)
+        names, start = _chain(module, inputs)
         blocks = [module.get_submodule(name) for name in names]
         states, fields = [start], []
         for block in blocks:
@@ -120,12 +120,12 @@ def _flow(blocks: list[nn.Module], h: Tensor, fine: int) -> Tensor:
     return h
 
 
-def _chain(module: nn.Module, x: Any, call: str) -> tuple[list[str], Tensor]:
+def _chain(module: nn.Module, x: Any) -> tuple[list[str], Tensor]:
     """The names of the longest chain of blocks, and the state before the first."""
     calls: list[tuple[str, Tensor, Tensor]] = []
     hooks = [m.register_forward_hook(_note(name, calls)) for name, m in module.named_modules() if name]
     try:
-        run(module, x, call=call)
+        run(module, x)
     finally:
         for hook in hooks:
             hook.remove()
@@ -138,7 +138,7 @@ def _chain(module: nn.Module, x: Any, call: str) -> tuple[list[str], Tensor]:
         best = chain if len(chain) > len(best) else best
     if len(best) < 2:
         found = "there are no two blocks in a row that keep the shape"
-        raise InputError(lesson(call, found, "residual blocks of one width", "Pass the part that holds the blocks"))
+        raise InputError(found, accepted="residual blocks of one width", fix="Pass the part that holds the blocks")
     return [calls[i][0] for i in best], calls[best[0]][1]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.results import Axis, Bars, Plot, Result
 
@@ -43,6 +43,7 @@ class UnitDuplicates(Result):
         return (Plot("Units that repeat others", (Bars("units", names, wasted),), Axis("units"), caption=self.verdict),)
 
 
+@names_call
 def unit_duplicates(module: nn.Module) -> UnitDuplicates:
     """How many units of each linear or convolutional layer repeat another or have no incoming weights; equation (1).
 
@@ -54,8 +55,7 @@ def unit_duplicates(module: nn.Module) -> UnitDuplicates:
     >>> unit_duplicates(net).duplicates                                                      # three repeat the first
     {'': 3}
     """
-    call = "unit_duplicates(module)"
-    check_weights(module, call=call)
+    check_weights(module)
     units, duplicates, empty = {}, {}, {}
     for name, part in module.named_modules():
         if isinstance(part, nn.Linear | nn.modules.conv._ConvNd):
@@ -67,5 +67,5 @@ def unit_duplicates(module: nn.Module) -> UnitDuplicates:
             units[name], empty[name] = len(rows), int(none.sum())
             duplicates[name] = len(kept) - len(torch.unique(kept, dim=0)) if len(kept) else 0  # (1)
     if not units:
-        raise InputError(lesson(call, "there is no linear or convolutional layer", "layers with units", "Pass one"))
+        raise InputError("there is no linear or convolutional layer", accepted="layers with units", fix="Pass one")
     return UnitDuplicates(units, duplicates, empty)

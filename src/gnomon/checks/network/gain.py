@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 
 from gnomon.checks.network.meanfield import Activation
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_kind
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.expectations import Moments
@@ -47,6 +47,7 @@ class ActivationGain(Result):
         return (Plot("Mean squares passed on", (Bars("mean square", names, sizes),), Axis("mean square")),)
 
 
+@names_call
 def activation_gain(activation: Activation) -> ActivationGain:
     """The mean squares that an activation passes on, and the factor that keeps signals at size one.
 
@@ -62,12 +63,10 @@ def activation_gain(activation: Activation) -> ActivationGain:
     >>> round(activation_gain(torch.nn.Softplus(5.0)).gain, 4)
     1.4044
     """
-    call = "activation_gain(activation)"
-    check_kind("activation", activation, Callable, call=call, cure="Pass a function such as torch.tanh or nn.ReLU()")
+    check_kind("activation", activation, Callable, cure="Pass a function such as torch.tanh or nn.ReLU()")
     phi, one = Moments(activation), torch.ones((), dtype=torch.float64)
-    with called(call):
-        square, slope_square = float(phi.square(one).detach()), float(phi.slope_square(one).detach())
+    square, slope_square = float(phi.square(one).detach()), float(phi.slope_square(one).detach())
     if not square > 0:
         found, cure = f"E[phi(z)^2] is {square:.3g}", "Pass an activation that is not zero everywhere"
-        raise InputError(lesson(call, found, "a signal that passes", cure))
+        raise InputError(found, accepted="a signal that passes", fix=cure)
     return ActivationGain(square, slope_square, square**-0.5)

@@ -24,7 +24,6 @@ from gnomon.core.modules.run import run
 __all__ = ["first_given"]
 
 WEIGHTED = (nn.Linear, nn.modules.conv._ConvNd, nn.RNNBase, nn.Bilinear)
-CALL = "examine(module, train=(x, y))"
 
 
 def first_given(module: nn.Module, x: Inputs) -> Tensor | None:
@@ -42,10 +41,10 @@ def first_given(module: nn.Module, x: Inputs) -> Tensor | None:
         if given is not None and given.is_floating_point():
             seen.append(given.detach().clone())
 
-    model = copy_module(module, call=CALL).train()
+    model = copy_module(module).train()
     for part in model.modules():
         if isinstance(part, WEIGHTED):
             part.register_forward_pre_hook(look, with_kwargs=True)
     with random_state(0), torch.no_grad():
-        run(model, x, call=CALL)
+        run(model, x)
     return seen[0] if seen and len(seen[0]) == count(x) else None

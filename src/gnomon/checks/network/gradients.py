@@ -19,6 +19,7 @@ import torch
 from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import transform
 from gnomon.core.inputs.checks import check_readable, check_seed, integer
 from gnomon.core.inputs.source import source
@@ -71,6 +72,7 @@ class GradientCheck(Result):
         return (Plot("Gradients and differences", (bars,), Axis("relative error"), caption=self.verdict),)
 
 
+@names_call
 def gradient_check(
     module: nn.Module, x: Any, y: Any = None, *, examples: int = 32, loss: Loss | None = None, seed: int = 0
 ) -> GradientCheck:
@@ -96,16 +98,15 @@ def gradient_check(
     >>> round(gradient_check(Detached(), torch.ones(2, 1), torch.zeros(2)).worst, 3)
     0.5
     """
-    call = "gradient_check(module, x, y)"
-    check_readable(module, call=call)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    model = copy_module(module, call=call).double()
-    data = source(x, y, module=module, call=call)
-    batch = data.probe(integer("examples", examples, call=call), seed=seed)
+    check_readable(module)
+    generator = torch.Generator().manual_seed(check_seed(seed))
+    model = copy_module(module).double()
+    data = source(x, y, module=module)
+    batch = data.probe(integer("examples", examples), seed=seed)
     inputs = transform(lambda t: t.double() if t.is_floating_point() else t, batch.x)
     with preserve(model):
-        objective = Objective.of(inputs, batch.y, model, loss, call)
-        leaves = moved_parameters(model, call)
+        objective = Objective.of(inputs, batch.y, model, loss)
+        leaves = moved_parameters(model)
         names = [name for name, p in model.named_parameters() if p.requires_grad]
         g = loss_gradient(model, objective)[1]
         w = parameters_to_vector(leaves).detach().clone()

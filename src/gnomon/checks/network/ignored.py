@@ -39,7 +39,6 @@ NOTHING = 1e-6
 """Relative effect on the outputs that counts as none: the rounding of float32."""
 PLACES = 48
 """Positions of integer inputs that are tried."""
-CALL = "examine(module, train=(x, y))"
 
 
 def ignored_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
@@ -82,7 +81,7 @@ def _woken(module: nn.Module) -> nn.Module:
               if p.requires_grad and not name.endswith("bias") and not bool(p.detach().any())]  # fmt: skip
     if not asleep:
         return module
-    copy = copy_module(module, call=CALL)
+    copy = copy_module(module)
     own = dict(copy.named_parameters())
     with torch.no_grad():
         for name in asleep:
@@ -126,7 +125,7 @@ def _gradients(module: nn.Module, x: Inputs) -> list[Tensor | None]:
     if not leaves:
         return [None for _ in tensors(x)]
     with torch.enable_grad():
-        out = output_rows(run(module, tracked), count(x), CALL)
+        out = output_rows(run(module, tracked), count(x))
         weights = torch.rand(out.shape[1], device=out.device, dtype=out.dtype) + 0.5
         value = (out * weights).sum()
         grads = torch.autograd.grad(value, leaves, allow_unused=True) if value.requires_grad else [None] * len(leaves)
@@ -168,4 +167,4 @@ def _turned(t: Tensor) -> Tensor:
 
 def _outputs(module: nn.Module, x: Inputs) -> Tensor:
     with torch.no_grad():
-        return output_rows(run(module, x), count(x), CALL).detach().clone()
+        return output_rows(run(module, x), count(x)).detach().clone()

@@ -33,7 +33,7 @@ from math import exp, inf, log
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, called, lesson, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import check_kind, number
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.expectations import Moments
@@ -140,6 +140,7 @@ class MeanField(Result):
         return (Plot("Correlations", marks, *axes, caption=caption),)
 
 
+@names_call
 def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0.0, q: float = 1.0) -> MeanField:
     """What mean-field theory predicts for a deep network with this activation and these scales.
 
@@ -159,23 +160,22 @@ def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0
     >>> theory.phase, round(theory.chi, 9), round(theory.xi_gradient, 6) == round(-1 / log(0.25), 6)
     ('ordered', 0.25, True)
     """
-    call = "mean_field(activation)"
-    check_kind("activation", activation, Callable, call=call, cure="Pass a function such as torch.tanh or nn.ReLU()")
-    weight_std, q = number("weight_std", weight_std, call=call, above=0), number("q", q, call=call, above=0)
-    if number("bias_std", bias_std, call=call) < 0:
-        raise InputError(out_of_range(call, "bias_std", "a number of at least 0", bias_std))
+    check_kind("activation", activation, Callable, cure="Pass a function such as torch.tanh or nn.ReLU()")
+    weight_std, q = number("weight_std", weight_std, above=0), number("q", q, above=0)
+    if number("bias_std", bias_std) < 0:
+        raise out_of_range("bias_std", "a number of at least 0", bias_std)
     phi = Moments(activation)
-    with called(call):
-        fixed = _fixed(phi, weight_std, bias_std, q)
-        at = _inside(fixed)
-        chi = _chi(phi, weight_std, at, 1.0)  # (4)
-        slope = weight_std**2 * float(phi.square_slope(_number(at)).detach())
-        shrink = at / _variance(phi, weight_std, bias_std, at)  # 1 at a fixed point
-        c = _fixed_correlation(phi, weight_std, bias_std, at, chi * shrink)
-        turn = _chi(phi, weight_std, at, c) * shrink  # (3)
+    fixed = _fixed(phi, weight_std, bias_std, q)
+    at = _inside(fixed)
+    chi = _chi(phi, weight_std, at, 1.0)  # (4)
+    slope = weight_std**2 * float(phi.square_slope(_number(at)).detach())
+    shrink = at / _variance(phi, weight_std, bias_std, at)  # 1 at a fixed point
+    c = _fixed_correlation(phi, weight_std, bias_std, at, chi * shrink)
+    turn = _chi(phi, weight_std, at, c) * shrink  # (3)
     return MeanField(activation, weight_std, bias_std, fixed, c, chi, slope, turn, phi)
 
 
+@names_call
 def critical_weight_std(activation: Activation, *, bias_std: float = 0.0) -> float:
     """The weight_std at which chi = 1: gradients neither vanish nor explode.
 
@@ -191,15 +191,14 @@ def critical_weight_std(activation: Activation, *, bias_std: float = 0.0) -> flo
     phi = Moments(activation)
 
     def excess(at: float) -> float:
-        with called("critical_weight_std(activation)"):
-            fixed = _fixed(phi, exp(at), bias_std, 1.0)
-            return _chi(phi, exp(at), _inside(fixed), 1.0) - 1
+        fixed = _fixed(phi, exp(at), bias_std, 1.0)
+        return _chi(phi, exp(at), _inside(fixed), 1.0) - 1
 
     ends = excess(low), excess(high)
     if ends[0] > 0 or ends[1] < 0:
         what = f"chi - 1 is {ends[0]:.2g} at weight_std 0.01 and {ends[1]:.2g} at 100"
         cure = "There is no critical weight_std for this activation; use normalization or residual branches"
-        raise InputError(lesson("critical_weight_std(activation)", what, "a chi that crosses 1", cure))
+        raise InputError(what, accepted="a chi that crosses 1", fix=cure)
     return exp(_root(excess, low, high))
 
 

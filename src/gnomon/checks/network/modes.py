@@ -38,7 +38,6 @@ RATE = 0.75
 DRAWS, MOST = 6, 100.0
 """Passes in training mode, and the noise beyond which what is left of the signal cannot be measured by them."""
 DROPS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout)
-CALL = "examine(module, train=(x, y))"
 
 
 def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
@@ -73,4 +72,4 @@ def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 def _outputs(module: nn.Module, x: Inputs, seed: int) -> Tensor:
     with random_state(seed):
-        return output_rows(run(module, x), count(x), CALL).detach().double()
+        return output_rows(run(module, x), count(x)).detach().double()

@@ -14,7 +14,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import take
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import whole_inputs
@@ -48,6 +48,7 @@ class MomentShift(Result):
         return (Plot("Shift of layers", lines, Axis("checkpoint"), Axis("shift in deviations"), self.verdict),)
 
 
+@names_call
 def moment_shift(checkpoints: Sequence[nn.Module], x: Any) -> MomentShift:
     """How the mean and deviation of every layer's units move along checkpoints of a run; equation (1).
 
@@ -59,20 +60,19 @@ def moment_shift(checkpoints: Sequence[nn.Module], x: Any) -> MomentShift:
     >>> moment_shift([net, net], torch.randn(8, 1)).means
     {'0': (0.0, 0.0)}
     """
-    call = "moment_shift(checkpoints, x)"
     if len(checkpoints) < 2:
-        raise InputError(lesson(call, f"there are {len(checkpoints)} checkpoints", "at least two", "Pass more"))
+        raise InputError(f"there are {len(checkpoints)} checkpoints", accepted="at least two", fix="Pass more")
     for one in checkpoints:
-        check_weights(one, call=call)
-    inputs = whole_inputs(x, checkpoints[0], call=call)
+        check_weights(one)
+    inputs = whole_inputs(x, checkpoints[0])
     first = checkpoints[0]
     names = [name for name in layer_names(first) if any(True for _ in first.get_submodule(name).parameters())]
-    with preserve(first, grad=False), capture(first, names, call=call) as kept:
-        run(first, take(inputs, slice(0, 1)), call=call)
+    with preserve(first, grad=False), capture(first, names) as kept:
+        run(first, take(inputs, slice(0, 1)))
         names = [name for name in names if name in kept]  # attention takes the weights of a layer without calling it
     if not names:
-        raise InputError(lesson(call, "no layer has parameters", "layers with outputs to follow", "Pass a network"))
-    rows = [{name: _moments(h) for name, h in activations(m, inputs, names, call=call).items()} for m in checkpoints]
+        raise InputError("no layer has parameters", accepted="layers with outputs to follow", fix="Pass a network")
+    rows = [{name: _moments(h) for name, h in activations(m, inputs, names).items()} for m in checkpoints]
     means, deviations = {}, {}
     for name in names:
         mean, std = rows[0][name]

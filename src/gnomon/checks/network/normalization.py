@@ -44,7 +44,6 @@ WORSE, LOSS = 0.5, 0.1
 TINY, SMALL = 2, 8
 """Examples in a batch at which batch norm is mostly noise, and below which it does worse than other norms."""
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
-CALL = "examine(module, train=(x, y))"
 
 
 def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callable[..., Tensor]) -> tuple[Finding, ...]:
@@ -68,12 +67,12 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
         return (Finding(kinds.STATISTICS_LOST, lost[0], {}, (missing,), 0.0),)
     if count(x) < 16 or not (lost or any(int(part.num_batches_tracked or 0) > 0 for part in norms)):
         return ()
-    model = copy_module(module, call=CALL).eval()  # batch norm writes to its buffers
+    model = copy_module(module).eval()  # batch norm writes to its buffers
     with random_state(0), torch.no_grad():
-        running = output_tensor(run(model, x), CALL).clone()
+        running = output_tensor(run(model, x)).clone()
         for part in model.modules():
             part.training = isinstance(part, NORMS)
-        batch = output_tensor(run(model, x), CALL).clone()
+        batch = output_tensor(run(model, x)).clone()
     a, b = (torch.stack([loss(f[i : i + 1], y[i : i + 1]) for i in range(len(y))]).double() for f in (running, batch))
     d, error = float((a - b).mean()), float((a - b).std()) / len(y) ** 0.5
     if not (d > LEVEL * error and d > WORSE * float(b.mean()) and d > LOSS):  # (1)

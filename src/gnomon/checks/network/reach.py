@@ -202,7 +202,7 @@ def _distance(u: Tensor) -> float:
 
 
 def loss_gradients(
-    module: nn.Module, x: Inputs, y: Tensor, loss: Callable[[Any, Tensor], Tensor], call: str
+    module: nn.Module, x: Inputs, y: Tensor, loss: Callable[[Any, Tensor], Tensor]
 ) -> dict[str, Tensor | None]:
     """Gradients of the mean loss in training mode, by name of the parameter; None if a parameter is not reached.
 
@@ -210,26 +210,26 @@ def loss_gradients(
     >>> sorted(loss_gradients(net, torch.ones(3, 2), torch.zeros(3), lambda f, y: f.mean(), "examine"))
     ['bias', 'weight']
     """
-    module = copy_module(module, call=call).train()  # a copy, because batch norm writes to its buffers
+    module = copy_module(module).train()  # a copy, because batch norm writes to its buffers
     own = {name: p for name, p in module.named_parameters() if p.requires_grad}
     with warnings.catch_warnings(), random_state(0), torch.inference_mode(False), torch.enable_grad():
         warnings.filterwarnings("ignore", message="Using a target size")  # a finding says so
-        value = loss(run(module, x, call=call), y)
+        value = loss(run(module, x), y)
         if not value.requires_grad:
             return dict.fromkeys(own)
         grads = torch.autograd.grad(value, list(own.values()), allow_unused=True)
     return dict(zip(own, grads, strict=True))
 
 
-def parts_that_matter(module: nn.Module, x: Inputs, lost: Mapping[str, list[str]], *, call: str) -> list[str]:
+def parts_that_matter(module: nn.Module, x: Inputs, lost: Mapping[str, list[str]]) -> list[str]:
     """Names of the parts, out of ``lost``, whose parameters change the outputs.
 
-    >>> parts_that_matter(nn.Linear(1, 1), torch.ones(2, 1), {"": ["weight", "bias"]}, call="examine")
+    >>> parts_that_matter(nn.Linear(1, 1), torch.ones(2, 1), {"": ["weight", "bias"]})
     ['']
     """
     first, others = list(lost)[:MAX_PARTS], list(lost)[MAX_PARTS:]
-    matter = [name for name in first if _changes_outputs(module, x, lost[name], call)]
-    if others and _changes_outputs(module, x, [name for part in others for name in lost[part]], call):
+    matter = [name for name in first if _changes_outputs(module, x, lost[name])]
+    if others and _changes_outputs(module, x, [name for part in others for name in lost[part]]):
         matter += others
     return matter
 
@@ -248,12 +248,12 @@ def parameters_held(module: nn.Module, optimizer: AbstractOptimizer | None) -> l
     return [name for name, p in own.items() if id(p) in ids]
 
 
-def _changes_outputs(module: nn.Module, x: Inputs, names: list[str], call: str) -> bool:
+def _changes_outputs(module: nn.Module, x: Inputs, names: list[str]) -> bool:
     own = dict(module.named_parameters())
     with preserve(module, seed=0, grad=False):
         changed = {
             name: own[name] + torch.randn_like(own[name]) * (own[name].std(correction=0) + 0.1) for name in names
         }
-        first = output_rows(run(module, x), count(x), call).clone()
-        other = output_rows(call_with_inputs(lambda *a, **k: functional_call(module, changed, a, k), x), count(x), call)
+        first = output_rows(run(module, x), count(x)).clone()
+        other = output_rows(call_with_inputs(lambda *a, **k: functional_call(module, changed, a, k), x), count(x))
     return bool((first - other).abs().max() > 1e-5 * first.abs().max())

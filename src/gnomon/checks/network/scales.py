@@ -22,7 +22,7 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import whole_inputs
@@ -56,6 +56,7 @@ class SignalScales(Result):
         return (Plot("Size of signals", marks, Axis("layer"), Axis("mean square", log=min(self.measured) > 0)),)
 
 
+@names_call
 def signal_scales(module: nn.Module, x: Any) -> SignalScales:
     """The mean square of the signal after each relu of a chain, predicted and measured; equation (1).
 
@@ -73,9 +74,8 @@ def signal_scales(module: nn.Module, x: Any) -> SignalScales:
     >>> round(signal_scales(net, torch.eye(4)).predicted[0], 6)              # 4 x 1/2 x 1/4, halved
     0.25
     """
-    call = "signal_scales(module, x)"
-    check_weights(module, call=call)
-    inputs = whole_inputs(x, module, call=call)
+    check_weights(module)
+    inputs = whole_inputs(x, module)
     square = float(next(tensors(inputs)).double().square().mean())
     names, predicted, pending = [], [], None
     for name in layer_names(module):
@@ -91,9 +91,9 @@ def signal_scales(module: nn.Module, x: Any) -> SignalScales:
             predicted.append(square)
         elif not isinstance(part, nn.Flatten | nn.Dropout | nn.Identity):
             cure = "Use signal(module, x), which measures any network"
-            raise InputError(lesson(call, f"'{name}' is a {type(part).__name__}", "linear layers and relu alone", cure))
+            raise InputError(f"'{name}' is a {type(part).__name__}", accepted="linear layers and relu alone", fix=cure)
     if not names:
-        raise InputError(lesson(call, "no linear layer is followed by nn.ReLU", "a relu network", "Use signal instead"))
-    kept = activations(module, inputs, names, call=call)
+        raise InputError("no linear layer is followed by nn.ReLU", accepted="a relu network", fix="Use signal instead")
+    kept = activations(module, inputs, names)
     measured = tuple(float(kept[name].double().square().mean()) for name in names)
     return SignalScales(tuple(names), tuple(predicted), measured)

@@ -31,7 +31,7 @@ from torch import Tensor, nn
 from gnomon.checks.network.hooks import LayerSums, hooked
 from gnomon.checks.network.layer import LayerSignal
 from gnomon.checks.network.signal_findings import signal_findings
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import Inputs, count, tensors, transform
 from gnomon.core.inputs.checks import check_readable, check_seed
 from gnomon.core.inputs.source import SIZE, AbstractSource, source, source_of_inputs
@@ -44,8 +44,6 @@ from gnomon.program.laws import weight_std
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["Signal", "signal", "trained_unit_findings"]
-
-CALL = "signal(module, x)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +90,7 @@ class Signal(Result):
         return (Plot("Signal propagation", tuple(marks), *axes, caption=self.verdict),)
 
 
+@names_call
 def signal(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None, seed: int = 0) -> Signal:
     """What every layer passes on, forwards and backwards, with the layer at fault and the cure.
 
@@ -113,16 +112,16 @@ def signal(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None
     >>> bool(abs(result.layers[0].gradient - 1) < 1e-6)                        # random signs: dL/df = +-1 / n
     True
     """
-    check_readable(module, call=CALL)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=CALL))
+    check_readable(module)
+    generator = torch.Generator().manual_seed(check_seed(seed))
     sums = _Sums({}, {})
     with preserve(module):
-        f = Pure(module, {name: p.detach().requires_grad_() for name, p in module.named_parameters()}, {}, CALL)
-        data = source_of_inputs(x, module, call=CALL) if y is None else source(x, y, module=module, call=CALL)
+        f = Pure(module, {name: p.detach().requires_grad_() for name, p in module.named_parameters()}, {})
+        data = source_of_inputs(x, module) if y is None else source(x, y, module=module)
         for inputs, loss_of in _batches(data, module, loss, generator):
             sums.add(f, inputs, loss_of)
     if not sums.layers:
-        raise InputError(lesson(CALL, "no layer was called", "a module with layers", "Pass the module that computes"))
+        raise InputError("no layer was called", accepted="a module with layers", fix="Pass the module that computes")
     gradients = {key: g / sums.examples for key, g in sums.gradients.items()} if sums.differentiable else None
     layers = tuple(layer.result(gradients) for layer in sums.layers.values())
     square = None if sums.squares is None else sums.squares / sums.examples
@@ -200,13 +199,13 @@ def _batches(
         for batch in data.batches():
             yield batch.x, partial(_signed_sum, n=len(batch), generator=generator)
         return
-    objective = Objective.of(data, None, module, loss, CALL)
+    objective = Objective.of(data, None, module, loss)
     for x, y in objective.batches(SIZE):
         yield x, partial(objective.loss_of, y=y)
 
 
 def _signed_sum(returned: Any, n: int, generator: torch.Generator) -> Tensor:
     """The sum of the outputs with random signs, over n."""
-    outputs = output_rows(returned, n, CALL)
+    outputs = output_rows(returned, n)
     signs = torch.randint(0, 2, outputs.shape, generator=generator) * 2 - 1
     return (outputs * signs.to(outputs)).sum() / n

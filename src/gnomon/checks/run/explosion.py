@@ -26,6 +26,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import output_tensor
@@ -37,7 +38,6 @@ from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["Explosion", "explosion"]
 
-CALL = "explosion(module, x, y)"
 GROWTH = 1e3
 """Growth of a layer's outputs that no healthy training has: it takes weights up by that factor."""
 
@@ -71,6 +71,7 @@ class Explosion(Result):
         return "are no longer finite" if not isfinite(self.growth) else f"grew {self.growth:.1g} times"
 
 
+@names_call
 def explosion(
     module: nn.Module,
     x: Inputs,
@@ -100,7 +101,7 @@ def explosion(
     first: dict[str, float] = {}
     n = count(x)
     with torch.inference_mode(False), torch.enable_grad(), random_state(seed):
-        model = copy_module(module, call=CALL)
+        model = copy_module(module)
         moved = [p for p in model.parameters() if p.requires_grad]
         memory = optimizer.memory(moved)
         leaves = [(name, part) for name, part in model.named_modules() if not list(part.children())]
@@ -131,5 +132,5 @@ def _slope(
     model: nn.Module, x: Inputs, y: Tensor, loss: Callable[[Tensor, Tensor], Tensor], moved: list[nn.Parameter]
 ) -> tuple[Tensor, Any]:
     with torch.enable_grad():
-        value = loss(output_tensor(run(model, x), CALL), y)
+        value = loss(output_tensor(run(model, x)), y)
         return value.detach(), torch.autograd.grad(value, moved, allow_unused=True)

@@ -45,7 +45,6 @@ from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["RUNS", "scaled", "short_runs", "step_size_findings"]
 
-CALL = "examine(module, train=(x, y), optimizer=...)"
 RUNS = 5
 """Short runs at most, but for two more where the loss falls in none."""
 LEAST = 1e-4
@@ -158,7 +157,7 @@ def _loss_by_batch(step: int, model: nn.Module, measured: float, *, x: Any, y: T
     norms = [part for part in model.modules() if isinstance(part, NORMS)]
     if not norms:
         return measured
-    objective = Objective.of(x, y, model, loss, CALL)
+    objective = Objective.of(x, y, model, loss)
     with preserve(model, grad=False):
         for part in norms:
             part.training = True

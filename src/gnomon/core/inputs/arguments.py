@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.arrays import Table, as_tensor
 
 __all__ = [
@@ -33,7 +33,7 @@ Inputs = Tensor | np.ndarray | Table | tuple[Any, ...] | list[Any] | Mapping[str
 """What a module is called with: module(x), module(*x) for a tuple or list, module(**x) for a dict. A table is one x."""
 
 
-def count(x: Inputs, *, call: str = "module(x)") -> int:
+def count(x: Inputs) -> int:
     """The number of examples in x, which all its tensors must agree on and which may not be zero.
 
     >>> count((torch.zeros(3, 2), torch.zeros(3)))
@@ -42,10 +42,10 @@ def count(x: Inputs, *, call: str = "module(x)") -> int:
     sizes = {len(t) for t in tensors(x)}
     if len(sizes) != 1:
         found = "no tensor with an example axis" if not sizes else f"tensors of {sorted(sizes)} examples"
-        raise InputError(lesson(call, f"x holds {found}", "the first axis counts examples", "Give every tensor n rows"))
+        raise InputError(f"x holds {found}", accepted="the first axis counts examples", fix="Give every tensor n rows")
     n = sizes.pop()
     if n == 0:
-        raise InputError(lesson(call, "x holds 0 examples", "at least one example", "Pass a batch that is not empty"))
+        raise InputError("x holds 0 examples", accepted="at least one example", fix="Pass a batch that is not empty")
     return n
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 
 __all__ = ["Array", "as_array", "as_tensor"]
 
@@ -55,5 +55,5 @@ def as_array(values: Any) -> Any:
     if array.dtype.kind not in "biufc":
         found = f"a {type(values).__name__} of shape {array.shape} holds values that are no numbers ({array.dtype})"
         cure = "Encode or drop columns of words and dates, and fill gaps"
-        raise InputError(lesson("a table as data", found, "numbers", cure))
+        raise InputError(found, accepted="numbers", fix=cure)
     return array

@@ -1,7 +1,7 @@
 """A batch: inputs as a module takes them, and targets; what loaders give, as one.
 
 >>> import torch
->>> batch = batch_of((torch.zeros(3, 2), torch.tensor([0, 1, 1])), "f(data)")
+>>> batch = batch_of((torch.zeros(3, 2), torch.tensor([0, 1, 1])))
 >>> len(batch), batch[:2].y.tolist()
 (3, [0, 1])
 """
@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, count, take, tensors
 from gnomon.core.inputs.checks import as_numbers, dense, is_array
 
@@ -43,10 +43,10 @@ class Batch:
         return sum(t.numel() * t.element_size() for t in (*tensors(self.x), *targets))
 
 
-def batch_of(raw: Any, call: str) -> Batch:
+def batch_of(raw: Any) -> Batch:
     """What a loader gives as a batch: a pair, a dict with a target key, or inputs alone.
 
-    >>> batch_of({"ids": torch.zeros(2, 3), "labels": torch.tensor([0, 1])}, "f(data)").y.tolist()
+    >>> batch_of({"ids": torch.zeros(2, 3), "labels": torch.tensor([0, 1])}).y.tolist()
     [0, 1]
     """
     if isinstance(raw, Batch):
@@ -55,24 +55,24 @@ def batch_of(raw: Any, call: str) -> Batch:
         key = next((key for key in TARGETS if key in raw), None)
         rest = {name: value for name, value in raw.items() if name != key}
         x = rest["x"] if set(rest) == {"x"} else rest
-        return Batch(dense(x, call), None if key is None else as_numbers(raw[key], "y", call=call))
+        return Batch(dense(x), None if key is None else as_numbers(raw[key], "y"))
     if isinstance(raw, tuple | list) and len(raw) > 1:
         x = raw[0] if len(raw) == 2 else tuple(raw[:-1])
-        return Batch(dense(x, call), None if raw[-1] is None else as_numbers(raw[-1], "y", call=call))
+        return Batch(dense(x), None if raw[-1] is None else as_numbers(raw[-1], "y"))
     if isinstance(raw, Tensor) or is_array(raw):
-        return Batch(dense(raw, call), None)
+        return Batch(dense(raw), None)
     if isinstance(raw, tuple | list) and len(raw) == 1:
-        return batch_of(raw[0], call)
+        return batch_of(raw[0])
     cure = "Let the loader give (inputs, targets) or a dict with the key 'labels'"
-    raise InputError(lesson(call, f"a batch is a {type(raw).__name__}", "inputs and targets", cure))
+    raise InputError(f"a batch is a {type(raw).__name__}", accepted="inputs and targets", fix=cure)
 
 
-def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[Any]], Any], call: str) -> Any:
+def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[Any]], Any]) -> Any:
     """Some examples of a data set, collated; what the data set or the collation raises is told with its example.
 
     Cost: that of reading them.
 
-    >>> read_examples([torch.zeros(2), torch.ones(2)], [1], torch.stack, "f(data)")
+    >>> read_examples([torch.zeros(2), torch.ones(2)], [1], torch.stack)
     tensor([[1., 1.]])
     """
     examples = []
@@ -81,7 +81,7 @@ def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[An
             examples.append(dataset[i])
         except Exception as reason:  # of the user's own data set
             what = f"example {i} of the data set raised {type(reason).__name__}: {reason}"[:200]
-            raise InputError(lesson(call, what, "examples that can be read", f"Run dataset[{i}] alone")) from reason
+            raise InputError(what, accepted="examples that can be read", fix=f"Run dataset[{i}] alone") from reason
     try:
         return collate(examples)
     except Exception as reason:
@@ -89,7 +89,7 @@ def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[An
         some = f"examples {index[0]} to {index[-1]}" if len(index) > 1 else f"example {index[0]}"
         what = f"{some} cannot be put into one batch ({words[:160]})"
         cure = "Give tensors of one shape, or a DataLoader whose collate_fn pads them"
-        raise InputError(lesson(call, what, "examples of one shape", cure)) from reason
+        raise InputError(what, accepted="examples of one shape", fix=cure) from reason
 
 
 def joined(batches: Sequence[Batch]) -> Batch:
@@ -112,7 +112,7 @@ def _joined(parts: list[Any]) -> Any:
         if len({part.shape[1:] for part in parts}) > 1:
             shapes = " and ".join(sorted({str(tuple(part.shape[1:])) for part in parts})[:2])
             cure = "Pad all batches to one length, not each to its own"
-            raise InputError(lesson("the data", f"batches hold examples of shapes {shapes}", "one shape", cure))
+            raise InputError(f"batches hold examples of shapes {shapes}", accepted="one shape", fix=cure)
         return torch.cat(parts)
     if isinstance(first, Mapping):
         return {key: _joined([part[key] for part in parts]) for key in first}

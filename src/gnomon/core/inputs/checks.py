@@ -4,9 +4,9 @@ Every check carries the call that the user made, and its message begins with it.
 without a change of meaning is converted: tables with names, arrays of any byte order, lists of numbers, short floats.
 
 >>> import torch
->>> integer("steps", 10.0, call="train(module, x, y)")
+>>> integer("steps", 10.0)
 10
->>> as_numbers([[1, 2], [3, 4]], "x", call="ntk(module, x)").shape
+>>> as_numbers([[1, 2], [3, 4]], "x").shape
 torch.Size([2, 2])
 """
 
@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
+from gnomon.core.errors import InputError, NotFiniteError, out_of_range
 from gnomon.core.inputs.arguments import Inputs, count, detach_to_module, tensors
 from gnomon.core.inputs.arrays import as_tensor
 from gnomon.core.inputs.images import adapted, warn
@@ -47,86 +47,86 @@ SEEDS = range(-(2**63), 2**64)
 """What ``torch.manual_seed`` takes."""
 
 
-def check_module(module: Any, *, call: str) -> None:
+def check_module(module: Any) -> None:
     """Refuse what is no module.
 
-    >>> check_module(nn.Linear(1, 1), call="train(module, x, y)")
+    >>> check_module(nn.Linear(1, 1))
     """
     if not isinstance(module, nn.Module):
         found = f"the module is a {type(module).__name__}"
         cure = "Pass the module itself, not its class or output"
-        raise InputError(lesson(call, found, "a torch.nn.Module", cure))
+        raise InputError(found, accepted="a torch.nn.Module", fix=cure)
 
 
-def check_readable(module: Any, *, call: str) -> None:
+def check_readable(module: Any) -> None:
     """Refuse what is no module, and modules that cannot be called with other parameters in place of their own.
 
     Cost: a walk over the parts of the module.
 
-    >>> check_readable(nn.Linear(1, 1), call="ntk(module, x)")
+    >>> check_readable(nn.Linear(1, 1))
     """
-    check_module(module, call=call)
+    check_module(module)
     if isinstance(module, nn.DataParallel | nn.parallel.DistributedDataParallel):
         found = f"the module is a {type(module).__name__}, a wrapper for several devices"
-        raise InputError(lesson(call, found, "one module on one device", "Pass the module inside it, module.module"))
+        raise InputError(found, accepted="one module on one device", fix="Pass the module inside it, module.module")
     for name, part in module.named_modules():
         if isinstance(part, torch.jit.ScriptModule):
             where = f"'{name}'" if name else "the module"
             cure = "Pass the module as it was before torch.jit.script or torch.jit.trace"
-            raise InputError(lesson(call, f"{where} is compiled by torch.jit", "a module written in Python", cure))
+            raise InputError(f"{where} is compiled by torch.jit", accepted="a module written in Python", fix=cure)
         for own, p in (*part._parameters.items(), *part._buffers.items()):
             if p is not None and (is_lazy(p) or (p.is_complex() and isinstance(p, nn.Parameter))):
-                _refuse(f"{name}.{own}" if name else own, p, call)
+                _refuse(f"{name}.{own}" if name else own, p)
 
 
-def check_weights(module: Any, *, call: str) -> None:
+def check_weights(module: Any) -> None:
     """Refuse what `check_readable` does, and modules whose parameters or buffers hold NaN or infinity.
 
     Cost: a pass over the weights.
 
-    >>> check_weights(nn.Linear(1, 1), call="solution_norms(module)")
+    >>> check_weights(nn.Linear(1, 1))
     """
-    check_readable(module, call=call)
+    check_readable(module)
     for name, p in (*module.named_parameters(), *module.named_buffers()):
         if p.is_floating_point() and not bool(torch.isfinite(p.detach()).all()):
             found, cure = f"'{name}' holds NaN or infinity", "Find the step at which training diverged"
-            raise NotFiniteError(lesson(call, found, "finite weights", cure))
+            raise NotFiniteError(found, accepted="finite weights", fix=cure)
 
 
-def _refuse(name: str, p: Tensor, call: str) -> None:
+def _refuse(name: str, p: Tensor) -> None:
     if is_lazy(p):
         cure = "Call module(x[:1]) once, which gives every lazy layer its size"
-        raise InputError(lesson(call, f"'{name}' has no size yet", "a module whose parameters exist", cure))
+        raise InputError(f"'{name}' has no size yet", accepted="a module whose parameters exist", fix=cure)
     cure = "Write the module with real parameters, for instance with torch.view_as_real"
-    raise InputError(lesson(call, f"'{name}' holds {p.dtype}", "a network of real numbers", cure))
+    raise InputError(f"'{name}' holds {p.dtype}", accepted="a network of real numbers", fix=cure)
 
 
-def as_inputs(x: Any, module: nn.Module, *, call: str) -> Inputs:
+def as_inputs(x: Any, module: nn.Module) -> Inputs:
     """Inputs on the module's device and in its dtype, with their numbers checked: finite, dense, one count of examples.
 
     Images of bytes, or without the one channel that the first layer wants, are adapted; see `core.adapt`.
     Cost: one pass over x, and a copy of what must be converted.
 
-    >>> as_inputs([[1, 2], [3, 4]], nn.Linear(2, 1), call="ntk(module, x)").dtype
+    >>> as_inputs([[1, 2], [3, 4]], nn.Linear(2, 1)).dtype
     torch.int64
     """
     if any(p.is_meta for p in module.parameters()):
         found = "the parameters are on the device 'meta' and have no values"
-        raise InputError(lesson(call, found, "a module with numbers", "Build the module on a real device"))
-    taken, notes = adapted(dense(x, call), module)
-    warn(notes, call)
+        raise InputError(found, accepted="a module with numbers", fix="Build the module on a real device")
+    taken, notes = adapted(dense(x), module)
+    warn(notes)
     data = detach_to_module(taken, module)
-    count(data, call=call)
-    check_finite_inputs(data, call=call)
+    count(data)
+    check_finite_inputs(data)
     return data
 
 
-def check_finite_inputs(x: Inputs, *, call: str) -> None:
+def check_finite_inputs(x: Inputs) -> None:
     """Refuse inputs that are not finite, naming the first such example.
 
     Cost: one pass over x.
 
-    >>> check_finite_inputs(torch.zeros(2, 1), call="ntk(module, x)")
+    >>> check_finite_inputs(torch.zeros(2, 1))
     """
     for t in tensors(x):
         # One number tells that all are finite; sums of finite numbers may overflow, and only then each one is asked.
@@ -135,60 +135,60 @@ def check_finite_inputs(x: Inputs, *, call: str) -> None:
             found = (
                 f"example {int(rows[0])} of x is not finite, NaN or infinity ({len(rows)} of {len(t)} such examples)"
             )
-            raise NotFiniteError(lesson(call, found, "finite inputs", "Drop or repair those examples"))
+            raise NotFiniteError(found, accepted="finite inputs", fix="Drop or repair those examples")
 
 
-def as_targets(y: Any, n: int, *, call: str) -> Tensor:
+def as_targets(y: Any, n: int) -> Tensor:
     """Targets as a dense tensor of finite real numbers or classes, one for each of n examples.
 
     Cost: one pass over y.
 
-    >>> as_targets([0, 1], 2, call="train(module, x, y)")
+    >>> as_targets([0, 1], 2)
     tensor([0, 1])
     """
-    given = real(as_numbers(y, "y", call=call), "y", call=call).detach()
+    given = real(as_numbers(y, "y"), "y").detach()
     if given.dim() == 0 or len(given) != n:
         found = f"{n} inputs and {len(given) if given.dim() else 'one number for all'} targets"
-        raise InputError(lesson(call, found, "a target for each input", "Give x and y the same number of rows"))
+        raise InputError(found, accepted="a target for each input", fix="Give x and y the same number of rows")
     if given.is_floating_point() and not bool(given.isfinite().all()):
         found = f"{int((~given.isfinite()).sum())} of the targets are not finite"
-        raise NotFiniteError(lesson(call, found, "finite targets", "Drop those examples"))
+        raise NotFiniteError(found, accepted="finite targets", fix="Drop those examples")
     return given
 
 
-def real(values: Tensor, name: str, *, call: str) -> Tensor:
+def real(values: Tensor, name: str) -> Tensor:
     """The tensor, refused where it is complex.
 
-    >>> real(torch.ones(1), "y", call="train(module, x, y)")
+    >>> real(torch.ones(1), "y")
     tensor([1.])
     """
     if values.is_complex():
         cure = f"Pass {name}.real, or real and imaginary parts as two columns"
-        raise InputError(lesson(call, f"{name} holds {values.dtype}", "real numbers", cure))
+        raise InputError(f"{name} holds {values.dtype}", accepted="real numbers", fix=cure)
     return values
 
 
-def as_numbers(values: Any, name: str, *, call: str) -> Tensor:
+def as_numbers(values: Any, name: str) -> Tensor:
     """A table of numbers of any kind as a dense tensor: lists, arrays, tables with names, tensors.
 
     Cost: a copy, but for dense tensors.
 
-    >>> as_numbers(np.ones(2, dtype=">f4"), "x", call="ntk(module, x)")
+    >>> as_numbers(np.ones(2, dtype=">f4"), "x")
     tensor([1., 1.])
     """
     if isinstance(values, Tensor):
-        return _strided(values, name, call)
+        return _strided(values, name)
     if isinstance(values, tuple | list):
         try:
-            return as_numbers(np.asarray(values), name, call=call)
+            return as_numbers(np.asarray(values), name)
         except (ValueError, TypeError, RuntimeError) as reason:  # rows of several lengths, or tensors without numbers
             if isinstance(reason, InputError):
                 raise
-            raise InputError(lesson(call, f"{name} is a list of rows that do not fit", "a table", TABLE)) from reason
+            raise InputError(f"{name} is a list of rows that do not fit", accepted="a table", fix=TABLE) from reason
     if not is_array(values):
         shown = repr(values) if isinstance(values, str | int | float | None) else f"a {type(values).__name__}"
-        raise InputError(lesson(call, f"{name} is {shown[:60]}", "a table of numbers", TABLE))
-    return as_tensor(_native(values, name, call))
+        raise InputError(f"{name} is {shown[:60]}", accepted="a table of numbers", fix=TABLE)
+    return as_tensor(_native(values, name))
 
 
 def is_array(values: Any) -> bool:
@@ -200,36 +200,36 @@ def is_array(values: Any) -> bool:
     return (hasattr(values, "to_numpy") or hasattr(values, "__array__")) and not isinstance(values, np.generic | type)
 
 
-def integer(name: str, value: Any, *, call: str, least: int = 1) -> int:
+def integer(name: str, value: Any, *, least: int = 1) -> int:
     """A whole number that is large enough, such as 10 or 1e6; 2.5, True and text are refused.
 
-    >>> integer("memory", 1e9, call="ntk(module, x)")
+    >>> integer("memory", 1e9)
     1000000000
     """
     number = value.item() if isinstance(value, Tensor | np.ndarray) and value.ndim == 0 else value
     known = isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
     if not known or not isfinite(number) or number != int(number) or number < least:
         accepted = "a whole number" if least < 0 else f"a whole number of at least {least}"
-        raise InputError(out_of_range(call, name, accepted, value))
+        raise out_of_range(name, accepted, value)
     return int(number)
 
 
-def check_seed(value: Any, *, call: str) -> int:
+def check_seed(value: Any) -> int:
     """A whole number that starts random numbers.
 
-    >>> check_seed(0, call="train(module, x, y)")
+    >>> check_seed(0)
     0
     """
-    seed = integer("seed", value, call=call, least=SEEDS.start)
+    seed = integer("seed", value, least=SEEDS.start)
     if seed not in SEEDS:
-        raise InputError(out_of_range(call, "seed", "a whole number of 64 bits, such as 0", value))
+        raise out_of_range("seed", "a whole number of 64 bits, such as 0", value)
     return seed
 
 
-def number(name: str, value: Any, *, call: str, above: float = -inf, below: float = inf) -> float:
+def number(name: str, value: Any, *, above: float = -inf, below: float = inf) -> float:
     """A finite number between two others, and equal to neither.
 
-    >>> number("confidence", 0.95, call="gradient_noise(module, x, y)", above=0, below=1)
+    >>> number("confidence", 0.95, above=0, below=1)
     0.95
     """
     known = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
@@ -238,47 +238,47 @@ def number(name: str, value: Any, *, call: str, above: float = -inf, below: floa
         accepted = (
             f"a number {low} and {high}" if low else f"a {high} number" if high == "finite" else f"a number {high}"
         )
-        raise InputError(out_of_range(call, name, accepted, value))
+        raise out_of_range(name, accepted, value)
     return float(value)
 
 
-def check_kind(name: str, value: Any, kind: Any, *, call: str, cure: str) -> None:
+def check_kind(name: str, value: Any, kind: Any, *, cure: str) -> None:
     """Refuse an option that is not of the kind that is asked for.
 
     >>> from collections.abc import Callable
-    >>> check_kind("progress", print, Callable, call="ntk(module, x)", cure="Pass a function")
+    >>> check_kind("progress", print, Callable, cure="Pass a function")
     """
     if not isinstance(value, kind):
         accepted = getattr(kind, "__name__", str(kind)).removeprefix("Abstract").lower()
         shown = f"a {type(value).__name__}" if isinstance(value, nn.Module) else repr(value)[:80]
-        raise InputError(f"{call}: {name} must be a {accepted}, but it is {shown}. {cure}.")
+        raise InputError(f"{name} must be a {accepted}, but it is {shown}", accepted=f"a {accepted}", fix=cure)
 
 
-def dense(x: Any, call: str) -> Any:
+def dense(x: Any) -> Any:
     """x with all arrays among its arguments as dense tensors; a list of numbers is one array.
 
-    >>> dense({"a": np.ones(1)}, "ntk(module, x)")
+    >>> dense({"a": np.ones(1)})
     {'a': tensor([1.], dtype=torch.float64)}
     """
     if isinstance(x, Tensor) or is_array(x):
-        return as_numbers(x, "x", call=call)
+        return as_numbers(x, "x")
     if isinstance(x, list) and x and _is_number(x):
-        return as_numbers(x, "x", call=call)
+        return as_numbers(x, "x")
     if isinstance(x, Mapping):
-        return {key: _argument(value, f"x[{key!r}]", call) for key, value in x.items()}
+        return {key: _argument(value, f"x[{key!r}]") for key, value in x.items()}
     if isinstance(x, tuple | list):
-        return tuple(_argument(value, f"x[{i}]", call) for i, value in enumerate(x))
-    return as_numbers(x, "x", call=call)  # which refuses it
+        return tuple(_argument(value, f"x[{i}]") for i, value in enumerate(x))
+    return as_numbers(x, "x")  # which refuses it
 
 
-def _argument(value: Any, name: str, call: str) -> Any:
+def _argument(value: Any, name: str) -> Any:
     """One argument of a module: arrays become tensors, whatever else there is stays."""
     if isinstance(value, Tensor) or is_array(value):
-        return as_numbers(value, name, call=call)
+        return as_numbers(value, name)
     if isinstance(value, Mapping):
-        return {key: _argument(one, f"{name}[{key!r}]", call) for key, one in value.items()}
+        return {key: _argument(one, f"{name}[{key!r}]") for key, one in value.items()}
     if isinstance(value, tuple | list):
-        return tuple(_argument(one, f"{name}[{i}]", call) for i, one in enumerate(value))
+        return tuple(_argument(one, f"{name}[{i}]") for i, one in enumerate(value))
     return value
 
 
@@ -287,7 +287,7 @@ def _is_number(x: Any) -> bool:
     return _is_number(x[0]) if isinstance(x, list) and x else isinstance(x, int | float | np.number)
 
 
-def _strided(t: Tensor, name: str, call: str) -> Tensor:
+def _strided(t: Tensor, name: str) -> Tensor:
     if t.is_nested or t.layout == torch.jagged:
         found, cure = "is a nested tensor", f"Pad it: torch.nested.to_padded_tensor({name}, 0.0)"
     elif t.layout != torch.strided:
@@ -299,15 +299,15 @@ def _strided(t: Tensor, name: str, call: str) -> Tensor:
     else:
         short = t.is_floating_point() and t.dtype.itemsize == 1  # float8 has no arithmetic
         return t.float() if short else t
-    raise InputError(lesson(call, f"{name} {found}", "a dense table of numbers", cure))
+    raise InputError(f"{name} {found}", accepted="a dense table of numbers", fix=cure)
 
 
-def _native(values: Any, name: str, call: str) -> np.ndarray:
+def _native(values: Any, name: str) -> np.ndarray:
     """An array of numbers that torch knows, in the byte order of this machine."""
     array = np.asanyarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         found = f"{name} is masked in {int(np.ma.getmaskarray(array).sum())} places"
-        raise InputError(lesson(call, found, "a value in every place", "Fill or drop what is masked"))
+        raise InputError(found, accepted="a value in every place", fix="Fill or drop what is masked")
     array = np.asarray(array)
     if array.dtype.kind == "O":
         with suppress(ValueError):  # rows of several lengths are no table, and refused below
@@ -315,7 +315,7 @@ def _native(values: Any, name: str, call: str) -> np.ndarray:
     if array.dtype.kind not in "biufc":
         found = f"{_column(values, name)} holds {KINDS.get(array.dtype.kind, array.dtype)}"
         cure = "Encode text, categories and dates as numbers first"
-        raise InputError(lesson(call, found, "numbers", cure))
+        raise InputError(found, accepted="numbers", fix=cure)
     if array.dtype.kind in "fc" and array.dtype.itemsize > (8 if array.dtype.kind == "f" else 16):
         return array.astype(np.float64 if array.dtype.kind == "f" else np.complex128)  # torch has no long doubles
     if array.dtype.kind == "u" and array.dtype.itemsize > 1:

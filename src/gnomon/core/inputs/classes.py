@@ -4,9 +4,9 @@ Targets (n,) of integers or booleans are class indices 0, 1, ..., and become one
 Floating-point targets are numbers, and so is a table (n, k) of integers, which has a column for each output already.
 
 >>> import torch
->>> numbers(torch.tensor([1, 0]), "alignment(kernel, y)").tolist()
+>>> numbers(torch.tensor([1, 0])).tolist()
 [[0.0, 1.0], [1.0, 0.0]]
->>> numbers(torch.tensor([1.0, 0.0]), "alignment(kernel, y)").tolist()
+>>> numbers(torch.tensor([1.0, 0.0])).tolist()
 [1.0, 0.0]
 """
 
@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.arrays import Array, as_tensor
 
 __all__ = ["are_classes", "numbers", "one_hot"]
@@ -29,12 +29,12 @@ def are_classes(y: Tensor) -> bool:
     return y.ndim == 1 and not y.is_floating_point() and not y.is_complex()
 
 
-def numbers(y: Array, call: str, *, outputs: int | None = None) -> Tensor:
+def numbers(y: Array, *, outputs: int | None = None) -> Tensor:
     """Targets as numbers: classes as one-hot rows, as many columns as outputs or as the labels need; others as given.
 
     Cost: n k numbers for classes, none otherwise.
 
-    >>> numbers(torch.tensor([True, False]), "alignment(kernel, y)", outputs=2).tolist()
+    >>> numbers(torch.tensor([True, False]), outputs=2).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
     table = as_tensor(y)
@@ -43,24 +43,24 @@ def numbers(y: Array, call: str, *, outputs: int | None = None) -> Tensor:
     if outputs == 1:
         found = f"y holds integer labels ({table.dtype}) and there is one output"
         cure = "Pass y.float() for numbers, or give each class an output"
-        raise InputError(lesson(call, found, "one output for each class", cure))
-    return one_hot(table, outputs, call)
+        raise InputError(found, accepted="one output for each class", fix=cure)
+    return one_hot(table, outputs)
 
 
-def one_hot(labels: Tensor, classes: int | None, call: str) -> Float[Tensor, "n k"]:
+def one_hot(labels: Tensor, classes: int | None) -> Float[Tensor, "n k"]:
     """Classes 0, 1, ... as rows with a single one; as many columns as outputs, or as the labels need.
 
     Cost: n k numbers.
 
-    >>> one_hot(torch.tensor([1, 0]), 3, "train(net, x, y)").tolist()
+    >>> one_hot(torch.tensor([1, 0]), 3).tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
     """
     if len(labels) == 0:
-        raise InputError(lesson(call, "y is empty", "at least one label", "Pass a label for each point"))
+        raise InputError("y is empty", accepted="at least one label", fix="Pass a label for each point")
     least, most = int(labels.min()), int(labels.max())
     if least < 0 or (classes is not None and most >= classes):
         room = "0, 1, ..." if classes is None else f"0 to {classes - 1}, one for each output"
         found = f"y holds labels from {least} to {most}"
         cure = f"Number the classes {room}; for numbers pass y.float()"
-        raise InputError(lesson(call, found, "class labels", cure))
+        raise InputError(found, accepted="class labels", fix=cure)
     return torch.nn.functional.one_hot(labels.long(), -1 if classes is None else classes).double()

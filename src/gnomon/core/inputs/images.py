@@ -59,20 +59,20 @@ def adapted(x: Inputs, module: nn.Module) -> tuple[Inputs, tuple[str, ...]]:
     return x, tuple(notes)
 
 
-def warn(notes: tuple[str, ...], call: str) -> None:
+def warn(notes: tuple[str, ...]) -> None:
     """Say what was done to the inputs, at the line of the user's program that made the call.
 
     >>> with warnings.catch_warnings(record=True) as seen:
     ...     warnings.simplefilter("always")
-    ...     warn(("a channel axis was added",), "ntk(module, x)")
+    ...     warn(("a channel axis was added",))
     >>> str(seen[0].message)
-    'ntk(module, x): a channel axis was added.'
+    'a channel axis was added.'
     """
     if notes:
         frame, level = sys._getframe(1), 2
         while frame.f_back is not None and _is_ours(frame):
             frame, level = frame.f_back, level + 1
-        warnings.warn(f"{call}: {' and '.join(notes)}.", AdaptedInputWarning, stacklevel=level)
+        warnings.warn(f"{' and '.join(notes)}.", AdaptedInputWarning, stacklevel=level)
 
 
 def _is_ours(frame: FrameType) -> bool:

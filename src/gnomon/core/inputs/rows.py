@@ -4,7 +4,7 @@ Columns of words are left out, as are those that the module's forward does not n
 text beside the tokens. Pictures become bytes (n, c, h, w), lists of numbers become tensors.
 
 >>> import torch
->>> batch = columns_batch({"pixels": [[1.0, 2.0], [3.0, 4.0]], "text": ["a", "b"], "label": [0, 1]}, None, "f(data)")
+>>> batch = columns_batch({"pixels": [[1.0, 2.0], [3.0, 4.0]], "text": ["a", "b"], "label": [0, 1]}, None)
 >>> list(batch), batch["x"].shape
 (['x', 'label'], torch.Size([2, 2]))
 """
@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.batch import TARGETS
 
 __all__ = ["columns_batch", "target_column"]
@@ -32,17 +32,17 @@ def target_column(names: Any) -> str | None:
     return next((key for key in TARGETS if key in (names or ())), None)
 
 
-def columns_batch(columns: Mapping[str, Any], module: nn.Module | None, call: str) -> dict[str, Tensor]:
+def columns_batch(columns: Mapping[str, Any], module: nn.Module | None) -> dict[str, Tensor]:
     """Columns of some rows as a batch: tensors by name, a single input under the name x unless forward names it.
 
     Cost: one pass over the rows.
 
-    >>> columns_batch({"ids": [[1, 2], [3, 4]], "labels": [0, 1]}, None, "f(data)")["labels"].tolist()
+    >>> columns_batch({"ids": [[1, 2], [3, 4]], "labels": [0, 1]}, None)["labels"].tolist()
     [0, 1]
     """
     target = target_column(columns)
     named = _parameters(module)
-    read = {name: _column(name, list(values), call) for name, values in columns.items()}
+    read = {name: _column(name, list(values)) for name, values in columns.items()}
     kept = {name: column for name, column in read.items() if column is not None}
     inputs = {name: column for name, column in kept.items() if name != target}
     if named is not None and len(inputs) > 1 and named & inputs.keys():
@@ -50,7 +50,7 @@ def columns_batch(columns: Mapping[str, Any], module: nn.Module | None, call: st
     if not inputs:
         what = f"the columns {', '.join(columns)} hold no numbers and no pictures to give to the module"
         cure = "Tokenize or encode them first, with data.map(...)"
-        raise InputError(lesson(call, what, "inputs as numbers", cure))
+        raise InputError(what, accepted="inputs as numbers", fix=cure)
     if len(inputs) == 1 and not (named is not None and named & inputs.keys()):
         inputs = {"x": next(iter(inputs.values()))}
     return inputs | ({target: kept[target]} if target in kept else {})
@@ -64,7 +64,7 @@ def _parameters(module: nn.Module | None) -> set[str] | None:
     return None if any(p.kind is Parameter.VAR_KEYWORD for p in found.values()) else set(found)
 
 
-def _column(name: str, values: list[Any], call: str) -> Tensor | None:
+def _column(name: str, values: list[Any]) -> Tensor | None:
     """The values of a column as one tensor; None for words and other things that are no numbers."""
     first = values[0]
     if isinstance(first, Tensor):
@@ -75,10 +75,10 @@ def _column(name: str, values: list[Any], call: str) -> Tensor | None:
         try:
             return torch.as_tensor(np.array(values))
         except (ValueError, TypeError):  # rows of unlike lengths
-            return _ragged(name, call)
+            return _ragged(name)
     else:
         return None
-    return torch.stack(parts) if len({part.shape for part in parts}) == 1 else _ragged(name, call)
+    return torch.stack(parts) if len({part.shape for part in parts}) == 1 else _ragged(name)
 
 
 def _picture(value: Any) -> Tensor:
@@ -94,6 +94,6 @@ def _has_words(value: Any) -> bool:
     return isinstance(value, str | bytes | dict) or value is None
 
 
-def _ragged(name: str, call: str) -> Tensor:
+def _ragged(name: str) -> Tensor:
     what = f"the rows of column '{name}' have unlike shapes"
-    raise InputError(lesson(call, what, "rows of one shape", "Pad or resize them: padding='max_length' for tokens"))
+    raise InputError(what, accepted="rows of one shape", fix="Pad or resize them: padding='max_length' for tokens")

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, count
 from gnomon.core.inputs.batch import Batch, batch_of, joined, read_examples
 from gnomon.core.inputs.checks import as_inputs, as_targets, dense, is_array
@@ -68,7 +68,7 @@ class AbstractSource(ABC):
         batch = self.whole()
         if batch.y is None:
             cure = "Pass y, or data whose batches are (inputs, targets) or dicts with the key 'labels'"
-            raise InputError(lesson(self.call, "the data have no targets", "a target for each input", cure))
+            raise InputError("the data have no targets", accepted="a target for each input", fix=cure)
         return batch.x, batch.y
 
     def first(self, n: int) -> Batch:
@@ -97,15 +97,15 @@ class AbstractSource(ABC):
         """The batch checked and, with a module, as the module takes it."""
         if self.module is None:
             return batch
-        x = as_inputs(batch.x, self.module, call=self.call)
-        return Batch(x, None if batch.y is None else as_targets(batch.y, count(x), call=self.call))
+        x = as_inputs(batch.x, self.module)
+        return Batch(x, None if batch.y is None else as_targets(batch.y, count(x)))
 
 
 class Pair(AbstractSource):
     """Examples in memory."""
 
-    def __init__(self, batch: Batch, call: str, module: nn.Module | None) -> None:
-        self.call, self.module = call, module
+    def __init__(self, batch: Batch, module: nn.Module | None) -> None:
+        self.module = module
         self.batch = self._ready(batch)
 
     def __len__(self) -> int:
@@ -128,10 +128,10 @@ class Pair(AbstractSource):
 class Indexed(AbstractSource):
     """A ``Dataset`` with a length, read example by example; ``collate`` makes a batch of some."""
 
-    def __init__(self, dataset: Any, collate: Callable[[list[Any]], Any], call: str, module: nn.Module | None) -> None:
-        self.dataset, self.collate, self.call, self.module = dataset, collate, call, module
+    def __init__(self, dataset: Any, collate: Callable[[list[Any]], Any], module: nn.Module | None) -> None:
+        self.dataset, self.collate, self.module = dataset, collate, module
         if not len(dataset):
-            raise InputError(lesson(call, "the data set is empty", "at least one example", "Pass data with examples"))
+            raise InputError("the data set is empty", accepted="at least one example", fix="Pass data with examples")
 
     def __len__(self) -> int:
         return len(self.dataset)
@@ -141,37 +141,37 @@ class Indexed(AbstractSource):
             yield self.at(torch.arange(start, min(start + (size or SIZE), len(self))))
 
     def at(self, index: Tensor) -> Batch:  # noqa: D102
-        return self._ready(batch_of(read_examples(self.dataset, index.tolist(), self.collate, self.call), self.call))
+        return self._ready(batch_of(read_examples(self.dataset, index.tolist(), self.collate)))
 
     def labels(self) -> Tensor | None:
         """All targets: the data set's own list ``targets`` where it has one, else by reading every example."""
         known = getattr(self.dataset, "targets", None)
         if known is not None and isinstance(known, Sized) and len(known) == len(self):
-            return as_targets(known, len(self), call=self.call)
+            return as_targets(known, len(self))
         return super().labels()
 
 
 class Columns(Indexed):
     """A data set of Hugging Face's: rows of named columns, many read at once."""
 
-    def __init__(self, dataset: Any, call: str, module: nn.Module | None) -> None:
-        super().__init__(dataset, default_collate, call, module)
+    def __init__(self, dataset: Any, module: nn.Module | None) -> None:
+        super().__init__(dataset, default_collate, module)
 
     def at(self, index: Tensor) -> Batch:  # noqa: D102
-        rows = columns_batch(self.dataset[index.tolist()], self.module, self.call)
-        return self._ready(batch_of(rows, self.call))
+        rows = columns_batch(self.dataset[index.tolist()], self.module)
+        return self._ready(batch_of(rows))
 
     def labels(self) -> Tensor | None:
         """All targets: their column, which the data set gives at once."""
         name = target_column(self.dataset.column_names)
-        return None if name is None else as_targets(list(self.dataset[name]), len(self), call=self.call)
+        return None if name is None else as_targets(list(self.dataset[name]), len(self))
 
 
 class Stream(AbstractSource):
     """Batches that come as they come; ``again`` starts a new pass over them."""
 
-    def __init__(self, again: Callable[[], Iterable[Any]], call: str, module: nn.Module | None) -> None:
-        self.again, self.call, self.module = again, call, module
+    def __init__(self, again: Callable[[], Iterable[Any]], module: nn.Module | None) -> None:
+        self.again, self.module = again, module
         self._count: int | None = None
 
     def __len__(self) -> int:
@@ -183,13 +183,13 @@ class Stream(AbstractSource):
     def batches(self, size: int | None = None) -> Iterator[Batch]:  # noqa: D102
         seen = 0
         for raw in self.again():
-            batch = self._ready(batch_of(raw, self.call))
+            batch = self._ready(batch_of(raw))
             seen += len(batch)
             yield batch
         if not seen or self._count not in (None, seen):
             what = "no batch came" if not seen else f"one pass gave {self._count} examples and another {seen}"
             cure = "Pass a list of batches, a DataLoader, or a function that returns a new iterator at each call"
-            raise InputError(lesson(self.call, what, "data that can be read again", cure))
+            raise InputError(what, accepted="data that can be read again", fix=cure)
         self._count = seen
 
     def at(self, index: Tensor) -> Batch:  # noqa: D102
@@ -205,7 +205,7 @@ class Stream(AbstractSource):
         return joined(parts)[order.argsort()]
 
 
-def source(data: Any, y: Any = None, *, module: nn.Module | None = None, call: str = "source(data)") -> AbstractSource:
+def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> AbstractSource:
     """A source of examples from data as people have them.
 
     Args:
@@ -229,36 +229,36 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None, call: s
     if isinstance(data, AbstractSource) and y is None:
         return data
     if y is not None:
-        return _pair(data, y, call, module)
+        return _pair(data, y, module)
     if _is_pair(data):
-        return _pair(data[0], data[1], call, module)
+        return _pair(data[0], data[1], module)
     if is_array(data) or isinstance(data, Tensor):
-        return _pair(data, None, call, module)
+        return _pair(data, None, module)
     if isinstance(data, Mapping):
         if hasattr(data, "column_names"):  # Hugging Face's dict of data sets
             what, first = f"the data are a dict of the data sets {', '.join(data)}", next(iter(data), "train")
-            raise InputError(lesson(call, what, "one data set", f"Pass data['{first}'], and test=data['test']"))
-        return Pair(batch_of(data, call), call, module)
-    return _batched(data, call, module)
+            raise InputError(what, accepted="one data set", fix=f"Pass data['{first}'], and test=data['test']")
+        return Pair(batch_of(data), module)
+    return _batched(data, module)
 
 
-def source_of_inputs(x: Any, module: nn.Module, *, call: str) -> AbstractSource:
+def source_of_inputs(x: Any, module: nn.Module) -> AbstractSource:
     """A source for instruments that need no targets: of inputs alone, or of data whose targets may be used.
 
     A tensor, an array, a table, a tuple, a list or a dict is what the module is called with; a ``Dataset``, a
     ``DataLoader``, another iterable of batches or a function that returns one is a source of batches.
     Cost: a check of inputs that are in memory; otherwise none.
 
-    >>> source_of_inputs((torch.zeros(4, 2), torch.zeros(4, 3)), nn.Linear(2, 1), call="signal(module, x)").labels()
+    >>> source_of_inputs((torch.zeros(4, 2), torch.zeros(4, 3)), nn.Linear(2, 1)).labels()
     """
     arguments = isinstance(x, Tensor | tuple | list | Mapping | str | bytes) or is_array(x)
     batched = isinstance(x, AbstractSource | Dataset | Iterable) or hasattr(x, "column_names") or callable(x)
     if arguments or not batched or isinstance(x, type | nn.Module):
-        return Pair(Batch(dense(x, call), None), call, module)
-    return source(x, module=module, call=call)
+        return Pair(Batch(dense(x), None), module)
+    return source(x, module=module)
 
 
-def whole_inputs(x: Any, module: nn.Module, *, call: str) -> Inputs:
+def whole_inputs(x: Any, module: nn.Module) -> Inputs:
     """All inputs as one batch that the module takes; targets, where the data have them, are left out.
 
     ``x`` is as in `source_of_inputs`; data that come in batches are read to their end.
@@ -266,48 +266,48 @@ def whole_inputs(x: Any, module: nn.Module, *, call: str) -> Inputs:
 
     >>> from torch.utils.data import TensorDataset
     >>> loader = DataLoader(TensorDataset(torch.eye(3), torch.zeros(3)), batch_size=2)
-    >>> whole_inputs(loader, nn.Linear(3, 1), call="ntk(module, x)").shape
+    >>> whole_inputs(loader, nn.Linear(3, 1)).shape
     torch.Size([3, 3])
     """
-    return source_of_inputs(x, module, call=call).whole().x
+    return source_of_inputs(x, module).whole().x
 
 
-def _batched(data: Any, call: str, module: nn.Module | None) -> AbstractSource:
+def _batched(data: Any, module: nn.Module | None) -> AbstractSource:
     """Data that are not arrays: data sets, loaders, iterables and functions."""
     if isinstance(data, DataLoader):
         if isinstance(data.dataset, IterableDataset) or data.collate_fn is None:
-            return Stream(lambda: data, call, module)
-        return Indexed(data.dataset, data.collate_fn, call, module)
+            return Stream(lambda: data, module)
+        return Indexed(data.dataset, data.collate_fn, module)
     if hasattr(data, "column_names"):  # Hugging Face's; a stream of rows where it has no length
         whole = isinstance(data, Sized)
-        return Columns(data, call, module) if whole else Stream(lambda: _rows(data, module, call), call, module)
+        return Columns(data, module) if whole else Stream(lambda: _rows(data, module), module)
     if isinstance(data, IterableDataset):
-        return Stream(lambda: DataLoader(data, batch_size=SIZE), call, module)
+        return Stream(lambda: DataLoader(data, batch_size=SIZE), module)
     if isinstance(data, Dataset):
-        return Indexed(data, default_collate, call, module)
+        return Indexed(data, default_collate, module)
     if callable(data) and not isinstance(data, Iterable) and not isinstance(data, type | nn.Module):
-        return Stream(data, call, module)
+        return Stream(data, module)
     if isinstance(data, Iterator):
         kept = list(data)
-        return Stream(lambda: kept, call, module)
+        return Stream(lambda: kept, module)
     if isinstance(data, Iterable) and not isinstance(data, str | bytes):
-        return Stream(lambda: data, call, module)
+        return Stream(lambda: data, module)
     what = "the data are None" if data is None else f"the data are a {type(data).__name__}"
     cure = "Pass inputs and targets, a Dataset, a DataLoader, or a list of batches"
-    raise InputError(lesson(call, what, "a source of examples", cure))
+    raise InputError(what, accepted="a source of examples", fix=cure)
 
 
-def _rows(data: Iterable[Mapping[str, Any]], module: nn.Module | None, call: str) -> Iterator[Any]:
+def _rows(data: Iterable[Mapping[str, Any]], module: nn.Module | None) -> Iterator[Any]:
     """Single rows, gathered to batches."""
     rows = iter(data)
     while some := list(islice(rows, SIZE)):
-        yield columns_batch({name: [row[name] for row in some] for name in some[0]}, module, call)
+        yield columns_batch({name: [row[name] for row in some] for name in some[0]}, module)
 
 
-def _pair(x: Any, y: Any, call: str, module: nn.Module | None) -> Pair:
-    inputs = dense(x, call)
-    n = count(inputs, call=call)
-    return Pair(Batch(inputs, None if y is None else as_targets(y, n, call=call)), call, module)
+def _pair(x: Any, y: Any, module: nn.Module | None) -> Pair:
+    inputs = dense(x)
+    n = count(inputs)
+    return Pair(Batch(inputs, None if y is None else as_targets(y, n)), module)
 
 
 def _is_pair(data: Any) -> bool:

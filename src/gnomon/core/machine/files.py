@@ -2,7 +2,7 @@
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
->>> write_file(folder / "pages" / "report.html", "<p>All is well.</p>", "save(path)").name
+>>> write_file(folder / "pages" / "report.html", "<p>All is well.</p>").name
 'report.html'
 """
 
@@ -21,7 +21,7 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Reasons that another disk or less data cures: a full disk, a used-up quota, a file that is too large."""
 
 
-def write_file(path: str | Path, content: str | bytes, call: str) -> Path:
+def write_file(path: str | Path, content: str | bytes) -> Path:
     """Write a file under a temporary name in its folder, then rename it; returns the path as it was given.
 
     The folder is made if it does not exist. A symbolic link stays, and its target is replaced. Devices, pipes, and
@@ -36,7 +36,7 @@ def write_file(path: str | Path, content: str | bytes, call: str) -> Path:
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "kernel.bin"
-    >>> write_file(file, b"1234", "save(path)").read_bytes()
+    >>> write_file(file, b"1234").read_bytes()
     b'1234'
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
@@ -49,19 +49,19 @@ def write_file(path: str | Path, content: str | bytes, call: str) -> Path:
             _replace(Path(os.path.realpath(place)), data)
     except OSError as reason:
         kept = "" if _in_place(place) or not place.is_file() else "The previous file is unchanged. "
-        raise write_error(call, place, reason, kept) from reason
+        raise write_error(place, reason, kept) from reason
     return place
 
 
-def append_text(path: str | Path, text: str, call: str) -> None:
+def append_text(path: str | Path, text: str) -> None:
     """Add text to the end of a file; if that fails, the file is cut back to what it was.
 
     Cost: that of the disk.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "log.csv"
-    >>> append_text(file, "step,loss\\n", "watch(model, probe)")
-    >>> append_text(file, "1,0.5\\n", "watch(model, probe)")
+    >>> append_text(file, "step,loss\\n")
+    >>> append_text(file, "1,0.5\\n")
     >>> file.read_text()
     'step,loss\\n1,0.5\\n'
     """
@@ -81,18 +81,18 @@ def append_text(path: str | Path, text: str, call: str) -> None:
             raise
     except OSError as reason:
         kept = "What it held before is unchanged. " if place.is_file() else ""
-        raise write_error(call, place, reason, kept) from reason
+        raise write_error(place, reason, kept) from reason
 
 
-def write_error(call: str, path: str | Path, reason: OSError, kept: str = "") -> WriteError:
+def write_error(path: str | Path, reason: OSError, kept: str = "") -> WriteError:
     """The error of a file that cannot be written: its path, the reason, what is left of it, and what to do.
 
-    >>> print(write_error("save(path)", "report.html", OSError(errno.ENOSPC, "No space left on device")))
+    >>> print(write_error("report.html", OSError(errno.ENOSPC, "No space left on device")))
     save(path): cannot write report.html: No space left on device. Free some disk space, or pass another path.
     """
     space = reason.errno in NO_SPACE
     cure = "Free some disk space" if space else "Check the folder and its permissions"
-    return WriteError(f"{call}: cannot write {path}: {reason.strerror or reason}. {kept}{cure}, or pass another path.")
+    return WriteError(f"cannot write {path}: {reason.strerror or reason}. {kept}{cure}, or pass another path")
 
 
 def _in_place(path: Path) -> bool:

@@ -2,7 +2,7 @@
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
->>> found = activations(net, torch.ones(4, 2), ("0", "1"), call="layer_activations(module, x)")
+>>> found = activations(net, torch.ones(4, 2), ("0", "1"))
 >>> {name: tuple(h.shape) for name, h in found.items()}
 {'0': (4, 3), '1': (4, 3)}
 """
@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
@@ -37,13 +37,13 @@ def layer_names(module: nn.Module) -> tuple[str, ...]:
 
 
 @contextmanager
-def capture(module: nn.Module, layers: Sequence[str], *, call: str) -> Iterator[dict[str, Tensor]]:
+def capture(module: nn.Module, layers: Sequence[str]) -> Iterator[dict[str, Tensor]]:
     """A dict that every forward pass fills with the outputs of these layers, gradients kept.
 
     Cost: none beyond the pass.
 
     >>> net = nn.Sequential(nn.Linear(1, 2))
-    >>> with capture(net, ("0",), call="cam(module, x)") as kept:
+    >>> with capture(net, ("0",)) as kept:
     ...     _ = net(torch.ones(3, 1))
     >>> kept["0"].shape
     torch.Size([3, 2])
@@ -52,7 +52,7 @@ def capture(module: nn.Module, layers: Sequence[str], *, call: str) -> Iterator[
     unknown = [name for name in layers if name not in parts or not name]
     if unknown:
         cure = "Use one of: " + ", ".join([name for name in parts if name][:20])
-        raise InputError(lesson(call, f"there is no layer {unknown[0]!r}", "a layer of the module", cure))
+        raise InputError(f"there is no layer {unknown[0]!r}", accepted="a layer of the module", fix=cure)
     kept: dict[str, Tensor] = {}
 
     def keep(name: str) -> Any:
@@ -72,27 +72,27 @@ def capture(module: nn.Module, layers: Sequence[str], *, call: str) -> Iterator[
 
 
 def activations(
-    module: nn.Module, x: Inputs, layers: Sequence[str], *, call: str, keep: Callable[[Tensor], Tensor] = Tensor.detach
+    module: nn.Module, x: Inputs, layers: Sequence[str], *, keep: Callable[[Tensor], Tensor] = Tensor.detach
 ) -> dict[str, Tensor]:
     """The outputs of some layers for all inputs, in eval mode and without gradients; the module stays as it was.
 
     ``keep`` says what is kept of the output for each batch; all of it where nothing is said.
     Cost: one forward pass, and what is kept in memory.
 
-    >>> sorted(activations(nn.Sequential(nn.Flatten()), torch.ones(2, 1, 2), ("0",), call="probe")["0"].shape)
+    >>> sorted(activations(nn.Sequential(nn.Flatten()), torch.ones(2, 1, 2), ("0",))["0"].shape)
     [2, 2]
     """
     found: dict[str, list[Tensor]] = {name: [] for name in layers}
-    with preserve(module, grad=False), capture(module, layers, call=call) as kept:
-        for start in range(0, count(x, call=call), BATCH):
+    with preserve(module, grad=False), capture(module, layers) as kept:
+        for start in range(0, count(x), BATCH):
             kept.clear()
-            run(module, take(x, slice(start, start + BATCH)), call=call)
+            run(module, take(x, slice(start, start + BATCH)))
             for name in layers:
                 if name in kept:
                     found[name].append(keep(kept[name].detach()))
     missing = [name for name, parts in found.items() if not parts]
     if missing:
         raise InputError(
-            lesson(call, f"the layer '{missing[0]}' was not used", "a layer that runs", "Name another layer")
+            f"the layer '{missing[0]}' was not used", accepted="a layer that runs", fix="Name another layer"
         )
     return {name: torch.cat(parts) for name, parts in found.items()}

@@ -13,7 +13,7 @@ copy's own layers get no gradient. `copy_module` makes new functions that refer 
 ...     def forward(self, x):
 ...         return self.run(x)
 >>> net, x = Block(), torch.ones(1, 2)
->>> copy = copy_module(net, call="train(module, x, y)")
+>>> copy = copy_module(net)
 >>> _ = nn.init.zeros_(copy.fc.weight), nn.init.zeros_(copy.fc.bias)
 >>> copy(x).tolist(), bool(net(x).any())
 ([[0.0, 0.0]], True)
@@ -29,14 +29,14 @@ from typing import Any
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 
 __all__ = ["copy_module", "shared_parameters"]
 
 Memo = dict[int, Any]
 
 
-def copy_module(module: nn.Module, *, call: str) -> nn.Module:
+def copy_module(module: nn.Module) -> nn.Module:
     """A copy of a module that shares no layer with it, also if the module keeps computed tensors or functions.
 
     ``torch.nn.utils.weight_norm`` keeps computed tensors. Functions that a module keeps, such as lambdas and hooks, are
@@ -44,7 +44,7 @@ def copy_module(module: nn.Module, *, call: str) -> nn.Module:
     Cost: a copy of the parameters and buffers.
 
     >>> net = nn.Linear(2, 1)
-    >>> copy_module(net, call="linearize(module)").weight is net.weight
+    >>> copy_module(net).weight is net.weight
     False
     """
     values = (value for part in module.modules() for value in vars(part).values())
@@ -59,7 +59,7 @@ def copy_module(module: nn.Module, *, call: str) -> nn.Module:
     except Exception as error:
         found = f"the module cannot be copied ({type(error).__name__}: {str(error)[:100]})"
         cure = "Let copy.deepcopy(module) work: keep no open files, locks or graphs in it"
-        raise InputError(lesson(call, found, "a module that deepcopy copies", cure)) from error
+        raise InputError(found, accepted="a module that deepcopy copies", fix=cure) from error
 
 
 def shared_parameters(made: nn.Module, original: nn.Module, forward: Callable[[], Any]) -> tuple[str, ...]:

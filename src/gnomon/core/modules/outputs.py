@@ -1,7 +1,7 @@
 """What a module returns, as a tensor or as a matrix with one row per example.
 
 >>> import torch
->>> outputs(nn.Linear(2, 3), torch.zeros(600, 2), call="invariance(module, x)").shape
+>>> outputs(nn.Linear(2, 3), torch.zeros(600, 2)).shape
 torch.Size([600, 3])
 """
 
@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
@@ -22,21 +22,21 @@ BATCH = 256
 """Examples that are passed at once."""
 
 
-def outputs(module: nn.Module, x: Inputs, *, call: str) -> Float[Tensor, "n k"]:
+def outputs(module: nn.Module, x: Inputs) -> Float[Tensor, "n k"]:
     """One row of outputs per example, in eval mode, without gradients; the module stays as it was.
 
     Random numbers that the module draws are the same at every call, and the caller's are not used up.
     Cost: one forward pass.
 
-    >>> outputs(nn.Dropout(), torch.ones(2, 3), call="invariance(module, x)").tolist()      # eval mode: no dropout
+    >>> outputs(nn.Dropout(), torch.ones(2, 3)).tolist()      # eval mode: no dropout
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """
     with preserve(module, seed=0, grad=False):
         pieces = (take(x, slice(start, start + BATCH)) for start in range(0, count(x), BATCH))
-        return torch.cat([run_to_rows(module, piece, call=call) for piece in pieces])
+        return torch.cat([run_to_rows(module, piece) for piece in pieces])
 
 
-def run_to_rows(module: Any, x: Inputs, *, call: str = "module(x)") -> Float[Tensor, "n k"]:
+def run_to_rows(module: Any, x: Inputs) -> Float[Tensor, "n k"]:
     """Runs a module as it is and returns one row of outputs per example.
 
     Cost: one call of the module.
@@ -44,30 +44,30 @@ def run_to_rows(module: Any, x: Inputs, *, call: str = "module(x)") -> Float[Ten
     >>> run_to_rows(nn.Flatten(), torch.zeros(2, 3, 4)).shape
     torch.Size([2, 12])
     """
-    return output_rows(run(module, x, call=call), count(x), call)
+    return output_rows(run(module, x), count(x))
 
 
-def output_tensor(outputs: Any, call: str) -> Tensor:
+def output_tensor(outputs: Any) -> Tensor:
     """The tensor that a module returned, alone or as the ``logits`` of a record.
 
-    >>> output_tensor(torch.zeros(2), "net(x)").shape
+    >>> output_tensor(torch.zeros(2)).shape
     torch.Size([2])
     """
     found = outputs if isinstance(outputs, Tensor) else getattr(outputs, "logits", None)
     if not isinstance(found, Tensor):
         cure = "Wrap it in a module that returns one tensor"
-        raise InputError(lesson(call, f"the module returned a {type(outputs).__name__}", "one tensor of outputs", cure))
+        raise InputError(f"the module returned a {type(outputs).__name__}", accepted="one tensor of outputs", fix=cure)
     return found
 
 
-def output_rows(outputs: Any, n: int, call: str) -> Float[Tensor, "n k"]:
+def output_rows(outputs: Any, n: int) -> Float[Tensor, "n k"]:
     """What a module returned for n examples as a matrix, whatever its shape (n, ...) was.
 
-    >>> output_rows(torch.zeros(2, 3, 4), 2, "net(x)").shape
+    >>> output_rows(torch.zeros(2, 3, 4), 2).shape
     torch.Size([2, 12])
     """
-    y = output_tensor(outputs, call)
+    y = output_tensor(outputs)
     if y.dim() == 0 or len(y) != n:
         found = f"{n} examples gave an output of shape {tuple(y.shape)}"
-        raise InputError(lesson(call, found, "the first axis counts examples", "Return one row per example"))
+        raise InputError(found, accepted="the first axis counts examples", fix="Return one row per example")
     return y.reshape(n, -1)

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError
 from gnomon.core.inputs.arguments import Inputs, count
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.run import call_with_inputs, wrap_user_errors
@@ -40,10 +40,9 @@ class Pure:
     module: nn.Module
     leaves: dict[str, Tensor]
     others: dict[str, Tensor]
-    call: str = "module(x)"
 
     @classmethod
-    def of(cls, module: nn.Module, parameters: str | Sequence[str] | None = None, *, call: str = "module(x)") -> "Pure":
+    def of(cls, module: nn.Module, parameters: str | Sequence[str] | None = None) -> "Pure":
         """Choose parameters: those that require gradients, or those whose name matches a shell-style pattern.
 
         A pattern also takes frozen parameters: it names what to differentiate, not what is being trained.
@@ -57,7 +56,7 @@ class Pure:
             isinstance(patterns, Sequence) and all(isinstance(pattern, str) for pattern in patterns)
         ):
             cure = "Pass a pattern such as '*.weight', or a list of patterns"
-            raise InputError(lesson(call, f"parameters is {parameters!r}"[:80], "names of parameters", cure))
+            raise InputError(f"parameters is {parameters!r}"[:80], accepted="names of parameters", fix=cure)
         chosen = {
             name: p.detach().requires_grad_()
             for name, p in named.items()
@@ -68,15 +67,15 @@ class Pure:
             cure = "Choose by name with parameters='*' or a pattern among: " + ", ".join([*named][:20])
             if not named:
                 found, cure = "the module has no parameters", "Pass a module with layers that are trained"
-            raise InputError(lesson(call, found, "a function of some parameter", cure))
+            raise InputError(found, accepted="a function of some parameter", fix=cure)
         others = {name: p.detach() for name, p in named.items() if name not in chosen}
-        return cls(module, chosen, others, call)
+        return cls(module, chosen, others)
 
     def __call__(
         self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
     ) -> Tensor:
         """Outputs as an (n, k) matrix, whatever their shape (n, ...) was."""
-        return output_rows(self.returned(x, leaves, state=state), count(x), self.call)
+        return output_rows(self.returned(x, leaves, state=state), count(x))
 
     def returned(
         self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
@@ -90,11 +89,11 @@ class Pure:
         def run(*args: Any, **kwargs: Any) -> Any:
             return functional_call(self.module, state, args, kwargs)
 
-        with wrap_user_errors(self.module, x, call=self.call):
+        with wrap_user_errors(self.module, x):
             return call_with_inputs(run, x)
 
 
-def check_finite(y: Tensor, start: int = 0, *, call: str = "module(x)") -> None:
+def check_finite(y: Tensor, start: int = 0) -> None:
     """Refuse outputs that are not finite, naming the first such example.
 
     Cost: one pass over y.
@@ -106,4 +105,4 @@ def check_finite(y: Tensor, start: int = 0, *, call: str = "module(x)") -> None:
         where = start + int(bad.nonzero()[0])
         found = f"the output for example {where} is not finite ({int(bad.sum())} such examples)"
         cure = "Look for NaN in the inputs or the weights, or lower the scale of the weights"
-        raise NotFiniteError(lesson(call, found, "finite outputs", cure))
+        raise NotFiniteError(found, accepted="finite outputs", fix=cure)

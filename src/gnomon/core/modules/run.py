@@ -11,13 +11,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import GnomonError, InputError, lesson
+from gnomon.core.errors import GnomonError, InputError
 from gnomon.core.inputs.arguments import Inputs, tensors
 
 __all__ = ["call_with_inputs", "run", "wrap_user_errors"]
 
 
-def run(module: Callable[..., Any], x: Inputs, *, call: str = "module(x)") -> Any:
+def run(module: Callable[..., Any], x: Inputs) -> Any:
     """module(x), module(*x) or module(**x), as x is a tensor, a tuple or a dict; explains errors of the module.
 
     Cost: one call of the module.
@@ -25,7 +25,7 @@ def run(module: Callable[..., Any], x: Inputs, *, call: str = "module(x)") -> An
     >>> run(lambda a, b: a + b, (1, 2))
     3
     """
-    with wrap_user_errors(module, x, call=call):
+    with wrap_user_errors(module, x):
         return call_with_inputs(module, x)
 
 
@@ -45,11 +45,11 @@ def call_with_inputs(function: Callable[..., Any], x: Inputs) -> Any:
 
 
 @contextmanager
-def wrap_user_errors(module: Any, x: Inputs, *, call: str, what: str = "forward") -> Iterator[None]:
+def wrap_user_errors(module: Any, x: Inputs, *, what: str = "forward") -> Iterator[None]:
     """Explains errors of the user's own code: which call, on which inputs, what to do. The error itself is the cause.
 
     >>> try:
-    ...     with wrap_user_errors(None, torch.zeros(2, 3), call="ntk(module, x)"):
+    ...     with wrap_user_errors(None, torch.zeros(2, 3)):
     ...         raise KeyError("mine")
     ... except InputError as error:
     ...     print(repr(error.__cause__))
@@ -63,7 +63,7 @@ def wrap_user_errors(module: Any, x: Inputs, *, call: str, what: str = "forward"
         seen = [f"{t.dtype} of shape {tuple(t.shape)}" for t in tensors(x)][:3]
         said = (str(error).strip().splitlines() or ["without a word"])[0][:200]
         found = f"{what} raised {type(error).__name__} on {' and '.join(seen) or 'no tensors'}: {said}"
-        raise InputError(lesson(call, found, "a model that takes its data", _cure(module, x))) from error
+        raise InputError(found, accepted="a model that takes its data", fix=_cure(module, x)) from error
 
 
 def _cure(module: Any, x: Inputs) -> str:

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 
 __all__ = ["AbstractDerivative", "check_points"]
 
@@ -17,12 +17,12 @@ class AbstractDerivative(ABC):
         """The derivative of an order at every point, with samples h apart."""
 
 
-def check_points(points: int, needed: int, order: int, call: str) -> None:
+def check_points(points: int, needed: int, order: int) -> None:
     """Refuse an axis that is too short for a derivative.
 
-    >>> check_points(10, 5, 2, "FiniteDifferences()")
+    >>> check_points(10, 5, 2)
     """
     if points < needed:
         found = f"{points} points along an axis, and a derivative of order {order} needs {needed}"
         cure = "Pass more samples, or lower the order of the derivatives in the library"
-        raise InputError(lesson(call, found, "enough samples for the derivatives", cure))
+        raise InputError(found, accepted="enough samples for the derivatives", fix=cure)

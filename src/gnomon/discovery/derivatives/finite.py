@@ -16,12 +16,11 @@ from math import factorial
 
 import numpy as np
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.discovery.derivatives.base import AbstractDerivative, check_points
 
 __all__ = ["FiniteDifferences"]
-
-CALL = "FiniteDifferences(accuracy)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +33,14 @@ class FiniteDifferences(AbstractDerivative):
 
     accuracy: int = 4
 
+    @names_call("FiniteDifferences(accuracy)")
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
-        accuracy = integer("accuracy", self.accuracy, call=CALL, least=1)
+        accuracy = integer("accuracy", self.accuracy, least=1)
         half = (order + 1) // 2 + (accuracy + 1) // 2 - 1
         wide = order + accuracy  # points of the one-sided formulas
         moved = np.moveaxis(u, axis, 0)
         n = len(moved)
-        check_points(n, max(wide, 2 * half + 1), order, CALL)
+        check_points(n, max(wide, 2 * half + 1), order)
         out = np.zeros_like(moved, dtype=np.result_type(u, float))
         inner = weights(np.arange(-half, half + 1), order) / h**order
         for j, w in enumerate(inner):

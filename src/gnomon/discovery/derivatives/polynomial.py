@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gnomon.core.errors import names_call
 from gnomon.discovery.derivatives.base import AbstractDerivative, check_points
 
 __all__ = ["LocalPolynomial", "left_out_errors", "smoothing_window", "some_lines"]
 
-CALL = "LocalPolynomial(half_width)"
 DEGREES = (4, 8, 12)
 LINES = 50
 """Lines of the data that cross-validation looks at, at most."""
@@ -38,10 +38,11 @@ class LocalPolynomial(AbstractDerivative):
     half_width: int | None = None
     degree: int = 4
 
+    @names_call("LocalPolynomial(half_width)")
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
         from scipy.signal import savgol_filter
 
-        check_points(u.shape[axis], order + 3, order, CALL)
+        check_points(u.shape[axis], order + 3, order)
         given = self.half_width is not None
         half, degree = (int(self.half_width or 1), int(self.degree)) if given else smoothing_window(u, axis)
         degree = max(degree, order + 2)
@@ -54,6 +55,7 @@ class LocalPolynomial(AbstractDerivative):
         return part(u.real) + 1j * part(u.imag) if np.iscomplexobj(u) else part(u)
 
 
+@names_call
 def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
     """The half width and the degree that equation (2) chooses, from at most `LINES` lines of the data.
 

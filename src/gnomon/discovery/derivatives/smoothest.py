@@ -15,6 +15,7 @@ Cost: one Fourier transform of some lines of the data, and what local polynomial
 
 import numpy as np
 
+from gnomon.core.errors import names_call
 from gnomon.discovery.derivatives.base import AbstractDerivative
 from gnomon.discovery.derivatives.polynomial import LocalPolynomial, left_out_errors, some_lines
 from gnomon.discovery.derivatives.spectral import Spectral
@@ -27,6 +28,7 @@ ROUNDING = 1e-28
 """Squared errors below this share of the data's square are rounding: fewer waves are then better than more."""
 
 
+@names_call
 def smoothing_rule(u: np.ndarray, axis: int) -> AbstractDerivative:
     """The rule with the smallest error of left-out samples along an axis, equation (1) and that of `LocalPolynomial`.
 

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.discovery.derivatives.base import AbstractDerivative, check_points
 
 __all__ = ["TotalVariation"]
 
-CALL = "TotalVariation(alpha)"
 SMALL = 1e-8
 
 
@@ -36,10 +36,11 @@ class TotalVariation(AbstractDerivative):
     alpha: float = 1e-2
     iterations: int = 30
 
+    @names_call("TotalVariation(alpha)")
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
-        alpha = number("alpha", self.alpha, call=CALL, above=0)
-        repeats = integer("iterations", self.iterations, call=CALL)
-        check_points(u.shape[axis], 4, order, CALL)
+        alpha = number("alpha", self.alpha, above=0)
+        repeats = integer("iterations", self.iterations)
+        check_points(u.shape[axis], 4, order)
         if np.iscomplexobj(u):
             return self(u.real, h, order, axis) + 1j * self(u.imag, h, order, axis)
         for _ in range(order):

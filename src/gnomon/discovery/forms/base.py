@@ -39,10 +39,10 @@ class AbstractForm(ABC):
     """How the equation is turned into a linear regression."""
 
     @abstractmethod
-    def systems(self, data: GridData, terms: Sequence[Term], time: int, *, call: str) -> dict[str, System]:
+    def systems(self, data: GridData, terms: Sequence[Term], time: int) -> dict[str, System]:
         """A system for each field, whose target is its derivative over time of order ``time``."""
 
-    def wider(self, data: GridData, *, call: str) -> "list[AbstractForm]":
+    def wider(self, data: GridData) -> "list[AbstractForm]":
         """Forms with wider and wider windows, for data without noise; none where there are no such forms."""
         return []
 

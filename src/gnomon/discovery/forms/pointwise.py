@@ -44,10 +44,10 @@ class Pointwise(AbstractForm):
     rows: int = 10_000
     seed: int = 0
 
-    def systems(self, data: GridData, terms: Sequence[Term], time: int, *, call: str) -> dict[str, System]:  # noqa: D102
-        chosen = self._points(data.shape, call)
+    def systems(self, data: GridData, terms: Sequence[Term], time: int) -> dict[str, System]:  # noqa: D102
+        chosen = self._points(data.shape)
         cache: dict[tuple[str, str], np.ndarray] = {}
-        columns = np.stack([self.column(data, term, cache, call).ravel()[chosen] for term in terms], 1)
+        columns = np.stack([self.column(data, term, cache).ravel()[chosen] for term in terms], 1)
         pieces = [min(PIECES, n) for n in data.shape]
         blocks = block_numbers(data.shape, pieces)[chosen]
         _, blocks = np.unique(blocks, return_inverse=True)
@@ -57,24 +57,24 @@ class Pointwise(AbstractForm):
             for name, values in data.fields.items()
         }
 
-    def column(self, data: GridData, term: Term, cache: dict[tuple[str, str], np.ndarray], call: str) -> np.ndarray:
+    def column(self, data: GridData, term: Term, cache: dict[tuple[str, str], np.ndarray]) -> np.ndarray:
         """The values of a term at all points of the grid."""
-        return values_of(data, term, self.space, self.time, cache, call)
+        return values_of(data, term, self.space, self.time, cache)
 
-    def _points(self, shape: Sequence[int], call: str) -> np.ndarray:
+    def _points(self, shape: Sequence[int]) -> np.ndarray:
         inner = np.zeros(tuple(shape), dtype=bool)
         inner[tuple(slice(int(EDGE * n), n - int(EDGE * n)) for n in shape)] = True
         kept = np.flatnonzero(inner)
-        rows = integer("rows", self.rows, call=call)
+        rows = integer("rows", self.rows)
         if rows >= len(kept):
             return kept
-        draw = np.random.default_rng(abs(check_seed(self.seed, call=call)))
+        draw = np.random.default_rng(abs(check_seed(self.seed)))
         return np.sort(draw.choice(kept, rows, replace=False))
 
 
 def values_of(
     data: GridData, term: Term, space: AbstractDerivative, time: AbstractDerivative,
-    cache: dict[tuple[str, str], np.ndarray], call: str,
+    cache: dict[tuple[str, str], np.ndarray]
 ) -> np.ndarray:  # fmt: skip
     """The values of a term at all points of the grid, with derivatives computed once.
 
@@ -82,14 +82,14 @@ def values_of(
 
     >>> from gnomon.discovery.term import parse
     >>> data = GridData({"u": np.outer(np.arange(9.0) ** 2, np.ones(9))}, {"x": 1.0, "t": 1.0})
-    >>> float(values_of(data, parse("u*u_xx"), FiniteDifferences(), FiniteDifferences(), {}, "f(u)")[3, 0].round(9))
+    >>> float(values_of(data, parse("u*u_xx"), FiniteDifferences(), FiniteDifferences(), {})[3, 0].round(9))
     18.0
     """
     values = np.ones(data.shape)
     for factor in term.factors:
         key = (factor.symbol, factor.derivative)
         if key not in cache:
-            found = data.value(factor.symbol, call=call)
+            found = data.value(factor.symbol)
             for letter in dict.fromkeys(factor.derivative):
                 rule = time if letter == "t" else space
                 found = rule(found, data.steps[letter], factor.derivative.count(letter), data.letters.index(letter))

@@ -74,20 +74,20 @@ class WeakForm(AbstractForm):
     half_widths: tuple[int, ...] | None = None
     derivative: AbstractDerivative = LocalPolynomial()
 
-    def systems(self, data: GridData, terms: Sequence[Term], time: int, *, call: str) -> dict[str, System]:  # noqa: D102
+    def systems(self, data: GridData, terms: Sequence[Term], time: int) -> dict[str, System]:  # noqa: D102
         axes = data.letters
         for n, letter in zip(data.shape, axes, strict=True):
             highest = max(
                 [time] if letter == "t" else [f.derivative.count(letter) for t in terms for f in t.derived] + [1]
             )
-            check_points(n, 2 * LEAST + 2 * highest + 1, highest, call)
-        halves = self._half_widths(data, call)
+            check_points(n, 2 * LEAST + 2 * highest + 1, highest)
+        halves = self._half_widths(data)
         counts = _centers(data.shape, halves)
         bumps = {
-            letter: _Bumps(n, half, h, integer("degree", self.degree, call=call, least=4), q)
+            letter: _Bumps(n, half, h, integer("degree", self.degree, least=4), q)
             for letter, n, half, h, q in zip(axes, data.shape, halves, data.steps.values(), counts, strict=True)
         }
-        values = _Values(data, self.derivative, call)
+        values = _Values(data, self.derivative)
         columns = np.stack([_column(values, term, bumps) for term in terms], 1)
         lengths = [len(bumps[letter].centers) for letter in axes]
         free = [max(1.0, n / (2 * half)) for n, half in zip(data.shape, halves, strict=True)]
@@ -100,18 +100,18 @@ class WeakForm(AbstractForm):
             for name, field in data.fields.items()
         }
 
-    def wider(self, data: GridData, *, call: str) -> list[AbstractForm]:  # noqa: D102
+    def wider(self, data: GridData) -> list[AbstractForm]:  # noqa: D102
         found: list[AbstractForm] = []
-        halves = () if self.half_widths is not None else self._half_widths(data, call)
+        halves = () if self.half_widths is not None else self._half_widths(data)
         most = [max(half, (n - 1) // WIDEST) for half, n in zip(halves, data.shape, strict=False)]
         while halves != tuple(most):
             halves = tuple(min(2 * half, top) for half, top in zip(halves, most, strict=True))
             found.append(replace(self, half_widths=halves))
         return found
 
-    def _half_widths(self, data: GridData, call: str) -> tuple[int, ...]:
+    def _half_widths(self, data: GridData) -> tuple[int, ...]:
         if self.half_widths is not None:
-            found = tuple(integer("half_widths", half, call=call, least=LEAST) for half in self.half_widths)
+            found = tuple(integer("half_widths", half, least=LEAST) for half in self.half_widths)
             if len(found) == len(data.shape):
                 return found
         orders = [2] * (len(data.shape) - 1) + [1]
@@ -237,8 +237,8 @@ def _centers(shape: Sequence[int], halves: Sequence[int]) -> list[int]:
 class _Values:
     """Powers of symbols and of their derivatives at all points, each computed once."""
 
-    def __init__(self, data: GridData, rule: AbstractDerivative, call: str) -> None:
-        self.data, self.rule, self.call = data, rule, call
+    def __init__(self, data: GridData, rule: AbstractDerivative) -> None:
+        self.data, self.rule = data, rule
         self._made: dict[tuple[str, str, int], np.ndarray] = {}
         self._rules: dict[tuple[str, int], AbstractDerivative] = {}
         self._noises: dict[str, float] = {}
@@ -249,7 +249,7 @@ class _Values:
             if power > 1:
                 self._made[key] = self.of(symbol, by, power - 1) * self.of(symbol, by)
             else:
-                values = self.data.value(symbol, call=self.call)
+                values = self.data.value(symbol)
                 for letter in dict.fromkeys(by):
                     axis = self.data.letters.index(letter)
                     rule = self._rule(symbol, axis)

@@ -179,14 +179,14 @@ def _wakes(subject: Subject, x: Inputs) -> bool:
 
     In eval mode a norm that has seen no batch does nothing, and small weights may leave only biases.
     """
-    module = copy_module(subject.module, call=subject.call).eval()
+    module = copy_module(subject.module).eval()
     norms = [part for part in module.modules() if isinstance(part, nn.modules.batchnorm._BatchNorm)]
     for part in norms:
         part.train()
     if not norms:
         return False
     with torch.no_grad(), random_state(0):
-        f = output_rows(run(module, x, call=subject.call), count(x), subject.call).double()
+        f = output_rows(run(module, x), count(x)).double()
     return bool((f - f.mean(0)).norm() > APART * f.norm())
 
 

@@ -41,7 +41,7 @@ class SignalStep(AbstractStep):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         profile = products.get(Profile)
         x = subject.probe.some(_examples(profile, context)).x
-        module = with_batch_statistics(subject.module, x, call=subject.call)
+        module = with_batch_statistics(subject.module, x)
         measured = signal(module, x, seed=context.seed)
         theory, why = _theory(subject, x, profile, context) if module is subject.module else ({}, FRESH)
         weighted = tuple(layer for layer in measured.layers if layer.weighted)

@@ -55,7 +55,7 @@ class WiringStep(AbstractStep):
         module, allowed = subject.module, context.seconds
         n = rung(SIZES, context.seconds / max(PASSES * products[Profile].seconds_per_example, 1e-9))
         some, few = subject.probe.some(n), subject.probe.some(min(FEW, n))
-        gradients = loss_gradients(module, some.x, some.y, subject.loss_of, subject.call) if subject.trainable else {}
+        gradients = loss_gradients(module, some.x, some.y, subject.loss_of) if subject.trainable else {}
         reached = tuple(name for name, g in gradients.items() if g is not None)
         checks: dict[str, Callable[[], tuple[Finding, ...]]] = {
             "weight decay": partial(network_decay_findings, module, subject.optimizer, gradients),
@@ -64,14 +64,10 @@ class WiringStep(AbstractStep):
             "parameters without a gradient": partial(_reach, subject, few, reached),
             "layers in lists": partial(_registered, subject, few),
             "chance": partial(chance_findings, module, few.x),
-            "saturated units": lambda: saturation_findings(
-                with_batch_statistics(module, some.x, call=subject.call), some.x
-            ),
+            "saturated units": lambda: saturation_findings(with_batch_statistics(module, some.x), some.x),
             "dropout": partial(mode_findings, module, some.x),
             "batch norm": partial(statistics, subject, module, 4 * n),
-            "inputs without effect": lambda: ignored_findings(
-                with_batch_statistics(module, some.x, call=subject.call), some.x
-            ),
+            "inputs without effect": lambda: ignored_findings(with_batch_statistics(module, some.x), some.x),
         }
         found: list[Finding] = []
         left = list(checks)
@@ -111,7 +107,7 @@ def statistics(subject: Subject, module: nn.Module, examples: int) -> tuple[Find
 def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
     module, loss = subject.module, subject.recipe.own_loss
     with preserve(module):
-        out = output_tensor(run(module, examples.x, call=subject.call), subject.call)
+        out = output_tensor(run(module, examples.x))
         if loss is None or isinstance(loss, AbstractLoss):
             return head_findings(out, examples.y, subject.task.loss.name)
         return own_loss_findings(out, examples.y, subject.loss_targets(examples.y), loss)
@@ -121,7 +117,7 @@ def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[F
     module = subject.module
     if not subject.trainable:
         return ()  # said where the network is described
-    matter = parts_that_matter(module, few.x, lost_parts(module, reached), call=subject.call)
+    matter = parts_that_matter(module, few.x, lost_parts(module, reached))
     held = parameters_held(module, subject.optimizer)
     return reach_findings(module, reached, matter=matter, held=held)
 
@@ -129,4 +125,4 @@ def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[F
 def _registered(subject: Subject, few: Examples) -> tuple[Finding, ...]:
     module = subject.module
     with preserve(module, seed=0):
-        return registered_findings(module, lambda: subject.loss_of(run(module, few.x, call=subject.call), few.y))
+        return registered_findings(module, lambda: subject.loss_of(run(module, few.x), few.y))

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import names_call, out_of_range
 from gnomon.data import GaussianMixture
 from gnomon.generative.diffusion.schedule import Schedule
 
@@ -27,10 +27,11 @@ class ExactNetwork(nn.Module):
     True
     """
 
+    @names_call
     def __init__(self, mixture: GaussianMixture, schedule: Schedule, target: str = "velocity") -> None:
         super().__init__()
         if target not in ("noise", "data", "velocity"):
-            raise InputError(out_of_range("ExactNetwork(mixture)", "target", '"noise", "data" or "velocity"', target))
+            raise out_of_range("target", '"noise", "data" or "velocity"', target)
         self.mixture, self.schedule, self.target = mixture, schedule, target
 
     def forward(self, x: Tensor, t: Tensor) -> Tensor:

@@ -20,6 +20,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import number
 from gnomon.generative.continuous import integrated
 from gnomon.generative.diffusion.schedule import Schedule
@@ -33,6 +34,7 @@ Score = Callable[[Tensor, Tensor], Tensor]
 """From noised examples and times (n,) to gradients of the log density; ``Diffusion.score`` is one."""
 
 
+@names_call
 def flow_log_prob(
     score: Score,
     x: Tensor,
@@ -65,19 +67,20 @@ def flow_log_prob(
     >>> bool((flow_log_prob(network.score, x, plan) - p.log_prob(x)).abs() < 1e-3)
     True
     """
-    call, rule = "flow_log_prob(score, x, schedule)", Exact() if trace is None else trace
-    x = finite_points(x, "x", call=call)
+    rule = Exact() if trace is None else trace
+    x = finite_points(x, "x")
     directions = rule.directions(x)
 
     def moving(x: Tensor, angle: float) -> tuple[Tensor, Tensor]:
         time = _time(schedule, angle, x)
-        return rule(lambda y: -tan(angle) * (y + _score(score, y, time, call)), x, directions)
+        return rule(lambda y: -tan(angle) * (y + _score(score, y, time)), x, directions)
 
-    low, high = _ends(schedule, first, call)
-    z, area = integrated(moving, x, low, high, steps, call)
+    low, high = _ends(schedule, first)
+    z, area = integrated(moving, x, low, high, steps)
     return standard_normal(z) + area  # (1)
 
 
+@names_call
 def flow_samples(score: Score, noise: Tensor, schedule: Schedule, *, steps: int = 100, first: float = 0.0) -> Tensor:
     """Noise carried to examples by the equation without noise, run backward; equation (1) of the module.
 
@@ -88,25 +91,24 @@ def flow_samples(score: Score, noise: Tensor, schedule: Schedule, *, steps: int 
     >>> torch.allclose(flow_samples(lambda x, t: -x, z, cosine_schedule(100)), z)          # N(0, I) stays where it is
     True
     """
-    call = "flow_samples(score, noise, schedule)"
-    noise = finite_points(noise, "noise", call=call)
+    noise = finite_points(noise, "noise")
     none = noise.new_zeros(len(noise))
 
     def moving(x: Tensor, angle: float) -> tuple[Tensor, Tensor]:
-        return -tan(angle) * (x + _score(score, x, _time(schedule, angle, x), call)), none
+        return -tan(angle) * (x + _score(score, x, _time(schedule, angle, x))), none
 
-    low, high = _ends(schedule, first, call)
-    return integrated(moving, noise, high, low, steps, call)[0]
+    low, high = _ends(schedule, first)
+    return integrated(moving, noise, high, low, steps)[0]
 
 
-def _score(score: Score, x: Tensor, time: Tensor, call: str) -> Tensor:
+def _score(score: Score, x: Tensor, time: Tensor) -> Tensor:
     value = score(x, time)
-    check_vectors(value, x, call=call, what="the score")
+    check_vectors(value, x, what="the score")
     return value
 
 
-def _ends(schedule: Schedule, first: float, call: str) -> tuple[float, float]:
-    first = number("first", first, call=call, above=-1e-300, below=1)
+def _ends(schedule: Schedule, first: float) -> tuple[float, float]:
+    first = number("first", first, above=-1e-300, below=1)
     low, high = schedule.kept_at([first, 1.0]).sqrt().clamp(max=1).acos().tolist()
     return low, high
 

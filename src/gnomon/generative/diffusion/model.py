@@ -33,7 +33,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import integer, number
 from gnomon.generative.diffusion.schedule import Schedule, cosine_schedule
 from gnomon.generative.model import AbstractGenerative
@@ -41,7 +41,6 @@ from gnomon.generative.vectors import check_vectors
 
 __all__ = ["Diffusion"]
 
-CALL = "Diffusion(network)"
 TARGETS = ("noise", "data", "velocity")
 
 
@@ -61,6 +60,7 @@ class Diffusion(AbstractGenerative):
 
     likelihood = "lower bound"
 
+    @names_call
     def __init__(
         self,
         network: nn.Module,
@@ -73,7 +73,7 @@ class Diffusion(AbstractGenerative):
         super().__init__()
         for name, value, known in (("target", target, TARGETS), ("variance", variance, ("posterior", "forward"))):
             if value not in known:
-                raise InputError(out_of_range(CALL, name, " or ".join(f'"{one}"' for one in known), value))
+                raise out_of_range(name, " or ".join(f'"{one}"' for one in known), value)
         self.network, self.shape, self.target = network, tuple(shape), target
         self.schedule = cosine_schedule(100) if schedule is None else schedule
         s = self.schedule
@@ -85,10 +85,11 @@ class Diffusion(AbstractGenerative):
         a = kept.to(x0).reshape(-1, *[1] * (x0.dim() - 1))
         return a.sqrt() * x0 + (1 - a).sqrt() * noise
 
+    @names_call("Diffusion(network)")
     def output(self, x: Tensor, t: Tensor) -> Tensor:
         """What the network returns for noised examples at times (n,), refused where its shape is another."""
         given = self.network(x, t)
-        check_vectors(given, x, call=CALL, what="the network")
+        check_vectors(given, x, what="the network")
         return given
 
     def predicted(self, x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
@@ -114,12 +115,13 @@ class Diffusion(AbstractGenerative):
         wanted = {"noise": noise, "data": x, "velocity": place.sqrt() * noise - (1 - place).sqrt() * x}[self.target]
         return (wanted - self.output(xk, (k / len(self.schedule)).to(x))).flatten(1).square().sum(1)  # (2)
 
+    @names_call
     def sample(self, n: int, *, seed: int = 0, steps: int | None = None, eta: float = 1.0) -> Tensor:
         """New examples by (4): over all steps with fresh noise, or over fewer, or with less noise (``eta=0``: none)."""
         total = len(self.schedule)
-        count = total if steps is None else min(total, integer("steps", steps, call="Diffusion.sample(n)"))
-        if not 0 <= number("eta", eta, call="Diffusion.sample(n)") <= 1:
-            raise InputError(out_of_range("Diffusion.sample(n)", "eta", "a number from 0 to 1", eta))
+        count = total if steps is None else min(total, integer("steps", steps))
+        if not 0 <= number("eta", eta) <= 1:
+            raise out_of_range("eta", "a number from 0 to 1", eta)
         places = torch.linspace(total, 0, count + 1).round().long().tolist()
         generator = self.generator(seed)
         with self.at_rest():
@@ -133,9 +135,10 @@ class Diffusion(AbstractGenerative):
                     x = x + variance**0.5 * self.noise(n, self.shape, generator)
         return x
 
+    @names_call
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
         """The lower bound (3) of log p(x)."""
-        return -self.terms(self.points(x, "Diffusion.log_prob(x)")).sum(0)
+        return -self.terms(self.points(x)).sum(0)
 
     def terms(self, x: Tensor, *, seed: int = 0) -> Float[Tensor, "t1 n"]:
         """The parts of minus (3): of each step 1 ... T, the first of them -log p(x_0 | x_1), then that of the prior."""

@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, integer, number
 
 __all__ = ["Schedule", "cosine_schedule", "linear_schedule"]
@@ -41,11 +41,12 @@ class Schedule:
 
     betas: Float[Tensor, " t"]
 
+    @names_call
     def __post_init__(self) -> None:
-        given = as_numbers(self.betas, "betas", call="Schedule(betas)").double()
+        given = as_numbers(self.betas, "betas").double()
         if given.dim() != 1 or not len(given) or not bool(((given > 0) & (given < 1)).all()):
             found = f"betas have shape {tuple(given.shape)}, or one is not between 0 and 1"
-            raise InputError(lesson("Schedule(betas)", found, "a share of noise in each step", "Pass such numbers"))
+            raise InputError(found, accepted="a share of noise in each step", fix="Pass such numbers")
         object.__setattr__(self, "betas", given)
 
     def __len__(self) -> int:
@@ -90,6 +91,7 @@ class Schedule:
         return beta**2 / (2 * variance * (1 - beta) * (1 - float(self.kept[k])))
 
 
+@names_call
 def linear_schedule(steps: int = 1000, *, first: float | None = None, last: float | None = None) -> Schedule:
     """Variances that grow evenly from step to step.
 
@@ -104,13 +106,13 @@ def linear_schedule(steps: int = 1000, *, first: float | None = None, last: floa
     >>> [round(float(b), 6) for b in schedule.betas[[0, -1]]], bool(schedule.kept[-1] < 1e-4)
     ([0.0001, 0.02], True)
     """
-    call = "linear_schedule(steps)"
-    t = integer("steps", steps, call=call)
-    low = number("first", 0.1 / t if first is None else first, call=call, above=0, below=1)
-    high = number("last", min(20 / t, LARGEST) if last is None else last, call=call, above=0, below=1)
+    t = integer("steps", steps)
+    low = number("first", 0.1 / t if first is None else first, above=0, below=1)
+    high = number("last", min(20 / t, LARGEST) if last is None else last, above=0, below=1)
     return Schedule(torch.linspace(low, high, t, dtype=torch.float64))  # (1)
 
 
+@names_call
 def cosine_schedule(steps: int = 1000, *, offset: float = 0.008) -> Schedule:
     """Variances that let the share of the example fall like a cosine, gently at both ends.
 
@@ -121,7 +123,7 @@ def cosine_schedule(steps: int = 1000, *, offset: float = 0.008) -> Schedule:
     >>> round(float(cosine_schedule(1000).kept[500]), 2)
     0.49
     """
-    t = integer("steps", steps, call="cosine_schedule(steps)")
+    t = integer("steps", steps)
     f = [cos(pi / 2 * (k / t + offset) / (1 + offset)) ** 2 for k in range(t + 1)]
     betas = [min(1 - b / a, LARGEST) for a, b in zip(f, f[1:], strict=False)]
     return Schedule(torch.tensor(betas, dtype=torch.float64))  # (1)

@@ -20,6 +20,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.generative.diffusion.flow import Score
 from gnomon.generative.diffusion.schedule import Schedule
@@ -31,6 +32,7 @@ APART = 1_000_003
 """Added to seeds: examples or noise that were drawn with the same seed elsewhere must not be drawn again on the way."""
 
 
+@names_call
 def forward_path(x: Tensor, schedule: Schedule, *, steps: int = 100, seed: int = 0) -> Float[Tensor, "t n ..."]:
     """Examples on their way to noise, at times 0, 1 / steps, ..., 1; equation (1) of the module.
 
@@ -50,9 +52,8 @@ def forward_path(x: Tensor, schedule: Schedule, *, steps: int = 100, seed: int =
     >>> path.shape, bool((path[2].var() - 0.51).abs() < 0.1)                            # 1 - a(1/2), a little above 1/2
     (torch.Size([5, 2000, 1]), True)
     """
-    call = "forward_path(x, schedule)"
-    x, count = finite_points(x, "x", call=call), integer("steps", steps, call=call)
-    generator = torch.Generator().manual_seed(APART + check_seed(seed, call=call))
+    x, count = finite_points(x, "x"), integer("steps", steps)
+    generator = torch.Generator().manual_seed(APART + check_seed(seed))
     kept = schedule.kept_at(torch.linspace(0, 1, count + 1, dtype=torch.float64)).tolist()
     path = [x]
     for before, after in zip(kept, kept[1:], strict=False):
@@ -61,6 +62,7 @@ def forward_path(x: Tensor, schedule: Schedule, *, steps: int = 100, seed: int =
     return torch.stack(path)
 
 
+@names_call
 def reverse_samples(
     score: Score, noise: Tensor, schedule: Schedule, *, steps: int = 200, first: float | None = None, seed: int = 0
 ) -> Tensor:
@@ -87,17 +89,16 @@ def reverse_samples(
     >>> bool((x.mean() - 3).abs() < 0.06), bool((x.std() - 0.5).abs() < 0.06)
     (True, True)
     """
-    call = "reverse_samples(score, noise, schedule)"
-    x, count = finite_points(noise, "noise", call=call), integer("steps", steps, call=call)
-    start = number("first", 1 / len(schedule) if first is None else first, call=call, above=0, below=1)
-    generator = torch.Generator().manual_seed(APART + check_seed(seed, call=call))
+    x, count = finite_points(noise, "noise"), integer("steps", steps)
+    start = number("first", 1 / len(schedule) if first is None else first, above=0, below=1)
+    generator = torch.Generator().manual_seed(APART + check_seed(seed))
     ends = schedule.kept_at([1.0, start])
     low, high = (ends / (1 - ends)).log().tolist()
     kept = torch.linspace(low, high, count + 1, dtype=torch.float64).sigmoid()
     for a, b in zip(kept.tolist(), kept.tolist()[1:], strict=False):
         time = torch.full((len(x),), float(schedule.time_at(a).clamp(0, 1)), dtype=x.dtype, device=x.device)
         slope = score(x, time)
-        check_vectors(slope, x, call=call, what="the score")
+        check_vectors(slope, x, what="the score")
         r = (b / a) ** 0.5
         x = r * x + 2 * (r - 1) * slope + (r**2 - 1) ** 0.5 * _noise(x, generator)  # (1)
     return x

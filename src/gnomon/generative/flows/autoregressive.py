@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.generative.flows.base import AbstractTransform
 from gnomon.generative.flows.spline import spline, spline_inverse
@@ -51,9 +51,10 @@ class MaskedNetwork(nn.Module):
     True
     """
 
+    @names_call
     def __init__(self, features: int, outputs: int, *, hidden: int = 64, layers: int = 2) -> None:
         super().__init__()
-        d, self.outputs = integer("features", features, call="MaskedNetwork(features, outputs)"), outputs
+        d, self.outputs = integer("features", features), outputs
         degrees = [torch.arange(d)] + [torch.arange(hidden) * (d - 1) // hidden] * layers
         self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
         calm = max(1.0, d**0.5 / CALM)
@@ -120,7 +121,7 @@ class AbstractAutoregressive(AbstractTransform):
         if given.shape != (*x.shape, self.outputs):
             found = f"the network returned {tuple(given.shape)} for points {tuple(x.shape)}"
             cure = f"Let it return {(*x.shape, self.outputs)}, as MaskedNetwork({x.shape[1]}, {self.outputs}) does"
-            raise InputError(lesson(type(self).__name__, found, f"{self.outputs} numbers for each coordinate", cure))
+            raise InputError(found, accepted=f"{self.outputs} numbers for each coordinate", fix=cure)
         return given
 
     def _turned(self, x: Tensor) -> Tensor:
@@ -161,10 +162,11 @@ class SplineAutoregressive(AbstractAutoregressive):
     True
     """
 
+    @names_call
     def __init__(self, network: nn.Module, *, reverse: bool = False, bins: int = 8, bound: float = 5.0) -> None:
         super().__init__(network, reverse=reverse)
-        self.outputs = 3 * integer("bins", bins, call="SplineAutoregressive(network)", least=2) - 1
-        self.bound = number("bound", bound, call="SplineAutoregressive(network)", above=0)
+        self.outputs = 3 * integer("bins", bins, least=2) - 1
+        self.bound = number("bound", bound, above=0)
 
     def to_example(self, z: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         return spline_inverse(z, options, bound=self.bound)  # (2)

@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.core.errors import names_call
 from gnomon.generative.model import AbstractGenerative, standard_normal
 
 __all__ = ["AbstractTransform", "Flow", "InverseTransform", "ShiftTransform"]
@@ -101,8 +102,9 @@ class Flow(AbstractGenerative):
             total = total + log_det
         return x, total
 
+    @names_call
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
-        z, log_det = self.inverse(self.points(x, "Flow.log_prob(x)"))
+        z, log_det = self.inverse(self.points(x))
         return standard_normal(z) + log_det  # (1)
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102

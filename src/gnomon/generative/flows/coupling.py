@@ -10,7 +10,7 @@ Hypotheses: none. Reference: [dinh2017density].
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.generative.flows.base import AbstractTransform
 
@@ -20,17 +20,18 @@ LIMIT = 3.0
 """The largest |s|: a factor of at most e^3 in one map, so that no step of training can overflow."""
 
 
+@names_call
 def alternating(features: int, layer: int) -> Tensor:
     """Which coordinates stay in a coupling map of this number: every other one, changing places from map to map.
 
     >>> alternating(4, 0).tolist(), alternating(4, 1).tolist()
     ([True, False, True, False], [False, True, False, True])
     """
-    call = "alternating(features, layer)"
-    places = torch.arange(integer("features", features, call=call))
-    return places % 2 == integer("layer", layer, call=call, least=0) % 2
+    places = torch.arange(integer("features", features))
+    return places % 2 == integer("layer", layer, least=0) % 2
 
 
+@names_call
 def coupling_network(features: int, outputs: int, *, hidden: int = 64, layers: int = 2) -> nn.Sequential:
     """A network for coupling maps whose last layer is zero, so that the map begins as the identity.
 
@@ -39,12 +40,11 @@ def coupling_network(features: int, outputs: int, *, hidden: int = 64, layers: i
     >>> coupling_network(2, 4)(torch.ones(1, 2)).tolist()
     [[0.0, 0.0, 0.0, 0.0]]
     """
-    call = "coupling_network(features, outputs)"
-    widths = [integer("features", features, call=call), *[integer("hidden", hidden, call=call)] * layers]
+    widths = [integer("features", features), *[integer("hidden", hidden)] * layers]
     parts: list[nn.Module] = []
     for a, b in zip(widths, widths[1:], strict=False):
         parts += [nn.Linear(a, b), nn.ReLU()]
-    last = nn.Linear(widths[-1], integer("outputs", outputs, call=call))
+    last = nn.Linear(widths[-1], integer("outputs", outputs))
     nn.init.zeros_(last.weight)
     nn.init.zeros_(last.bias)
     return nn.Sequential(*parts, last)
@@ -77,7 +77,7 @@ class AbstractCoupling(AbstractTransform):
                 f"the network returned {tuple(given.shape)} for {len(kept)} points with {changing} changing coordinates"
             )
             cure = f"Let it return ({len(kept)}, {changing * self.outputs})"
-            raise InputError(lesson(type(self).__name__, found, f"{self.outputs} numbers for each of them", cure))
+            raise InputError(found, accepted=f"{self.outputs} numbers for each of them", fix=cure)
         return given.reshape(len(kept), changing, self.outputs)
 
     def joined(self, kept: Tensor, changed: Tensor) -> Tensor:

@@ -1,5 +1,6 @@
 """Flows of points that are ready to train, made of coupling or autoregressive maps."""
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.generative.flows.autoregressive import Autoregressive, MaskedNetwork, SplineAutoregressive
 from gnomon.generative.flows.base import AbstractTransform, Flow
@@ -10,6 +11,7 @@ from gnomon.generative.flows.spline import SplineCoupling
 __all__ = ["autoregressive_flow", "autoregressive_spline_flow", "coupling_flow", "spline_flow"]
 
 
+@names_call
 def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
     """A flow of affine coupling maps with learned mixing between them.
 
@@ -19,14 +21,15 @@ def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
     torch.Size([3, 2])
     """
     parts: list[AbstractTransform] = []
-    features = integer("features", features, call="coupling_flow(features)", least=2)  # one decides, one changes
-    for i in range(integer("layers", layers, call="coupling_flow(features)")):
+    features = integer("features", features, least=2)  # one decides, one changes
+    for i in range(integer("layers", layers)):
         stays = alternating(features, i)
         kept = int(stays.sum())
         parts += [Mixing(features), Coupling(coupling_network(kept, 2 * (features - kept), hidden=hidden), stays)]
     return Flow(parts, shape=(features,))
 
 
+@names_call
 def spline_flow(features: int, *, layers: int = 3, hidden: int = 64, bins: int = 8, bound: float = 5.0) -> Flow:
     """A flow of spline coupling maps; the data should lie within ``bound`` of the origin.
 
@@ -36,8 +39,8 @@ def spline_flow(features: int, *, layers: int = 3, hidden: int = 64, bins: int =
     torch.Size([3, 2])
     """
     parts: list[AbstractTransform] = []
-    features = integer("features", features, call="spline_flow(features)", least=2)
-    for i in range(2 * integer("layers", layers, call="spline_flow(features)")):
+    features = integer("features", features, least=2)
+    for i in range(2 * integer("layers", layers)):
         stays = alternating(features, i)
         kept = int(stays.sum())
         network = coupling_network(kept, (3 * bins - 1) * (features - kept), hidden=hidden)
@@ -45,6 +48,7 @@ def spline_flow(features: int, *, layers: int = 3, hidden: int = 64, bins: int =
     return Flow(parts, shape=(features,))
 
 
+@names_call
 def autoregressive_flow(features: int, *, layers: int = 5, hidden: int = 64) -> Flow:
     """A flow of affine autoregressive maps, with the order of coordinates turned round from one to the next.
 
@@ -53,13 +57,13 @@ def autoregressive_flow(features: int, *, layers: int = 5, hidden: int = 64) -> 
     >>> autoregressive_flow(2).sample(3).shape
     torch.Size([3, 2])
     """
-    call = "autoregressive_flow(features)"
-    features, layers = integer("features", features, call=call), integer("layers", layers, call=call)
+    features, layers = integer("features", features), integer("layers", layers)
     networks = [MaskedNetwork(features, 2, hidden=hidden) for _ in range(layers)]
     maps = [Autoregressive(network, reverse=i % 2 == 1) for i, network in enumerate(networks)]
     return Flow(maps, shape=(features,))
 
 
+@names_call
 def autoregressive_spline_flow(
     features: int, *, layers: int = 3, hidden: int = 64, bins: int = 8, bound: float = 5.0
 ) -> Flow:
@@ -72,9 +76,8 @@ def autoregressive_spline_flow(
     >>> autoregressive_spline_flow(2).sample(3).shape
     torch.Size([3, 2])
     """
-    call = "autoregressive_spline_flow(features)"
-    features, layers = integer("features", features, call=call), integer("layers", layers, call=call)
-    outputs = 3 * integer("bins", bins, call=call, least=2) - 1
+    features, layers = integer("features", features), integer("layers", layers)
+    outputs = 3 * integer("bins", bins, least=2) - 1
     networks = [MaskedNetwork(features, outputs, hidden=hidden) for _ in range(layers)]
     maps = [
         SplineAutoregressive(network, reverse=i % 2 == 1, bins=bins, bound=bound) for i, network in enumerate(networks)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad, softplus
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.generative.flows.coupling import AbstractCoupling
 
@@ -30,6 +30,7 @@ UNIT = log(exp(1 - LEAST) - 1)
 """softplus(UNIT) + LEAST = 1: zero outputs of a network are the identity."""
 
 
+@names_call
 def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
     """A monotone spline of each number and the logarithm of its slope.
 
@@ -48,9 +49,10 @@ def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[
     >>> torch.allclose(y, torch.tensor([0.5, 9.0]), atol=1e-5), bool(log_slope.abs().max() < 1e-4)
     (True, True)
     """
-    return spline(*_checked(x, options, "rational_spline(x, options)"), bound=bound)
+    return spline(*_checked(x, options), bound=bound)
 
 
+@names_call
 def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
     """The inverse of `rational_spline`, and the logarithm of the slope of the inverse.
 
@@ -61,7 +63,7 @@ def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 5.0) -
     >>> torch.allclose(rational_spline_inverse(rational_spline(x, options)[0], options)[0], x)
     True
     """
-    return spline_inverse(*_checked(y, options, "rational_spline_inverse(y, options)"), bound=bound)
+    return spline_inverse(*_checked(y, options), bound=bound)
 
 
 def spline(x: Tensor, options: Tensor, *, bound: float) -> tuple[Tensor, Tensor]:
@@ -88,14 +90,14 @@ def spline_inverse(y: Tensor, options: Tensor, *, bound: float) -> tuple[Tensor,
     return torch.where(inside, bound * (2 * x - 1), y), torch.where(inside, -p.log_slope(w), torch.zeros_like(y))
 
 
-def _checked(x: Tensor, options: Tensor, call: str) -> tuple[Tensor, Tensor]:
+def _checked(x: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:
     if not bool(x.isfinite().all() & options.isfinite().all()):
-        raise NotFiniteError(lesson(call, "x or options hold NaN or infinity", "finite numbers", "Drop or repair them"))
+        raise NotFiniteError("x or options hold NaN or infinity", accepted="finite numbers", fix="Drop or repair them")
     shared = options.dim() - 1
     if shared > x.dim() or options.shape[:-1] != x.shape[x.dim() - shared :] or options.shape[-1] % 3 != 2:
         found = f"x has shape {tuple(x.shape)} and options {tuple(options.shape)}"
         cure = f"Pass options of shape ({', '.join(map(str, x.shape))}, 3 k - 1)"
-        raise InputError(lesson(call, found, "3 k - 1 numbers for each one of x", cure))
+        raise InputError(found, accepted="3 k - 1 numbers for each one of x", fix=cure)
     return x, options
 
 
@@ -151,10 +153,11 @@ class SplineCoupling(AbstractCoupling):
     True
     """
 
+    @names_call
     def __init__(self, network: nn.Module, stays: Tensor, *, bins: int = 8, bound: float = 5.0) -> None:
         super().__init__(network, stays)
-        self.outputs = 3 * integer("bins", bins, call="SplineCoupling(network, stays)", least=2) - 1
-        self.bound = number("bound", bound, call="SplineCoupling(network, stays)", above=0)
+        self.outputs = 3 * integer("bins", bins, least=2) - 1
+        self.bound = number("bound", bound, above=0)
         self.own = nn.Parameter(torch.zeros(len(self.kept), self.outputs))
 
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 from torch.func import jacrev, vmap
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
 from gnomon.findings import generative as kinds
@@ -89,6 +90,7 @@ class DensityCheck(Result):
         return (Plot("Integral of the density", (bars,), Axis("integral"), caption=self.verdict),)
 
 
+@names_call
 def flow_density_check(model: Any, *, samples: int = 2000, grid: int = 300, seed: int = 0) -> DensityCheck:
     """Check that a model's density integrates to 1 and, where it is a flow, that its maps are what they claim.
 
@@ -108,13 +110,12 @@ def flow_density_check(model: Any, *, samples: int = 2000, grid: int = 300, seed
     >>> round(flow_density_check(p).integral.value, 4)
     1.0
     """
-    call = "flow_density_check(model)"
-    n = integer("samples", samples, call=call, least=100)
-    log_prob = density_of(model, call=call)
-    x = drawn(model, n, seed=seed, call=call)
+    n = integer("samples", samples, least=100)
+    log_prob = density_of(model)
+    x = drawn(model, n, seed=seed)
     flat = x.flatten(1)
     few = flat.shape[1] <= 2
-    integral = _on_grid(log_prob, x, integer("grid", grid, call=call, least=10)) if few else _by_samples(log_prob, x)
+    integral = _on_grid(log_prob, x, integer("grid", grid, least=10)) if few else _by_samples(log_prob, x)
     back, off = _maps(model, x[:10])
     return DensityCheck(integral, back, off, few)
 

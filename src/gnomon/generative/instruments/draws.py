@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs
 from gnomon.core.modules.preserve import random_state
 from gnomon.generative.model import AbstractGenerative
@@ -14,12 +14,12 @@ from gnomon.generative.model import AbstractGenerative
 __all__ = ["density_of", "drawn", "points"]
 
 
-def drawn(model: Any, n: int, *, seed: int = 0, call: str) -> Tensor:
+def drawn(model: Any, n: int, *, seed: int = 0) -> Tensor:
     """n examples of a model as a tensor: its own ``sample``, or what it is called for; torch's random state is kept.
 
     Cost: that of the model.
 
-    >>> drawn(torch.distributions.Normal(torch.zeros(2), torch.ones(2)), 5, call="coverage(model, x)").shape
+    >>> drawn(torch.distributions.Normal(torch.zeros(2), torch.ones(2)), 5).shape
     torch.Size([5, 2])
     """
     with random_state(seed), torch.no_grad():
@@ -29,21 +29,21 @@ def drawn(model: Any, n: int, *, seed: int = 0, call: str) -> Tensor:
         if made is not None:
             return made.sample((n,)).detach()
         if callable(model):
-            return points(model(n), "the samples", call)
-    return points(model, "the samples", call)
+            return points(model(n), "the samples")
+    return points(model, "the samples")
 
 
-def density_of(model: Any, *, call: str) -> Callable[[Tensor], Tensor]:
+def density_of(model: Any) -> Callable[[Tensor], Tensor]:
     """log p of a model as a function of points; refused in one sentence where it has none.
 
     >>> p = torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2))
-    >>> density_of(p, call="flow_density_check(model)")(torch.zeros(1, 2)).shape
+    >>> density_of(p)(torch.zeros(1, 2)).shape
     torch.Size([1])
     """
     made = model if isinstance(model, AbstractGenerative) else distribution_of(model) or model
     if not hasattr(made, "log_prob"):
         cure = "Pass a model or a distribution with log_prob(x)"
-        raise InputError(lesson(call, f"a {type(model).__name__} has no log_prob", "a density", cure))
+        raise InputError(f"a {type(model).__name__} has no log_prob", accepted="a density", fix=cure)
 
     def log_prob(x: Tensor) -> Tensor:
         with torch.no_grad():
@@ -52,30 +52,30 @@ def density_of(model: Any, *, call: str) -> Callable[[Tensor], Tensor]:
     return log_prob
 
 
-def points(x: Any, name: str, call: str, *, least: int = 2) -> Tensor:
+def points(x: Any, name: str, *, least: int = 2) -> Tensor:
     """Examples as a table of finite float64 numbers, one row each.
 
     Cost: a copy.
 
-    >>> points([[1, 2], [3, 4]], "x", "mmd_test(x, y)").dtype
+    >>> points([[1, 2], [3, 4]], "x").dtype
     torch.float64
     """
-    given = as_numbers(x, name, call=call).detach()
+    given = as_numbers(x, name).detach()
     if given.dim() == 0 or len(given) < least:
         found = f"{name} holds {len(given) if given.dim() else 0} example" + ("" if given.dim() == 0 else "s")
         raise InputError(
-            lesson(call, found.replace("1 examples", "1 example"), f"at least {least}", "Pass more of them")
+            found.replace("1 examples", "1 example"), accepted=f"at least {least}", fix="Pass more of them"
         )
     flat = given.reshape(len(given), -1).cpu().double()
-    check_finite_inputs(flat, call=call)
+    check_finite_inputs(flat)
     return flat
 
 
-def alike(x: Tensor, y: Tensor, call: str) -> None:
+def alike(x: Tensor, y: Tensor) -> None:
     """Refuse two sets of examples that are not of one size."""
     if x.shape[1] != y.shape[1]:
         found = f"an example has {x.shape[1]} numbers on one side and {y.shape[1]} on the other"
-        raise InputError(lesson(call, found, "examples of one shape", "Pass both in the same shape"))
+        raise InputError(found, accepted="examples of one shape", fix="Pass both in the same shape")
 
 
 def distribution_of(model: Any) -> Any:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_kind, check_seed, integer, number
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
@@ -65,6 +66,7 @@ class GeneratorGradients(Result):
         return (Plot("The generator's gradient", (bars,), Axis("mean size"), caption=self.verdict),)
 
 
+@names_call
 def generator_gradient_health(gan: GAN, *, samples: int = 256, seed: int = 0) -> GeneratorGradients:
     """Whether a generator still gets a gradient from its discriminator, under both usual losses.
 
@@ -80,9 +82,8 @@ def generator_gradient_health(gan: GAN, *, samples: int = 256, seed: int = 0) ->
     >>> generator_gradient_health(gan).findings[0].kind
     'generator-silenced'
     """
-    call = "generator_gradient_health(gan)"
-    check_kind("gan", gan, GAN, call=call, cure="Pass a generative.GAN")
-    fakes = gan.sample(integer("samples", samples, call=call), seed=seed)
+    check_kind("gan", gan, GAN, cure="Pass a generative.GAN")
+    fakes = gan.sample(integer("samples", samples), seed=seed)
     with gan.at_rest():
         logits = gan.logits(fakes).detach()
 
@@ -126,6 +127,7 @@ class GradientEstimators(Result):
         return (Plot("Variance of one draw", (bars,), Axis("variance"), caption=self.verdict),)
 
 
+@names_call
 def gradient_estimators(
     function: Callable[[Tensor], Tensor], mean: float, std: float, *, draws: int = 10_000, seed: int = 0
 ) -> GradientEstimators:
@@ -147,13 +149,12 @@ def gradient_estimators(
     >>> abs(result.reparametrized - 2) < 0.05, result.ratio > 5
     (True, True)
     """
-    call = "gradient_estimators(function, mean, std)"
-    m, s = number("mean", mean, call=call), number("std", std, call=call, above=0)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    e = torch.randn(integer("draws", draws, call=call, least=2), generator=generator, dtype=torch.float64)
+    m, s = number("mean", mean), number("std", std, above=0)
+    generator = torch.Generator().manual_seed(check_seed(seed))
+    e = torch.randn(integer("draws", draws, least=2), generator=generator, dtype=torch.float64)
     z = (m + s * e).requires_grad_()
     values = function(z)
-    check_vectors(values, z, call=call, what="the function")
+    check_vectors(values, z, what="the function")
     (slopes,) = torch.autograd.grad(values.sum(), z)
     other = values.detach() * e / s  # (1)
     return GradientEstimators(

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, integer
 from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
 from gnomon.findings import generative as kinds
@@ -29,6 +29,7 @@ EMPTY = 0.5
 """Share of decoded draws far from all data from which a model is no sampler."""
 
 
+@names_call
 def reconstruction_error(model: Autoencoder, x: Any) -> Float[Tensor, " n"]:
     """The mean squared error of each example's reconstruction, which is also a score of how unusual it is.
 
@@ -42,7 +43,7 @@ def reconstruction_error(model: Autoencoder, x: Any) -> Float[Tensor, " n"]:
     >>> reconstruction_error(model, torch.ones(2, 2)).tolist()
     [0.0, 0.0]
     """
-    given = model.points(x, "reconstruction_error(model, x)")
+    given = model.points(x)
     with model.at_rest():
         return 2 * model.losses(given) / given[0].numel()  # (1)
 
@@ -85,6 +86,7 @@ class PcaGap(Result):
         return (Plot("Angles between both subspaces", (line,), Axis("number"), Axis("rad"), self.verdict),)
 
 
+@names_call
 def pca_gap(model: Autoencoder, x: Any) -> PcaGap:
     """Compare an autoencoder with PCA of as many coordinates: its loss, and the subspace it reconstructs in.
 
@@ -105,7 +107,7 @@ def pca_gap(model: Autoencoder, x: Any) -> PcaGap:
     >>> round(pca_gap(model, x).excess, 9), round(float(pca_gap(model, x).angles), 6)
     (0.0, 0.0)
     """
-    given = model.points(x, "pca_gap(model, x)", least=2)
+    given = model.points(x, least=2)
     m = min(model.latent, given[0].numel())
     with model.at_rest():
         loss = float(model.losses(given).double().mean())
@@ -120,6 +122,7 @@ def pca_gap(model: Autoencoder, x: Any) -> PcaGap:
     return PcaGap(loss, rest, sines.asin())
 
 
+@names_call
 def latent_knn_score(model: Autoencoder | VAE, x: Any, y: Any, *, neighbors: int = 5) -> float:
     """How well neighbors in the latent space tell the class of an example, each left out in turn.
 
@@ -134,12 +137,11 @@ def latent_knn_score(model: Autoencoder | VAE, x: Any, y: Any, *, neighbors: int
     >>> latent_knn_score(model, x, [0, 0, 0, 1, 1, 1], neighbors=2)
     1.0
     """
-    call = "latent_knn_score(model, x, y)"
-    given, k = model.points(x, call, least=2), integer("neighbors", neighbors, call=call)
-    labels = as_numbers(y, "y", call=call).long()
+    given, k = model.points(x, least=2), integer("neighbors", neighbors)
+    labels = as_numbers(y, "y").long()
     if labels.shape != (len(given),):
         found = f"{len(given)} examples, and labels of shape {tuple(labels.shape)}"
-        raise InputError(lesson(call, found, "a class for each example", "Give x and y the same number of rows"))
+        raise InputError(found, accepted="a class for each example", fix="Give x and y the same number of rows")
     with model.at_rest():
         z = model.posterior(given)[0] if isinstance(model, VAE) else model.encode(given)
     apart = torch.cdist(z.double(), z.double()).fill_diagonal_(torch.inf)
@@ -178,6 +180,7 @@ class LatentHoles(Result):
         return (Plot("Decoded draws", (bars,), Axis("share", limits=(0, 1)), caption=self.verdict),)
 
 
+@names_call
 def latent_holes(model: Autoencoder | VAE, data: Any, *, draws: int = 500, seed: int = 0) -> LatentHoles:
     """Whether draws of N(0, I) decode to examples like those of the data, or fall into holes of the latent space.
 
@@ -198,10 +201,9 @@ def latent_holes(model: Autoencoder | VAE, data: Any, *, draws: int = 500, seed:
     >>> latent_holes(model, data).findings, latent_holes(model, data + 9).findings[0].kind
     ((), 'latent-holes')
     """
-    call = "latent_holes(model, data)"
-    x = points(model.points(data, call, least=20), "data", call)
+    x = points(model.points(data, least=20), "data")
     with model.at_rest():
-        z = model.noise(integer("draws", draws, call=call), (model.latent,), model.generator(seed))
+        z = model.noise(integer("draws", draws), (model.latent,), model.generator(seed))
         decoded = model.decode(z).flatten(1).cpu().double()
     half = len(x) // 2
     radius = float(nearest_distances(x[half:], x[:half]).quantile(0.95))

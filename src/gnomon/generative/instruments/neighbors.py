@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
@@ -72,6 +73,7 @@ class SampleCoverage(Result):
         return (Plot("SampleCoverage", (bars,), Axis("share of data points", limits=(0, 1)), caption=self.verdict),)
 
 
+@names_call
 def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
     """How much of the data a sampler reaches, beside what a perfect one would; equations (1) and (2).
 
@@ -91,10 +93,9 @@ def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
     >>> coverage(samples, data).findings == (), coverage(samples.abs(), data).findings[0].kind
     (True, 'modes-dropped')
     """
-    call = "coverage(samples, data)"
-    k = integer("neighbors", neighbors, call=call)
-    a, b = points(samples, "samples", call), points(data, "data", call, least=k + 2)
-    alike(a, b, call)
+    k = integer("neighbors", neighbors)
+    a, b = points(samples, "samples"), points(data, "data", least=k + 2)
+    alike(a, b)
     n, m = len(b), len(a)
     reached = 0
     for part in b.split(max(1, TILE // max(n, m))):
@@ -140,6 +141,7 @@ class SampleMemorization(Result):
         return (Plot("SampleMemorization", (bars,), Axis("share of samples", limits=(0, 1)), caption=self.verdict),)
 
 
+@names_call
 def memorization(
     samples: Any, train: Any, held_out: Any, *, permutations: int = 999, seed: int = 0
 ) -> SampleMemorization:
@@ -162,12 +164,11 @@ def memorization(
     >>> memorization(new, train, held_out).findings, memorization(train + 1e-3, train, held_out).findings[0].kind
     ((), 'memorized-samples')
     """
-    call = "memorization(samples, train, held_out)"
-    a, b, c = (points(x, name, call) for x, name in ((samples, "samples"), (train, "train"), (held_out, "held_out")))
-    alike(a, b, call)
-    alike(a, c, call)
-    count = integer("permutations", permutations, call=call, least=99)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    a, b, c = (points(x, name) for x, name in ((samples, "samples"), (train, "train"), (held_out, "held_out")))
+    alike(a, b)
+    alike(a, c)
+    count = integer("permutations", permutations, least=99)
+    generator = torch.Generator().manual_seed(check_seed(seed))
     order = torch.cat([b, c])
     nearest = torch.cat([torch.cdist(part, order).argmin(1) for part in a.split(max(1, TILE // len(order)))])
     hits = nearest.bincount(minlength=len(order)).double() / len(a)

@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_kind, integer
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
@@ -67,6 +68,7 @@ class ElboGap(Result):
         return (Plot("What each latent coordinate carries", (bars,), Axis("nats"), caption=self.verdict),)
 
 
+@names_call
 def elbo_gap(vae: VAE, x: Any, *, draws: int = 64, seed: int = 0) -> ElboGap:
     """How far a VAE's bound is below the log density, and which of its latent coordinates are in use.
 
@@ -88,10 +90,9 @@ def elbo_gap(vae: VAE, x: Any, *, draws: int = 64, seed: int = 0) -> ElboGap:
     >>> elbo_gap(VAE(encoder, decoder, latent=1, shape=(2,)), torch.randn(50, 2)).findings[0].kind
     'posterior-collapsed'
     """
-    call = "elbo_gap(vae, x)"
-    check_kind("vae", vae, VAE, call=call, cure="Pass a generative.VAE")
-    points = vae.points(x, call, least=2)
-    k = integer("draws", draws, call=call, least=2)
+    check_kind("vae", vae, VAE, cure="Pass a generative.VAE")
+    points = vae.points(x, least=2)
+    k = integer("draws", draws, least=2)
     with vae.at_rest():
         mean, log_variance = vae.posterior(points)
         nats = gaussian_kl(mean, log_variance).mean(0).double()

@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Result, Scatter, Value
 from gnomon.findings import generative as kinds
@@ -34,6 +34,7 @@ SMALL = 0.05
 """Miscalibration that does no harm."""
 
 
+@names_call
 def density_ratio(discriminator: Logits, x: Tensor) -> Float[Tensor, " n"]:
     """How much likelier each example is under p than under q, from a discriminator's logits.
 
@@ -45,11 +46,11 @@ def density_ratio(discriminator: Logits, x: Tensor) -> Float[Tensor, " n"]:
     >>> density_ratio(lambda x: torch.log(torch.tensor(3.0)) + 0 * x[:, 0], torch.zeros(1, 2)).item()
     3.0
     """
-    call = "density_ratio(discriminator, x)"
     with torch.no_grad():
-        return _logits(discriminator, finite_points(x, "x", call=call), call).exp()  # (1)
+        return _logits(discriminator, finite_points(x, "x")).exp()  # (1)
 
 
+@names_call
 def js_estimate(discriminator: Logits, x: Tensor, y: Tensor) -> Value:
     """A lower bound of the Jensen-Shannon divergence of two sets of examples in nats, with its sampling error.
 
@@ -66,11 +67,10 @@ def js_estimate(discriminator: Logits, x: Tensor, y: Tensor) -> Value:
     >>> js_estimate(lambda x: 0 * x[:, 0], torch.zeros(4, 1), torch.zeros(4, 1)).value               # D = 1/2
     0.0
     """
-    call = "js_estimate(discriminator, x, y)"
-    x, y = _both(x, y, call)
+    x, y = _both(x, y)
     with torch.no_grad():
-        a = logsigmoid(_logits(discriminator, x, call).double())
-        b = logsigmoid(-_logits(discriminator, y, call).double())
+        a = logsigmoid(_logits(discriminator, x).double())
+        b = logsigmoid(-_logits(discriminator, y).double())
     value = log(2) + float(a.mean() + b.mean()) / 2  # (1)
     spread = 1.96 * float(a.var() / len(a) + b.var() / len(b)) ** 0.5 / 2
     return Value("JS divergence", value, Interval(value - spread, value + spread, 0.95), "lower bound", "nats")
@@ -121,6 +121,7 @@ class RatioCalibration(Result):
         return (Plot("Calibration of the ratio", marks, *axes, caption=self.verdict),)
 
 
+@names_call
 def ratio_calibration(discriminator: Logits, x: Tensor, y: Tensor, *, bins: int = 10) -> RatioCalibration:
     """Whether a discriminator's probabilities are what they claim to be, on examples it was not trained on.
 
@@ -142,13 +143,12 @@ def ratio_calibration(discriminator: Logits, x: Tensor, y: Tensor, *, bins: int 
     >>> check(right), check(lambda x: 4 * right(x))[0].kind
     ((), 'ratio-not-calibrated')
     """
-    call = "ratio_calibration(discriminator, x, y)"
-    x, y = _both(x, y, call)
-    count, n = integer("bins", bins, call=call), min(len(x), len(y))
+    x, y = _both(x, y)
+    count, n = integer("bins", bins), min(len(x), len(y))
     if n < 10 * count:
-        raise InputError(lesson(call, f"{n} examples of each set", f"10 in each of {count} bins", "Pass more of them"))
+        raise InputError(f"{n} examples of each set", accepted=f"10 in each of {count} bins", fix="Pass more of them")
     with torch.no_grad():
-        logits = torch.cat([_logits(discriminator, part[:n], call).double() for part in (x, y)])
+        logits = torch.cat([_logits(discriminator, part[:n]).double() for part in (x, y)])
     order = logits.argsort()
     chosen, real = logits.sigmoid()[order].tensor_split(count), (order < n).double().tensor_split(count)
     predicted, observed = (torch.stack([part.mean() for part in parts]) for parts in (chosen, real))
@@ -159,17 +159,17 @@ def ratio_calibration(discriminator: Logits, x: Tensor, y: Tensor, *, bins: int 
     return RatioCalibration(predicted, observed, errors, off, float(ratio.mean()), float(ratio.std()) / n**0.5)  # (1)
 
 
-def _both(x: Any, y: Any, call: str) -> tuple[Tensor, Tensor]:
-    a, b = finite_points(x, "x", call=call, least=2), finite_points(y, "y", call=call, least=2)
-    alike(a.flatten(1), b.flatten(1), call)
+def _both(x: Any, y: Any) -> tuple[Tensor, Tensor]:
+    a, b = finite_points(x, "x", least=2), finite_points(y, "y", least=2)
+    alike(a.flatten(1), b.flatten(1))
     return a, b
 
 
-def _logits(discriminator: Logits, x: Any, call: str) -> Tensor:
+def _logits(discriminator: Logits, x: Any) -> Tensor:
     given = discriminator(x)
     if not isinstance(given, Tensor) or given.numel() != len(x):
         found = (
             f"the discriminator returned {tuple(given.shape) if isinstance(given, Tensor) else type(given).__name__}"
         )
-        raise InputError(lesson(call, found, "one logit for each example", "Return a tensor of shape (n,) or (n, 1)"))
+        raise InputError(found, accepted="one logit for each example", fix="Return a tensor of shape (n,) or (n, 1)")
     return given.reshape(len(x))

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.func import jacrev, vmap
 
+from gnomon.core.errors import names_call
 from gnomon.core.results import Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
 from gnomon.generative.vectors import check_vectors, finite_points
@@ -61,6 +62,7 @@ class ScoreError(Result):
         return (Plot("Score", (Bars("share", ("error", "curl"), (self.error, self.curl)),), caption=self.verdict),)
 
 
+@names_call
 def score_error(score: Score, exact: Score, x: Tensor) -> ScoreError:
     """How far a score is from the exact one, such as that of `gnomon.data.mixture`, at given points.
 
@@ -75,16 +77,16 @@ def score_error(score: Score, exact: Score, x: Tensor) -> ScoreError:
     >>> round(result.error, 6), round(result.curl, 6)                                                      # 0.1^2
     (0.01, 0.0)
     """
-    call = "score_error(score, exact, x)"
-    x = finite_points(x, "x", call=call)
+    x = finite_points(x, "x")
     with torch.no_grad():
         s, right = score(x), exact(x)
-    check_vectors(s, x, call=call, what="the score")
-    check_vectors(right, x, call=call, what="the exact score")
+    check_vectors(s, x, what="the score")
+    check_vectors(right, x, what="the exact score")
     s, right = s.double(), right.double()
     return ScoreError(float((s - right).square().sum() / right.square().sum()), score_curl(score, x), len(x))  # (1)
 
 
+@names_call
 def score_curl(score: Score, x: Tensor) -> float:
     """The share of a field's slopes that turn: 0 for the gradient of any function, 1 for a field that only turns.
 
@@ -97,10 +99,9 @@ def score_curl(score: Score, x: Tensor) -> float:
     >>> score_curl(lambda x: x @ turn, torch.randn(5, 2)), score_curl(lambda x: -x, torch.randn(5, 2))
     (1.0, 0.0)
     """
-    call = "score_curl(score, x)"
-    x = finite_points(x, "x", call=call)
+    x = finite_points(x, "x")
     with torch.no_grad():
-        check_vectors(score(x[:1]), x[:1], call=call, what="the score")
+        check_vectors(score(x[:1]), x[:1], what="the score")
     jacobians = vmap(jacrev(lambda point: score(point[None])[0].flatten()))(x.detach()).flatten(2)
     whole = float(jacobians.square().sum())
     return float((jacobians - jacobians.mT).square().sum()) / (4 * whole) if whole else 0.0  # (1)

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module, integer, number
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
@@ -25,6 +25,7 @@ from gnomon.generative.vectors import finite_points
 __all__ = ["StyleDistance", "StyleTransfer", "feature_covariance", "style_distance", "style_transfer"]
 
 
+@names_call
 def feature_covariance(features: Tensor) -> Float[Tensor, "c c"]:
     """The covariance of channels over images and positions, a summary of texture that forgets where things are.
 
@@ -36,7 +37,7 @@ def feature_covariance(features: Tensor) -> Float[Tensor, "c c"]:
     >>> feature_covariance(torch.tensor([[[1.0, -1.0], [2.0, -2.0]]])).tolist()
     [[1.0, 2.0], [2.0, 4.0]]
     """
-    return _covariance(finite_points(features, "features", call="feature_covariance(features)"))
+    return _covariance(finite_points(features, "features"))
 
 
 def _covariance(features: Tensor) -> Tensor:
@@ -67,6 +68,7 @@ class StyleDistance(Result):
         return (Plot("Style distance", (bars,), Axis("relative distance of covariances"), caption=self.verdict),)
 
 
+@names_call
 def style_distance(module: nn.Module, a: Tensor, b: Tensor, *, layers: Sequence[str] | None = None) -> StyleDistance:
     """How far apart two sets of images are in style, layer by layer of a network.
 
@@ -85,11 +87,10 @@ def style_distance(module: nn.Module, a: Tensor, b: Tensor, *, layers: Sequence[
     >>> style_distance(nn.Conv2d(3, 4, 3), a, a).distances
     {'': 0.0}
     """
-    call = "style_distance(module, a, b)"
-    check_module(module, call=call)
-    a, b = finite_points(a, "a", call=call), finite_points(b, "b", call=call)
+    check_module(module)
+    a, b = finite_points(a, "a"), finite_points(b, "b")
     with preserve(module, grad=False):
-        first, second = (_features(module, x, layers, call) for x in (a, b))
+        first, second = (_features(module, x, layers) for x in (a, b))
     distances = {}
     for name, features in first.items():
         p, q = _covariance(features), _covariance(second[name])
@@ -123,6 +124,7 @@ class StyleTransfer(Result):
         return (Plot("Style transfer", lines, Axis("step"), Axis("loss"), self.verdict),)
 
 
+@names_call
 def style_transfer(
     module: nn.Module,
     content: Tensor,
@@ -153,18 +155,17 @@ def style_transfer(
     >>> style_transfer(net, a, a, steps=2).style[0]
     0.0
     """
-    call = "style_transfer(module, content, style)"
-    check_module(module, call=call)
-    steps, lr = integer("steps", steps, call=call), number("lr", lr, call=call, above=0)
-    content, style = finite_points(content, "content", call=call), finite_points(style, "style", call=call)
+    check_module(module)
+    steps, lr = integer("steps", steps), number("lr", lr, above=0)
+    content, style = finite_points(content, "content"), finite_points(style, "style")
     with preserve(module):
         with torch.no_grad():
-            wanted = list(_features(module, content, layers, call).values())[-1]
-            styles = [_covariance(f) for f in _features(module, style, layers, call).values()]
+            wanted = list(_features(module, content, layers).values())[-1]
+            styles = [_covariance(f) for f in _features(module, style, layers).values()]
         x = content.detach().clone().requires_grad_()
         optimizer, losses = torch.optim.Adam([x], lr), []
         for step in range(steps + 1):
-            features = list(_features(module, x, layers, call).values())
+            features = list(_features(module, x, layers).values())
             moved = (features[-1] - wanted).square().mean()
             terms = [(_covariance(f) - c).square().sum() / c.square().sum().clamp(min=1e-30)
                      for f, c in zip(features, styles, strict=True)]  # fmt: skip
@@ -176,20 +177,20 @@ def style_transfer(
     return StyleTransfer(x.detach(), tuple(a for a, _ in losses), tuple(b for _, b in losses))
 
 
-def _features(module: nn.Module, x: Tensor, layers: Sequence[str] | None, call: str) -> dict[str, Tensor]:
+def _features(module: nn.Module, x: Tensor, layers: Sequence[str] | None) -> dict[str, Tensor]:
     """The outputs of named parts for some images."""
     parts = dict(module.named_modules())
     names = [n for n, part in parts.items() if not list(part.children())] if layers is None else list(layers)
     unknown = [name for name in names if name not in parts]
     if unknown or not names:
         cure = f"The parts are: {', '.join(repr(name) for name in parts if name)}"
-        raise InputError(lesson(call, f"there is no part {unknown[:1]}", "names of parts", cure))
+        raise InputError(f"there is no part {unknown[:1]}", accepted="names of parts", fix=cure)
     kept: dict[str, Any] = {}
     handles = [
         parts[name].register_forward_hook(lambda _, __, out, name=name: kept.__setitem__(name, out)) for name in names
     ]
     try:
-        run(module, x, call=call)
+        run(module, x)
     finally:
         for handle in handles:
             handle.remove()

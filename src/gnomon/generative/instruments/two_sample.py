@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
@@ -73,6 +74,7 @@ class TwoSample(Result):
         return (Plot(self.method, (bars,), Axis("chance", limits=(0, 1)), caption=self.verdict),)
 
 
+@names_call
 def mmd_test(x: Any, y: Any, *, permutations: int = 500, bandwidth: float | None = None, seed: int = 0) -> TwoSample:
     """Compare two sets of examples by their mean embeddings under Gaussian kernels; equations (1) and (3).
 
@@ -94,17 +96,17 @@ def mmd_test(x: Any, y: Any, *, permutations: int = 500, bandwidth: float | None
     >>> mmd_test(x, y).differ, mmd_test(x, y + 1).differ
     (False, True)
     """
-    call = "mmd_test(x, y)"
-    both, first = _pooled(x, y, seed, call)
+    both, first = _pooled(x, y, seed)
     squares = torch.cdist(both, both).square()
     middle = float(squares[torch.triu_indices(len(both), len(both), 1).unbind()].median()) ** 0.5
     middle = middle or 1.0
     widths = (bandwidth,) if bandwidth is not None else (middle / 2, middle, 2 * middle)
     kernel = torch.stack([(-squares / (2 * b**2)).exp() for b in widths]).mean(0)
-    value, p = permuted(kernel, first, permutations, seed, call)  # (1)
+    value, p = permuted(kernel, first, permutations, seed)  # (1)
     return TwoSample("MMD^2", value, p, len(both))
 
 
+@names_call
 def energy_test(x: Any, y: Any, *, permutations: int = 500, seed: int = 0) -> TwoSample:
     """Compare two sets of examples by mean distances between and within them; equations (2) and (3).
 
@@ -124,12 +126,12 @@ def energy_test(x: Any, y: Any, *, permutations: int = 500, seed: int = 0) -> Tw
     >>> energy_test(x, y).differ, energy_test(x, 2 * y).differ
     (False, True)
     """
-    call = "energy_test(x, y)"
-    both, first = _pooled(x, y, seed, call)
-    value, p = permuted(-torch.cdist(both, both), first, permutations, seed, call)  # (1)
+    both, first = _pooled(x, y, seed)
+    value, p = permuted(-torch.cdist(both, both), first, permutations, seed)  # (1)
     return TwoSample("energy distance", value, p, len(both))
 
 
+@names_call
 def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) -> TwoSample:
     """Compare two sets of examples by how well a classifier tells them apart on examples it has not seen.
 
@@ -151,10 +153,9 @@ def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) ->
     """
     from scipy.stats import binomtest  # slow to import
 
-    call = "classifier_test(x, y)"
-    a, b = points(x, "x", call, least=8), points(y, "y", call, least=8)
-    alike(a, b, call)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    a, b = points(x, "x", least=8), points(y, "y", least=8)
+    alike(a, b)
+    generator = torch.Generator().manual_seed(check_seed(seed))
     n = min(len(a), len(b)) // 2 * 2
     halves = [part[torch.randperm(len(part), generator=generator)[:n]].chunk(2) for part in (a, b)]
     train, test = (torch.cat([halves[0][i], halves[1][i]]) for i in (0, 1))
@@ -169,17 +170,17 @@ def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) ->
     return TwoSample("held-out accuracy", right / n, float(binomtest(right, n, 0.5, "greater").pvalue), 2 * n)  # (1)
 
 
-def permuted(kernel: Tensor, first: int, permutations: int, seed: int, call: str) -> tuple[float, float]:
+def permuted(kernel: Tensor, first: int, permutations: int, seed: int) -> tuple[float, float]:
     """The statistic (1) of a kernel matrix of both sets, the first of them having ``first`` rows, and its p-value (3).
 
     With weights w = 1/n on one set and -1/m on the other, w^T K w without its diagonal, corrected for the counts, is
     the statistic; all permutations are one product of matrices.
     """
-    count = integer("permutations", permutations, call=call, least=99)
+    count = integer("permutations", permutations, least=99)
     n, total = first, len(kernel)
     m = total - n
     inner = kernel - kernel.diagonal().diag()
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    generator = torch.Generator().manual_seed(check_seed(seed))
     orders = torch.stack([torch.arange(total)] + [torch.randperm(total, generator=generator) for _ in range(count)])
     marks = torch.zeros(count + 1, total, dtype=kernel.dtype).scatter_(1, orders[:, :n], 1.0).T
     seen = inner @ marks
@@ -192,10 +193,10 @@ def permuted(kernel: Tensor, first: int, permutations: int, seed: int, call: str
     return float(values[0]), (1 + larger) / (1 + count)  # (3)
 
 
-def _pooled(x: Any, y: Any, seed: int, call: str) -> tuple[Tensor, int]:
-    a, b = points(x, "x", call), points(y, "y", call)
-    alike(a, b, call)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+def _pooled(x: Any, y: Any, seed: int) -> tuple[Tensor, int]:
+    a, b = points(x, "x"), points(y, "y")
+    alike(a, b)
+    generator = torch.Generator().manual_seed(check_seed(seed))
     half = LARGEST // 2
     a, b = (p if len(p) <= half else p[torch.randperm(len(p), generator=generator)[:half]] for p in (a, b))
     return torch.cat([a, b]), len(a)

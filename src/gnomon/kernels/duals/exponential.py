@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import torch
 
-from gnomon.core.errors import NotFiniteError, lesson
+from gnomon.core.errors import NotFiniteError
 from gnomon.core.typing import Covariance, Variance
 from gnomon.kernels.duals.base import AbstractDual, determinant
 
@@ -82,11 +82,8 @@ class GaussianBump(AbstractDual):
 def _finite(value: Covariance) -> Covariance:
     if bool(torch.isinf(value).any()):
         raise NotFiniteError(
-            lesson(
-                "Exp.dual",
-                f"E[exp(u) exp(v)] exceeds the range of {value.dtype}",
-                "second moments are finite numbers",
-                "Shrink the variances before the exponential, by a smaller weight variance or Scaled(Exp(), ...)",
-            )
+            f"E[exp(u) exp(v)] exceeds the range of {value.dtype}",
+            accepted="second moments are finite numbers",
+            fix="Shrink the variances before the exponential, by a smaller weight variance or Scaled(Exp(), ...)",
         )
     return value

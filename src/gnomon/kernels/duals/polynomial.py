@@ -22,6 +22,7 @@ from math import comb, factorial, prod
 
 import torch
 
+from gnomon.core.errors import names_call
 from gnomon.core.typing import Covariance, Variance
 from gnomon.kernels.duals.base import AbstractDual
 
@@ -53,6 +54,7 @@ class Polynomial(AbstractDual):
         return self.dual(a, a, a)
 
 
+@names_call
 def monomial(degree: int) -> Polynomial:
     """The power x^degree.
 

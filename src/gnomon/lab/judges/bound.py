@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gnomon.core.errors import names_call
 from gnomon.core.results import Value
 from gnomon.lab.judges.numbers import Judge, array, beside, reached_share
 from gnomon.lab.verdict import Judgment, decide
@@ -14,6 +15,7 @@ from gnomon.lab.verdict import Judgment, decide
 __all__ = ["bounded_by"]
 
 
+@names_call
 def bounded_by(
     side: Literal["above", "below"] = "above", *, rounding: float = 100, dtype: str = "float64", tight: float = 0.0
 ) -> Judge:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.core.errors import names_call
 from gnomon.core.results import Axis, Line, Plot, Value
 from gnomon.lab.judges.numbers import Judge, array, thinned
 from gnomon.lab.verdict import Judgment, decide
@@ -18,6 +19,7 @@ from gnomon.lab.verdict import Judgment, decide
 __all__ = ["distributed_as"]
 
 
+@names_call
 def distributed_as(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
     """A judge of a distribution; equation (1).
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Value
 from gnomon.lab.judges.numbers import Judge, array, beside
 from gnomon.lab.verdict import Judgment, decide
@@ -17,6 +17,7 @@ from gnomon.lab.verdict import Judgment, decide
 __all__ = ["equals"]
 
 
+@names_call
 def equals(
     *, rounding: float | None = None, dtype: str = "float64", within: float | None = None, because: str = ""
 ) -> Judge:
@@ -36,12 +37,12 @@ def equals(
     ('holds', 'refuted')
     """
     if (rounding is None) == (within is None) or (within is not None and not because):
-        raise InputError("equals(): pass either rounding, or within together with because.")
+        raise InputError("pass either rounding, or within together with because")
 
     def judge(predicted: Any, observed: Any) -> Judgment:
         p, o = array(predicted, "the prediction"), array(observed, "the measurement")
         if p.shape != o.shape:
-            raise InputError(f"equals(): predicted has shape {p.shape} and observed {o.shape}.")
+            raise InputError(f"predicted has shape {p.shape} and observed {o.shape}")
         scale = max(float(np.abs(p).max(initial=0)), float(np.abs(o).max(initial=0)))
         unit = float(np.finfo(dtype).eps)
         finite = bool(np.isfinite(scale))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Interval, Value
 from gnomon.lab.judges.numbers import Judge, array, beside, quantile, samples
 from gnomon.lab.verdict import Judgment, decide
@@ -19,6 +19,7 @@ from gnomon.lab.verdict import Judgment, decide
 __all__ = ["mean_equals"]
 
 
+@names_call
 def mean_equals(*, confidence: float = 0.999, resolution: float = 0.2, within: float = 0.0, because: str = "") -> Judge:
     """A judge of an expectation; equation (1), with the risk shared among all entries (Bonferroni).
 
@@ -35,7 +36,7 @@ def mean_equals(*, confidence: float = 0.999, resolution: float = 0.2, within: f
     'holds'
     """
     if within and not because:
-        raise InputError("mean_equals(): within needs because, which says where the allowed bias comes from.")
+        raise InputError("within needs because, which says where the allowed bias comes from")
 
     def judge(predicted: Any, observed: Any) -> Judgment:
         o = samples(observed)

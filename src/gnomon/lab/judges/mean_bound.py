@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.core.errors import names_call
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Interval, Value
 from gnomon.lab.judges.numbers import Judge, array, beside, quantile, reached_share, samples
@@ -19,6 +20,7 @@ from gnomon.lab.verdict import Judgment, Verdict
 __all__ = ["at_most"]
 
 
+@names_call
 def at_most(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
     """A judge of a bound from above on an expectation; equation (1), the risk shared among all entries.
 

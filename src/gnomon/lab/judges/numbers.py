@@ -34,9 +34,7 @@ def array(values: Any, name: str = "values") -> np.ndarray:
         values = values.detach().cpu().double().numpy()
     result = np.asarray(values, dtype=np.float64)
     if np.isnan(result).any():
-        raise InputError(
-            f"judge(predicted, observed): {name} must be numbers, but {int(np.isnan(result).sum())} are NaN."
-        )
+        raise InputError(f"{name} must be numbers, but {int(np.isnan(result).sum())} are NaN")
     return result
 
 
@@ -50,7 +48,7 @@ def samples(values: Any) -> np.ndarray:
     """
     result = array(values, "the samples")
     if result.ndim == 0 or len(result) < 2:
-        raise InputError("judge(predicted, observed): observed must be at least 2 repetitions along the first axis.")
+        raise InputError("observed must be at least 2 repetitions along the first axis")
     return result.reshape(len(result), -1)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Bars, Plot, Value
 from gnomon.lab.judges.numbers import Judge, array, quantile
 from gnomon.lab.verdict import Judgment, Verdict
@@ -19,6 +19,7 @@ from gnomon.lab.verdict import Judgment, Verdict
 __all__ = ["ordered"]
 
 
+@names_call
 def ordered(*, confidence: float = 0.99) -> Judge:
     """A judge of an order; equation (1), the risk shared among neighbors.
 
@@ -31,7 +32,7 @@ def ordered(*, confidence: float = 0.99) -> Judge:
 
     def judge(predicted: Any, observed: Any) -> Judgment:
         if set(predicted) != set(observed):
-            raise InputError(f"ordered(): predicted names {list(predicted)} and observed {list(observed)}.")
+            raise InputError(f"predicted names {list(predicted)} and observed {list(observed)}")
         rows = np.stack([np.atleast_1d(array(observed[name], name)) for name in predicted])
         gaps = np.diff(rows, axis=0)
         m = gaps.shape[1]

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Interval, Line, Plot, Scatter, Value
 from gnomon.lab.judges.numbers import Judge, array, quantile
 from gnomon.lab.verdict import Judgment, decide
@@ -31,6 +31,7 @@ from gnomon.lab.verdict import Judgment, decide
 __all__ = ["rate_is"]
 
 
+@names_call
 def rate_is(
     *,
     confidence: float = 0.99,
@@ -62,13 +63,13 @@ def rate_is(
     [2.09, 2.01]
     """
     if within and not because:
-        raise InputError("rate_is(): within needs because, which says where the allowed error of the slope comes from.")
+        raise InputError("within needs because, which says where the allowed error of the slope comes from")
 
     def judge(predicted: Any, observed: Any) -> Judgment:
         x, y = array(observed[0], "x"), np.atleast_2d(array(observed[1], "y"))
         p = float(array(predicted, "the slope"))
         if len(x) < 3 or y.shape[1] != len(x) or (x <= 0).any() or (y <= 0).any():
-            raise InputError("rate_is(): observed must be (x, y) with at least 3 points, all positive.")
+            raise InputError("observed must be (x, y) with at least 3 points, all positive")
         logs = np.log(y)
         slopes, half = _fitted(x, logs, confidence, next_order)
         slope = float(slopes.mean())
@@ -101,7 +102,7 @@ def _fitted(x: np.ndarray, logs: np.ndarray, confidence: float, q: float | None)
     if q is not None:
         columns.append((x / x.max()) ** q)  # (2)
     if len(x) <= len(columns):
-        raise InputError("rate_is(): next_order needs at least 4 points.")
+        raise InputError("next_order needs at least 4 points")
     places = np.stack(columns, 1)
     inverse = np.linalg.pinv(places)
     found = logs @ inverse.T

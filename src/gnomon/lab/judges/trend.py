@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Line, Plot, Value
 from gnomon.lab.judges.numbers import Judge, array, quantile, thinned
 from gnomon.lab.verdict import Judgment, Verdict
@@ -18,6 +18,7 @@ from gnomon.lab.verdict import Judgment, Verdict
 __all__ = ["monotone_in"]
 
 
+@names_call
 def monotone_in(label: str, *, confidence: float = 0.99, rounding: float = 100, dtype: str = "float64") -> Judge:
     """A judge of growth or decrease along ``label``; equation (1), the risk shared among the steps.
 
@@ -31,7 +32,7 @@ def monotone_in(label: str, *, confidence: float = 0.99, rounding: float = 100, 
 
     def judge(predicted: Any, observed: Any) -> Judgment:
         if predicted not in ("increasing", "decreasing"):
-            raise InputError(f"monotone_in(): predicted must be 'increasing' or 'decreasing', but it is {predicted!r}.")
+            raise InputError(f"predicted must be 'increasing' or 'decreasing', but it is {predicted!r}")
         o = np.atleast_2d(array(observed, "the measurement"))
         steps = np.diff(o, axis=1) * (1 if predicted == "increasing" else -1)
         means = steps.mean(0)

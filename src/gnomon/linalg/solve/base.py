@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
+from gnomon.core.errors import InputError, NotFiniteError, names_call, out_of_range
 from gnomon.core.inputs.arrays import Array, as_tensor
 from gnomon.core.inputs.checks import as_numbers, integer, number, real
 from gnomon.core.inputs.classes import numbers
@@ -90,13 +90,14 @@ class Solution(Result):
     condition: float | None = None
     scores: FitScores = FitScores()
 
+    @names_call("solution.predict(tile)")
     def predict(self, tile: Array) -> Tensor:
         """Values at new points from their kernel with the supporting points, (m, s)."""
         rows = as_tensor(tile).to(torch.float64)
         if rows.ndim != 2 or rows.shape[1] != len(self.support):
             what = f"the tile has shape {tuple(rows.shape)}, and the function is a sum over {len(self.support)} points"
             cure = "Pass the kernel between new points, in rows, and the points solution.support, in columns"
-            raise InputError(lesson("solution.predict(tile)", what, "a column for each supporting point", cure))
+            raise InputError(what, accepted="a column for each supporting point", fix=cure)
         return rows @ self.coefficients
 
     @property
@@ -164,19 +165,19 @@ class KernelSystem:
     ridge: float
     flat: bool
 
-    def tile(self, rows: Tensor, columns: Tensor, call: str, dtype: torch.dtype = torch.float64) -> Tensor:
+    def tile(self, rows: Tensor, columns: Tensor, dtype: torch.dtype = torch.float64) -> Tensor:
         """K[rows][:, columns] in a dtype, refused where it is not finite; it may be a view of the caller's matrix."""
         if isinstance(self.kernel, Tensor):
             return _part(self.kernel, rows, columns).to(dtype)
         made = torch.as_tensor(self.kernel(rows, columns)).detach().to(device="cpu", dtype=dtype)
         if made.shape != (len(rows), len(columns)):
             what = f"kernel(rows, columns) returned {tuple(made.shape)} for {len(rows)} rows and {len(columns)} columns"
-            raise InputError(lesson(call, what, "one entry for each pair", "Return the tile K[rows][:, columns]"))
+            raise InputError(what, accepted="one entry for each pair", fix="Return the tile K[rows][:, columns]")
         # A finite sum proves that all are finite; sums of finite numbers may overflow, and only then each is checked.
         if not bool(made.sum().isfinite()) and not bool(made.isfinite().all()):
             row = int(rows[(~made.isfinite()).any(1).nonzero()[0, 0]])
             cure = f"Look at input {row}: a NaN or a very large feature there is the usual cause"
-            raise NotFiniteError(lesson(call, f"the kernel of point {row} is not finite", "finite entries", cure))
+            raise NotFiniteError(f"the kernel of point {row} is not finite", accepted="finite entries", fix=cure)
         return made
 
     def shaped(self, table: Tensor) -> Tensor:
@@ -184,26 +185,26 @@ class KernelSystem:
         return table[:, 0] if self.flat else table
 
 
-def kernel_system(kernel: Kernel, y: Array, ridge: float, call: str) -> KernelSystem:
+def kernel_system(kernel: Kernel, y: Array, ridge: float) -> KernelSystem:
     """Check the arguments of a solver.
 
     >>> kernel_system(torch.eye(2), torch.ones(2), 0.1, "example").y.shape
     torch.Size([2, 1])
     """
-    table = real(as_numbers(y, "y", call=call), "y", call=call)
-    targets = numbers(table, call).to(device="cpu", dtype=torch.float64)
+    table = real(as_numbers(y, "y"), "y")
+    targets = numbers(table).to(device="cpu", dtype=torch.float64)
     if targets.ndim not in (1, 2) or len(targets) == 0:
         shape = tuple(targets.shape)
-        raise InputError(f"{call}: y must have shape (n,) or (n, k) with n of at least 1, but it has shape {shape}.")
+        raise InputError(f"y must have shape (n,) or (n, k) with n of at least 1, but it has shape {shape}")
     if not bool(targets.isfinite().all()):
-        raise NotFiniteError(lesson(call, "y holds numbers that are not finite", "finite data", "Drop those points"))
-    if not number("ridge", ridge, call=call) >= 0:
-        raise InputError(out_of_range(call, "ridge", "a finite number of at least 0", ridge))
+        raise NotFiniteError("y holds numbers that are not finite", accepted="finite data", fix="Drop those points")
+    if not number("ridge", ridge) >= 0:
+        raise out_of_range("ridge", "a finite number of at least 0", ridge)
     matrix = isinstance(kernel, Array) or not callable(kernel)
-    source = square(kernel, call).detach().cpu() if matrix else cast(TileFunction, kernel)
+    source = square(kernel).detach().cpu() if matrix else cast(TileFunction, kernel)
     if isinstance(source, Tensor) and len(source) != len(targets):
         what = f"the kernel has {len(source)} points and y {len(targets)}"
-        raise InputError(lesson(call, what, "one target for each point", "Pass the kernel of the same points"))
+        raise InputError(what, accepted="one target for each point", fix="Pass the kernel of the same points")
     return KernelSystem(source, targets.reshape(len(targets), -1), float(ridge), targets.ndim == 1)
 
 
@@ -228,12 +229,12 @@ def tile_bytes(memory: int | None) -> int:
     return memory_budget(memory) // PART
 
 
-def full_kernel(system: KernelSystem, memory: int | None, call: str) -> Float[Tensor, "n n"]:
+def full_kernel(system: KernelSystem, memory: int | None) -> Float[Tensor, "n n"]:
     """The kernel in one table of its own, put together from strips that are small beside it."""
     n = len(system.y)
     full, every = torch.empty(n, n, dtype=torch.float64), torch.arange(n)
     for rows in row_blocks(n, n, max(STRIP, memory_budget(memory) // PART**2)):
-        full[as_slice(rows)] = system.tile(rows, every, call)
+        full[as_slice(rows)] = system.tile(rows, every)
     return full
 
 
@@ -248,7 +249,7 @@ def memory_budget(memory: int | None) -> int:
     >>> memory_budget(1_000_000)
     1000000
     """
-    return int(SHARE * free_bytes()) if memory is None else integer("memory", memory, call="linalg.solve")
+    return int(SHARE * free_bytes()) if memory is None else integer("memory", memory)
 
 
 def _part(matrix: Tensor, rows: Tensor, columns: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import Any
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.machine.memory import SHARE, human
 from gnomon.core.results import Result
@@ -17,7 +18,6 @@ from gnomon.linalg.solve.nystrom import MATRICES, Nystrom
 from gnomon.linalg.solve.precondition import Landmarks
 from gnomon.linalg.solve.tiles import Tiles
 
-CALL = "linalg.solve.auto(n)"
 PATIENCE = 60.0  # seconds that a solve may take where a cheaper method is at hand
 RATE = 5e10  # float64 operations a second: one core with wide vectors, or some without
 CUBE = int((3 * PATIENCE * RATE) ** (1 / 3))  # points up to which n^3 / 3 operations take a minute: 20,800
@@ -40,6 +40,7 @@ class Choice(Result):
         return self.reason
 
 
+@names_call
 def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, cluster: Any = None) -> Choice:
     """Choose a solver for n points and a number of bytes, half of what is free where none is named.
 
@@ -58,7 +59,7 @@ def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, c
     >>> type(auto(1_000_000, memory=12 * 2**30).solver).__name__
     'Nystrom'
     """
-    n = integer("n", n, call=CALL)
+    n = integer("n", n)
     room, size = memory_budget(memory), FLOAT * n * n
     fits = f"their kernel takes {human(size)} of {human(room)}"
     if size <= room and n <= CUBE:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import Any, TypeVar
 
-from gnomon.core.errors import InputError, MissingExtraError, WorkersLostError, lesson, out_of_range
+from gnomon.core.errors import MissingExtraError, WorkersLostError, out_of_range
 
 Piece = tuple[int, int]
 Output = TypeVar("Output")
@@ -25,12 +25,12 @@ SENDS = 4  # of the shared object without a result in between, before the cluste
 
 
 @contextmanager
-def connected(where: Any, call: str) -> Iterator[Any]:
+def connected(where: Any) -> Iterator[Any]:
     """A client: the one that was passed, one for a scheduler's address, or one for so many local processes.
 
     What is started here, a client or a cluster, is closed on leaving, and a client that was passed is left open.
     """
-    dask = require_dask(call)
+    dask = require_dask()
     if isinstance(where, dask.Client):
         yield where
     elif isinstance(where, str):
@@ -38,7 +38,7 @@ def connected(where: Any, call: str) -> Iterator[Any]:
             client = dask.Client(where, set_as_default=False)
         except OSError as error:
             what, cure = f"no scheduler answers at {where}", "Start one there, or pass the address of one that runs"
-            raise WorkersLostError(lesson(call, what, "a cluster that can be reached", cure)) from error
+            raise WorkersLostError(what, accepted="a cluster that can be reached", fix=cure) from error
         with client:
             yield client
     elif isinstance(where, int) and where >= 1:
@@ -49,16 +49,16 @@ def connected(where: Any, call: str) -> Iterator[Any]:
             yield client
     else:
         accepted = 'a dask.distributed.Client, an address like "tcp://host:8786", or a number of local processes'
-        raise InputError(out_of_range(call, "cluster", accepted, where))
+        raise out_of_range("cluster", accepted, where)
 
 
-def require_dask(call: str) -> Any:
+def require_dask() -> Any:
     """The module dask.distributed, or the error that names the extra."""
     try:
         from dask import distributed
     except ImportError:
         cure = "Install the extra: pip install 'gnomon[dask]'"
-        raise MissingExtraError(lesson(call, "dask.distributed is not installed", "the extra 'dask'", cure)) from None
+        raise MissingExtraError("dask.distributed is not installed", accepted="the extra 'dask'", fix=cure) from None
     return distributed
 
 
@@ -71,7 +71,6 @@ class Workers:
 
     client: Any
     shared: Any
-    call: str
     held: Any = None
     sends: int = 0
     progress: str = "the work so far"
@@ -82,7 +81,7 @@ class Workers:
         if self.missing:
             self.sends += 1
             if self.sends > SENDS:
-                raise WorkersLostError(self._message(f"the data was lost {SENDS} times in a row, with its workers"))
+                raise _lost(f"the data was lost {SENDS} times in a row, with its workers")
             self.held = self.broadcast(self.shared)
         return self.held
 
@@ -91,7 +90,7 @@ class Workers:
         try:
             (held,) = self.client.scatter([thing], broadcast=True, hash=False)
         except TimeoutError as error:
-            raise WorkersLostError(self._message("the cluster has no workers")) from error
+            raise _lost("the cluster has no workers") from error
         except OSError as error:  # the scheduler did not answer
             raise self._broken() from error
         return held
@@ -108,7 +107,7 @@ class Workers:
     @property
     def lost(self) -> type[BaseException]:
         """What a client raises when the data that its pieces need has left the cluster."""
-        kind: type[BaseException] = require_dask(self.call).CancelledError
+        kind: type[BaseException] = require_dask().CancelledError
         return kind
 
     @property
@@ -157,7 +156,7 @@ class Workers:
         except CommClosedError as error:
             raise self._broken() from error
         except KilledWorker as error:
-            raise WorkersLostError(self._message(f"every worker died that computed one piece: {error}")) from error
+            raise _lost(f"every worker died that computed one piece: {error}") from error
         self.sends = 1  # there is progress: what was lost before is made up for
         return value
 
@@ -180,11 +179,12 @@ class Workers:
                 "Start a scheduler with workers and call Distributed(its address, method).solve(kernel, y) again, "
                 "which begins anew; Tiles(path).solve(kernel, y), on one machine, keeps its kernel on disk and goes on"
             )
-            raise WorkersLostError(lesson(self.call, what, "a scheduler that runs until the end", cure))
+            raise WorkersLostError(what, accepted="a scheduler that runs until the end", fix=cure)
 
-    def _message(self, what: str) -> str:
-        cure = "Give workers more memory, or take fewer rows in a piece; the logs of the workers tell how they died"
-        return lesson(self.call, what, "pieces that fit a worker", cure)
+
+def _lost(problem: str) -> WorkersLostError:
+    fix = "Give workers more memory, or take fewer rows in a piece; the logs of the workers tell how they died"
+    return WorkersLostError(problem, accepted="pieces that fit a worker", fix=fix)
 
 
 def row_ranges(n: int, rows: int) -> list[Piece]:

@@ -26,7 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
+from gnomon.core.errors import BudgetError, InputError, NotFiniteError, names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import number
 from gnomon.core.machine.memory import human
@@ -43,7 +43,6 @@ from gnomon.linalg.solve.base import (
     row_blocks,
 )
 
-CALL = "linalg.solve.Direct().solve(kernel, y)"
 CACHE = 2**20  # bytes of a tile that stays in the second cache while it is read across
 # Half of the digits of a float32, the shortest float that kernels are computed in: rounding stays below it through a
 # network of any reasonable depth, whatever dtype the kernel arrives in, and kernels that are not symmetric do not.
@@ -69,10 +68,11 @@ class Direct(AbstractSolver):
     memory: int | None = None
     overwrite: bool = False
 
+    @names_call("linalg.solve.Direct().solve(kernel, y)")
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
         from scipy.linalg import lapack  # slow to import, and needed by this method alone
 
-        system = kernel_system(kernel, y, ridge, CALL)
+        system = kernel_system(kernel, y, ridge)
         buffer = _assembled(system, self.memory, overwrite=self.overwrite)
         n, k = system.y.shape
         diagonal = buffer.diagonal().copy() + system.ridge
@@ -97,7 +97,7 @@ class Direct(AbstractSolver):
         """Put the factor into the lower triangle of buffer.T; returns the jitter."""
         unit = float(np.abs(diagonal).mean()) or 1.0
         amounts = [0.0, *(unit * float(f"1e{p}") for p in range(-16, -16 + POWERS))]
-        for added in amounts if self.jitter is None else [number("jitter", self.jitter, call=CALL)]:
+        for added in amounts if self.jitter is None else [number("jitter", self.jitter)]:
             np.fill_diagonal(buffer, diagonal + added)
             _, info = lapack.dpotrf(buffer.T, lower=1, clean=0, overwrite_a=1)
             if info == 0 and np.isfinite(buffer.diagonal()).all():
@@ -105,7 +105,7 @@ class Direct(AbstractSolver):
             _restore(buffer)
         what = f"no Cholesky factor, even after adding {added:.1e} to a diagonal of mean {unit:.1e}"
         cure = "Raise the ridge, or read linalg.diagnose(K) for the reason"
-        raise InputError(lesson(CALL, what, "a positive semidefinite kernel", cure))
+        raise InputError(what, accepted="a positive semidefinite kernel", fix=cure)
 
 
 def _assembled(system: KernelSystem, memory: int | None, *, overwrite: bool) -> np.ndarray:
@@ -117,12 +117,12 @@ def _assembled(system: KernelSystem, memory: int | None, *, overwrite: bool) -> 
     if FLOAT * n * n > memory_budget(memory):
         what = f"{n} points need {human(FLOAT * n * n)}, and {human(memory_budget(memory))} may be used"
         cure = "Use linalg.solve.Nystrom(m), or linalg.solve.auto(n) to choose"
-        raise BudgetError(lesson(CALL, what, "a kernel that fits into memory", cure))
-    buffer: np.ndarray = full_kernel(system, memory, CALL).numpy()
+        raise BudgetError(what, accepted="a kernel that fits into memory", fix=cure)
+    buffer: np.ndarray = full_kernel(system, memory).numpy()
     skew, largest = _skew(buffer)
     if skew > SYMMETRIC * largest:
         what = f"K[i, j] and K[j, i] differ by up to {skew:.1e}"
-        raise InputError(lesson(CALL, what, "a symmetric kernel", "Pass the kernel of one set of points with itself"))
+        raise InputError(what, accepted="a symmetric kernel", fix="Pass the kernel of one set of points with itself")
     return buffer
 
 
@@ -161,5 +161,5 @@ def _residual(buffer: np.ndarray, diagonal: np.ndarray, c: np.ndarray, y: np.nda
     residual = float((np.linalg.norm(product - y, axis=0) / np.where(sizes > 0, sizes, 1.0)).max())
     if not np.isfinite(residual):
         cure = "Raise the ridge, or divide the kernel by its largest entry"
-        raise NotFiniteError(lesson(CALL, "the coefficients are not finite", "a well-scaled kernel", cure))
+        raise NotFiniteError("the coefficients are not finite", accepted="a well-scaled kernel", fix=cure)
     return residual, float(sums.max())

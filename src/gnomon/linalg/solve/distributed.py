@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array, as_array
 from gnomon.core.inputs.checks import integer
 from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, KernelSystem, Solution, kernel_system
@@ -32,7 +32,6 @@ from gnomon.linalg.solve.gradient import ConjugateGradient
 from gnomon.linalg.solve.nystrom import Nystrom, RowStream, from_sums
 from gnomon.linalg.solve.precondition import Landmarks
 
-CALL = "linalg.solve.Distributed(cluster, method).solve(kernel, y)"
 # A range of r rows costs 2 r m^2 operations and sends 8 m^2 bytes: at 1e11 operations and 1e9 bytes a second the way
 # back takes 400 / r of the time, 5 % for this many rows.
 ROWS = 8192
@@ -61,24 +60,26 @@ class Distributed(AbstractSolver):
     method: Nystrom | ConjugateGradient = ConjugateGradient(preconditioner=Landmarks())
     rows: int | None = None
 
+    @names_call
     def __post_init__(self) -> None:
         if self.rows is not None:
-            integer("rows", self.rows, call="linalg.solve.Distributed(cluster)")
+            integer("rows", self.rows)
 
+    @names_call("linalg.solve.Distributed(cluster, method).solve(kernel, y)")
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
-        require_dask(CALL)
+        require_dask()
         if isinstance(kernel, Array):
             what = f"the kernel is a matrix of shape {tuple(as_array(kernel).shape)}"
             cure = "Pass a function of row and column numbers, such as IndexedKernel(limit(net).ntk, x), or use Direct"
-            raise InputError(lesson(CALL, what, "a kernel that workers compute where they need it", cure))
-        system = kernel_system(kernel, y, ridge, CALL)
-        with connected(self.cluster, CALL) as client:
+            raise InputError(what, accepted="a kernel that workers compute where they need it", fix=cure)
+        system = kernel_system(kernel, y, ridge)
+        with connected(self.cluster) as client:
             return (self._nystrom if isinstance(self.method, Nystrom) else self._gradient)(client, system)
 
     def _nystrom(self, client: Any, system: KernelSystem) -> Solution:
         assert isinstance(self.method, Nystrom)
         stream, jitter = self.method.stream(system)
-        workers = Workers(client, (stream, self.method.memory), CALL)
+        workers = Workers(client, (stream, self.method.memory))
         name = f"Nystrom {_where(workers)}"
         m, k = len(stream.support), system.y.shape[1]
         gram, target = np.zeros((m, m), order="F"), np.zeros((m, k))
@@ -91,8 +92,8 @@ class Distributed(AbstractSolver):
         assert isinstance(self.method, ConjugateGradient)
         n = len(system.y)
         pieces = row_ranges(n, max(1, min(n, STRIP // (FLOAT * n))) if self.rows is None else self.rows)
-        strips = Strips(Workers(client, system, CALL), pieces)
-        return self.method.descend(system, strips.product, f"Conjugate gradients {_where(strips.workers)}", CALL)
+        strips = Strips(Workers(client, system), pieces)
+        return self.method.descend(system, strips.product, f"Conjugate gradients {_where(strips.workers)}")
 
 
 @dataclass(slots=True, eq=False)
@@ -136,7 +137,7 @@ def _sums(shared: tuple[RowStream, int | None], piece: Piece) -> tuple[np.ndarra
 
 
 def _strip(system: KernelSystem, piece: Piece) -> Tensor:
-    return system.tile(torch.arange(*piece), torch.arange(len(system.y)), CALL)
+    return system.tile(torch.arange(*piece), torch.arange(len(system.y)))
 
 
 def _times(strip: Tensor, p: Tensor) -> Tensor:

@@ -23,7 +23,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotConvergedError, lesson
+from gnomon.core.errors import InputError, NotConvergedError, names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.linalg.solve.base import (
     FLOAT,
@@ -40,7 +40,6 @@ from gnomon.linalg.solve.base import (
 )
 from gnomon.linalg.solve.precondition import AbstractPreconditioner, PivotedCholesky, inverse_of
 
-CALL = "linalg.solve.ConjugateGradient().solve(kernel, y)"
 GAIN = 0.5  # of the true residual, at least, for another start to be worth it
 
 Map = Callable[[Tensor], Tensor]
@@ -60,19 +59,20 @@ class ConjugateGradient(AbstractSolver):
     limit: int = 1000
     memory: int | None = None
 
+    @names_call("linalg.solve.ConjugateGradient().solve(kernel, y)")
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
-        system = in_memory(kernel_system(kernel, y, ridge, CALL), self.memory)
-        return self.descend(system, lambda p: product_with(system, p, self.memory), "Conjugate gradients", CALL)
+        system = in_memory(kernel_system(kernel, y, ridge), self.memory)
+        return self.descend(system, lambda p: product_with(system, p, self.memory), "Conjugate gradients")
 
-    def descend(self, system: KernelSystem, product: Map, name: str, call: str) -> Solution:
+    def descend(self, system: KernelSystem, product: Map, name: str) -> Solution:
         """The solution by products p -> (K + ridge) p, wherever they are computed; ``name`` is the solver's."""
-        apply = inverse_of(self.preconditioner, system, self.memory, call)
+        apply = inverse_of(self.preconditioner, system, self.memory)
         sizes = system.y.norm(dim=0)
         goal, scale = self.tolerance * sizes, torch.where(sizes > 0, sizes, 1.0)
         c, left, count = torch.zeros_like(system.y), system.y, 0
         while True:
             before = left.norm(dim=0)
-            step, taken = recursion(product, apply, left, goal, self.limit - count, call)
+            step, taken = recursion(product, apply, left, goal, self.limit - count)
             c, count = c + step, count + taken
             left = system.y - product(c)  # (1)
             now = left.norm(dim=0)
@@ -81,11 +81,11 @@ class ConjugateGradient(AbstractSolver):
             if bool((now <= goal).all()):
                 return solution
             if count >= self.limit or not bool((now <= GAIN * before)[now > goal].all()):
-                raise NotConvergedError(_message(solution, self.tolerance, self.limit, call), solution)
+                raise _not_converged(solution, self.tolerance, self.limit)
 
 
 def recursion(
-    product: Map, apply: Map, y: Float[Tensor, "n k"], goal: Float[Tensor, " k"], limit: int, call: str
+    product: Map, apply: Map, y: Float[Tensor, "n k"], goal: Float[Tensor, " k"], limit: int
 ) -> tuple[Float[Tensor, "n k"], int]:
     """Steps from zero until the residual of the recursion is below the goal for every output, or the limit."""
     c, r = torch.zeros_like(y), y.clone()
@@ -94,7 +94,7 @@ def recursion(
     while bool((moving := r.norm(dim=0) > goal).any()) and count < limit:
         image = product(p)
         curvature = (p * image).sum(0)
-        _check_curvature(curvature[moving], call)
+        _check_curvature(curvature[moving])
         step = torch.where(moving, rz / torch.where(moving, curvature, 1.0), 0.0)
         c, r = c + step * p, r - step * image
         z = apply(r)
@@ -111,7 +111,7 @@ def product_with(system: KernelSystem, p: Float[Tensor, "n k"], memory: int | No
         return system.kernel @ p + system.ridge * p
     every, out = torch.arange(n), system.ridge * p
     for rows in row_blocks(n, n, tile_bytes(memory)):
-        out[as_slice(rows)] += system.tile(rows, every, CALL) @ p
+        out[as_slice(rows)] += system.tile(rows, every) @ p
     return out
 
 
@@ -120,18 +120,19 @@ def in_memory(system: KernelSystem, memory: int | None) -> KernelSystem:
     n = len(system.y)
     if isinstance(system.kernel, Tensor) or FLOAT * n * n > memory_budget(memory):
         return system
-    return replace(system, kernel=full_kernel(system, memory, CALL))
+    return replace(system, kernel=full_kernel(system, memory))
 
 
-def _message(solution: Solution, tolerance: float, limit: int, call: str) -> str:
+def _not_converged(solution: Solution, tolerance: float, limit: int) -> NotConvergedError:
     reached = f"the relative residual is {solution.residual:.1e} after {solution.iterations} iterations"
     cure = "Raise the ridge, the tolerance, the rank of the preconditioner or the limit; or use Direct() where n^2 fits"
-    return lesson(call, f"{reached}, over {tolerance:.0e}", f"a condition number under about {limit**2:.0e}", cure)
+    accepted = f"a condition number under about {limit**2:.0e}"
+    return NotConvergedError(f"{reached}, over {tolerance:.0e}", accepted=accepted, fix=cure, reached=solution)
 
 
-def _check_curvature(curvature: Tensor, call: str) -> None:
+def _check_curvature(curvature: Tensor) -> None:
     if bool((curvature <= 0).any()):
         what = f"a direction p with p^T A p = {float(curvature.min()):.1e}"
         size = sqrt(torch.finfo(torch.float64).eps)
         cure = f"Raise the ridge, to {size:.0e} of the mean diagonal at least, or read linalg.diagnose(K)"
-        raise InputError(lesson(call, what, "a positive definite kernel", cure))
+        raise InputError(what, accepted="a positive definite kernel", fix=cure)

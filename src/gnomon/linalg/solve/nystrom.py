@@ -35,7 +35,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import BudgetError, InputError, lesson, out_of_range
+from gnomon.core.errors import BudgetError, names_call, out_of_range
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.machine.memory import human
@@ -52,7 +52,6 @@ from gnomon.linalg.solve.base import (
 )
 from gnomon.linalg.solve.precondition import random_rows
 
-CALL = "linalg.solve.Nystrom(m).solve(kernel, y)"
 MATRICES = 4  # of m^2 numbers at a time: L, F^T F and two more while either is made or factorized
 TILE = 2**29  # bytes of tiles: products of such sizes run at full speed, and larger ones gain nothing
 TILES = 4  # at a time: one of the kernel, its image F, and two that the function of the kernel needs
@@ -75,27 +74,30 @@ class Nystrom(AbstractSolver):
     memory: int | None = None
     dtype: torch.dtype = torch.float64
 
+    @names_call
     def __post_init__(self) -> None:
         for name, value in (
-            ("m", integer("m", self.m, call="linalg.solve.Nystrom(m)")),
-            ("seed", check_seed(self.seed, call="linalg.solve.Nystrom(m)")),
+            ("m", integer("m", self.m)),
+            ("seed", check_seed(self.seed)),
         ):
             object.__setattr__(self, name, value)
         if self.dtype not in (torch.float64, torch.float32):
             accepted = "torch.float64 or torch.float32"
-            raise InputError(out_of_range("linalg.solve.Nystrom(m)", "dtype", accepted, self.dtype))
+            raise out_of_range("dtype", accepted, self.dtype)
 
+    @names_call("linalg.solve.Nystrom(m).solve(kernel, y)")
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
-        system = kernel_system(kernel, y, ridge, CALL)
+        system = kernel_system(kernel, y, ridge)
         stream, jitter = self.stream(system)
         gram, target = stream.sums(0, len(system.y), self.memory)
         return from_sums(stream, gram, target, jitter, "Nystrom")
 
+    @names_call("linalg.solve.Nystrom(m).solve(kernel, y)")
     def stream(self, system: KernelSystem) -> "tuple[RowStream, float]":
         """The centers with their factor, ready for rows; and the jitter that the factor needed."""
         n = len(system.y)
         support = random_rows(n, self.m, self.seed) if self.centers is None else _checked_centers(self.centers, n)
-        inner = cholesky(system.tile(support, support, CALL))
+        inner = cholesky(system.tile(support, support))
         return RowStream(system, support, inner.lower, self.dtype), inner.jitter
 
 
@@ -108,6 +110,7 @@ class RowStream:
     lower: Tensor
     dtype: torch.dtype
 
+    @names_call("linalg.solve.Nystrom(m).solve(kernel, y)")
     def sums(self, first: int, last: int, memory: int | None) -> tuple[np.ndarray, np.ndarray]:
         """F^T F, its lower triangle, and F^T y over rows first to last, one tile after another."""
         from scipy.linalg import blas  # slow to import, and needed by this method alone
@@ -121,7 +124,7 @@ class RowStream:
         for block in row_blocks(last - first, TILES * m, room * FLOAT // self.dtype.itemsize):
             rows = block + first
             # Copied: the kernel may have returned a view of a matrix that its owner wants to keep.
-            F = np.array(self.system.tile(rows, self.support, CALL, self.dtype).numpy(), order="C").T
+            F = np.array(self.system.tile(rows, self.support, self.dtype).numpy(), order="C").T
             F = solve(1.0, factor, F, lower=1, overwrite_b=1)  # F of (2), transposed, in the memory of the copy
             square(1.0, F, beta=0.0 if single else 1.0, c=part, lower=1, overwrite_c=1)  # (2)
             if single:
@@ -134,7 +137,7 @@ def from_sums(stream: RowStream, gram: np.ndarray, target: np.ndarray, jitter: f
     """The solution from the sums of (2) over all rows, which need no more than the lower triangle."""
     matrix = torch.from_numpy(gram)
     matrix.diagonal().add_(stream.system.ridge)
-    outer = factor_with_least_jitter(matrix, CALL)
+    outer = factor_with_least_jitter(matrix)
     w = torch.cholesky_solve(torch.from_numpy(target), outer.lower)  # (2)
     c = torch.linalg.solve_triangular(stream.lower.T, w, upper=True)
     return Solution(stream.system.shaped(c), stream.support, name, jitter=jitter)
@@ -146,11 +149,11 @@ def _room(m: int, memory: int | None) -> int:
     room = memory_budget(memory) - taken
     if room < FLOAT * m:
         what = f"{m} centers need {human(taken)}, and {human(memory_budget(memory))} may be used"
-        raise BudgetError(lesson(CALL, what, "m^2 numbers that fit into memory", "Take fewer centers"))
+        raise BudgetError(what, accepted="m^2 numbers that fit into memory", fix="Take fewer centers")
     return min(room, max(TILE, FLOAT * m))
 
 
 def _checked_centers(centers: tuple[int, ...], n: int) -> Tensor:
     if len(set(centers)) != len(centers) or not all(0 <= i < n for i in centers) or not centers:
-        raise InputError(out_of_range(CALL, "centers", f"different row numbers from 0 to {n - 1}", centers[:5]))
+        raise out_of_range("centers", f"different row numbers from 0 to {n - 1}", centers[:5])
     return torch.tensor(centers)

@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import integer
 from gnomon.linalg.cholesky import cholesky
 from gnomon.linalg.solve.base import FLOAT, KernelSystem, as_slice, memory_budget, row_blocks, tile_bytes
@@ -36,7 +36,7 @@ class AbstractPreconditioner(ABC):
     """Columns of the factor."""
 
     @abstractmethod
-    def factor(self, system: KernelSystem, memory: int | None, call: str) -> Float[Tensor, "n r"]:
+    def factor(self, system: KernelSystem, memory: int | None) -> Float[Tensor, "n r"]:
         """F of (1), with at most ``rank`` columns."""
 
 
@@ -57,16 +57,16 @@ class PivotedCholesky(AbstractPreconditioner):
     def __post_init__(self) -> None:
         _check("PivotedCholesky", self.rank)
 
-    def factor(self, system: KernelSystem, memory: int | None, call: str) -> Float[Tensor, "n r"]:  # noqa: D102
+    def factor(self, system: KernelSystem, memory: int | None) -> Float[Tensor, "n r"]:  # noqa: D102
         n = len(system.y)
-        left = diagonal(system, memory, call)
+        left = diagonal(system, memory)
         F = torch.zeros(n, columns(self.rank, n, memory), dtype=torch.float64)
         enough = EPS * float(left.sum())  # what is left is rounding
         for j in range(F.shape[1]):
             pivot = int(left.argmax())
             if float(left[pivot]) <= enough:
                 return F[:, :j]
-            column = system.tile(torch.arange(n), torch.tensor([pivot]), call)[:, 0]
+            column = system.tile(torch.arange(n), torch.tensor([pivot]))[:, 0]
             F[:, j] = (column - F[:, :j] @ F[pivot, :j]) / left[pivot].sqrt()
             left = (left - F[:, j].square()).clamp_min(0)
             left[pivot] = 0
@@ -88,13 +88,13 @@ class Landmarks(AbstractPreconditioner):
     def __post_init__(self) -> None:
         _check("Landmarks", self.rank)
 
-    def factor(self, system: KernelSystem, memory: int | None, call: str) -> Float[Tensor, "n r"]:  # noqa: D102
+    def factor(self, system: KernelSystem, memory: int | None) -> Float[Tensor, "n r"]:  # noqa: D102
         n = len(system.y)
         centers = random_rows(n, columns(self.rank, n, memory), self.seed)
-        lower = cholesky(system.tile(centers, centers, call)).lower
+        lower = cholesky(system.tile(centers, centers)).lower
         F = torch.empty(n, len(centers), dtype=torch.float64)
         for rows in row_blocks(n, len(centers), tile_bytes(memory)):
-            strip = system.tile(rows, centers, call)
+            strip = system.tile(rows, centers)
             F[as_slice(rows)] = torch.linalg.solve_triangular(lower, strip.T, upper=False).T
         return F
 
@@ -112,12 +112,10 @@ class PreconditionerInverse:
         return (r - self.F @ torch.cholesky_solve(self.F.T @ r, self.lower)) / self.d  # (2)
 
 
-def inverse_of(
-    kind: AbstractPreconditioner, system: KernelSystem, memory: int | None, call: str
-) -> PreconditionerInverse:
+def inverse_of(kind: AbstractPreconditioner, system: KernelSystem, memory: int | None) -> PreconditionerInverse:
     """P^{-1} of a system."""
-    trace = float(diagonal(system, memory, call).sum())
-    return inverse(kind.factor(system, memory, call), trace, system.ridge)
+    trace = float(diagonal(system, memory).sum())
+    return inverse(kind.factor(system, memory), trace, system.ridge)
 
 
 def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> PreconditionerInverse:
@@ -131,17 +129,17 @@ def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> Precondition
     return PreconditionerInverse(F, cholesky(inner).lower if F.shape[1] else inner, d)
 
 
-def diagonal(system: KernelSystem, memory: int | None, call: str) -> Float[Tensor, " n"]:
+def diagonal(system: KernelSystem, memory: int | None) -> Float[Tensor, " n"]:
     """The diagonal of the kernel, from small tiles along it."""
     side = max(1, min(ALONG, isqrt(tile_bytes(memory) // FLOAT)))
     entries = torch.empty(len(system.y), dtype=torch.float64)
     for rows in torch.arange(len(entries)).split(side):
-        entries[as_slice(rows)] = system.tile(rows, rows, call).diagonal()
+        entries[as_slice(rows)] = system.tile(rows, rows).diagonal()
     if float(entries.min()) < 0:
         row = int(entries.argmin())
         cure = "A kernel has a nonnegative diagonal: look for a mistake in how it was computed"
         raise InputError(
-            lesson(call, f"K[{row}, {row}] = {float(entries[row]):.2e}", "a positive semidefinite kernel", cure)
+            f"K[{row}, {row}] = {float(entries[row]):.2e}", accepted="a positive semidefinite kernel", fix=cure
         )
     return entries
 
@@ -158,4 +156,4 @@ def random_rows(n: int, m: int, seed: int) -> Tensor:
 
 
 def _check(name: str, rank: int) -> None:
-    integer("rank", rank, call=f"linalg.solve.{name}(rank)")
+    integer("rank", rank)

@@ -40,7 +40,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import BudgetError, InputError, called, lesson, out_of_range
+from gnomon.core.errors import BudgetError, names_call, out_of_range
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import integer
 from gnomon.core.machine.memory import human
@@ -60,7 +60,6 @@ from gnomon.linalg.solve.gradient import ConjugateGradient
 from gnomon.linalg.solve.precondition import Landmarks
 from gnomon.linalg.store import StoreLayout, fetch, open_store, pending, put, refuse
 
-CALL = "linalg.solve.Tiles(path).solve(kernel, y)"
 SIDE = 2048  # points: a tile of 32 MiB, which a disk reads in one go and a kill can afford to lose
 TILES = 5  # of a side in memory at a time: one of the kernel, three that its function needs, one on its way to disk
 TABLES = 10  # like y: the targets, what conjugate gradients move, and what they need for a step
@@ -83,15 +82,17 @@ class Tiles(AbstractSolver):
     dtype: torch.dtype = torch.float64
     memory: int | None = None
 
+    @names_call
     def __post_init__(self) -> None:
         if self.dtype not in (torch.float64, torch.float32):
             accepted = "torch.float64 or torch.float32"
-            raise InputError(out_of_range("linalg.solve.Tiles(path)", "dtype", accepted, self.dtype))
+            raise out_of_range("dtype", accepted, self.dtype)
         if self.side is not None:
-            integer("side", self.side, call="linalg.solve.Tiles(path)")
+            integer("side", self.side)
 
+    @names_call("linalg.solve.Tiles(path).solve(kernel, y)")
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
-        system = kernel_system(kernel, y, ridge, CALL)
+        system = kernel_system(kernel, y, ridge)
         array, side = self.write_kernel(system)
         method = self.method if self.method.memory is not None else replace(self.method, memory=self.memory)
         step = max(1, min(side, tile_bytes(self.memory) // (FLOAT * side)))
@@ -99,8 +100,9 @@ class Tiles(AbstractSolver):
         def product(p: Tensor) -> Tensor:
             return _product(array, (side, step), system.ridge, p)
 
-        return method.descend(system, product, "Tiles on disk", CALL)
+        return method.descend(system, product, "Tiles on disk")
 
+    @names_call("linalg.solve.Tiles(path).solve(kernel, y)")
     def write_kernel(self, system: KernelSystem) -> tuple[Any, int]:
         """The array on disk with all tiles of the lower triangle, and their side; computes those that are missing."""
         n, word = len(system.y), str(self.dtype).removeprefix("torch.")
@@ -110,14 +112,13 @@ class Tiles(AbstractSolver):
         layout = StoreLayout(
             ("kernel",), (n, n), word, self._side(n, room), fingerprint, {"probe": probe}, packed=False
         )
-        group = open_store(self.path, layout, CALL)
+        group = open_store(self.path, layout)
         _check_same_kernel(group, probe, system, self.path)
         side = int(group.attrs["tile"])
         for i, j in pending(group, symmetric=True):
             self._fits(min(side, n), room)
             rows, columns = (torch.arange(k * side, min(n, (k + 1) * side)) for k in (i, j))
-            with called(CALL):
-                put(group, i, j, {"kernel": system.tile(rows, columns, CALL, self.dtype).numpy()}, mirrored=False)
+            put(group, i, j, {"kernel": system.tile(rows, columns, self.dtype).numpy()}, mirrored=False)
         return group["kernel"], side
 
     def _side(self, n: int, room: int) -> int:
@@ -133,7 +134,7 @@ class Tiles(AbstractSolver):
             smaller = f"side={room} or less, " if room else ""
             more = f"more memory than {human(memory_budget(self.memory))}"
             cure = f"Pass {smaller}another path where one is taken, or {more}"
-            raise BudgetError(lesson(CALL, what, "tiles that fit into memory", cure))
+            raise BudgetError(what, accepted="tiles that fit into memory", fix=cure)
 
 
 def _product(array: Any, sides: tuple[int, int], ridge: float, p: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
@@ -181,7 +182,7 @@ def _probe(system: KernelSystem, memory: int | None) -> np.ndarray:
     columns = torch.linspace(0, n - 1, min(PROBES, n)).long()
     entries = torch.empty(n, len(columns), dtype=torch.float64)
     for rows in row_blocks(n, len(columns), tile_bytes(memory)):
-        entries[as_slice(rows)] = system.tile(rows, columns, CALL)
+        entries[as_slice(rows)] = system.tile(rows, columns)
     return entries.numpy()
 
 
@@ -192,4 +193,4 @@ def _check_same_kernel(group: Any, probe: np.ndarray, system: KernelSystem, path
     allowed = float(torch.finfo(torch.as_tensor(origin).dtype).eps) ** 0.5 * float(np.abs(probe).max())
     differs = np.abs(known - probe).max(1) > allowed
     if differs.any():
-        refuse(f"{path} holds the kernel of other data: point {int(differs.argmax())} has other entries", CALL)
+        refuse(f"{path} holds the kernel of other data: point {int(differs.argmax())} has other entries")

@@ -38,14 +38,14 @@ class Victim:
     With ``through`` gradients see through rounding and the like, `SeenThrough`.
 
     >>> net = nn.Linear(2, 2, bias=False)
-    >>> victim = Victim(net, "attack(model, data)")
+    >>> victim = Victim(net)
     >>> with victim.attacked():
     ...     victim.right(torch.zeros(1, 2), torch.tensor([0])).tolist()
     [True]
     """
 
-    def __init__(self, module: nn.Module, call: str, *, through: bool = False) -> None:
-        self.module, self.call, self.through, self.queries = module, call, through, 0
+    def __init__(self, module: nn.Module, *, through: bool = False) -> None:
+        self.module, self.through, self.queries = module, through, 0
 
     @contextmanager
     def attacked(self) -> Any:
@@ -64,7 +64,7 @@ class Victim:
         """The outputs (n, k), with their graph where x has one; a single output f becomes two, (-f, f) / 2."""
         self.queries += len(x)
         with SeenThrough() if self.through and x.requires_grad else nullcontext():
-            f = output_rows(run(self.module, x, call=self.call), len(x), self.call)
+            f = output_rows(run(self.module, x), len(x))
         return f if f.shape[1] > 1 else torch.cat([-f, f], 1) / 2
 
     @torch.no_grad()

@@ -77,7 +77,7 @@ def drawn_back(victim: Victim, x: Tensor, y: Tensor, z: Tensor, *, steps: int = 
     >>> net = torch.nn.Linear(1, 2, bias=False)
     >>> with torch.no_grad():
     ...     _ = net.weight.copy_(torch.tensor([[1.0], [-1.0]]))
-    >>> victim = Victim(net, "attack(model, data)")
+    >>> victim = Victim(net)
     >>> point = drawn_back(victim, torch.tensor([[0.5]]), torch.tensor([0]), torch.tensor([[-1.5]]))
     >>> -0.01 < float(point) < 0
     True

@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_finite_inputs, check_module, check_seed
 from gnomon.core.inputs.classes import are_classes, numbers
 from gnomon.core.inputs.source import source
@@ -72,33 +72,34 @@ class Attack(Result):
         return (Plot("Moves that fooled", marks, Axis("size of the move"), Axis("examples"), self.verdict),)
 
 
-def examples_of(module: nn.Module, data: Any, call: str) -> tuple[Tensor, Tensor]:
+def examples_of(module: nn.Module, data: Any) -> tuple[Tensor, Tensor]:
     """Inputs and classes in memory, checked for an attack: one floating tensor, whole-number labels.
 
     Cost: a pass over the data.
 
-    >>> examples_of(nn.Linear(2, 3), (torch.zeros(1, 2), torch.tensor([2])), "attack(model, data)")[1].tolist()
+    >>> examples_of(nn.Linear(2, 3), (torch.zeros(1, 2), torch.tensor([2])))[1].tolist()
     [2]
     """
-    check_module(module, call=call)
-    x, y = source(data, module=module, call=call).pair()
+    check_module(module)
+    x, y = source(data, module=module).pair()
     if not isinstance(x, Tensor):
         cure = "Wrap the model in one that takes the tensor to attack and holds the other arguments"
-        raise InputError(lesson(call, f"the inputs are a {type(x).__name__}", "one tensor of inputs", cure))
+        raise InputError(f"the inputs are a {type(x).__name__}", accepted="one tensor of inputs", fix=cure)
     if not x.is_floating_point():
         cure = "Pass x.float() scaled to the bounds; for tokens attack their embeddings"
-        raise InputError(lesson(call, f"x holds {x.dtype}", "inputs that can move a little", cure))
+        raise InputError(f"x holds {x.dtype}", accepted="inputs that can move a little", fix=cure)
     if not are_classes(y):
         found = f"y has shape {tuple(y.shape)}, {y.dtype}"
-        raise InputError(lesson(call, found, "class labels", "Pass classes as integers 0, 1, ..."))
-    with Victim(module, call).attacked() as victim:
+        raise InputError(found, accepted="class labels", fix="Pass classes as integers 0, 1, ...")
+    with Victim(module).attacked() as victim:
         scores = victim.all_scores(x[:SEEN])
-        numbers(y, call, outputs=scores.shape[1])  # refuses labels out of range
+        numbers(y, outputs=scores.shape[1])  # refuses labels out of range
     if not bool(scores.isfinite().all()):
-        raise InputError(lesson(call, "the scores are not finite", "finite scores", "Look for NaN in the weights"))
+        raise InputError("the scores are not finite", accepted="finite scores", fix="Look for NaN in the weights")
     return x, y.long().to(x.device)
 
 
+@names_call
 def attack(
     module: nn.Module,
     data: Any,
@@ -128,13 +129,12 @@ def attack(
     >>> len(attack(net, data, eps=0.1).sizes)
     3
     """
-    call = "attack(module, data)"
-    threat = Threat.of(eps, norm, bounds, call)
-    x, y = examples_of(module, data, call)
-    check_bounds(x, threat, call)
+    threat = Threat.of(eps, norm, bounds)
+    x, y = examples_of(module, data)
+    check_bounds(x, threat)
     method = APGD() if method is None else method
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    with Victim(module, call).attacked() as victim:
+    generator = torch.Generator().manual_seed(check_seed(seed))
+    with Victim(module).attacked() as victim:
         clean = victim.right(x, y)
         z = x.clone()
         _run(method, victim, x, y, z, clean, threat, generator)
@@ -142,6 +142,7 @@ def attack(
     return Attack(z, fooled, threat.size(z - x), clean, threat, method.name)
 
 
+@names_call
 def minimal_distance(
     module: nn.Module,
     data: Any,
@@ -163,14 +164,13 @@ def minimal_distance(
     >>> minimal_distance(net, data).above.shape
     torch.Size([3])
     """
-    call = "minimal_distance(module, data)"
     width = float(bounds[1]) - float(bounds[0]) if isinstance(bounds, tuple | list) and len(bounds) == 2 else 1.0
-    threat = Threat.of(max(width, 1e-12) / 4, norm, bounds, call)
-    x, y = examples_of(module, data, call)
-    check_bounds(x, threat, call)
+    threat = Threat.of(max(width, 1e-12) / 4, norm, bounds)
+    x, y = examples_of(module, data)
+    check_bounds(x, threat)
     method = MinimumNorm() if method is None else method
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    with Victim(module, call).attacked() as victim:
+    generator = torch.Generator().manual_seed(check_seed(seed))
+    with Victim(module).attacked() as victim:
         clean = victim.right(x, y)
         z = x.clone()
         _run(method, victim, x, y, z, clean, threat, generator)
@@ -188,15 +188,15 @@ def _run(method: AbstractAttack, victim: Victim, x: Tensor, y: Tensor, z: Tensor
             z[part] = method.run(victim, x[part], y[part], threat, generator)
 
 
-def check_bounds(x: Tensor, threat: Threat, call: str) -> None:
+def check_bounds(x: Tensor, threat: Threat) -> None:
     """Refuse data that are not finite, and bounds that do not contain them.
 
-    >>> check_bounds(torch.zeros(1, 2), Threat(0.1, "inf", 0.0, 1.0), "attack(model, data)")
+    >>> check_bounds(torch.zeros(1, 2), Threat(0.1, "inf", 0.0, 1.0))
     """
-    check_finite_inputs(x, call=call)
+    check_finite_inputs(x)
     low, high = float(x.min()), float(x.max())
     slack = ROUNDING * (threat.high - threat.low)
     if low < threat.low - slack or high > threat.high + slack:
         found = f"x ranges from {low:.4g} to {high:.4g}, outside the bounds ({threat.low:g}, {threat.high:g})"
         cure = "Pass the bounds of the inputs, or move normalization into the model and pass raw inputs"
-        raise InputError(lesson(call, found, "inputs within the bounds", cure))
+        raise InputError(found, accepted="inputs within the bounds", fix=cure)

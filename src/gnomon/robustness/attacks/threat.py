@@ -5,7 +5,7 @@
 Reference: [madry2018towards].
 
 >>> import torch
->>> threat = Threat.of(0.5, "inf", (0, 1), "attack(model, data)")
+>>> threat = Threat.of(0.5, "inf", (0, 1))
 >>> threat.project(torch.zeros(1, 2), torch.tensor([[0.9, -0.2]])).tolist()
 [[0.5, 0.0]]
 """
@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import out_of_range
 from gnomon.core.inputs.checks import number
 from gnomon.core.results.record import Record
 
@@ -36,17 +36,17 @@ class Threat(Record):
     high: float
 
     @classmethod
-    def of(cls, eps: Any, norm: Any, bounds: Any, call: str) -> "Threat":
+    def of(cls, eps: Any, norm: Any, bounds: Any) -> "Threat":
         """Check the options of an attack."""
-        eps = number("eps", eps, call=call, above=0)
+        eps = number("eps", eps, above=0)
         if norm not in ("inf", "2"):
-            raise InputError(out_of_range(call, "norm", '"inf" or "2"', norm))
+            raise out_of_range("norm", '"inf" or "2"', norm)
         try:
-            low, high = (number("bounds", b, call=call) for b in bounds)
+            low, high = (number("bounds", b) for b in bounds)
         except (TypeError, ValueError) as error:
-            raise InputError(out_of_range(call, "bounds", "two numbers such as (0, 1)", bounds)) from error
+            raise out_of_range("bounds", "two numbers such as (0, 1)", bounds) from error
         if not low < high:
-            raise InputError(out_of_range(call, "bounds", "(low, high) with low below high", bounds))
+            raise out_of_range("bounds", "(low, high) with low below high", bounds)
         return cls(eps, norm, low, high)
 
     def at(self, eps: float) -> "Threat":

@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Interval, Result
@@ -59,6 +60,7 @@ class UniversalPerturbation(Result):
         return f"One perturbation changes {self.rate:.1%} of {self.examples} decisions, random noise {noise:.1%}."
 
 
+@names_call
 def universal_perturbation(
     module: nn.Module,
     data: Any,
@@ -81,13 +83,12 @@ def universal_perturbation(
     >>> universal_perturbation(net, data, eps=0.1, steps=3).perturbation.shape
     torch.Size([2])
     """
-    call = "universal_perturbation(module, data)"
-    threat, steps = Threat.of(eps, norm, bounds, call), integer("steps", steps, call=call)
-    x, _ = examples_of(module, data, call)
-    seen = x if test is None else examples_of(module, test, call)[0]
-    check_bounds(x, threat, call)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    with Victim(module, call).attacked() as victim:
+    threat, steps = Threat.of(eps, norm, bounds), integer("steps", steps)
+    x, _ = examples_of(module, data)
+    seen = x if test is None else examples_of(module, test)[0]
+    check_bounds(x, threat)
+    generator = torch.Generator().manual_seed(check_seed(seed))
+    with Victim(module).attacked() as victim:
         decided, v = victim.all_scores(x).argmax(1), torch.zeros_like(x[:1])
         whole = Threat(threat.eps, threat.norm, -torch.inf, torch.inf)  # the perturbation itself has no bounds
         for k in range(steps):

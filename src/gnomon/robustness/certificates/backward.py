@@ -31,7 +31,7 @@ def lowest(graph: Graph, region: Region, boxes: list[Box], number: int, rows: Te
     Cost: a backward pass for each row of each example.
 
     >>> from gnomon.program.piecewise_linear import read_graph
-    >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1), call="f()")
+    >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1))
     >>> region = Region.of(torch.ones(1, 1), torch.full((1,), 0.5), "inf", (-9.0, 9.0))
     >>> boxes = [(region.low, region.high), (region.low, region.high)]
     >>> float(lowest(graph, region, boxes, 1, torch.ones(1, 1, 1)))                     # relu is the identity here

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import BudgetError, lesson
+from gnomon.core.errors import BudgetError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.machine.memory import SHARE, free_bytes, human
 from gnomon.core.machine.progress import Progress
@@ -53,6 +53,7 @@ class Bounds(Record):
     high: Tensor
 
 
+@names_call
 def output_bounds(
     module: nn.Module,
     x: Tensor,
@@ -78,31 +79,30 @@ def output_bounds(
     >>> round(float(found.low), 4), round(float(found.high), 4)
     (-0.8, -0.2)
     """
-    call = "output_bounds(module, x, eps)"
-    check_bounds(x, Threat.of(eps, norm, bounds, call), call)
-    most = integer("most", most, call=call, least=0)
+    check_bounds(x, Threat.of(eps, norm, bounds))
+    most = integer("most", most, least=0)
     with preserve(module):
-        graph = read_graph(module, x[:1], call=call)
+        graph = read_graph(module, x[:1])
         ends = []
-        for part in x.split(examples_at_once(graph, x, call)):
+        for part in x.split(examples_at_once(graph, x)):
             region = Region.of(part, part.new_full((len(part),), float(eps)), norm, bounds)
             ends.append(linear_bounds(graph, region, most)[-1])
     return Bounds(torch.cat([low for low, _ in ends]), torch.cat([high for _, high in ends]))
 
 
 @torch.no_grad()
-def examples_at_once(graph: Graph, x: Tensor, call: str) -> int:
+def examples_at_once(graph: Graph, x: Tensor) -> int:
     """How many examples have their bounds computed at once within half of the free memory; refused where none has.
 
     Cost: a forward pass of one example.
 
-    >>> examples_at_once(read_graph(nn.ReLU(), torch.zeros(1, 1), call="f()"), torch.zeros(5, 1), "f()")
+    >>> examples_at_once(read_graph(nn.ReLU(), torch.zeros(1, 1)), torch.zeros(5, 1))
     5
     """
     each = LIVE * x.element_size() * max(value.numel() for value in graph.values(x[:1]))
     if each > SHARE * free_bytes():
         found = f"the coefficients of one unit take {human(each)}, and {human(free_bytes())} are free"
-        raise BudgetError(lesson(call, found, "a row of coefficients that fits", "Pass smaller inputs"))
+        raise BudgetError(found, accepted="a row of coefficients that fits", fix="Pass smaller inputs")
     return fitting(each, len(x))
 
 
@@ -112,7 +112,7 @@ def interval_bounds(graph: Graph, region: Region) -> list[Box]:
 
     Cost: two forward passes.
 
-    >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1), call="f()")
+    >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1))
     >>> region = Region.of(torch.zeros(1, 1), torch.ones(1), "inf", (-9.0, 9.0))
     >>> [float(end) for end in interval_bounds(graph, region)[-1]]
     [0.0, 1.0]
@@ -142,7 +142,7 @@ def linear_bounds(graph: Graph, region: Region, most: int = DEAREST) -> list[Box
 
     Cost: a backward pass for each unit whose sign intervals do not tell, for every example.
 
-    >>> graph = read_graph(nn.Linear(1, 1), torch.zeros(1, 1), call="f()")
+    >>> graph = read_graph(nn.Linear(1, 1), torch.zeros(1, 1))
     >>> region = Region.of(torch.zeros(1, 1), torch.ones(1), "inf", (-9.0, 9.0))
     >>> low, high = linear_bounds(graph, region)[-1]
     >>> bool(low <= high)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.metrics import margin_between
 from gnomon.core.results.record import Record
 from gnomon.program.piecewise_linear import Graph, read_graph
@@ -58,6 +59,7 @@ class AbstractProof(ABC):
 class AbstractBounding(AbstractProof):
     """Bisection over eps with bounds of the margins; equation (1)."""
 
+    @names_call("robust_radius(module, data)")
     def radii(  # noqa: D102
         self,
         module: nn.Module,
@@ -67,11 +69,11 @@ class AbstractBounding(AbstractProof):
         bounds: tuple[float, float],
         most: Tensor | None = None,
     ) -> Tensor:
-        graph = read_graph(module, x[:1], call="robust_radius(module, data)", decisions=True)
+        graph = read_graph(module, x[:1], decisions=True)
         widest = float(bounds[1] - bounds[0]) * (x[0].numel() ** 0.5 if norm == "2" else 1.0)
         high = torch.full((len(x),), widest).to(x)
         high, steps = (high, STEPS) if most is None else (torch.minimum(high, BEYOND * most.to(high)), FEWER)
-        size = min(PIECE, examples_at_once(graph, x, "robust_radius(module, data)"))
+        size = min(PIECE, examples_at_once(graph, x))
         pieces = zip(x.split(size), y.split(size), high.split(size), strict=True)
         with torch.no_grad():
             return torch.cat([self._bisect(graph, a, b, h, steps, norm, bounds) for a, b, h in pieces])
@@ -147,6 +149,7 @@ class LipschitzMargin(Record, AbstractProof):
 
     name = "Lipschitz margin"
 
+    @names_call("robust_radius(module, data)")
     def radii(  # noqa: D102
         self,
         module: nn.Module,
@@ -156,8 +159,8 @@ class LipschitzMargin(Record, AbstractProof):
         bounds: tuple[float, float],
         most: Tensor | None = None,
     ) -> Tensor:
-        pairs = pair_bounds(module, x[:1], call="robust_radius(module, data)").to(x)
-        graph = read_graph(module, x[:1], call="robust_radius(module, data)", decisions=True)
+        pairs = pair_bounds(module, x[:1]).to(x)
+        graph = read_graph(module, x[:1], decisions=True)
         with torch.no_grad():
             f = torch.cat([graph.values(part)[-1] for part in x.split(PIECE)])
         gaps = (f.gather(1, y[:, None]) - f) / pairs[y].clamp_min(1e-30)

@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
@@ -63,6 +64,7 @@ class SmoothedRadii(Result):
         return (Plot("Certified accuracy of the vote", (line,), Axis("eps (norm 2)"), Axis("share", limits=(0, 1))),)
 
 
+@names_call
 def smoothed_radius(
     module: nn.Module, data: Any, *, sigma: float = 0.25, samples: int = 1000, confidence: float = 0.999, seed: int = 0
 ) -> SmoothedRadii:
@@ -81,13 +83,12 @@ def smoothed_radius(
     """
     from scipy.special import betaincinv, ndtri  # scipy is slow to import, and needed here alone
 
-    call = "smoothed_radius(module, data)"
-    sigma, samples = number("sigma", sigma, call=call, above=0), integer("samples", samples, call=call, least=2)
-    confidence = number("confidence", confidence, call=call, above=0, below=1)
-    x, y = examples_of(module, data, call)
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    sigma, samples = number("sigma", sigma, above=0), integer("samples", samples, least=2)
+    confidence = number("confidence", confidence, above=0, below=1)
+    x, y = examples_of(module, data)
+    generator = torch.Generator().manual_seed(check_seed(seed))
     radii, right = torch.zeros(len(x), dtype=torch.float64), torch.zeros(len(x), dtype=torch.bool)
-    with Victim(module, call).attacked() as victim, torch.no_grad():
+    with Victim(module).attacked() as victim, torch.no_grad():
         for i, one in enumerate(x):
             chosen = int(_votes(victim, one, sigma, FIRST, generator).argmax())
             count = int(_votes(victim, one, sigma, samples, generator)[chosen])

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.checks import check_module, check_seed
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.machine.progress import shown
@@ -88,6 +88,7 @@ class LipschitzBounds(Result):
         return Plot("Lipschitz constant", (sides,), caption=self.verdict), Plot("Operator norms", (blocks,))
 
 
+@names_call
 def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int = 0) -> LipschitzBounds:
     """Bounds of the Lipschitz constant of a network over all inputs, from both sides; equations (1) to (5).
 
@@ -111,19 +112,18 @@ def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int =
     >>> round(found.lower, 3), round(found.upper, 3)
     (3.0, 3.0)
     """
-    call = "lipschitz_bounds(module, x)"
-    check_module(module, call=call)
-    seed = check_seed(seed, call=call)
-    inputs = source_of_inputs(x, module, call=call).first(POINTS).x
-    copy = copy_module(module, call=call).double().eval().requires_grad_(requires_grad=False)
+    check_module(module)
+    seed = check_seed(seed)
+    inputs = source_of_inputs(x, module).first(POINTS).x
+    copy = copy_module(module).double().eval().requires_grad_(requires_grad=False)
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"
-        raise InputError(lesson(call, found, "one tensor of inputs", "Wrap the model in one that takes one tensor"))
+        raise InputError(found, accepted="one tensor of inputs", fix="Wrap the model in one that takes one tensor")
     if not all(bool(p.isfinite().all()) for p in copy.parameters()):
-        raise NotFiniteError(lesson(call, "weights are not finite", "finite weights", "Look for NaN in the weights"))
+        raise NotFiniteError("weights are not finite", accepted="finite weights", fix="Look for NaN in the weights")
     points = inputs.detach().double().cpu()
     with preserve(copy):
-        graph = read_graph(copy, points[:1], call=call)
+        graph = read_graph(copy, points[:1])
         blocks = _blocks(graph, points[:1])
         product = _propagate(graph, blocks)
         chain, refined = _chained(graph, blocks)
@@ -298,7 +298,7 @@ def _slopes(module: nn.Module, x: Tensor, steps: int = STEPS) -> Tensor:
     return size
 
 
-def pair_bounds(module: nn.Module, x: Tensor, *, call: str) -> Tensor:
+def pair_bounds(module: nn.Module, x: Tensor) -> Tensor:
     """A bound of the Lipschitz constant of f_i - f_j for all pairs of outputs, (k, k), before a last softmax.
 
     Cost: that of the operator norms.
@@ -306,14 +306,14 @@ def pair_bounds(module: nn.Module, x: Tensor, *, call: str) -> Tensor:
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():
     ...     _ = net.weight.copy_(torch.eye(2))
-    >>> pair_bounds(net, torch.zeros(1, 2), call="f()")
+    >>> pair_bounds(net, torch.zeros(1, 2))
     tensor([[0.0000, 1.4142],
             [1.4142, 0.0000]], dtype=torch.float64)
     """
-    copy = copy_module(module, call=call).double().eval().requires_grad_(requires_grad=False)
+    copy = copy_module(module).double().eval().requires_grad_(requires_grad=False)
     point = x[:1].detach().double().cpu()
     with preserve(copy, mode=None):
-        graph = read_graph(copy, point, call=call, decisions=True)
+        graph = read_graph(copy, point, decisions=True)
         blocks = _blocks(graph, point)
         k = graph.values(point)[-1].shape[1]
         whole = min(_propagate(graph, blocks), *_chained(graph, blocks))

@@ -13,7 +13,7 @@ from contextlib import suppress
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.linalg.lanczos import top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
 
@@ -48,6 +48,7 @@ class _Normal(AbstractOperator):
             return torch.autograd.grad(moved, leaf, moved.detach())[0].flatten()
 
 
+@names_call
 def operator_norm(layer: nn.Module | Callable[[Tensor], Tensor], shape: Sequence[int]) -> float:
     """The largest factor by which an affine layer stretches an input of this shape (without the batch axis), (1).
 
@@ -70,9 +71,7 @@ def operator_norm(layer: nn.Module | Callable[[Tensor], Tensor], shape: Sequence
     except Exception as error:
         found = f"the layer raised {type(error).__name__} on an input of shape {tuple(shape)}"
         cure = "Pass the shape of one input, without the batch"
-        raise InputError(
-            lesson("operator_norm(layer, shape)", found, "a layer and its shape of inputs", cure)
-        ) from error
+        raise InputError(found, accepted="a layer and its shape of inputs", fix=cure) from error
     _check_affine(function, zero)
     normal = _Normal(function, shape, zero)
     if normal.size <= DENSE:
@@ -83,15 +82,14 @@ def operator_norm(layer: nn.Module | Callable[[Tensor], Tensor], shape: Sequence
 @torch.no_grad()
 def _check_affine(function: Callable[[Tensor], Tensor], zero: Tensor) -> None:
     """f(x + z) - f(x) = f(z) - f(0) at two random points, in float64."""
-    call = "operator_norm(layer, shape)"
     x, z = torch.randn((2, *zero.shape), generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     sides = function(x + z) - function(x), function(z) - function(zero)
     if not all(bool(side.isfinite().all()) for side in sides):
-        raise NotFiniteError(lesson(call, "the outputs are not finite", "finite weights", "Look for NaN in them"))
+        raise NotFiniteError("the outputs are not finite", accepted="finite weights", fix="Look for NaN in them")
     gap, size = float((sides[0] - sides[1]).norm()), float(sides[0].norm() + sides[1].norm())
     if gap > AFFINE * size:
         found, cure = f"f(x + z) - f(x) differs from f(z) - f(0) by {gap / size:.0%}", "Use lipschitz_bounds"
-        raise InputError(lesson(call, found, "a layer that is affine in its input", cure))
+        raise InputError(found, accepted="a layer that is affine in its input", fix=cure)
 
 
 @torch.no_grad()

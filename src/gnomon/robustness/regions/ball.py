@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, check_seed, integer, number
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -63,6 +63,7 @@ class BallPatterns(Result):
         return (Plot("Units within the ball", (bars,), caption=self.verdict),)
 
 
+@names_call
 def patterns_in_ball(
     module: nn.Module, center: Any, radius: float, *, norm: str = "2", points: int = 2000, seed: int = 0
 ) -> BallPatterns:
@@ -86,20 +87,19 @@ def patterns_in_ball(
     >>> found.seen, found.stable, found.flipped
     (2, 1, 1)
     """
-    call = "patterns_in_ball(module, center, radius)"
-    check_module(module, call=call)
-    r, m = number("radius", radius, call=call, above=0), integer("points", points, call=call, least=2)
+    check_module(module)
+    r, m = number("radius", radius, above=0), integer("points", points, least=2)
     if norm not in ("inf", "2"):
-        raise InputError(out_of_range(call, "norm", '"inf" or "2"', norm))
-    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    x = as_numbers(center, "center", call=call).detach().double().cpu()[None]
-    check_finite_inputs(x, call=call)
-    copy = copy_module(module, call=call).double().cpu().eval().requires_grad_(requires_grad=False)
+        raise out_of_range("norm", '"inf" or "2"', norm)
+    generator = torch.Generator().manual_seed(check_seed(seed))
+    x = as_numbers(center, "center").detach().double().cpu()[None]
+    check_finite_inputs(x)
+    copy = copy_module(module).double().cpu().eval().requires_grad_(requires_grad=False)
     with preserve(copy, grad=False):
-        graph = read_graph(copy, x, call=call)
+        graph = read_graph(copy, x)
         units = pattern(graph, x).shape[1]
         if not units:
-            raise InputError(lesson(call, "the module has no relu or max-pool", "a network with kinks", "It is affine"))
+            raise InputError("the module has no relu or max-pool", accepted="a network with kinks", fix="It is affine")
         m = min(m, max(2, ENTRIES // units))
         move = _drawn(m, x, norm, generator)
         rows = torch.cat(

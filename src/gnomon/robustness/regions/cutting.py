@@ -46,7 +46,7 @@ def points_at_once(graph: Graph, x: Tensor) -> int:
     Cost: a forward pass of one point.
 
     >>> from gnomon.program.piecewise_linear import read_graph
-    >>> points_at_once(read_graph(nn.ReLU(), torch.zeros(1, 2), call="f()"), torch.zeros(1, 2))
+    >>> points_at_once(read_graph(nn.ReLU(), torch.zeros(1, 2)), torch.zeros(1, 2))
     16777216
     """
     return max(2, NUMBERS // sum(value[0].numel() for value in graph.values(x[:1])))
@@ -58,7 +58,7 @@ def pattern(graph: Graph, x: Tensor) -> Tensor:
     Cost: a forward pass.
 
     >>> from gnomon.program.piecewise_linear import read_graph
-    >>> pattern(read_graph(nn.ReLU(), torch.zeros(1, 2), call="f()"), torch.tensor([[-1.0, 2.0]])).tolist()
+    >>> pattern(read_graph(nn.ReLU(), torch.zeros(1, 2)), torch.tensor([[-1.0, 2.0]])).tolist()
     [[0, 1]]
     """
     values = graph.values(x)
@@ -80,7 +80,7 @@ def keys(graph: Graph, points: Iterable[Tensor]) -> Tensor:
     Cost: a forward pass.
 
     >>> from gnomon.program.piecewise_linear import read_graph
-    >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1), call="f()")
+    >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1))
     >>> a, b, c = keys(graph, [torch.tensor([[-1.0], [2.0]]), torch.tensor([[3.0]])])
     >>> bool(a != b), bool(b == c)
     (True, True)

@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from gnomon.core.errors import BudgetError, InputError, lesson
+from gnomon.core.errors import BudgetError, InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, integer, number
 from gnomon.core.machine.progress import Progress, shown
 from gnomon.core.modules.copies import copy_module
@@ -104,6 +104,7 @@ class PlaneRegions(Result):
         return (Plot("Linear regions in a plane", (Image("region", shades.flip(0)),), caption=self.verdict),)
 
 
+@names_call
 def maximal_regions(inputs: int, width: int, layers: int = 1) -> int:
     """The largest number of regions: exactly (1) for one layer of units, at least (2) for several.
 
@@ -113,18 +114,18 @@ def maximal_regions(inputs: int, width: int, layers: int = 1) -> int:
     >>> maximal_regions(2, 3), maximal_regions(2, 6), maximal_regions(3, 5), maximal_regions(1, 2, 3)
     (7, 22, 26, 12)
     """
-    call = "maximal_regions(inputs, width)"
     n, m, depth = (
-        integer("inputs", inputs, call=call),
-        integer("width", width, call=call),
-        integer("layers", layers, call=call),
+        integer("inputs", inputs),
+        integer("width", width),
+        integer("layers", layers),
     )
     if depth > 1 and m < n:
-        raise InputError(f"{call}: width must be at least inputs for several layers, but it is {m} below {n}.")
+        raise InputError(f"width must be at least inputs for several layers, but it is {m} below {n}")
     last = sum(comb(m, i) for i in range(min(n, m) + 1))  # (1)
     return last * (m // n) ** (n * (depth - 1))  # (2)
 
 
+@names_call
 def regions_on_line(module: nn.Module, start: Any, end: Any) -> LineRegions:
     """All linear regions on the segment between two inputs, exactly to rounding in float64.
 
@@ -143,9 +144,8 @@ def regions_on_line(module: nn.Module, start: Any, end: Any) -> LineRegions:
     >>> regions_on_line(net, torch.zeros(1), torch.ones(1)).places.tolist()
     [0.25, 0.5]
     """
-    call = "regions_on_line(module, start, end)"
-    a, b = (_point(v, name, call) for v, name in ((start, "start"), (end, "end")))
-    copy, graph = _read(module, a, call)
+    a, b = (_point(v, name) for v, name in ((start, "start"), (end, "end")))
+    copy, graph = _read(module, a)
     with preserve(copy, grad=False):
         size, found, count = points_at_once(graph, a[None]), [], 0
         with Progress(1000, "thousandths of the segment") as progress:
@@ -154,7 +154,7 @@ def regions_on_line(module: nn.Module, start: Any, end: Any) -> LineRegions:
                 count += len(part)
                 if count > MOST_ON_LINE:
                     told = f"there are over {MOST_ON_LINE} pieces"
-                    raise BudgetError(lesson(call, told, "few enough regions to hold", "Pass a shorter segment"))
+                    raise BudgetError(told, accepted="few enough regions to hold", fix="Pass a shorter segment")
                 progress.advance(int(1000 * part[-1]) - progress.done)
                 progress.show()
         t = torch.cat(found).unique()
@@ -173,6 +173,7 @@ def _changes(graph: Graph, a: Tensor, b: Tensor, t: Tensor, size: int) -> tuple[
     return torch.cat(found), rows.shape[1]
 
 
+@names_call
 def regions_in_plane(
     module: nn.Module, center: Any, directions: Any, *, radius: float = 1.0, pixels: int = PIXELS
 ) -> PlaneRegions:
@@ -196,11 +197,10 @@ def regions_in_plane(
     >>> regions_in_plane(net, torch.zeros(2), torch.eye(2)).areas.tolist()              # the four quadrants
     [1.0, 1.0, 1.0, 1.0]
     """
-    call = "regions_in_plane(module, center, directions)"
-    radius, side = number("radius", radius, call=call, above=0), integer("pixels", pixels, call=call, least=2)
-    c = _point(center, "center", call)
-    u, v = (_point(d, "directions", call) for d in directions)
-    copy, graph = _read(module, c, call)
+    radius, side = number("radius", radius, above=0), integer("pixels", pixels, least=2)
+    c = _point(center, "center")
+    u, v = (_point(d, "directions") for d in directions)
+    copy, graph = _read(module, c)
 
     def embed(points: Tensor) -> Tensor:
         s, t = (points[:, i].reshape(-1, *[1] * c.dim()) for i in (0, 1))
@@ -211,7 +211,7 @@ def regions_in_plane(
     with preserve(copy, grad=False):
         for step in graph.steps:
             if step.kind in ("relu", "max"):
-                cells = _all_cut(graph, step, cells, embed, size, call)
+                cells = _all_cut(graph, step, cells, embed, size)
         middles = torch.stack([cell.mean(0) for cell in cells])
         # cuts of max-pools by differences that decide nothing are no borders
         known, which = keys(graph, (embed(part) for part in middles.split(size))).unique(return_inverse=True)
@@ -226,7 +226,7 @@ def regions_in_plane(
 
 
 def _all_cut(
-    graph: Graph, step: GraphStep, cells: list[Tensor], embed: Callable[[Tensor], Tensor], size: int, call: str
+    graph: Graph, step: GraphStep, cells: list[Tensor], embed: Callable[[Tensor], Tensor], size: int
 ) -> list[Tensor]:
     """Every cell cut by the functions that decide a step, so many corners at once that their values fit."""
     found: list[Tensor] = []
@@ -236,7 +236,7 @@ def _all_cut(
         found += [part for cell, z in zip(group, values.split(sizes), strict=True) for part in cut(cell, z)]
         if len(found) > MOST:
             told, cure = f"there are over {MOST} cells", "Pass a smaller radius"
-            raise BudgetError(lesson(call, told, "few enough regions to hold", cure))
+            raise BudgetError(told, accepted="few enough regions to hold", fix=cure)
     return found
 
 
@@ -275,18 +275,18 @@ def _numbered(known: Tensor, seen: Tensor) -> Tensor:
     return torch.where(known[place] == seen, place, -1)
 
 
-def _read(module: nn.Module, example: Tensor, call: str) -> tuple[nn.Module, Graph]:
-    check_module(module, call=call)
-    copy = copy_module(module, call=call).double().cpu().eval().requires_grad_(requires_grad=False)
-    graph = read_graph(copy, example[None], call=call)
+def _read(module: nn.Module, example: Tensor) -> tuple[nn.Module, Graph]:
+    check_module(module)
+    copy = copy_module(module).double().cpu().eval().requires_grad_(requires_grad=False)
+    graph = read_graph(copy, example[None])
     if not any(step.kind in ("relu", "max") for step in graph.steps):
-        raise InputError(lesson(call, "the module has no relu or max-pool", "a network with kinks", "It is affine"))
+        raise InputError("the module has no relu or max-pool", accepted="a network with kinks", fix="It is affine")
     return copy, graph
 
 
-def _point(value: Any, name: str, call: str) -> Tensor:
-    point = as_numbers(value, name, call=call).detach().double().cpu()
-    check_finite_inputs(point[None], call=call)
+def _point(value: Any, name: str) -> Tensor:
+    point = as_numbers(value, name).detach().double().cpu()
+    check_finite_inputs(point[None])
     return point
 
 

@@ -31,7 +31,7 @@ def places_of_kinks(graph: Graph, values: Tensor, t: Tensor, size: int) -> Itera
 
     >>> from torch import nn
     >>> from gnomon.program.piecewise_linear import read_graph
-    >>> graph, ends = read_graph(nn.ReLU(), torch.zeros(1, 1), call="f()"), torch.tensor([[-1.0], [3.0]])
+    >>> graph, ends = read_graph(nn.ReLU(), torch.zeros(1, 1)), torch.tensor([[-1.0], [3.0]])
     >>> [part.tolist() for part in places_of_kinks(graph, ends, torch.tensor([0.0, 1.0]), 100)]
     [[0.0, 0.25, 1.0]]
     """

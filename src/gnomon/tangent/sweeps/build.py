@@ -1,7 +1,7 @@
 """Networks of several widths and seeds from a user's function, and slopes along the widths.
 
 >>> import torch
->>> net = made(lambda width, seed: nn.Linear(2, width), 5, 0, call="kernel_spread(build, x)")
+>>> net = made(lambda width, seed: nn.Linear(2, width), 5, 0)
 >>> net.out_features
 5
 """
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import check_readable, integer
 from gnomon.core.modules.preserve import random_state
 
@@ -23,12 +23,12 @@ Build = Callable[[int, int], nn.Module]
 """A function of a width and a seed that returns a network."""
 
 
-def made(build: Build, width: int, seed: int, *, call: str) -> nn.Module:
+def made(build: Build, width: int, seed: int) -> nn.Module:
     """A network of a width, in eval mode; torch's random numbers start from the seed and are put back.
 
     Cost: that of the function.
 
-    >>> made(lambda width, seed: nn.Linear(1, width), 3, 1, call="kernel_spread(build, x)").training
+    >>> made(lambda width, seed: nn.Linear(1, width), 3, 1).training
     False
     """
     with random_state(seed):
@@ -36,20 +36,20 @@ def made(build: Build, width: int, seed: int, *, call: str) -> nn.Module:
             module = build(width, seed)
         except TypeError as error:
             cure = "Pass a function of (width, seed) that returns a module"
-            raise InputError(lesson(call, f"build raised: {error}", "a function that builds networks", cure)) from error
-    check_readable(module, call=call)
+            raise InputError(f"build raised: {error}", accepted="a function that builds networks", fix=cure) from error
+    check_readable(module)
     return module.eval()
 
 
-def checked_widths(widths: Sequence[int], call: str) -> tuple[int, ...]:
+def checked_widths(widths: Sequence[int]) -> tuple[int, ...]:
     """At least three widths in rising order.
 
-    >>> checked_widths([8, 16, 32], "kernel_spread(build, x)")
+    >>> checked_widths([8, 16, 32])
     (8, 16, 32)
     """
-    found = tuple(integer("widths", width, call=call) for width in widths)
+    found = tuple(integer("widths", width) for width in widths)
     if len(found) < 3 or list(found) != sorted(set(found)):
-        raise InputError(f"{call}: widths must be at least 3 rising whole numbers, but they are {list(widths)}.")
+        raise InputError(f"widths must be at least 3 rising whole numbers, but they are {list(widths)}")
     return found
 
 

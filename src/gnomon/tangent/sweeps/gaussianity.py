@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import take
 from gnomon.core.inputs.checks import integer
 from gnomon.core.inputs.source import whole_inputs
@@ -60,6 +61,7 @@ class Gaussianity(Result):
         return (Plot("Gaussian outputs", (line,), Axis("width", log=True), Axis("excess kurtosis"), self.verdict),)
 
 
+@names_call
 def output_gaussianity(build: Build, x: Any, *, widths: Sequence[int] = (8, 32, 128), draws: int = 400) -> Gaussianity:
     """How far the first output at the first input is from Gaussian, over initializations of several widths; (1).
 
@@ -83,14 +85,13 @@ def output_gaussianity(build: Build, x: Any, *, widths: Sequence[int] = (8, 32, 
     """
     from scipy.stats import kstest  # slow to import
 
-    call = "output_gaussianity(build, x)"
-    chosen, m = checked_widths(widths, call), integer("draws", draws, call=call, least=20)
-    one = take(whole_inputs(x, made(build, chosen[0], 0, call=call), call=call), slice(0, 1))
+    chosen, m = checked_widths(widths), integer("draws", draws, least=20)
+    one = take(whole_inputs(x, made(build, chosen[0], 0)), slice(0, 1))
     excess, distance = [], []
     for width in chosen:
-        nets = (made(build, width, seed, call=call) for seed in range(m))
+        nets = (made(build, width, seed) for seed in range(m))
         with torch.no_grad():  # the networks are our own
-            f = np.array([float(output_rows(run(net, one, call=call), 1, call)[0, 0]) for net in nets])
+            f = np.array([float(output_rows(run(net, one), 1)[0, 0]) for net in nets])
         scale = float(np.sqrt((f**2).mean())) or 1.0
         excess.append(float(((f / scale) ** 4).mean()) - 3)  # (1)
         distance.append(float(kstest(f / scale, "norm").statistic))

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -55,6 +55,7 @@ class GradientExponents(Result):
         return (Plot("Gradients and width", marks, *axes, self.verdict),)
 
 
+@names_call
 def gradient_exponents(
     build: Build,
     x: Any,
@@ -89,26 +90,25 @@ def gradient_exponents(
     >>> gradient_exponents(build, torch.ones(1, 1), torch.ones(1), widths=(4, 16, 64), seeds=1).exponents
     {'w': -0.5}
     """
-    call = "gradient_exponents(build, x, y)"
-    chosen, m = checked_widths(widths, call), integer("seeds", seeds, call=call)
+    chosen, m = checked_widths(widths), integer("seeds", seeds)
     squares: dict[str, list[float]] = {}
     for width in chosen:
-        rows = [_squares(build, width, seed, x, y, loss, call) for seed in range(m)]
+        rows = [_squares(build, width, seed, x, y, loss) for seed in range(m)]
         if squares and set(squares) != set(rows[0]):
             cure = "Keep the names of parameters when the width changes"
-            raise InputError(lesson(call, "parameters have other names at other widths", "one architecture", cure))
+            raise InputError("parameters have other names at other widths", accepted="one architecture", fix=cure)
         for name in rows[0]:
             squares.setdefault(name, []).append(sum(row[name] for row in rows) / m)
     return GradientExponents(chosen, {name: tuple(v**0.5 for v in values) for name, values in squares.items()})
 
 
-def _squares(build: Build, width: int, seed: int, x: Any, y: Any, loss: Loss | None, call: str) -> dict[str, float]:
+def _squares(build: Build, width: int, seed: int, x: Any, y: Any, loss: Loss | None) -> dict[str, float]:
     """The mean square of each parameter's gradient."""
-    net = made(build, width, seed, call=call)
+    net = made(build, width, seed)
     named = {name: p for name, p in net.named_parameters() if p.requires_grad}
     sums = {name: torch.zeros_like(p) for name, p in named.items()}
     with preserve(net):
-        objective = Objective.of(x, y, net, loss, call)
+        objective = Objective.of(x, y, net, loss)
         for inputs, targets in objective.batches(512):
             value = objective.value(net, inputs, targets) * (len(targets) / len(objective))
             parts = torch.autograd.grad(value, list(named.values()), allow_unused=True, materialize_grads=True)

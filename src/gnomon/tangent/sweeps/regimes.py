@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from math import exp, log, nan
 from typing import Any
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import number
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import relative_change
@@ -63,6 +64,7 @@ class RegimeMap(Result):
         return (Plot("Regimes", (*lines, Reference("boundary", self.level)), *axes, self.verdict),)
 
 
+@names_call
 def regime_map(
     build: Build,
     data: Any,
@@ -96,14 +98,13 @@ def regime_map(
     >>> all(row[1] < row[0] for row in told.drift)
     True
     """
-    call = "regime_map(build, data)"
-    chosen = checked_widths(widths, call)
-    scales = tuple(number("alphas", alpha, call=call, above=0) for alpha in alphas)
-    rate, edge = number("lr", lr, call=call, above=0), number("level", level, call=call, above=0)
-    x, y = source(data, module=made(build, chosen[0], 0, call=call), call=call).pair()
+    chosen = checked_widths(widths)
+    scales = tuple(number("alphas", alpha, above=0) for alpha in alphas)
+    rate, edge = number("lr", lr, above=0), number("level", level, above=0)
+    x, y = source(data, module=made(build, chosen[0], 0)).pair()
     rows = []
     for width in chosen:
-        net = made(build, width, 0, call=call)
+        net = made(build, width, 0)
         first, row = ntk(net, x), []
         for alpha in scales:
             run = train(rescale(net, alpha), x, y, optimizer=SGD(rate / alpha**2), steps=steps, record=[steps],

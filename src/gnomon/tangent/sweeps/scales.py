@@ -15,6 +15,7 @@ from typing import Any
 
 from torch import nn
 
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_readable, number
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import accuracy, explained_variance, relative_change
@@ -62,6 +63,7 @@ class ScaleSweep(Result):
         return (Plot("Scale of the outputs", marks, Axis("alpha", log=True), Axis("value"), self.verdict),)
 
 
+@names_call
 def scale_sweep(
     module: nn.Module,
     data: Any,
@@ -90,13 +92,12 @@ def scale_sweep(
     >>> told.drift[1] < told.drift[0]
     True
     """
-    call = "scale_sweep(module, data, test)"
-    check_readable(module, call=call)
-    chosen = tuple(number("alphas", alpha, call=call, above=0) for alpha in alphas)
-    rate = number("lr", lr, call=call, above=0)
-    x, y = source(data, module=module, call=call).pair()
-    goal = Objective.of(test, None, module, None, call)
-    few = source(data, module=module, call=call).probe(EXAMPLES).x
+    check_readable(module)
+    chosen = tuple(number("alphas", alpha, above=0) for alpha in alphas)
+    rate = number("lr", lr, above=0)
+    x, y = source(data, module=module).pair()
+    goal = Objective.of(test, None, module, None)
+    few = source(data, module=module).probe(EXAMPLES).x
     first = ntk(module, few)
     scores, drift, flips, classes = [], [], [], False
     for alpha in chosen:
@@ -104,7 +105,7 @@ def scale_sweep(
                     mode="eval")  # fmt: skip
         end: Any = run.model
         batch = goal.data.whole()
-        f, target = outputs(end, batch.x, call=call), goal.of_batch(batch)[1]
+        f, target = outputs(end, batch.x), goal.of_batch(batch)[1]
         score = accuracy(f, target)
         classes = score is not None
         scores.append(float(explained_variance(f, target.to(f)) if score is None else score))

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import called
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.inputs.source import source, whole_inputs
 from gnomon.core.modules.outputs import outputs
@@ -62,6 +62,7 @@ class WidthSpread(Result):
         return (Plot(f"Spread of the {self.quantity}", marks, *axes, self.verdict),)
 
 
+@names_call
 def kernel_spread(build: Build, x: Any, *, widths: Sequence[int] = (32, 64, 128, 256), seeds: int = 6) -> WidthSpread:
     """How much the tangent kernel differs between initializations, at several widths; equation (1).
 
@@ -78,16 +79,15 @@ def kernel_spread(build: Build, x: Any, *, widths: Sequence[int] = (32, 64, 128,
     >>> told.spread                                                              # linear: one kernel for all
     (0.0, 0.0, 0.0)
     """
-    call = "kernel_spread(build, x)"
-    chosen, m = checked_widths(widths, call), integer("seeds", seeds, call=call, least=2)
-    inputs = whole_inputs(x, made(build, chosen[0], 0, call=call), call=call)
+    chosen, m = checked_widths(widths), integer("seeds", seeds, least=2)
+    inputs = whole_inputs(x, made(build, chosen[0], 0))
     found = []
     for width in chosen:
-        with called(call):
-            found.append(_spread([ntk(made(build, width, s, call=call), inputs) for s in range(m)]))
+        found.append(_spread([ntk(made(build, width, s), inputs) for s in range(m)]))
     return WidthSpread(chosen, tuple(found), m, "kernels")
 
 
+@names_call
 def output_spread(
     build: Build,
     data: Any,
@@ -115,14 +115,13 @@ def output_spread(
     >>> len(told.spread)
     3
     """
-    call = "output_spread(build, data)"
-    chosen, m = checked_widths(widths, call), integer("seeds", seeds, call=call, least=2)
-    x, y = source(data, module=made(build, chosen[0], 0, call=call), call=call).pair()
+    chosen, m = checked_widths(widths), integer("seeds", seeds, least=2)
+    x, y = source(data, module=made(build, chosen[0], 0)).pair()
 
     def trained(width: int, seed: int) -> Tensor:
-        net: nn.Module = made(build, width, seed, call=call)
+        net: nn.Module = made(build, width, seed)
         run = train(net, x, y, optimizer=optimizer, steps=steps, record=[steps], seed=seed, mode="eval")
-        return outputs(run.model, x, call=call)
+        return outputs(run.model, x)
 
     return WidthSpread(chosen, tuple(_spread([trained(w, s) for s in range(m)]) for w in chosen), m, "trained outputs")
 

@@ -53,7 +53,7 @@ def ascended(bend, d, eps, seed):
     for steps in (1, 20):
         # the score at zero is no decision: a constant keeps the example right all along
         shifted = torch.nn.Sequential(net, RaisedFirstScore())
-        with Victim(shifted, "pgd").attacked() as victim:
+        with Victim(shifted).attacked() as victim:
             moves.append(PGD(steps, 0.25).run(victim, x, label, threat, generator)[0])
     return torch.cat(moves)
 
