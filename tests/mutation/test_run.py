@@ -144,3 +144,10 @@ def test_a_planted_error_is_taken_out_and_never_has_the_time_of_another(toy):
             times.add(file.stat().st_mtime_ns // 10**9)
         assert file.read_text() == FILES["src/toy/part/areas.py"] and file.stat().st_mtime_ns == clean
     assert len(times) == 4 and clean // 10**9 not in times
+
+
+def test_only_the_tests_of_a_folder_are_used(toy):
+    _, records = mutate(toy, "--tests", "tests/like")
+    assert [(record["outcome"], record["tests"]) for record in records] == [("survived", 0)] * 2
+    _, records = mutate(toy, "--tests", "src/toy/part", "--recheck-survivors")
+    assert {record["line"]: record["outcome"] for record in records} == {7: "caught", 11: "survived"}

@@ -11,6 +11,7 @@ import pytest
 
 from tools.mutate import scope
 from tools.mutate.mutants import Mutant, choose, find, shares
+from tools.mutate.page import Run, write_page
 from tools.mutate.reach import Reach
 from tools.mutate.results import Results, equivalents, is_equivalent, table
 from tools.mutate.server import Server
@@ -39,22 +40,42 @@ def main(arguments: list[str] | None = None) -> int:
     todo = [m for m in todo if again or results.outcome(m) in ("not run", "broken")]
     try:
         if todo:
-            reach = Reach.load(root, work, workers=options.workers)
+            reach = Reach.load(root, work, workers=options.workers, only=tuple(options.tests))
             stages = Stages(root, package.name, reach, results, Shadow(root, work / "copy"))
-            _serve(root, lambda server: stages.run(server, todo), options.workers)
+            _serve(root, lambda server: stages.run(server, todo), options.workers, options.tests)
     except KeyboardInterrupt:
         print("\nInterrupted; the same command continues.")
     print(table(mutants, results, known))
+    if options.write:
+        runs = [Run(options.seed, mutants, results), *_other_runs(options, root, package)]
+        write_page(options.write, sorted(runs, key=lambda run: run.seed), known, _command(options))
     return 0
 
 
-def _serve(root: Path, serve: Callable[[Server], None], workers: int) -> None:
-    """Collects the tests in this process and hands them over."""
+def _other_runs(options: argparse.Namespace, root: Path, package: Path) -> list[Run]:
+    """Finished runs with the same options and other seeds."""
+    runs = []
+    for seed in options.with_seed:
+        results = Results.load(root / "build" / "mutate" / f"{seed}.jsonl")
+        other = argparse.Namespace(**{**vars(options), "seed": seed})
+        runs.append(Run(seed, _selected(other, root, package, results), results))
+    return runs
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The command of a run without its seed."""
+    names = [f"--package {name}" for name in options.package] + [f"--tests {name}" for name in options.tests]
+    by_lines = ["--by-lines"] if options.by_lines else []
+    return " ".join(["python -m tools.mutate", f"--count {options.count}", *by_lines, *names])
+
+
+def _serve(root: Path, serve: Callable[[Server], None], workers: int, tests: list[str]) -> None:
+    """Collects the tests in this process, all or those in some files and folders, and hands them over."""
     os.chdir(root)
     os.environ["PYTHONPATH"] = os.pathsep.join([str(root / "src"), str(root)])
     sys.path[:0] = [str(root / "src"), str(root)]
     options = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:terminal", "--capture=no", f"--rootdir={root}"]
-    pytest.main(options, plugins=[Server(root, serve, workers)])
+    pytest.main([*options, *tests], plugins=[Server(root, serve, workers)])
 
 
 def _selected(options: argparse.Namespace, root: Path, package: Path, results: Results) -> list[Mutant]:
@@ -81,6 +102,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m tools.mutate", description="Plants errors and runs the nearest tests.")
     parser.add_argument("--package", action="append", default=[], help="subpackage to mutate; may be repeated")
     parser.add_argument("--file", action="append", default=[], help="file to mutate; may be repeated")
+    parser.add_argument(
+        "--tests", action="append", default=[], help="use only the tests in this file or folder; may be repeated"
+    )
     parser.add_argument("--seed", type=int, default=0, help="random seed of the places")
     parser.add_argument("--count", type=int, default=300, help="number of mutants")
     parser.add_argument("--by-lines", action="store_true", help="share mutants by eligible lines, not equally")
@@ -91,6 +115,10 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--recheck-survivors", action="store_true", help="run the survivors again")
     parser.add_argument(
         "--no-op", action="store_true", help="plant changes that change nothing: every one must survive"
+    )
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="write the scores into a page of the documentation")
+    parser.add_argument(
+        "--with-seed", type=int, action="append", default=[], help="other seeds on that page, whose runs are finished"
     )
     parser.add_argument("--root", type=Path, default=ROOT, help="folder of the project")
     return parser.parse_args(arguments)

@@ -97,10 +97,13 @@ class Reach:
     """For each file of the package, the tests that execute a line."""
 
     @classmethod
-    def load(cls, root: Path, work: Path, *, workers: int) -> "Reach":
-        """Reads what earlier runs recorded, and runs the test files that are new or that changed sources concern."""
+    def load(cls, root: Path, work: Path, *, workers: int, only: tuple[str, ...] = ()) -> "Reach":
+        """Reads what earlier runs recorded, and runs the test files that are new or that changed sources concern.
+
+        ``only`` names the files and folders of tests to run; empty means all.
+        """
         kept = _Kept.read(root, work / "reach")
-        stale = kept.stale()
+        stale = [file for file in kept.stale() if not only or file.startswith(only)]
         if stale:
             kept.record(stale, workers)
         return cls(
