@@ -26,9 +26,8 @@ from gnomon.attribution.layers import images
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_readable, integer, number
 from gnomon.core.inputs.source import source
-from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 
@@ -158,7 +157,7 @@ def _measured(module: nn.Module, given: Any, mask: Tensor) -> tuple[float, float
 
 
 def _logits(module: nn.Module, x: Tensor) -> Tensor:
-    return output_rows(run(module, x), len(x))
+    return run_to_rows(module, x)
 
 
 def _classes(y: Tensor | None) -> Tensor:

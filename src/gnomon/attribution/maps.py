@@ -28,9 +28,8 @@ from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, frozen, scores
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.modules.capture import capture
-from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
 
 __all__ = ["cam", "cam_overlap", "grad_cam"]
 
@@ -60,7 +59,7 @@ def cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = No
     head = heads[-1]
     with preserve(module, grad=False), capture(module, names) as kept:
         which = chosen(module, inputs, target)
-        logits = output_rows(run(module, inputs), len(inputs)).gather(1, which[:, None])[:, 0]
+        logits = run_to_rows(module, inputs).gather(1, which[:, None])[:, 0]
         wide = [
             kept[name] for name in names if kept[name].shape[1] == head.in_features and kept[name][0, 0].numel() > 1
         ]

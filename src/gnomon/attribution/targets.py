@@ -9,8 +9,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import as_numbers
-from gnomon.core.modules.outputs import output_rows
-from gnomon.core.modules.run import run
+from gnomon.core.modules.outputs import run_to_rows
 
 __all__ = ["chosen", "frozen", "scores"]
 
@@ -23,7 +22,7 @@ def scores(module: nn.Module, x: Tensor, target: Tensor) -> Tensor:
     >>> scores(nn.Identity(), torch.eye(2), torch.tensor([0, 0])).tolist()
     [1.0, 0.0]
     """
-    made = output_rows(run(module, x), len(x))
+    made = run_to_rows(module, x)
     if int(target.max()) >= made.shape[1]:
         raise _unknown(f"from 0 to {made.shape[1] - 1}")
     return made.gather(1, target[:, None])[:, 0]
@@ -65,7 +64,7 @@ def chosen(module: nn.Module, x: Tensor, target: Any) -> Tensor:
     """
     if target is None:
         with torch.no_grad():
-            parts = [output_rows(run(module, part), len(part)).argmax(1) for part in x.split(256)]
+            parts = [run_to_rows(module, part).argmax(1) for part in x.split(256)]
         return torch.cat(parts)
     given = as_numbers([target] * len(x) if isinstance(target, int) else target, "target").to(x.device).long()
     if given.shape != (len(x),) or int(given.min()) < 0:

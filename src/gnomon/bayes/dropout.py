@@ -20,17 +20,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import check_readable, check_seed, integer
 from gnomon.core.inputs.source import whole_inputs
-from gnomon.core.modules.outputs import output_rows, outputs
+from gnomon.core.modules.layer_classes import DROPOUTS
+from gnomon.core.modules.outputs import outputs, run_to_rows
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Plot, Result, Scatter
 
 __all__ = ["DropoutPredictive", "dropout_predictive"]
-
-DROPPED = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,11 +81,10 @@ def dropout_predictive(
     """
     check_readable(module)
     m, seed = integer("draws", draws, least=2), check_seed(seed)
-    parts = [part for part in module.modules() if isinstance(part, DROPPED)]
+    parts = [part for part in module.modules() if isinstance(part, DROPOUTS)]
     if not parts:
         raise InputError("the module has no dropout layer", accepted="masks to average over", fix="Add nn.Dropout")
     inputs = whole_inputs(x, module)
-    n = count(inputs)
 
     def told(f: Tensor) -> Tensor:
         return f.double().softmax(1) if probabilities else f.double()
@@ -99,7 +95,7 @@ def dropout_predictive(
         for part in parts:
             part.training = True
         for _ in range(m):
-            f = told(output_rows(run(module, inputs), n)) - plain  # centered, against cancellation
+            f = told(run_to_rows(module, inputs)) - plain  # centered, against cancellation
             total, squares = total + f, squares + f.square()
     mean = total / m
     return DropoutPredictive(plain + mean, ((squares - m * mean.square()) / (m - 1)).clamp_min(0), plain, m)  # (1)

@@ -29,10 +29,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.bounds.bound import Bound
-from gnomon.bounds.norms import LAYERS
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, integer, number
 from gnomon.core.metrics import binomial_interval
+from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.results import Definition, Hypothesis, Interval, Result, Value
 
 __all__ = [
@@ -98,7 +98,7 @@ def network_dimension(module: nn.Module) -> float:
     """
     check_module(module)
     p = sum(q.numel() for q in module.parameters())
-    depth = sum(isinstance(part, LAYERS) for part in module.modules())
+    depth = sum(isinstance(part, AFFINE_LAYERS) for part in module.modules())
     return p * max(1, depth) * log(max(p, 2))  # (3)
 
 

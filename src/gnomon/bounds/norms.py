@@ -29,14 +29,12 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.layer_classes import AFFINE_LAYERS, AVERAGE_POOLS, MAX_POOLS
 from gnomon.core.results.record import Record
 
 __all__ = ["LayerNorms", "norms", "path_norm"]
 
-LAYERS = (nn.Linear, nn.modules.conv._ConvNd)
-LARGEST_VALUES = (nn.modules.pooling._MaxPoolNd, nn.modules.pooling._AdaptiveMaxPoolNd)
-MEANS = (nn.modules.pooling._AvgPoolNd, nn.modules.pooling._AdaptiveAvgPoolNd)
-SUMMING = (*LAYERS, *LARGEST_VALUES, *MEANS, nn.ReLU, nn.LeakyReLU, nn.Flatten, nn.Dropout, nn.Identity)
+SUMMING = (*AFFINE_LAYERS, *MAX_POOLS, *AVERAGE_POOLS, nn.ReLU, nn.LeakyReLU, nn.Flatten, nn.Dropout, nn.Identity)
 """Layers that map sums over paths to sums over paths, if weights are squared and inputs are not negative."""
 
 
@@ -84,7 +82,7 @@ def norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms
     first = {} if start is None else dict(start.named_parameters())
     found = []
     for name, part in module.named_modules():
-        if not isinstance(part, LAYERS):
+        if not isinstance(part, AFFINE_LAYERS):
             continue
         w = matrix(part.weight)
         before = first.get(f"{name}.weight".lstrip("."))
@@ -135,7 +133,7 @@ def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
             p.copy_(p.square())
         ones = torch.ones(1, *shape, dtype=torch.float64)
         none, out, twice = squared(0 * ones), squared(ones), squared(2 * ones)  # (4)
-    pooled = any(isinstance(part, LARGEST_VALUES) for part in squared.modules())
+    pooled = any(isinstance(part, MAX_POOLS) for part in squared.modules())
     affine = pooled or torch.allclose(twice - out, out - none, rtol=1e-9)  # as sums over paths are in their inputs
     odd = [(name, part) for name, part in module.named_modules() if not (isinstance(part, SUMMING) or _has_parts(part))]
     if odd or not affine or bool((out < 0).any()):

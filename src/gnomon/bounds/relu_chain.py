@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from gnomon.bounds.norms import LAYERS
+from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results.record import Record
 
@@ -58,11 +58,13 @@ def read_chain(module: nn.Module, x: Tensor) -> ReluChain:
     "the outputs are not those of its Linear layers one after another: '1' is a Softmax"
     """
     named = dict(module.named_modules())
-    inside = {id(p) for part in named.values() if isinstance(part, LAYERS) for p in part.parameters()}
+    inside = {id(p) for part in named.values() if isinstance(part, AFFINE_LAYERS) for p in part.parameters()}
     apart = [name for name, p in module.named_parameters() if id(p) not in inside]
     if apart:
         return ReluChain(None, "", f"{len(apart)} of its parameters, such as '{apart[0]}', belong to no Linear layer")
-    other = next((n for n, part in named.items() if isinstance(part, LAYERS) and type(part) is not nn.Linear), None)
+    other = next(
+        (n for n, part in named.items() if isinstance(part, AFFINE_LAYERS) and type(part) is not nn.Linear), None
+    )
     if other is not None:
         return ReluChain(None, "", f"'{other}' is a {type(named[other]).__name__}, and not a Linear layer")
     layers = [part for part in named.values() if type(part) is nn.Linear]

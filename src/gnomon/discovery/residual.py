@@ -22,9 +22,8 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_inputs, check_readable
-from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
@@ -101,7 +100,7 @@ def model_residual(module: nn.Module, x: Any, equation: str, *, letters: str = "
         raise InputError("the points do not have a column for each letter", accepted="points (n, letters)", fix=cure)
     with preserve(module):
         z = points.clone().requires_grad_()
-        outputs = output_rows(run(module, z), len(z))
+        outputs = run_to_rows(module, z)
         if outputs.shape[1] < len(fields):
             found = f"{outputs.shape[1]} outputs and {len(fields)} fields"
             raise InputError(found, accepted="an output for each field", fix="Name the outputs in fields")

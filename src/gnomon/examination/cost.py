@@ -17,9 +17,8 @@ import torch
 
 from gnomon.core.inputs.arguments import Inputs, count
 from gnomon.core.machine.clock import Clock
-from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
 from gnomon.core.results.record import Record
 from gnomon.examination.subject import Subject
 
@@ -169,7 +168,7 @@ def _passed(subject: Subject, x: Inputs, clock: Clock) -> float:
     with preserve(subject.module, seed=0):
         start, passes, spent = clock(), 0, 0.0
         while passes < AGAIN and spent <= 0:
-            out = output_rows(run(subject.module, x), count(x))
+            out = run_to_rows(subject.module, x)
             if parameters and out.requires_grad:
                 torch.autograd.grad(out.square().sum(), parameters, allow_unused=True)
             passes, spent = passes + 1, clock() - start

@@ -15,14 +15,14 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call, out_of_range
-from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.inputs.arrays import Array, as_tensor
 from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_kind, check_readable
 from gnomon.core.inputs.source import source, source_of_inputs
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.modules.copies import copy_module
-from gnomon.core.modules.outputs import output_rows
-from gnomon.core.modules.run import run, wrap_user_errors
+from gnomon.core.modules.outputs import run_to_rows
+from gnomon.core.modules.run import wrap_user_errors
 from gnomon.dynamics import GradientFlow, error_decay
 from gnomon.dynamics.predict import LOSSES, predict_from_kernel
 from gnomon.dynamics.trajectory import Trajectory
@@ -210,7 +210,7 @@ def _double(module: nn.Module, x: Any) -> nn.Module:
 
 @torch.no_grad()
 def _outputs(module: nn.Module, x: Inputs) -> Tensor:
-    return output_rows(run(module, x), count(x))
+    return run_to_rows(module, x)
 
 
 def _rule(optimizer: GradientFlow | Choice | None, module: nn.Module | None) -> GradientFlow | SGD:

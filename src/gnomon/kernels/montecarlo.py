@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.checks import check_readable, check_seed, integer
 from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.layer_classes import LINEAR_OR_CONVOLUTION
 from gnomon.core.modules.run import run
 from gnomon.core.results.record import Record
 from gnomon.kernels.inputs import points, second, takes_tokens
@@ -24,8 +25,6 @@ from gnomon.kernels.record import Kernels
 from gnomon.kernels.widen import widened
 from gnomon.program.laws import Init, Law, torch_law
 from gnomon.program.trace import RECOMPUTED
-
-AFFINE = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
 @names_call
@@ -145,7 +144,7 @@ def _measured(net: nn.Module) -> dict[str, Law]:
     """The laws of the present weights, by path."""
     found = {}
     for path, module in net.named_modules():
-        if isinstance(module, AFFINE):
+        if isinstance(module, LINEAR_OR_CONVOLUTION):
             rms = [0.0 if t is None else float(t.detach().square().mean().sqrt()) for t in (module.weight, module.bias)]
             found[path] = Law(rms[0] * sqrt(module.weight[0].numel()), rms[1])
     return found
@@ -165,7 +164,7 @@ def _initialize(net: nn.Module, init: Init, *, standard: bool, keep: bool) -> di
             found = f"'{path}' ({type(module).__name__}) computes its weight from others (weight_norm, spectral_norm)"
             cure = "Remove it: torch.nn.utils.remove_weight_norm or remove_spectral_norm"
             raise InputError(found, accepted="layers whose weights can be drawn", fix=cure)
-        if isinstance(module, AFFINE) and init != "torch":
+        if isinstance(module, LINEAR_OR_CONVOLUTION) and init != "torch":
             _draw(module, _law(path, module, init))
         elif callable(getattr(module, "reset_parameters", None)):
             module.reset_parameters()
@@ -204,7 +203,7 @@ def _draw(module: Any, law: Law) -> None:
 
 def _ntk_scale(path: str, module: Any, name: str, init: Init) -> float:
     """W = s theta with theta of variance one: the gradient with respect to theta is s times that with respect to W."""
-    if not isinstance(module, AFFINE):
+    if not isinstance(module, LINEAR_OR_CONVOLUTION):
         if isinstance(getattr(module, name), nn.Parameter) and getattr(module, name).dim() < 2:
             return 1.0
         found = f"'{path}' ({type(module).__name__}) holds matrices that are neither Linear nor Conv"

@@ -19,6 +19,7 @@ from torch.nn import functional as F
 
 from gnomon.core.errors import GnomonError, InputError, ReadError
 from gnomon.core.inputs.checks import check_weights
+from gnomon.core.modules.layer_classes import LINEAR_OR_CONVOLUTION
 from gnomon.core.results.record import Record
 from gnomon.program.trace import attribute, trace
 
@@ -29,7 +30,7 @@ ZERO_PRESERVING = (
     nn.Flatten, nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d,
     nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.Unflatten, nn.ZeroPad2d,
 )  # fmt: skip
-WEIGHTED = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.modules.batchnorm._BatchNorm)
+WEIGHTED = (*LINEAR_OR_CONVOLUTION, nn.modules.batchnorm._BatchNorm)
 RESHAPED: set[Any] = {torch.flatten, "flatten", "view", "reshape", torch.reshape, "squeeze", "unsqueeze", torch.squeeze,
                       torch.unsqueeze}  # fmt: skip
 SHAPED: set[Any] = {

@@ -26,18 +26,15 @@ import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional as F
 
+from gnomon.core.modules.layer_classes import CHANNEL_NORMS, CONVOLUTIONS, SMOOTH_OR_BOUNDED_ACTIVATIONS
 from gnomon.core.results.record import Record
 from gnomon.program.trace import trace
 
 __all__ = ["HiddenUnits", "Slot", "UnitGroup", "hidden_units", "permute_units", "scale_units"]
 
-CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
-CHANNEL_NORMS = (nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
 POOLS = (nn.MaxPool1d, nn.MaxPool2d, nn.AvgPool1d, nn.AvgPool2d, nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d,
          nn.AdaptiveMaxPool2d)  # fmt: skip
 SCALED = (nn.ReLU, nn.LeakyReLU, nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d, *POOLS)
-BENT = (nn.Tanh, nn.Sigmoid, nn.GELU, nn.SiLU, nn.ELU, nn.SELU, nn.CELU, nn.Softplus, nn.Softsign, nn.Mish,
-        nn.Hardswish, nn.Hardtanh, nn.ReLU6, nn.Hardsigmoid)  # fmt: skip
 SCALED_CALLS: set[Any] = {torch.relu, F.relu, "relu", "relu_", torch.relu_, F.leaky_relu, F.max_pool2d, F.avg_pool2d,
                           F.adaptive_avg_pool2d, F.dropout, torch.nn.functional.max_pool1d, "contiguous"}  # fmt: skip
 BENT_CALLS: set[Any] = {torch.tanh, "tanh", torch.sigmoid, "sigmoid", F.gelu, F.silu, F.elu, F.softplus, F.mish,
@@ -247,7 +244,7 @@ class _Walk:
         if isinstance(layer, CONVOLUTIONS) and layer.groups == 1 and layer.padding_mode == "zeros":
             return self._affine(layer.out_channels, name, v, axis=1)
         if v is None:
-            return None if isinstance(layer, (*SCALED, *BENT, nn.Flatten)) else NotImplemented
+            return None if isinstance(layer, (*SCALED, *SMOOTH_OR_BOUNDED_ACTIVATIONS, nn.Flatten)) else NotImplemented
         if isinstance(layer, CONVOLUTIONS) and layer.groups == layer.in_channels == layer.out_channels and v.axis == 1:
             self.scales.slots += [(v.scale, Slot(self.names[f"{name}.weight"], 0, 1, -1))]
             made = self._made(layer.out_channels, 1, name, v.order)
@@ -261,9 +258,9 @@ class _Walk:
             return self._flat(v, result)
         if isinstance(layer, POOLS) and v.axis != 1:
             return NotImplemented
-        if isinstance(layer, BENT):
+        if isinstance(layer, SMOOTH_OR_BOUNDED_ACTIVATIONS):
             self.scales.pinned.add(v.scale)
-        return v if isinstance(layer, (*SCALED, *BENT)) else NotImplemented
+        return v if isinstance(layer, (*SCALED, *SMOOTH_OR_BOUNDED_ACTIVATIONS)) else NotImplemented
 
     def _affine(self, size: int, name: str, v: _Value | None, axis: int) -> _Value:
         if v is not None and v.axis == axis:

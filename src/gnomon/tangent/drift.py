@@ -25,6 +25,7 @@ from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import whole_inputs
 from gnomon.core.metrics import relative_change
 from gnomon.core.modules.capture import activations
+from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.results import Axis, Bars, Line, Plot, Result
 from gnomon.tangent.empirical import ntk
 
@@ -32,7 +33,6 @@ __all__ = ["KernelDrift", "UnitChanges", "hidden_layers", "kernel_drift", "unit_
 
 LAZY = 0.1
 """Relative change of the kernel below which the verdict says lazy."""
-WEIGHTED = (nn.Linear, nn.modules.conv._ConvNd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def hidden_layers(module: nn.Module) -> list[str]:
     >>> hidden_layers(nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1)))
     ['0']
     """
-    return [name for name, part in module.named_modules() if isinstance(part, WEIGHTED)][:-1]
+    return [name for name, part in module.named_modules() if isinstance(part, AFFINE_LAYERS)][:-1]
 
 
 @names_call

@@ -28,7 +28,7 @@ from gnomon.core.inputs.checks import as_numbers
 from gnomon.core.inputs.source import AbstractSource, Batch, Pair, Stream, source
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Squared
 from gnomon.core.metrics import accuracy
-from gnomon.core.modules.outputs import output_rows, output_tensor
+from gnomon.core.modules.outputs import output_rows, output_tensor, run_to_rows
 from gnomon.core.modules.preserve import set_mode
 from gnomon.core.modules.run import run, wrap_user_errors
 from gnomon.core.results.record import Record
@@ -166,7 +166,7 @@ def _conversion(one: Inputs, module: nn.Module, loss: Loss) -> Callable[[Tensor]
     if not isinstance(loss, AbstractLoss):
         return moved
     with set_mode(module, "eval"), torch.no_grad():
-        outputs = output_rows(run(module, one), 1).shape[1]
+        outputs = run_to_rows(module, one).shape[1]
 
     def converted(y: Tensor) -> Tensor:
         targets = loss.targets(moved(y), outputs=outputs).to(like.device).reshape(len(y), -1)

@@ -19,7 +19,7 @@ from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.machine.clock import Clock
-from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.copies import copy_to_train
 from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.training.adversary import Adversary
 from gnomon.training.evaluate import Loss, Objective
@@ -101,7 +101,7 @@ def train(
     start = clock()
     plan = TrainingPlan.of(steps, batch, record, seed, deadline(clock, start, seconds))
     with torch.inference_mode(False), torch.enable_grad(), random_state(plan.seed):
-        model = module if in_place else copy_module(module)
+        model = module if in_place else copy_to_train(module)
         whole = Objective.of(x, y, model, loss)
         objective = whole.indexable() if plan.drawn else whole
         test = None if x_test is None else Objective.of(x_test, y_test, model, objective.loss)

@@ -23,13 +23,11 @@ from torch.func import functional_call
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.run import call_with_inputs
 
 __all__ = ["GaussianWeights", "gaussian_kl"]
-
-RANDOM = (nn.Linear, nn.modules.conv._ConvNd)
-"""Layers whose own parameters become random."""
 
 
 @names_call
@@ -67,7 +65,7 @@ class GaussianWeights:
     @names_call("certify(module, data)")
     def around(cls, module: nn.Module, *, deviation: float) -> "GaussianWeights":
         """Q = P around the module's weights, with ``deviation`` over the root of a layer's inputs as deviation."""
-        prefix_of = [(name, part) for name, part in module.named_modules() if isinstance(part, RANDOM)]
+        prefix_of = [(name, part) for name, part in module.named_modules() if isinstance(part, AFFINE_LAYERS)]
         means, stds, scales = {}, {}, {}
         for prefix, part in prefix_of:
             own = {f"{prefix}.{name}".lstrip("."): p for name, p in part.named_parameters(recurse=False)}

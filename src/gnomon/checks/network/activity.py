@@ -20,11 +20,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.checks.network.functions import ELEMENTWISE, Watcher, calls_of_functions
+from gnomon.checks.network.functions import Watcher, calls_of_functions
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import source_of_inputs
 from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.layer_classes import ACTIVATIONS
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -74,7 +75,7 @@ def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
     {'0': 0.5}
     """
     check_weights(module)
-    parts = {name: part for name, part in module.named_modules() if isinstance(part, ELEMENTWISE)}
+    parts = {name: part for name, part in module.named_modules() if isinstance(part, ACTIVATIONS)}
     alive: dict[str, Tensor] = {}
     counts: dict[str, list[float]] = {}
     tops: dict[str, float] = {}

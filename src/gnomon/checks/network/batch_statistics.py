@@ -21,9 +21,9 @@ Reference: [ioffe2015batch].
 import torch
 from torch import nn
 
-from gnomon.checks.network.normalization import NORMS
 from gnomon.core.inputs.arguments import Inputs, count
 from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.layer_classes import BATCH_NORMS
 from gnomon.core.modules.preserve import random_state
 from gnomon.core.modules.run import run
 
@@ -45,13 +45,13 @@ def with_batch_statistics(module: nn.Module, x: Inputs) -> nn.Module:
     >>> with_batch_statistics(net, torch.zeros(9, 2)) is net
     True
     """
-    fresh = [name for name, part in module.named_modules() if isinstance(part, NORMS) and _is_fresh(part)]
+    fresh = [name for name, part in module.named_modules() if isinstance(part, BATCH_NORMS) and _is_fresh(part)]
     if not fresh or count(x) < LEAST:
         return module
     model = copy_module(module).eval()
     norms = [model.get_submodule(name) for name in fresh]
     for part in norms:
-        assert isinstance(part, NORMS)
+        assert isinstance(part, BATCH_NORMS)
         part.momentum = 1.0  # (1): the last batch is all that counts
         part.train()
     with random_state(0), torch.no_grad():

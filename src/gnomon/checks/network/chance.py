@@ -24,9 +24,8 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.inputs.arguments import Inputs, count, take
-from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve, random_state
-from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
@@ -106,4 +105,4 @@ def _outputs(module: nn.Module, x: Inputs, seed: int) -> Tensor:
 
 def _pass(module: nn.Module, x: Inputs, seed: int) -> Tensor:
     with random_state(seed), torch.no_grad():
-        return output_rows(run(module, x), count(x)).detach().clone()
+        return run_to_rows(module, x).detach().clone()

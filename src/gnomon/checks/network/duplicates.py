@@ -15,6 +15,7 @@ from torch import nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights
+from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["UnitDuplicates", "unit_duplicates"]
@@ -58,7 +59,7 @@ def unit_duplicates(module: nn.Module) -> UnitDuplicates:
     check_weights(module)
     units, duplicates, empty = {}, {}, {}
     for name, part in module.named_modules():
-        if isinstance(part, nn.Linear | nn.modules.conv._ConvNd):
+        if isinstance(part, AFFINE_LAYERS):
             rows = part.weight.detach().flatten(1)
             none = ~rows.any(1)
             if part.bias is not None:

@@ -23,11 +23,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-__all__ = ["ELEMENTWISE", "Watcher", "calls_of_functions"]
+from gnomon.core.modules.layer_classes import ACTIVATIONS
 
-ELEMENTWISE = (nn.ReLU, nn.LeakyReLU, nn.ELU, nn.SELU, nn.CELU, nn.GELU, nn.SiLU, nn.Mish, nn.Tanh, nn.Sigmoid,
-               nn.Softplus, nn.Softsign, nn.Hardtanh, nn.ReLU6, nn.Hardsigmoid, nn.Hardswish, nn.PReLU)  # fmt: skip
-"""Activations that are layers, and act on each number alone."""
+__all__ = ["Watcher", "calls_of_functions"]
+
 FUNCTIONS: dict[Any, Callable[..., Tensor]] = {
     **dict.fromkeys((F.relu, torch.relu, torch.relu_, Tensor.relu, Tensor.relu_, F.relu_), torch.relu),
     **dict.fromkeys((torch.tanh, Tensor.tanh, Tensor.tanh_, F.tanh), torch.tanh),
@@ -92,7 +91,7 @@ def calls_of_functions(module: nn.Module, watcher: Watcher) -> Iterator[None]:
 
     handles = []
     for name, part in module.named_modules():
-        layer = isinstance(part, ELEMENTWISE)
+        layer = isinstance(part, ACTIVATIONS)
         handles += [part.register_forward_pre_hook(before(name, layer)), part.register_forward_hook(after(layer))]
     try:
         with mode:

@@ -18,12 +18,13 @@ from torch import Tensor, nn
 
 from gnomon.core.inputs.arguments import Inputs, count, tensors
 from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.modules.preserve import random_state
 from gnomon.core.modules.run import run
 
 __all__ = ["first_given"]
 
-WEIGHTED = (nn.Linear, nn.modules.conv._ConvNd, nn.RNNBase, nn.Bilinear)
+WEIGHTED = (*AFFINE_LAYERS, nn.RNNBase, nn.Bilinear)
 
 
 def first_given(module: nn.Module, x: Inputs) -> Tensor | None:

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from gnomon.checks.network.chance import difference
 from gnomon.core.inputs.arguments import Inputs, count, tensors, transform
 from gnomon.core.modules.copies import copy_module
-from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.outputs import output_rows, run_to_rows
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
@@ -167,4 +167,4 @@ def _turned(t: Tensor) -> Tensor:
 
 def _outputs(module: nn.Module, x: Inputs) -> Tensor:
     with torch.no_grad():
-        return output_rows(run(module, x), count(x)).detach().clone()
+        return run_to_rows(module, x).detach().clone()

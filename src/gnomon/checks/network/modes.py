@@ -22,11 +22,10 @@ Reference: [srivastava2014dropout].
 import torch
 from torch import Tensor, nn
 
-from gnomon.checks.network.normalization import NORMS
 from gnomon.core.inputs.arguments import Inputs, count
-from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.layer_classes import BATCH_NORMS, DROPOUTS
+from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve, random_state
-from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
@@ -37,7 +36,6 @@ RATE = 0.75
 """Of dropout, beyond which nobody recommends it for hidden layers; inputs of wide layers bear a half."""
 DRAWS, MOST = 6, 100.0
 """Passes in training mode, and the noise beyond which what is left of the signal cannot be measured by them."""
-DROPS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout)
 
 
 def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
@@ -52,12 +50,12 @@ def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     >>> mode_findings(nn.Sequential(nn.Linear(8, 64), nn.Dropout(0.5), nn.Linear(64, 2)), torch.randn(64, 8))
     ()
     """
-    drops = [(name, part) for name, part in module.named_modules() if isinstance(part, DROPS) and part.p >= RATE]
+    drops = [(name, part) for name, part in module.named_modules() if isinstance(part, DROPOUTS) and part.p >= RATE]
     if not drops or count(x) < 8:
         return ()
     with preserve(module, grad=False):
         for part in module.modules():  # all: attention in eval mode takes a way without the dropout inside of it
-            part.training = not isinstance(part, NORMS)
+            part.training = not isinstance(part, BATCH_NORMS)
         drawn = torch.stack([_outputs(module, x, seed) for seed in range(DRAWS)])
     chance = float(drawn.var(0).sum(1).mean())
     signal = float(drawn.mean(0).var(0).sum()) - chance / DRAWS
@@ -72,4 +70,4 @@ def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 def _outputs(module: nn.Module, x: Inputs, seed: int) -> Tensor:
     with random_state(seed):
-        return output_rows(run(module, x), count(x)).detach().double()
+        return run_to_rows(module, x).detach().double()

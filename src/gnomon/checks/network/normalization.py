@@ -29,6 +29,7 @@ from torch import Tensor, nn
 
 from gnomon.core.inputs.arguments import Inputs, count
 from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.layer_classes import BATCH_NORMS
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import random_state
 from gnomon.core.modules.run import run
@@ -43,7 +44,6 @@ WORSE, LOSS = 0.5, 0.1
 """The loss must be larger by so large a part of itself, and by so much, for a difference to matter."""
 TINY, SMALL = 2, 8
 """Examples in a batch at which batch norm is mostly noise, and below which it does worse than other norms."""
-NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 
 
 def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callable[..., Tensor]) -> tuple[Finding, ...]:
@@ -60,8 +60,8 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
     >>> normalization_findings(nn.Linear(2, 2), torch.zeros(4, 2), torch.zeros(4).long(), nn.functional.cross_entropy)
     ()
     """
-    norms = [part for part in module.modules() if isinstance(part, NORMS) and part.track_running_stats]
-    lost = [name for name, part in module.named_modules() if isinstance(part, NORMS) and _lost(part)]
+    norms = [part for part in module.modules() if isinstance(part, BATCH_NORMS) and part.track_running_stats]
+    lost = [name for name, part in module.named_modules() if isinstance(part, BATCH_NORMS) and _lost(part)]
     if lost and any(int(part.num_batches_tracked or 0) > 0 for part in norms):
         missing = Value("layers without statistics", len(lost), meaning=f"of {len(norms)} with batch norm")
         return (Finding(kinds.STATISTICS_LOST, lost[0], {}, (missing,), 0.0),)
@@ -71,7 +71,7 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
     with random_state(0), torch.no_grad():
         running = output_tensor(run(model, x)).clone()
         for part in model.modules():
-            part.training = isinstance(part, NORMS)
+            part.training = isinstance(part, BATCH_NORMS)
         batch = output_tensor(run(model, x)).clone()
     a, b = (torch.stack([loss(f[i : i + 1], y[i : i + 1]) for i in range(len(y))]).double() for f in (running, batch))
     d, error = float((a - b).mean()), float((a - b).std()) / len(y) ** 0.5
@@ -104,7 +104,7 @@ def batch_size_findings(module: nn.Module, batch: int | None, examples: int) -> 
     >>> [f.kind for f in batch_size_findings(nn.BatchNorm1d(2), 2, 100)], batch_size_findings(nn.ReLU(), 2, 100)
     (['batch-too-small'], ())
     """
-    names = [name for name, part in module.named_modules() if isinstance(part, NORMS)]
+    names = [name for name, part in module.named_modules() if isinstance(part, BATCH_NORMS)]
     if not names or batch is None:
         return ()
     if batch < SMALL:

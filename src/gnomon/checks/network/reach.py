@@ -34,7 +34,8 @@ from torch.func import functional_call
 
 from gnomon.core.inputs.arguments import Inputs, count
 from gnomon.core.modules.copies import copy_module
-from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.layer_classes import LINEAR_OR_CONVOLUTION
+from gnomon.core.modules.outputs import output_rows, run_to_rows
 from gnomon.core.modules.preserve import preserve, random_state
 from gnomon.core.modules.run import call_with_inputs, run
 from gnomon.core.results import Finding, Value
@@ -47,7 +48,7 @@ __all__ = ["loss_gradients", "lost_parts", "parameters_held", "parts_that_matter
 
 FEW = 100
 """Weights from which on their law can be told."""
-KINDS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Embedding, nn.RNNBase)
+KINDS = (*LINEAR_OR_CONVOLUTION, nn.Embedding, nn.RNNBase)
 """Layers whose first weights are known."""
 MAX_PARTS = 8
 """Parts without a gradient whose effect on the outputs is measured one by one; all others are changed at once."""
@@ -254,6 +255,6 @@ def _changes_outputs(module: nn.Module, x: Inputs, names: list[str]) -> bool:
         changed = {
             name: own[name] + torch.randn_like(own[name]) * (own[name].std(correction=0) + 0.1) for name in names
         }
-        first = output_rows(run(module, x), count(x)).clone()
+        first = run_to_rows(module, x).clone()
         other = output_rows(call_with_inputs(lambda *a, **k: functional_call(module, changed, a, k), x), count(x))
     return bool((first - other).abs().max() > 1e-5 * first.abs().max())

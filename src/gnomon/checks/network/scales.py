@@ -27,6 +27,7 @@ from gnomon.core.inputs.arguments import tensors
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import whole_inputs
 from gnomon.core.modules.capture import activations, layer_names
+from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = ["SignalScales", "signal_scales"]
@@ -80,7 +81,7 @@ def signal_scales(module: nn.Module, x: Any) -> SignalScales:
     names, predicted, pending = [], [], None
     for name in layer_names(module):
         part = module.get_submodule(name)
-        if isinstance(part, nn.Linear | nn.modules.conv._ConvNd):
+        if isinstance(part, AFFINE_LAYERS):
             w = part.weight.detach().double()
             bias = 0.0 if part.bias is None else float(part.bias.detach().double().square().mean())
             pending = w[0].numel() * float(w.square().mean()) * square + bias

@@ -34,7 +34,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.checks.network.normalization import NORMS
+from gnomon.core.modules.layer_classes import BATCH_NORMS
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Finding, Value
 from gnomon.findings import training as kinds
@@ -154,7 +154,7 @@ def short_runs(
 
 def _loss_by_batch(step: int, model: nn.Module, measured: float, *, x: Any, y: Tensor, loss: Any) -> float:
     """The loss with the statistics of all examples in batch norm; the one that was measured where there is none."""
-    norms = [part for part in model.modules() if isinstance(part, NORMS)]
+    norms = [part for part in model.modules() if isinstance(part, BATCH_NORMS)]
     if not norms:
         return measured
     objective = Objective.of(x, y, model, loss)

@@ -28,10 +28,11 @@ from typing import Any
 
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
+from torch.utils.hooks import RemovableHandle
 
 from gnomon.core.errors import InputError
 
-__all__ = ["copy_module", "shared_parameters"]
+__all__ = ["copy_module", "copy_to_train", "shared_parameters"]
 
 Memo = dict[int, Any]
 
@@ -62,6 +63,41 @@ def copy_module(module: nn.Module) -> nn.Module:
         raise InputError(found, accepted="a module that deepcopy copies", fix=cure) from error
 
 
+def copy_to_train(module: nn.Module) -> nn.Module:
+    """A copy as in `copy_module`, refused in its first forward pass if that uses parameters of the original.
+
+    Cost: a copy of the parameters and buffers.
+
+    >>> import torch
+    >>> copy_to_train(nn.Linear(2, 1))(torch.zeros(1, 2)).shape
+    torch.Size([1, 1])
+    """
+    made = copy_module(module)
+    _check_first_pass(made, module)
+    return made
+
+
+def _check_first_pass(made: nn.Module, original: nn.Module) -> None:
+    """Refuses a copy in its first forward pass if a global name or an object hides a layer of the original in it."""
+    recorded = _Recorded(_others(made, original))
+    handles: list[RemovableHandle] = []
+
+    def before(*_: Any) -> None:
+        handles[0].remove()
+        recorded.__enter__()
+
+    def after(*_: Any) -> None:
+        handles[1].remove()
+        recorded.__exit__(None, None, None)
+        shared = recorded.found()
+        if shared:
+            found = f"a copy of the module still uses {len(shared)} of its parameters, such as '{shared[0]}'"
+            cure = "Reach layers through self in forward, not through a global name or another object"
+            raise InputError(found, accepted="a module that deepcopy copies", fix=cure)
+
+    handles += [made.register_forward_pre_hook(before), made.register_forward_hook(after, always_call=True)]
+
+
 def shared_parameters(made: nn.Module, original: nn.Module, forward: Callable[[], Any]) -> tuple[str, ...]:
     """Names of the original's parameters that a forward pass of its copy uses; empty for an independent copy.
 
@@ -72,11 +108,14 @@ def shared_parameters(made: nn.Module, original: nn.Module, forward: Callable[[]
     >>> shared_parameters(net, nn.Linear(1, 1), lambda: net(torch.zeros(1, 1)))
     ()
     """
-    own = {id(p) for p in made.parameters()}
-    names = {id(p): name for name, p in original.named_parameters() if id(p) not in own}
-    with _Recorded(names) as recorded:
+    with _Recorded(_others(made, original)) as recorded:
         forward()
-    return tuple(name for key, name in names.items() if key in recorded.seen)
+    return recorded.found()
+
+
+def _others(made: nn.Module, original: nn.Module) -> dict[str, Tensor]:
+    own = {id(p) for p in made.parameters()}
+    return {name: p for name, p in original.named_parameters() if id(p) not in own}
 
 
 class _Rebind:
@@ -149,12 +188,16 @@ class _Rebind:
 class _Recorded(TorchFunctionMode):
     """Records which of some tensors are arguments of torch's functions."""
 
-    def __init__(self, names: dict[int, str]) -> None:
+    def __init__(self, tensors: dict[str, Tensor]) -> None:
         super().__init__()
-        self.names, self.seen = names, set[int]()
+        self.tensors = tensors  # kept alive, so that no new tensor gets the id of one of them
+        self.known, self.seen = {id(t) for t in tensors.values()}, set[int]()
+
+    def found(self) -> tuple[str, ...]:
+        return tuple(name for name, t in self.tensors.items() if id(t) in self.seen)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.seen.update(id(t) for t in _flat((args, kwargs or {})) if id(t) in self.names)
+        self.seen.update(id(t) for t in _flat((args, kwargs or {})) if id(t) in self.known)
         return func(*args, **(kwargs or {}))
 
 

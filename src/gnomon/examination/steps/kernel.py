@@ -7,12 +7,11 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.checks.data.input_relation import input_relation
-from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.metrics import effective_rank
 from gnomon.core.modules.copies import copy_module
-from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import random_state
-from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.levels import level
@@ -186,7 +185,7 @@ def _wakes(subject: Subject, x: Inputs) -> bool:
     if not norms:
         return False
     with torch.no_grad(), random_state(0):
-        f = output_rows(run(module, x), count(x)).double()
+        f = run_to_rows(module, x).double()
     return bool((f - f.mean(0)).norm() > APART * f.norm())
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
+from gnomon.core.modules.layer_classes import RECURRENT
 from gnomon.core.results import Finding, Plot, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.step import NOT_ENOUGH, ON_ITS_WAY, AbstractStep, Context, Products, Skipped, StepResult
@@ -25,7 +26,6 @@ from gnomon.training import Run
 EXAMPLES = 16
 HEADS = 64
 """Heads that are switched off one by one, at most."""
-RECURRENT = (nn.RNN, nn.LSTM, nn.GRU)
 
 
 @dataclass(frozen=True, slots=True)

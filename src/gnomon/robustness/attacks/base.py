@@ -18,9 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.metrics import decisions, margin_between
-from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
 from gnomon.robustness.attacks.threat import Threat
 from gnomon.robustness.attacks.through import SeenThrough
 
@@ -64,7 +63,7 @@ class Victim:
         """The outputs (n, k), with their graph where x has one; a single output f becomes two, (-f, f) / 2."""
         self.queries += len(x)
         with SeenThrough() if self.through and x.requires_grad else nullcontext():
-            f = output_rows(run(self.module, x), len(x))
+            f = run_to_rows(self.module, x)
         return f if f.shape[1] > 1 else torch.cat([-f, f], 1) / 2
 
     @torch.no_grad()

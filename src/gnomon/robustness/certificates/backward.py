@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.modules.layer_classes import CONVOLUTIONS
 from gnomon.program.piecewise_linear import Graph, GraphStep
 from gnomon.robustness.certificates.region import Region
 
@@ -21,7 +22,6 @@ __all__ = ["Box", "lowest"]
 
 Box = tuple[Tensor, Tensor]
 """The least and the largest value of each number."""
-CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
 @torch.no_grad()

@@ -20,8 +20,7 @@ from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import take
 from gnomon.core.inputs.checks import integer
 from gnomon.core.inputs.source import whole_inputs
-from gnomon.core.modules.outputs import output_rows
-from gnomon.core.modules.run import run
+from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.tangent.sweeps.build import Build, checked_widths, made, slope
 
@@ -91,7 +90,7 @@ def output_gaussianity(build: Build, x: Any, *, widths: Sequence[int] = (8, 32, 
     for width in chosen:
         nets = (made(build, width, seed) for seed in range(m))
         with torch.no_grad():  # the networks are our own
-            f = np.array([float(output_rows(run(net, one), 1)[0, 0]) for net in nets])
+            f = np.array([float(run_to_rows(net, one)[0, 0]) for net in nets])
         scale = float(np.sqrt((f**2).mean())) or 1.0
         excess.append(float(((f / scale) ** 4).mean()) - 3)  # (1)
         distance.append(float(kstest(f / scale, "norm").statistic))
