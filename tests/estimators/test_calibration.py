@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from gnomon.estimators import NNGPClassifier, NTKClassifier
-from gnomon.estimators.calibration import temperature
+from gnomon.estimators.classification import score_factor
 
 
 def drawn(n, seed, k=2):
@@ -38,16 +38,16 @@ def test_the_temperature_is_the_minimum():
     def loss(s):
         return float(-(weights[:, None] * wanted * torch.log_softmax(s * scores, 1)).sum())
 
-    s = temperature(scores, y, weights)
+    s = score_factor(scores, y, weights)
     assert loss(s) < min(loss(0.999 * s), loss(1.001 * s))
 
 
 def test_perfect_scores_are_no_certainty_and_useless_ones_say_nothing():
     perfect = torch.eye(2).double().repeat(20, 1)
-    s = temperature(perfect, torch.arange(40) % 2, torch.ones(40).double())
+    s = score_factor(perfect, torch.arange(40) % 2, torch.ones(40).double())
     # e = 2 / 42: p of the right class is 1 - e / 2
     assert 1 / (1 + np.exp(-s)) == pytest.approx(1 - 1 / 42, rel=1e-9)
-    assert temperature(-perfect, torch.arange(40) % 2, torch.ones(40).double()) < 1e-5
+    assert score_factor(-perfect, torch.arange(40) % 2, torch.ones(40).double()) < 1e-5
 
 
 @pytest.mark.parametrize("kind", [NTKClassifier, NNGPClassifier])
@@ -77,7 +77,7 @@ def test_scores_on_training_rows_would_make_it_overconfident():
     model = NTKClassifier(depth=2, ridge=1e-3).fit(X, y)
     seen, new = (torch.from_numpy(model.decision_function(A)) for A in (X, Z))
     both = torch.stack([-seen, seen], 1) / 2
-    cheat = temperature(both, torch.from_numpy(y), torch.ones(300).double())
+    cheat = score_factor(both, torch.from_numpy(y), torch.ones(300).double())
     p = torch.softmax(cheat * torch.stack([-new, new], 1) / 2, 1).numpy()
     honest = model.predict_proba(Z)
     assert cheat > 2 * model.temperature_

@@ -13,7 +13,7 @@ from gnomon.estimators import (
     ScatteringClassifier,
     ScatteringTransformer,
 )
-from gnomon.estimators.calibration import temperature
+from gnomon.estimators.classification import score_factor
 from gnomon.estimators.network import candidates
 from gnomon.estimators.problem import EXAMINED, examined_rows
 from gnomon.estimators.selection import DEEPEST, GRID
@@ -92,9 +92,9 @@ def test_repeated_centers_are_left_out_of_the_root():
 def test_a_temperature_is_kept_between_a_millionth_and_a_million():
     classes, one = torch.tensor([0, 1, 0]), torch.ones(3).double()
     wrong = torch.tensor([[-1.0, 1.0], [1.0, -1.0], [-1.0, 1.0]]).double()
-    assert temperature(wrong, classes, one) == 1e-6
-    assert temperature(-1e-9 * wrong, classes, one) == 1e6
-    scale = temperature(-wrong, classes, one)  # softmax(2 s) = (1 - 2 / 5) + 1 / 5 = 4 / 5
+    assert score_factor(wrong, classes, one) == 1e-6
+    assert score_factor(-1e-9 * wrong, classes, one) == 1e6
+    scale = score_factor(-wrong, classes, one)  # softmax(2 s) = (1 - 2 / 5) + 1 / 5 = 4 / 5
     assert scale == pytest.approx(np.log(4) / 2)
 
 

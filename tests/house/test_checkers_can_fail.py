@@ -2,6 +2,7 @@
 
 import doctest
 import itertools
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.house import (
     bibliography,
     boundaries,
     budgets,
+    call_paths,
     conventions,
     docs_true,
     examples,
@@ -534,3 +536,54 @@ def test_shapes_are_checked_and_what_cannot_be_wrapped_is_left_whole(tmp_path, m
 def test_shapes_are_checked_in_this_run():
     with pytest.raises(TypeCheckError):
         calibration(torch.ones(2), torch.zeros(2, dtype=torch.long))
+
+
+CALLED = {
+    "called/__init__.py": "",
+    "called/core/__init__.py": "",
+    "called/core/checks.py": "def check(x, then):\n    return then(x)\n",
+    "called/helper.py": "def half(x):\n    return x / 2\n",
+    "called/first.py": "from called import core, helper, second\nfrom called.core import checks\n"
+    "def start(x):\n    return checks.check(helper.half(x), second.middle)\n",
+    "called/second.py": "from called import third\ndef middle(x):\n    return third.work(x)\n",
+    "called/third.py": "def work(x):\n    return 2 * x\n",
+}
+CALLED_PAGE = (
+    "## `start(x)`\n\n| | file |\n|---|---|\n| 1 | `first.py` | a |\n| 2 | `second.py` | b |\n| 3 | `third.py` | c |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "page", "most", "words"),
+    [
+        ({}, CALLED_PAGE, 3, None),
+        ({}, CALLED_PAGE, 2, "3 files, 2 are allowed"),
+        ({}, CALLED_PAGE.replace("second.py", "helper.py"), 3, "the page lists ['first.py', 'helper.py', 'third.py']"),
+        ({}, CALLED_PAGE.replace("start(x)", "stop(x)"), 3, "the page lists []"),
+        ({"called/second.py": "def middle(x):\n    return x\n"}, CALLED_PAGE, 3, "is never entered"),
+        (
+            {"called/second.py": "def middle(x):\n    from called.first import again\n    return again(x)\n",
+             "called/first.py": CALLED["called/first.py"] + "def again(x):\n    from called import third\n"
+             "    return third.work(x)\n"},
+            CALLED_PAGE, 3, "a file is left and entered again: first.py -> second.py -> first.py -> third.py",
+        ),
+        (
+            {"called/first.py": CALLED["called/first.py"] + "start_ = start\ndef start(x):\n    from called import third\n"
+             "    return third.deep(start_(x))\n",
+             "called/third.py": CALLED["called/third.py"] + "def deep(x):\n    from called import second\n"
+             "    return second.last(x)\n",
+             "called/second.py": CALLED["called/second.py"] + "def last(x):\n    return x\n"},
+            CALLED_PAGE, 3, "goes back to an earlier file: first.py -> third.py -> second.py",
+        ),
+    ],
+)  # fmt: skip
+def test_call_paths(tmp_path, monkeypatch, files, page, most, words):
+    plant(tmp_path, CALLED | files)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [name for name in sys.modules if name.split(".")[0] == "called"]:
+        monkeypatch.delitem(sys.modules, name)
+    first = import_module("called.first")
+    ends = (("third.py", "work"), ("second.py", "last")) if "last" in str(files) else (("third.py", "work"),)
+    path = call_paths.CallPath("start(x)", ends, most)
+    found = call_paths.faults(path, call_paths.traced(lambda: first.start(1.0), ends, tmp_path / "called"), page)
+    assert found == [] if words is None else says(found, words)

@@ -4,8 +4,7 @@ import numpy
 import pytest
 import torch
 
-from gnomon.tangent.lookups import lookups
-from gnomon.tangent.pairs import pairs
+from gnomon.tangent.contract import lookups, pairs
 from gnomon.tangent.per_example import per_example
 from gnomon.tangent.sums import outer, strips, summed
 

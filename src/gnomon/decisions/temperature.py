@@ -34,7 +34,8 @@ from gnomon.training import Adam, train
 
 __all__ = ["Distilled", "Temperature", "distill", "distillation_loss", "smoothed_gap", "temperature"]
 
-GRID = torch.logspace(-2, 2, 161, dtype=torch.float64)
+TEMPERATURES = (0.01, 100.0)
+"""Smallest and largest temperature that is tried."""
 CONFIDENCE = 0.95
 
 
@@ -78,7 +79,7 @@ def temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temp
 
     Hypotheses: examples that were not trained on, with right and wrong answers among them.
     Reference: [guo2017calibration]; [wilks1938large] for the interval.
-    Cost: some 400 passes over the logits.
+    Cost: some 200 passes over the logits.
 
     >>> p = torch.tensor([[0.8, 0.2]] * 5)
     >>> round(temperature(3 * p.log(), torch.tensor([0, 0, 0, 0, 1])).value, 2)              # three times too sure
@@ -92,25 +93,50 @@ def temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temp
     def loss(t: float) -> float:
         return float(nn.functional.cross_entropy(f / t, y))
 
-    losses = torch.tensor([loss(t) for t in GRID.tolist()])
-    best = int(losses.argmin())
-    if best in (0, len(GRID) - 1):
-        end = "smaller" if best == 0 else "larger"
-        found = f"the {end} the temperature the better, as where all answers are {'right' if best == 0 else 'wrong'}"
-        found = found if float(losses.max()) > float(losses.min()) else "all logits are equal"
+    lowest, highest = TEMPERATURES
+    targets = nn.functional.one_hot(y, f.shape[1]).double()
+    value = 1 / best_score_factor(f, targets, torch.ones_like(f[:, 0]), (1 / highest, 1 / lowest))
+    if not lowest < value < highest:
+        right = loss(lowest) < loss(highest)
+        found = f"the {'smaller' if right else 'larger'} the temperature the better, as if all answers are "
+        found = f"{found}{'right' if right else 'wrong'}" if loss(lowest) != loss(highest) else "all logits are equal"
         cure = "Pass more held-out examples, among them right and wrong answers"
         raise InputError(found, accepted="right and wrong answers", fix=cure)
-    low, high = float(GRID[best - 1]), float(GRID[best + 1])
-    for _ in range(60):  # the loss is convex in 1 / T: golden section
-        a, b = high - 0.618034 * (high - low), low + 0.618034 * (high - low)
-        low, high = (low, b) if loss(a) < loss(b) else (a, high)
-    value = (low + high) / 2
     least = loss(value)
     top = least + 3.841459 / (2 * len(f))  # Wilks: twice the log likelihood ratio is chi-square
-    ends = [_crossing(loss, top, value, float(end)) for end in (GRID[0], GRID[-1])]
+    ends = [_crossing(loss, top, value, end) for end in TEMPERATURES]
     interval = Interval(ends[0], ends[1], CONFIDENCE)
     before = float(nn.functional.cross_entropy(f, labels.long()))
     return Temperature(value, interval, before, least, len(f))
+
+
+def best_score_factor(
+    scores: Float[Tensor, "n k"], targets: Float[Tensor, "n k"], weights: Float[Tensor, " n"], ends: tuple[float, float]
+) -> float:
+    """The factor s between two ends that minimizes the weighted cross-entropy of softmax(s scores) with the targets.
+
+    The cross-entropy is convex in s, so that bisection of its derivative finds the minimum; 1 / s is a temperature.
+
+    >>> scores = torch.tensor([[1.0, 0.0]]).double()
+    >>> s = best_score_factor(scores, torch.tensor([[0.75, 0.25]]).double(), torch.ones(1).double(), (0.1, 10.0))
+    >>> round(float(torch.sigmoid(torch.tensor(s))), 6)
+    0.75
+    """
+
+    def slope(s: float) -> float:
+        return float(weights @ (scores * (torch.softmax(s * scores, 1) - targets)).sum(1))
+
+    low, high = ends
+    if slope(low) >= 0:
+        return low
+    if slope(high) <= 0:
+        return high
+    while high / low > 1 + 1e-14:
+        middle = (low * high) ** 0.5
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if slope(middle) < 0 else (low, middle)
+    return low
 
 
 def _crossing(loss: Callable[[float], float], top: float, inside: float, outside: float) -> float:

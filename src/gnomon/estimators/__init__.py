@@ -2,7 +2,7 @@
 
 Contains: scikit-learn regressors, classifiers and transformers on the NTK, the NNGP and scattering coefficients.
 Does not contain: kernels and solvers themselves.
-May import: core, dynamics, kernels, linalg, models, program, scattering.
+May import: core, decisions, dynamics, kernels, linalg, models, program, scattering.
 """
 
 from gnomon.estimators.nngp import NNGPClassifier, NNGPRegressor

@@ -2,30 +2,46 @@
 
 k classes are k targets, [y = c] minus the frequency of c; two classes are one target, +1 for the second and -1 for the
 first, minus its mean. The score of a class is the value of the fitted function plus what was subtracted.
+
+Probabilities come from scores by one factor s, fitted on scores of rows that were left out:
+
+    p_c(x) = exp(s f_c(x)) / sum_b exp(s f_b(x))                                                       (1)
+    s minimizes -sum_i w_i sum_c q_ic log p_c(x_i),  with f_{-i} in place of f                          (2)
+    q_ic = (1 - e) [y_i = c] + e / k,   e = k / (N + k),   N = sum_i w_i                                (3)
+
+(1) keeps the order of the classes, so that the likeliest class is the predicted one. In (2) f_{-i} comes from the
+leave-one-out shortcut: no row judges a function that it helped to fit, and nothing is fitted twice. (3) is Laplace's
+rule of succession: a perfect score on N rows is no proof of certainty, and s stays finite.
+
+Hypotheses: rows are exchangeable; s moves little between N - 1 and N rows.
+Reference: [platt1999probabilistic], [guo2017calibration].
 """
 
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.metrics import decisions
-from gnomon.estimators.calibration import temperature
+from gnomon.decisions.temperature import best_score_factor
 from gnomon.estimators.machine import AbstractKernelMachine
 from gnomon.estimators.problem import KernelRegression
 from gnomon.estimators.table import checked_rows
+
+FACTORS = (1e-6, 1e6)
+"""Smallest and largest factor of (1)."""
 
 
 class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
     """A classifier by squared loss on the indicators of its classes.
 
     Learned in addition to ``AbstractKernelMachine``: ``classes_``; ``target_mean_``; ``temperature_``, the factor by
-    which scores are multiplied before the softmax, fitted on leave-one-out scores as ``calibration`` says.
+    which scores are multiplied before the softmax, s of (1).
     """
 
     @names_call
@@ -73,7 +89,22 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
         table = regression.rows.y + torch.from_numpy(self.target_mean_)
         scores = table - regression.left_out(self.ridge_ * self.kernel_scale_)
         codes = decisions(table)
-        return temperature(_columns(scores), codes, regression.rows.weights)
+        return score_factor(_columns(scores), codes, regression.rows.weights)
+
+
+def score_factor(scores: Float[Tensor, "n k"], classes: Int[Tensor, " n"], weights: Float[Tensor, " n"]) -> float:
+    """The factor s of (1) for which (2) is least, between the ends of FACTORS.
+
+    >>> scores = torch.tensor([[1.0, 0.0]] * 3 + [[0.0, 1.0]]).double()          # right three times of four
+    >>> s = score_factor(scores, torch.zeros(4, dtype=torch.long), torch.ones(4).double() * 1e9)     # (3) vanishes
+    >>> round(float(torch.sigmoid(torch.tensor(s))), 6)
+    0.75
+    """
+    n, k = scores.shape
+    smoothing = k / (float(weights.sum()) + k)
+    targets = torch.full_like(scores, smoothing / k)
+    targets[torch.arange(n), classes] += 1 - smoothing  # (3)
+    return best_score_factor(scores, targets, weights, FACTORS)
 
 
 def _columns(scores: Float[Tensor, "m _"]) -> Float[Tensor, "m _"]:

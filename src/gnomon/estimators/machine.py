@@ -7,6 +7,7 @@ predict:  check and scale -> kernel with the supporting rows, strip by strip -> 
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from math import inf, isfinite
 from typing import Any
 
@@ -18,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
 from gnomon.core.errors import out_of_range
-from gnomon.estimators.network import Kind, NetworkKernel, NetworkOptions, candidates
+from gnomon.estimators.network import Kind, NetworkOptions, candidates
 from gnomon.estimators.problem import KernelRegression, training_time
 from gnomon.estimators.selection import DEEPEST, GRID, select
 from gnomon.estimators.table import Scaling, TableRows, to_numpy
@@ -74,16 +75,14 @@ class AbstractKernelMachine(BaseEstimator, ABC):
             shapes = list(candidates(self.depth, self._fixed_layers, deepest=DEEPEST))
         ridges = _ridges(self.ridge, t)
 
-        def kernel(depth: int, fixed: int) -> NetworkKernel:
-            return options.kernel(X.shape[1], depth=depth, fixed_layers=fixed)
-
+        kernel = partial(options.kernel, X.shape[1])
         (self.depth_, self.fixed_layers_), ridge, self.selection_ = shapes[0], ridges[0], None
         if len(shapes) * len(ridges) > 1 and len(X) > 1:  # one row gives no reason to choose
             chosen, regression = select(shapes, kernel, rows, ridges=ridges, t=t, by=self.select, labels=labels)
             self.depth_, self.fixed_layers_, ridge = chosen.depth, chosen.fixed_layers, chosen.ridge
             self.selection_ = chosen
         else:
-            regression = KernelRegression(kernel(*shapes[0]), rows, t)
+            regression = KernelRegression(kernel(depth=shapes[0][0], fixed_layers=shapes[0][1]), rows, t)
         self.kernel_, self.kernel_scale_ = regression.kernel, regression.scale
         self.ridge_ = max(ridge, FLOOR) if t == inf else ridge
         return regression

@@ -70,7 +70,7 @@ class Selection(Result):
 
 def select(
     candidates: Iterable[tuple[int, int]],
-    kernel: Callable[[int, int], NetworkKernel],
+    kernel: Callable[..., NetworkKernel],
     rows: TableRows,
     *,
     ridges: tuple[float, ...],
@@ -80,7 +80,8 @@ def select(
 ) -> tuple[Selection, KernelRegression]:
     """The network and the ridge of lowest score, and the regression of that network, with the Gram matrix it used.
 
-    Of equal scores the first network and the larger ridge win. ``candidates`` are pairs of depth and fixed layers;
+    Of equal scores the first network and the larger ridge win. ``candidates`` are pairs of depth and fixed layers,
+    which ``kernel(depth=..., fixed_layers=...)`` turns into kernels;
     ``by`` is "leave-one-out", "evidence", or what scikit-learn takes as ``cv``; ``labels`` are the caller's targets,
     which a splitter may need. Networks are trained until time ``t``.
     """
@@ -91,7 +92,7 @@ def select(
     tried: list[tuple[int, int, float, float]] = []
     best: tuple[tuple[int, int, float, float], KernelRegression] | None = None
     for depth, fixed in candidates:
-        regression = KernelRegression(kernel(depth, fixed), rows, t)
+        regression = KernelRegression(kernel(depth=depth, fixed_layers=fixed), rows, t)
         score = _held_out_score(regression, folds) if folds is not None else _score(regression.examined(), by)
         ridge, value = min(((r, score(r)) for r in sorted(ridges, reverse=True)), key=lambda pair: pair[1])
         tried.append((depth, fixed, ridge, value))

@@ -28,11 +28,9 @@ from gnomon.core.modules.capture import activations
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.results import Axis, Bars, Line, Plot, Result
 from gnomon.tangent.empirical import ntk
+from gnomon.tangent.laziness import MAX_LAZY_CHANGE
 
 __all__ = ["KernelDrift", "UnitChanges", "hidden_layers", "kernel_drift", "unit_changes"]
-
-LAZY = 0.1
-"""Relative change of the kernel below which the verdict says lazy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class KernelDrift(Result):
     @property
     def verdict(self) -> str:
         """Lazy or rich, and when the kernel moved."""
-        regime = "lazy" if self.drift[-1] < LAZY else "rich"
+        regime = "lazy" if self.drift[-1] < MAX_LAZY_CHANGE else "rich"
         fastest = max(range(len(self.velocity)), key=self.velocity.__getitem__)
         return f"Training was {regime}: the kernel changed by {self.drift[-1]:.1%}, most before checkpoint {fastest}."
 

@@ -8,8 +8,8 @@ The Jacobian (n x k x p) is never formed for operations that have a rule (`gnomo
 one backward pass per output that stops at the results of the layers, and per layer the cheaper of two products.
 
 The computation goes one way: this file checks the input and makes a plan on three examples (`gnomon.tangent.plan`),
-`gnomon.tangent.tiles` runs it tile by tile, `gnomon.tangent.contract` chooses the product for each layer, and
-`gnomon.tangent.pairs` or `gnomon.tangent.per_example` computes it.
+`gnomon.tangent.tiles` runs it tile by tile, and `gnomon.tangent.contract` computes the product of
+each layer.
 """
 
 from collections.abc import Callable, Sequence

@@ -38,11 +38,12 @@ from gnomon.core.modules.pure import Pure, check_finite
 from gnomon.core.results import Axis, Bars, Plot, Reference, Result
 from gnomon.tangent.checks import check_eval_mode, check_stable_buffers
 from gnomon.tangent.directional import Parameters, slope
+from gnomon.tangent.laziness import MAX_LAZY_CHANGE
 
 __all__ = ["Kappa", "kappa"]
 
-LAZY, NOT_LAZY = 0.1, 1.0
-"""Values of (4) below which training is called lazy, and above which it is called not lazy."""
+MIN_KAPPA_OF_FEATURE_LEARNING = 1.0
+"""Value of (4) above which training is called not lazy; below `MAX_LAZY_CHANGE` it is called lazy."""
 Loss = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -60,13 +61,22 @@ class Kappa(Result):
     @property
     def verdict(self) -> str:
         """Whether training will be lazy."""
-        regime = "lazy" if self.squared < LAZY else "not lazy" if self.squared > NOT_LAZY else "between lazy and not"
+        regime = (
+            "lazy"
+            if self.squared < MAX_LAZY_CHANGE
+            else "not lazy"
+            if self.squared > MIN_KAPPA_OF_FEATURE_LEARNING
+            else "between lazy and not"
+        )
         return f"kappa is {self.squared:.2g}: training from here at scale {self.alpha:g} is {regime}."
 
     def plots(self) -> tuple[Plot, ...]:
         """Both forms of kappa beside the limits of the verdict."""
         bars = Bars("kappa", ("this loss, (3)", "squared loss, (4)"), (self.value, self.squared))
-        limits = Reference("lazy below", LAZY, vertical=True), Reference("not lazy above", NOT_LAZY, vertical=True)
+        limits = (
+            Reference("lazy below", MAX_LAZY_CHANGE, vertical=True),
+            Reference("not lazy above", MIN_KAPPA_OF_FEATURE_LEARNING, vertical=True),
+        )
         return (Plot("kappa before training", (bars, *limits), Axis("kappa"), caption=self.verdict),)
 
 

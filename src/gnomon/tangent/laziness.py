@@ -34,8 +34,8 @@ from gnomon.tangent.empirical import ntk
 
 __all__ = ["Laziness", "laziness"]
 
-LAZY = 0.1
-"""Relative change of the kernel below which the verdict says lazy."""
+MAX_LAZY_CHANGE = 0.1
+"""Relative change of the kernel below which training is called lazy, everywhere in the package."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Laziness(Result):
     @property
     def verdict(self) -> str:
         """Whether training was lazy, and what changed."""
-        regime = "lazy" if self.kernel < LAZY else "not lazy"
+        regime = "lazy" if self.kernel < MAX_LAZY_CHANGE else "not lazy"
         return (
             f"Training was {regime}: the kernel changed by {self.kernel:.1%} (turned by {self.rotation:.1%}) while the "
             f"parameters moved by {self.parameters:.1%} and the outputs by {self.outputs:.1%}."
@@ -60,7 +60,7 @@ class Laziness(Result):
     def plots(self) -> tuple[Plot, ...]:
         """The change of each layer's activations, and that of the whole network."""
         parts = {"parameters": self.parameters, "kernel": self.kernel, "outputs": self.outputs}
-        limit = Reference("a kernel is lazy below", LAZY, vertical=True)
+        limit = Reference("a kernel is lazy below", MAX_LAZY_CHANGE, vertical=True)
         axis = Axis("relative change")
         layers = Bars("layer", tuple(self.activations), tuple(self.activations.values()))
         return (

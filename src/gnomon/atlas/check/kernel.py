@@ -11,11 +11,10 @@ from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Value
 from gnomon.lab import Judgment, Verdict
 from gnomon.tangent import alignment, laziness, linearize, ntk
+from gnomon.tangent.laziness import MAX_LAZY_CHANGE
 
 __all__ = ["alignment_growth", "constancy", "linearization", "mode_order"]
 
-LAZY = 0.1
-"""Relative change below which a kernel counts as constant, and relative error of a good approximation."""
 MOVED = 0.02
 """Share of its first value by which the loss must have fallen before a run says anything of training."""
 
@@ -34,7 +33,7 @@ def constancy(trial: Trial) -> Judgment:
     moved = laziness(trial.before, trial.after, trial.few.x)
     reason = f"The kernel changed by {moved.kernel:.1%} while the outputs changed by {moved.outputs:.1%}."
     values = (Value("change of the kernel", moved.kernel), Value("change of the outputs", moved.outputs))
-    return _of_training(trial, moved.kernel < LAZY, reason, values)
+    return _of_training(trial, moved.kernel < MAX_LAZY_CHANGE, reason, values)
 
 
 def alignment_growth(trial: Trial) -> Judgment:
@@ -75,7 +74,7 @@ def linearization(trial: Trial) -> Judgment:
     start, end, line = (outputs(model, x).double() for model in (trial.before, trial.after, tangent))
     error = float((line - end).norm() / (end - start).norm().clamp_min(1e-300))
     reason = f"The linearized network misses the trained one by {error:.1%} of what training changed."
-    return _of_training(trial, error < LAZY, reason, (Value("error of the linearization", error),))
+    return _of_training(trial, error < MAX_LAZY_CHANGE, reason, (Value("error of the linearization", error),))
 
 
 def mode_order(trial: Trial) -> Judgment:

@@ -8,10 +8,11 @@ from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
 from gnomon.report import Content
 from gnomon.tangent import laziness
-from gnomon.tangent.laziness import Laziness
+from gnomon.tangent.laziness import MAX_LAZY_CHANGE, Laziness
 from gnomon.training import Run
 
-LAZY, RICH = 0.1, 0.5  # relative change of the kernel
+MIN_FEATURE_LEARNING_CHANGE = 0.5
+"""Relative change of the kernel above which training is called feature learning."""
 EXAMPLES = (16, 32, 64)
 LAYERS = 80
 """Layers that are drawn at most."""
@@ -40,9 +41,13 @@ class RegimeStep(AbstractStep):
         n = max(n for n in EXAMPLES if n == min(EXAMPLES) or 2 * means.estimate(n) <= 0.5 * context.seconds)
         moved = laziness(means.module, means.of(model), subject.probe.some(n).x)
         regime = (
-            "lazy" if moved.kernel < LAZY else "feature learning" if moved.kernel > RICH else "between lazy and rich"
+            "lazy"
+            if moved.kernel < MAX_LAZY_CHANGE
+            else "feature learning"
+            if moved.kernel > MIN_FEATURE_LEARNING_CHANGE
+            else "between lazy and rich"
         )
-        meaning = f"below {LAZY} is lazy training, above {RICH} is feature learning"
+        meaning = f"below {MAX_LAZY_CHANGE} is lazy training, above {MIN_FEATURE_LEARNING_CHANGE} is feature learning"
         values = (
             Value("change of the tangent kernel", moved.kernel, meaning=meaning, id="kernel-change"),
             Value(
@@ -75,9 +80,9 @@ class RegimeStep(AbstractStep):
 def _answer(moved: Laziness) -> str:
     """What the change of the kernel means."""
     weights = f"the weights moved by {_share(moved.parameters)}"
-    if moved.kernel < LAZY:
+    if moved.kernel < MAX_LAZY_CHANGE:
         return f"It kept the features it started with, and only learned how to add them up (lazy training): {weights}."
-    if moved.kernel > RICH:
+    if moved.kernel > MIN_FEATURE_LEARNING_CHANGE:
         return f"It learned features of its own (feature learning): {weights}."
     return f"It kept part of the features it started with, between lazy training and feature learning: {weights}."
 
@@ -88,6 +93,11 @@ def _share(change: float) -> str:
 
 
 def _meter(change: float) -> Plot:
-    meter = Meter("change", change, (0.01, LAZY, RICH, 100.0), ("kept (lazy)", "partly", "learned (rich)"))
+    meter = Meter(
+        "change",
+        change,
+        (0.01, MAX_LAZY_CHANGE, MIN_FEATURE_LEARNING_CHANGE, 100.0),
+        ("kept (lazy)", "partly", "learned (rich)"),
+    )
     words = "How much training changed what the network can learn (relative change of the tangent kernel)."
     return Plot("Features", (meter,), Axis("relative change", log=True), caption=words, id="regime")
