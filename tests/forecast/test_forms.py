@@ -1,5 +1,7 @@
 """Which form of the kernel is computed, and what a Gram matrix is passed with."""
 
+import sys
+
 import pytest
 import torch
 from torch import nn
@@ -16,7 +18,7 @@ def test_outputs_are_coupled_up_to_three_thousand_examples_times_outputs(monkeyp
         seen.append(outputs)
         raise InterruptedError
 
-    monkeypatch.setitem(predict.__globals__, "ntk", ntk)
+    monkeypatch.setattr(sys.modules[predict.__module__], "ntk", ntk)
     with pytest.raises(InterruptedError):
         predict(nn.Linear(1, 2), torch.zeros(points, 1), torch.zeros(points, 2))
     assert seen == [form]

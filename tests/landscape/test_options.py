@@ -103,7 +103,7 @@ def test_distances_between_starts_are_relative_to_both_and_averaged_over_pairs()
 def test_groups_of_units_are_rescaled_in_turn_up_and_down():
     """relu(a x): factors sqrt 16 to 16 of the first group of three units, 1 / 4 and 1 / 16 of the second of two."""
     net = network()
-    copy = rescaled_twin(net, read_units(net, X, "example")[1], 16.0, "example")
+    copy = rescaled_twin(net, read_units(net, X)[1], 16.0)
     assert torch.allclose(copy(X), net(X))
     up = copy[0].weight / net[0].weight
     assert torch.allclose(up, torch.tensor([4.0, 8.0, 16.0]).double()[:, None].expand(3, 2))
@@ -148,6 +148,6 @@ def test_only_the_first_hundred_examples_are_looked_at():
 def test_layers_that_saw_no_batch_keep_their_statistics(seen, mean):
     net, x = nn.Sequential(nn.BatchNorm1d(1), nn.Linear(1, 1)), torch.tensor([[1.0], [3.0]])
     net[0].num_batches_tracked.fill_(int(seen))
-    measure_statistics(net, Objective.of(x, torch.zeros(2), net, None, "example"))
+    measure_statistics(net, Objective.of(x, torch.zeros(2), net, None))
     assert net[0].running_mean.item() == mean
     assert inf > inspect.signature(measure_statistics).parameters["size"].default == 512

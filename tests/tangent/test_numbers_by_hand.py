@@ -158,8 +158,8 @@ def test_modules_that_a_call_changes_by_more_than_half_the_digits_are_refused(pa
 @pytest.mark.parametrize("widths", [(8, 16), (8, 8, 16), (16, 8, 32)])
 def test_widths_must_be_three_and_rise(widths):
     with pytest.raises(InputError):
-        checked_widths(widths, "example")
-    assert checked_widths((8, 16, 32), "example") == (8, 16, 32)
+        checked_widths(widths)
+    assert checked_widths((8, 16, 32)) == (8, 16, 32)
 
 
 def test_norms_and_degrees_of_freedom_are_sums_over_eigenvalues():

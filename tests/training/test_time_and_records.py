@@ -76,7 +76,7 @@ def test_epochs_count_how_often_each_example_was_used():
 
 
 def test_a_sample_of_records_has_the_size_that_was_asked_for():
-    whole = Objective.of(X, Y, nn.Linear(1, 1).double(), None, "example")
+    whole = Objective.of(X, Y, nn.Linear(1, 1).double(), None)
     assert [len(whole.sample(n, 0)) for n in (None, 3, 6, 7, 8)] == [7, 3, 6, 7, 7]
 
 
@@ -110,7 +110,7 @@ def test_a_factory_may_hold_some_of_the_parameters_and_no_others():
 @pytest.mark.parametrize(("entry", "allowed"), [(-2e-5, False), (-0.9e-5, True), (1 + 0.9e-5, True), (1 + 2e-5, False)])
 def test_an_adversary_refuses_inputs_outside_of_its_bounds(entry, allowed):
     net, x = nn.Linear(1, 1).double(), torch.tensor([[0.5], [entry]]).double()
-    objective = Objective.of(x, Y[:2], net, None, "example")
+    objective = Objective.of(x, Y[:2], net, None)
     if allowed:
         assert Adversary(0.1).moved(net, objective, *objective.at(torch.arange(2)), 1).shape == x.shape
         return
