@@ -56,7 +56,7 @@ def test_the_version_is_that_of_the_package():
 
 def test_the_module_is_the_command():
     done = program("examine", "nothing.py:build")
-    assert done.returncode == 2 and "nothing.py does not exist" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and "File not found: nothing.py." in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("typed, told", [("gnomon ex", "examine"), ("gnomon rank --bud", "--budget")])

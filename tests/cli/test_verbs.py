@@ -307,7 +307,7 @@ def files(here):
 
 HOSTILE = [
     (("m.py:build", "--data", "d.npz", "--checkpoint", "evil.pt"), "weights_only"),
-    (("m.py:build", "--data", "d.npz", "--checkpoint", "absent.pt"), "does not exist"),
+    (("m.py:build", "--data", "d.npz", "--checkpoint", "absent.pt"), "File not found: "),
     (("m.py:deep", "--data", "d.npz", "--checkpoint", "w.pt"), "does not fit the model"),
     (("m.py:build", "--data", "objects.npz"), "which only executing it could read"),
     (("m.py:build", "--data", "not.npz"), "is no npz file"),
@@ -322,7 +322,7 @@ HOSTILE = [
     (("m.py:build", "--data", "text.csv", "--target", "Y"), "Write --target y"),
     (("m.py:build", "--data", "text.csv"), "no target was named"),
     (("m.py:build", "--data", "text.csv", "--target", "z"), "has no column 'z'"),
-    (("m.py:build", "--data", "absent.npz"), "does not exist"),
+    (("m.py:build", "--data", "absent.npz"), "File not found: absent.npz."),
     (("m.py:build", "--data", "words.csv", "--target", "y"), "column 'name' holds 200 different words"),
     (("m.py:build", "--data", "latin.csv", "--target", "y"), "Save it as UTF-8"),
     (("m.py:build", "--data", "bad.parquet", "--target", "y"), "bad.parquet cannot be read as a table"),
@@ -339,7 +339,7 @@ HOSTILE = [
     (("m.py:Words", "--data", "d.npz"), "examine"),
     (("m.py:number", "--data", "d.npz"), "a module or a function"),
     (("m.py:absent", "--data", "d.npz"), "has no 'absent'"),
-    (("absent.py:build", "--data", "d.npz"), "does not exist"),
+    (("absent.py:build", "--data", "d.npz"), "File not found: absent.py."),
     (("broken.py:build", "--data", "d.npz"), "SyntaxError"),
     (("m.py", "--data", "d.npz"), "file.py:name"),
     (("m.py:build", "--data", "d.npz", "--budget", "soon"), "Write 60s"),
@@ -388,7 +388,7 @@ def test_a_full_disk_loses_neither_the_results_nor_the_previous_report(here, mon
     assert shortly(monkeypatch, *verb, "--data", "d.npz", "--out", "r.html", *QUICK) == 2
     said = capsys.readouterr()
     assert said.err.strip().splitlines()[-1] == (
-        f"gnomon {verb[0]}: cannot write r.html: File too large. The previous file is unchanged. "
+        "cannot write r.html: File too large. The previous file is unchanged. "
         "Free some disk space, or pass another path."
     )
     assert "The network" in said.out or "parameters" in said.out

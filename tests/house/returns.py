@@ -62,7 +62,7 @@ def members(annotation: ast.expr | None) -> list[str]:
 def choices(function: ast.FunctionDef) -> list[str]:
     """Parameters that are strings or flags."""
     arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    return [a.arg for a in arguments if a.arg != "call" and CHOICES & set(members(a.annotation))]
+    return [a.arg for a in arguments if CHOICES & set(members(a.annotation))]
 
 
 def _functions(tree: ast.Module, public: set[str]) -> Iterator[tuple[str, ast.FunctionDef]]:

@@ -24,6 +24,7 @@ from tests.house import (
     layers,
     machine_paths,
     plain_words,
+    public_errors,
     public_names,
     returns,
     shapes,
@@ -144,6 +145,29 @@ def test_conventions(tmp_path, text, words):
     sound = {"a.py": '"""y = 2 x   (1)"""\ny = 2  # (1)\n', "b.py": "class A: ...\nclass B: ...\n"}
     assert conventions.faults(plant(tmp_path, sound)) == []
     assert says(conventions.faults(plant(tmp_path, {"a.py": text})), words)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("@names_call\ndef ntk(): raise InputError('x [H: finite]')", "kernels.ntk, line 2: a message has a code"),
+        ("@names_call\ndef ntk(): f(f'{x} [H: {y}]')", "kernels.ntk, line 2: a message has a code"),
+        ("@names_call\ndef ntk(call: str): ...", "kernels.ntk, line 2: 'call' is passed down"),
+        ("@names_call\ndef ntk(*, call: str | None = None): ...", "kernels.ntk, line 2: 'call' is passed down"),
+        ("def ntk(): ...", "gnomon.kernels.ntk.ntk: is exported and has no @names_call"),
+        ("@torch.no_grad()\ndef ntk(): ...", "gnomon.kernels.ntk.ntk: is exported and has no @names_call"),
+    ],
+)
+def test_public_errors(tmp_path, text, words):
+    sound = {
+        "__init__.py": "__all__ = ['ntk', 'stream']\nfrom gnomon.kernels import ntk, stream\n",
+        "core/__init__.py": "__all__ = ['free']\ndef free(call: Call): ...\n",
+        "kernels/__init__.py": "__all__ = ['ntk', 'stream']\nfrom gnomon.kernels.ntk import ntk, stream as stream\n",
+        "kernels/ntk.py": "@property\n@names_call('a.ntk()')\ndef ntk(): ...\ndef stream():\n    yield 1\n",
+    }
+    assert public_errors.faults(plant(tmp_path / "gnomon", sound)) == []
+    plant(tmp_path / "gnomon", {"kernels/ntk.py": text + "\n"})
+    assert says(public_errors.faults(tmp_path / "gnomon"), words)
 
 
 def test_the_median_file_is_short(tmp_path):

@@ -36,9 +36,9 @@ class Feature(Record):
 def feature(name: str, values: list[str]) -> Feature:
     """Numbers as one column; words as one column of 0 and 1 each, or a single one for two words; dates as days.
 
-    >>> feature("size", ["1", "2.5"], "examine").x.tolist(), feature("color", ["red", "blue"], "examine").x.tolist()
+    >>> feature("size", ["1", "2.5"]).x.tolist(), feature("color", ["red", "blue"]).x.tolist()
     ([[1.0], [2.5]], [[1.0], [0.0]])
-    >>> feature("when", ["2024-01-31", "2024-02-02"], "examine").x.tolist()
+    >>> feature("when", ["2024-01-31", "2024-02-02"]).x.tolist()
     [[0.0], [2.0]]
     """
     _check_gaps(name, values)
@@ -63,9 +63,9 @@ def feature(name: str, values: list[str]) -> Feature:
 def labels(words: list[str], name: str) -> tuple[Tensor, str]:
     """Classes from words or few different whole numbers, values from other numbers; and which of these, in words.
 
-    >>> labels(["cat", "dog", "cat"], "animal", "examine")
+    >>> labels(["cat", "dog", "cat"], "animal")
     (tensor([0, 1, 0]), "the target 'animal' has 2 classes, numbered from 0: cat, dog")
-    >>> labels(["0.5", "2"], "price", "examine")[1]
+    >>> labels(["0.5", "2"], "price")[1]
     "the target 'price' is a number to predict"
     """
     _check_gaps(name, words)

@@ -68,7 +68,7 @@ def named(spec: str) -> Any:
 def checkpoint(path: Path, net: nn.Module) -> nn.Module:
     """Load weights into the module; the file may hold tensors only, or it is refused."""
     if not path.exists():
-        raise InputError(f"{path} does not exist", accepted="a file of weights", fix="Check the path")
+        raise InputError(f"File not found: {path}")
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as reason:  # a pickle that asks for code, or no checkpoint at all
@@ -98,7 +98,7 @@ def data(spec: str, target: str | None, seed: int) -> CommandData:
     kind = path.suffix.lower()
     readers = {".npz": _npz, ".csv": _csv, ".tsv": _csv, ".parquet": _parquet}
     if kind in readers and not path.exists():
-        raise InputError(f"{spec} does not exist", accepted="a file of data", fix="Check the path")
+        raise InputError(f"File not found: {spec}")
     if kind in readers and not path.is_dir():
         return readers[kind](path, target, seed)
     if path.is_dir():
@@ -156,7 +156,7 @@ def _check_finite(x: Any) -> None:
 def seconds(text: str) -> float:
     """A time such as 60, 60s, 2m or 1h.
 
-    >>> seconds("2m", "")
+    >>> seconds("2m")
     120.0
     """
     match = re.fullmatch(r"\s*([0-9.]+)\s*(s|m|h|)\s*", text)
@@ -167,7 +167,7 @@ def seconds(text: str) -> float:
 
 def _file(path: Path) -> Any:
     if not path.exists():
-        raise InputError(f"{path} does not exist", accepted="a Python file", fix="Check the path")
+        raise InputError(f"File not found: {path}")
     spec = importlib.util.spec_from_file_location(f"gnomon_user_{path.stem}", path)
     assert spec is not None and spec.loader is not None  # it ends in .py
     module = importlib.util.module_from_spec(spec)

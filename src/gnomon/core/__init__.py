@@ -17,7 +17,6 @@ from gnomon.core.errors import (
     ReadError,
     WorkersLostError,
     WriteError,
-    names_call,
 )
 
 __all__ = [
@@ -31,5 +30,4 @@ __all__ = [
     "ReadError",
     "WorkersLostError",
     "WriteError",
-    "names_call",
 ]

@@ -58,7 +58,7 @@ def checked_rows(
 class Scaling:
     """A fitted scaling; ``kind`` is one of SCALINGS.
 
-    >>> scaling = Scaling.of(np.array([[0.0, 5.0], [2.0, 5.0]]), np.ones(2), "standard", "fit")
+    >>> scaling = Scaling.of(np.array([[0.0, 5.0], [2.0, 5.0]]), np.ones(2), "standard")
     >>> scaling(np.array([[4.0, 5.0]]))
     array([[3., 0.]])
     """

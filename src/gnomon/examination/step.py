@@ -185,6 +185,7 @@ def ordered(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
 def plainly(error: Exception) -> str:
     """What an error says, for a page: without the call that was made.
 
+    >>> from gnomon.core.errors import InputError
     >>> plainly(InputError("two passes differ", fix="Call net.eval()"))
     'Two passes differ. Call net.eval().'
     """

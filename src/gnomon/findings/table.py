@@ -95,6 +95,7 @@ def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: (-finding.level, rank(finding.row))))
 
 
+@names_call
 def checked_kinds(words: Sequence[str]) -> tuple[str, ...]:
     """Returns the words if each is the id of a kind or a level, and raises `InputError` for other words.
 

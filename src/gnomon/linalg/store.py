@@ -52,7 +52,7 @@ def open_store(path: Any, layout: StoreLayout) -> Any:
     >>> from tempfile import TemporaryDirectory
     >>> layout = StoreLayout(("ntk",), (4, 4), "float64", side=2, fingerprint="mine")
     >>> with TemporaryDirectory() as folder:
-    ...     sorted(open_store(folder + "/kernel", layout, "example").array_keys())
+    ...     sorted(open_store(folder + "/kernel", layout).array_keys())
     ['finished', 'ntk']
     """
     try:
@@ -93,7 +93,7 @@ def pending(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]]:
     >>> from tempfile import TemporaryDirectory
     >>> layout = StoreLayout(("ntk",), (4, 4), "float64", side=2, fingerprint="mine")
     >>> with TemporaryDirectory() as folder:
-    ...     list(pending(open_store(folder + "/kernel", layout, "example"), symmetric=True))
+    ...     list(pending(open_store(folder + "/kernel", layout), symmetric=True))
     [(0, 0), (1, 0), (1, 1)]
     """
     rows, cols = group["finished"].shape
@@ -112,7 +112,7 @@ def put(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, mirrored
     >>> from tempfile import TemporaryDirectory
     >>> layout = StoreLayout(("ntk",), (2, 2), "float64", side=2, fingerprint="mine")
     >>> with TemporaryDirectory() as folder:
-    ...     group = open_store(folder + "/kernel", layout, "example")
+    ...     group = open_store(folder + "/kernel", layout)
     ...     put(group, 0, 0, {"ntk": np.eye(2)}, mirrored=False)
     ...     list(pending(group, symmetric=True))
     []

@@ -208,7 +208,7 @@ def loss_gradients(
     """Gradients of the mean loss in training mode, by name of the parameter; None if a parameter is not reached.
 
     >>> net = nn.Linear(2, 1)
-    >>> sorted(loss_gradients(net, torch.ones(3, 2), torch.zeros(3), lambda f, y: f.mean(), "examine"))
+    >>> sorted(loss_gradients(net, torch.ones(3, 2), torch.zeros(3), lambda f, y: f.mean()))
     ['bias', 'weight']
     """
     module = copy_module(module).train()  # a copy, because batch norm writes to its buffers

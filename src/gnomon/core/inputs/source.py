@@ -39,7 +39,6 @@ SIZE = 256
 class AbstractSource(ABC):
     """Examples in one fixed order. ``call`` is what the user called, for messages."""
 
-    call: str
     module: nn.Module | None
 
     @abstractmethod

@@ -88,7 +88,7 @@ def write_error(path: str | Path, reason: OSError, kept: str = "") -> WriteError
     """The error of a file that cannot be written: its path, the reason, what is left of it, and what to do.
 
     >>> print(write_error("report.html", OSError(errno.ENOSPC, "No space left on device")))
-    save(path): cannot write report.html: No space left on device. Free some disk space, or pass another path.
+    cannot write report.html: No space left on device. Free some disk space, or pass another path.
     """
     space = reason.errno in NO_SPACE
     cure = "Free some disk space" if space else "Check the folder and its permissions"

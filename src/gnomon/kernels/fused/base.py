@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.core.errors import names_call
 from gnomon.kernels.fused.instructions import kinked
 from gnomon.kernels.plan import LimitPlan
 
@@ -35,6 +36,7 @@ class Compiled(ABC):
         """Seconds, about, to compile the loops that are not kept, on a free core."""
 
 
+@names_call
 def takes(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
     """Whether compiled loops take such points: on the CPU, without gradients, for float64 or float32.
 

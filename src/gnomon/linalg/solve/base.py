@@ -188,7 +188,7 @@ class KernelSystem:
 def kernel_system(kernel: Kernel, y: Array, ridge: float) -> KernelSystem:
     """Check the arguments of a solver.
 
-    >>> kernel_system(torch.eye(2), torch.ones(2), 0.1, "example").y.shape
+    >>> kernel_system(torch.eye(2), torch.ones(2), 0.1).y.shape
     torch.Size([2, 1])
     """
     table = real(as_numbers(y, "y"), "y")

@@ -47,8 +47,8 @@ class PivotedCholesky(AbstractPreconditioner):
     That is one call of the kernel for each column; where the kernel is a function, Landmarks, with one call, is faster.
 
     >>> from gnomon.linalg.solve.base import kernel_system
-    >>> system = kernel_system(torch.diag(torch.tensor([1.0, 9.0])), torch.ones(2), 0.0, "example")
-    >>> PivotedCholesky(1).factor(system, None, "example").T              # the larger one first: sqrt(9)
+    >>> system = kernel_system(torch.diag(torch.tensor([1.0, 9.0])), torch.ones(2), 0.0)
+    >>> PivotedCholesky(1).factor(system, None).T              # the larger one first: sqrt(9)
     tensor([[0., 3.]], dtype=torch.float64)
     """
 
