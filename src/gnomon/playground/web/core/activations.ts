@@ -135,12 +135,16 @@ const sin: Dual = {
 
 const linear: Dual = { product: (_a, _b, c) => c, slopes: () => 1 };
 
-const NODES = 360;
 const WIDTH = 12; // standard deviations covered; the root of the density beyond is below 1e-15
-const MAX_TERMS = 240; // beyond, correlations near 1 are integrated directly
+/** Settings of the series: to rounding for numbers, to about 1e-4 for the band of a picture. */
+const TO_ROUNDING = { terms: 240, nodes: 360, exact: true };
+const TO_DRAW = { terms: 60, nodes: 180, exact: false };
 
-/** Dual of a smooth function by Mehler's series; Hermite coefficients by the trapezoidal rule, kept per variance. */
-export function mehlerDual(phi: Elementwise): Dual {
+/**
+ * Dual of a smooth function by Mehler's series; Hermite coefficients by the trapezoidal rule, kept per variance. The
+ * series converges slowly for large variances; `terms` is where it ends, and `exact` integrates directly what is left.
+ */
+export function mehlerDual(phi: Elementwise, { terms: most, nodes, exact }: { terms: number; nodes: number; exact: boolean }): Dual {
   const known = [new Map<number, Float64Array>(), new Map<number, Float64Array>()];
   const series = (order: 0 | 1, a: number, b: number, c: number): number => {
     const f = order ? phi.slope : phi.value;
@@ -149,15 +153,15 @@ export function mehlerDual(phi: Elementwise): Dual {
     const right = a === b ? left : hermite(order, f, b);
     const rho = Math.max(-1, Math.min(1, a === b && c === a ? 1 : c / Math.sqrt(a * b)));
     const terms = Math.min(left.length, right.length);
-    if (terms === MAX_TERMS && Math.abs(rho) ** MAX_TERMS > 1e-11) return doubleIntegral(f, a, b, rho);
+    if (exact && terms === most && Math.abs(rho) ** most > 1e-11) return doubleIntegral(f, a, b, rho);
     let sum = 0;
-    for (let k = Math.min(left.length, right.length) - 1; k >= 0; k--) sum = sum * rho + left[k]! * right[k]!;
+    for (let k = terms - 1; k >= 0; k--) sum = sum * rho + left[k]! * right[k]!;
     return sum;
   };
   const hermite = (order: 0 | 1, f: (z: number) => number, a: number): Float64Array => {
     let found = known[order]!.get(a);
     if (!found) {
-      found = hermiteCoefficients(f, a);
+      found = hermiteCoefficients(f, a, most, nodes);
       if (known[order]!.size > 4000) known[order]!.clear();
       known[order]!.set(a, found);
     }
@@ -184,27 +188,27 @@ function doubleIntegral(f: (z: number) => number, a: number, b: number, rho: num
 }
 
 /** E[f(sqrt(a) z) he_k(z)] for k = 0, 1, ... with normalized Hermite polynomials, until the rest is negligible. */
-function hermiteCoefficients(f: (z: number) => number, a: number): Float64Array {
-  const h = (2 * WIDTH) / NODES;
+function hermiteCoefficients(f: (z: number) => number, a: number, most: number, nodes: number): Float64Array {
+  const h = (2 * WIDTH) / nodes;
   const root = Math.sqrt(a);
-  const z = Float64Array.from({ length: NODES + 1 }, (_, i) => -WIDTH + i * h);
+  const z = Float64Array.from({ length: nodes + 1 }, (_, i) => -WIDTH + i * h);
   const weighted = z.map((x) => f(root * x) * h * Math.sqrt(density(x)));
-  let before = new Float64Array(NODES + 1);
+  let before = new Float64Array(nodes + 1);
   let current = z.map((x) => Math.sqrt(density(x)));
   let total = 0;
-  for (let i = 0; i <= NODES; i++) total += weighted[i]! * f(root * z[i]!) * current[i]!;
+  for (let i = 0; i <= nodes; i++) total += weighted[i]! * f(root * z[i]!) * current[i]!;
   const out: number[] = [];
   let found = 0;
-  for (let k = 0; k < MAX_TERMS; k++) {
+  for (let k = 0; k < most; k++) {
     let sum = 0;
-    for (let i = 0; i <= NODES; i++) sum += weighted[i]! * current[i]!;
+    for (let i = 0; i <= nodes; i++) sum += weighted[i]! * current[i]!;
     out.push(sum);
     found += sum * sum;
     if (k % 2 && total - found < 1e-13 * total && Math.abs(sum) + Math.abs(out[k - 1]!) < 1e-12) break;
-    const next = new Float64Array(NODES + 1);
+    const next = new Float64Array(nodes + 1);
     const up = 1 / Math.sqrt(k + 1);
     const down = Math.sqrt(k) * up;
-    for (let i = 0; i <= NODES; i++) next[i] = z[i]! * current[i]! * up - down * before[i]!;
+    for (let i = 0; i <= nodes; i++) next[i] = z[i]! * current[i]! * up - down * before[i]!;
     before = current;
     current = next;
   }
@@ -217,6 +221,13 @@ export const DUALS: Record<Activation, Dual> = {
   gelu,
   sin,
   linear,
-  tanh: mehlerDual(FUNCTIONS.tanh),
-  sigmoid: mehlerDual(FUNCTIONS.sigmoid),
+  tanh: mehlerDual(FUNCTIONS.tanh, TO_ROUNDING),
+  sigmoid: mehlerDual(FUNCTIONS.sigmoid, TO_ROUNDING),
+};
+
+/** The same as accurate as a picture needs, because series to rounding take seconds for a whole curve. */
+export const DRAWN_DUALS: Record<Activation, Dual> = {
+  ...DUALS,
+  tanh: mehlerDual(FUNCTIONS.tanh, TO_DRAW),
+  sigmoid: mehlerDual(FUNCTIONS.sigmoid, TO_DRAW),
 };

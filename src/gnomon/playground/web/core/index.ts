@@ -10,5 +10,6 @@ export * from "./network";
 export * from "./predict";
 export * from "./random";
 export * from "./state";
+export * from "./tangent";
 export * from "./tfplayground";
 export * from "./train";

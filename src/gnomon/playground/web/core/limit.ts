@@ -1,8 +1,10 @@
 // The infinitely wide network: its Gaussian-process kernel (NNGP) and its tangent kernel (NTK), layer by layer.
 //   K_1 = w^2 x.x'/d + b^2,   K_{l+1} = w^2 E[phi(u) phi(v)] + b^2,   (u, v) ~ N(0, K_l)
 //   T_1 = K_1,                T_{l+1} = K_{l+1} + w^2 E[phi'(u) phi'(v)] T_l
-import { DUALS } from "./activations";
+import { DUALS, type Activation, type Dual } from "./activations";
 import type { Shape } from "./network";
+
+type Duals = Record<Activation, Dual>;
 
 export interface LimitKernels {
   nngp: Float64Array;
@@ -10,9 +12,9 @@ export interface LimitKernels {
 }
 
 /** Variances of the pre-activations of every layer at one set of points. */
-function variances(shape: Shape, x: Float64Array): Float64Array[] {
+function variances(shape: Shape, x: Float64Array, duals: Duals): Float64Array[] {
   const n = x.length / shape.inputs;
-  const [w2, b2, dual] = [shape.weightStd ** 2, shape.biasStd ** 2, DUALS[shape.activation]];
+  const [w2, b2, dual] = [shape.weightStd ** 2, shape.biasStd ** 2, duals[shape.activation]];
   let current = new Float64Array(n);
   for (let i = 0; i < n; i++) {
     let sum = 0;
@@ -28,12 +30,12 @@ function variances(shape: Shape, x: Float64Array): Float64Array[] {
 }
 
 /** Both kernels between the points x1 and x2 (rows x columns), with the square of the output scale. */
-export function limitKernels(shape: Shape, x1: Float64Array, x2: Float64Array): LimitKernels {
+export function limitKernels(shape: Shape, x1: Float64Array, x2: Float64Array, duals: Duals = DUALS): LimitKernels {
   const d = shape.inputs;
   const [n1, n2] = [x1.length / d, x2.length / d];
-  const [w2, b2, dual] = [shape.weightStd ** 2, shape.biasStd ** 2, DUALS[shape.activation]];
-  const v1 = variances(shape, x1);
-  const v2 = x1 === x2 ? v1 : variances(shape, x2);
+  const [w2, b2, dual] = [shape.weightStd ** 2, shape.biasStd ** 2, duals[shape.activation]];
+  const v1 = variances(shape, x1, duals);
+  const v2 = x1 === x2 ? v1 : variances(shape, x2, duals);
   const nngp = new Float64Array(n1 * n2);
   const ntk = new Float64Array(n1 * n2);
   const alpha2 = shape.scale ** 2;
@@ -62,6 +64,6 @@ export function limitKernels(shape: Shape, x1: Float64Array, x2: Float64Array): 
 }
 
 /** Only the variances alpha^2 K(x, x) of the outputs before training. */
-export function outputVariances(shape: Shape, x: Float64Array): Float64Array {
-  return variances(shape, x)[shape.depth]!.map((v) => shape.scale ** 2 * v);
+export function outputVariances(shape: Shape, x: Float64Array, duals: Duals = DUALS): Float64Array {
+  return variances(shape, x, duals)[shape.depth]!.map((v) => shape.scale ** 2 * v);
 }

@@ -167,11 +167,12 @@ export function norm(a: Float64Array): number {
   return Math.sqrt(dot(a, a));
 }
 
-/** Matrix (rows x columns) times vector. */
-export function multiply(matrix: Float64Array, vector: Float64Array): Float64Array {
+/** Matrix (rows x columns) times vector; `out` is overwritten. */
+export function multiply(
+  matrix: Float64Array, vector: Float64Array, out = new Float64Array(vector.length ? matrix.length / vector.length : 0),
+): Float64Array {
   const columns = vector.length;
-  const rows = columns ? matrix.length / columns : 0;
-  const out = new Float64Array(rows);
+  const rows = out.length;
   for (let i = 0; i < rows; i++) {
     let sum = 0;
     for (let j = 0; j < columns; j++) sum += matrix[i * columns + j]! * vector[j]!;

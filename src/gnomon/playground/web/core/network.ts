@@ -52,40 +52,56 @@ export function initialParameters(shape: Shape, seed: number): Float64Array {
   return out;
 }
 
-/** z (n x units) = gain * h (n x fanIn) W^T + biasStd * b; the innermost loop shares a row of W between four points. */
+/** z (n x units) = gain * h (n x fanIn) W^T + biasStd * b, in tiles of four points and two units. */
 function affine(
   h: Float64Array, n: number, layer: Layer, w: Float64Array, gain: number, biasStd: number, z: Float64Array,
 ): void {
   const { fanIn, units, weights, biases } = layer;
-  let p = 0;
-  for (; p + 3 < n; p += 4) {
-    const p0 = p * fanIn;
-    const p1 = p0 + fanIn;
-    const p2 = p1 + fanIn;
-    const p3 = p2 + fanIn;
-    for (let o = 0; o < units; o++) {
-      const row = weights + o * fanIn;
-      let s0 = 0;
-      let s1 = 0;
-      let s2 = 0;
-      let s3 = 0;
+  if (fanIn === 1) {
+    for (let p = 0; p < n; p++) {
+      for (let o = 0; o < units; o++) z[p * units + o] = gain * (w[weights + o]! * h[p]!) + biasStd * w[biases + o]!;
+    }
+    return;
+  }
+  const [tiledPoints, tiledUnits] = [n - (n % 4), units - (units % 2)];
+  for (let o = 0; o < tiledUnits; o += 2) {
+    const [r0, b0, b1] = [weights + o * fanIn, biasStd * w[biases + o]!, biasStd * w[biases + o + 1]!];
+    const r1 = r0 + fanIn;
+    for (let p = 0; p < tiledPoints; p += 4) {
+      const p0 = p * fanIn;
+      const p1 = p0 + fanIn;
+      const p2 = p1 + fanIn;
+      const p3 = p2 + fanIn;
+      let [s00, s01, s10, s11, s20, s21, s30, s31] = [0, 0, 0, 0, 0, 0, 0, 0];
       for (let i = 0; i < fanIn; i++) {
-        const v = w[row + i]!;
-        s0 += v * h[p0 + i]!;
-        s1 += v * h[p1 + i]!;
-        s2 += v * h[p2 + i]!;
-        s3 += v * h[p3 + i]!;
+        const v0 = w[r0 + i]!;
+        const v1 = w[r1 + i]!;
+        const h0 = h[p0 + i]!;
+        const h1 = h[p1 + i]!;
+        const h2 = h[p2 + i]!;
+        const h3 = h[p3 + i]!;
+        s00 += v0 * h0;
+        s01 += v1 * h0;
+        s10 += v0 * h1;
+        s11 += v1 * h1;
+        s20 += v0 * h2;
+        s21 += v1 * h2;
+        s30 += v0 * h3;
+        s31 += v1 * h3;
       }
-      const bias = biasStd * w[biases + o]!;
       const at = p * units + o;
-      z[at] = gain * s0 + bias;
-      z[at + units] = gain * s1 + bias;
-      z[at + 2 * units] = gain * s2 + bias;
-      z[at + 3 * units] = gain * s3 + bias;
+      z[at] = gain * s00 + b0;
+      z[at + 1] = gain * s01 + b1;
+      z[at + units] = gain * s10 + b0;
+      z[at + units + 1] = gain * s11 + b1;
+      z[at + 2 * units] = gain * s20 + b0;
+      z[at + 2 * units + 1] = gain * s21 + b1;
+      z[at + 3 * units] = gain * s30 + b0;
+      z[at + 3 * units + 1] = gain * s31 + b1;
     }
   }
-  for (; p < n; p++) {
-    for (let o = 0; o < units; o++) {
+  for (let p = 0; p < n; p++) {
+    for (let o = p < tiledPoints ? tiledUnits : 0; o < units; o++) {
       let sum = 0;
       for (let i = 0; i < fanIn; i++) sum += w[weights + o * fanIn + i]! * h[p * fanIn + i]!;
       z[p * units + o] = gain * sum + biasStd * w[biases + o]!;
@@ -108,7 +124,7 @@ const buffers = (shape: Shape, n: number): Pass => ({
   outputs: new Float64Array(n),
 });
 
-const gainOf = (shape: Shape, layer: Layer) => shape.weightStd / Math.sqrt(layer.fanIn);
+export const gainOf = (shape: Shape, layer: Layer) => shape.weightStd / Math.sqrt(layer.fanIn);
 
 /** Forward pass on points x (n x inputs); `reuse` is an earlier pass of the same sizes whose arrays are overwritten. */
 export function forward(shape: Shape, w: Float64Array, x: Float64Array, reuse?: Pass): Pass {
@@ -124,19 +140,19 @@ export function forward(shape: Shape, w: Float64Array, x: Float64Array, reuse?: 
       for (let i = 0; i < n; i++) pass.outputs[i] = shape.scale * z[i]!;
     } else {
       const h = pass.inputs[l + 1]!;
-      if (relu) for (let i = 0; i < z.length; i++) h[i] = z[i]! > 0 ? z[i]! : 0;
+      if (relu) for (let i = 0; i < z.length; i++) h[i] = (z[i]! + Math.abs(z[i]!)) / 2; // no branch: signs are random
       else for (let i = 0; i < z.length; i++) h[i] = phi(z[i]!);
     }
   });
   return pass;
 }
 
-/** phi'(z), from the value h = phi(z) where that is cheaper. */
-function slopes(activation: Activation, z: Float64Array, h: Float64Array, out: Float64Array): void {
+/** d *= phi'(z), from the value h = phi(z) where that is cheaper. */
+function timesSlopes(activation: Activation, z: Float64Array, h: Float64Array, d: Float64Array): void {
   const phi = FUNCTIONS[activation].slope;
-  if (activation === "relu") for (let i = 0; i < z.length; i++) out[i] = z[i]! > 0 ? 1 : 0;
-  else if (activation === "tanh") for (let i = 0; i < z.length; i++) out[i] = 1 - h[i]! * h[i]!;
-  else for (let i = 0; i < z.length; i++) out[i] = phi(z[i]!);
+  if (activation === "relu") for (let i = 0; i < z.length; i++) d[i]! *= Number(z[i]! > 0);
+  else if (activation === "tanh") for (let i = 0; i < z.length; i++) d[i]! *= 1 - h[i]! * h[i]!;
+  else for (let i = 0; i < z.length; i++) d[i]! *= phi(z[i]!);
 }
 
 /** Derivatives of the outputs, each times `seed[i]`, with respect to the pre-activations of every layer. */
@@ -145,22 +161,34 @@ export function deltas(shape: Shape, w: Float64Array, pass: Pass, seed: Float64A
   const out = reuse ?? layers.map((layer) => new Float64Array(pass.n * layer.units));
   for (let i = 0; i < pass.n; i++) out[shape.depth]![i] = shape.scale * seed[i]!;
   for (let l = shape.depth; l > 0; l--) {
-    const layer = layers[l]!;
-    const above = out[l]!;
-    const below = out[l - 1]!;
-    pullBack(above, pass.n, layer, w, gainOf(shape, layer), below);
-    const slope = new Float64Array(below.length);
-    slopes(shape.activation, pass.z[l - 1]!, pass.inputs[l]!, slope);
-    for (let i = 0; i < below.length; i++) below[i]! *= slope[i]!;
+    pullBack(out[l]!, pass.n, layers[l]!, w, gainOf(shape, layers[l]!), out[l - 1]!);
+    timesSlopes(shape.activation, pass.z[l - 1]!, pass.inputs[l]!, out[l - 1]!);
   }
   return out;
 }
 
-/** below (n x fanIn) = gain * above (n x units) W. */
-function pullBack(above: Float64Array, n: number, layer: Layer, w: Float64Array, gain: number, below: Float64Array) {
+/** below (n x fanIn) = gain * above (n x units) W, four units at a time. */
+function pullBack(above: Float64Array, n: number, layer: Layer, w: Float64Array, gain: number, below: Float64Array): void {
   const { fanIn, units, weights } = layer;
   below.fill(0);
-  for (let o = 0; o < units; o++) {
+  const tiled = units - (units % 4);
+  for (let o = 0; o < tiled; o += 4) {
+    const r0 = weights + o * fanIn;
+    const r1 = r0 + fanIn;
+    const r2 = r1 + fanIn;
+    const r3 = r2 + fanIn;
+    for (let p = 0; p < n; p++) {
+      const from = p * units + o;
+      const d0 = gain * above[from]!;
+      const d1 = gain * above[from + 1]!;
+      const d2 = gain * above[from + 2]!;
+      const d3 = gain * above[from + 3]!;
+      if (d0 === 0 && d1 === 0 && d2 === 0 && d3 === 0) continue;
+      const at = p * fanIn;
+      for (let i = 0; i < fanIn; i++) below[at + i]! += d0 * w[r0 + i]! + d1 * w[r1 + i]! + d2 * w[r2 + i]! + d3 * w[r3 + i]!;
+    }
+  }
+  for (let o = tiled; o < units; o++) {
     const row = weights + o * fanIn;
     for (let p = 0; p < n; p++) {
       const d = gain * above[p * units + o]!;
@@ -173,61 +201,52 @@ function pullBack(above: Float64Array, n: number, layer: Layer, w: Float64Array,
 
 /** Gradient of sum_i seed_i f(x_i) with respect to the parameters, from the deltas of the same seeds. */
 export function gradient(shape: Shape, pass: Pass, delta: Float64Array[], out: Float64Array): void {
-  out.fill(0);
   layersOf(shape).forEach((layer, l) => {
-    if (shape.lastOnly && l < shape.depth) return;
     const { fanIn, units, weights, biases } = layer;
+    if (shape.lastOnly && l < shape.depth) return void out.fill(0, weights, biases + units);
     const gain = gainOf(shape, layer);
     const h = pass.inputs[l]!;
     const d = delta[l]!;
-    for (let o = 0; o < units; o++) {
-      const row = weights + o * fanIn;
-      let bias = 0;
-      for (let p = 0; p < pass.n; p++) {
-        const v = d[p * units + o]!;
-        if (v === 0) continue;
-        bias += v;
-        const s = gain * v;
-        const at = p * fanIn;
-        for (let i = 0; i < fanIn; i++) out[row + i]! += s * h[at + i]!;
-      }
-      out[biases + o] = shape.biasStd * bias;
-    }
+    out.fill(0, biases, biases + units);
+    for (let p = 0; p < pass.n; p++) for (let o = 0; o < units; o++) out[biases + o]! += d[p * units + o]!;
+    for (let o = 0; o < units; o++) out[biases + o]! *= shape.biasStd;
+    if (fanIn === 1) outerOfOneInput(h, d, pass.n, units, gain, out, weights);
+    else outer(h, d, pass.n, layer, gain, out);
   });
 }
 
-/** What a tangent kernel is made of: the forward pass and the deltas with unit seeds. */
-export interface Tangent {
-  pass: Pass;
-  delta: Float64Array[];
+/** out[o] = gain * sum_p d[p, o] h[p], for a layer with one input. */
+function outerOfOneInput(h: Float64Array, d: Float64Array, n: number, units: number, gain: number, out: Float64Array, at: number): void {
+  out.fill(0, at, at + units);
+  for (let p = 0; p < n; p++) {
+    const s = gain * h[p]!;
+    for (let o = 0; o < units; o++) out[at + o]! += s * d[p * units + o]!;
+  }
 }
 
-export function tangentOf(shape: Shape, w: Float64Array, x: Float64Array): Tangent {
-  const pass = forward(shape, w, x);
-  return { pass, delta: deltas(shape, w, pass, new Float64Array(pass.n).fill(1)) };
-}
-
-/** Tangent kernel between two sets of points: sum over layers of (input kernel) x (delta kernel). */
-export function tangentKernel(shape: Shape, a: Tangent, b: Tangent): Float64Array {
-  const same = a === b;
-  const out = new Float64Array(a.pass.n * b.pass.n);
-  layersOf(shape).forEach((layer, l) => {
-    if (shape.lastOnly && l < shape.depth) return;
-    const { fanIn, units } = layer;
-    const gain = gainOf(shape, layer) ** 2;
-    const bias = shape.biasStd ** 2;
-    const [h1, h2, d1, d2] = [a.pass.inputs[l]!, b.pass.inputs[l]!, a.delta[l]!, b.delta[l]!];
-    for (let i = 0; i < a.pass.n; i++) {
-      for (let j = same ? i : 0; j < b.pass.n; j++) {
-        let forwardSum = 0;
-        const [hi, hj, di, dj] = [i * fanIn, j * fanIn, i * units, j * units];
-        for (let k = 0; k < fanIn; k++) forwardSum += h1[hi + k]! * h2[hj + k]!;
-        let backwardSum = 0;
-        for (let k = 0; k < units; k++) backwardSum += d1[di + k]! * d2[dj + k]!;
-        out[i * b.pass.n + j]! += (gain * forwardSum + bias) * backwardSum;
-      }
+/** out[o, i] = gain * sum_p d[p, o] h[p, i], four points at a time. */
+function outer(h: Float64Array, d: Float64Array, n: number, { fanIn, units, weights }: Layer, gain: number, out: Float64Array): void {
+  out.fill(0, weights, weights + units * fanIn);
+  const tiled = n - (n % 4);
+  for (let o = 0; o < units; o++) {
+    const row = weights + o * fanIn;
+    for (let p = 0; p < tiled; p += 4) {
+      const from = p * units + o;
+      const s0 = gain * d[from]!;
+      const s1 = gain * d[from + units]!;
+      const s2 = gain * d[from + 2 * units]!;
+      const s3 = gain * d[from + 3 * units]!;
+      if (s0 === 0 && s1 === 0 && s2 === 0 && s3 === 0) continue;
+      const h0 = p * fanIn;
+      const h1 = h0 + fanIn;
+      const h2 = h1 + fanIn;
+      const h3 = h2 + fanIn;
+      for (let i = 0; i < fanIn; i++) out[row + i]! += s0 * h[h0 + i]! + s1 * h[h1 + i]! + s2 * h[h2 + i]! + s3 * h[h3 + i]!;
     }
-  });
-  if (same) for (let i = 0; i < a.pass.n; i++) for (let j = 0; j < i; j++) out[i * a.pass.n + j] = out[j * a.pass.n + i]!;
-  return out;
+    for (let p = tiled; p < n; p++) {
+      const s = gain * d[p * units + o]!;
+      if (s === 0) continue;
+      for (let i = 0; i < fanIn; i++) out[row + i]! += s * h[p * fanIn + i]!;
+    }
+  }
 }

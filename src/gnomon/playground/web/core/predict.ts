@@ -79,6 +79,8 @@ export interface Predicted {
   steps: number[];
   coefficients: Float64Array[];
   outputs: Float64Array[];
+  /** Error left in each mode, for the squared loss; empty otherwise. */
+  left: Float64Array[];
   loss: number[];
 }
 
@@ -96,24 +98,33 @@ function predictSquared(
   modes: Modes, f0: Float64Array, y: Float64Array, lr: number, momentum: number, steps: number[],
 ): Predicted {
   const n = y.length;
-  const out: Predicted = { steps, coefficients: [], outputs: [], loss: [] };
+  const out: Predicted = { steps, coefficients: [], outputs: [], left: [], loss: [] };
+  const learned = new Float64Array(n);
   for (const s of steps) {
     const c = new Float64Array(n);
-    const f = y.slice();
+    const f = new Float64Array(n);
+    const left = new Float64Array(n);
     let sum = 0;
     for (let k = 0; k < n; k++) {
       const rate = modes.values[k]!;
       const part = modes.coefficients[k]!;
-      const learned = rate > 0 ? (gain(rate, lr, momentum, s) / n) * part : 0;
-      const left = (rate > 0 ? remainder(rate, lr, momentum, s) : 1) * part;
-      sum += left * left;
-      for (let i = 0; i < n; i++) {
-        c[i]! += modes.vectors[i * n + k]! * learned;
-        f[i]! -= modes.vectors[i * n + k]! * left;
+      learned[k] = rate > 0 ? (gain(rate, lr, momentum, s) / n) * part : 0;
+      left[k] = (rate > 0 ? remainder(rate, lr, momentum, s) : 1) * part;
+      sum += left[k]! * left[k]!;
+    }
+    for (let i = 0; i < n; i++) {
+      let [move, error] = [0, 0];
+      for (let k = 0; k < n; k++) {
+        const q = modes.vectors[i * n + k]!;
+        move += q * learned[k]!;
+        error += q * left[k]!;
       }
+      c[i] = move;
+      f[i] = y[i]! - error;
     }
     out.coefficients.push(c);
     out.outputs.push(s === 0 ? f0.slice() : f);
+    out.left.push(left);
     out.loss.push(sum / (2 * n));
   }
   return out;
@@ -123,18 +134,19 @@ function predictByStepping(
   K: Float64Array, f0: Float64Array, y: Float64Array, loss: LossName, lr: number, momentum: number, steps: number[],
 ): Predicted {
   const n = y.length;
-  const out: Predicted = { steps, coefficients: [], outputs: [], loss: [] };
+  const out: Predicted = { steps, coefficients: [], outputs: [], left: [], loss: [] };
   const c = new Float64Array(n);
   const velocity = new Float64Array(n);
-  let f: Float64Array = f0.slice();
+  const f = f0.slice();
+  const { slope } = LOSS[loss];
   let done = 0;
   for (const s of steps) {
     for (; done < s; done++) {
       for (let i = 0; i < n; i++) {
-        velocity[i] = momentum * velocity[i]! - LOSS[loss].slope(f[i]!, y[i]!) / n;
+        velocity[i] = momentum * velocity[i]! - slope(f[i]!, y[i]!) / n;
         c[i]! += lr * velocity[i]!;
       }
-      f = multiply(K, c);
+      multiply(K, c, f);
       for (let i = 0; i < n; i++) f[i]! += f0[i]!;
     }
     out.coefficients.push(c.slice());

@@ -55,9 +55,15 @@ export class Trainer {
   private readonly grad: Float64Array;
   private readonly first: Float64Array | null;
   private readonly second: Float64Array | null;
-  private pass: Pass | null = null;
+  private pass: Pass | undefined;
+  /** Whether `pass` belongs to the parameters as they are now. */
+  private current = false;
   private delta: Float64Array[] | undefined;
+  private readonly seed: Float64Array;
+  /** The points of one batch; null if every step uses all points. */
+  private readonly part: { x: Float64Array; y: Float64Array; offset: Float64Array | null; pass?: Pass } | null;
   private queue: number[] = [];
+  private taken = 0;
   private epoch = 0;
 
   constructor(readonly problem: Problem, start: Float64Array) {
@@ -67,58 +73,67 @@ export class Trainer {
     const memory = problem.optimizer === "adam" || problem.momentum > 0;
     this.first = memory ? new Float64Array(p) : null;
     this.second = problem.optimizer === "adam" ? new Float64Array(p) : null;
+    const { batch, y, offset, shape } = problem;
+    const inBatch = batch && batch < y.length ? batch : y.length;
+    this.seed = new Float64Array(inBatch);
+    this.part = inBatch < y.length ? { x: new Float64Array(inBatch * shape.inputs), y: new Float64Array(inBatch), offset: offset && new Float64Array(inBatch) } : null;
   }
 
   /** Outputs at the training points. */
   outputs(): Float64Array {
-    const { shape, x, offset } = this.problem;
-    const out = forward(shape, this.w, x).outputs;
+    const out = this.forwardAll().outputs.slice();
+    const { offset } = this.problem;
     if (offset) for (let i = 0; i < out.length; i++) out[i]! -= offset[i]!;
     return out;
+  }
+
+  private forwardAll(): Pass {
+    if (!this.current) this.pass = forward(this.problem.shape, this.w, this.problem.x, this.pass);
+    this.current = true;
+    return this.pass!;
   }
 
   /** One step; returns the mean loss of its batch before the step. */
   advance(): number {
     const loss = this.computeGradient();
     this.move();
+    this.current = false;
     this.step++;
     return loss;
   }
 
   private computeGradient(): number {
     const { shape, loss } = this.problem;
-    const { x, y, offset } = this.nextBatch();
+    const { part, seed } = this;
+    if (part) this.fillBatch(part);
+    const { y, offset } = part ?? this.problem;
+    const pass = part ? (part.pass = forward(shape, this.w, part.x, part.pass)) : this.forwardAll();
     const n = y.length;
-    const whole = n === this.problem.y.length;
-    const pass = forward(shape, this.w, x, whole && this.pass ? this.pass : undefined);
-    const seed = new Float64Array(n);
     let total = 0;
     for (let i = 0; i < n; i++) {
       const f = pass.outputs[i]! - (offset ? offset[i]! : 0);
       total += LOSS[loss].value(f, y[i]!);
       seed[i] = LOSS[loss].slope(f, y[i]!) / n;
     }
-    const delta = deltas(shape, this.w, pass, seed, whole ? this.delta : undefined);
-    gradient(shape, pass, delta, this.grad);
-    if (whole) [this.pass, this.delta] = [pass, delta];
+    this.delta = deltas(shape, this.w, pass, seed, this.delta);
+    gradient(shape, pass, this.delta, this.grad);
     return total / n;
   }
 
-  private nextBatch(): { x: Float64Array; y: Float64Array; offset: Float64Array | null } {
-    const { x, y, batch, offset, shape, batchSeed } = this.problem;
-    if (!batch || batch >= y.length) return { x, y, offset };
-    const chosen = this.take(batch, y.length, batchSeed);
-    const d = shape.inputs;
-    const bx = new Float64Array(batch * d);
-    chosen.forEach((i, k) => bx.set(x.subarray(i * d, i * d + d), k * d));
-    const pick = (from: Float64Array) => Float64Array.from(chosen, (i) => from[i]!);
-    return { x: bx, y: pick(y), offset: offset && pick(offset) };
-  }
-
   /** Each point once per pass over the data, in a random order; a batch may continue into the next pass. */
-  private take(batch: number, n: number, seed: number): number[] {
-    while (this.queue.length < batch) this.queue.push(...permutation(seed, BATCH_STREAM + this.epoch++, n));
-    return this.queue.splice(0, batch);
+  private fillBatch(part: { x: Float64Array; y: Float64Array; offset: Float64Array | null }): void {
+    const { x, y, offset, shape, batchSeed } = this.problem;
+    const d = shape.inputs;
+    for (let k = 0; k < part.y.length; k++) {
+      if (this.taken === this.queue.length) {
+        this.queue = permutation(batchSeed, BATCH_STREAM + this.epoch++, y.length);
+        this.taken = 0;
+      }
+      const i = this.queue[this.taken++]!;
+      for (let j = 0; j < d; j++) part.x[k * d + j] = x[i * d + j]!;
+      part.y[k] = y[i]!;
+      if (part.offset) part.offset[k] = offset![i]!;
+    }
   }
 
   private move(): void {

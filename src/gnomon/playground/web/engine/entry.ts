@@ -5,6 +5,7 @@ import type { FromWorker, ToWorker } from "./protocol";
 export * from "../core/index";
 export { lessonState, LESSONS } from "../ui/lessons";
 export { asPython } from "../ui/python";
+export { bandOf } from "./band";
 export { Run } from "./run";
 export { makeHandler };
 

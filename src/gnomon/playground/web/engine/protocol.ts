@@ -6,7 +6,10 @@ export interface Setup {
   /** Coordinates of an input: 1, 2, or 0 if inputs cannot be drawn (more coordinates, or other shapes). */
   dimension: 0 | 1 | 2;
   x: Float64Array;
+  /** Targets, one for each output of each point. */
   y: Float64Array;
+  /** What is drawn for each point: its target, or its class as +1 or -1. */
+  marks: Float64Array;
   f0: Float64Array;
   parameters: number;
   lr: number;
@@ -25,9 +28,11 @@ export interface Setup {
   cross: Float32Array;
   /** Direction of largest margin (two slopes and a constant) for a linear model on separable classes. */
   best: Float64Array | null;
+  /** Ranges of the drawn coordinates, low and high for each; null for the range -2 to 2 of the page's own data. */
+  coordinates: { low: number[]; high: number[]; names: string[] } | null;
   /** Output before training on the grid (curve or map). */
   start: Float32Array;
-  /** Predictions at every record; null if the theory does not cover the setting. */
+  /** Predictions at every record (a map: `curves` only at the last one); null if the theory does not cover the setting. */
   predicted: { loss: number[]; outputs: Float64Array[]; curves: Float32Array[]; modes: Float64Array[] } | null;
   /** Why there is no prediction, or what is wrong with the setting. */
   messages: string[];
@@ -61,7 +66,8 @@ export const CURVE_POINTS = 121;
 export const MAX_UNITS_SHOWN = 8;
 
 export type ToWorker =
-  | { type: "setup"; id: number; state: State; band: boolean; sharpness: boolean }
+  | { type: "setup"; id: number; state: State; sharpness: boolean }
+  | { type: "band"; id: number; state: State; lr: number }
   | { type: "advance"; id: number; records: number }
   | { type: "seeds"; id: number; state: State; count: number }
   | { type: "sweep"; id: number; state: State; rates: number[]; steps: number }

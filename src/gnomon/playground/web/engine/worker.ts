@@ -1,16 +1,19 @@
 // The worker: computes what the page asks for, one message at a time.
-import { chiAtFixedPoint, criticalWeightStd, fixedVariance, nextCorrelation, nextVariance } from "../core/meanfield";
+import { chiAtFixedPoint, criticalWeightStd, nextCorrelation, nextVariance } from "../core/meanfield";
 import { descentSample } from "../core/models";
 import { forward, initialParameters, type Shape } from "../core/network";
 import { shapeOf, type State } from "../core/state";
+import { bandOf } from "./band";
 import { Run } from "./run";
 import type { FromWorker, ToWorker } from "./protocol";
 
 type Post = (message: FromWorker) => void;
+/** A job rests after this time, so that other messages are answered. */
+const JOB_MILLISECONDS = 25;
 const PHASE_COLUMNS = 44;
 const PHASE_ROWS = 28;
 
-/** Handles messages; `latest` tells the number of the newest job, so that an old one can end early. */
+/** Handles messages. A new job of the background ends the one before. */
 export function makeHandler(post: Post): (message: ToWorker) => void {
   let run: Run | null = null;
   let runId = -1;
@@ -18,7 +21,7 @@ export function makeHandler(post: Post): (message: ToWorker) => void {
   const later = (work: Generator<void>) => {
     const mine = ++job;
     const go = () => {
-      const end = performance.now() + 25;
+      const end = performance.now() + JOB_MILLISECONDS;
       while (performance.now() < end) if (mine !== job || work.next().done) return;
       setTimeout(go, 0);
     };
@@ -27,18 +30,16 @@ export function makeHandler(post: Post): (message: ToWorker) => void {
   const handle = (message: ToWorker) => {
     const { id } = message;
     switch (message.type) {
-      case "setup": {
+      case "setup":
         run = new Run(message.state, message.sharpness, run?.cached ?? null);
         runId = id;
         post({ type: "ready", id, setup: run.setup });
         post({ type: "frame", id, frame: run.frame(0) });
-        const current = run;
-        if (message.band && run.setup.dimension === 1) later(bandJob(current, id, post));
         break;
-      }
       case "advance":
         if (run && id === runId) post({ type: "frame", id, frame: run.advance(message.records) });
         break;
+      case "band": post({ type: "band", id, ...bandOf(message.state, message.lr) }); break;
       case "seeds": later(seedsJob(message.state, message.count, id, post)); break;
       case "sweep": later(sweepJob(message.state, message.rates, message.steps, id, post)); break;
       case "phase": later(phaseJob(message.state, id, post)); break;
@@ -53,12 +54,6 @@ export function makeHandler(post: Post): (message: ToWorker) => void {
       post({ type: "failed", id: message.id, words: reason instanceof Error ? reason.message : String(reason) });
     }
   };
-}
-
-function* bandJob(run: Run, id: number, post: Post): Generator<void> {
-  yield;
-  const band = run.band();
-  if (band) post({ type: "band", id, ...band });
 }
 
 function* seedsJob(state: State, count: number, id: number, post: Post): Generator<void> {
@@ -153,5 +148,3 @@ function* descentJob(message: Extract<ToWorker, { type: "descent" }>, post: Post
     post({ type: "descent", id, size, measured: found.reduce((a, b) => a + b, 0) / draws });
   }
 }
-
-export { fixedVariance };

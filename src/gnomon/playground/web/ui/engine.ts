@@ -72,7 +72,7 @@ function readSetup(s: Setup): Setup {
     loss: s.predicted.loss.map((v) => v ?? NaN), outputs: s.predicted.outputs.map(floats),
     curves: s.predicted.curves.map((c) => Float32Array.from(c)), modes: s.predicted.modes.map(floats),
   };
-  return { ...s, x: floats(s.x), y: floats(s.y), f0: floats(s.f0), rates: floats(s.rates), coefficients: floats(s.coefficients),
+  return { ...s, x: floats(s.x), y: floats(s.y), marks: floats(s.marks), f0: floats(s.f0), rates: floats(s.rates), coefficients: floats(s.coefficients),
     kernel: floats(s.kernel), grid: floats(s.grid), start: Float32Array.from(s.start), cross: Float32Array.from(s.cross), best: null, predicted };
 }
 

@@ -4,7 +4,7 @@ import { LOSS } from "../core/train";
 import { chiAtFixedPoint } from "../core/meanfield";
 import { descentRisk } from "../core/models";
 import { count, h, percent, show } from "./dom";
-import { DESCENT } from "./lessonpanels";
+import { DESCENT } from "./jobs";
 import type { Progress } from "./panels";
 
 export interface Explanation {

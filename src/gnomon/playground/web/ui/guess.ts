@@ -1,7 +1,7 @@
 // The question of a lesson: the reader's guess, and the score of guess, theory and truth.
 import { h, show } from "./dom";
 import type { Lesson } from "./lessons";
-import { choiceOf, numbersOf, type PanelInput } from "./lessonpanels";
+import { choiceOf, numbersOf, type PanelInput } from "./lessonnumbers";
 
 export const HANDLES = [-1.6, -1.2, -0.8, -0.4, 0, 0.4, 0.8, 1.2, 1.6];
 

@@ -1,6 +1,6 @@
 // The three panels on the right: loss, modes, and the dial from lazy to rich.
 import { Chart } from "./chart";
-import { show, type Palette } from "./dom";
+import { percent, show, type Palette } from "./dom";
 import type { Frame, Setup } from "../engine/protocol";
 
 export interface Progress {
@@ -124,6 +124,8 @@ export function drawDial(chart: Chart, p: Progress, c: Palette): void {
   chart.text("rich", cx + radius + 12, cy - 4, c.ink, "left", bold);
 }
 
+/** A drift as a short text. */
+export const change = (drift: number) => (drift < 1.5 ? percent(drift) : `${show(drift, 2)}\u00a0×`);
 export const dialWords = (drift: number) => (drift < 0.05 ? "lazy" : drift < 0.3 ? "between lazy and rich" : "rich");
 export const lossSummary = (p: Progress) =>
   `Loss at step ${p.frame.step}: measured ${show(p.frame.loss)}${p.setup.predicted && p.record >= 0 ? `, predicted ${show(p.setup.predicted.loss[p.record])}` : ""}.`;

@@ -1,6 +1,6 @@
 // Tables with the numbers behind every picture.
 import { count, h, show } from "./dom";
-import { numbersOf, spreadOf, type PanelInput } from "./lessonpanels";
+import { numbersOf, spreadOf, type PanelInput } from "./lessonnumbers";
 import type { Progress } from "./panels";
 
 type Table = { head: string[]; rows: string[][] };

@@ -1,6 +1,7 @@
 // The large picture in the middle: a curve in function space, a map of two classes, or outputs of a user's own network.
 import { Chart } from "./chart";
-import { rgb, type Palette } from "./dom";
+import { contour } from "./contour";
+import { rgb, show, type Palette } from "./dom";
 import { MAP_SIDE, MAX_UNITS_SHOWN, UNIT_SIDE, type Frame, type Setup } from "../engine/protocol";
 
 /** Everything the picture shows. */
@@ -17,17 +18,20 @@ export interface Picture {
   selected: number;
   focused: boolean;
   showEnd: boolean;
-  best: Float64Array | null;
   width: number;
   depth: number;
 }
 
 const MARGIN = { left: 36, right: 12, top: 12, bottom: 24 };
+const LABELED = { left: 56, right: 12, top: 12, bottom: 36 };
+/** The coordinates of the page's own data. */
+const PAGE_COORDINATES = { low: [-2, -2], high: [2, 2], names: ["", ""] };
 
 export function drawCurve(chart: Chart, p: Picture, c: Palette): void {
   chart.begin();
-  chart.axes({ from: -2, to: 2 }, { from: -2, to: 2 }, c, MARGIN);
   const { setup, frame } = p;
+  const { low, high, names } = setup.coordinates ?? PAGE_COORDINATES;
+  chart.axes({ from: low[0]!, to: high[0]!, label: names[0] }, { from: low[1]!, to: high[1]!, label: names[1] }, c, setup.coordinates ? LABELED : MARGIN);
   const last = setup.predicted?.curves.at(-1);
   chart.clipped(() => {
     if (p.band) {
@@ -51,8 +55,8 @@ export function drawCurve(chart: Chart, p: Picture, c: Palette): void {
 
 function drawPoints(chart: Chart, p: Picture, c: Palette): void {
   const { setup } = p;
-  for (let i = 0; i < setup.y.length; i++) {
-    const [x, y] = [setup.x[i]!, setup.y[i]!];
+  for (let i = 0; i < setup.marks.length; i++) {
+    const [x, y] = [setup.x[i]!, setup.marks[i]!];
     ring(chart, x, y, 5, c.paper, c.ink);
     if (p.focused && i === p.selected) {
       chart.g.strokeStyle = c.guess;
@@ -79,7 +83,7 @@ function ring(chart: Chart, x: number, y: number, radius: number, edge: string, 
 export function mapBox(chart: Chart, p: Picture): { left: number; top: number; side: number; units: number } {
   const units = p.depth ? Math.min(p.depth, 5) * 52 + 24 : 0;
   const room = chart.width > 560 ? units : 0;
-  const side = Math.min(chart.height - 20, chart.width - room - 16);
+  const side = Math.min(chart.height - (p.setup.coordinates ? 44 : 20), chart.width - room - 16);
   return { left: room + Math.max(8, (chart.width - room - side) / 2), top: (chart.height - side) / 2, side, units: room };
 }
 
@@ -129,20 +133,23 @@ export function drawMap(chart: Chart, p: Picture, c: Palette): void {
   g.save();
   clip();
   g.drawImage(paint(frame.curve, MAP_SIDE, (v) => color(Math.tanh(0.7 * v))), left, top, side, side);
-  const place = (x: number, y: number): [number, number] => [left + ((x + 2) / 4) * side, top + ((2 - y) / 4) * side];
-  if (p.best) marginLine(g, p.best, place, c.theory);
+  const { low, high } = setup.coordinates ?? PAGE_COORDINATES;
+  const place = (x: number, y: number): [number, number] =>
+    [left + ((x - low[0]!) / (high[0]! - low[0]!)) * side, top + ((high[1]! - y) / (high[1]! - low[1]!)) * side];
+  if (setup.best) marginLine(g, setup.best, place, c.theory);
   else if (setup.predicted && p.showEnd) contour(g, setup.predicted.curves.at(-1)!, left, top, side, c.theory, [8, 5], 2.4);
   contour(g, frame.curve, left, top, side, c.ink, [], 2);
   g.restore();
   g.strokeStyle = c.faint;
   g.lineWidth = 1;
   g.strokeRect(left, top, side, side);
-  for (let i = 0; i < setup.y.length; i++) {
+  if (setup.coordinates) labelMap(chart, setup.coordinates, left, top, side, c);
+  for (let i = 0; i < setup.marks.length; i++) {
     const [px, py] = place(setup.x[2 * i]!, setup.x[2 * i + 1]!);
     g.beginPath();
-    if (setup.y[i]! > 0) g.arc(px, py, 5, 0, 7);
+    if (setup.marks[i]! > 0) g.arc(px, py, 5, 0, 7);
     else g.rect(px - 4.3, py - 4.3, 8.6, 8.6);
-    g.fillStyle = setup.y[i]! > 0 ? c.plus : c.minus;
+    g.fillStyle = setup.marks[i]! > 0 ? c.plus : c.minus;
     g.fill();
     g.lineWidth = 1.6;
     g.strokeStyle = c.paper;
@@ -156,6 +163,16 @@ export function drawMap(chart: Chart, p: Picture, c: Palette): void {
     }
   }
   if (units && frame.units) drawUnits(chart, p, c, color);
+}
+
+/** Names and ends of the two inputs of a user's network. */
+function labelMap(chart: Chart, { low, high, names }: NonNullable<Setup["coordinates"]>, left: number, top: number, side: number, c: Palette): void {
+  chart.text(show(low[0]!), left, top + side + 9, c.muted);
+  chart.text(names[0]!, left + side / 2, top + side + 9, c.muted, "center");
+  chart.text(show(high[0]!), left + side, top + side + 9, c.muted, "right");
+  chart.text(show(high[1]!), left - 6, top + 6, c.muted, "right");
+  chart.text(names[1]!, left - 6, top + side / 2, c.muted, "right");
+  chart.text(show(low[1]!), left - 6, top + side - 6, c.muted, "right");
 }
 
 function drawUnits(chart: Chart, p: Picture, c: Palette, color: (v: number) => [number, number, number]): void {
@@ -191,70 +208,6 @@ function marginLine(g: CanvasRenderingContext2D, u: Float64Array, place: (x: num
   g.lineTo(...place(...at(4)));
   g.stroke();
   g.setLineDash([]);
-}
-
-/** Where a map crosses zero, by marching squares. */
-function contour(g: CanvasRenderingContext2D, f: Float32Array, left: number, top: number, side: number, color: string, dash: number[], width: number): void {
-  const n = MAP_SIDE;
-  const cell = side / n;
-  g.strokeStyle = color;
-  g.lineWidth = width;
-  g.lineJoin = "round";
-  const segments: [number, number, number, number][] = [];
-  for (let r = 0; r < n - 1; r++)
-    for (let k = 0; k < n - 1; k++) {
-      const v = [f[r * n + k]!, f[r * n + k + 1]!, f[(r + 1) * n + k + 1]!, f[(r + 1) * n + k]!];
-      const corners = [[k, r], [k + 1, r], [k + 1, r + 1], [k, r + 1]];
-      const cuts: [number, number][] = [];
-      for (let e = 0; e < 4; e++) {
-        const [a, b] = [v[e]!, v[(e + 1) % 4]!];
-        if (a > 0 === b > 0) continue;
-        const t = a / (a - b);
-        const [p, q] = [corners[e]!, corners[(e + 1) % 4]!];
-        cuts.push([p[0]! + t * (q[0]! - p[0]!) + 0.5, p[1]! + t * (q[1]! - p[1]!) + 0.5]);
-      }
-      for (let e = 0; e + 1 < cuts.length; e += 2) segments.push([...cuts[e]!, ...cuts[e + 1]!]);
-    }
-  g.setLineDash(dash);
-  for (const path of chained(segments)) {
-    g.beginPath();
-    for (const [x, y] of path) g.lineTo(left + x * cell, top + y * cell);
-    g.stroke();
-  }
-  g.setLineDash([]);
-}
-
-type Place = [number, number];
-
-/** Joins segments that share an end to paths, so that dashes continue along them. */
-function chained(segments: [number, number, number, number][]): Place[][] {
-  const key = (x: number, y: number) => `${x.toFixed(4)} ${y.toFixed(4)}`;
-  const ends = new Map<string, number[]>();
-  segments.forEach(([x1, y1, x2, y2], i) => {
-    for (const k of [key(x1, y1), key(x2, y2)]) ends.set(k, [...(ends.get(k) ?? []), i]);
-  });
-  const used = new Set<number>();
-  const follow = (path: Place[]): void => {
-    for (;;) {
-      const [x, y] = path.at(-1)!;
-      const next = ends.get(key(x, y))?.find((i) => !used.has(i));
-      if (next === undefined) return;
-      used.add(next);
-      const [x1, y1, x2, y2] = segments[next]!;
-      path.push(key(x1, y1) === key(x, y) ? [x2, y2] : [x1, y1]);
-    }
-  };
-  const paths: Place[][] = [];
-  segments.forEach(([x1, y1, x2, y2], i) => {
-    if (used.has(i)) return;
-    used.add(i);
-    const path: Place[] = [[x1, y1], [x2, y2]];
-    follow(path);
-    path.reverse();
-    follow(path);
-    paths.push(path);
-  });
-  return paths;
 }
 
 /** Outputs of a network whose inputs cannot be drawn: predicted against measured, one dot per example. */
