@@ -59,7 +59,7 @@ def test_a_question_mark_shows_the_formula_with_numbers(browser):
     visit(browser, "lesson=free")
     browser.find_element(By.CSS_SELECTOR, ".panel.modes .q").click()
     text = browser.find_element(By.CSS_SELECTOR, "dialog").text
-    assert "Assumptions" in text and "gnomon atlas show" in text and "λ" in text
+    assert "Assumptions" in text and "gnomon atlas run" in text and "λ" in text
 
 
 @MISSING

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import GnomonError, InputError, names_call
 from gnomon.core.losses import AbstractLoss
 from gnomon.forecast import predict
+from gnomon.playground.drawing import drawing_of
 from gnomon.tangent import ntk
 from gnomon.training import SGD, Adam, CrossEntropy, Squared, train
 
@@ -80,25 +81,36 @@ class Session:
         targets = self.loss.targets(self.y, outputs=outputs.shape[1]).to(outputs)
         targets = targets.reshape(len(outputs), -1)
         kernel = ntk(self._module, self._inputs())
-        self._kernel, self._targets, self._start = kernel, targets, outputs
+        self._kernel, self._targets = kernel, targets
+        self._drawing = drawing_of(self.x, targets, classes=None if self.y.is_floating_point() else self.y.flatten())
         rates, vectors = torch.linalg.eigh(kernel / len(kernel))
         self._vectors = vectors.flip(1)
         top = float(rates[-1])
         largest = 2 * (1 + settings.momentum) / (top * self.loss.curvature) if top > 0 else None
         self._lr = 0.05 * settings.rate if settings.optimizer == "adam" else settings.rate * (largest or 1.0)
         self._records = _record_steps(settings.steps)
-        messages = [] if self._lr > 0 else ["The learning rate is 0: nothing will move."]
+        messages = [self._drawing.message] if self._drawing.message else []
+        messages += [] if self._lr > 0 else ["The learning rate is 0: nothing will move."]
         predicted = self._predicted(messages)
         self._frames, self._shown = [self._frame(0, self._module)], 0
-        error = self._vectors.T @ (targets - outputs)
-        setup = {
-            "dimension": 0, "x": [], "y": targets.flatten().tolist(), "f0": outputs.flatten().tolist(),
-            "parameters": sum(p.numel() for p in self._module.parameters()), "lr": self._lr, "largest": largest,
-            "rates": rates.flip(0).clamp_min(0).tolist(), "coefficients": error.norm(dim=1).tolist(),
-            "kernel": kernel.flatten().tolist(), "alignment": None, "records": self._records, "grid": [], "start": [],
-            "cross": [], "best": None, "predicted": predicted, "messages": messages,
+        setup = self._drawn_setup() | {
+            "y": targets.flatten().tolist(), "f0": outputs.flatten().tolist(), "lr": self._lr, "largest": largest,
+            "parameters": sum(p.numel() for p in self._module.parameters()),
+            "rates": rates.flip(0).clamp_min(0).tolist(),
+            "coefficients": self._pulls(outputs),
+            "kernel": kernel.flatten().tolist(), "alignment": None, "records": self._records, "cross": [], "best": None,
+            "predicted": predicted, "messages": messages, "own": True,
         }  # fmt: skip
         return {"setup": setup, "frame": self._frames[0]}
+
+    def _drawn_setup(self) -> dict[str, Any]:
+        """What the picture shows before training."""
+        drawing = self._drawing
+        return {
+            "dimension": drawing.dimension, "x": self.x.flatten().tolist() if drawing.dimension else [],
+            "marks": drawing.marks, "grid": drawing.grid[:, 0].tolist() if drawing.dimension == 1 else [],
+            "start": self._frames[0]["curve"], "coordinates": drawing.coordinates(),
+        }  # fmt: skip
 
     def advance(self, records: int = 1) -> dict[str, Any]:
         """The next record of the run, which starts with the first call and goes on in the background."""
@@ -122,12 +134,17 @@ class Session:
     def _inputs(self) -> Tensor:
         return self.x.double() if self.x.is_floating_point() else self.x
 
-    @torch.no_grad()
     def _outputs(self, module: nn.Module) -> Tensor:
-        out = module(self._inputs())
-        if not isinstance(out, Tensor):
-            raise InputError("gnomon playground: the network must return one tensor.")
-        return out.reshape(len(self.x), -1).double()
+        return _matrix(module, self._inputs())
+
+    def _pulls(self, outputs: Tensor) -> list[float]:
+        """How strongly the loss pulls along each mode of the kernel: for the squared loss the size of the error."""
+        return (self._vectors.T @ self.loss.gradient(outputs, self._targets)).norm(dim=1).tolist()
+
+    def _curve(self, module: nn.Module) -> list[float]:
+        """The network in the picture, at every point of its grid."""
+        drawing = self._drawing
+        return drawing.values(_matrix(module, drawing.grid)) if drawing.dimension else []
 
     def _optimizer(self) -> SGD | Adam:
         if self._settings.optimizer == "adam":
@@ -140,15 +157,19 @@ class Session:
             messages += ["Adam rescales every gradient, so the kernel does not predict its path."] * (rule is not None)
             return None
         times = [self._lr * step for step in self._records]
+        drawing = self._drawing
+        elsewhere = drawing.grid if drawing.dimension else None
         try:
-            run = predict(self._module, self._inputs(), self.y, loss=self.loss, optimizer=rule, times=times)
+            run = predict(self._module, self._inputs(), self.y, elsewhere, loss=self.loss, optimizer=rule, times=times)
         except GnomonError as reason:
             messages.append(str(reason))
             return None
         assert run.train is not None
         outputs = run.train.reshape(len(times), len(self.x), -1)
-        left = [(self._vectors.T @ (self._targets - f)).norm(dim=1).tolist() for f in outputs]
-        return {"loss": run.loss.tolist(), "outputs": outputs.flatten(1).tolist(), "curves": [], "modes": left}
+        left = [self._pulls(f) for f in outputs]
+        shown = [] if run.test is None else run.test.reshape(len(times), len(drawing.grid), -1)
+        curves = [drawing.values(f) for f in (shown if drawing.dimension == 1 else shown[-1:])]
+        return {"loss": run.loss.tolist(), "outputs": outputs.flatten(1).tolist(), "curves": curves, "modes": left}
 
     def _train(self) -> None:
         def watch(step: int, model: nn.Module, _: float) -> None:
@@ -181,10 +202,19 @@ class Session:
             self._drift = change / size if size > 0 else 0.0
         return {
             "step": step, "record": record, "loss": float(self.loss.value(outputs, self._targets)),
-            "outputs": outputs.flatten().tolist(), "curve": [], "sharpness": None, "alignment": None,
-            "modes": (self._vectors.T @ (self._targets - outputs)).norm(dim=1).tolist(), "diverged": False,
+            "outputs": outputs.flatten().tolist(), "curve": self._curve(model), "sharpness": None, "alignment": None,
+            "modes": self._pulls(outputs), "diverged": False,
             "drift": self._drift,
         }  # fmt: skip
+
+
+@torch.no_grad()
+def _matrix(module: nn.Module, x: Tensor) -> Tensor:
+    """Outputs of a module as a matrix, one row for each input."""
+    out = module(x)
+    if not isinstance(out, Tensor):
+        raise InputError("gnomon playground: the network must return one tensor.")
+    return out.reshape(len(x), -1).double()
 
 
 def _record_steps(steps: int) -> list[int]:

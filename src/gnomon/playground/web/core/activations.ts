@@ -136,9 +136,9 @@ const sin: Dual = {
 const linear: Dual = { product: (_a, _b, c) => c, slopes: () => 1 };
 
 const WIDTH = 12; // standard deviations covered; the root of the density beyond is below 1e-15
-/** Settings of the series: to rounding for numbers, to about 1e-4 for the band of a picture. */
+/** Settings of the series: to rounding for numbers, to less than a pixel for the band of a picture. */
 const TO_ROUNDING = { terms: 240, nodes: 360, exact: true };
-const TO_DRAW = { terms: 60, nodes: 180, exact: false };
+const TO_DRAW = { terms: 120, nodes: 200, exact: false };
 
 /**
  * Dual of a smooth function by Mehler's series; Hermite coefficients by the trapezoidal rule, kept per variance. The

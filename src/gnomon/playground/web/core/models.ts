@@ -69,7 +69,8 @@ export function largestMargin(x: Float64Array, y: Float64Array, d: number): { u:
     if (change < 1e-12 * size) break;
   }
   const size = Math.sqrt(u.reduce((a, b) => a + b * b, 0));
-  return n && size > 0 ? { u: u.map((c) => c / size), margin: smallestMargin(u, x, y, d) / size } : null;
+  const margin = smallestMargin(u, x, y, d) / size;
+  return n && margin > 0 ? { u: u.map((c) => c / size), margin } : null;
 }
 
 /** min_i y_i u.x_i. */

@@ -3,6 +3,8 @@ import type { State } from "../core/state";
 
 /** What is known before the first step. */
 export interface Setup {
+  /** Whether the network is the reader's own, behind a local server. */
+  own: boolean;
   /** Coordinates of an input: 1, 2, or 0 if inputs cannot be drawn (more coordinates, or other shapes). */
   dimension: 0 | 1 | 2;
   x: Float64Array;

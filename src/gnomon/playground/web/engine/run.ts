@@ -70,7 +70,7 @@ export class Run {
     this.margins = state.depth === 0 && dimension === 2 ? new Margins(shape, this.x, y) : null;
     this.units = state.depth > 0 && dimension === 2 ? new UnitMaps(shape, state) : null;
     this.setup = {
-      dimension, x: points.x, y, marks: y, f0, parameters: parameterCount(shape), lr, largest, rates: this.modes.values,
+      own: false, dimension, x: points.x, y, marks: y, f0, parameters: parameterCount(shape), lr, largest, rates: this.modes.values,
       coefficients: this.pulls(f0, y), kernel, alignment: this.aligned, records: recordSteps(state.steps),
       grid: dimension === 1 ? grid : new Float64Array(0), start: Float32Array.from(start), predicted: null,
       messages: this.messages(largest), best: this.margins?.line ?? null, coordinates: null,

@@ -56,6 +56,7 @@ export class App {
       readLink: (text) => this.readLink(text),
     });
     document.body.classList.toggle("embedded", !chrome);
+    document.body.classList.toggle("own", served !== null);
     document.getElementById("loading")?.remove();
     document.body.append(this.layout.root);
     this.painter = new Painter(this.layout);

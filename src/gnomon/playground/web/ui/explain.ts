@@ -27,12 +27,19 @@ function checks(state: State, p: Progress) {
   const drift = p.frame.drift ?? 0;
   return {
     lazy: [`The kernel stays constant (changed by ${percent(drift)} so far)`, drift < 0.1] as [string, boolean],
-    wide: [`The network is wide (${count(state.width)} units)`, state.depth === 0 || state.width >= 128] as [string, boolean],
+    wide: wideEnough(state, p),
     squared: ["The loss is squared", state.loss === "squared"] as [string, boolean],
     descent: ["Steps follow the gradient (not Adam)", state.optimizer === "gd"] as [string, boolean],
-    whole: ["Every step uses all points", !state.batch || state.batch >= p.setup.y.length] as [string, boolean],
+    whole: ["Every step uses all points", !state.batch || state.batch >= p.setup.marks.length] as [string, boolean],
     stable: [`The learning rate is below the largest stable one (${show(state.rate)} of it)`, state.rate < 1] as [string, boolean],
   };
+}
+
+/** Laws of infinite width need many units; of a reader's own network only the number of parameters is known. */
+function wideEnough(state: State, { setup }: Progress): [string, boolean] {
+  const n = setup.marks.length;
+  if (setup.own) return [`Many more parameters (${count(setup.parameters)}) than points (${count(n)})`, setup.parameters >= 100 * n];
+  return [`The network is wide (${count(state.width)} units)`, state.depth === 0 || state.width >= 128];
 }
 
 type Build = (state: State, p: Progress) => Explanation;
@@ -52,7 +59,7 @@ export const EXPLANATIONS: Record<string, Build> = {
       title: "The prediction from the kernel",
       meaning: "The dashed curve is where gradient descent will take the network, computed before the first step from its tangent kernel K.",
       formula: `${sub("f", "t")}(${v("x")}) = ${sub("f", "0")}(${v("x")}) + ${v("K")}(${v("x")}, ${v("X")}) ${v("K")}⁻¹ (1 − (1 − ${v("η")}${v("K")}/${v("n")})<sup>t</sup>) (${v("y")} − ${sub("f", "0")})`,
-      numbers: `${v("n")} = ${num(p.setup.y.length)}, ${v("η")} = ${num(p.setup.lr)}, ${v("t")} = ${num(s.steps)}: the loss goes from ${num(p.setup.predicted?.loss[0])} to ${num(p.setup.predicted?.loss.at(-1))}`,
+      numbers: `${v("n")} = ${num(p.setup.marks.length)}, ${v("η")} = ${num(p.setup.lr)}, ${v("t")} = ${num(s.steps)}: the loss goes from ${num(p.setup.predicted?.loss[0])} to ${num(p.setup.predicted?.loss.at(-1))}`,
       assumptions: [c.lazy, c.wide, c.descent, c.whole], claim: "ntk-closed-form-trajectory",
       call: `gnomon.predict(net, x, y, x_test, optimizer=SGD(${show(p.setup.lr)}), times=[lr * ${s.steps}])`,
     };
@@ -120,7 +127,7 @@ export const EXPLANATIONS: Record<string, Build> = {
   momentum: (s, p) => ({
     title: "Momentum and batch size",
     meaning: "Momentum adds β times the last step. A batch is the number of points used in a step; a small one makes steps noisy.",
-    formula: `${v("v")} ← ${v("β")}${v("v")} + gradient,  ${v("w")} ← ${v("w")} − ${v("η")}${v("v")}`, numbers: `${v("β")} = ${num(s.momentum)}, stable up to ${v("η")} = ${num(p.setup.largest)}, batch: ${s.batch || "all"} of ${p.setup.y.length}`,
+    formula: `${v("v")} ← ${v("β")}${v("v")} + gradient,  ${v("w")} ← ${v("w")} − ${v("η")}${v("v")}`, numbers: `${v("β")} = ${num(s.momentum)}, stable up to ${v("η")} = ${num(p.setup.largest)}, batch: ${s.batch || "all"} of ${p.setup.marks.length}`,
     assumptions: [checks(s, p).whole], claim: "heavy-ball-momentum", call: `SGD(lr, momentum=${s.momentum})`,
   }),
   sharpness: (s, p) => ({
@@ -131,7 +138,7 @@ export const EXPLANATIONS: Record<string, Build> = {
   }),
   data: (s, p) => ({
     title: "Data", meaning: "Points to learn. Drag them in the picture; a link keeps them.",
-    formula: `${v("y")} = target(${v("x")}) + noise`, numbers: `${num(p.setup.y.length)} points, noise ${num(s.noise)}, seed ${s.dataSeed}`, assumptions: [],
+    formula: `${v("y")} = target(${v("x")}) + noise`, numbers: `${num(p.setup.marks.length)} points, noise ${num(s.noise)}, seed ${s.dataSeed}`, assumptions: [],
     claim: null, call: `x, y = gnomon.playground.make_data("${s.data}", ${s.n}, noise=${s.noise}, seed=${s.dataSeed})`,
   }),
 };
@@ -169,13 +176,13 @@ const PANEL_FORMULAS: Record<string, (s: State, p: Progress) => Filled> = {
   sweep: (s, p) => [`stable below ${sub("η", "max")} = 2(1 + ${v("β")}) / (${sub("λ", "1")}${v("c")})`,
     `2 · ${show(1 + s.momentum)} / (${show(p.setup.rates[0])} · ${LOSS[s.loss].largestCurvature}) = ${num(p.setup.largest)}`, "gnomon.dynamics.modes(gnomon.ntk(net, x), y).largest_lr"],
   spread: (s) => [`variance = ${v("S")}(x,x) − 2${v("A")}${v("S")}(X,x) + ${v("A")}${v("S")}${v("A")}ᵀ`, `after ${num(s.steps)} steps, with weight scale ${num(s.weightStd)} and bias scale ${num(s.biasStd)}`, "gnomon.dynamics.ensemble(ntk, nngp, y, ...).std"],
-  signals: (s) => [`χ = ${sub("σ", "w")}² E[φ′(√${v("q")} z)²]; order if χ &lt; 1, chaos if χ &gt; 1`, `${sub("σ", "w")} = ${num(s.weightStd)}, ${sub("σ", "b")} = ${num(s.biasStd)}: χ = ${num(chiAtFixedPoint(s.activation, s.weightStd, s.biasStd))}`, "gnomon.geometry.mean_field(activation, weight_std=..., bias_std=...)"],
+  signals: (s) => [`χ = ${sub("σ", "w")}² E[φ′(√${v("q")} z)²]; order if χ &lt; 1, chaos if χ &gt; 1`, `${sub("σ", "w")} = ${num(s.weightStd)}, ${sub("σ", "b")} = ${num(s.biasStd)}: χ = ${num(chiAtFixedPoint(s.activation, s.weightStd, s.biasStd))}`, "gnomon.checks.mean_field(activation, weight_std=..., bias_std=...)"],
   descent: () => [`error = (${v("σ")}² + unused signal)(1 + ${v("p")} / (${v("n")} − ${v("p")} − 1)) − ${v("σ")}² for ${v("p")} &lt; ${v("n")} − 1`,
-    `${v("n")} = 40, ${v("σ")}² = 0.25: error ${num(descentRisk(DESCENT, 20))} at ${v("p")} = 20, ${num(descentRisk(DESCENT, 38))} at 38, ${num(descentRisk(DESCENT, 110))} at 110`, "gnomon.generalization.isotropic_risk(n, p, noise=..., signal=...)"],
-  margin: (_s, p) => [`angle between ${v("w")} and the direction of largest margin ≈ ${v("c")} / log ${v("t")}`, `${v("t")} = ${num(p.frame.step)}: angle ${num(p.frame.margin ? (180 / Math.PI) * p.frame.margin.angle : null)}°, margin ${num(p.frame.margin?.margin)} of at most ${num(p.frame.margin?.best)}`, "gnomon.geometry.margin_path(...)"],
+    `${v("n")} = 40, ${v("σ")}² = 0.25: error ${num(descentRisk(DESCENT, 20))} at ${v("p")} = 20, ${num(descentRisk(DESCENT, 38))} at 38, ${num(descentRisk(DESCENT, 110))} at 110`, "gnomon.bounds.double_descent(fit, sizes, data, test)"],
+  margin: (_s, p) => [`angle between ${v("w")} and the direction of largest margin ≈ ${v("c")} / log ${v("t")}`, `${v("t")} = ${num(p.frame.step)}: angle ${num(p.frame.margin ? (180 / Math.PI) * p.frame.margin.angle : null)}°, margin ${num(p.frame.margin?.margin)} of at most ${num(p.frame.margin?.best)}`, "gnomon.decisions.margin_path(checkpoints, x, y)"],
   momentum: (s, p) => [`stable if ${eta}λ &lt; 2(1 + ${v("β")})`, `${show(p.setup.lr)} · ${show(p.setup.rates[0])} = ${num(p.setup.lr * (p.setup.rates[0] ?? 0))} against 2 · ${show(1 + s.momentum)} = ${num(2 * (1 + s.momentum))}`, `SGD(${show(p.setup.lr)}, momentum=${s.momentum})`],
-  stopping: (s, p) => [`error(${v("t")}) = mean over the curve of (${sub("f", "t")} − target)² / 2`, `noise ${num(s.noise)}, ${num(p.setup.y.length)} points; the loss on the points is ${num(p.frame.loss)} at step ${num(p.frame.step)}`, "gnomon.dynamics.stopping(...)"],
-  kernel: (_s, p) => [`${v("K")} = ${v("J")}${v("J")}ᵀ, rates λ = eigenvalues of ${v("K")} / ${v("n")}`, `${v("n")} = ${num(p.setup.y.length)}: ${sub("λ", "1")} = ${num(p.setup.rates[0])}, smallest ${num(p.setup.rates.at(-1))}`, "gnomon.ntk(net, x)"],
+  stopping: (s, p) => [`error(${v("t")}) = mean over the curve of (${sub("f", "t")} − target)² / 2`, `noise ${num(s.noise)}, ${num(p.setup.marks.length)} points; the loss on the points is ${num(p.frame.loss)} at step ${num(p.frame.step)}`, "gnomon.dynamics.stopping(...)"],
+  kernel: (_s, p) => [`${v("K")} = ${v("J")}${v("J")}ᵀ, rates λ = eigenvalues of ${v("K")} / ${v("n")}`, `${v("n")} = ${num(p.setup.marks.length)}: ${sub("λ", "1")} = ${num(p.setup.rates[0])}, smallest ${num(p.setup.rates.at(-1))}`, "gnomon.ntk(net, x)"],
 };
 
 /** What a "?" shows. */
@@ -197,6 +204,13 @@ export function explanationView(e: Explanation): HTMLElement {
     e.numbers ? h("p", { class: "formula numbers", html: e.numbers }) : null,
     e.assumptions.length ? h("h3", {}, "Assumptions, checked for this setting") : null,
     e.assumptions.length ? h("ul", { class: "checks" }, ...e.assumptions.map(([text, ok]) => h("li", { class: ok ? "ok" : "no" }, h("span", { "aria-hidden": "true" }, ok ? "✓" : "✗"), ` ${text}${ok ? "" : " (not met)"}`))) : null,
-    e.claim ? h("p", {}, "Checked statement: ", h("code", {}, `gnomon atlas show ${e.claim}`)) : null,
+    e.claim ? h("p", {}, "Statement of the atlas, tested by running it: ", claimLink(e.claim)) : null,
     h("p", {}, "With gnomon: ", h("code", {}, e.call)));
+}
+
+/** A page of the atlas if this page is told where the atlas is (`?atlas=../atlas/`), else the command that runs the claim. */
+function claimLink(id: string): HTMLElement {
+  const atlas = new URLSearchParams(location.search).get("atlas");
+  if (atlas === null || !/^[\w./-]*$/.test(atlas)) return h("code", {}, `gnomon atlas run ${id}`);
+  return h("a", { href: `${atlas}claims/${id}.html`, target: "_top" }, id.replaceAll("-", " "));
 }

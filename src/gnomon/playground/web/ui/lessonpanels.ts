@@ -192,13 +192,13 @@ export const PANELS: Record<PanelName, Draw> = {
     });
   },
   kernel(chart, { progress: { setup } }, c) {
-    const n = setup.y.length;
+    const n = setup.marks.length;
     const side = Math.min(chart.height - 24, chart.width * 0.45);
     const { g } = chart;
     const cell = side / n;
     const top = Math.max(...setup.kernel.map(Math.abs), 1e-12);
     const color = diverging(c);
-    const order = Array.from({ length: n }, (_, i) => i).sort((a, b) => (setup.dimension === 1 ? setup.x[a]! - setup.x[b]! : setup.y[a]! - setup.y[b]!));
+    const order = Array.from({ length: n }, (_, i) => i).sort((a, b) => (setup.dimension === 1 ? setup.x[a]! - setup.x[b]! : setup.marks[a]! - setup.marks[b]!));
     order.forEach((i, r) => order.forEach((j, k) => {
       const [red, green, blue] = color(setup.kernel[i * n + j]! / top);
       g.fillStyle = `rgb(${red} ${green} ${blue})`;

@@ -124,8 +124,9 @@ export function drawDial(chart: Chart, p: Progress, c: Palette): void {
   chart.text("rich", cx + radius + 12, cy - 4, c.ink, "left", bold);
 }
 
-/** A drift as a short text. */
+/** A drift as a short text, and in a sentence. */
 export const change = (drift: number) => (drift < 1.5 ? percent(drift) : `${show(drift, 2)}\u00a0×`);
+export const changeWords = (drift: number) => (drift < 1.5 ? percent(drift) : `${show(drift, 2)} times its size`);
 export const dialWords = (drift: number) => (drift < 0.05 ? "lazy" : drift < 0.3 ? "between lazy and rich" : "rich");
 export const lossSummary = (p: Progress) =>
   `Loss at step ${p.frame.step}: measured ${show(p.frame.loss)}${p.setup.predicted && p.record >= 0 ? `, predicted ${show(p.setup.predicted.loss[p.record])}` : ""}.`;

@@ -1,7 +1,7 @@
 // The sentence at the top: what is happening now, in words.
 import type { State } from "../core/state";
-import { count, percent, show } from "./dom";
-import { dialWords, type Progress } from "./panels";
+import { count, show } from "./dom";
+import { changeWords, dialWords, type Progress } from "./panels";
 
 /** `revealed` is false while the reader still guesses, so the sentence must not tell the answer. */
 export function sentence(state: State, p: Progress, running: boolean, revealed: boolean): string {
@@ -14,19 +14,20 @@ export function sentence(state: State, p: Progress, running: boolean, revealed: 
   const predicted = setup.predicted?.loss[Math.max(0, p.record)];
   const drift = frame.drift ?? 0;
   if (frame.step === 0) {
-    if (setup.messages.length) return setup.messages.join(" ");
-    if (!revealed) return "Guess first. Then theory shows its prediction, and the network runs.";
+    if (!revealed && !setup.messages.length) return "Guess first. Then theory shows its prediction, and the network runs.";
     const last = setup.predicted?.loss.at(-1);
-    return last === undefined ? "Press Run." : `Theory predicts: the loss will go from ${show(frame.loss)} to ${show(last)} in ${count(total)} steps. Press Run to see whether the network agrees.`;
+    if (last === undefined || !Number.isFinite(last) || state.rate === 0) return [...setup.messages, "Press Run."].join(" ");
+    const notes = setup.messages.length ? `${setup.messages.join(" ")} ` : "";
+    return notes + `Theory predicts: the loss will go from ${show(frame.loss)} to ${show(last)} in ${count(total)} steps. Press Run to see whether the network agrees.`;
   }
   const where = running ? `Step ${count(frame.step)} of ${count(total)}` : `After ${count(frame.step)} steps`;
   const compared = predicted !== undefined && Number.isFinite(predicted) && p.record >= 0 ? `loss ${show(frame.loss)}, predicted ${show(predicted)}` : `loss ${show(frame.loss)}`;
   const regime = dialWords(drift);
-  if (setup.predicted === null) return `${where}: ${compared}. Adam is not covered by the prediction. The kernel changed by ${percent(drift)} (${regime}).`;
+  if (setup.predicted === null) return `${where}: ${compared}. Adam is not covered by the prediction. The kernel changed by ${changeWords(drift)} (${regime}).`;
   if (state.batch && state.batch < setup.y.length) return `${where}: ${compared}. Batches of ${state.batch} make the steps noisy; the prediction is for all points.`;
   const agrees = p.record >= 0 && distance(frame.outputs, setup.predicted.outputs[p.record]!) < 0.1 * (distance(setup.y, new Float64Array(setup.y.length)) || 1);
   const verdict = agrees ? "the prediction holds" : drift < 0.05 ? "the prediction is close" : frame.loss < (predicted ?? 0) ? "the network beats its kernel, because it learns features" : "the prediction fails, because the kernel moved";
-  return `${where}: ${compared}. The kernel changed by ${percent(drift)} (${regime}): ${verdict}.`;
+  return `${where}: ${compared}. The kernel changed by ${changeWords(drift)} (${regime}): ${verdict}.`;
 }
 
 /** Root mean square of the difference. */
