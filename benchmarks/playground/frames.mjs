@@ -1,21 +1,67 @@
-// Frames per second while running, processor time per frame, and the longest task of the main thread.
-import { open, address as URL0 } from "./browser.mjs";
-import {readFileSync} from 'node:fs';
-import {loadavg} from 'node:os';
-const {browser,page,errors}=await open();
-const cases={'width 512':'w=512&d=1','width 2048':'w=2048&d=1','2 layers of 256':'w=256&d=2','2D 8x2':'data=circle'};
-for(const [name,q] of Object.entries(cases)){
-  await page.goto('about:blank');
-  await page.goto(URL0+(q.startsWith('data')?`#lesson=free&${q}&t=20000`:`#lesson=free&data=sine&n=48&a=r&${q}&t=20000&o=s`)); await page.waitForFunction(()=>window.playground?.report.ready);
-  await page.evaluate(()=>playground.run()); await page.waitForTimeout(1500);
-  await browser.startTracing(page,{path:'build/trace.json',categories:['toplevel','disabled-by-default-devtools.timeline','devtools.timeline']});
-  const r=await page.evaluate(async()=>{let raf=0,fresh=0,last=-1;const t0=performance.now();await new Promise(done=>{const f=()=>{raf++;const s=playground.report.step;if(s!==last){fresh++;last=s}if(performance.now()-t0>5000)return done();requestAnimationFrame(f)};requestAnimationFrame(f)});return {raf,fresh,dt:performance.now()-t0}});
+// New states of the network on the screen per second while it trains, and tasks that block the main thread.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { criterion, finish, open, visit } from "./browser.mjs";
+
+const SECONDS = 5;
+const CURVE = "lesson=free&data=sine&n=48&a=r&t=20000&o=s";
+const CASES = [
+  ["one layer of 512, 48 points", `${CURVE}&w=512&d=1`, 55],
+  ["one layer of 2,048, 48 points", `${CURVE}&w=2048&d=1`, 30],
+  ["two layers of 256, 48 points", `${CURVE}&w=256&d=2`, 30],
+  ["two layers of 8 on a map, 48 points", "lesson=free&data=circle&t=20000", 30],
+];
+
+const folder = mkdtempSync(join(tmpdir(), "playground-"));
+const { browser, page, errors } = await open();
+for (const [name, link, wanted] of CASES) {
+  await visit(page, link);
+  await page.evaluate(() => playground.run());
+  await page.waitForTimeout(500);
+  const path = join(folder, "trace.json");
+  await browser.startTracing(page, { path, categories: ["toplevel", "disabled-by-default-devtools.timeline"] });
+  const measured = await page.evaluate(watchFrames, SECONDS);
   await browser.stopTracing();
-  const ev=JSON.parse(readFileSync('build/trace.json')).traceEvents; const names={};
-  for(const e of ev) if(e.name==='thread_name') names[e.pid+':'+e.tid]=e.args.name;
-  const stat={};
-  for(const e of ev){const th=names[e.pid+':'+e.tid]; if(e.ph!=='X'||!(th==='CrRendererMain'||th==='DedicatedWorker thread')) continue; if(!/RunTask|ThreadControllerImpl::RunTask/.test(e.name)) continue; const k=th; stat[k]??={cpu:0,max:0,n:0,wallmax:0}; stat[k].cpu+=(e.tdur||0)/1000; stat[k].max=Math.max(stat[k].max,(e.tdur||0)/1000); stat[k].wallmax=Math.max(stat[k].wallmax,e.dur/1000); stat[k].n++}
-  const m=stat.CrRendererMain, w=stat['DedicatedWorker thread'];
-  console.log(name,'frames/s wall',(r.raf/r.dt*1000).toFixed(1),'fresh',(r.fresh/r.dt*1000).toFixed(1),'| main CPU ms/frame',(m.cpu/r.raf).toFixed(2),'longest main task CPU',m.max.toFixed(1),'wall',m.wallmax.toFixed(1),'| worker CPU ms per fresh frame',(w?.cpu/r.fresh).toFixed(2),'load',loadavg()[0].toFixed(1));
+  const states = measured.states / measured.seconds;
+  criterion(`new states per second, ${name}`, states.toFixed(1), `at least ${wanted}`, states >= wanted);
+  const drawn = measured.frames / measured.seconds;
+  const [main, worker] = [threadTimes(path, "CrRendererMain"), threadTimes(path, "DedicatedWorker thread")];
+  criterion(`longest main-thread task while running, ${name}`, `${measured.longest.toFixed(0)} ms, processor time ${main.longest.toFixed(0)} ms`, "at most 50 ms", measured.longest <= 50);
+  console.log(`      screen ${drawn.toFixed(1)} frames/s, main thread ${(main.total / measured.frames).toFixed(1)} ms of processor time per frame, worker ${(worker.total / measured.states).toFixed(1)} ms per state, step ${measured.step}`);
 }
+criterion("errors", errors.length, "0", errors.length === 0);
 await browser.close();
+rmSync(folder, { recursive: true });
+finish();
+
+/** In the page: counts frames of the screen and changes of the state until the run ends. */
+async function watchFrames(seconds) {
+  const tasks = [];
+  const observer = new PerformanceObserver((list) => tasks.push(...list.getEntries().map((entry) => entry.duration)));
+  observer.observe({ type: "longtask" });
+  let [frames, states, last] = [0, 0, -1];
+  const start = performance.now();
+  await new Promise((done) => {
+    const look = () => {
+      frames++;
+      const { step, running } = playground.report;
+      if (step !== last) states++;
+      last = step;
+      if (!running || performance.now() - start > 1000 * seconds) done();
+      else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  });
+  observer.disconnect();
+  return { frames, states, step: last, seconds: (performance.now() - start) / 1000, longest: Math.max(0, ...tasks) };
+}
+
+/** Processor time of the tasks of a thread in a trace. */
+function threadTimes(path, name) {
+  const events = JSON.parse(readFileSync(path)).traceEvents;
+  const chosen = new Set(events.filter((e) => e.name === "thread_name" && e.args.name === name).map((e) => `${e.pid}:${e.tid}`));
+  const times = events.filter((e) => e.ph === "X" && e.name === "RunTask" && chosen.has(`${e.pid}:${e.tid}`)).map((e) => (e.tdur ?? 0) / 1000);
+  return { total: times.reduce((a, b) => a + b, 0), longest: Math.max(0, ...times) };
+}

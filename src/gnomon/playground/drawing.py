@@ -16,7 +16,7 @@ CURVE_POINTS = 121
 """Points of a curve, as in the page's own pictures."""
 MAP_SIDE = 36
 """Cells of a map in each direction, as in the page's own pictures."""
-PADDING = 0.12
+RANGE_PADDING = 0.12
 """Part of the range of the data that is added on each side."""
 CLASS_RANGE = (-3.0, 3.0)
 """Vertical range of a curve of scores; the classes are drawn at -1 and 1."""
@@ -101,7 +101,7 @@ def _message(outputs: int, classes: bool) -> str:
 
 def _range(values: Tensor) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
-    room = PADDING * (high - low) if high > low else 1.0
+    room = RANGE_PADDING * (high - low) if high > low else 1.0
     return low - room, high + room
 
 

@@ -151,7 +151,7 @@ export class Run {
     const { setup, state, shape, trainer } = this;
     const outputs = trainer.outputs();
     const loss = meanLoss(state.loss, outputs, setup.y);
-    this.measure();
+    this.measure(record);
     return {
       step: trainer.step, record, loss, outputs, curve: trainer.step === 0 ? setup.start.slice() : this.curve(),
       modes: this.pulls(outputs, setup.y), drift: this.drift, alignment: this.aligned, sharpness: this.sharp,
@@ -168,14 +168,18 @@ export class Run {
     return out;
   }
 
-  /** Drift, alignment and sharpness, less often if they cost more than a frame; always at the last step. */
-  private measure(): void {
+  /**
+   * Drift, alignment and sharpness, at fewer records if they cost more than a frame, and always at the last one. Frames
+   * between records are left out, because how many there are depends on the machine.
+   */
+  private measure(record: number): void {
     const { shape, trainer, setup } = this;
     if (trainer.step > 0) {
+      if (record < 0) return;
       const n = setup.y.length;
       const cost = n * setup.parameters + n ** 2 * shape.width * (shape.depth ? shape.depth : 0);
       const due = ++this.sinceMeasured >= Math.min(12, 1 + cost / CHEAP_MEASUREMENT);
-      if (!due && trainer.step < setup.records.at(-1)!) return;
+      if (!due && record < setup.records.length - 1) return;
       this.sinceMeasured = 0;
       const now = (this.tangent = tangentOf(shape, trainer.w, this.x, this.tangent));
       const kernel = tangentKernel(shape, now, now);

@@ -1,19 +1,18 @@
 // The page: holds the state, the lesson and the guess, and connects controls, run and pictures.
 import { consistent, pointsOf, readState, type State } from "../core/state";
 import { isTensorflowLink, readTensorflowLink } from "../core/tfplayground";
-import type { FromWorker } from "../engine/protocol";
 import { Controls } from "./controls";
 import { count } from "./dom";
-import type { Engine, ServedNetwork } from "./engine";
+import type { ServedNetwork } from "./engine";
 import { explain, explanationView } from "./explain";
 import { HANDLES, newGuess, questionView, scoreOf, type Guess } from "./guess";
 import { Jobs } from "./jobs";
 import { listenToKeys } from "./keys";
 import { buildLayout, openDialog, type Layout } from "./layout";
-import { LESSONS, lessonOf, lessonState, type Lesson } from "./lessons";
+import { LESSONS, lessonOf, lessonState, measuresSharpness, type Lesson } from "./lessons";
 import { copy, linkTo, setLink } from "./links";
 import { Painter, panelInput, type Scene } from "./painter";
-import { Player } from "./player";
+import type { Player } from "./player";
 import { listen } from "./pointer";
 import { asPython } from "./python";
 import { sentence } from "./sentence";
@@ -35,19 +34,15 @@ export class App {
     this.showScore();
     this.redraw();
   });
-  private readonly player: Player;
   private readonly layout: Layout;
   private readonly controls: Controls;
   private readonly painter: Painter;
 
-  constructor(readonly chrome: boolean, start: State, private readonly served: ServedNetwork | null, engine: Engine) {
+  /** `player` is already asked for the first state, so that it is computed while the page is built. */
+  constructor(readonly chrome: boolean, start: State, private readonly served: ServedNetwork | null, private readonly player: Player) {
     this.state = start;
     this.lesson = lessonOf(start.lesson)!;
     this.guess = newGuess(this.lesson);
-    this.player = new Player(engine, {
-      ready: () => this.ready(), changed: () => this.redraw(), ended: () => this.ended(),
-      failed: (words) => this.layout.say(`This setting could not be computed: ${words}`),
-    });
     this.controls = new Controls((part, final) => this.change(part, final), (id) => this.explain(id), served !== null);
     this.layout = buildLayout(this.controls.root, served, {
       run: () => this.toggle(), step: () => this.step(), reset: () => this.reset(), scrub: (index) => this.scrub(index),
@@ -65,7 +60,11 @@ export class App {
 
   /** Opens the first state and starts drawing. */
   start(): void {
-    this.openState(this.state, false);
+    this.showState();
+    this.player.listen({
+      ready: () => this.ready(), changed: () => this.redraw(), ended: () => this.ended(),
+      failed: (words) => this.layout.say(`This setting could not be computed: ${words}`),
+    });
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     if (!still && (this.lesson.id === "free" || !this.chrome)) setTimeout(() => this.run(), FIRST_RUN_MILLISECONDS);
     const loop = () => {
@@ -78,10 +77,6 @@ export class App {
       requestAnimationFrame(loop);
     };
     requestAnimationFrame(loop);
-  }
-
-  receive(message: FromWorker): void {
-    this.player.receive(message);
   }
 
   private redraw(): void {
@@ -115,20 +110,24 @@ export class App {
     this.state = state;
     this.lesson = lessonOf(state.lesson)!;
     this.guess = newGuess(this.lesson);
-    if (this.served || !this.chrome) this.guess.locked = true; // embedded pages show, they do not ask
-    this.selected = Math.min(2, state.n - 1);
-    this.controls.sync(state);
-    this.layout.showLesson(this.lesson, LESSONS.indexOf(this.lesson), this.stars.all);
     this.jobs.results.band = null;
     this.prepare();
+    this.showState();
+    if (push) this.writeLink(true);
+  }
+
+  private showState(): void {
+    if (this.served || !this.chrome) this.guess.locked = true; // embedded pages show, they do not ask
+    this.selected = Math.min(2, this.state.n - 1);
+    this.controls.sync(this.state);
+    this.layout.showLesson(this.lesson, LESSONS.indexOf(this.lesson), this.stars.all);
     this.showQuestion();
     this.startJobs();
-    if (push) this.writeLink(true);
   }
 
   private prepare(): void {
     this.scored = false;
-    this.player.prepare(this.state, this.lesson.panel === "sharpness");
+    this.player.prepare(this.state, measuresSharpness(this.lesson));
   }
 
   private startJobs(): void {

@@ -185,7 +185,7 @@ export class Chart {
     this.pen(stroke);
     line(this.g, this.left, this.Y(at), this.left + this.innerWidth, this.Y(at));
     this.rest();
-    if (label) this.text(label, this.left + this.innerWidth - 3, this.Y(at) - 7, stroke.color, "right");
+    if (label) this.text(label, this.left + 6, this.Y(at) - 7, stroke.color);
   }
 
   text(words: string, px: number, py: number, color: string, align: CanvasTextAlign = "left", font = FONT): void {

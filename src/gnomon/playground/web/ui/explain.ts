@@ -47,9 +47,9 @@ type Build = (state: State, p: Progress) => Explanation;
 export const EXPLANATIONS: Record<string, Build> = {
   network: (s, p) => ({
     title: "The network",
-    meaning: "The solid curve is the output of the network at every input, now.",
-    formula: `${v("f")}(${v("x")}) = ${v("α")} · (${sub("w", "σ")}/√${v("m")}) Σ<sub>j</sub> ${sub("a", "j")} φ(${v("…")})`,
-    numbers: `${v("α")} = ${num(s.scale)}, ${v("m")} = ${num(s.width)} units, ${num(s.depth)} hidden layers, ${num(p.setup.parameters)} parameters, all drawn from N(0, 1) with seed ${s.seed}`,
+    meaning: "The solid line shows the network as it is now: its output at every input, or the border between two classes.",
+    formula: `${v("f")} = ${v("α")} ${sub("z", "L+1")},  ${sub("z", "l+1")} = (${sub("σ", "w")}/√${v("m")}) ${v("W")} φ(${sub("z", "l")}) + ${sub("σ", "b")} ${v("b")}`,
+    numbers: p.setup.own ? `your network, with ${num(p.setup.parameters)} parameters` : `${v("α")} = ${num(s.scale)}, ${v("m")} = ${num(s.width)} units, ${v("L")} = ${num(s.depth)} hidden layers, ${sub("σ", "w")} = ${num(s.weightStd)}, ${sub("σ", "b")} = ${num(s.biasStd)}; ${num(p.setup.parameters)} parameters ${v("W")}, ${v("b")} drawn from N(0, 1) with seed ${s.seed}`,
     assumptions: [], claim: null,
     call: `net = gnomon.playground.DenseNetwork(${p.setup.dimension || 1}, width=${s.width}, depth=${s.depth})`,
   }),
@@ -57,7 +57,7 @@ export const EXPLANATIONS: Record<string, Build> = {
     const c = checks(s, p);
     return {
       title: "The prediction from the kernel",
-      meaning: "The dashed curve is where gradient descent will take the network, computed before the first step from its tangent kernel K.",
+      meaning: "The dashed line is where gradient descent will take the network, computed before the first step from its tangent kernel K.",
       formula: `${sub("f", "t")}(${v("x")}) = ${sub("f", "0")}(${v("x")}) + ${v("K")}(${v("x")}, ${v("X")}) ${v("K")}⁻¹ (1 − (1 − ${v("η")}${v("K")}/${v("n")})<sup>t</sup>) (${v("y")} − ${sub("f", "0")})`,
       numbers: `${v("n")} = ${num(p.setup.marks.length)}, ${v("η")} = ${num(p.setup.lr)}, ${v("t")} = ${num(s.steps)}: the loss goes from ${num(p.setup.predicted?.loss[0])} to ${num(p.setup.predicted?.loss.at(-1))}`,
       assumptions: [c.lazy, c.wide, c.descent, c.whole], claim: "ntk-closed-form-trajectory",

@@ -130,7 +130,7 @@ export function choiceOf(lesson: string, { progress }: PanelInput): { right: num
     const early = history.find((f) => f.step >= 10)?.margin;
     if (!early || !last.margin) return null;
     const [a, b] = [early, last.margin].map((m) => (180 / Math.PI) * m.angle) as [number, number];
-    const why = `The angle to the line of largest margin went from ${show(a, 2)}° after 10 steps to ${show(b, 2)}°.`;
+    const why = `The angle to the line of largest margin went from ${show(a, 2)}° to ${show(b, 2)}°.`;
     return { right: Math.abs(a - b) < 0.5 ? 0 : b < a ? 1 : 2, why };
   }
   return null;

@@ -124,7 +124,7 @@ export const PANELS: Record<PanelName, Draw> = {
     } else chart.text("computing …", chart.X(1.2), chart.Y(1), c.muted);
     chart.dots([state.weightStd], [Math.min(2, state.biasStd)], c.paper, 8);
     chart.dots([state.weightStd], [Math.min(2, state.biasStd)], c.ink, 5.5);
-    chart.axes({ from: 1, to: 20, ticks: [1, 5, 10, 15, 20].map((k) => [k, String(k)]), label: "layer" }, { from: -0.2, to: 1.05, label: "correlation" }, c, { ...LABELED, left: half + 52 });
+    chart.axes({ from: 1, to: 20, ticks: [1, 5, 10, 15, 20].map((k) => [k, String(k)]), label: "layer" }, { from: -0.2, to: 1.05, label: "correlation" }, c, { ...LABELED, left: half + 64 });
     if (!signals) return;
     const layers = signals.predicted.map((_, k) => k + 1);
     chart.line(layers, signals.predicted, { color: c.theory, width: 2.2, dash: [7, 4] });
@@ -135,7 +135,8 @@ export const PANELS: Record<PanelName, Draw> = {
     chart.axes({ from: 0, to: 120, label: "number of features p" }, { from: 0.1, to: 100, log: true, label: "test error" }, c, LABELED);
     const sizes = Array.from({ length: 120 }, (_, k) => k + 1);
     chart.clipped(() => {
-      chart.vertical(40, { color: c.muted, dash: [2, 3] }, "p = number of examples", "left");
+      chart.vertical(DESCENT.n, { color: c.muted, dash: [2, 3] });
+      chart.text("p = number of examples", chart.X(DESCENT.n) + 5, chart.Y(0.14), c.muted);
       chart.line(sizes, sizes.map((p) => Math.min(1e4, descentRisk(DESCENT, p))), { color: c.theory, width: 2.2, dash: [7, 4] });
       chart.dots(background.descent.map((d) => d.size), background.descent.map((d) => d.measured), c.network, 3.2);
       if (guess !== null) chart.vertical(guess, { color: c.guess, width: 2 }, "your guess", "left", 8);
@@ -171,9 +172,18 @@ export const PANELS: Record<PanelName, Draw> = {
     const at = setup.lr * (setup.rates[0] ?? 0);
     chart.dots([Math.min(4, at)], [state.momentum], c.paper, 8);
     chart.dots([Math.min(4, at)], [state.momentum], c.ink, 5.5);
+    const below = chart.Y(state.momentum) + (state.momentum > 0.5 ? 14 : -14);
+    chart.text("now", chart.X(Math.min(4, at)), below, c.ink, "center");
     const border = firstUnstable(background.sweep);
-    if (border !== null) chart.dots([border * 2 * (1 + state.momentum)], [state.momentum], c.network, 5);
-    if (guess !== null) chart.dots([Math.min(4, 2 * guess)], [state.momentum], c.guess, 6);
+    if (border !== null) {
+      const x = border * 2 * (1 + state.momentum);
+      chart.dots([x], [state.momentum], c.network, 5);
+      chart.text("measured limit", chart.X(x) - 8, below, c.network, "right");
+    }
+    if (guess !== null) {
+      chart.dots([Math.min(4, 2 * guess)], [state.momentum], c.guess, 6);
+      chart.text("your guess", chart.X(Math.min(4, 2 * guess)) + (guess > 1.6 ? -2 : 0), below + (state.momentum > 0.5 ? 14 : -14), c.guess, guess > 1.6 ? "right" : "center");
+    }
   },
   stopping(chart, { progress, state, guess }, c) {
     const { setup } = progress;

@@ -31,7 +31,7 @@ const GAP: State["points"] = {
 export const LESSONS: Lesson[] = [
   {
     id: "function-space", title: "Training moves a curve",
-    story: "A network with 2,048 units will learn these eight points. Every gradient step pulls the curve toward the points. How far a pull at one point reaches is a kernel K, and K is known before training.",
+    story: "The blue curve is a network with 2,048 units. Each gradient step pulls it toward the eight points. A pull at one point also moves the curve at other places. How far it reaches is the tangent kernel K. It is known before training, so the final curve can be predicted.",
     question: { kind: "curve", ask: "Drag the purple handles to where the curve will be after 300 steps. Then press Run." },
     tryNext: "Drag a point: the dashed prediction follows at once, without any training.",
     panel: "influence", panelTitle: "Reach of one point",
@@ -39,7 +39,7 @@ export const LESSONS: Lesson[] = [
   },
   {
     id: "spectral-bias", title: "Slow waves are learned first",
-    story: "The target is a slow wave plus a fast one. The kernel splits the error into patterns (modes) and learns each at its own rate. Smooth patterns have high rates.",
+    story: "The target is a slow wave plus a fast wave. The tangent kernel splits the error into patterns, called modes. Each mode shrinks at its own rate, and smooth modes shrink fastest.",
     question: { kind: "number", ask: "After how many steps is half of the fast wave learned?", from: 1, to: 2000, log: true, unit: "steps", start: 30, name: "Half of the fast wave" },
     tryNext: "Change the activation to sin or raise the bias to 2. Which one learns the fast wave sooner?",
     panel: "waves", panelTitle: "What is left of each wave",
@@ -47,23 +47,23 @@ export const LESSONS: Lesson[] = [
   },
   {
     id: "lazy-to-rich", title: "Lazy or rich?",
-    story: "With a large output scale the weights barely need to move: the kernel stays as it is and the prediction holds. That is lazy training. With a small scale the units must move, and the kernel changes. That is feature learning (rich).",
-    question: { kind: "choice", ask: "The output scale is now 0.1. Where will the solid curve end?", options: ["On the dashed curve", "Closer to the points than the dashed curve", "Further from the points"] },
-    tryNext: "Set the scale to 10 and run again: the needle stays at lazy and the two curves agree.",
+    story: "A network can learn in two ways. Lazy: the weights hardly move, the kernel stays the same, and the dashed prediction is right. Rich: the units move to where they are needed (feature learning), so the kernel changes. A small output scale makes the weights move far.",
+    question: { kind: "choice", ask: "The output scale is 0.1. Where will the solid curve end?", options: ["On the dashed curve", "Closer to the points than the dashed curve", "Further from the points"] },
+    tryNext: "Set the output scale to 10 and run again: the needle stays at lazy, and the solid curve ends on the dashed one.",
     panel: "neurons", panelTitle: "The units: where each bends, and how strongly",
     state: { data: "step", n: 16, width: 64, activation: "tanh", scale: 0.1, centered: true, steps: 1000, rate: 0.4, biasStd: 0.7 },
   },
   {
     id: "stable-rate", title: "The largest stable learning rate",
-    story: "If the learning rate is too large, every step overshoots by more than the last one and the loss explodes. The border is 2 / λ, with λ the largest rate of the kernel. It is known before training.",
+    story: "A step that is too long overshoots. If every step overshoots by more than the last one, the loss explodes. Theory gives the limit before training: 2 / λ, where λ is the largest rate of the kernel.",
     question: { kind: "number", ask: "Which learning rate is the largest that does not diverge?", from: 0.01, to: 10, log: true, unit: "", start: 0.3, name: "Largest stable rate" },
-    tryNext: "Run with 0.97 and with 1.03 times the limit. Then set the scale to 0.5: the loss still rises, but the network jumps to a flatter place and recovers.",
+    tryNext: "Run with 0.97 and with 1.03 times the limit. Then set the output scale to 0.5: the loss still rises, but the network jumps to a flatter place and recovers.",
     panel: "sweep", panelTitle: "Loss after 200 steps (its peak, if it rose)",
     state: { data: "sine", n: 12, width: 512, scale: 2, centered: true, steps: 200, rate: 0.5 },
   },
   {
     id: "edge-of-stability", title: "The edge of stability",
-    story: "Sharpness is the largest curvature of the loss. While features are learned it keeps rising. It cannot stay above 2 / learning rate, because there a step overshoots.",
+    story: "Sharpness is the largest curvature of the loss. It rises while the network learns features. Above 2 / learning rate every step overshoots, so the sharpness cannot stay there.",
     question: { kind: "number", ask: "The sharpness will rise. At which value will it stop?", from: 0.5, to: 200, log: true, unit: "", start: 3, name: "Final sharpness" },
     tryNext: "Halve the learning rate: the sharpness stops at twice the value.",
     panel: "sharpness", panelTitle: "Sharpness while training",
@@ -71,7 +71,7 @@ export const LESSONS: Lesson[] = [
   },
   {
     id: "gaussian-process", title: "An ensemble is a Gaussian process",
-    story: "Train twenty networks that differ only in their random seed. Where there are points they agree; between them they spread. At infinite width the spread has a formula: the shaded band is two standard deviations wide on each side.",
+    story: "Twenty networks differ only in their random seed. After training they agree at the points and differ between them. For infinitely wide networks theory gives the spread: the band is two standard deviations on each side.",
     question: { kind: "number", ask: "How large is the standard deviation between the seeds in the gap, at x = 0?", from: 0.01, to: 2, log: true, unit: "", start: 0.1, name: "Spread at x = 0" },
     tryNext: "Drag a point into the gap: the band closes there.",
     panel: "spread", panelTitle: "Spread of the ensemble",
@@ -80,7 +80,7 @@ export const LESSONS: Lesson[] = [
   },
   {
     id: "depth-and-signals", title: "Can a signal cross twenty layers?",
-    story: "Two inputs enter a deep network. In the ordered phase they become equal, in the chaotic phase unrelated: either way the network cannot learn. Only near the border do signals survive.",
+    story: "Two inputs enter a deep network. Small weights make them more alike in every layer (order), large weights less alike (chaos). In both cases their difference is lost, and the network cannot learn. Signals survive only near the border.",
     question: { kind: "number", ask: "Two inputs have correlation 0.6. What is it after twenty layers?", from: -0.2, to: 1, log: false, unit: "", start: 0.6, name: "Correlation after 20 layers" },
     tryNext: "Find a weight scale at which the correlation stays near 0.6, and see where that is in the phase diagram.",
     panel: "signals", panelTitle: "Phase diagram, and correlation by layer",
@@ -88,15 +88,15 @@ export const LESSONS: Lesson[] = [
   },
   {
     id: "double-descent", title: "More parameters, less error",
-    story: "Fit 40 noisy examples by least squares with p of 120 features. With p = 40 the fit passes through every example, but only barely: the weights explode. Beyond, there are many perfect fits, and the smallest one is good again.",
+    story: "Fit 40 noisy examples by least squares with p features. At p = 40 one solution passes through every example, and its weights are huge. With more features there are many such solutions. The smallest of them predicts well again.",
     question: { kind: "number", ask: "With how many features is the test error largest?", from: 2, to: 118, log: false, unit: "features", start: 100, name: "Features at the peak" },
-    tryNext: "The network above trains only its last layer: set its width to the number of points, then to 512.",
+    tryNext: "The network above trains only its last layer. Set its width to the number of points, then to 512.",
     panel: "descent", panelTitle: "Test error against the number of features",
     state: { data: "sine", n: 12, noise: 0.3, width: 12, lastOnly: true, steps: 20000, biasStd: 1, dataSeed: 3 },
   },
   {
     id: "max-margin", title: "Which of many solutions?",
-    story: "Many lines separate these two classes. A linear model with logistic loss classifies all points correctly after a few steps, and then the gradient is tiny.",
+    story: "Many lines separate these two classes. A linear model with logistic loss finds one of them after a few steps. Training goes on, although every point is already on the right side.",
     question: { kind: "choice", ask: "What will the line do during the next 20,000 steps?", options: ["Stay where it is", "Turn slowly to the widest gap between the classes", "Turn away to pass close to the points"] },
     tryNext: "Drag one point toward the other class: the dashed line of largest margin follows it.",
     panel: "margin", panelTitle: "Angle to the line of largest margin",
@@ -104,15 +104,15 @@ export const LESSONS: Lesson[] = [
   },
   {
     id: "momentum", title: "Momentum, and the noise of batches",
-    story: "Momentum adds a part β of the last step to the next one. On a mode with rate λ it stays stable up to a larger learning rate. Small batches add noise instead, and the loss stops falling at a floor.",
-    question: { kind: "number", ask: "With β = 0.9: how many times larger may the learning rate be than without momentum?", from: 0.5, to: 20, log: true, unit: "times", start: 10, name: "Factor" },
+    story: "Momentum adds β times the last step to the next one, which allows a larger learning rate. Small batches add noise instead: the loss stops falling at a floor.",
+    question: { kind: "number", ask: "With β = 0.9, how many times larger can the learning rate be than without momentum?", from: 0.5, to: 20, log: true, unit: "times", start: 10, name: "Factor" },
     tryNext: "Set the batch size to 2: the dots leave the line and the loss stays at a floor.",
     panel: "momentum", panelTitle: "Where gradient descent with momentum is stable",
     state: { data: "sine", n: 16, width: 256, scale: 2, centered: true, steps: 300, momentum: 0.9, rate: 0.1 },
   },
   {
     id: "early-stopping", title: "Stop before the noise is learned",
-    story: "The targets are noisy. The signal is smooth and is learned first; the noise is rough and comes last. Between the two there is a best moment to stop, and theory predicts it.",
+    story: "The targets are noisy. The smooth signal is learned first, the rough noise last. Between them lies the best moment to stop, and theory predicts it.",
     question: { kind: "number", ask: "After how many steps is the test error smallest?", from: 1, to: 5000, log: true, unit: "steps", start: 1500, name: "Best moment to stop" },
     tryNext: "Set the noise to 0: the best moment moves to the end.",
     panel: "stopping", panelTitle: "Error on the true curve",
@@ -120,15 +120,18 @@ export const LESSONS: Lesson[] = [
   },
   {
     id: "free", title: "Free play",
-    story: "Everything is open: data, network and training. Paste a link of tensorflow-playground below to see the same setting with its theory.",
+    story: "Everything is open: data, network and training. Paste a tensorflow-playground link to see the same setting with its theory.",
     question: null,
-    tryNext: "A spiral with three layers of 16 units, and watch the prediction fail while features are learned.",
+    tryNext: "Choose the spiral and three layers of 16 units. The prediction fails, because the network learns features.",
     panel: "kernel", panelTitle: "The tangent kernel of the points",
     state: { data: "circle", n: 48, width: 8, depth: 2, activation: "tanh", loss: "logistic", steps: 1000, rate: 0.9, weightStd: 1.6, biasStd: 0.5, noise: 0.2 },
   },
 ];
 
 export const lessonOf = (id: string) => LESSONS.find((one) => one.id === id);
+
+/** Sharpness is measured only where a lesson shows it, because it costs more than training. */
+export const measuresSharpness = (lesson: Lesson) => lesson.panel === "sharpness";
 
 /** The state in which a lesson starts. */
 export function lessonState(id: string): State | undefined {

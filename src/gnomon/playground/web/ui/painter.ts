@@ -106,6 +106,7 @@ export class Painter {
       regime: `drift ${change(frame.drift ?? 0)}${frame.alignment === null ? "" : ` · alignment ${frame.alignment.toFixed(2)}`}`,
       rate: `learning rate ${show(setup.lr)}${state.optimizer === "adam" ? "" : limit}`,
     });
+    document.body.classList.toggle("banded", scene.background.band !== null && !state.centered);
     document.body.dataset.view = setup.best ? "line" : ["outputs", "curve", "map"][setup.dimension];
     this.describePictures(p, lesson);
   }

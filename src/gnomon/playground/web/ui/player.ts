@@ -28,7 +28,15 @@ export class Player {
   private pending: { state: State; sharpness: boolean } | null = null;
   private id = 0;
 
-  constructor(private readonly engine: Engine, private readonly events: PlayerEvents) {}
+  private events: PlayerEvents | null = null;
+
+  constructor(private readonly engine: Engine) {}
+
+  /** Tells the page what happens from now on. */
+  listen(events: PlayerEvents): void {
+    this.events = events;
+    if (this.setup && this.answered) events.ready();
+  }
 
   /** Asks for a new setting; while one is being computed only the newest is kept. */
   prepare(state: State, sharpness: boolean): void {
@@ -47,7 +55,7 @@ export class Player {
     if (message.type === "failed") {
       this.answered = true;
       this.waiting = this.running = false;
-      this.events.failed(message.words);
+      this.events?.failed(message.words);
     } else if (message.id !== this.id) {
       return;
     } else if (message.type === "ready") {
@@ -69,7 +77,7 @@ export class Player {
     }
     this.answered = true;
     this.showAll();
-    this.events.ready();
+    this.events?.ready();
     if (this.pending) this.prepare(this.pending.state, this.pending.sharpness);
   }
 
@@ -88,9 +96,9 @@ export class Player {
     if (frame.record >= 0 || frame.diverged) this.history.push(frame);
     if (this.atEnd) {
       this.running = false;
-      this.events.ended();
+      this.events?.ended();
     }
-    this.events.changed();
+    this.events?.changed();
   }
 
   /** Whether the newest record on the screen is the last one. */
