@@ -21,7 +21,7 @@ from gnomon.findings import structured as kinds
 from gnomon.graphs.graph import adjacency, called
 from gnomon.graphs.spectrum import distances
 
-__all__ = ["Oversmoothing", "oversmoothing", "smoothing_rate"]
+__all__ = ["Oversmoothing", "oversmoothing", "propagation_norm", "smoothing_rate"]
 
 ALIKE = 0.05
 """Features of nodes that differ by less than a twentieth of their size cannot be told apart by a layer above."""
@@ -82,6 +82,24 @@ class Oversmoothing(Result):
                 id="difference-of-nodes",
             ),
         )
+
+
+@names_call
+def propagation_norm(graph: Any) -> float:
+    """Spectral norm of the propagation matrix of a graph convolution; at most 1, so features never blow up.
+
+        |D^(-1/2) (A + I) D^(-1/2)|_2 = 1    for every undirected graph, with eigenvector D^(1/2) 1              (1)
+
+    A norm above 1 says that the graph has negative weights or is directed.
+    Reference: [kipf2017semi].
+    Cost: nodes^3.
+
+    >>> round(propagation_norm(torch.ones(4, 4) - torch.eye(4)), 12)
+    1.0
+    """
+    a = adjacency(graph) + torch.eye(len(adjacency(graph)), dtype=torch.float64)
+    scale = a.sum(1).rsqrt()
+    return float(torch.linalg.matrix_norm(scale[:, None] * a * scale, 2))  # (1)
 
 
 @names_call

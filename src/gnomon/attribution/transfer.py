@@ -1,0 +1,102 @@
+"""Do the features of a trained network serve another task? Linear probes of its layers and of a fresh copy.
+
+    gain(layer) = accuracy of a probe of the learned features - accuracy of a probe of fresh features           (1)
+
+Reference: [alain2017understanding].
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from gnomon.attribution.probes import layer_probe
+from gnomon.core.errors import InputError, names_call
+from gnomon.core.inputs.checks import check_readable, check_seed
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.results import Axis, Line, Plot, Result
+
+__all__ = ["TransferProbe", "transfer_probe"]
+
+
+@dataclass(frozen=True, slots=True)
+class TransferProbe(Result):
+    """Held-out accuracy of linear probes on the new task, by layer: learned features and fresh ones.
+
+    >>> TransferProbe(("conv",), (0.9,), (0.7,)).best
+    'conv'
+    """
+
+    layers: tuple[str, ...]
+    learned: tuple[float, ...]
+    fresh: tuple[float, ...]
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """Equation (1) for every layer."""
+        return tuple(a - b for a, b in zip(self.learned, self.fresh, strict=True))
+
+    @property
+    def best(self) -> str:
+        """Layer whose learned features have the most accurate probe."""
+        return self.layers[max(range(len(self.layers)), key=lambda i: self.learned[i])]
+
+    @property
+    def verdict(self) -> str:
+        """Whether training helped the new task."""
+        i = self.layers.index(self.best)
+        return (
+            f"On the new task a linear classifier of '{self.best}' is right on {self.learned[i]:.0%} of the examples, "
+            f"with a network that was not trained on {self.fresh[i]:.0%}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Accuracy of the probes over depth."""
+        depth = range(len(self.layers))
+        lines = (Line("learned", depth, self.learned), Line("not trained", depth, self.fresh, "dashed"))
+        return (Plot("Transfer to the new task", lines, Axis("layer"), Axis("accuracy of a probe")),)
+
+
+@names_call
+def transfer_probe(
+    module: nn.Module, data: Any, *, fresh: nn.Module | None = None, layers: Sequence[str] | None = None, seed: int = 0
+) -> TransferProbe:
+    """Probe the layers of a trained network on examples of a new task, and those of a fresh network; equation (1).
+
+    Args:
+        module: the trained network.
+        data: examples of the new task, with its classes.
+        fresh: the network before training; by default a copy whose layers are initialized again.
+        layers: names of the layers; all that run by default.
+        seed: random seed of the fresh copy and of the examples that are probed.
+
+    Cost: that of `layer_probe`, twice.
+
+    >>> x = torch.randn(60, 3)
+    >>> found = transfer_probe(nn.Sequential(nn.Linear(3, 8), nn.ReLU()), (x, (x[:, 0] > 0).long()))
+    >>> found.layers
+    ('0', '1')
+    """
+    check_readable(module)
+    seed = check_seed(seed)
+    start = _initialized_again(module, seed) if fresh is None else fresh
+    both = [layer_probe(net, data, layers=layers, seed=seed).layers for net in (module, start)]
+    rows = [{probe.name: probe.linear for probe in probes if probe.name != "input"} for probes in both]
+    names = tuple(name for name in rows[0] if name in rows[1])
+    return TransferProbe(names, tuple(rows[0][n] for n in names), tuple(rows[1][n] for n in names))
+
+
+def _initialized_again(module: nn.Module, seed: int) -> nn.Module:
+    copy = copy_module(module)
+    parts: list[Any] = [m for m in copy.modules() if callable(getattr(m, "reset_parameters", None))]
+    owned = {id(p) for m in parts for p in m.parameters(recurse=False)}
+    if left := [name for name, p in copy.named_parameters() if id(p) not in owned]:
+        found = f"parameter {left[0]!r} has no initializer of its own"
+        raise InputError(found, accepted="layers with reset_parameters()", fix="Pass fresh=, the untrained network")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        for part in parts:
+            part.reset_parameters()
+    return copy

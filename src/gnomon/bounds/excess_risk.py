@@ -1,0 +1,87 @@
+"""Where the excess error of a chosen model comes from: too few examples, or a choice that was not the best.
+
+    R(f) - min R  <=  2 max |R_n - R|  +  R_n(f) - min R_n                                                      (1)
+
+R_n is the error on the training examples and R on the test examples, over all candidate models.
+
+Hypotheses: test examples were used neither for training nor for the choice.
+Reference: [vapnik1971uniform].
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
+
+from gnomon.core.errors import InputError, names_call
+from gnomon.core.inputs.checks import check_readable
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.results import Axis, Bars, Plot, Result
+
+__all__ = ["ExcessRisk", "excess_risk_report"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExcessRisk(Result):
+    """The terms of equation (1), as shares of wrong answers.
+
+    >>> ExcessRisk(excess=0.1, estimation=0.3, optimization=0.05).bound
+    0.35
+    """
+
+    excess: float
+    estimation: float
+    optimization: float
+
+    @property
+    def bound(self) -> float:
+        """The right side of (1)."""
+        return self.estimation + self.optimization
+
+    @property
+    def verdict(self) -> str:
+        """The measured excess and its bound."""
+        return (
+            f"The chosen model errs {self.excess:.1%} more than the best candidate; the bound is {self.bound:.1%} "
+            f"({self.estimation:.1%} because training and test errors differ, {self.optimization:.1%} because another "
+            "candidate has a smaller training error)."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The three terms."""
+        names, values = ["excess", "estimation", "optimization"], [self.excess, self.estimation, self.optimization]
+        return (Plot("Excess error", (Bars("share of wrong answers", names, values),), Axis("share of wrong answers")),)
+
+
+@names_call
+def excess_risk_report(models: Sequence[nn.Module], data: Any, test: Any, *, chosen: int = 0) -> ExcessRisk:
+    """Errors of candidate classifiers on training and test examples, split by equation (1).
+
+    Args:
+        models: candidate classifiers.
+        data: training examples with classes.
+        test: test examples with classes.
+        chosen: place of the chosen model among the candidates.
+
+    Cost: two forward passes of every candidate.
+
+    >>> import torch
+    >>> x, y = torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([0, 1])
+    >>> excess_risk_report([nn.Identity(), nn.Softmin(1)], (x, y), (x, y), chosen=1).excess
+    1.0
+    """
+    if not 0 <= chosen < len(models):
+        found = f"chosen is {chosen} and there are {len(models)} models"
+        raise InputError(found, accepted="the place of a model", fix="Pass chosen from 0 to len(models) - 1")
+    training = [_error(model, data) for model in models]
+    true = [_error(model, test) for model in models]
+    estimation = 2 * max(abs(a - b) for a, b in zip(training, true, strict=True))
+    return ExcessRisk(true[chosen] - min(true), estimation, training[chosen] - min(training))  # (1)
+
+
+def _error(module: nn.Module, data: Any) -> float:
+    check_readable(module)
+    x, y = source(data, module=module).pair()
+    return float((outputs(module, x).argmax(1) != y).double().mean())

@@ -1,0 +1,100 @@
+"""How hard are the labels? Margins of a trained network, in units of its weights, with true and with random labels.
+
+    hardness(s) = median of the normalized margins after training on labels of which a share s is random        (1)
+
+Labels with structure leave larger normalized margins than random ones. True labels that are no better than random ones
+are as hard as noise.
+
+Hypotheses: one architecture and one training recipe for all labels.
+Reference: [bartlett2017spectrally].
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from gnomon.bounds.output_margins import output_margins
+from gnomon.core.errors import InputError, names_call
+from gnomon.core.inputs.checks import check_module, check_seed, integer
+from gnomon.core.inputs.classes import are_classes
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.training import Adam, train
+
+__all__ = ["Hardness", "dataset_hardness"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hardness(Result):
+    """Share of random labels, and the median normalized margin (1) after training on them.
+
+    >>> Hardness((0.0, 1.0), (2.0, 0.5)).advantage
+    4.0
+    """
+
+    shares: tuple[float, ...]
+    margins: tuple[float, ...]
+
+    @property
+    def advantage(self) -> float:
+        """Margin with the fewest random labels over that with the most; 1 or less means labels as hard as noise."""
+        return self.margins[0] / self.margins[-1] if self.margins[-1] > 0 else float("inf")
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return f"True labels leave {self.advantage:.2g} times the normalized margin of random ones (1: hard as noise)."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Margin over the share of random labels."""
+        line = Line("median normalized margin", self.shares, self.margins)
+        return (Plot("Hardness of the labels", (line,), Axis("share of random labels"), Axis("normalized margin")),)
+
+
+@names_call
+def dataset_hardness(
+    factory: Callable[[int], nn.Module],
+    data: Any,
+    *,
+    shares: Sequence[float] = (0.0, 0.5, 1.0),
+    steps: int = 400,
+    lr: float = 3e-3,
+    seed: int = 0,
+) -> Hardness:
+    """Train the same network on labels with more and more noise and compare its normalized margins; equation (1).
+
+    Args:
+        factory: from a seed to a fresh network with an output for each class.
+        data: examples with integer classes.
+        shares: shares of labels that are replaced by random ones, in increasing order.
+        steps: training steps of each network, with Adam on all examples.
+        lr: learning rate.
+        seed: random seed of the labels and the networks.
+
+    Cost: a training run for each share.
+
+    >>> x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
+    >>> found = dataset_hardness(lambda seed: nn.Linear(3, 2), (x, (x[:, 0] > 0).long()), steps=100, lr=0.1)
+    >>> found.margins[0] > found.margins[-1]
+    True
+    """
+    seed, steps = check_seed(seed), integer("steps", steps)
+    x, y = source(data).pair()
+    if not are_classes(y):
+        raise InputError(f"the targets are {y.dtype}", accepted="integer classes", fix="Pass whole numbers as targets")
+    draw = torch.Generator().manual_seed(seed)
+    order, other = torch.rand(len(y), generator=draw), torch.randint(int(y.max()) + 1, y.shape, generator=draw)
+    margins = []
+    for share in shares:
+        labels = torch.where(order < share, other, y)
+        net = factory(seed)
+        check_module(net)
+        start = copy_module(net)
+        run = train(net, x, labels, optimizer=Adam(lr), steps=steps, seed=seed)
+        found = output_margins(run.model, (x, labels), start=start)
+        margins.append(float(found.normalized.median()))  # (1)
+    return Hardness(tuple(float(s) for s in shares), tuple(margins))

@@ -1,0 +1,97 @@
+"""How many examples can a network label in every way? Measured by training on random labels of ever more examples.
+
+    share(n) = fitted labelings / tried labelings,    1 for n up to the VC dimension if training finds every fit  (1)
+
+Hypotheses: two classes; a fit that training does not find counts as none, so (1) is a lower bound.
+Reference: [vapnik1971uniform], [zhang2017understanding].
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from gnomon.core.errors import InputError, names_call
+from gnomon.core.inputs.checks import check_module, check_seed, integer
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.training import Adam, train
+
+__all__ = ["Shattering", "empirical_shattering"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shattering(Result):
+    """Number of examples, and the share of random labelings of them that training fitted without an error.
+
+    >>> Shattering((2, 4, 8), (1.0, 1.0, 0.25), 4).capacity
+    4
+    """
+
+    sizes: tuple[int, ...]
+    shares: tuple[float, ...]
+    labelings: int
+
+    @property
+    def capacity(self) -> int:
+        """Largest tried number of examples of which every tried labeling was fitted; 0 if that never happened."""
+        return max((n for n, share in zip(self.sizes, self.shares, strict=True) if share == 1.0), default=0)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return f"Training fits all {self.labelings} random labelings of up to {self.capacity} examples."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Share of fitted labelings over the number of examples."""
+        line = Line("fitted labelings", self.sizes, self.shares)
+        return (Plot("Random labelings that are fitted", (line,), Axis("examples", log=True), Axis("share")),)
+
+
+@names_call
+def empirical_shattering(
+    factory: Callable[[int], nn.Module],
+    data: Any,
+    *,
+    sizes: Sequence[int],
+    labelings: int = 8,
+    steps: int = 400,
+    lr: float = 3e-2,
+    seed: int = 0,
+) -> Shattering:
+    """Train on random labels of the first examples, for several numbers of examples; equation (1).
+
+    Args:
+        factory: from a seed to a fresh network with two outputs.
+        data: examples; targets are ignored.
+        sizes: numbers of examples to label.
+        labelings: number of random labelings of each size.
+        steps: training steps of each network, with Adam on all of its examples.
+        lr: learning rate.
+        seed: random seed of the labels and the networks.
+
+    Cost: ``labelings`` training runs for each size.
+
+    >>> found = empirical_shattering(lambda seed: nn.Linear(2, 2), torch.eye(2), sizes=[2], labelings=2, lr=0.3)
+    >>> found.capacity
+    2
+    """
+    seed, labelings = check_seed(seed), integer("labelings", labelings)
+    steps, sizes = integer("steps", steps), tuple(integer("sizes", n) for n in sizes)
+    x: Any = source(data).probe(max(sizes), seed=seed).x
+    if len(x) < max(sizes):
+        raise InputError(f"there are {len(x)} examples", accepted=f"at least {max(sizes)}", fix="Pass more examples")
+    shares = []
+    for n in sizes:
+        fitted = 0
+        for k in range(labelings):
+            labels = torch.randint(2, (n,), generator=torch.Generator().manual_seed(seed + 1000 * n + k))
+            net = factory(seed + k)
+            check_module(net)
+            run = train(net, x[:n], labels, optimizer=Adam(lr), steps=steps, seed=seed + k)
+            fitted += bool((outputs(run.model, x[:n]).argmax(1) == labels).all())
+        shares.append(fitted / labelings)  # (1)
+    return Shattering(sizes, tuple(shares), labelings)

@@ -1,0 +1,103 @@
+"""What augmentation does to a loss and to weights: damped frequencies, symmetric losses, symmetric filters.
+
+    mean over shifts |t| <= a of e^{i k (w - t)} = sin(k a) / (k a)  e^{i k w}                                  (1)
+    loss change  |L(g w) - L(w)| / |L(w)|,    gradient error  |grad L(g w) - g grad L(w)| / |grad L(w)|         (2)
+    asymmetry of a filter  |g w - w| / |w|                                                                      (3)
+
+(2) is zero for an orthogonal g if the data contain whole orbits of g; then symmetric weights stay symmetric, (3).
+Reference: [chen2020group] for (2).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, names_call
+from gnomon.core.inputs.checks import check_module
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.results.record import Record
+
+__all__ = ["LossInvariance", "augmentation_transfer_function", "loss_invariance", "weight_symmetry"]
+
+
+def augmentation_transfer_function(reach: float, frequencies: Float[Tensor, " k"]) -> Float[Tensor, " k"]:
+    """Factor by which averaging over shifts from -reach to reach damps each frequency, in radians per unit; (1).
+
+    >>> kept = augmentation_transfer_function(1.0, torch.tensor([0.0, torch.pi / 2, torch.pi]))
+    >>> bool((kept - torch.tensor([1.0, 2 / torch.pi, 0.0])).abs().max() < 1e-6)
+    True
+    """
+    return torch.sinc(frequencies * reach / torch.pi)  # (1)
+
+
+@dataclass(frozen=True, slots=True)
+class LossInvariance(Record):
+    """Relative change of the loss, and relative error of the gradient, under one move of the weights; equation (2)."""
+
+    loss: float
+    gradient: float
+
+
+@names_call
+def loss_invariance(
+    module: nn.Module,
+    objective: Callable[[nn.Module], Tensor],
+    move: Callable[[Tensor], Tensor],
+    *,
+    parameter: str,
+) -> LossInvariance:
+    """How far a loss and its gradient are from following an orthogonal move of one parameter; equation (2).
+
+    Args:
+        module: the network, which stays as it is.
+        objective: from a network to its loss on fixed data.
+        move: the orthogonal move g, such as a flip or a shift of the entries of the parameter.
+        parameter: name of the moved parameter, as in ``named_parameters()``.
+
+    Hypotheses: ``move`` is orthogonal.
+    Cost: two backward passes.
+
+    >>> x = torch.tensor([[1.0, 2.0], [2.0, 1.0]])                     # both orders of the entries: a whole orbit
+    >>> net = nn.Linear(2, 1)
+    >>> found = loss_invariance(net, lambda n: n(x).square().mean(), lambda w: w.flip(1), parameter="weight")
+    >>> found.loss < 1e-5 and found.gradient < 1e-5
+    True
+    """
+    check_module(module)
+    if parameter not in dict(module.named_parameters()):
+        names = ", ".join(name for name, _ in module.named_parameters())
+        raise InputError(
+            f"the network lacks a parameter {parameter!r}", accepted=f"one of {names}", fix="Pass its full name"
+        )
+    losses, gradients = [], []
+    for moved in (False, True):
+        copy = copy_module(module)
+        weight = dict(copy.named_parameters())[parameter]
+        if moved:
+            with torch.no_grad():
+                weight.copy_(move(weight.detach().clone()))
+        loss = objective(copy)
+        losses.append(float(loss.detach()))
+        gradients.append(torch.autograd.grad(loss, weight)[0])
+    change = abs(losses[1] - losses[0]) / max(abs(losses[0]), 1e-30)
+    error = (gradients[1] - move(gradients[0])).norm() / gradients[0].norm().clamp_min(1e-30)
+    return LossInvariance(change, float(error))  # (2)
+
+
+@names_call
+def weight_symmetry(weight: Tensor, move: Callable[[Tensor], Tensor]) -> Float[Tensor, " filters"]:
+    """Asymmetry (3) of each filter under a move: 0 for a filter that the move leaves as it is.
+
+    Args:
+        weight: filters along the first axis, such as the weight of a Linear or Conv2d layer.
+        move: of all filters at once, such as ``lambda w: w.flip(-1)``.
+
+    >>> weight_symmetry(torch.tensor([[1.0, 1.0], [1.0, -1.0]]), lambda w: w.flip(1)).tolist()
+    [0.0, 2.0]
+    """
+    rows = weight.detach().flatten(1)
+    moved = move(weight.detach()).flatten(1)
+    return (moved - rows).norm(dim=1) / rows.norm(dim=1).clamp_min(1e-30)  # (3)
