@@ -79,7 +79,8 @@ def cushions(module: nn.Module, x: Tensor) -> Cushions:
     ('0', '2')
     """
     check_readable(module)
-    parts = list(module.named_children()) if isinstance(module, nn.Sequential) else [("module", module)]
+    # named_children() leaves out a module that is used a second time, such as one nn.ReLU() for all layers
+    parts = list(module._modules.items()) if isinstance(module, nn.Sequential) else [("module", module)]
     odd = next((name for name, part in parts if not isinstance(part, (nn.Linear, *SHAPELESS))), None)
     if odd is not None or not any(isinstance(part, nn.Linear) for _, part in parts):
         found = f"'{odd}' is neither Linear nor ReLU" if odd is not None else "there is no Linear layer"
