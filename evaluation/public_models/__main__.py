@@ -17,15 +17,16 @@ from typing import Any
 
 import torch
 
+from evaluation.public_models.checkouts import with_checkout
 from evaluation.public_models.registry import select
-from evaluation.public_models.report import row, summary, table
+from evaluation.public_models.report import compact, row, summary, table
 from evaluation.public_models.run import run_case
 
 
 def main() -> None:
     """Runs the cases that the options select."""
     options = _parser().parse_args()
-    cases = select(options.case)
+    cases = [with_checkout(case, options.checkouts) for case in select(options.case)]
     if not cases:
         raise SystemExit("No case matches these options. `python -m evaluation.public_models --list` lists all ids.")
     if options.list:
@@ -46,6 +47,8 @@ def main() -> None:
         if options.report:
             print(result.get("report") or result.get("crash") or result.get("refused"), flush=True)
     chosen = [done[case.id] for case in cases if case.id in done]
+    if options.record is not None:
+        options.record.write_text("".join(json.dumps(compact(result)) + "\n" for result in chosen))
     print("\n" + table(chosen) + "\n\n" + summary(chosen))
 
 
@@ -62,7 +65,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=0, help="random seed of data and examination")
     add("--json", type=Path, metavar="FILE", help="append each result to this file, one JSON object in a line")
     add("--no-comparison", action="store_true", help="skip the plain loop")
+    add("--checkouts", type=Path, metavar="FOLDER", help="use published code from this folder instead of rewritten networks")
     add("--report", action="store_true", help="print the whole report of each case")
+    add("--record", type=Path, metavar="FILE", help="write short results of all selected cases to this file")
     add("--table", action="store_true", help="run nothing; print the table of the results in --json")
     return parser
 

@@ -31,6 +31,18 @@ def table(results: Results) -> str:
     return "\n".join("| " + " | ".join(cell.replace("|", "/") for cell in line) + " |" for line in lines)
 
 
+def compact(result: dict[str, Any]) -> dict[str, Any]:
+    """A result without the report, the messages and the traceback, with rounded numbers, to be kept in the project."""
+    left_out = {"report", "crash", "reading_text", "failed_sections"}
+    kept = {name: value for name, value in result.items() if name not in left_out}
+    kept = {name: round(value, 2) if isinstance(value, float) else value for name, value in kept.items()}
+    if "findings" in kept:
+        kept["findings"] = [[level, kind] for level, kind, _ in kept["findings"]]
+    if "refused" in kept:
+        kept["refused"] = _short(kept["refused"], 200)
+    return kept | {"failed_sections": [key for key, _ in result.get("failed_sections", ())]}
+
+
 def close(result: dict[str, Any]) -> bool:
     """Whether the examination trained about as well as the plain loop, or better."""
     both = result.get("points") is not None and result.get("plain_points") is not None

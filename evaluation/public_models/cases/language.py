@@ -31,7 +31,7 @@ def gpt2():
     """GPT-2 of Hugging Face."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    return GPT2LMHeadModel(GPT2Config(vocab_size=VOCABULARY, n_positions=64, n_embd=128, n_layer=2, n_head=4))
+    return GPT2LMHeadModel(GPT2Config(vocab_size=VOCABULARY, n_positions=32, n_embd=128, n_layer=2, n_head=4))
 
 
 def llama():
@@ -39,7 +39,7 @@ def llama():
     from transformers import LlamaConfig, LlamaForCausalLM
 
     sizes = {"hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4}
-    return LlamaForCausalLM(LlamaConfig(vocab_size=VOCABULARY, max_position_embeddings=64, **sizes))
+    return LlamaForCausalLM(LlamaConfig(vocab_size=VOCABULARY, max_position_embeddings=32, **sizes))
 
 
 def mistral():
@@ -49,7 +49,7 @@ def mistral():
     sizes = {"hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4}
     return MistralForCausalLM(
         MistralConfig(
-            vocab_size=VOCABULARY, num_key_value_heads=2, sliding_window=32, max_position_embeddings=64, **sizes
+            vocab_size=VOCABULARY, num_key_value_heads=2, sliding_window=32, max_position_embeddings=32, **sizes
         )
     )
 
@@ -65,7 +65,7 @@ def x_transformer():
     """The decoder of x-transformers."""
     from x_transformers import Decoder, TransformerWrapper
 
-    return TransformerWrapper(num_tokens=VOCABULARY, max_seq_len=64, attn_layers=Decoder(dim=128, depth=2, heads=4))
+    return TransformerWrapper(num_tokens=VOCABULARY, max_seq_len=32, attn_layers=Decoder(dim=128, depth=2, heads=4))
 
 
 def autoregressive():
@@ -73,7 +73,7 @@ def autoregressive():
     from x_transformers import AutoregressiveWrapper, Decoder, TransformerWrapper
 
     return AutoregressiveWrapper(
-        TransformerWrapper(num_tokens=VOCABULARY, max_seq_len=64, attn_layers=Decoder(dim=96, depth=2, heads=4))
+        TransformerWrapper(num_tokens=VOCABULARY, max_seq_len=32, attn_layers=Decoder(dim=96, depth=2, heads=4))
     )
 
 
@@ -81,7 +81,7 @@ def performer():
     """Linear attention with random features."""
     from performer_pytorch import PerformerLM
 
-    return PerformerLM(num_tokens=VOCABULARY, max_seq_len=64, dim=96, depth=2, heads=4, causal=False, nb_features=32)
+    return PerformerLM(num_tokens=VOCABULARY, max_seq_len=32, dim=96, depth=2, heads=4, causal=False, nb_features=32)
 
 
 def min_gru():
@@ -93,17 +93,17 @@ def min_gru():
 
 def nano_gpt():
     """nanoGPT: only the last position's logits without targets."""
-    return GPT("nano", VOCABULARY, 64, width=128)
+    return GPT("nano", VOCABULARY, 32, width=128)
 
 
 def min_gpt():
     """minGPT: a lambda over submodules in each block."""
-    return GPT("min", VOCABULARY, 64, width=48, heads=3, layers=3)
+    return GPT("min", VOCABULARY, 32, width=48, heads=3, layers=3)
 
 
 def makemore():
     """The Transformer of makemore: a lambda over submodules in each block, torch's own initial weights."""
-    return GPT("make", VOCABULARY, 64, width=64, layers=4)
+    return GPT("make", VOCABULARY, 32, width=64, layers=4)
 
 
 def _word_lstm_loss(model, batch):

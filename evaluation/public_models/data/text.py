@@ -16,6 +16,8 @@ MODULES = (
     "mailbox", "optparse", "pdb", "pickle", "shutil", "statistics", "tarfile", "textwrap", "typing",
 )  # fmt: skip
 """Modules of the standard library that are read."""
+LINE_LENGTH = 48
+"""Longest line of code, in characters."""
 VOCABULARY = 101
 """Different characters: 0 is any other character, the rest are the most frequent."""
 
@@ -116,28 +118,30 @@ def _columns(block: Tensor) -> tuple[Tensor, Tensor]:
 
 @functools.cache
 def _lines() -> tuple[tuple[str, int], ...]:
-    """Lines of code with a class: 0 imports, returns and loops, 1 definitions, 2 conditions, 3 assignments."""
-    found = []
+    """Lines of code without their first word, and a class: 0 imports, returns and loops, 1 definitions, 2 conditions,
+    3 assignments. No two are equal.
+    """
+    found: dict[str, int] = {}
     for line in sorted(set(corpus().splitlines())):
         words = line.split()
-        if 2 <= len(words) and 12 <= len(line.strip()) <= 48:
+        if len(words) >= 2 and 12 <= len(line.strip()) <= LINE_LENGTH:
             code = re.match(r"\s*(def|class|import|from|return|if|elif|while|for|self\.)\b", line)
             kind = 3 if code is None else {"def": 1, "class": 1, "if": 2, "elif": 2, "while": 2}.get(code[1], 0)
             if code is not None or "=" in line:
-                found.append((line.strip(), kind))
-    return tuple(found)
+                found.setdefault(line.strip().split(maxsplit=1)[1], kind)
+    return tuple(found.items())
 
 
-def lines(length: int = 48, train: int = 2000, test: int = 400, several: bool = False):
+def lines(length: int = LINE_LENGTH, train: int = 2000, test: int = 400, several: bool = False):
     """A function of a seed: lines of code with a class, or with four labels; dicts as a tokenizer makes them.
 
-    The first word is cut off, so that the class must be guessed from the rest.
+    The first word is missing, so that the class must be guessed from the rest.
     """
 
     def data(seed: int) -> Data:
         chosen = torch.randperm(len(_lines()), generator=torch.Generator().manual_seed(seed))[: train + test]
         rows = [_lines()[i] for i in chosen.tolist()]
-        texts = [text.split(maxsplit=1)[1][:length] for text, _ in rows]
+        texts = [text for text, _ in rows]
         ids = torch.zeros(len(rows), length, dtype=torch.long)
         for i, text in enumerate(texts):
             ids[i, : len(text)] = torch.tensor([min(ord(c), VOCABULARY + 26) for c in text])
@@ -151,7 +155,7 @@ def lines(length: int = 48, train: int = 2000, test: int = 400, several: bool = 
     return data
 
 
-def tags(length: int = 48, train: int = 2000, test: int = 400):
+def tags(length: int = LINE_LENGTH, train: int = 2000, test: int = 400):
     """A function of a seed: lines of code with a class for each character: other, name, number, keyword, sign.
 
     Padding has the label -100.

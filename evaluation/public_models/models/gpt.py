@@ -46,8 +46,9 @@ class Block(nn.Module):
 
     def __init__(self, width: int, heads: int, length: int, dropout: float) -> None:
         super().__init__()
-        self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.ln_1 = nn.LayerNorm(width)
         self.attn = CausalAttention(width, heads, length, fused=True, dropout=dropout)
+        self.ln_2 = nn.LayerNorm(width)
         self.mlp = nn.Sequential(
             nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), nn.Dropout(dropout)
         )
@@ -63,8 +64,9 @@ class LambdaBlock(nn.Module):
 
     def __init__(self, width: int, heads: int, length: int, dropout: float) -> None:
         super().__init__()
-        self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.ln_1 = nn.LayerNorm(width)
         self.attn = CausalAttention(width, heads, length, fused=False, dropout=dropout)
+        self.ln_2 = nn.LayerNorm(width)
         parts = {"c_fc": nn.Linear(width, 4 * width), "c_proj": nn.Linear(4 * width, width), "act": GELU()}
         self.mlp = nn.ModuleDict(parts | ({"dropout": nn.Dropout(dropout)} if dropout else {}))
         m = self.mlp

@@ -101,6 +101,19 @@ def double_convolution(before: int, after: int) -> nn.Sequential:
     )  # fmt: skip
 
 
+class UpBlock(nn.Module):
+    """A transposed convolution to twice the size, and two convolutions over it and the features kept from the way down."""
+
+    def __init__(self, before: int) -> None:
+        super().__init__()
+        self.up = nn.ConvTranspose2d(before, before // 2, 2, stride=2)
+        self.conv = double_convolution(before, before // 2)
+
+    def forward(self, x: Tensor, kept: Tensor) -> Tensor:
+        """Features of twice the size."""
+        return self.conv(torch.cat((kept, self.up(x)), dim=1))
+
+
 class UNet(nn.Module):
     """The U-Net: four times down, four times up with transposed convolutions, and a 1 x 1 convolution to classes."""
 
@@ -109,8 +122,7 @@ class UNet(nn.Module):
         sizes = [width * 2**i for i in range(5)]
         self.inc = double_convolution(n_channels, width)
         self.down = nn.ModuleList([double_convolution(a, b) for a, b in zip(sizes, sizes[1:], strict=False)])
-        self.up = nn.ModuleList([nn.ConvTranspose2d(b, b // 2, 2, stride=2) for b in sizes[:0:-1]])
-        self.merge = nn.ModuleList([double_convolution(b, b // 2) for b in sizes[:0:-1]])
+        self.up = nn.ModuleList([UpBlock(size) for size in sizes[:0:-1]])
         self.outc = nn.Conv2d(width, n_classes, 1)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -119,6 +131,6 @@ class UNet(nn.Module):
         for down in self.down:
             kept.append(down(F.max_pool2d(kept[-1], 2)))
         x = kept.pop()
-        for up, merge in zip(self.up, self.merge, strict=True):
-            x = merge(torch.cat((kept.pop(), up(x)), dim=1))
+        for up in self.up:
+            x = up(x, kept.pop())
         return self.outc(x)
