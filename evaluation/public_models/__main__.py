@@ -65,7 +65,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=0, help="random seed of data and examination")
     add("--json", type=Path, metavar="FILE", help="append each result to this file, one JSON object in a line")
     add("--no-comparison", action="store_true", help="skip the plain loop")
-    add("--checkouts", type=Path, metavar="FOLDER", help="use published code from this folder instead of rewritten networks")
+    add(
+        "--checkouts",
+        type=Path,
+        metavar="FOLDER",
+        help="use published code from this folder instead of rewritten networks",
+    )
     add("--report", action="store_true", help="print the whole report of each case")
     add("--record", type=Path, metavar="FILE", help="write short results of all selected cases to this file")
     add("--table", action="store_true", help="run nothing; print the table of the results in --json")

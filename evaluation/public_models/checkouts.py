@@ -61,7 +61,9 @@ def _min_gpt(folder: Path) -> nn.Module:
 
 def _makemore(folder: Path) -> nn.Module:
     found = names(folder / "makemore" / "makemore.py")
-    return found["Transformer"](found["ModelConfig"](block_size=32, vocab_size=VOCABULARY, n_layer=4, n_embd=64, n_head=4))
+    return found["Transformer"](
+        found["ModelConfig"](block_size=32, vocab_size=VOCABULARY, n_layer=4, n_embd=64, n_head=4)
+    )
 
 
 def _unet(folder: Path) -> nn.Module:

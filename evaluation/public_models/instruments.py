@@ -152,7 +152,9 @@ def sharpness(given: Examples) -> Measured:
 
 def laplace(given: Examples) -> Measured:
     """Trace of the last layer's Gauss-Newton matrix against its closed form."""
-    measured = bayes.laplace(given.model, given.batch, parameters=LAST_LAYERS[given.id], prior_precision=1.0, **given.options)
+    measured = bayes.laplace(
+        given.model, given.batch, parameters=LAST_LAYERS[given.id], prior_precision=1.0, **given.options
+    )
     return float(measured.eigenvalues.sum()), lambda: _last_layer_trace(given)
 
 
@@ -239,7 +241,9 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("--model", action="append", choices=MODELS, help="may be repeated; all by default")
-    parser.add_argument("--instrument", action="append", choices=tuple(INSTRUMENTS), help="may be repeated; all by default")
+    parser.add_argument(
+        "--instrument", action="append", choices=tuple(INSTRUMENTS), help="may be repeated; all by default"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="append each result to this file")
     parser.add_argument("--gpt2-small", action="store_true", help="time and memory of ntk and watch on GPT-2 small")
     options = parser.parse_args()
