@@ -19,7 +19,7 @@ def test_a_linear_model_is_moved_to_the_worst_point(norm):
     torch.manual_seed(0)
     net = nn.Linear(3, 1).double()
     x, y = torch.rand(6, 3).double(), torch.randn(6, 1).double()
-    objective = Objective.of(x, y, net, None, "train(module, x, y)")
+    objective = Objective.of(x, y, net, None)
     z = Adversary(0.2, norm=norm, bounds=(-9.0, 9.0), steps=20).moved(net, objective, x, y, 1)
     w = net.weight.detach()[0]
     away = (net(x).detach() - y).sign() * (w.sign() if norm == "inf" else w / w.norm())
@@ -32,7 +32,7 @@ def test_eps_grows_along_the_ramp_and_a_step_is_that_of_the_moved_inputs():
     torch.manual_seed(0)
     net, x, y = nn.Linear(2, 1).double(), torch.rand(4, 2).double(), torch.randn(4).double()
     adversary = Adversary(0.1, ramp=10, steps=3, step=0.5, bounds=(-1.0, 2.0))
-    objective = Objective.of(x, y, net, None, "train(module, x, y)")
+    objective = Objective.of(x, y, net, None)
     x1, y1 = next(iter(objective.batches()))
     moves = [float((adversary.moved(net, objective, x1, y1, at) - x).abs().max()) for at in (1, 5, 10, 50)]
     assert moves == pytest.approx([0.01, 0.05, 0.1, 0.1], rel=1e-6)

@@ -46,7 +46,7 @@ def test_effects_and_intervals_of_an_ablation_are_those_of_paired_seeds():
 @pytest.mark.parametrize("norm", ["inf", "2"])
 def test_an_adversary_climbs_the_loss_and_returns_to_its_ball_and_bounds(norm):
     net = linear()
-    objective = Objective.of(X, Y, net, None, "example")
+    objective = Objective.of(X, Y, net, None)
     adversary = Adversary(0.3, norm, steps=3, step=0.5, ramp=4)
     for at, eps in ((1, 0.075), (8, 0.3)):
         x, y = objective.at(torch.arange(7))
@@ -64,7 +64,7 @@ def test_an_adversary_climbs_the_loss_and_returns_to_its_ball_and_bounds(norm):
 
 def test_the_gradient_is_the_mean_over_batches_of_unequal_size():
     net = linear()
-    value, g = loss_gradient(net, Objective.of(X, Y, net, None, "example"), size=3)
+    value, g = loss_gradient(net, Objective.of(X, Y, net, None), size=3)
     w = net.weight.detach()[0]
     assert value == pytest.approx(float((X @ w - Y).square().mean()) / 2)
     assert torch.allclose(g, X.T @ (X @ w - Y) / 7)
@@ -151,7 +151,7 @@ def test_losses_are_measured_in_batches_of_at_least_256():
             return super().forward(x)
 
     net = Counting(2, 1)
-    objective = Objective.of(torch.ones(600, 2), torch.ones(600), net, None, "example")
+    objective = Objective.of(torch.ones(600, 2), torch.ones(600), net, None)
     sizes.clear()
     objective.measure(net, 10)
     assert sizes == [256, 256, 88]
