@@ -36,7 +36,7 @@ def test_the_classifier_is_logistic_regression_with_a_thousand_steps():
 def test_a_temperature_is_fitted_to_the_labels_and_leave_one_out_scores(monkeypatch):
     """Classes of unequal size: the mean of the indicators is added again before the largest is taken."""
     seen = []
-    monkeypatch.setattr(classification, "best_score_factor", lambda *found: seen.append(found) or 1.0)
+    monkeypatch.setattr(classification, "score_factor", lambda *found: seen.append(found) or 1.0)
     labels = np.array([0] * 9 + [1] * 3 + [2] * 2)
     X = G.standard_normal((14, 2)) + labels[:, None]
     model = NTKClassifier(depth=1, ridge=0.1).fit(X, labels)
