@@ -135,3 +135,9 @@ def test_stopping_differs_most_in_its_worst_mode():
 def test_kernels_that_are_not_square_are_refused():
     with pytest.raises(InputError):
         modes(torch.ones(2, 3), torch.ones(2))
+
+
+def test_a_mode_that_descent_leaves_larger_than_the_ridge_counts_by_its_size():
+    """Steps of 0.475, four of them until time 1.9: a mode of rate 4 keeps 0.9^4, the ridge 1 / 9 of it."""
+    found = stopping(torch.diag(torch.tensor([8.0, 1.0])).double(), torch.ones(2), ridge=0.5, optimizer=SGD(0.475))
+    assert found.worst == pytest.approx(0.9**4 - 1 / 9) and found.time == pytest.approx(1.9)
