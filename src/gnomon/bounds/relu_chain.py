@@ -49,7 +49,6 @@ def read_chain(module: nn.Module, x: Tensor) -> ReluChain:
     Args:
         module: a network.
         x: some inputs to compare outputs on.
-        call: what the user called, for messages.
 
     Hypotheses: those of the module's docstring. Reference: [bartlett2017spectrally].
     Cost: two or three forward passes.
