@@ -55,7 +55,7 @@ def test_columns_are_scaled_by_weighted_moments(kind):
     mean = np.average(X, axis=0, weights=WEIGHTS)
     z = (NEW - mean) / np.sqrt(np.average((X - mean) ** 2, axis=0, weights=WEIGHTS))
     expected = z if kind == "standard" else z * np.sqrt(3) / np.linalg.norm(z, axis=1)[:, None]
-    np.testing.assert_allclose(Scaling.of(X, WEIGHTS, kind, "").__call__(NEW), expected)
+    np.testing.assert_allclose(Scaling.of(X, WEIGHTS, kind).__call__(NEW), expected)
 
 
 @pytest.mark.parametrize(("gap", "constant"), [(3, True), (100, False)])
