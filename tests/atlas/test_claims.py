@@ -49,7 +49,7 @@ SLOW = frozenset(
     small-batch-flatter
     bayesian-predictive dense-associative-memory first-layer-gabor-fit fourier-modulus-instability gabor-frequency-plane-visualisation
     hamiltonian-monte-carlo mh-slow-mixing naive-bayes-vs-logistic scattering-rotation-covariance
-    fourier-mask-attribution fourier-mask-exploit pde-find-noise-sensitivity physical-law-as-compression
+    vision-transformer-few-images fourier-mask-attribution fourier-mask-exploit pde-find-noise-sensitivity physical-law-as-compression
     progressive-linear-separability representation-inversion stochastic-gradient-langevin universal-perturbation
     """.split()
 )

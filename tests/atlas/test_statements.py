@@ -10,12 +10,14 @@ from torch import nn
 from torch.distributions import Normal, kl_divergence
 
 import gnomon
+from gnomon.atlas import catalog
 from gnomon.attribution import grad_cam
 from gnomon.attribution.maps import cam_overlap
-from gnomon.attribution.probes import intrinsic_dimension
+from gnomon.attribution.probes import intrinsic_dimension, layer_probe
 from gnomon.bounds import certify, generalization_bounds, norms, output_margins
 from gnomon.bounds.output_margins import spectral_complexity
 from gnomon.bounds.pacbayes.certifying import SHARE
+from gnomon.data import digits
 
 
 @pytest.fixture(scope="module")
@@ -119,3 +121,34 @@ def test_a_certificate_is_learned_and_keeps_its_inequality():
     bound = found.stochastic.value
     assert risk * log(risk / bound) + (1 - risk) * log((1 - risk) / (1 - bound)) == pytest.approx(budget, rel=1e-6)
     assert float(found.stochastic.factors[0].value) <= risk and bound < first.stochastic.value
+
+
+def test_the_dimension_falls_in_the_last_layers_of_a_trained_network():
+    """data-manifold-hypothesis: dimension (last hidden layer) < dimension (input) after training on digits."""
+    torch.manual_seed(0)
+    split = digits(600, 0, seed=0)
+    x = split.x.flatten(1)
+    net = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+    trained = gnomon.train(net, x, split.y, steps=150, optimizer=gnomon.training.Adam(0.01)).model
+    dimensions = {probe.name: probe.dimension for probe in layer_probe(trained, (x, split.y)).layers}
+    assert dimensions["3"] < 0.85 * dimensions["input"]
+
+
+def test_the_best_degree_of_a_polynomial_is_neither_the_least_nor_the_largest():
+    """bias-variance-classical: argmin over degrees of bias^2 + variance is interior, 3 <= degree <= 5."""
+    degrees = tuple(range(10))
+    errors = catalog()["bias-variance-classical"].claim.predicted(n=20, degrees=degrees)
+    assert 3 <= int(np.argmin(errors)) <= 5
+
+
+def test_random_labels_make_weights_larger():
+    """spectral-complexity: R_A (random labels) >= 1.5 R_A (true labels), after training to no errors."""
+    g = torch.Generator().manual_seed(0)
+    x = torch.randn(60, 4, generator=g)
+    found = []
+    for y in ((x[:, 0] > 0).long(), torch.randint(2, (60,), generator=g)):
+        torch.manual_seed(0)
+        start = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))
+        net = gnomon.train(start, x, y, steps=300, optimizer=gnomon.training.Adam(0.02)).model
+        found.append(spectral_complexity(norms(net, start)))
+    assert found[1] >= 1.5 * found[0]

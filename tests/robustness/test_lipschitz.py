@@ -12,6 +12,7 @@ from gnomon.core import InputError, NotFiniteError, ReadError
 from gnomon.robustness.lipschitz import lipschitz_bounds, operator_norm
 from gnomon.robustness.lipschitz.chain import pair_norm, seqlip
 from gnomon.robustness.lipschitz.network import pair_bounds
+from gnomon.robustness.lipschitz.operators import matrix_of
 
 SHAPES = [
     {"stride": s, "padding": p, "dilation": d, "groups": g, "padding_mode": m}
@@ -139,3 +140,9 @@ def test_what_cannot_be_bounded_is_refused_by_name():
         net.weight[0, 0] = float("nan")
     with pytest.raises(NotFiniteError, match="weights are not finite"):
         lipschitz_bounds(net, torch.randn(3, 2))
+
+
+def test_the_matrix_of_a_convolution_is_the_dense_one():
+    torch.manual_seed(0)
+    conv = nn.Conv2d(2, 3, 3, stride=2, padding=1).double()
+    assert_allclose(matrix_of(conv, (2, 5, 4)), dense(conv, 5, 4), atol=1e-12)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
+from typing import Any
 
 from gnomon.atlas import claims
 from gnomon.core.errors import InputError, names_call
@@ -77,7 +78,7 @@ def chosen(ids: list[str]) -> list[Entry]:
             found = [entry for stem in _stems(name) for entry in _entries(name, stem)]
         elif (entry := _find(name)) is not None:
             found = [entry]
-        elif name in _ledger():
+        elif "status" in _ledger().get(name, {}):
             found = chosen([_claim_of(name)])
         else:
             raise InputError(_unknown(name))
@@ -109,9 +110,9 @@ def _unknown(name: str) -> str:
 
 
 @cache
-def _ledger() -> dict[str, dict[str, str]]:
-    """What covers statements without a claim of their own."""
-    found: dict[str, dict[str, str]] = json.loads((files("gnomon.atlas") / "ledger.json").read_text(encoding="utf-8"))
+def _ledger() -> dict[str, dict[str, Any]]:
+    """What covers the entries of the scope."""
+    found: dict[str, dict[str, Any]] = json.loads((files("gnomon.atlas") / "ledger.json").read_text(encoding="utf-8"))
     return found
 
 
@@ -119,8 +120,8 @@ def _claim_of(name: str) -> str:
     """The claim that a statement of the ledger is an alias of, or an error that says what covers it instead."""
     row = _ledger()[name]
     if row["status"] == "alias":
-        return row["of"]
-    covered = f"the function {row['api']}" if row["status"] == "api" else f"a note: {row.get('text', '')}"
+        return str(row["of"])
+    covered = f"the function {row['api']}" if row["status"] == "api" else f"a note: {row['clauses'][0]['left_out']}"
     raise InputError(f"atlas: there is no claim {name!r}; what covers this statement is {covered}")
 
 

@@ -1,11 +1,13 @@
-"""What covers each statement of the scope: a claim, a public function with a test, an alias, a note, or nothing yet.
+"""What covers each entry of the scope, clause by clause: a claim, a function with its test, or a test.
 
-``scope.json`` lists the ids by kind; ``ledger.json`` says for those that no claim covers which function (with the test
-that states its formula), which other id, or which note covers them; ``instruments.json`` names, for statements that ask
-for one, the functions that measure the same on a user's own model or data, each with its test.
+``scope.json`` lists the ids by kind. ``ledger.json`` lists the clauses of every entry: statements, formulas, numbers,
+and instruments for a user's own model or data. A clause that nothing covers has its reason. An entry without a claim of
+its own also says which function, which other id, or which note stands for it.
 
 >>> coverage().ids["perceptron-novikoff"]["status"]
 'claim'
+>>> clauses("perceptron-novikoff")[0].by
+'perceptron-novikoff'
 """
 
 import json
@@ -13,16 +15,38 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 from gnomon.atlas.catalog import catalog
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.core.results.record import Record
 
-__all__ = ["STATUSES", "ScopeCoverage", "coverage", "instruments", "kinds"]
+__all__ = ["STATUSES", "Clause", "ScopeCoverage", "clauses", "coverage", "instruments", "kinds"]
 
 STATUSES = ("claim", "api", "alias", "note", "open")
 """How a statement may be covered, the last: not yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause(Record):
+    """One part of an entry of the scope, and what covers it: a claim, or a test (of a function, if one is named).
+
+    >>> Clause("number", "the slope is -1", claim="max-margin-accelerated").by
+    'max-margin-accelerated'
+    """
+
+    kind: Literal["statement", "formula", "number", "instrument"]
+    text: str
+    claim: str = ""
+    function: str = ""
+    test: str = ""
+    left_out: str = ""
+
+    @property
+    def by(self) -> str:
+        """The claim, the function or the test that covers it; empty if it is left out."""
+        return self.claim or self.function or self.test
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +67,17 @@ class ScopeCoverage(Result):
         counts = self.counts
         covered = len(self.ids) - counts["open"]
         parts = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
-        return f"{covered} of {len(self.ids)} statements are covered ({parts})."
+        done, total = self.clauses
+        return (
+            f"{done} of {total} clauses are covered ({done / total:.1%}), the others have a reason. Of {len(self.ids)} "
+            f"entries {covered} are accounted for ({parts})."
+        )
+
+    @property
+    def clauses(self) -> tuple[int, int]:
+        """Number of clauses that a claim, a function or a test covers, and number of all clauses."""
+        every = [clause for name in self.ids for clause in clauses(name)]
+        return sum(bool(clause.by) for clause in every), len(every)
 
     def plots(self) -> tuple[Plot, ...]:
         """The share of each kind that is covered."""
@@ -74,8 +108,25 @@ def instruments() -> dict[str, dict[str, str]]:
     >>> list(instruments()["pl-inequality"])
     ['gnomon.landscape.smoothness.polyak_constant']
     """
-    text = (files("gnomon.atlas") / "instruments.json").read_text(encoding="utf-8")
-    return {name: dict(tests) for name, tests in json.loads(text).items()}
+    found = {name: [clause for clause in clauses(name) if clause.kind == "instrument"] for name in _ledger()}
+    return {name: {clause.function: clause.test for clause in rows} for name, rows in found.items() if rows}
+
+
+def clauses(name: str) -> tuple[Clause, ...]:
+    """The clauses of an entry of the scope.
+
+    Cost: a file is read once.
+
+    >>> [clause.kind for clause in clauses("gating-mechanism")]
+    ['statement', 'formula']
+    """
+    return tuple(Clause(**clause) for clause in _ledger()[name]["clauses"])
+
+
+@cache
+def _ledger() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((files("gnomon.atlas") / "ledger.json").read_text(encoding="utf-8"))
+    return found
 
 
 @names_call
@@ -87,14 +138,13 @@ def coverage() -> ScopeCoverage:
     >>> len(coverage().ids)
     510
     """
-    ledger = json.loads((files("gnomon.atlas") / "ledger.json").read_text(encoding="utf-8"))
     rows: dict[str, dict[str, Any]] = {
         i: {"kind": kind, "status": "open"} for kind, ids in kinds().items() for i in ids
     }
-    for name, row in ledger.items():
-        if name not in rows or row["status"] not in STATUSES:
+    for name, row in _ledger().items():
+        if name not in rows or row.get("status", "open") not in STATUSES:
             raise InputError(f"ledger.json has an unknown id or status at {name!r}")
-        rows[name] |= row
+        rows[name] |= {key: value for key, value in row.items() if key != "clauses"}
     for name, functions in instruments().items():
         rows[name] |= {"instruments": list(functions)}
     for entry in catalog().values():

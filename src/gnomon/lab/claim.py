@@ -29,8 +29,11 @@ from gnomon.lab.verdict import Judgment
 
 __all__ = ["Claim", "Grade", "Premise", "Scale", "Source", "used"]
 
-Grade = Literal["theorem", "derived", "observed", "folklore"]
-"""How sure the statement was before it was measured here: proven, derived here, seen in experiments, or only said."""
+Grade = Literal["theorem", "derived", "observed", "folklore", "definition"]
+"""How sure the statement was before it was measured here: proven, derived here, seen in experiments, or only said.
+
+A definition or a worked example is true by itself: its run checks code and arithmetic, and its verdict says no more.
+"""
 Scale = Literal["smoke", "full"]
 """About one second, or as long as a good measurement takes."""
 

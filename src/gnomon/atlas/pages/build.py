@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.atlas.catalog import Entry, chosen
-from gnomon.atlas.coverage import STATUSES, coverage, kinds
+from gnomon.atlas.coverage import Clause, clauses, coverage, kinds
 from gnomon.atlas.many import ClaimTask, run_many
 from gnomon.atlas.pages.formulas import formula
 from gnomon.atlas.pages.style import SCRIPT, STYLE
@@ -152,16 +152,19 @@ def _line(entry: Entry, verdict: str) -> str:
 
 def _coverage() -> str:
     told = coverage()
-    head = "".join(f"<th>{name}</th>" for name in ("id", "status", "by"))
-    parts = [f"<p>{escape(told.verdict)} {', '.join(f'{told.counts[s]} {s}' for s in STATUSES)}.</p>"]
+    head = "".join(f"<th>{name}</th>" for name in ("id", "kind", "clause", "covered by"))
+    parts = [f"<p>{escape(told.verdict)}</p>"]
     for kind, ids in kinds().items():
-        rows = [(i, told.ids[i]) for i in ids]
-        lines = "".join(f"<tr><td>{i}</td><td>{row['status']}</td><td>{_by(row)}</td></tr>" for i, row in rows)
+        rows = [(i, clause) for i in ids for clause in clauses(i)]
+        lines = "".join(
+            f"<tr><td>{i}</td><td>{clause.kind}</td><td>{escape(clause.text)}</td><td>{_by(clause)}</td></tr>"
+            for i, clause in rows
+        )
         parts.append(f"<h2>{escape(kind)}</h2><div class=table><table><tr>{head}</tr>{lines}</table></div>")
     return "".join(parts)
 
 
-def _by(row: dict[str, Any]) -> str:
-    if row["status"] == "claim":
-        return f'<a href="claims/{row["claim"]}.html">{row["claim"]}</a>'
-    return escape(str(row.get("api") or row.get("of") or row.get("text") or ""))
+def _by(clause: Clause) -> str:
+    if clause.claim:
+        return f'<a href="claims/{clause.claim}.html">{clause.claim}</a>'
+    return escape(clause.by or f"left out: {clause.left_out}")

@@ -42,7 +42,7 @@ CLAIM = Claim(
     id="alexnet-example",
     title="Five convolutions and three dense layers have 61,100,840 parameters",
     equation=r"\sum_{conv} (k^2 c_{in} + 1) c_{out} + \sum_{dense} (n_{in} + 1) n_{out}",
-    source=Source("derived", "krizhevsky2012imagenet"),
+    source=Source("definition", "krizhevsky2012imagenet"),
     premises=(Premise("the features of the last pooling, 6 x 6 x 256, enter a dense layer"),),
     parameters={},
     judge=equals(rounding=0),

@@ -38,7 +38,7 @@ def control(width, seed):
 
 CLAIM = Claim(
     id="residual-layer",
-    title="A residual layer without weights is the identity, and a plain one cannot be it",
+    title="A residual layer without weights is the identity, if its activation at zero is subtracted",
     equation=r"F[0, 0](x) = x",
     source=Source("theorem", "he2016deep"),
     premises=(Premise("what is added vanishes without weights"),),

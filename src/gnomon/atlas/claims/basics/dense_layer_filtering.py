@@ -44,7 +44,7 @@ CLAIM = Claim(
     id="dense-layer-filtering",
     title="Each unit of a dense layer is one inner product, and depends on its own weights only",
     equation=r"y_i = \sigma(w_i^T x + b_i)",
-    source=Source("derived"),
+    source=Source("definition"),
     premises=(Premise("the activation works on each unit alone"),),
     parameters={"n": 7, "m": 5},
     full={"n": 100, "m": 50},

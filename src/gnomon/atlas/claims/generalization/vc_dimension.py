@@ -1,6 +1,8 @@
 """The largest number of points that a class labels in all ways: 2 for intervals, 4 for rectangles, d + 1 for planes.
 
-    intervals 2,   axis-parallel rectangles 4,   half-planes 3                                                     (1)
+    intervals 2,   axis-parallel rectangles 4,   half-planes 3,   sines sign(sin(w x)) any number                 (1)
+
+Sines label the points 2^-i, i = 1 to n, in every way: by w = pi (1 + sum over zeros i of 2^i).
 
 Reference: [vapnik1971uniform].
 """
@@ -41,16 +43,23 @@ def plane(bits, x):
     return bits if linprog(np.zeros(3), a, -np.ones(len(x)), bounds=[(None, None)] * 3).status == 0 else None
 
 
+def sine(bits, x):
+    """The labeling, if sign(sin(w x)) gives it with w = pi (1 + sum over zeros of 2^i)."""
+    w = np.pi * (1 + sum(2.0 ** (i + 1) for i, b in enumerate(bits) if not b))
+    return bits if (np.sin(w * x) > 0).astype(int).tolist() == list(bits) else None
+
+
 CASES = (
     (interval, [np.arange(k, dtype=float) for k in (1, 2, 3)]),
     (rectangle, [np.array([[1, 0], [-1, 0], [0, 1], [0, -1], [0.1, 0.2]])[:k] for k in (2, 3, 4, 5)]),
     (plane, [np.array([[0, 0], [1, 0], [0, 1], [1, 1]], float)[:k] for k in (2, 3, 4)]),
+    (sine, [2.0 ** -np.arange(1, k + 1) for k in (1, 4, 10)]),
 )
 
 
 def predicted():
     """Equation (1)."""
-    return [2.0, 4.0, 3.0]
+    return [2.0, 4.0, 3.0, 10.0]
 
 
 def observed():
@@ -59,16 +68,16 @@ def observed():
 
 
 def control():
-    """Points on a line: rectangles and half-planes shatter fewer."""
+    """Points on a line: rectangles and half-planes shatter fewer; sines on integers."""
     line = [np.c_[np.arange(k), np.zeros(k)].astype(float) for k in (1, 2, 3, 4)]
-    places = [CASES[0][1], line, line]
-    pairs = zip((interval, rectangle, plane), places, strict=True)
-    return [float(max(len(x) for x in sets if shattered(x, label))) for label, sets in pairs]
+    places = [CASES[0][1], line, line, [np.arange(1.0, k + 1) for k in (1, 4, 10)]]
+    pairs = zip((interval, rectangle, plane, sine), places, strict=True)
+    return [float(max((len(x) for x in sets if shattered(x, label)), default=0)) for label, sets in pairs]
 
 
 CLAIM = Claim(
     id="vc-dimension",
-    title="Intervals shatter two points, rectangles four, half-planes three",
+    title="Intervals shatter two points, rectangles four, half-planes three, sines any number",
     equation=r"\mathrm{VC} = \max\{n : \Pi(n) = 2^n\}",
     source=Source("theorem", "vapnik1971uniform"),
     premises=(Premise("the points are the best placed ones"),),

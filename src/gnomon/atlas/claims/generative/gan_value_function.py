@@ -37,7 +37,7 @@ CLAIM = Claim(
     id="gan-value-function",
     title="The value of the adversarial game is minus twice the discriminator's cross-entropy",
     equation=r"V = E\ln D(x) + E\ln(1 - D(G(z))) = -2\,\mathrm{BCE}",
-    source=Source("theorem", "goodfellow2014generative", "equation 1"),
+    source=Source("definition", "goodfellow2014generative", "equation 1"),
     premises=(Premise("as many fake as real examples"),),
     parameters={"n": 50},
     full={"n": 5000},

@@ -1,8 +1,10 @@
 """The cell of an LSTM keeps its past times the forget gate, and adds a candidate times the input gate.
 
-    c' = sigmoid(f) c + sigmoid(i) tanh(g),   h' = sigmoid(o) tanh(c'),   dc'/dc = diag(sigmoid(f)) directly  (1)
+    c' = sigmoid(f) c + sigmoid(i) tanh(g),   h' = sigmoid(o) tanh(c')                                        (1)
+    dc_T / dc_0 along the cells alone = product over t of sigmoid(f_t)                                        (2)
 
-Which gate forgets is often printed the other way round.
+The direct path (2) vanishes unless the forget gates stay near one. Which gate
+forgets is often printed the other way round.
 Reference: [pascanu2013difficulty].
 """
 
@@ -27,21 +29,27 @@ def inputs(units, seed):
 
 
 def predicted(units, seed):
-    """PyTorch's own cell."""
+    """Five steps of PyTorch's own cell: the last state and cell, and the gradient of (2) by autograd."""
     x, h, c = (torch.from_numpy(a)[None] for a in inputs(units, seed))
-    with torch.no_grad():
-        return torch.cat(net(units, seed)(x, (h, c)), 1)[0].numpy()
+    layer, start = net(units, seed), c.requires_grad_()
+    for _ in range(5):
+        h, c = layer(x, (h.detach(), c))  # only the path along the cells is differentiated
+    (path,) = torch.autograd.grad(c.sum(), start)
+    return torch.cat([h, c, path], 1)[0].detach().numpy()
 
 
 def cell(order, units, seed):
-    """Equation (1) with the gates in some order."""
+    """Five steps of (1) with the gates in some order, and the product (2)."""
     layer, (x, h, c) = net(units, seed), inputs(units, seed)
     w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
-    gates = w["weight_ih"] @ x + w["bias_ih"] + w["weight_hh"] @ h + w["bias_hh"]
-    found = dict(zip(order, gates.reshape(4, units), strict=True))
-    squash = {name: 1 / (1 + np.exp(-value)) for name, value in found.items()}
-    new = squash["f"] * c + squash["i"] * np.tanh(found["g"])
-    return np.concatenate([squash["o"] * np.tanh(new), new])
+    path = np.ones(units)
+    for _ in range(5):
+        gates = w["weight_ih"] @ x + w["bias_ih"] + w["weight_hh"] @ h + w["bias_hh"]
+        found = dict(zip(order, gates.reshape(4, units), strict=True))
+        squash = {name: 1 / (1 + np.exp(-value)) for name, value in found.items()}
+        c = squash["f"] * c + squash["i"] * np.tanh(found["g"])
+        h, path = squash["o"] * np.tanh(c), path * squash["f"]
+    return np.concatenate([h, c, path])
 
 
 observed = partial(cell, order="ifgo")  # PyTorch's order.

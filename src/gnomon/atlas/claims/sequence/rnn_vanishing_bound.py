@@ -1,6 +1,8 @@
 """A gradient through k steps of a recurrent network is at most (alpha sigma_1)^k, with alpha the largest slope.
 
-    |dz_i / dz_t| <= (alpha sigma_1(U))^(i - t),    alpha = sup |phi'|  (1 for tanh)                          (1)
+    |dz_i / dz_t| <= (alpha sigma_1(U))^(i - t),    alpha = sup |phi'|: 1 for tanh, 1/4 for the sigmoid       (1)
+
+A linear network with a symmetric matrix reaches it: there sigma_1 is the spectral radius.
 
 Reference: [pascanu2013difficulty].
 """
@@ -19,28 +21,39 @@ def problem(networks, seed):
 
 
 def predicted(times, networks, seed):
-    """Equation (1) for every network and number of steps."""
+    """Equation (1) for every network and number of steps: tanh, sigmoid, linear and symmetric."""
     matrices, _ = problem(networks, seed)
-    top = np.linalg.svd(matrices, compute_uv=False)[:, 0]
-    return top[:, None] ** np.arange(1, times + 1)
+    found = []
+    for alpha, u in ((1.0, matrices), (0.25, matrices), (1.0, matrices + matrices.swapaxes(1, 2))):
+        top = alpha * np.linalg.svd(u, compute_uv=False)[:, 0]
+        found.append(top[:, None] ** np.arange(1, times + 1))
+    return np.stack(found)
+
+
+UNITS = (  # a function and its slope, by the value of the function
+    (np.tanh, lambda z: 1 - z**2),
+    (lambda v: 1 / (1 + np.exp(-v)), lambda z: z * (1 - z)),
+    (lambda v: v, lambda z: np.ones_like(z)),
+)
 
 
 def jacobians(gain, times, networks, seed):
-    """Norms of the products of Jacobians, for phi(u) = tanh(gain u)."""
+    """Norms of the products of Jacobians, for phi(gain u): tanh, sigmoid, linear and symmetric."""
     matrices, rng = problem(networks, seed)
     found = []
-    for u in matrices:
-        z, product, row = 0.1 * rng.normal(size=6), np.eye(6), []
-        for _ in range(times):
-            z = np.tanh(gain * (u @ z + 0.1 * rng.normal(size=6)))
-            product = (gain * (1 - z**2))[:, None] * u @ product
-            row.append(np.linalg.norm(product, 2))
-        found.append(row)
-    return np.array(found)
+    for (phi, slope), many in zip(UNITS, (matrices, matrices, matrices + matrices.swapaxes(1, 2)), strict=True):
+        for u in many:
+            z, product, row = 0.1 * rng.normal(size=6), np.eye(6), []
+            for _ in range(times):
+                z = phi(gain * (u @ z + 0.1 * rng.normal(size=6)))
+                product = (gain * slope(z))[:, None] * u @ product
+                row.append(np.linalg.norm(product, 2))
+            found.append(row)
+    return np.array(found).reshape(3, networks, times)
 
 
-observed = partial(jacobians, gain=1.0)  # Tanh, of slope one at most.
-control = partial(jacobians, gain=3.0)  # Slopes up to three.
+observed = partial(jacobians, gain=1.0)  # Slopes of at most alpha.
+control = partial(jacobians, gain=3.0)  # Slopes up to three times as large.
 
 CLAIM = Claim(
     id="rnn-vanishing-bound",
@@ -49,5 +62,5 @@ CLAIM = Claim(
     source=Source("theorem", "pascanu2013difficulty"),
     premises=(Premise("slopes are at most alpha"),),
     parameters={"times": 10, "networks": 20},
-    judge=bounded_by(),
+    judge=bounded_by(rounding=1e4, tight=1 - 1e-9),
 )

@@ -54,5 +54,4 @@ CLAIM = Claim(
     premises=(Premise("the table of positions is zero"),),
     parameters={},
     judge=equals(rounding=1e4),
-    remark="How many more images it needs than a convolutional network is a matter of training, and not measured here.",
 )

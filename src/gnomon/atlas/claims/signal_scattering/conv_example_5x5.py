@@ -34,7 +34,7 @@ CLAIM = Claim(
     id="conv-example-5x5",
     title="A 3 x 3 kernel on a 5 x 5 image, by hand and by torch",
     equation=r"y[u, v] = \sum_{s, t} x[u + s, v + t] k[s, t], \quad y[0, 0] = 51",
-    source=Source("derived", "lecun1998gradient", "Section II"),
+    source=Source("definition", "lecun1998gradient", "Section II"),
     premises=(Premise("the kernel is not flipped"),),
     parameters={},
     judge=equals(rounding=10),

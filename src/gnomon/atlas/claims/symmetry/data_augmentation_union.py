@@ -53,7 +53,7 @@ CLAIM = Claim(
     id="data-augmentation-union",
     title="Augmentation on the fly has the gradient of the extended data set on average",
     equation=r"E_\tau \nabla L(\tau x) = \frac{1}{|T|}\sum_\tau \nabla L(\tau x)",
-    source=Source("derived", "bishop1995training"),
+    source=Source("definition", "bishop1995training"),
     premises=(Premise("all motions are drawn alike"),),
     parameters={"n": 10, "d": 6, "draws": 2000},
     judge=mean_equals(confidence=0.9999),

@@ -1,0 +1,68 @@
+"""With few images a convolutional network is more accurate than a vision transformer.
+
+    accuracy(transformer) < accuracy(CNN)   after the same training on 150 digits                             (1)
+
+The convolutional network has neighborhoods built in, the transformer has to learn them. Kernels of one pixel, averaged
+over all places, have no neighborhoods, and fall behind the transformer.
+Reference: [dosovitskiy2021image].
+"""
+
+from functools import partial
+
+import torch
+from torch import nn
+
+from gnomon.data import digits
+from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.models import VisionTransformer
+
+
+def predicted():
+    """From the lower accuracy to the higher."""
+    return ("transformer", "CNN")
+
+
+def accuracy(net, split, steps):
+    """On new digits, after Adam with all examples at each step."""
+    x, z = split.x, split.x_test
+    optimizer = torch.optim.Adam(net.parameters(), lr=3e-3)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(net(x), split.y).backward()
+        optimizer.step()
+    with torch.no_grad():
+        return float((net(z).argmax(1) == split.y_test).float().mean())
+
+
+def accuracies(kernel, examples, steps, repeats, seed):
+    """Of both networks on several splits; kernels of one pixel are averaged over all places."""
+    found = {"transformer": [], "CNN": []}
+    for k in range(repeats):
+        torch.manual_seed(1000 * seed + k)
+        split = digits(examples, 800, seed=repeats * seed + k)
+        cnn = nn.Sequential(
+            nn.Conv2d(1, 16, kernel, padding=kernel // 2), nn.ReLU(), nn.MaxPool2d(2) if kernel > 1 else nn.Identity(),
+            nn.Conv2d(16, 24, kernel, padding=kernel // 2), nn.ReLU(),
+            nn.MaxPool2d(2) if kernel > 1 else nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.LazyLinear(10),
+        )  # fmt: skip
+        transformer = VisionTransformer(side=8, patch=2, width=24, heads=2, depth=2, outputs=10)
+        cnn(split.x[:1])  # sizes of the last layer
+        for name, net in (("transformer", transformer), ("CNN", cnn)):
+            found[name].append(accuracy(net, split, steps))
+    return found
+
+
+observed = partial(accuracies, kernel=3)  # Kernels that see neighborhoods.
+control = partial(accuracies, kernel=1)  # Kernels of one pixel.
+
+CLAIM = Claim(
+    id="vision-transformer-few-images",
+    title="With few images a convolutional network is more accurate than a vision transformer",
+    equation=r"\mathrm{acc}_{ViT} < \mathrm{acc}_{CNN} \text{ for few images}",
+    source=Source("observed", "dosovitskiy2021image"),
+    premises=(Premise("the convolutions see neighborhoods"),),
+    parameters={"examples": 150, "steps": 50, "repeats": 8},
+    full={"examples": 150, "steps": 200, "repeats": 12},
+    covers=("vision-transformer",),
+    judge=ordered(),
+)
