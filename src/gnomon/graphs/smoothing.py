@@ -91,6 +91,7 @@ def propagation_norm(graph: Any) -> float:
         |D^(-1/2) (A + I) D^(-1/2)|_2 = 1    for every undirected graph, with eigenvector D^(1/2) 1              (1)
 
     A norm above 1 says that the graph has negative weights or is directed.
+    Hypotheses: weights that are not negative.
     Reference: [kipf2017semi].
     Cost: nodes^3.
 

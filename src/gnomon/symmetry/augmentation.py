@@ -35,7 +35,11 @@ def augmentation_transfer_function(reach: float, frequencies: Float[Tensor, " k"
 
 @dataclass(frozen=True, slots=True)
 class LossInvariance(Record):
-    """Relative change of the loss, and relative error of the gradient, under one move of the weights; equation (2)."""
+    """Relative change of the loss, and relative error of the gradient, under one move of the weights; equation (2).
+
+    >>> LossInvariance(loss=0.0, gradient=0.5).gradient
+    0.5
+    """
 
     loss: float
     gradient: float

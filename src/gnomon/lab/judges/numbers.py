@@ -66,7 +66,7 @@ def quantile(confidence: float, degrees: int, comparisons: int = 1) -> float:
 def reached_share(bound: np.ndarray, observed: np.ndarray, *, above: bool = True) -> float | None:
     """Largest share of a bound that is reached; 1 means that some value meets it. None if every bound is zero.
 
-        o / p   for o <= p with p > 0 or o >= p with p < 0,    p / o   for the other two                    (1)
+    The share is o / p for o <= p with p > 0 or o >= p with p < 0, and p / o for the other two.
 
     >>> reached_share(array([2.0, 0.0]), array([1.0, -1.0])), reached_share(array(2.0), array(8.0), above=False)
     (0.5, 0.25)
@@ -78,7 +78,7 @@ def reached_share(bound: np.ndarray, observed: np.ndarray, *, above: bool = True
     small, large = (o, p) if above else (p, o)
     small, large = np.where(p > 0, small, -large), np.where(p > 0, large, -small)  # both signs as bounds of positive p
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.nanmax(np.where(large > 0, small / large, np.inf)))  # (1)
+        return float(np.nanmax(np.where(large > 0, small / large, np.inf)))
 
 
 def thinned(count: int) -> np.ndarray:
