@@ -48,7 +48,7 @@ class Widths:
     def __init__(self, systems):
         self.made = [Wide(s) for s in systems]
 
-    def wider(self, data, *, call):
+    def wider(self, data):
         return self.made
 
 
@@ -56,7 +56,7 @@ class Wide:
     def __init__(self, systems):
         self.given, self.asked = systems, 0
 
-    def systems(self, data, terms, order, *, call):
+    def systems(self, data, terms, order):
         self.asked += 1
         return dict(enumerate(self.given))
 

@@ -163,11 +163,11 @@ def test_fields_share_the_smallest_half_width_and_time_has_order_one():
     t = np.arange(200) + 0.0 * x
     fields = {"u": np.cos(0.02 * x + 0.03 * t), "v": np.cos(0.3 * x + 0.04 * t)}
     data = GridData(fields, {"x": 1.0, "t": 1.0})
-    halves = WeakForm()._half_widths(data, "")
+    halves = WeakForm()._half_widths(data)
     assert halves == tuple(min(_matched(f, a, 8, k) for f in fields.values()) for a, k in ((0, 2), (1, 1)))
-    assert WeakForm(half_widths=(7,))._half_widths(data, "") == halves  # one number does not fit two axes
+    assert WeakForm(half_widths=(7,))._half_widths(data) == halves  # one number does not fit two axes
     with pytest.raises(InputError, match="half_widths"):
-        WeakForm(half_widths=(5, 9))._half_widths(data, "")
+        WeakForm(half_widths=(5, 9))._half_widths(data)
     made = [form.half_widths for form in WeakForm().wider(data)]
     expected, now = [], halves
     while now != (74, 49):

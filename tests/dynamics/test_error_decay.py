@@ -91,7 +91,7 @@ def test_times_move_to_whole_steps():
     ],
 )
 def test_rules_that_are_no_descent_along_the_gradient_are_refused(optimizer, message):
-    with pytest.raises(InputError, match=r"modes\(K, y\): " + message):
+    with pytest.raises(InputError, match=r"error_decay\(optimizer\): " + message):
         error_decay(optimizer)
 
 

@@ -92,6 +92,6 @@ def test_the_loss_is_the_sum_over_modes():
 
 def test_a_fraction_must_be_one():
     with pytest.raises(
-        InputError, match=r"Modes.time\(fraction\): fraction must be a number above 0 and below 1, but it is 1.5"
+        InputError, match=r"Modes.time\(\): fraction must be a number above 0 and below 1, but it is 1.5"
     ):
         modes(torch.eye(2), torch.ones(2)).time(1.5)

@@ -342,7 +342,7 @@ def test_bad_input_is_one_sentence():
     with pytest.raises(InputError, match=r"x has shape \(5, 3\), and the model makes examples of shape \(2,\)"):
         fit(flow, torch.randn(5, 3))
     gan = GAN(nn.Linear(1, 2), nn.Linear(2, 1), latent=1, shape=(2,))
-    with pytest.raises(InputError, match="a GAN only draws samples .H: a density"):
+    with pytest.raises(InputError, match="a GAN only draws samples .expected a density"):
         gan.log_prob(torch.zeros(2, 2))
     with pytest.raises(InputError, match="Train it with generative.play"):
         fit(gan, torch.randn(5, 2))

@@ -59,7 +59,7 @@ def test_bernoulli_draws_ones_with_the_probability_of_the_logit_and_refuses_othe
     assert bool(((drawn.mean(0) - share).abs() < 4 * (share * (1 - share) / 20000).sqrt()).all())
     assert set(drawn.unique().tolist()) == {0.0, 1.0}
     torch.testing.assert_close(Bernoulli().mean(logits[:1]), share[None])
-    Bernoulli().check(torch.tensor([0.0, 0.4, 1.0]), "")
+    Bernoulli().check(torch.tensor([0.0, 0.4, 1.0]))
     for bad in (-0.1, 1.1):
         with pytest.raises(InputError, match="numbers from 0 to 1"):
-            Bernoulli().check(torch.tensor([0.5, bad]), "")
+            Bernoulli().check(torch.tensor([0.5, bad]))

@@ -235,7 +235,7 @@ def test_premises_that_fail_are_told_in_a_sentence(trained):
         with pytest.raises(InputError, match=match):
             robust_accuracy(model, data, attacks=attacks, **{"eps": 0.1, **options})
 
-    told(net, (x * 2 - 1, y), r"inputs range from -1 to 1, the bounds are \(0, 1\) .*[Nn]ormalization into the model")
+    told(net, (x * 2 - 1, y), r"inputs range from -1 to 1, the bounds are \(0, 1\).*[Nn]ormalization into the model")
     told(net, (x, y), "inputs fill 0.39% of the width", bounds=(0, 255))
     told(net, (x, (y + 3) % 10), "clean accuracy is .* chance is 10.0%")
     told(nn.Sequential(net, nn.Dropout(0.5)).train(), (x, y), "training mode, which changes its scores")

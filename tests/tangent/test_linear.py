@@ -166,6 +166,6 @@ def test_a_module_without_parameters_is_its_own_expansion():
 def test_batch_norm_in_training_mode_is_refused_and_taken_in_eval_mode():
     net, x = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1)), torch.randn(4, 2)
     lin = linearize(net)
-    with pytest.raises(InputError, match=r"linearize\(module\)\(x\): '1' \(BatchNorm1d\) is in training mode"):
+    with pytest.raises(InputError, match=r"taylor\(module, order\)\(x\): '1' \(BatchNorm1d\) is in training mode"):
         lin(x)
     assert torch.allclose(lin.eval()(x), net.eval()(x))

@@ -90,7 +90,7 @@ def test_the_batches_of_a_loader_of_a_stream_are_trained_on_as_they_come():
 def test_bytes_and_missing_channels_are_adapted():
     images = torch.randint(0, 256, (12, 8, 8), dtype=torch.uint8)
     module = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(72, 2))
-    with pytest.warns(AdaptedInputWarning, match=r"uint8 inputs were scaled to \[0, 1\] and a"):
+    with pytest.warns(AdaptedInputWarning, match=r"^uint8 inputs were scaled to \[0, 1\] and a"):
         run = train(module, images, torch.tensor([0, 1] * 6), steps=2, optimizer=SGD(0.1))
     by_hand = train(module, images[:, None].float() / 255, torch.tensor([0, 1] * 6), steps=2, optimizer=SGD(0.1))
     assert torch.equal(run.loss, by_hand.loss)
@@ -98,5 +98,5 @@ def test_bytes_and_missing_channels_are_adapted():
 
 @pytest.mark.parametrize("data", [X, TensorDataset(X), [X[:5], X[5:9], X[9:]]], ids=["tensor", "data set", "batches"])
 def test_data_without_targets_are_refused(data):
-    with pytest.raises(InputError, match="the data have no targets"):
+    with pytest.raises(InputError, match=r"train\(module, x\): the data have no targets"):
         train(net(), data, steps=1)

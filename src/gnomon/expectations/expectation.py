@@ -221,4 +221,4 @@ def _tables(
 
 
 def _not_finite(found: str, cure: str) -> NotFiniteError:
-    return NotFiniteError(found, accepted="covariances are finite numbers", fix=cure)
+    return NotFiniteError(found, accepted="that covariances are finite numbers", fix=cure)

@@ -79,7 +79,7 @@ def check(function: Elementwise) -> None:
         if not bool(torch.isfinite(y).all()):
             raise NotFiniteError(
                 f"f({float(x[~torch.isfinite(y)][0]):g}) is not finite",
-                accepted="E[phi(u)^2] is a finite number",
+                accepted="that E[phi(u)^2] is a finite number",
                 fix="Use a function that is finite on the whole line",
             )
         if not torch.equal(_called(function, x), y):
@@ -101,4 +101,4 @@ def _called(function: Elementwise, x: Tensor) -> Any:
 
 
 def _refusal(found: str, cure: str) -> InputError:
-    return InputError(found, accepted="the function acts on each number alone", fix=cure)
+    return InputError(found, accepted="that the function acts on each number alone", fix=cure)

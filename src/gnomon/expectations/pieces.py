@@ -53,7 +53,7 @@ class Size:
             worst = points[~torch.isfinite(values)].abs().min()
             raise NotFiniteError(
                 f"the function or a derivative of it is not finite at |x| = {float(worst):.3g}",
-                accepted="E[phi(u)^2] is a finite number",
+                accepted="that E[phi(u)^2] is a finite number",
                 fix="Use a function that grows more slowly, or smaller variances",
             )
         distance, order = points.abs().sort()
@@ -235,6 +235,6 @@ def _unresolved(left: Tensor, right: Tensor) -> InputError:
     return InputError(
         f"no polynomials fit the function between {float(left.min()):.3g} and {float(right.max()):.3g}, "
         f"even on {CROWD} intervals",
-        accepted="the function is piecewise analytic, evaluated to nearly full precision",
+        accepted="that the function is piecewise analytic, evaluated to nearly full precision",
         fix="Write it so that it does not cancel or oscillate there",
     )

@@ -55,6 +55,7 @@ class Autoencoder(AbstractGenerative):
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         return (x - self.decode(self.encode(x))).flatten(1).square().sum(1) / 2  # (1)
 
+    @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
         """Decoded draws of N(0, I), which need not look like any latent coordinates of the data."""
         with self.at_rest():

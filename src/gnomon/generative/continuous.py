@@ -131,6 +131,7 @@ class ContinuousFlow(AbstractGenerative):
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         return -self._density(x)
 
+    @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:  # noqa: D102
         with self.at_rest():
             return self.forward(self.noise(n, self.shape, self.generator(seed)))

@@ -145,6 +145,7 @@ class GAN(AbstractGenerative):
         loss = self.game.discriminator(self.logits(x), self.logits(fake)).mean()
         return loss + self.game.penalty(self.logits, x, fake)
 
+    @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:  # noqa: D102
         with self.at_rest():
             return self.made(self.noise(n, (self.latent,), self.generator(seed)))

@@ -82,12 +82,10 @@ class AbstractGenerative(nn.Module, ABC):
         cure = f"Pass x as (n, {', '.join(map(str, self.shape))})"
         raise InputError(found, accepted="examples of one shape", fix=cure)
 
-    @names_call
     def generator(self, seed: int) -> torch.Generator:
         """A source of noise of this seed."""
         return torch.Generator().manual_seed(check_seed(seed))
 
-    @names_call
     def noise(self, n: int, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
         """Standard normal numbers in the model's dtype and on its device; float64 is drawn, so that dtypes agree."""
         like = next((p for p in self.parameters() if p.is_floating_point()), torch.zeros(()))

@@ -216,6 +216,7 @@ class VAE(AbstractGenerative):
         """The lower bound (3) of log p(x)."""
         return self.bound(self.points(x), self.importance)
 
+    @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
         """z ~ N(0, I), then x ~ p(x | z)."""
         with self.at_rest():

@@ -220,7 +220,7 @@ def _kernels(net: nn.Module, x: Tensor, scales: dict[str, float]) -> Tensor:
     if not isinstance(out, Tensor) or out.shape[:1] != x.shape[:1]:
         raise InputError(
             f"forward returns {type(out).__name__}",
-            accepted="forward returns one tensor (n, ...)",
+            accepted="that forward returns one tensor (n, ...)",
             fix="Wrap the module so that it does",
         )
     flat = out.reshape(len(x), -1)

@@ -68,7 +68,7 @@ def independent_features(plan: LimitPlan, x: Tensor) -> list[Tensor]:
         if not torch.allclose(whole[:1], alone, rtol=1e-10, atol=1e-300):
             raise InputError(
                 "the preprocessing inside forward gives an input another value when it stands in another batch",
-                accepted="outputs for one input do not depend on the rest of the batch",
+                accepted="that outputs for one input do not depend on the rest of the batch",
                 fix="Normalize the data before calling, with fixed statistics",
             )
     return data
@@ -99,7 +99,7 @@ def _check_memory(need: Needs, size: tuple[int, int], memory: int | None) -> Non
         raise BudgetError(
             f"the {size[0]} x {size[1]} kernel needs {human(need.memory)} "
             f"({human(need.result)} for the result) and {human(room)} may be used",
-            accepted="the result and one tile fit in memory",
+            accepted="that the result and one tile fit in memory",
             fix="Compute fewer rows at a time (x1[:k] against x2), ask for nngp alone, or use dtype=torch.float32",
         )
 

@@ -82,7 +82,7 @@ def open_store(path: Any, layout: StoreLayout) -> Any:
 def refuse(what: str) -> None:
     """Raise the error of a store that belongs to another computation."""
     cure = "Pass another path, or delete this one"
-    raise InputError(what, accepted="a store continues one computation", fix=cure)
+    raise InputError(what, accepted="that a store continues one computation", fix=cure)
 
 
 def pending(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]]:

@@ -42,7 +42,7 @@ class Law:
             if not isfinite(value) or value < 0:
                 found = f"{name} is {value}"
                 raise InputError(
-                    found, accepted="standard deviations are finite and >= 0", fix="Pass w >= 0 and b >= 0"
+                    found, accepted="that standard deviations are finite and >= 0", fix="Pass w >= 0 and b >= 0"
                 )
 
 

@@ -271,7 +271,7 @@ def _run(node: fx.Node, root: nn.Module) -> Any:
         sizes = [f"(n, {', '.join(map(str, s.shape[1:]))})" for s in sources if isinstance(s, Tensor)]
         raise InputError(
             f"'{where(node)}' cannot take inputs of shape {' and '.join(sizes)}: {_first_line(reason)}",
-            accepted="inputs have the shape that the module takes, batch first",
+            accepted="that inputs have the shape that the module takes, batch first",
             fix="Check the feature size and layout of x: vectors (n, d), sequences and images as torch.nn takes them",
         ) from reason
 

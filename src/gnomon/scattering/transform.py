@@ -37,6 +37,7 @@ class AbstractScattering(nn.Module, ABC):
         """How messages name the transform."""
         return f"{type(self).__name__}(x)"
 
+    @names_call
     def forward(self, x: Any) -> Tensor:
         """The coefficients (..., paths, *output) of signals (..., *shape)."""
         signals, batch = self._checked(x)

@@ -49,7 +49,7 @@ def check_batch_independence(f: Pure, x: Inputs, few: Tensor, many: Tensor) -> N
     if not _close(many[:both], few[:both]) and gap > _rounding(f, x, both):
         what = "the output for example 0 changes with the other examples of the batch"
         cure = "Call module.eval(), or replace what mixes examples by a normalization within each example"
-        raise InputError(what, accepted="examples do not influence each other", fix=cure)
+        raise InputError(what, accepted="that examples do not influence each other", fix=cure)
 
 
 def check_stable_buffers(f: Pure, x: Inputs) -> None:
@@ -93,7 +93,7 @@ def check_batch_norms(module: nn.Module) -> None:
             how = "is in training mode" if part.training else "has no running statistics"
             what = f"'{name}' ({type(part).__name__}) {how} and mixes the examples of a batch"
             cure = "Call module.eval(), or use GroupNorm or LayerNorm"
-            raise InputError(what, accepted="examples do not influence each other", fix=cure)
+            raise InputError(what, accepted="that examples do not influence each other", fix=cure)
 
 
 def _dropout(part: nn.Module) -> float:

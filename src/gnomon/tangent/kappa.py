@@ -147,7 +147,7 @@ def kappa(
         loss_now = float(risk(alpha * now, target))
     if first == 0:
         what = "the outputs do not depend on the parameters at first order"
-        raise NotFiniteError(what, accepted="D f is not zero", fix="Start from other parameters")
+        raise NotFiniteError(what, accepted="that D f is not zero", fix="Start from other parameters")
     value = loss_now / gradient_norm * second / first if gradient_norm else float("inf")  # (1), (3)
     return Kappa(value, distance / alpha * second / first**2, alpha, distance, first, second)  # (2), (4)
 

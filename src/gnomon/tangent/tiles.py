@@ -136,7 +136,7 @@ class TiledKernel:
         if left < 4 * one:
             what = f"{human(budget)} cannot hold the result ({human(result)}) and two examples ({human(2 * one)})"
             cure = "Raise memory=, ask for outputs='trace', or split the inputs"
-            raise BudgetError(what, accepted="the result and one tile fit in memory", fix=cure)
+            raise BudgetError(what, accepted="that the result and one tile fit in memory", fix=cure)
         room = left * 3 // 4
         for together in sorted({k, max(1, k // 2), max(1, k // 4), 1} if self.mode != "full" else {k}, reverse=True):
             per_example = self.plan.activations + together * self.plan.gradients

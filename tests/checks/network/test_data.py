@@ -76,7 +76,7 @@ def test_inputs_in_batches_without_targets_have_the_signs_of_inputs_at_once():
 def test_bytes_and_missing_channels_are_adapted():
     images = torch.randint(0, 256, (12, 8, 8), dtype=torch.uint8)
     module = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(72, 2))
-    with pytest.warns(AdaptedInputWarning, match=r"signal\(module, x\): uint8 inputs were scaled to \[0, 1\]"):
+    with pytest.warns(AdaptedInputWarning, match=r"^uint8 inputs were scaled to \[0, 1\]"):
         result = signal(module, images)
     assert result.layers == signal(module, images[:, None] / 255).layers
 

@@ -200,7 +200,7 @@ REFUSED = {
     "softmax": (
         lambda x: torch.softmax(x, -1),
         InputError,
-        r"when x is reshaped \(expected the function acts on each number",
+        r"when x is reshaped \(expected that the function acts on each number",
     ),
     "flip": (lambda x: x.flatten().flip(0).view(x.shape), InputError, "when x is reordered"),
     "sum": (torch.sum, InputError, r"12 numbers in float64 gave torch.float64 of shape \(\)"),
@@ -224,10 +224,10 @@ def test_refuses_when_asked():
     with pytest.raises(NotFiniteError, match=r"does not converge within 37 deviations at variance"):
         Quadrature(torch.exp).variance(240 * ONE)  # its mass lies at 31 deviations
     with pytest.raises(
-        NotFiniteError, match=r"not finite at \|x\| = \d+ \(expected E\[phi\(u\)\^2\] is a finite number\)"
+        NotFiniteError, match=r"not finite at \|x\| = \d+ \(expected that E\[phi\(u\)\^2\] is a finite number\)"
     ):
         Quadrature(torch.exp).dual(1e4 * ONE, 1e4 * ONE, ONE)
-    with pytest.raises(InputError, match=r"even on 4096 intervals \(expected the function is piecewise analytic"):
+    with pytest.raises(InputError, match=r"even on 4096 intervals \(expected that the function is piecewise analytic"):
         Quadrature(lambda x: torch.sin(1 / (x + 0.1234567))).dual(ONE, ONE, ONE / 2)
     with pytest.raises(InputError, match="nearly full precision"):
         Quadrature(lambda x: torch.tanh(x.float()).double()).dual(ONE, ONE, ONE / 2)

@@ -37,7 +37,7 @@ SIZE = 256
 
 
 class AbstractSource(ABC):
-    """Examples in one fixed order. ``call`` is what the user called, for messages."""
+    """Examples in one fixed order."""
 
     module: nn.Module | None
 

@@ -32,10 +32,7 @@ __all__ = ["Pure", "check_finite"]
 
 @dataclass(frozen=True, slots=True)
 class Pure:
-    """f(w, x): a module whose chosen parameters are leaves of the graph and whose other state is out of reach.
-
-    ``call`` is what the caller called, for messages.
-    """
+    """f(w, x): a module whose chosen parameters are leaves of the graph and whose other state is out of reach."""
 
     module: nn.Module
     leaves: dict[str, Tensor]

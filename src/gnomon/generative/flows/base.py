@@ -111,6 +111,7 @@ class Flow(AbstractGenerative):
         z, log_det = self.inverse(x)
         return -standard_normal(z) - log_det  # (1)
 
+    @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:  # noqa: D102
         with self.at_rest():
             return self.forward(self.noise(n, self.shape, self.generator(seed)))[0]

@@ -83,7 +83,7 @@ def _finite(value: Covariance) -> Covariance:
     if bool(torch.isinf(value).any()):
         raise NotFiniteError(
             f"E[exp(u) exp(v)] exceeds the range of {value.dtype}",
-            accepted="second moments are finite numbers",
+            accepted="that second moments are finite numbers",
             fix="Shrink the variances before the exponential, by a smaller weight variance or Scaled(Exp(), ...)",
         )
     return value
