@@ -1,9 +1,13 @@
 """The command `python -m evaluation.public_models`.
 
     python -m evaluation.public_models --list                       ids of all cases
+    python -m evaluation.public_models --readings                   how each network is read, without examining it
     python -m evaluation.public_models --case gpt2 --budget 30      one case
     python -m evaluation.public_models --json build/public.jsonl    all cases; each result is appended to the file
     python -m evaluation.public_models --json FILE --table          runs nothing, prints the table of the file
+
+    python -m evaluation.public_models --curves --plain build/plain.jsonl     plain loops alone
+    python -m evaluation.public_models --plain build/plain.jsonl              compares with them
 
 A case that is in the file is not run again, so that a run can be stopped and continued.
 """
@@ -17,10 +21,12 @@ from typing import Any
 
 import torch
 
+from evaluation.public_models.case import Case
 from evaluation.public_models.checkouts import with_checkout
+from evaluation.public_models.plain import PlainPoint
 from evaluation.public_models.registry import select
 from evaluation.public_models.report import compact, row, summary, table
-from evaluation.public_models.run import run_case
+from evaluation.public_models.run import plain_curve, read_only, run_case
 
 
 def main() -> None:
@@ -36,11 +42,20 @@ def main() -> None:
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    done = _read(options.json)
+    if options.readings:
+        for case in cases:
+            print(read_only(case, seed=options.seed), flush=True)
+        return
+    if options.curves:
+        return _run_curves(cases, options)
+    done, curves = _read(options.json), _read(options.plain)
     for case in [] if options.table else cases:
         if case.id in done:
             continue
-        result = run_case(case, budget=options.budget, seed=options.seed, compare=not options.no_comparison)
+        curve = [PlainPoint(**point) for point in curves.get(case.id, {}).get("curve", ())] or None
+        result = run_case(
+            case, budget=options.budget, seed=options.seed, curve=curve, compare=not options.no_comparison
+        )
         done[case.id] = result
         _append(options.json, result)
         print(" | ".join(row(result)), flush=True)
@@ -52,6 +67,15 @@ def main() -> None:
     print("\n" + table(chosen) + "\n\n" + summary(chosen))
 
 
+def _run_curves(cases: list[Case], options: argparse.Namespace) -> None:
+    done = _read(options.plain)
+    for case in cases:
+        if case.id not in done:
+            result = plain_curve(case, budget=options.budget, seed=options.seed)
+            _append(options.plain, result)
+            print(result, flush=True)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m evaluation.public_models",
@@ -61,9 +85,16 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--case", action="append", metavar="ID", help="an id, or a part of ids; may be repeated")
     add("--list", action="store_true", help="list the selected cases and stop")
+    add("--readings", action="store_true", help="print only how each case is read")
     add("--budget", type=float, default=30.0, help="seconds for each examination")
     add("--seed", type=int, default=0, help="random seed of data and examination")
     add("--json", type=Path, metavar="FILE", help="append each result to this file, one JSON object in a line")
+    add(
+        "--plain", type=Path, metavar="FILE", help="results of earlier plain loops, to compare with instead of new ones"
+    )
+    add(
+        "--curves", action="store_true", help="run only the plain loops and append their results to the file of --plain"
+    )
     add("--no-comparison", action="store_true", help="skip the plain loop")
     add(
         "--checkouts",

@@ -1,8 +1,10 @@
-"""The plain training loop that each examination is compared with."""
+"""The plain training loop that each examination is compared with, and its points over time."""
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -12,33 +14,54 @@ from evaluation.public_models.steps import in_order, minibatches
 
 
 @dataclass(frozen=True, slots=True)
-class PlainResult:
-    """Points on the test data, and how many steps were made in how many seconds of processor time."""
+class PlainPoint:
+    """Points on the test data after some steps, and the seconds of processor time that these steps took."""
 
-    points: float
-    steps: int
     seconds: float
+    steps: int
+    points: float
 
 
 def train_plainly(
-    case: Case, data: Data, seconds: float, clock: Callable[[], float] = time.process_time
-) -> PlainResult:
-    """Train a new network with the case's own loss and optimizer for this many seconds; at least one step."""
+    case: Case, data: Data, times: Sequence[float], clock: Callable[[], float] = time.process_time
+) -> list[PlainPoint]:
+    """Train a new network with the case's own loss and optimizer; its points at each of these times.
+
+    The seconds count training alone. At least one step is made.
+    """
     torch.manual_seed(0)
     model = case.build().train()
     optimizer = case.optimizer(list(model.parameters()))
     generator = torch.Generator().manual_seed(0)
-    start, steps = clock(), 0
-    while True:
+    found: list[PlainPoint] = []
+    used, steps, wanted = 0.0, 0, list(times)
+    while wanted:
+        start = clock()
         for batch in minibatches(data.train, case.batch, generator):
             _step(case, model, optimizer, batch)
-            steps += 1
-            if clock() - start >= seconds:
-                used = clock() - start
-                return PlainResult(points(case, model, data), steps, used)
+            steps, now = steps + 1, clock()
+            used, start = used + now - start, now
+            if used >= wanted[0]:
+                found.append(PlainPoint(used, steps, points(case, model, data)))
+                wanted = [t for t in wanted if t > used]
+                start = clock()
+            if not wanted:
+                break
+    return found
 
 
-def _step(case: Case, model: nn.Module, optimizer: torch.optim.Optimizer, batch) -> None:
+def points_at(curve: Sequence[PlainPoint], seconds: float) -> float:
+    """Points of a plain loop at this time, linear in the logarithm of the time between measured points."""
+    before = [point for point in curve if point.seconds <= seconds]
+    after = [point for point in curve if point.seconds > seconds]
+    if not before or not after:
+        return (before[-1] if before else after[0]).points
+    left, right = before[-1], after[0]
+    share = math.log(seconds / left.seconds) / math.log(right.seconds / left.seconds)
+    return left.points + share * (right.points - left.points)
+
+
+def _step(case: Case, model: nn.Module, optimizer: torch.optim.Optimizer, batch: Any) -> None:
     def closure():
         optimizer.zero_grad()
         loss = case.batch_loss(model, batch)

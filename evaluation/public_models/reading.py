@@ -1,30 +1,83 @@
-"""What an examination says that the network learns, compared with what it really learns."""
+"""What gnomon reads a network as, compared with what the network really learns."""
 
-from dataclasses import dataclass
+import functools
+from dataclasses import dataclass, replace
+from typing import Any
 
-from evaluation.public_models.case import Case, Reading
-from gnomon.examination.record import Examination
+import torch
+
+from evaluation.public_models.case import Case, Data, Reading
+from evaluation.public_models.steps import take
+from gnomon.core.modules.run import run
+from gnomon.examination.recipe import recipe
+from gnomon.examination.subject import Subject, subject
+
+FIRST = 8
+"""Examples on which losses are compared."""
+LOSS_TOLERANCE = 1e-3
+"""Relative difference of losses: single precision over thousands of positions, far below any other loss's."""
+
+NAMES = {
+    "class": Reading.CLASS,
+    "language model": Reading.CLASS_PER_POSITION,
+    "class per position": Reading.CLASS_PER_POSITION,
+    "class per pixel": Reading.CLASS_PER_PIXEL,
+    "class per node": Reading.CLASS_PER_NODE,
+    "labels": Reading.LABELS,
+    "numbers": Reading.NUMBERS,
+    "model loss": Reading.MODEL_LOSS,
+}
+"""gnomon's names of tasks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """How the network was read: the reading, the number of classes (0 for numbers), and the report's own sentence."""
+    """How a network was read: the reading, the number of classes (0 for numbers), and gnomon's own sentence."""
 
     reading: Reading
     classes: int
-    text: str
+    text: str = ""
+    loss: float | None = None
+    plain_loss: float | None = None
+
+    @property
+    def same_loss(self) -> bool:
+        """Whether gnomon's loss of an untrained network is the one that a plain loop computes; numbers may be scaled."""
+        if self.loss is None or self.plain_loss is None or self.reading in (Reading.NUMBERS, Reading.OWN_LOSS):
+            return True
+        return abs(self.loss - self.plain_loss) <= LOSS_TOLERANCE * abs(self.plain_loss)
 
     def agrees(self, case: Case) -> bool:
-        """Whether this is one of the case's correct readings, with the right number of classes."""
-        return self.reading in case.readings and self.classes == case.classes
+        """Whether this is one of the case's correct readings, with the right number of classes and the right loss."""
+        counted = self.classes == case.classes or self.reading in (Reading.MODEL_LOSS, Reading.OWN_LOSS)
+        return self.reading in case.readings and counted and self.same_loss
 
 
-def read_by(result: Examination, *, own_loss: bool) -> Read:
-    """The reading that a report states: classes if it has a largest class, else numbers, or the user's own loss."""
-    values = {value.id: value.value for section in result.sections for value in section.content.values}
-    text = result.section("architecture").answer
-    if own_loss:
-        return Read(Reading.OWN_LOSS, 0, text)
-    if "largest-class" in values:
-        return Read(Reading.CLASS, int(values["outputs"]), text)
-    return Read(Reading.NUMBERS, 0, text)
+def read_case(case: Case, data: Data, seed: int = 0) -> Read:
+    """The reading of a case, as `gnomon.examine` begins with it."""
+    plan = functools.partial(recipe, batch=case.batch, loss=case.loss)
+    examined = subject(case.build, data.train, data.test, optimizer=case.optimizer, seed=seed, plan=plan)
+    read = _read(examined.task, getattr(examined.task, "reading", None), own_loss=case.loss is not None)
+    if isinstance(data.train, tuple | dict):
+        return replace(read, **_losses(case, data, examined))
+    return read
+
+
+def _losses(case: Case, data: Data, examined: Subject) -> dict[str, float]:
+    """The loss of the first examples by gnomon and by a plain loop, both in eval mode."""
+    few = examined.examples(examined.train.first(FIRST))
+    module = examined.module.eval()  # no copy: lambdas over submodules would lead to the original
+    with torch.no_grad():
+        own = float(examined.loss_of(run(module, few.x), few.y))
+        plain = float(case.batch_loss(module, take(data.train, torch.arange(FIRST))))
+    return {"loss": own, "plain_loss": plain}
+
+
+def _read(task: Any, found: Any, *, own_loss: bool) -> Read:
+    if found is None:
+        if own_loss:
+            return Read(Reading.OWN_LOSS, 0)
+        return Read(Reading.CLASS, task.outputs) if task.classes else Read(Reading.NUMBERS, 0)
+    if found.task == "ensemble":
+        return Read(Reading.CLASS if found.classes else Reading.NUMBERS, found.classes, found.sentence)
+    return Read(NAMES[found.task], found.classes, found.sentence)

@@ -3,24 +3,33 @@
 import time
 import traceback
 import warnings
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import torch
 
 import gnomon
 from evaluation.public_models.case import Case, Data
-from evaluation.public_models.plain import points, train_plainly
-from evaluation.public_models.reading import read_by
+from evaluation.public_models.plain import PlainPoint, points, points_at, train_plainly
+from evaluation.public_models.reading import read_case
 from gnomon.core.errors import GnomonError
 from gnomon.core.results import Level
 from gnomon.training import Run
 
+CURVE_SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
+"""Shares of the budget at which a plain loop is scored."""
 REFERENCE_SHARE = 1 / 3
 """Share of the budget that the plain loop trains if the examination refused the model or did not train it."""
 
 
-def run_case(case: Case, *, budget: float, seed: int = 0, compare: bool = True) -> dict[str, Any]:
-    """Everything that the table states; ``missing`` if a package of the case is not installed."""
+def run_case(
+    case: Case, *, budget: float, seed: int = 0, curve: Sequence[PlainPoint] | None = None, compare: bool = True
+) -> dict[str, Any]:
+    """Everything that the table states; ``missing`` if a package of the case is not installed.
+
+    ``curve`` are points of an earlier plain loop; without it a new loop trains for as long as the examination trained.
+    """
     base = {"id": case.id, "kind": case.kind, "source": case.source, "rewritten": case.rewritten, "budget": budget}
     try:
         torch.manual_seed(seed)
@@ -31,9 +40,30 @@ def run_case(case: Case, *, budget: float, seed: int = 0, compare: bool = True) 
     result = base | {"parameters": count} | _examined(case, data, budget, seed)
     seconds = result.get("training_seconds") or budget * REFERENCE_SHARE
     if compare:
-        plain = train_plainly(case, data, seconds)
-        result |= {"plain_points": plain.points, "plain_steps": plain.steps, "plain_seconds": plain.seconds}
+        curve = train_plainly(case, data, [seconds]) if curve is None else curve
+        result |= {"plain_points": points_at(curve, seconds), "plain_best": max(point.points for point in curve)}
     return result
+
+
+def read_only(case: Case, *, seed: int = 0) -> str:
+    """How a case is read, in one line, without examining it."""
+    try:
+        read = read_case(case, case.data(seed), seed)
+    except Exception as error:
+        return f"{case.id}: refused: {' '.join(str(error).split())}"
+    losses = "" if read.loss is None else f" Loss {read.loss:.5g}, plain loop {read.plain_loss:.5g}."
+    said = f"{read.reading}, {read.classes} classes. {read.text}{losses}".strip()
+    return f"{case.id}: {'right' if read.agrees(case) else 'WRONG'}: {said}"
+
+
+def plain_curve(case: Case, *, budget: float, seed: int = 0) -> dict[str, Any]:
+    """Points of a plain loop over the time of a budget, as a dict that can be written as JSON."""
+    try:
+        data = case.data(seed)
+        times = [budget * share for share in CURVE_SHARES]
+        return {"id": case.id, "curve": [asdict(point) for point in train_plainly(case, data, times)]}
+    except ImportError as error:
+        return {"id": case.id, "missing": str(error)}
 
 
 def _examined(case: Case, data: Data, budget: float, seed: int) -> dict[str, Any]:
@@ -50,7 +80,7 @@ def _examined(case: Case, data: Data, budget: float, seed: int) -> dict[str, Any
             own = {} if isinstance(error, GnomonError) else {"crash": "".join(traceback.format_exception(error))}
             return own | {"accepted": False, "refused": str(error), "seconds": time.perf_counter() - start}
     seconds, busy = time.perf_counter() - start, time.process_time() - processor
-    read = read_by(result, own_loss=case.loss is not None)
+    read = read_case(case, data, seed)
     run = result.products.get(Run)
     return {
         "accepted": True,
