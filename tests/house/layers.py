@@ -16,6 +16,7 @@ from tests.house.tree import modules, parse
 LAYERS = {
     "core": ("core",),
     "findings": ("findings",),
+    "adapter": ("adapter",),
     "foundation": ("program", "expectations", "linalg", "models", "data", "training"),
     "instruments": (
         "kernels",

@@ -280,6 +280,13 @@ class Noisy(nn.Module):
         return self.layer(x + torch.randn_like(x))
 
 
+class NoTensor(nn.Linear):
+    """Returns a tuple without a tensor."""
+
+    def forward(self, x):
+        return "words", None
+
+
 class Pair(nn.Module):
     def __init__(self):
         super().__init__()
@@ -287,6 +294,11 @@ class Pair(nn.Module):
 
     def forward(self, x):
         return self.layer(x), x
+
+
+def test_the_first_tensor_of_a_tuple_has_the_kernel():
+    net, x = Pair(), torch.randn(4, 3)
+    torch.testing.assert_close(ntk(net, x), ntk(net.layer, x))
 
 
 @pytest.mark.parametrize(
@@ -327,7 +339,7 @@ class Pair(nn.Module):
             NotFiniteError,
             "output for example 0 is not finite",
         ),
-        (Pair(), torch.randn(4, 3), InputError, "returned a tuple"),
+        (NoTensor(3, 2), torch.randn(4, 3), InputError, "returned a tuple"),
         (nn.Sequential(nn.Linear(3, 2), nn.Flatten(0)), torch.randn(4, 3), InputError, "one row per example"),
         (nn.ReLU(), torch.randn(4, 3), InputError, "the module has no parameters"),
         (nn.Linear(3, 2), (torch.randn(4, 3), torch.randn(5, 3)), InputError, r"tensors of \[4, 5\] examples"),

@@ -100,11 +100,24 @@ def test_rescale_is_alpha_times_the_centered_output():
     assert torch.allclose(ntk(model, x), 49 * ntk(model.module, x))
 
 
+class NoTensor(nn.Linear):
+    """Returns a tuple without a tensor."""
+
+    def forward(self, x):
+        return "words", None
+
+
+def test_the_first_tensor_of_a_tuple_is_linearized():
+    x = torch.randn(3, 4, 2)
+    net = nn.LSTM(2, 2, batch_first=True)
+    torch.testing.assert_close(linearize(net)(x), net(x)[0].detach())
+
+
 def test_bad_requests_are_refused():
     with pytest.raises(InputError, match="order must be a whole number of at least 1, but it is 0"):
         taylor(nn.Linear(1, 1), order=0)
     with pytest.raises(InputError, match="returned a tuple"):
-        linearize(nn.LSTM(2, 2))(torch.randn(1, 3, 2))
+        linearize(NoTensor(2, 2))(torch.randn(1, 2))
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])

@@ -2,8 +2,8 @@
 
 Contains: `examine`, its steps (one file each), `rank`, `watch`, `compare`.
 Does not contain: instruments; steps call instruments and put results side by side.
-May import: attribution, checks, core, decisions, dynamics, findings, forecast, graphs, kernels, landscape, linalg,
-program, report, sequences, symmetry, tangent, training.
+May import: adapter, attribution, checks, core, decisions, dynamics, findings, forecast, graphs, kernels, landscape,
+linalg, program, report, sequences, symmetry, tangent, training.
 """
 
 from gnomon.examination.compare import compare

@@ -15,6 +15,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.adapter import AbstractAxesLoss, Reading, read
+from gnomon.adapter.reading import TaskName
 from gnomon.checks.network.applied import asks_for_targets
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, take, tensors
@@ -24,7 +26,8 @@ from gnomon.core.inputs.source import AbstractSource, Batch, source
 from gnomon.core.inputs.strata import stratified
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic, Squared
 from gnomon.core.modules.outputs import output_rows, output_tensor, outputs
-from gnomon.core.modules.preserve import random_state
+from gnomon.core.modules.preserve import preserve, random_state
+from gnomon.core.modules.run import run
 from gnomon.core.results.record import Record
 from gnomon.examination.labels import AsClasses
 from gnomon.examination.recipe import Recipe, known, recipe
@@ -60,13 +63,15 @@ class Examples(Record):
 class Task(Record):
     """What the network is asked: the loss, the number of classes (0 for regression) and of outputs.
 
-    ``shape`` is that of one target as the user has it.
+    ``shape`` is that of one target as the user has it; ``reading`` says what the outputs mean, None if only the user's
+    own loss knows.
     """
 
     loss: AbstractLoss
     classes: int
     outputs: int
     shape: tuple[int, ...] = ()
+    reading: Reading | None = None
 
     def examples(self, batch: Batch) -> Examples:
         """A batch with its targets on the device of its inputs, and in one form."""
@@ -117,6 +122,8 @@ class Subject(Record):
         loss = self.recipe.own_loss
         if loss is None or isinstance(loss, AbstractLoss):
             f = output_rows(outputs, len(y))
+            if isinstance(self.task.loss, AbstractAxesLoss):
+                return self.task.loss.value(f, y)
             return self.task.loss.value(f, self.targets(y).to(f))
         return loss(output_tensor(outputs), self.loss_targets(y))
 
@@ -173,10 +180,12 @@ def subject(
     plan: Callable[..., Recipe] = recipe,
     notes: Sequence[str] = (),
     columns: Sequence[str] = (),
+    reading: TaskName | None = None,
 ) -> Subject:
     """Check what the user passed and make a subject of it; every error names the call, what is wrong and the cure.
 
     ``plan`` makes the recipe, of the module, the data, the optimizer and the call; ``notes`` and ``columns`` are kept.
+    ``reading`` is the task that the user named.
     Cost: a forward pass on four examples, the labels of all, and a copy of the probe.
 
     >>> subject(nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0).task.classes       # numbers
@@ -189,10 +198,15 @@ def subject(
     examples = _source(train, "train", module)
     others = None if test is None else _source(test, "test", module)
     changes = adapted(source(train).first(2).x, module)[1]
-    first = outputs(module, examples.first(4).x)
+    first, meaning = _first_outputs(module, examples, made.loss, reading)
     if others is not None:
         _check_test(module, examples, others)
-    task = _task(examples, others, first.shape[1], made.loss)
+    if meaning is not None and meaning.loss is not None:
+        shape = tuple(_labels(examples).shape[1:])
+        task, made = Task(meaning.loss, 0, first.shape[1], shape), replace(made, loss=meaning.loss, given=True)
+    else:
+        task = _task(examples, others, first.shape[1], made.loss)
+    task = replace(task, reading=meaning)
     if known(made.loss) is not None and not isinstance(made.loss, type(task.loss)) and isinstance(task.loss, Squared):
         made = replace(made, given=True)
     if task.classes and _are_numbers(examples):
@@ -205,6 +219,31 @@ def subject(
     label = name or _name(network, module)
     told = (*notes, *([" and ".join(changes)] if changes else []))
     return Subject(module, label, examples, others, drawn, task, made, told, _columns(columns, drawn.x))
+
+
+def _first_outputs(
+    module: nn.Module, data: AbstractSource, loss: Loss | None, task: TaskName | None
+) -> tuple[Float[Tensor, "n k"], Reading | None]:
+    """Rows of outputs for the first examples, and what they mean; None if only the user's own loss knows."""
+    few = data.first(4)
+    with preserve(module, grad=False, seed=0):
+        returned = output_tensor(run(module, few.x))
+    rows = output_rows(returned, len(few))
+    wanted = known(loss)
+    if loss is not None and not isinstance(wanted, CrossEntropy) and not isinstance(loss, AbstractAxesLoss):
+        return rows, None
+    assert few.y is not None  # checked in _source
+    if task is None and (returned.dim() < 3 or (few.y.dim() == 2 and few.y.shape[1] == 1)):
+        return rows, None  # one class or some numbers per example
+    y = _labels(data)
+    largest = None if y.is_floating_point() else int(y.max())
+    return rows, read(returned, few.y, x=few.x, largest=largest, task=task)
+
+
+def _labels(data: AbstractSource) -> Tensor:
+    y = data.labels()
+    assert y is not None  # checked in _source
+    return y
 
 
 def _columns(names: Sequence[str], x: Inputs) -> tuple[str, ...]:
@@ -277,8 +316,7 @@ def _task(
     train: AbstractSource, test: AbstractSource | None, outputs: int, loss: Loss | None
 ) -> Task:  # fmt: skip
     """Integer targets are classes, real numbers are values to regress on, zeros and ones where the loss says so."""
-    y = train.labels()
-    assert y is not None  # checked in _source
+    y = _labels(train)
     shape, wanted = tuple(y.shape[1:]), known(loss)
     if y.is_floating_point():
         return _numbers_task(y, outputs, loss)

@@ -3,7 +3,7 @@
 Contains: `train`, optimizers as frozen objects, the record `Run`, the mean loss over a data source (`evaluate`).
 Losses are means over examples; time is learning rate times steps.
 Does not contain: predictions of training (`gnomon.dynamics`).
-May import: core, findings.
+May import: adapter, core, findings.
 """
 
 from gnomon.core.losses import CrossEntropy, Exponential, Hinge, Logistic, Squared

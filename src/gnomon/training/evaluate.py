@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnomon.adapter import AbstractAxesLoss, read
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.arrays import Array
@@ -28,7 +29,7 @@ from gnomon.core.inputs.checks import as_numbers
 from gnomon.core.inputs.source import AbstractSource, Batch, Pair, Stream, source
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Squared
 from gnomon.core.metrics import accuracy
-from gnomon.core.modules.outputs import output_rows, output_tensor, run_to_rows
+from gnomon.core.modules.outputs import output_rows, output_tensor
 from gnomon.core.modules.preserve import set_mode
 from gnomon.core.modules.run import run, wrap_user_errors
 from gnomon.core.results.record import Record
@@ -40,6 +41,10 @@ Loss = AbstractLoss | Callable[[Tensor, Tensor], Tensor]
 
 LEAST = 256
 """Examples that are measured at once at least."""
+AT_ONCE = 32
+"""Examples with an output for each position that are measured at once at most."""
+MAX_OUTPUTS = 2**26
+"""Numbers of outputs that a measurement keeps at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,11 +66,14 @@ class Objective(Record):
         data = source(x, y, module=module)
         first = data.first(1)
         targets = _targets(first)
+        outputs = None if isinstance(loss, AbstractAxesLoss) else _first_outputs(first.x, module, loss)
+        if outputs is not None and outputs.dim() > 2 and (loss is None or isinstance(loss, CrossEntropy)):
+            loss = read(outputs, targets, x=first.x, largest=_largest_label(data)).loss or loss
         loss = by_targets(targets) if loss is None else loss
         if not callable(loss) and not isinstance(loss, AbstractLoss):
             cure = "Pass Squared(), CrossEntropy(), ... or a function such as torch.nn.CrossEntropyLoss()"
             raise InputError(f"loss is {loss!r}"[:80], accepted="a loss of outputs and targets", fix=cure)
-        convert = _conversion(first.x, module, loss)
+        convert = _conversion(0 if outputs is None else outputs[0].numel(), module, loss)
         if isinstance(data, Pair):
             return cls(_in_memory(data.batch, convert), loss, _as_they_are, convert)
         return cls(data, loss, convert)
@@ -123,6 +131,8 @@ class Objective(Record):
 
     def measure(self, module: nn.Module, size: int | None) -> tuple[float, float | None, Tensor]:
         """Mean loss, accuracy where the targets are classes, and outputs, in eval mode and without gradients."""
+        if isinstance(self.loss, AbstractAxesLoss):
+            return self._measure_axes(module, self.loss, size)
         outputs, targets = [], []
         with set_mode(module, "eval"), torch.no_grad():
             for x, y in self.batches(None if size is None else max(LEAST, size)):
@@ -134,6 +144,26 @@ class Objective(Record):
                 return float(self.loss.value(f, y)), accuracy(f, y), f
             classes = y.dim() == 1 and not y.is_floating_point() and f.dim() == 2
             return float(self._users_loss(f, y)), accuracy(f, y) if classes else None, f
+
+    def _measure_axes(
+        self, module: nn.Module, loss: AbstractAxesLoss, size: int | None
+    ) -> tuple[float, float | None, Tensor]:  # fmt: skip
+        """The same for outputs with positions, batch by batch; outputs are dropped if they take too much memory."""
+        total, weights, right, decisions, kept, numbers = 0.0, 0, 0, 0, [], 0
+        with set_mode(module, "eval"), torch.no_grad():
+            for x, y in self.batches(AT_ONCE if size is None else min(size, AT_ONCE)):
+                f, weight = output_rows(run(module, x), len(y)), loss.decisions(y)
+                total, weights, numbers = (
+                    total + weight * float(loss.value(f, y)),
+                    weights + weight,
+                    numbers + f.numel(),
+                )
+                counted = loss.right(f, y)
+                if counted is not None:
+                    right, decisions = right + counted[0], decisions + counted[1]
+                kept = [*kept, f] if numbers <= MAX_OUTPUTS else []
+        outputs = torch.cat(kept) if kept else torch.zeros(0)
+        return total / max(1, weights), right / decisions if decisions else None, outputs
 
     def _users_loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         with wrap_user_errors(None, (outputs, y), what="the loss"):
@@ -156,8 +186,25 @@ def by_targets(y: Array) -> AbstractLoss:
     return Squared() if targets.is_floating_point() or targets.is_complex() else CrossEntropy()
 
 
-def _conversion(one: Inputs, module: nn.Module, loss: Loss) -> Callable[[Tensor], Tensor]:
-    """Targets as the loss takes them, on the module's device and in its dtype; ``one`` is an example."""
+def _first_outputs(one: Inputs, module: nn.Module, loss: Loss | None) -> Tensor | None:
+    """The outputs for one example; None if the user's own loss knows what they mean."""
+    if loss is not None and not isinstance(loss, AbstractLoss):
+        return None
+    with set_mode(module, "eval"), torch.no_grad():
+        outputs = output_tensor(run(module, one))
+    output_rows(outputs, 1)
+    return outputs
+
+
+def _largest_label(data: AbstractSource) -> int | None:
+    """The largest label, if all are in memory."""
+    if not isinstance(data, Pair) or data.batch.y is None or data.batch.y.is_floating_point():
+        return None
+    return int(data.batch.y.max())
+
+
+def _conversion(outputs: int, module: nn.Module, loss: Loss) -> Callable[[Tensor], Tensor]:
+    """Targets as the loss takes them, on the module's device and in its dtype."""
     like = next((t for t in module.parameters() if t.is_floating_point()), torch.zeros(()))
 
     def moved(y: Tensor) -> Tensor:
@@ -165,8 +212,8 @@ def _conversion(one: Inputs, module: nn.Module, loss: Loss) -> Callable[[Tensor]
 
     if not isinstance(loss, AbstractLoss):
         return moved
-    with set_mode(module, "eval"), torch.no_grad():
-        outputs = run_to_rows(module, one).shape[1]
+    if isinstance(loss, AbstractAxesLoss):
+        return lambda y: loss.targets(moved(y))
 
     def converted(y: Tensor) -> Tensor:
         targets = loss.targets(moved(y), outputs=outputs).to(like.device).reshape(len(y), -1)

@@ -301,9 +301,16 @@ def test_the_record_plots_and_tells_rates():
     matplotlib.pyplot.close("all")
 
 
+class NoTensor(nn.Linear):
+    """Returns a tuple without a tensor."""
+
+    def forward(self, x):
+        return super().forward(x).tolist(), None
+
+
 def test_what_cannot_be_measured_is_told():
     with pytest.raises(InputError, match="returned a tuple"):
-        signal(nn.LSTM(2, 3), torch.randn(4, 5, 2))
+        signal(NoTensor(2, 3), torch.randn(4, 2))
     with pytest.raises(InputError, match="the first axis counts examples"):
         signal(nn.Sequential(nn.Linear(2, 2), nn.Flatten(0)), torch.randn(4, 2))
 

@@ -5,6 +5,8 @@
 torch.Size([600, 3])
 """
 
+from collections.abc import Mapping
+from dataclasses import is_dataclass
 from typing import Any
 
 import torch
@@ -17,6 +19,9 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 
 __all__ = ["output_rows", "output_tensor", "outputs", "run_to_rows"]
+
+PREDICTIONS = ("logits", "sample", "prediction", "predictions", "out", "output", "outputs", "reconstruction")
+"""Names of predictions in dicts and records that modules return, in the order in which they are looked for."""
 
 BATCH = 256
 """Examples that are passed at once."""
@@ -48,16 +53,36 @@ def run_to_rows(module: Any, x: Inputs) -> Float[Tensor, "n k"]:
 
 
 def output_tensor(outputs: Any) -> Tensor:
-    """The tensor that a module returned, alone or as the ``logits`` of a record.
+    """The predictions in what a module returned: a tensor, or one of several in a tuple, a dict or a record.
 
-    >>> output_tensor(torch.zeros(2)).shape
-    torch.Size([2])
+    A field with a usual name (`PREDICTIONS`) comes first, then the first tensor of real numbers with an example axis. A
+    loss that the module computed is a single number and is never taken.
+
+    >>> output_tensor(torch.zeros(2)).shape, output_tensor((torch.zeros(()), torch.zeros(2, 3))).shape
+    (torch.Size([2]), torch.Size([2, 3]))
+    >>> output_tensor({"hidden": torch.zeros(2, 9), "logits": torch.zeros(2, 3)}).shape
+    torch.Size([2, 3])
     """
-    found = outputs if isinstance(outputs, Tensor) else getattr(outputs, "logits", None)
-    if not isinstance(found, Tensor):
-        cure = "Wrap it in a module that returns one tensor"
-        raise InputError(f"the module returned a {type(outputs).__name__}", accepted="one tensor of outputs", fix=cure)
-    return found
+    if isinstance(outputs, Tensor):
+        return outputs
+    for name in PREDICTIONS:
+        value = outputs.get(name) if isinstance(outputs, Mapping) else getattr(outputs, name, None)
+        if isinstance(value, Tensor) and value.dim():
+            return value
+    for value in _fields(outputs):
+        if isinstance(value, Tensor) and value.dim() and value.is_floating_point():
+            return value
+    cure = "Return a tensor, or a tuple, dict or record that contains one"
+    raise InputError(f"the module returned a {type(outputs).__name__}", accepted="a tensor of outputs", fix=cure)
+
+
+def _fields(outputs: Any) -> tuple[Any, ...]:
+    """What a tuple, a dict or a record contains, in order."""
+    if isinstance(outputs, Mapping):
+        return tuple(outputs.values())
+    if isinstance(outputs, tuple | list):
+        return tuple(outputs)
+    return tuple(vars(outputs).values()) if is_dataclass(outputs) and not isinstance(outputs, type) else ()
 
 
 def output_rows(outputs: Any, n: int) -> Float[Tensor, "n k"]:

@@ -64,12 +64,14 @@ class ArchitectureStep(AbstractStep):
             ),
             Value("training examples", len(subject.train), id="examples"),
             Value("outputs", task.outputs, id="outputs"),
+            *(() if task.reading is None else (Value("reading", task.reading.sentence, id="reading"),)),
             *(Value(f"parameters of {name}", count, id=f"parameters-of-{name}") for name, count in largest),
         )
         readable = Hypothesis("the infinite-width limit can be computed from the module", program is not None, reason)
         known = "" if program is not None else " The theory of very wide networks has no formula for it."
         numbers = "one number" if task.outputs == 1 else f"{task.outputs} numbers"
         kind = f"tell {task.classes} classes apart" if task.classes else f"predict {numbers}"
+        kind = kind if task.reading is None else task.reading.goal
         time = f"a training step on {n} examples takes {shown(1e3 * cost.step(n))} ms"
         answer = f"It has {total:,} parameters to {kind}; {time}.{known}"
         content = Content(answer, _findings(subject), values, _sizes(subject.module), hypotheses=(readable,))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
+from gnomon.adapter import Reading, score
 from gnomon.checks import baseline, explosion
 from gnomon.checks.data.baseline import Baseline
 from gnomon.checks.network.signal import trained_unit_findings
@@ -93,25 +94,35 @@ class OutcomeStep(AbstractStep):
             fits = not any(finding.row in DID_NOT_FIT for finding in judged)
             findings = (*units, *statistics(subject, run.model, min(n, STATISTICS)), *judged)
         findings = most_serious_first(findings)
-        good = f"Training was too short to judge: {short}." if short else _good(values)
+        good = f"Training was too short to judge: {short}." if short else _good(values, _unit(subject))
         good = f"{len(subject.train)} training examples are too few to judge training." if few and not short else good
-        plots = _scores(values, classes=subject.task.classes > 0)
+        classes = subject.task.classes > 0 or subject.task.reading is not None
+        plots = _scores(values, classes=classes)
         content = Content(findings[0].message if findings else good, findings, values, plots, stated=findings[:1])
         return StepResult(content, TrainedChecks(outcome), "unsure" if short or few else "answered", {"fits": fits})
 
 
-def _good(values: tuple[Value, ...]) -> str:
+def _good(values: tuple[Value, ...], unit: str) -> str:
     """What is said where training learned what could be expected, with its scores."""
     told = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
     train, test = (told.get(f"accuracy-on-{data}", told.get(f"explained-on-{data}")) for data in ("train", "test"))
     if train is None:
         return NOT_COMPARED
-    verb, of = ("is right on", "examples") if "accuracy-on-train" in told else ("explains", "variance")
+    verb, of = ("is right on", unit) if "accuracy-on-train" in told else ("explains", "variance")
     sets = f"{train:.1%} of the training {of}" + ("" if test is None else f" and {test:.1%} of the test {of}")
     simple = told.get("simple-accuracy", told.get("simple-explained", 0.0))
     if simple > (train if test is None else test) + ROOM:
         return f"It {verb} {sets}; a simple model (kernel regression) reaches {simple:.1%}, so there is room for more."
+    perplexity = told.get("perplexity-on-test", told.get("perplexity-on-train"))
+    if perplexity is not None:
+        bits = told.get("bits-on-test", told.get("bits-on-train", 0.0))
+        return f"It {verb} {sets}; perplexity {perplexity:.3g}, {bits:.3g} bits per token."
     return f"It {verb} {sets}: nothing points to overfitting or underfitting."
+
+
+def _unit(subject: Subject) -> str:
+    """What the accuracy counts."""
+    return "examples" if subject.task.reading is None else f"{subject.task.reading.unit}s"
 
 
 def _scores(values: tuple[Value, ...], *, classes: bool) -> tuple[Plot, ...]:
@@ -161,6 +172,8 @@ def _numbers(
     subject: Subject, model: nn.Module, n: int, seed: int
 ) -> tuple[tuple[Finding, ...], tuple[Value, ...]]:  # fmt: skip
     """The same for regression, by the share of the variance that is explained."""
+    if subject.task.reading is not None:
+        return (), _reading_scores(subject, model, subject.task.reading, n, seed)
     if not subject.asks_for_targets:
         return (), ()
     errors = [_errors(subject, model, data, n, seed) for data in (subject.train, subject.test) if data is not None]
@@ -193,6 +206,18 @@ def _numbers(
             )
         )
     return found, tuple(values)
+
+
+def _reading_scores(subject: Subject, model: nn.Module, reading: Reading, n: int, seed: int) -> tuple[Value, ...]:
+    """Accuracy, and for language models perplexity and bits per token, on both sets."""
+    values: list[Value] = []
+    for name, data in (("train", subject.train), ("test", subject.test)):
+        if data is None:
+            continue
+        some = subject.examples(data.probe(n, seed=seed))
+        found = score(model, some.x, some.y, reading)
+        values += () if found is None else found.values(name)
+    return tuple(values)
 
 
 def _simple(subject: Subject, seed: int) -> Baseline:

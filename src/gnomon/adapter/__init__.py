@@ -1,0 +1,18 @@
+"""What goes in and out of the user's model, and what does it learn?
+
+`read` tries a few examples and returns a `Reading`: which axes of the outputs are examples, positions, members of an
+ensemble and classes, which loss that means, and one sentence that says so. Instruments that get a loss from the user do
+not need it.
+
+Contains: `read` and its options, the losses of outputs with positions or members, scores such as perplexity.
+Does not contain: how a module is called (`gnomon.core.modules`), how data are read (`gnomon.core.inputs`).
+
+May import: core.
+"""
+
+from gnomon.adapter.losses import AbstractAxesLoss, MembersSquared, PositionCrossEntropy
+from gnomon.adapter.read import read
+from gnomon.adapter.reading import Reading
+from gnomon.adapter.scores import Score, score
+
+__all__ = ["AbstractAxesLoss", "MembersSquared", "PositionCrossEntropy", "Reading", "Score", "read", "score"]

@@ -1,0 +1,169 @@
+"""Losses of outputs that have positions or members of an ensemble besides classes.
+
+For an example with outputs f_t at positions t and labels c_t, and N labels in all examples that are not ignored,
+
+    cross-entropy over positions   L = (1 / N) sum_i sum_t -log softmax(f_it)[c_it]                          (1)
+    squared error of members       L = (1 / n) sum_i (1 / m) sum_j |f_ij - y_i|^2 / 2                        (2)
+
+(1) is ``torch.nn.functional.cross_entropy`` of all positions at once; members of an ensemble are positions that share
+the label of their example. Outputs arrive as rows (n, all outputs of an example), as everywhere in gnomon.
+
+Hypotheses: positions that are not ignored count equally. Reference: [rosasco2004loss].
+
+>>> import torch
+>>> loss = PositionCrossEntropy(classes=4, positions=3)
+>>> round(float(loss.value(torch.zeros(2, 12), torch.tensor([[0, 1, 2], [3, -100, 0]]))), 6)             # log 4
+1.386294
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from gnomon.core.errors import InputError
+from gnomon.core.inputs.arrays import Array, as_tensor
+from gnomon.core.losses import AbstractLoss
+
+__all__ = ["IGNORED", "AbstractAxesLoss", "MembersSquared", "PositionCrossEntropy"]
+
+IGNORED = -100
+"""Label of positions that do not count, as in ``torch.nn.CrossEntropyLoss``."""
+
+
+class AbstractAxesLoss(AbstractLoss):
+    """A loss that knows the axes of the outputs. Targets keep their own form: labels stay integers."""
+
+    @abstractmethod
+    def decisions(self, y: Tensor) -> int:
+        """What the loss is a mean over: labels that count, or examples."""
+
+    @abstractmethod
+    def right(self, f: Float[Tensor, "n k"], y: Tensor) -> tuple[int, int] | None:
+        """Numbers of right decisions and of decisions; None if outputs are numbers."""
+
+    def __call__(self, outputs: Tensor, y: Tensor) -> Tensor:
+        """The loss of outputs of any shape (n, ...), as a loss of torch."""
+        return self.value(outputs.reshape(len(outputs), -1), y)
+
+
+@dataclass(frozen=True, slots=True)
+class PositionCrossEntropy(AbstractAxesLoss):
+    """Cross-entropy over positions, equation (1).
+
+    ``classes_first`` says that an example's outputs are (classes, positions) and not (positions, classes). With
+    ``shift`` 1 the outputs at a position are compared with the label at the next one. With ``shared`` labels are (n,)
+    and belong to all positions, the members of an ensemble.
+
+    >>> f = torch.tensor([[0.0, 9.0, 9.0, 0.0]])
+    >>> PositionCrossEntropy(classes=2, positions=2).right(f, torch.tensor([[1, 0]]))
+    (2, 2)
+    """
+
+    classes: int
+    positions: int
+    classes_first: bool = False
+    shift: int = 0
+    shared: bool = False
+    ignored: int = IGNORED
+    name = "cross-entropy"
+    curvature = 0.5  # the largest eigenvalue of diag(p) - p p^T
+
+    def value(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, ""]:  # noqa: D102
+        logits, labels = self._axes(f), self._labels(y)
+        exact = logits.double() if logits.numel() <= MAX_EXACT_OUTPUTS else logits
+        return F.cross_entropy(exact.flatten(0, 1), labels.flatten(), ignore_index=self.ignored).double()  # (1)
+
+    def gradient(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k"]:  # noqa: D102
+        rows = f.detach().double().requires_grad_()
+        with torch.enable_grad():
+            (found,) = torch.autograd.grad(len(f) * self.value(rows, y), rows)
+        return found.to(f.dtype)
+
+    def hessian(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k k"]:  # noqa: D102
+        found = torch.zeros(*f.shape, f.shape[1], dtype=f.dtype)
+        labels, index = self._labels(y), torch.arange(f.shape[1], device=f.device)[None].expand(f.shape)
+        places, p = self._axes(index), self._axes(f).softmax(2)
+        counted = labels != self.ignored
+        for i, t in counted.nonzero().tolist():
+            block = torch.diag(p[i, t]) - p[i, t, :, None] * p[i, t, None, :]
+            found[i, places[i, t, :, None], places[i, t, None, :]] = block * len(f) / counted.sum()
+        return found
+
+    def right(self, f: Float[Tensor, "n k"], y: Tensor) -> tuple[int, int]:  # noqa: D102
+        logits = self._axes(f)
+        if self.shared:  # an ensemble decides by the mean of its members' probabilities
+            chosen, labels = logits.softmax(2).mean(1).argmax(1), y.reshape(len(y)).long()
+        else:
+            chosen, labels = logits.argmax(2), self._labels(y)
+        counted = labels != self.ignored
+        return int((chosen[counted] == labels[counted]).sum()), int(counted.sum())
+
+    def decisions(self, y: Tensor) -> int:  # noqa: D102
+        return int((self._labels(y) != self.ignored).sum())
+
+    def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:  # noqa: D102
+        table = as_tensor(y).long()
+        table = table.reshape(len(table), -1) if table.dim() != 1 or not self.shared else table
+        counted = table[table != self.ignored]
+        if len(counted) and (int(counted.min()) < 0 or int(counted.max()) >= self.classes):
+            found = f"labels go from {int(counted.min())} to {int(counted.max())} and there are {self.classes} classes"
+            fix = f"Number the classes from 0 to {self.classes - 1}; {self.ignored} marks positions that do not count"
+            raise InputError(found, accepted="one output for each class", fix=fix)
+        return table
+
+    def _axes(self, f: Tensor) -> Tensor:
+        """Outputs as (n, positions, classes), without those that no label belongs to."""
+        if self.classes_first:
+            return f.reshape(len(f), self.classes, -1).transpose(1, 2)
+        rows = f.reshape(len(f), -1, self.classes)
+        return rows[:, : rows.shape[1] - self.shift]
+
+    def _labels(self, y: Tensor) -> Tensor:
+        """Labels as (n, positions)."""
+        if self.shared:
+            return y.reshape(len(y), 1).long().expand(-1, self.positions)
+        return y.reshape(len(y), -1).long()[:, self.shift :]
+
+
+@dataclass(frozen=True, slots=True)
+class MembersSquared(AbstractAxesLoss):
+    """Half the squared error of each member of an ensemble, equation (2); outputs of an example are (members, numbers).
+
+    >>> float(MembersSquared(members=2).value(torch.tensor([[1.0, 3.0]]), torch.tensor([[1.0]])))
+    1.0
+    """
+
+    members: int
+    name = "squared loss"
+    curvature = 1.0
+
+    def value(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, ""]:  # noqa: D102
+        return self._errors(f.double(), y).square().sum(2).mean() / 2  # (2)
+
+    def gradient(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k"]:  # noqa: D102
+        return self._errors(f, y).reshape(f.shape) / self.members
+
+    def hessian(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k k"]:  # noqa: D102
+        return torch.eye(f.shape[1], dtype=f.dtype).expand(len(f), -1, -1) / self.members
+
+    def right(self, f: Float[Tensor, "n k"], y: Tensor) -> None:  # noqa: D102
+        return None
+
+    def decisions(self, y: Tensor) -> int:  # noqa: D102
+        return len(y)
+
+    def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:  # noqa: D102
+        table = as_tensor(y)
+        return table.reshape(len(table), -1)
+
+    def _errors(self, f: Tensor, y: Any) -> Tensor:
+        return f.reshape(len(f), self.members, -1) - y.reshape(len(y), 1, -1).to(f)
+
+
+MAX_EXACT_OUTPUTS = 2**25
+"""Numbers of outputs that are converted to double precision for their loss; more would take gigabytes."""

@@ -1,0 +1,80 @@
+"""A reading: what a network's outputs mean, in a form for programs and in one sentence.
+
+>>> Reading("language model", positions=64, classes=101).sentence
+'read as a language model: 64 positions, 101 tokens, cross-entropy over positions'
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gnomon.adapter.losses import AbstractAxesLoss
+
+__all__ = ["TASKS", "Reading", "TaskName"]
+
+TaskName = Literal["class", "numbers", "language model", "class per position", "class per pixel", "ensemble"]
+"""What a network can be read as."""
+
+TASKS: tuple[str, ...] = TaskName.__args__  # type: ignore[attr-defined]
+"""The values of ``task=``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the outputs of a network mean.
+
+    ``positions`` counts positions, pixels or members of the ensemble; ``loss`` is None if the usual losses fit, for one
+    class or some numbers per example. ``given`` says that the user named the task.
+    """
+
+    task: TaskName
+    positions: int = 1
+    classes: int = 0
+    numbers: int = 0
+    shift: int = 0
+    loss: AbstractAxesLoss | None = None
+    given: bool = False
+
+    @property
+    def unit(self) -> str:
+        """What one decision is about."""
+        units = {"language model": "token", "class per position": "position", "class per pixel": "pixel"}
+        return units.get(self.task, "example")
+
+    @property
+    def target(self) -> str:
+        """What is predicted at each position or by each member."""
+        if self.classes:
+            return f"{self.classes} classes"
+        return "one number" if self.numbers == 1 else f"{self.numbers} numbers"
+
+    @property
+    def goal(self) -> str:
+        """What the network learns, after "to"."""
+        return _GOALS[self.task].format(reading=self)
+
+    @property
+    def sentence(self) -> str:
+        """The reading in one line."""
+        return f"read as {_DESCRIPTIONS[self.task].format(reading=self)}" + (" (as given)" if self.given else "")
+
+
+_DESCRIPTIONS: dict[str, str] = {
+    "class": "classification: {reading.classes} classes, one per example",
+    "numbers": "regression: {reading.numbers} numbers per example",
+    "language model": "a language model: {reading.positions} positions, {reading.classes} tokens, "
+    "cross-entropy over positions",
+    "class per position": "classification of positions: {reading.positions} positions, {reading.classes} classes, "
+    "cross-entropy over positions",
+    "class per pixel": "classification of pixels: {reading.positions} pixels, {reading.classes} classes, "
+    "cross-entropy over pixels",
+    "ensemble": "an ensemble of {reading.positions} members, each with its own loss: {reading.target}",
+}
+
+_GOALS: dict[str, str] = {
+    "class": "tell {reading.classes} classes apart",
+    "numbers": "predict {reading.numbers} numbers",
+    "language model": "predict one of {reading.classes} tokens at each of {reading.positions} positions",
+    "class per position": "tell {reading.classes} classes apart at each of {reading.positions} positions",
+    "class per pixel": "tell {reading.classes} classes apart at each of {reading.positions} pixels",
+    "ensemble": "predict {reading.target} with each of {reading.positions} members",
+}

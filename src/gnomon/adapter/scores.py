@@ -1,0 +1,92 @@
+"""Results of a network whose outputs have positions: loss per decision, right decisions, perplexity, bits per token.
+
+    perplexity = exp(L),    bits per token = L / log 2,    L the mean cross-entropy over tokens                  (1)
+
+Reference: [rosasco2004loss] for the loss.
+
+>>> score = Score(loss=log(8), right=3, decisions=4, unit="token")
+>>> score.accuracy, round(score.perplexity, 6), round(score.bits, 6)
+(0.75, 8.0, 3.0)
+"""
+
+from dataclasses import dataclass
+from math import exp, log
+
+from torch import Tensor, nn
+
+from gnomon.adapter.reading import Reading
+from gnomon.core.inputs.arguments import Inputs, take
+from gnomon.core.modules.outputs import output_rows
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
+from gnomon.core.results import Value
+
+__all__ = ["Score", "score"]
+
+BATCH = 32
+"""Examples that are passed at once: each may have tens of thousands of outputs at each position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Results on some examples: the mean loss per decision, right decisions, decisions, and what a decision is about.
+
+    >>> Score(loss=log(2), right=1, decisions=2, unit="pixel").accuracy
+    0.5
+    """
+
+    loss: float
+    right: int
+    decisions: int
+    unit: str
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right decisions."""
+        return self.right / max(1, self.decisions)
+
+    @property
+    def perplexity(self) -> float:
+        """Number of equally likely classes that would be as hard to guess, equation (1)."""
+        return exp(min(self.loss, 700.0))  # (1); larger ones overflow
+
+    @property
+    def bits(self) -> float:
+        """Cross-entropy in bits, equation (1)."""
+        return self.loss / log(2)  # (1)
+
+    def values(self, data: str) -> tuple[Value, ...]:
+        """Values for a report; ``data`` is "train" or "test"."""
+        seen = f"{self.decisions} {self.unit}s"
+        found = [Value(f"accuracy on {data}", self.accuracy, meaning=seen, id=f"accuracy-on-{data}")]
+        if self.unit == "token":
+            found.append(Value(f"perplexity on {data}", self.perplexity, meaning=seen, id=f"perplexity-on-{data}"))
+            found.append(Value(f"bits per token on {data}", self.bits, meaning=seen, id=f"bits-on-{data}"))
+        return tuple(found)
+
+
+def score(module: nn.Module, x: Inputs, y: Tensor, reading: Reading) -> Score | None:
+    """The score of a network on some examples; None if the reading has no decisions to count.
+
+    Hypotheses: outputs mean what the reading says. Reference: [rosasco2004loss].
+    Cost: a forward pass.
+
+    >>> import torch
+    >>> from gnomon.adapter.read import read
+    >>> net, x, y = nn.Unflatten(1, (2, 2)), torch.tensor([[0.0, 9.0, 0.0, 9.0]]), torch.tensor([[1, 0]])
+    >>> score(net, x, y, read(net(x), y)).accuracy
+    0.5
+    """
+    if reading.loss is None:
+        return None
+    total, weights, right, decisions = 0.0, 0, 0, 0
+    with preserve(module, grad=False, seed=0):
+        for start in range(0, len(y), BATCH):
+            few, labels = take(x, slice(start, start + BATCH)), y[start : start + BATCH]
+            f, weight = output_rows(run(module, few), len(labels)), reading.loss.decisions(labels)
+            counted = reading.loss.right(f, labels)
+            if counted is None:
+                return None
+            total, weights = total + weight * float(reading.loss.value(f, labels)), weights + weight
+            right, decisions = right + counted[0], decisions + counted[1]
+    return Score(total / max(1, weights), right, decisions, reading.unit)

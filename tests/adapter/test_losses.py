@@ -1,0 +1,76 @@
+"""Losses with positions and members, compared with torch's losses and with autograd."""
+
+import pytest
+import torch
+from torch.nn import functional as F  # noqa: N812
+
+from gnomon.adapter import MembersSquared, PositionCrossEntropy
+from gnomon.core.errors import InputError
+
+N, T, K = 3, 4, 5
+
+
+def case(name):
+    """A loss, rows of outputs, labels, and torch's own computation of the same number."""
+    g = torch.Generator().manual_seed(1)
+    f = torch.randn(N, T * K, generator=g, dtype=torch.float64)
+    y = torch.randint(0, K, (N, T), generator=g)
+    part = y.clone()
+    part[0, 1:] = part[2, 0] = -100
+    last, first = f.reshape(N, T, K), f.reshape(N, K, T)
+    return {
+        "all": (PositionCrossEntropy(K, T), f, y, lambda f: F.cross_entropy(f.reshape(-1, K), y.flatten())),
+        "some": (PositionCrossEntropy(K, T), f, part, lambda f: F.cross_entropy(f.reshape(-1, K), part.flatten())),
+        "first": (
+            PositionCrossEntropy(K, T, classes_first=True), f, y, lambda f: F.cross_entropy(f.reshape(first.shape), y)
+        ),
+        "shifted": (
+            PositionCrossEntropy(K, T, shift=1), f, y,
+            lambda f: F.cross_entropy(f.reshape(last.shape)[:, :-1].reshape(-1, K), y[:, 1:].flatten()),
+        ),
+        "ensemble": (
+            PositionCrossEntropy(K, T, shared=True), f, y[:, 0],
+            lambda f: torch.stack([F.cross_entropy(f.reshape(last.shape)[:, j], y[:, 0]) for j in range(T)]).mean(),
+        ),
+        "members": (
+            MembersSquared(T), f, last.mean(1) + 1,
+            lambda f: torch.stack(
+                [(f.reshape(last.shape)[:, j] - last.mean(1) - 1).square().sum(1).mean() / 2 for j in range(T)]
+            ).mean(),
+        ),
+    }[name]  # fmt: skip
+
+
+CASES = ("all", "some", "first", "shifted", "ensemble", "members")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_value_gradient_and_hessian_are_those_of_torch(name):
+    loss, f, y, plain = case(name)
+    assert float(loss.value(f, y)) == pytest.approx(float(plain(f)), rel=1e-12)
+    assert float(loss(f.reshape(N, T, K), y)) == pytest.approx(float(plain(f)), rel=1e-12)
+    gradient = torch.autograd.functional.jacobian(plain, f)
+    torch.testing.assert_close(loss.gradient(f, y) / N, gradient, rtol=1e-10, atol=1e-12)
+    whole = torch.autograd.functional.hessian(plain, f)
+    blocks = torch.stack([whole[i, :, i] for i in range(N)])
+    torch.testing.assert_close(loss.hessian(f, y) / N, blocks, rtol=1e-10, atol=1e-12)
+
+
+def test_right_decisions_are_counted_by_hand():
+    f = torch.tensor([[9.0, 0.0, 0.0, 9.0, 9.0, 0.0], [0.0, 9.0, 0.0, 9.0, 0.0, 9.0]])
+    y = torch.tensor([[0, 1, 1], [1, -100, 0]])
+    loss = PositionCrossEntropy(2, 3)
+    assert loss.right(f, y) == (3, 5)
+    assert loss.decisions(y) == 5
+    assert PositionCrossEntropy(2, 3, shift=1).right(f, torch.tensor([[0, 0, 1], [0, 1, 1]])) == (4, 4)
+
+
+def test_an_ensemble_decides_by_its_mean_probability():
+    f = torch.tensor([[9.0, 0.0, 0.0, 0.1, 0.0, 0.1]])  # two of three members vote for class 1, the mean for class 0
+    assert PositionCrossEntropy(2, 3, shared=True).right(f, torch.tensor([0])) == (1, 1)
+
+
+def test_labels_that_no_class_has_are_refused():
+    with pytest.raises(InputError, match="labels go from 0 to 5 and there are 5 classes"):
+        PositionCrossEntropy(5, 2).targets(torch.tensor([[0, 5]]))
+    assert PositionCrossEntropy(5, 2).targets(torch.tensor([[0, -100]])).tolist() == [[0, -100]]

@@ -1,0 +1,56 @@
+"""Readings of networks in the style of public ones."""
+
+import pytest
+import torch
+
+from gnomon.adapter import read
+from gnomon.core.errors import InputError
+
+TOKENS = torch.arange(20).reshape(4, 5) % 7
+
+
+@pytest.mark.parametrize(
+    ("outputs", "y", "x", "sentence"),
+    [
+        ((4, 5, 7), TOKENS.roll(1, 1), TOKENS, "a language model: 5 positions, 7 tokens, cross-entropy over positions"),
+        ((4, 5, 9), TOKENS % 3, torch.zeros(4, 5, 2),
+         "classification of positions: 5 positions, 9 classes, cross-entropy over positions"),
+        ((4, 3, 2, 5), torch.zeros(4, 2, 5).long(), torch.zeros(4, 1, 2, 5),
+         "classification of pixels: 10 pixels, 3 classes, cross-entropy over pixels"),
+        ((4, 32, 3), torch.tensor([0, 1, 2, 0]), torch.zeros(4, 6),
+         "an ensemble of 32 members, each with its own loss: 3 classes"),
+        ((4, 32, 1), torch.zeros(4), torch.zeros(4, 6), "an ensemble of 32 members, each with its own loss: one number"),
+        ((4, 10), torch.tensor([0, 1, 2, 9]), torch.zeros(4, 6), "classification: 10 classes, one per example"),
+        ((4, 10, 1, 1), torch.tensor([0, 1, 2, 9]), torch.zeros(4, 6), "classification: 10 classes, one per example"),
+        ((4, 3, 8, 8), torch.zeros(4, 3, 8, 8), torch.zeros(4, 3, 8, 8), "regression: 192 numbers per example"),
+    ],
+)  # fmt: skip
+def test_readings(outputs, y, x, sentence):
+    assert read(torch.zeros(outputs), y, x=x).sentence == f"read as {sentence}"
+
+
+def test_labels_that_copy_the_inputs_are_compared_one_position_later():
+    assert read(torch.zeros(4, 5, 7), TOKENS, x={"input_ids": TOKENS}).shift == 1
+    assert read(torch.zeros(4, 5, 7), TOKENS.roll(-1, 1), x={"input_ids": TOKENS}).shift == 0
+    hidden = TOKENS.masked_fill(TOKENS % 2 == 0, -100)  # a masked language model sees other tokens at its labels
+    assert read(torch.zeros(4, 5, 7), hidden, x={"input_ids": TOKENS.masked_fill(TOKENS % 2 == 1, 6)}).shift == 0
+
+
+def test_the_largest_label_of_all_data_decides():
+    y = torch.tensor([0, 1])
+    assert read(torch.zeros(2, 4, 3), y).task == "ensemble"
+    assert read(torch.zeros(2, 4, 3), y, largest=11).task == "class"
+
+
+def test_a_named_task_wins_or_is_refused():
+    named = read(torch.zeros(4, 32, 3), torch.tensor([0, 1, 2, 0]), task="class")
+    assert named.sentence == "read as classification: 96 classes, one per example (as given)"
+    with pytest.raises(InputError, match="which is no language model"):
+        read(torch.zeros(4, 3), torch.tensor([0, 1, 2, 0]), task="language model")
+    with pytest.raises(InputError, match="task is 'translation'"):
+        read(torch.zeros(4, 3), torch.tensor([0, 1, 2, 0]), task="translation")
+
+
+def test_labels_that_fit_no_axis_are_refused():
+    with pytest.raises(InputError, match=r"the labels have shape \(4, 5\) and the outputs \(4, 6, 7\)"):
+        read(torch.zeros(4, 6, 7), TOKENS)
