@@ -16,6 +16,13 @@ from gnomon.core.machine.clock import Ticking
 from gnomon.training import SGD, Adam, CrossEntropy, Logistic, Run, Squared, train
 
 
+class Words(nn.Linear):
+    """Returns no tensor."""
+
+    def forward(self, x):
+        return "words"
+
+
 def net(outputs=1, dropout=0.0):
     torch.manual_seed(3)
     return nn.Sequential(nn.Linear(3, 16), nn.Tanh(), nn.Dropout(dropout), nn.Linear(16, outputs)).double()
@@ -27,13 +34,6 @@ def data(n=20):
 
 
 @pytest.mark.parametrize("classes", [False, True])
-class Words(nn.Linear):
-    """Returns no tensor."""
-
-    def forward(self, x):
-        return "words"
-
-
 def test_a_full_batch_run_is_that_of_a_plain_loop(classes):
     x, y, labels = data()
     ours = net(3 if classes else 1)

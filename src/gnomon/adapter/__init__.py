@@ -14,5 +14,19 @@ from gnomon.adapter.losses import AbstractAxesLoss, MembersSquared, PositionCros
 from gnomon.adapter.read import read
 from gnomon.adapter.reading import Reading
 from gnomon.adapter.scores import Score, score
+from gnomon.adapter.users_loss import takes_predictions, users_loss
+from gnomon.adapter.view import Output, select_output
 
-__all__ = ["AbstractAxesLoss", "MembersSquared", "PositionCrossEntropy", "Reading", "Score", "read", "score"]
+__all__ = [
+    "AbstractAxesLoss",
+    "MembersSquared",
+    "Output",
+    "PositionCrossEntropy",
+    "Reading",
+    "Score",
+    "read",
+    "score",
+    "select_output",
+    "takes_predictions",
+    "users_loss",
+]

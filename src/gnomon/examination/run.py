@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from gnomon.adapter import Output
+from gnomon.adapter.reading import TaskName
 from gnomon.core.errors import GnomonError, names_call
 from gnomon.core.inputs.arguments import Inputs, tensors
 from gnomon.core.inputs.checks import number
@@ -54,6 +56,8 @@ def examine(
     epochs: int | None = None,
     schedule: Schedule | None = None,
     loss: Loss | None = None,
+    task: TaskName | None = None,
+    output: Output | None = None,
     augment: Callable[[Inputs], Inputs] | None = None,
     fit: bool | None = None,
     budget: float = 60.0,
@@ -87,6 +91,9 @@ def examine(
         epochs: passes over the data at most; by default as many as settle training, if the time allows them.
         schedule: a function of a torch optimizer that makes a scheduler of torch, stepped once per epoch.
         loss: a function (outputs, targets) -> mean loss; by default cross-entropy for classes, else squared.
+        task: what the network learns, if it is read wrongly: "class", "numbers", "language model", "ensemble",
+            "class per position" or "class per pixel".
+        output: which part of what the network returns is its output: a name, a place or a function.
         augment: changes the inputs of each training batch.
         fit: whether to train a copy; by default if a function was given.
         budget: seconds for the whole.
@@ -114,7 +121,7 @@ def examine(
         warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data says so
         start = _begun(clock)
         with one_thread() as threads:
-            named = functools.partial(subject, name=name, notes=notes, columns=columns)
+            named = functools.partial(subject, name=name, notes=notes, columns=columns, reading=task, output=output)
             network = named(module, train, test, optimizer=optimizer, seed=seed, plan=plan)
             torch.set_num_threads(fitting_threads(network, clock, budget, threads))
             sections, products, partial = run_steps(

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.adapter import AbstractAxesLoss, Reading, read
+from gnomon.adapter import AbstractAxesLoss, Output, Reading, read, select_output, users_loss
 from gnomon.adapter.reading import TaskName
 from gnomon.checks.network.applied import asks_for_targets
 from gnomon.core.errors import InputError
@@ -125,7 +125,7 @@ class Subject(Record):
             if isinstance(self.task.loss, AbstractAxesLoss):
                 return self.task.loss.value(f, y)
             return self.task.loss.value(f, self.targets(y).to(f))
-        return loss(output_tensor(outputs), self.loss_targets(y))
+        return users_loss(loss, outputs, self.loss_targets(y))
 
     def targets(self, y: Tensor) -> Float[Tensor, "n k"]:
         """Targets as a table of numbers, as `Task.table`."""
@@ -181,18 +181,19 @@ def subject(
     notes: Sequence[str] = (),
     columns: Sequence[str] = (),
     reading: TaskName | None = None,
+    output: Output | None = None,
 ) -> Subject:
     """Check what the user passed and make a subject of it; every error names the call, what is wrong and the cure.
 
     ``plan`` makes the recipe, of the module, the data, the optimizer and the call; ``notes`` and ``columns`` are kept.
-    ``reading`` is the task that the user named.
+    ``reading`` is the task that the user named, ``output`` the part of what the module returns that is its output.
     Cost: a forward pass on four examples, the labels of all, and a copy of the probe.
 
     >>> subject(nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0).task.classes       # numbers
     0
     """
     seed = check_seed(seed)
-    module = _module(network, seed)
+    module = select_output(_module(network, seed), output)
     made = plan(module, train, optimizer=optimizer)
     train, test = (list(data) if isinstance(data, Iterator) else data for data in (train, test))
     examples = _source(train, "train", module)
@@ -216,7 +217,7 @@ def subject(
         where = "the outputs for the first examples hold NaN or infinity"
         raise InputError(where, accepted="finite outputs", fix="Check the weights (a bad checkpoint?) and the inputs")
     drawn = task.examples(examples.probe(probe, seed=seed))
-    label = name or _name(network, module)
+    label = name or _name(network, module if output is None else network)
     told = (*notes, *([" and ".join(changes)] if changes else []))
     return Subject(module, label, examples, others, drawn, task, made, told, _columns(columns, drawn.x))
 

@@ -153,7 +153,8 @@ class Tracker:
             y = self.subject.targets(self.examples.y).to(kernel)
             take("kernel drift", lambda: relative_change(first, kernel))
             take("kernel rotation", lambda: rotation(first, kernel))
-            take("alignment", lambda: alignment(kernel, y))
+            if self.subject.reads_targets:
+                take("alignment", lambda: alignment(kernel, y))
         return row
 
     def watchers(self) -> dict[str, Callable[[int, nn.Module, float], float]]:

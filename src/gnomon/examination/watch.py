@@ -15,11 +15,14 @@ could not be measured is in ``missing``, with the reason.
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 from torch import Tensor, nn
 
+from gnomon.adapter import Output
+from gnomon.adapter.reading import TaskName
 from gnomon.core.errors import GnomonError, MissingExtraError, names_call, out_of_range
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.machine.clock import Clock
@@ -27,9 +30,11 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.examination.cost import one_thread
+from gnomon.examination.recipe import recipe
 from gnomon.examination.subject import subject
 from gnomon.examination.tracker import AROUND, KERNEL, TimeSpent, Tracker
 from gnomon.examination.writers import Log, writer
+from gnomon.training.evaluate import Loss
 
 PRODUCTS = 8
 """Hessian products for each measurement of the sharpness."""
@@ -45,6 +50,9 @@ def watch(
     every: int | None = None,
     examples: int = 16,
     overhead: float | None = None,
+    loss: Loss | None = None,
+    task: TaskName | None = None,
+    output: Output | None = None,
     log: Any = None,
     clock: Clock = perf_counter,
 ) -> "Watch":
@@ -59,8 +67,10 @@ def watch(
     thread: on a machine that others use as well, several that wait for each other can take ten times as long.
 
     ``probe`` is data as `gnomon.examine` takes them: (inputs, targets), one batch as a dict with "labels", a
-    ``DataLoader``, ...; ``examples`` of them are drawn, of each class its share. ``log`` may be a path of a CSV file,
-    anything with ``add_scalar`` (TensorBoard), anything with ``log`` (W&B), or a function (values, step).
+    ``DataLoader``, ...; ``examples`` of them are drawn, of each class its share. ``loss`` is the loss of your training
+    loop, a function (outputs, targets) -> mean loss; without it the loss is that of the task, which is read from
+    outputs and targets, or named by ``task``. ``output`` chooses a part of what the model returns. ``log`` may be a path
+    of a CSV file, anything with ``add_scalar`` (TensorBoard), anything with ``log`` (W&B), or a function (values, step).
     ``w.lightning()`` and ``w.huggingface()`` give callbacks for those trainers. ``clock`` is what ``overhead`` is read
     from.
 
@@ -83,7 +93,8 @@ def watch(
     if overhead is not None and not 0 < number("overhead", overhead) <= 1:
         raise out_of_range("overhead", "a share of the time, above 0 and at most 1", overhead)
     with one_thread():
-        network = subject(model, probe, None, optimizer=None, seed=0, probe=examples)
+        plan = partial(recipe, loss=loss)
+        network = subject(model, probe, None, seed=0, probe=examples, plan=plan, reading=task, output=output)
     tracker = Tracker(network, network.probe, products=PRODUCTS, time=TimeSpent(clock, overhead))
     return Watch(tracker, every, writer(log))
 

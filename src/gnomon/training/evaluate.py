@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.adapter import AbstractAxesLoss, read
+from gnomon.adapter import AbstractAxesLoss, read, takes_predictions, users_loss
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.arrays import Array
@@ -127,17 +127,22 @@ class Objective(Record):
         """The mean loss of what a module returned for examples with these targets."""
         if isinstance(self.loss, AbstractLoss):
             return self.loss.value(output_rows(outputs, len(y)), y)
-        return self._users_loss(output_tensor(outputs), y)
+        return self._users_loss(outputs, y)
 
     def measure(self, module: nn.Module, size: int | None) -> tuple[float, float | None, Tensor]:
         """Mean loss, accuracy where the targets are classes, and outputs, in eval mode and without gradients."""
         if isinstance(self.loss, AbstractAxesLoss):
             return self._measure_axes(module, self.loss, size)
-        outputs, targets = [], []
+        outputs, targets, losses = [], [], []
         with set_mode(module, "eval"), torch.no_grad():
             for x, y in self.batches(None if size is None else max(LEAST, size)):
-                outputs.append(output_tensor(run(module, x)))
+                returned = run(module, x)
+                if not isinstance(self.loss, AbstractLoss) and not takes_predictions(returned):
+                    losses.append(len(y) * float(self._users_loss(returned, y)))
+                outputs.append(output_tensor(returned))
                 targets.append(y)
+            if losses:
+                return sum(losses) / sum(len(y) for y in targets), None, torch.cat(outputs)
             f, y = torch.cat(outputs), torch.cat(targets)
             if isinstance(self.loss, AbstractLoss):
                 f = f.reshape(len(y), -1)
@@ -165,9 +170,9 @@ class Objective(Record):
         outputs = torch.cat(kept) if kept else torch.zeros(0)
         return total / max(1, weights), right / decisions if decisions else None, outputs
 
-    def _users_loss(self, outputs: Tensor, y: Tensor) -> Tensor:
+    def _users_loss(self, outputs: Any, y: Tensor) -> Tensor:
         with wrap_user_errors(None, (outputs, y), what="the loss"):
-            value = self.loss(outputs, y)  # type: ignore[operator]
+            value = users_loss(self.loss, outputs, y)  # type: ignore[arg-type]
         if not isinstance(value, Tensor) or value.numel() != 1:
             what = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else f"type {type(value).__name__}"
             cure = "Return the mean over examples, for instance with reduction='mean'"
