@@ -69,10 +69,10 @@ def watch(
     ``probe`` is data as `gnomon.examine` takes them: (inputs, targets), one batch as a dict with "labels", a
     ``DataLoader``, ...; ``examples`` of them are drawn, of each class its share. ``loss`` is the loss of your training
     loop, a function (outputs, targets) -> mean loss; without it the loss is that of the task, which is read from
-    outputs and targets, or named by ``task``. ``output`` chooses a part of what the model returns. ``log`` may be a path
-    of a CSV file, anything with ``add_scalar`` (TensorBoard), anything with ``log`` (W&B), or a function (values, step).
-    ``w.lightning()`` and ``w.huggingface()`` give callbacks for those trainers. ``clock`` is what ``overhead`` is read
-    from.
+    outputs and targets, or named by ``task``. ``output`` chooses a part of what the model returns.
+    ``log`` may be a path of a CSV file, anything with ``add_scalar`` (TensorBoard), anything with ``log`` (W&B), or a
+    function (values, step). ``w.lightning()`` and ``w.huggingface()`` give callbacks for those trainers. ``clock`` is
+    what ``overhead`` is read from.
 
     Hypotheses: the loop changes the model in place.
     Reference: [chizat2019lazy], [cohen2021gradient].
