@@ -45,7 +45,7 @@ def dual_rate(dtype=np.float32) -> float:
     """Evaluations per second of ReLU's two duals on one core, on 512 entries that stay in the first cache."""
     from numba import njit
 
-    from gnomon.kernels.fused.pointwise import kinked
+    from gnomon.kernels.fused.pointwise import piecewise_linear_step
 
     @njit(nogil=True)
     def loop(e, t, start, s, r, k, times):
@@ -53,7 +53,7 @@ def dual_rate(dtype=np.float32) -> float:
             for i in range(len(e)):  # again and again in place, both would end as numbers too small for the unit
                 e[i] = start[i]
                 t[i] = k[3]
-            kinked(e, t, s[0], r[0], s, r, k[0], k[3], k)
+            piecewise_linear_step(e, t, s[0], r[0], s, r, k[0], k[3], k)
 
     rng = np.random.default_rng(0)
     s = (rng.random(512) + 1).astype(dtype)

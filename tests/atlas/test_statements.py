@@ -16,7 +16,7 @@ from gnomon.attribution.maps import cam_overlap
 from gnomon.attribution.probes import intrinsic_dimension, layer_probe
 from gnomon.bounds import certify, generalization_bounds, norms, output_margins
 from gnomon.bounds.output_margins import spectral_complexity
-from gnomon.bounds.pacbayes.certifying import SHARE
+from gnomon.bounds.pacbayes.certifying import DELTA_SHARE_FOR_DRAWS
 from gnomon.data import digits
 
 
@@ -110,7 +110,7 @@ def test_a_certificate_is_learned_and_keeps_its_inequality():
     x = torch.randn(600, 3, generator=g)
     y = (x[:, 0] > 0).long()
     first, found = (certify(nn.Linear(3, 2), (x, y), epochs=k, draws=200) for k in (0, 4))
-    law, n, delta = found.posterior, found.counted, (1 - SHARE) * 0.05
+    law, n, delta = found.posterior, found.counted, (1 - DELTA_SHARE_FOR_DRAWS) * 0.05
     divergence = sum(
         float(kl_divergence(Normal(m.double(), law.stds[k].double()),
                             Normal(law.prior_means[k].double(), law.prior_stds[k])).sum())

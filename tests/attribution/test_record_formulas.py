@@ -30,7 +30,7 @@ from gnomon.attribution.gradient import smooth_grad
 from gnomon.attribution.information import discrete_information
 from gnomon.attribution.maps import cam_overlap
 from gnomon.attribution.orbits import orbit_curvature
-from gnomon.attribution.probes import intrinsic_dimension, pooled
+from gnomon.attribution.probes import intrinsic_dimension, pool_positions
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.sanity import Faithfulness, Sanity, rank_correlation
 from gnomon.attribution.shortcut import Reliance, Shortcuts, separation, shortcuts
@@ -346,6 +346,6 @@ def test_smooth_grad_is_the_mean_over_its_draws():
 
 def test_maps_and_sequences_are_averaged_over_positions():
     maps, sequences, colors = normal(2, 5, 3, 4), normal(2, 6, 3), normal(2, 3, 4, 4)
-    assert_allclose(pooled(maps), maps.numpy().mean((2, 3)))
-    assert_allclose(pooled(sequences), sequences.numpy().mean(1))
-    assert_allclose(pooled(colors), colors.numpy().reshape(2, -1))  # up to three channels are an image
+    assert_allclose(pool_positions(maps), maps.numpy().mean((2, 3)))
+    assert_allclose(pool_positions(sequences), sequences.numpy().mean(1))
+    assert_allclose(pool_positions(colors), colors.numpy().reshape(2, -1))  # up to three channels are an image

@@ -26,7 +26,7 @@ from gnomon.attribution.cues import bag_of_patches_score
 from gnomon.attribution.gradient import smooth_grad
 from gnomon.attribution.probes import _ridge, intrinsic_dimension
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.sanity import rank_correlation, shuffled
+from gnomon.attribution.sanity import rank_correlation, shuffle_parameters
 from gnomon.attribution.shortcut import separation, shortcuts
 from gnomon.attribution.token_sheet import _line
 from gnomon.attribution.trees import surrogate_tree
@@ -203,7 +203,7 @@ def test_a_sanity_check_is_the_mean_over_its_draws_of_shuffled_weights():
 
 def test_shuffled_parameters_are_permuted_within_themselves():
     net = nn.Linear(3, 4)
-    other = shuffled(net, torch.Generator().manual_seed(5))
+    other = shuffle_parameters(net, torch.Generator().manual_seed(5))
     draw = torch.Generator().manual_seed(5)
     for p, q in zip(net.parameters(), other.parameters(), strict=True):
         assert torch.equal(q.flatten(), p.flatten()[torch.randperm(p.numel(), generator=draw)])

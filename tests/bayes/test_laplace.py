@@ -70,7 +70,7 @@ def test_a_low_rank_keeps_the_largest_eigenvalues():
 
 def test_the_loss_is_a_mean_over_all_batches(monkeypatch):
     whole = laplace(trained(), (X, Y), prior_precision=2.5, noise=0.6).log_evidence
-    monkeypatch.setattr(module, "BATCH", 3)  # batches of 3, 3 and 1
+    monkeypatch.setattr(module, "BATCH_SIZE", 3)  # batches of 3, 3 and 1
     assert laplace(trained(), (X, Y), prior_precision=2.5, noise=0.6).log_evidence == pytest.approx(whole)
 
 

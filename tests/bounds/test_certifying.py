@@ -45,7 +45,7 @@ def test_the_law_moves_in_units_of_the_deviations_of_the_prior():
     law, _ = law_and_data()
     moves = {k: torch.full_like(m, 1.5) for k, m in law.means.items()}
     logs = {k: torch.full_like(m, -0.3) for k, m in law.means.items()}
-    placed = certifying._placed(law, moves, logs)
+    placed = certifying._place(law, moves, logs)
     for name in law.means:
         wide = law.prior_stds[name]
         torch.testing.assert_close(placed.means[name], law.prior_means[name] + 1.5 * wide)
@@ -119,10 +119,10 @@ def test_means_over_draws_have_the_bound_of_bernstein():
 
 def test_every_bound_of_a_certificate_is_its_formula(monkeypatch):
     """A fifth of delta pays for the mean over draws, and the rest for the inequality."""
-    monkeypatch.setattr(certifying, "PART", 16)  # several batches
+    monkeypatch.setattr(certifying, "EXAMPLES_PER_PASS", 16)  # several batches
     law, data = law_and_data(90)
     _, test = law_and_data(110)
-    found = certifying._stated(law, data, (test.x, test.y), GivenPrior(), 0.1, 300, 5)
+    found = certifying._state_certificate(law, data, (test.x, test.y), GivenPrior(), 0.1, 300, 5)
     n, kl, left = 90, float(law.kl()), 0.08
     means = certifying._means(law, data, 300, 0.02, 5)
     weights = law.weights(torch.Generator().manual_seed(6))

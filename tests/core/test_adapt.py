@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from gnomon.core.inputs.checks import as_inputs
-from gnomon.core.inputs.images import AdaptedInputWarning, adapted
+from gnomon.core.inputs.images import AdaptedInputWarning, adapt_images
 
 IMAGES = torch.randint(0, 256, (5, 6, 6), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
 CNN = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(32, 2))
@@ -34,7 +34,7 @@ def test_one_image_alone_is_one_example():
 
 
 def test_a_flat_table_of_bytes_is_scaled():
-    assert adapted(IMAGES.flatten(1), nn.Linear(36, 1))[0].max() <= 1
+    assert adapt_images(IMAGES.flatten(1), nn.Linear(36, 1))[0].max() <= 1
 
 
 def test_what_the_module_takes_is_left_alone():

@@ -74,7 +74,7 @@ def test_free_memory_is_read_or_assumed():
     with patch.object(memory, "open", side_effect=OSError, create=True):
         assert free_bytes() > 2**20
         with patch.object(memory.os, "sysconf", side_effect=ValueError):
-            assert free_bytes() == memory.FALLBACK
+            assert free_bytes() == memory.FALLBACK_FREE_BYTES
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from gnomon import (
 from gnomon.atlas.many import ClaimTask
 from gnomon.attribution.regularity import label_regularity
 from gnomon.core import results
-from gnomon.core.results.record import CHARACTERS, LINES, WIDTH, Record, screen, summary
+from gnomon.core.results.record import MAX_CHARACTERS, MAX_LINE_CHARACTERS, MAX_LINES, Record, screen, summary
 from gnomon.core.results.result import screen as result_screen
 from gnomon.estimators import NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
 from gnomon.examination.burst import Burst
@@ -88,7 +88,7 @@ def records():
         dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),
         dynamics.ensemble(k, k, y), dynamics.posterior(k, y),
         dynamics.GradientFlow(), training.SGD(0.1), training.Adam(),
-        training.native.named(torch.optim.AdamW, None, "train"),
+        training.native.resolve_optimizer(torch.optim.AdamW, None, "train"),
         training.Squared(), training.CrossEntropy(), training.Logistic(), training.Exponential(), training.Hinge(),
         landscape.sharpness(net, x, y, k=9), landscape.gradient_noise(net, x, y), Edge(run.steps, run.loss, 2.0),
         top.top(3), spectral_density(top, steps=9), hutchinson(top, samples=9),
@@ -119,7 +119,7 @@ def public():
 def test_a_record_prints_one_screen(records):
     for record in records:
         text = repr(record)
-        assert len(text) <= CHARACTERS and text.count("\n") < LINES, text
+        assert len(text) <= MAX_CHARACTERS and text.count("\n") < MAX_LINES, text
         assert text.startswith(type(record).__name__) and "tensor(" not in text, text
 
 
@@ -153,5 +153,5 @@ def test_what_a_field_shows():
 def test_many_fields_are_counted():
     many = dataclasses.make_dataclass("Many", [(f"f{i}", str) for i in range(60)], bases=(Record,))
     text = screen(many(*["x" * 90] * 60))
-    assert len(text) <= CHARACTERS and text.count("\n") < LINES and "more" in text
-    assert all(len(line) <= WIDTH + 40 for line in text.splitlines())
+    assert len(text) <= MAX_CHARACTERS and text.count("\n") < MAX_LINES and "more" in text
+    assert all(len(line) <= MAX_LINE_CHARACTERS + 40 for line in text.splitlines())

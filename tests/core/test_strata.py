@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from gnomon.core.inputs.strata import stratified
+from gnomon.core.inputs.strata import stratified_sample
 
 
 def drawn(sizes, k, seed=0):
     labels = torch.cat([torch.full((size,), c) for c, size in enumerate(sizes)])
     labels = labels[torch.randperm(len(labels), generator=torch.Generator().manual_seed(5))]
-    index = stratified(len(labels), labels, k, seed=seed)
+    index = stratified_sample(len(labels), labels, k, seed=seed)
     assert len(set(index.tolist())) == k and index.tolist() == sorted(index.tolist())
     return torch.bincount(labels[index], minlength=len(sizes)).tolist()
 
@@ -31,13 +31,17 @@ def test_each_class_has_its_share_by_largest_remainder(sizes, k, shares):
 
 def test_all_examples_are_taken_if_there_are_no_more():
     labels = torch.tensor([0, 1, 0])
-    assert stratified(3, labels, 3).tolist() == [0, 1, 2] and stratified(3, labels, 7).tolist() == [0, 1, 2]
-    assert len(stratified(3, labels, 2)) == 2
+    assert stratified_sample(3, labels, 3).tolist() == [0, 1, 2] and stratified_sample(3, labels, 7).tolist() == [
+        0,
+        1,
+        2,
+    ]
+    assert len(stratified_sample(3, labels, 2)) == 2
 
 
 def test_without_classes_the_seed_draws_all_examples_alike():
     """Each of 6 examples is in 3 of 6 with probability 1/2: of 400 draws 200 +- 10 (one standard deviation)."""
     counts = torch.zeros(6)
     for seed in range(400):
-        counts[stratified(6, None if seed % 2 else torch.rand(6), 3, seed=seed)] += 1
+        counts[stratified_sample(6, None if seed % 2 else torch.rand(6), 3, seed=seed)] += 1
     assert counts.sum() == 1200 and (counts - 200).abs().max() < 45  # 4.5 standard deviations

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gnomon.decisions.calibration import LEVEL, calibration
+from gnomon.decisions.calibration import SIGNIFICANCE_LEVEL, calibration
 
 
 def judged(sure, correct):
@@ -66,4 +66,8 @@ def test_the_error_of_the_gap_is_the_deviation_of_a_mean():
     found = calibration(p, torch.tensor([0, 1, 0, 0]))
     gaps = torch.tensor([-0.1, 0.6, -0.3, -0.2]).double()
     assert found.deviation == pytest.approx(float((gaps - gaps.mean()).square().mean()) ** 0.5 / 2)
-    assert (found.level, LEVEL, found.margin) == (0.01, 0.01, pytest.approx(2.3263478740408408 * found.deviation))
+    assert (found.level, SIGNIFICANCE_LEVEL, found.margin) == (
+        0.01,
+        0.01,
+        pytest.approx(2.3263478740408408 * found.deviation),
+    )

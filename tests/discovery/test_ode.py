@@ -89,15 +89,15 @@ def test_constraints_that_cannot_be_read_are_refused(constraint, words):
 
 
 def test_variables_are_named_by_letters_up_to_three_and_by_numbers_above():
-    from gnomon.discovery.ode import _named
+    from gnomon.discovery.ode import _name
 
     table = np.arange(12.0).reshape(3, 4)
-    assert list(_named(table, None)) == ["x1", "x2", "x3", "x4"]
-    named = _named(table[:, :3], None)
+    assert list(_name(table, None)) == ["x1", "x2", "x3", "x4"]
+    named = _name(table[:, :3], None)
     assert list(named) == ["x", "y", "z"] and named["y"].tolist() == [1.0, 5.0, 9.0]
-    assert list(_named(table[:, 0], None)) == ["x"] and list(_named(table[:, :2], ("a", "b"))) == ["a", "b"]
+    assert list(_name(table[:, 0], None)) == ["x"] and list(_name(table[:, :2], ("a", "b"))) == ["a", "b"]
     with pytest.raises(InputError, match="a trajectory"):
-        _named(table[None], None)
+        _name(table[None], None)
 
 
 def test_an_implicit_law_is_fitted_away_from_the_ends():

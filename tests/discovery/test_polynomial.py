@@ -5,7 +5,13 @@ import pytest
 
 from gnomon.core import InputError
 from gnomon.discovery import LocalPolynomial
-from gnomon.discovery.derivatives.polynomial import LINES, _pairs, left_out_errors, smoothing_window, some_lines
+from gnomon.discovery.derivatives.polynomial import (
+    MAX_VALIDATION_LINES,
+    _pairs,
+    left_out_errors,
+    smoothing_window,
+    some_lines,
+)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +84,7 @@ def test_windows_reach_over_a_third_of_the_axis_and_over_twice_the_degree():
 def test_at_most_fifty_lines_are_looked_at():
     u = np.arange(4.0)[:, None] + 10.0 * np.arange(100)
     assert some_lines(u, 0)[:, 0].tolist() == [10.0 * k for k in range(0, 100, 2)]
-    assert some_lines(u[:, :99], 0).shape == (99, 4) and LINES == 50
+    assert some_lines(u[:, :99], 0).shape == (99, 4) and MAX_VALIDATION_LINES == 50
     assert some_lines(u, 1).shape == (4, 100)
     mixed = some_lines(u[:, :3] + 1j, 0)
     assert mixed[:3, 1].tolist() == [1.0, 11.0, 21.0] and (mixed[3:] == 1.0).all()

@@ -2,7 +2,7 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from gnomon.discovery import TermSelection, bic_path
-from gnomon.discovery.elimination import eliminated
+from gnomon.discovery.elimination import elimination_order
 from gnomon.discovery.regression import RegressionMoments, choice, stridge
 from tests.oracles.subsets import best_subset
 
@@ -55,7 +55,7 @@ def test_elimination_drops_the_term_that_costs_least_of_every_regression():
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     target = draw.standard_normal((2, 60)) + rows @ np.arange(6.0)
     gram, cross = rows.conj().swapaxes(1, 2) @ rows, (rows.conj().swapaxes(1, 2) @ target[:, :, None])[:, :, 0]
-    order, cost = eliminated(gram, cross)
+    order, cost = elimination_order(gram, cross)
 
     def left(i, chosen):
         found = lstsq(rows[i][:, chosen], target[i])[0] if chosen else np.zeros(0)
@@ -167,7 +167,7 @@ def test_the_path_has_the_best_of_elimination_and_of_thresholds():
         columns = rng.standard_normal((10, 8)) + 0.0 * rng.standard_normal((10, 1))
         target = columns[:, :3] @ rng.standard_normal(3) + rng.standard_normal(10)
         moments, selection = RegressionMoments.of(columns, target, 10.0), TermSelection()
-        gone = eliminated(moments.gram[None], moments.cross[None])[0][0].tolist()
+        gone = elimination_order(moments.gram[None], moments.cross[None])[0][0].tolist()
         supports = {tuple(sorted(gone[k:])) for k in range(9)}
         alone = {len(s): moments.candidate(s, selection.floor).criterion for s in supports}
         supports |= {stridge(moments, float(t), 1e-6) for t in np.logspace(-4, 0, 24)}

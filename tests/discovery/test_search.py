@@ -5,7 +5,7 @@ import pytest
 
 from gnomon.core import InputError
 from gnomon.discovery import TermSelection
-from gnomon.discovery.discover import _merged, check_columns, fit, grouped
+from gnomon.discovery.discover import _merge, check_columns, fit, group_terms
 from gnomon.discovery.forms.base import System
 from gnomon.discovery.term import parse
 
@@ -51,10 +51,10 @@ def test_a_law_with_all_terms_omits_none():
 
 
 def test_tied_terms_are_one_column_at_the_end():
-    groups = grouped(TERMS, (("u_x", "u_xx"),))
+    groups = group_terms(TERMS, (("u_x", "u_xx"),))
     assert [[t.name for t in g] for g in groups] == [["u"], ["u^2"], ["u_x", "u_xx"]]
     system = example()
-    merged = _merged(system, TERMS, groups)
+    merged = _merge(system, TERMS, groups)
     np.testing.assert_allclose(merged.columns[:, 2], system.columns[:, 1] + system.columns[:, 2])
     np.testing.assert_allclose(merged.columns[:, 1], system.columns[:, 3])
     assert merged.independent == 45.0

@@ -5,7 +5,7 @@ import pytest
 
 from gnomon.discovery.forms.base import System
 from gnomon.discovery.regression import TermSelection
-from gnomon.discovery.stability import resampled
+from gnomon.discovery.stability import resample_terms
 
 
 @pytest.mark.parametrize("complex_numbers", [False, True])
@@ -17,7 +17,9 @@ def test_spreads_are_those_of_least_squares_on_resampled_blocks(complex_numbers)
         rows = rows + 1j * rng.standard_normal((120, 3)) * [1.0, 50.0, 0.02]
     target = rows @ [2.0, -0.03, 0.0] + 0.3 * rng.standard_normal(120)
     blocks = np.arange(120) // 6
-    inclusion, spread = resampled(System(rows, target, blocks, 120.0), (0, 1), TermSelection(replicates=40, seed=5))
+    inclusion, spread = resample_terms(
+        System(rows, target, blocks, 120.0), (0, 1), TermSelection(replicates=40, seed=5)
+    )
     drawn, made = np.random.default_rng(5).integers(20, size=(40, 20)), []
     for choice in drawn:
         index = np.concatenate([np.flatnonzero(blocks == b) for b in choice])
@@ -35,7 +37,7 @@ def test_inclusion_is_the_share_of_replicates_that_choose_a_term(independent, us
     blocks = np.repeat(np.arange(12), 5)[rng.permutation(60)]
     floor = 0.3
     selection = TermSelection(replicates=30, seed=2, floor=floor)
-    inclusion, _ = resampled(System(rows, target, blocks, independent), (0,), selection)
+    inclusion, _ = resample_terms(System(rows, target, blocks, independent), (0,), selection)
     counts = np.zeros(4)
     for draw in np.random.default_rng(2).integers(12, size=(30, 12)):
         index = np.concatenate([np.flatnonzero(blocks == b) for b in draw])
@@ -61,7 +63,8 @@ def test_spreads_do_not_depend_on_the_units_of_columns():
     rows, blocks = rng.standard_normal((30, 2)), np.arange(30) // 3
     target, units = rows @ [1.0, -2.0] + rng.standard_normal(30), np.array([1e6, 1e-6])
     one, other = (
-        resampled(System(r, target, blocks, 30.0), (0, 1), TermSelection(replicates=9)) for r in (rows, rows * units)
+        resample_terms(System(r, target, blocks, 30.0), (0, 1), TermSelection(replicates=9))
+        for r in (rows, rows * units)
     )
     np.testing.assert_allclose(other[1] * units, one[1], rtol=1e-6)
     np.testing.assert_array_equal(one[0], other[0])
@@ -71,16 +74,16 @@ def test_the_sign_of_a_seed_does_not_matter():
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((20, 2))
     system = System(rows, rows[:, 0] + rng.standard_normal(20), np.arange(20) // 2, 20.0)
-    spreads = [resampled(system, (0,), TermSelection(replicates=5, seed=s))[1].tolist() for s in (-4, 4, 5)]
+    spreads = [resample_terms(system, (0,), TermSelection(replicates=5, seed=s))[1].tolist() for s in (-4, 4, 5)]
     assert spreads[0] == spreads[1] != spreads[2]
 
 
 def test_without_replicates_nothing_is_known_and_an_empty_support_has_no_spread():
     rows = np.random.default_rng(0).standard_normal((20, 2))
     system = System(rows, rows[:, 0], np.arange(20) // 5, 20.0)
-    inclusion, spread = resampled(system, (0,), TermSelection(replicates=0))
+    inclusion, spread = resample_terms(system, (0,), TermSelection(replicates=0))
     assert np.isnan(inclusion).all() and np.isnan(spread).all() and len(inclusion) == 2
-    assert resampled(system, (), TermSelection(replicates=3))[1].shape == (0,)
+    assert resample_terms(system, (), TermSelection(replicates=3))[1].shape == (0,)
     empty = System(rows * [1.0, 0.0], 0 * rows[:, 0], np.arange(20) // 5, 20.0)
-    inclusion, spread = resampled(empty, (0,), TermSelection(replicates=3))
+    inclusion, spread = resample_terms(empty, (0,), TermSelection(replicates=3))
     assert inclusion.tolist() == [0.0, 0.0] and spread.tolist() == [0.0]

@@ -7,7 +7,7 @@ from scipy.integrate import quad
 from gnomon.core import InputError
 from gnomon.discovery import WeakForm
 from gnomon.discovery.forms.unbiased import noise_variance
-from gnomon.discovery.forms.weak import _Bumps, _centers, _matched, _Values, bump
+from gnomon.discovery.forms.weak import _Bumps, _centers, _match, _Values, bump
 from gnomon.discovery.grid import GridData
 from gnomon.discovery.term import parse
 
@@ -126,7 +126,7 @@ def test_the_half_width_is_the_one_through_which_most_signal_comes_for_its_noise
                 made = np.array([window @ u[c - half : c + half + 1] for c in centers])
                 through[half] = np.sqrt(np.mean(np.abs(made) ** 2)) / np.linalg.norm(window)
             best = max(through, key=through.get)
-            assert _matched(u, 0, 8, order) == _matched(u.T, 1, 8, order) == best
+            assert _match(u, 0, 8, order) == _match(u.T, 1, 8, order) == best
             found.add(best)
     assert len(found) >= 3
 
@@ -140,13 +140,13 @@ def test_half_widths_from_a_hundredth_to_a_tenth_of_an_axis_are_tried(monkeypatc
             super().__init__(n, half, *rest)
 
     monkeypatch.setattr("gnomon.discovery.forms.weak._Bumps", Seen)
-    _matched(np.cos(np.arange(1000.0)), 0, 8, 1)
+    _match(np.cos(np.arange(1000.0)), 0, 8, 1)
     assert tried == [10, 15, 20, 30, 40, 60, 80, 100]
 
 
 def test_short_axes_try_half_widths_of_six_and_longer_ones_of_nine():
     u = np.cos(np.arange(60.0))
-    assert _matched(u[:44], 0, 8, 1) == 6 and _matched(u[:45], 0, 8, 1) == 9
+    assert _match(u[:44], 0, 8, 1) == 6 and _match(u[:45], 0, 8, 1) == 9
 
 
 def test_half_widths_are_compared_on_at_most_sixty_lines():
@@ -154,8 +154,8 @@ def test_half_widths_are_compared_on_at_most_sixty_lines():
     x = np.arange(300)[:, None]
     slow, fast = np.cos(0.02 * x + np.arange(120)), 1e3 * np.cos(0.35 * x + np.arange(120))
     mixed = np.where(np.arange(120) % 2 == 0, slow, fast)
-    assert _matched(mixed, 0, 8, 1) == _matched(slow, 0, 8, 1) != _matched(fast, 0, 8, 1)
-    assert _matched(mixed[:, :119], 0, 8, 1) == _matched(fast, 0, 8, 1)
+    assert _match(mixed, 0, 8, 1) == _match(slow, 0, 8, 1) != _match(fast, 0, 8, 1)
+    assert _match(mixed[:, :119], 0, 8, 1) == _match(fast, 0, 8, 1)
 
 
 def test_fields_share_the_smallest_half_width_and_time_has_order_one():
@@ -164,7 +164,7 @@ def test_fields_share_the_smallest_half_width_and_time_has_order_one():
     fields = {"u": np.cos(0.02 * x + 0.03 * t), "v": np.cos(0.3 * x + 0.04 * t)}
     data = GridData(fields, {"x": 1.0, "t": 1.0})
     halves = WeakForm()._half_widths(data)
-    assert halves == tuple(min(_matched(f, a, 8, k) for f in fields.values()) for a, k in ((0, 2), (1, 1)))
+    assert halves == tuple(min(_match(f, a, 8, k) for f in fields.values()) for a, k in ((0, 2), (1, 1)))
     assert WeakForm(half_widths=(7,))._half_widths(data) == halves  # one number does not fit two axes
     with pytest.raises(InputError, match="half_widths"):
         WeakForm(half_widths=(5, 9))._half_widths(data)

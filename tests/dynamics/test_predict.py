@@ -143,7 +143,7 @@ def test_squared_loss_by_the_solver_agrees_with_the_closed_form(monkeypatch):
     c = integrate.flow(given, Squared(), times, 0.1, 1e-9)
     exact = predict_from_kernel(case.ntk, case.y, test=case.test, times=times, penalty=0.1, **case.starts)
     assert_allclose(given.f0_test + given.cross @ c, exact.test, atol=1e-7)
-    monkeypatch.setattr(integrate, "DENSE", 0)  # the explicit solver, without a Jacobian
+    monkeypatch.setattr(integrate, "MAX_DENSE_COEFFICIENTS", 0)  # the explicit solver, without a Jacobian
     c = integrate.flow(given, Squared(), times[:3], 0.1, 1e-9)
     assert_allclose(given.f0 + given.gram @ c, exact.train[:3], atol=1e-7)
 

@@ -15,10 +15,10 @@ from gnomon.estimators import (
 )
 from gnomon.estimators.classification import score_factor
 from gnomon.estimators.network import candidates
-from gnomon.estimators.problem import EXAMINED, examined_rows
-from gnomon.estimators.selection import DEEPEST, GRID
+from gnomon.estimators.problem import MAX_SELECTION_ROWS, examined_rows
+from gnomon.estimators.selection import GRID, MAX_DEPTH
 from gnomon.estimators.table import Scaling, TableRows, moments
-from gnomon.linalg.shortcut import FLOOR
+from gnomon.linalg.shortcut import MIN_RELATIVE_RIDGE
 
 rng = np.random.default_rng(0)
 X, Y, NEW = rng.normal(size=(9, 3)) * [1, 2, 5], rng.normal(size=9) * 3 + 7, rng.normal(size=(4, 3))
@@ -40,7 +40,7 @@ def test_scattering_has_eight_angles_and_eight_wavelets_per_octave_by_default():
 
 
 def test_ridges_are_half_decades_and_depths_go_up_to_five():
-    assert np.allclose(np.log10(GRID), np.arange(-6.5, 2.0, 0.5)) and DEEPEST == 5 and EXAMINED == 1500
+    assert np.allclose(np.log10(GRID), np.arange(-6.5, 2.0, 0.5)) and MAX_DEPTH == 5 and MAX_SELECTION_ROWS == 1500
     assert list(candidates("auto", 0, deepest=3)) == [(1, 0), (2, 0), (3, 0)]
     assert list(candidates("auto", 2, deepest=3)) == [(2, 2), (3, 2)]
     assert list(candidates("auto", 4, deepest=3)) == [(4, 4)]
@@ -130,7 +130,7 @@ def test_the_standard_deviation_of_trained_networks_is_that_of_their_formula():
 
 
 def test_a_ridge_of_zero_is_the_least_one_of_a_fit_to_the_end():
-    assert NTKRegressor(depth=1, ridge=0.0).fit(X, Y).ridge_ == FLOOR == 1e-10
+    assert NTKRegressor(depth=1, ridge=0.0).fit(X, Y).ridge_ == MIN_RELATIVE_RIDGE == 1e-10
     assert NTKRegressor(depth=1, ridge=0.0, t=3.0).fit(X, Y).ridge_ == 0.0
 
 

@@ -51,19 +51,19 @@ def test_every_candidate_is_evaluated_once(entries):
 
 
 def test_many_rows_are_evaluated_once_for_the_choice_and_once_for_the_fit(entries, monkeypatch):
-    monkeypatch.setattr(module, "EXAMINED", 25)
+    monkeypatch.setattr(module, "MAX_SELECTION_ROWS", 25)
     NTKClassifier(depth=2).fit(*table(40))
     assert entries == [25 * 25, 40, 40 * 40]  # the choice and the calibration; the mean diagonal; the fit
 
 
 def test_folds_of_many_rows_share_the_matrix_with_the_fit_and_the_calibration(entries, monkeypatch):
-    monkeypatch.setattr(module, "EXAMINED", 25)
+    monkeypatch.setattr(module, "MAX_SELECTION_ROWS", 25)
     NTKClassifier(depth=2, select=3).fit(*table(40))
     assert entries == [40 * 40]
 
 
 def test_the_examined_part_is_the_same_whether_its_entries_are_computed_or_taken(monkeypatch):
-    monkeypatch.setattr(module, "EXAMINED", 25)
+    monkeypatch.setattr(module, "MAX_SELECTION_ROWS", 25)
     X, y = table(40)
     kernel = NTKClassifier(depth=2, ridge=0.1).fit(X, y).kernel_
     rows = TableRows(torch.from_numpy(X), torch.zeros(40, 1).double(), torch.ones(40).double())

@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 from sklearn.model_selection import KFold, PredefinedSplit
 
 from gnomon.estimators import NNGPRegressor, NTKClassifier, NTKRegressor
-from gnomon.estimators.problem import EXAMINED, examined_rows
+from gnomon.estimators.problem import MAX_SELECTION_ROWS, examined_rows
 from gnomon.estimators.selection import GRID
 from gnomon.linalg.shortcut import ridge_modes
 from tests.oracles import arccosine
@@ -145,8 +145,8 @@ def test_the_score_by_evidence_is_minus_the_log_density_of_a_row():
 
 
 def test_many_rows_are_judged_by_a_fixed_draw():
-    draw = examined_rows(5 * EXAMINED)
-    assert len(set(draw.tolist())) == EXAMINED and torch.equal(draw, examined_rows(5 * EXAMINED))
+    draw = examined_rows(5 * MAX_SELECTION_ROWS)
+    assert len(set(draw.tolist())) == MAX_SELECTION_ROWS and torch.equal(draw, examined_rows(5 * MAX_SELECTION_ROWS))
     assert examined_rows(10).tolist() == list(range(10))
 
 

@@ -26,7 +26,7 @@ def test_the_scale_of_weights_is_that_of_their_fan_in(image):
 
 
 def test_theory_that_must_be_compiled_first_is_left_out_where_the_time_does_not_allow_it(monkeypatch):
-    monkeypatch.setattr("gnomon.core.machine.loops.kept", lambda loop, *arguments: False)
+    monkeypatch.setattr("gnomon.core.machine.loops.is_compiled", lambda loop, *arguments: False)
     net = nn.Sequential(nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6))
     program = read(net, torch.zeros(2, 6))
     assert compile_seconds(nn.ReLU()) == 7.0 > compile_seconds(nn.Tanh()) == 5.0

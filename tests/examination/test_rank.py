@@ -7,7 +7,7 @@ from torch import nn
 import gnomon
 from gnomon.core.machine.clock import Ticking
 from gnomon.examination import rank
-from gnomon.examination.burst import Burst, continued, widened
+from gnomon.examination.burst import Burst, extrapolate_error, extrapolate_gap
 from gnomon.training import Adam
 from tests.examination.patients import cnn, data, perceptron
 
@@ -33,15 +33,15 @@ def test_what_suits_images_comes_first():
 )
 def test_the_error_continues_a_power_law_and_never_rises(last, half, steps, wanted):
     """e ~ 1 / s: halved from 50 to 100 steps, so it is halved again by 200."""
-    assert continued(last, half, 100, steps) == pytest.approx(wanted)
+    assert extrapolate_error(last, half, 100, steps) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize(
     "last, half, wanted", [(0.1, 0.08, 0.125), (0.1, 0.01, 0.2), (0.1, 0.2, 0.1), (-0.1, 0.0, -0.1)]
 )
 def test_the_gap_grows_and_never_faster_than_the_steps(last, half, wanted):
-    assert widened(last, half, 100, 200) == pytest.approx(wanted)
-    assert widened(last, half, 100, 100) == last
+    assert extrapolate_gap(last, half, 100, 200) == pytest.approx(wanted)
+    assert extrapolate_gap(last, half, 100, 100) == last
 
 
 def test_learning_by_heart_is_told_from_learning_slowly():

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.inputs.strata import stratified
+from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.machine.clock import Ticking
 from gnomon.examination import rank
-from gnomon.examination.burst import Burst, burst, continued, widened
+from gnomon.examination.burst import Burst, burst, extrapolate_error, extrapolate_gap
 from gnomon.examination.subject import subject
 from gnomon.training import SGD
 
@@ -23,8 +23,8 @@ def slope(start=0.0):
 
 def parts(y, examples, seed):
     """Examples that are held out and those that are trained on, by their number."""
-    drawn = stratified(len(y), y, examples, seed=seed)
-    held = stratified(len(drawn), y[drawn], max(1, round(0.25 * len(drawn))), seed=seed)
+    drawn = stratified_sample(len(y), y, examples, seed=seed)
+    held = stratified_sample(len(drawn), y[drawn], max(1, round(0.25 * len(drawn))), seed=seed)
     rest = [i for i in range(len(drawn)) if i not in set(held.tolist())]
     return drawn[held], drawn[rest]
 
@@ -71,9 +71,9 @@ def test_power_laws_are_trusted_over_two_doublings():
     for steps, doublings in ((100, 0), (200, 1), (400, 2), (800, 2), (6400, 2)):
         grown = 0.4 * 0.8**doublings + 0.1 * 1.25**doublings
         assert run(half, last, 0.5, 0.4).after(steps) == pytest.approx((last * grown) ** 0.5, rel=1e-12)
-    assert continued(0.4, 0.5, 100, 141.4213562373095) == pytest.approx(0.4 * 0.8**0.5)
-    assert continued(0.0, 0.5, 100, 200) == 0.0 and continued(0.3, 0.0, 100, 200) == 0.3
-    assert widened(0.0, 0.5, 100, 200) == 0.0 and widened(0.1, 0.08, 0, 200) == 0.1
+    assert extrapolate_error(0.4, 0.5, 100, 141.4213562373095) == pytest.approx(0.4 * 0.8**0.5)
+    assert extrapolate_error(0.0, 0.5, 100, 200) == 0.0 and extrapolate_error(0.3, 0.0, 100, 200) == 0.3
+    assert extrapolate_gap(0.0, 0.5, 100, 200) == 0.0 and extrapolate_gap(0.1, 0.08, 0, 200) == 0.1
     falling = run(0.6, 0.2, 0.5, 0.4)  # better on the others than on its own: the gap is negative and stays
     assert falling.after(200) == pytest.approx((0.2 * (0.4 * 0.8 - 0.2)) ** 0.5)
     assert run(0.6, 0.1, 0.5, 0.4).after(400) == 0.0  # below zero it is zero

@@ -9,7 +9,7 @@ from torch import nn
 from gnomon.core.machine.clock import Ticking
 from gnomon.core.results import Finding, Kind, Level
 from gnomon.examination.run import run_steps
-from gnomon.examination.step import AbstractStep, Products, Skipped, StepResult, ordered
+from gnomon.examination.step import AbstractStep, Products, Skipped, StepResult, order_steps
 from gnomon.examination.steps import STEPS
 from gnomon.examination.subject import subject
 from gnomon.report import Content
@@ -45,11 +45,11 @@ def walked(*steps, budget=5.0, clock=perf_counter):
 
 def test_a_step_comes_after_those_whose_products_it_needs_or_uses():
     a, b, c, d = step(0, needs=(KINDS[2],)), step(1), step(2, uses=(KINDS[3], KINDS[5])), step(3)
-    assert [s.key for s in ordered([a, b, c, d])] == ["1", "3", "2", "0"]
+    assert [s.key for s in order_steps([a, b, c, d])] == ["1", "3", "2", "0"]
 
 
 def test_the_steps_of_the_package_are_listed_in_the_order_in_which_they_run():
-    assert ordered(STEPS) == STEPS and len({s.key for s in STEPS}) == len(STEPS)
+    assert order_steps(STEPS) == STEPS and len({s.key for s in STEPS}) == len(STEPS)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_the_steps_of_the_package_are_listed_in_the_order_in_which_they_run():
 )
 def test_declarations_that_cannot_be_met_are_errors(steps, words):
     with pytest.raises(ValueError, match=words):
-        ordered(steps)
+        order_steps(steps)
 
 
 def test_a_step_sees_the_products_it_declares_and_no_others():

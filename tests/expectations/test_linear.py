@@ -11,7 +11,7 @@ from torch.nn import functional
 from gnomon.expectations.functions import Derivative, Gain
 from gnomon.expectations.line import Sampler, second_moment
 from gnomon.expectations.linear import lines, road
-from gnomon.expectations.normal import DEGREE, tail_polynomial
+from gnomon.expectations.normal import POLYNOMIAL_DEGREE, tail_polynomial
 from gnomon.expectations.wedges import wedges
 from tests.oracles import quadrature as oracle
 
@@ -136,5 +136,5 @@ def test_without_a_certificate_there_is_no_value():
 def test_the_tail_of_the_normal_law():
     x = np.linspace(0, 60, 4001)
     found = np.polyval(tail_polynomial(), (x - 4) / (x + 4)) / (x + 4)
-    assert len(tail_polynomial()) == DEGREE + 1
+    assert len(tail_polynomial()) == POLYNOMIAL_DEGREE + 1
     assert np.abs(found / (erfcx(x / np.sqrt(2)) / 2) - 1).max() < 4e-15

@@ -8,7 +8,7 @@ from torch import nn
 from gnomon.expectations.expectation import expectation
 from gnomon.expectations.functions import Derivative
 from gnomon.expectations.line import Sampler
-from gnomon.expectations.pairs import COLUMNS, Pairs
+from gnomon.expectations.pairs import COLUMNS_PER_BLOCK, Pairs
 
 F64 = torch.float64
 FUNCTIONS = {"elu": nn.ELU(), "elu'": Derivative(nn.ELU()), "hardtanh'": Derivative(nn.Hardtanh()), "sine": torch.sin}
@@ -26,7 +26,7 @@ def gram(n):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_kernels_of_points_are_exactly_symmetric_layer_after_layer(name):
     """So that the second layer sees the symmetry of the first, and computes no more than half as well."""
-    f, (variance, c) = Sampler(FUNCTIONS[name]), gram(2 * COLUMNS + 9)
+    f, (variance, c) = Sampler(FUNCTIONS[name]), gram(2 * COLUMNS_PER_BLOCK + 9)
     for _ in range(2):
         sides = variance[:, None], variance[None]
         assert all(block.mirror for block in Pairs.of(*sides, c).blocks(symmetric=True))
@@ -36,7 +36,7 @@ def test_kernels_of_points_are_exactly_symmetric_layer_after_layer(name):
 
 
 def test_blocks_hold_every_pair_once():
-    variance, c = gram(2 * COLUMNS + 9)
+    variance, c = gram(2 * COLUMNS_PER_BLOCK + 9)
     pairs = Pairs.of(variance[:, None], variance[None], c)
     numbers = np.arange(c.numel(), dtype=float).reshape(c.shape)
     for symmetric in (False, True):
@@ -69,7 +69,7 @@ def test_every_shape_has_the_values_of_its_pairs_alone():
 
 
 def test_threads_change_nothing():
-    f, (variance, c) = Sampler(nn.Softsign()), gram(3 * COLUMNS)
+    f, (variance, c) = Sampler(nn.Softsign()), gram(3 * COLUMNS_PER_BLOCK)
     found, before = [], torch.get_num_threads()
     try:
         for threads in (1, 2, 3):

@@ -5,7 +5,7 @@ from math import acos, pi
 import pytest
 import torch
 
-from gnomon.expectations.polar import ALIGNED, polar, root
+from gnomon.expectations.polar import ALIGNED_ROUNDINGS, polar, root
 
 F64 = torch.float64
 
@@ -20,12 +20,12 @@ def test_cosines_within_32_roundings_of_one_are_one_and_no_others(dtype):
     eps = torch.finfo(dtype).eps
     one = torch.ones((), dtype=dtype)
     for sign, angle in ((1.0, 0.0), (-1.0, pi)):
-        near = polar(one, one, sign * (one - (ALIGNED - 2) * eps))
+        near = polar(one, one, sign * (one - (ALIGNED_ROUNDINGS - 2) * eps))
         assert float(near.cosine) == sign and float(near.sine) == 0 and float(near.angle) == pytest.approx(angle)
         assert near.angle.dtype == dtype
         beyond = polar(one, one, sign * (one + 4 * eps))
         assert float(beyond.cosine) == sign
-        far = polar(one, one, sign * (one - 4 * ALIGNED * eps))
+        far = polar(one, one, sign * (one - 4 * ALIGNED_ROUNDINGS * eps))
         assert 0 < float(far.sine) and abs(float(far.cosine)) < 1
 
 

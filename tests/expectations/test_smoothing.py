@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from gnomon.expectations import smoothing
 from gnomon.expectations.functions import Derivative
-from gnomon.expectations.pieces import RESOLVED, find
+from gnomon.expectations.pieces import ZERO_COEFFICIENT_SHARE, find
 from gnomon.expectations.smoothing import double_integrals, octaves, parity, polynomials, tables
 from gnomon.kernels.duals import GELU, Erf, Heaviside, ReLU
 from tests.shares import in_full
@@ -63,7 +63,7 @@ def test_double_integrals_against_closed_forms(name, size):
         )
     scale = (closed(a, a, a) * closed(b, b, b)).sqrt().numpy()
     rounded = 1e-15 / np.sqrt(1 - rho**2)  # of the closed form: an angle from a rounded cosine
-    assert (np.abs(found - wanted) <= (4 * RESOLVED + rounded) * scale).all()
+    assert (np.abs(found - wanted) <= (4 * ZERO_COEFFICIENT_SHARE + rounded) * scale).all()
 
 
 def test_pairs_that_coincide_up_to_scale():
@@ -79,7 +79,7 @@ def test_a_smoothed_corner(deviation):
     pieces = find(torch.relu, 1.0, 400.0)
     polynomials(torch.relu, pieces)
     m = torch.linspace(-12, 12, 97, dtype=torch.float64) * min(1.0, 3 * deviation)
-    found = smoothing._smoothed(pieces, RADIUS, m, deviation).numpy()
+    found = smoothing._smooth(pieces, RADIUS, m, deviation).numpy()
     z = m.numpy() / deviation
     wanted = m.numpy() * ndtr(z) + deviation * np.exp(-(z**2) / 2) / sqrt(2 * np.pi)
     rounding = 1e-15  # of the pieces around zero, which are as wide as the least deviation
@@ -97,13 +97,13 @@ def test_a_smoothed_box_to_the_ends_of_its_tails(octave):
     x = np.linspace(-1, 1, 33)
     for share in (1.0, 1.3, 1.999):
         t = sqrt(share * 2.0**octave)
-        series = np.cos(np.arange(smoothing.ORDER) * np.arccos(2 * share - 3))
+        series = np.cos(np.arange(smoothing.VARIANCE_TERMS) * np.arccos(2 * share - 3))
         near = (edges[:-1] < 1 + 12 * t) & (edges[1:] > -1 - 12 * t)
         for left, right, own in zip(edges[:-1][near], edges[1:][near], coefficients[near], strict=True):
             m = np.concatenate([left + (right - left) * (x + 1) / 2, np.clip([1 + 5 * t, 1 + 7 * t], left, right)])
             found = np.polynomial.polynomial.polyval((2 * m - left - right) / (right - left), series @ own)
             wanted = ndtr((1 - m) / t) - ndtr((-1 - m) / t)
-            assert np.abs(found - wanted).max() <= 2 * RESOLVED
+            assert np.abs(found - wanted).max() <= 2 * ZERO_COEFFICIENT_SHARE
 
 
 @pytest.mark.parametrize("a, b, angle", [(2.0, 300.0, 3e-3), (10.0, 73.0, 0.012), (73.0, 10.0, 0.09), (1.0, 1e4, 1e-4)])
@@ -121,7 +121,7 @@ def test_boxes_of_very_different_deviations(a, b, angle):
     given = ndtr((1 - b * rho * x) / spread) - ndtr((-1 - b * rho * x) / spread)
     wanted = (half * weights * np.exp(-(x**2) / 2) * given).sum() / sqrt(2 * np.pi)
     scale = sqrt((2 * ndtr(1 / a) - 1) * (2 * ndtr(1 / b) - 1))
-    assert abs(found - wanted) <= 4 * RESOLVED * scale
+    assert abs(found - wanted) <= 4 * ZERO_COEFFICIENT_SHARE * scale
 
 
 def test_an_octave_is_made_once(monkeypatch):

@@ -9,7 +9,7 @@ from gnomon.bayes.diagnostics import burn_in
 from gnomon.bayes.draws import Draws
 from gnomon.bayes.posterior import prior_to_weight_decay
 from gnomon.generative.autoencoder import linear_autoencoder
-from gnomon.generative.continuous import carried
+from gnomon.generative.continuous import transport
 from gnomon.generative.diffusion.flow import flow_log_prob, flow_samples
 from gnomon.generative.diffusion.schedule import cosine_schedule, linear_schedule
 from gnomon.generative.diffusion.stochastic import forward_path, reverse_samples
@@ -187,8 +187,8 @@ CALLS = {
         "one": lambda: game_rotation(lambda w: w, LINE),
     },
     "generative.carried": {
-        "NaN": lambda: carried(moving, HOLES, 0.0, 1.0, steps=2),
-        "size": lambda: carried(lambda x, t: (x[:, :1], x[:, 0]), LINE, 0.0, 1.0, steps=2),
+        "NaN": lambda: transport(moving, HOLES, 0.0, 1.0, steps=2),
+        "size": lambda: transport(lambda x, t: (x[:, :1], x[:, 0]), LINE, 0.0, 1.0, steps=2),
     },
     "generative.hutchinson_trace": {
         "NaN": lambda: hutchinson_trace(still, HOLES),

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from gnomon.generative import ContinuousFlow, FlowMatching
-from gnomon.generative.continuous import TimeNetwork, carried
+from gnomon.generative.continuous import TimeNetwork, transport
 
 
 def test_times_enter_a_network_as_themselves_and_as_waves_of_doubling_rates():
@@ -29,7 +29,7 @@ def test_points_and_areas_are_those_of_the_classical_method(start, end):
         return t * x - x**2, (t - 2 * x + 3 * t**2)[:, 0]
 
     x0 = torch.tensor([[0.4], [1.3]]).double()
-    x, a = carried(moving, x0, start, end, steps=3)
+    x, a = transport(moving, x0, start, end, steps=3)
     h = (end - start) / 3
     u, area = x0.numpy(), np.zeros(2)
     for i in range(3):

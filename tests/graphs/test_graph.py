@@ -8,7 +8,7 @@ from torch import nn
 
 from gnomon import graphs
 from gnomon.core.errors import InputError
-from gnomon.graphs.graph import called
+from gnomon.graphs.graph import call_on_graph
 
 
 def test_two_by_two_whole_numbers_are_a_matrix_up_to_one_and_edges_above():
@@ -38,4 +38,4 @@ def test_objects_are_passed_whole_to_one_argument_and_in_parts_to_two():
 
     data = SimpleNamespace(x=None, edge_index=torch.tensor([[0, 1], [1, 2]]))
     x = torch.tensor([[1.0], [2.0], [4.0]])
-    assert float(called(Two(), x, data)) == float(called(One(), x, data)) == 25.0 and data.x is None
+    assert float(call_on_graph(Two(), x, data)) == float(call_on_graph(One(), x, data)) == 25.0 and data.x is None

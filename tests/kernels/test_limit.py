@@ -194,7 +194,7 @@ def test_cost_counts_each_pair_of_one_set_of_points_once(monkeypatch, threads):
 
     def run(n1, n2):
         pairs = n1 * (n1 + 1) / 2
-        now[0] += 0.02 + 1e-6 * pairs / max(1, min(threads, pairs / cost.GRAIN))
+        now[0] += 0.02 + 1e-6 * pairs / max(1, min(threads, pairs / cost.MIN_PAIRS_PER_THREAD))
 
     monkeypatch.setattr(cost, "perf_counter", lambda: now[0])
     monkeypatch.setattr(cost.torch, "get_num_threads", lambda: threads)

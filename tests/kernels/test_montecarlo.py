@@ -8,7 +8,7 @@ from torch import nn
 
 import gnomon
 from gnomon import InputError, Law
-from gnomon.kernels.widen import widened
+from gnomon.kernels.widen import widen_layers
 
 X = torch.randn(3, 48, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
 
@@ -101,7 +101,7 @@ def test_widening_multiplies_hidden_sizes_only():
             h = self.stem(x.view(-1, 3, 16))
             return self.head((h + self.body(torch.relu(self.norm(h)))).flatten(1))
 
-    wide = widened(Block().double(), X, 30)
+    wide = widen_layers(Block().double(), X, 30)
     shapes = {k: tuple(v.shape) for k, v in wide.named_parameters()}
     assert (
         shapes["stem.weight"] == (32, 3, 3) and shapes["norm.weight"] == (32,) and shapes["body.weight"] == (32, 32, 3)
@@ -111,7 +111,7 @@ def test_widening_multiplies_hidden_sizes_only():
 
 def test_widening_goes_by_the_narrowest_hidden_layer():
     net = nn.Sequential(nn.Linear(48, 24), nn.ReLU(), nn.Linear(24, 8), nn.ReLU(), nn.Linear(8, 2)).double()
-    assert [tuple(p.weight.shape) for p in widened(net, X, 30)[::2]] == [(96, 48), (32, 96), (2, 32)]  # times four
+    assert [tuple(p.weight.shape) for p in widen_layers(net, X, 30)[::2]] == [(96, 48), (32, 96), (2, 32)]  # times four
 
 
 @pytest.mark.parametrize("init", [Law(1.4, 0.3), "measured"], ids=["law", "measured"])
@@ -158,7 +158,7 @@ def _widen_lstm():
         def forward(self, x):
             return self.rnn(self.a(x.view(-1, 4, 12)))[0][:, -1]
 
-    widened(Recurrent().double(), X, 32)
+    widen_layers(Recurrent().double(), X, 32)
 
 
 def test_bad_options():

@@ -89,7 +89,7 @@ def test_plans_do_not_pile_up():
     lim = gnomon.limit(Scaled())
     for n in range(1, 40):
         lim.ntk(torch.ones(n, 3))
-    assert len(lim._plans._prepared) == prepare.SHAPES
+    assert len(lim._plans._prepared) == prepare.MAX_PLANS
 
 
 def test_measured_weights_are_looked_at_each_time():

@@ -129,7 +129,7 @@ def test_the_average_over_draws_has_converged(monkeypatch):
     x, net = inputs(), attention()
     found = []
     for draws in (512, 4096):
-        monkeypatch.setattr(heads, "DRAWS", draws)
+        monkeypatch.setattr(heads, "LOGIT_DRAWS", draws)
         heads._noise.cache_clear()
         found.append(gnomon.limit(net).ntk(x))
     heads._noise.cache_clear()

@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 from scipy.stats import norm
 
-from gnomon.lab import Verdict, at_most, bounded_by, distributed_as, equals, mean_equals, monotone_in, ordered, rate_is
+from gnomon.lab import Verdict, at_most, bounded_by, distributed_as, equals, in_order, mean_equals, monotone_in, rate_is
 
 HOLDS, REFUTED, INCONCLUSIVE = Verdict.HOLDS, Verdict.REFUTED, Verdict.INCONCLUSIVE
 EPS = np.finfo("float64").eps
@@ -129,12 +129,12 @@ def test_orders_have_the_interval_of_student():
     half = float(half_width(gap, 0.99, 2))
     for shift, verdict in ((1.01, HOLDS), (0.99, INCONCLUSIVE), (-0.99, INCONCLUSIVE), (-1.01, REFUTED)):
         rows = {"a": low, "b": low + gap + shift * half, "c": low + gap + shift * half + 9.0}
-        told = ordered()(("a", "b", "c"), rows)
+        told = in_order()(("a", "b", "c"), rows)
         assert told.verdict is verdict
         assert float(found(told, "b").value) == pytest.approx(1.0 + shift * half)
-    assert ordered()(("a", "b"), {"a": 1.0, "b": 1.1}).verdict is HOLDS
-    assert ordered()(("a", "b"), {"a": 1.1, "b": 1.0}).verdict is REFUTED
-    assert ordered()(("a", "b"), {"a": 1.0, "b": 1.0}).verdict is INCONCLUSIVE
+    assert in_order()(("a", "b"), {"a": 1.0, "b": 1.1}).verdict is HOLDS
+    assert in_order()(("a", "b"), {"a": 1.1, "b": 1.0}).verdict is REFUTED
+    assert in_order()(("a", "b"), {"a": 1.0, "b": 1.0}).verdict is INCONCLUSIVE
 
 
 def test_steps_of_a_curve_have_the_interval_of_student():
@@ -253,8 +253,8 @@ def test_pictures_show_the_numbers_that_were_judged():
     dots, told = at_most()([1.0, 5.0], [[1.0, 4.0], [3.0, 8.0]]).plot.marks
     assert (dots.y, told.y) == ((2.0, 6.0), (1.0, 5.0))
     rows = {"a": [1.0, 3.0], "b": [5.0, 8.0]}
-    (bars,) = ordered()(("a", "b"), rows).plot.marks
-    assert [float(v.value) for v in ordered()(("a", "b"), rows).values] == [2.0, 6.5] and bars is not None
+    (bars,) = in_order()(("a", "b"), rows).plot.marks
+    assert [float(v.value) for v in in_order()(("a", "b"), rows).values] == [2.0, 6.5] and bars is not None
 
 
 def test_the_share_of_a_bound_that_is_reached_for_both_sides_and_signs():

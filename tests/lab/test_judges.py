@@ -11,9 +11,9 @@ from gnomon.lab import (
     bounded_by,
     distributed_as,
     equals,
+    in_order,
     mean_equals,
     monotone_in,
-    ordered,
     rate_is,
 )  # fmt: skip
 
@@ -109,11 +109,11 @@ def test_monotone_curves():
 def test_orders():
     a, b = generator().normal(0, 1, 30), generator().normal(0, 1, 30)
     shared = {"low": a, "high": a + 0.5 + 0.01 * b}  # the difference is seen, though both vary by more than it
-    assert ordered()(("low", "high"), shared).verdict is HOLDS
-    assert ordered()(("high", "low"), shared).verdict is REFUTED
-    assert ordered()(("low", "high"), {"low": a, "high": b[::-1]}).verdict is INCONCLUSIVE
+    assert in_order()(("low", "high"), shared).verdict is HOLDS
+    assert in_order()(("high", "low"), shared).verdict is REFUTED
+    assert in_order()(("low", "high"), {"low": a, "high": b[::-1]}).verdict is INCONCLUSIVE
     with pytest.raises(InputError, match="names"):
-        ordered()(("low", "high"), {"low": a})
+        in_order()(("low", "high"), {"low": a})
 
 
 def test_distributions():

@@ -44,7 +44,7 @@ def test_the_scale_is_its_definition(make, monkeypatch):
     result = gradient_noise(module, x, y)
     assert result.variance == pytest.approx(variance, rel=1e-10) and result.signal == pytest.approx(signal, rel=1e-9)
     assert result.scale == (pytest.approx(variance / signal, rel=1e-9) if signal > 0 else inf)
-    monkeypatch.setattr(noise, "BYTES", 1)  # one point at a time
+    monkeypatch.setattr(noise, "MAX_GRADIENT_BYTES", 1)  # one point at a time
     again = gradient_noise(module, x, y)
     assert again.scale == pytest.approx(result.scale) and again.interval.low == pytest.approx(result.interval.low)
 

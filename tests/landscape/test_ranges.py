@@ -7,12 +7,12 @@ import torch
 from torch import nn
 
 from gnomon.landscape import lr_range
-from gnomon.landscape.ranges import LrRange, ScaleRobustness, _smoothed, scale_robustness
+from gnomon.landscape.ranges import LrRange, ScaleRobustness, _smooth, scale_robustness
 from gnomon.training import SGD
 
 
 def test_smoothing_is_a_mean_over_five_neighbors_and_fewer_at_the_ends():
-    assert _smoothed([1.0, 2.0, 4.0, 8.0, 16.0, 32.0]) == pytest.approx([7 / 3, 15 / 4, 31 / 5, 62 / 5, 15, 56 / 3])
+    assert _smooth([1.0, 2.0, 4.0, 8.0, 16.0, 32.0]) == pytest.approx([7 / 3, 15 / 4, 31 / 5, 62 / 5, 15, 56 / 3])
 
 
 def test_the_steepest_rate_compares_a_tenth_of_the_steps_on_both_sides():

@@ -6,7 +6,7 @@ import torch
 from scipy.linalg import expm
 from scipy.stats import multivariate_normal
 
-from gnomon.linalg.shortcut import FLOOR, ridge_modes
+from gnomon.linalg.shortcut import MIN_RELATIVE_RIDGE, ridge_modes
 
 rng = np.random.default_rng(1)
 ROOT, TARGETS = rng.normal(size=(6, 6)), rng.normal(size=(6, 2))
@@ -36,7 +36,7 @@ def test_the_evidence_is_the_density_at_the_best_amplitude():
     assert found.amplitude(r) == pytest.approx(s)
     density = sum(multivariate_normal(np.zeros(6), s * A).logpdf(y) for y in TARGETS.T)
     assert found.log_evidence(r) == pytest.approx(density)
-    assert found.amplitude(0.0) == pytest.approx(found.amplitude(FLOOR))
+    assert found.amplitude(0.0) == pytest.approx(found.amplitude(MIN_RELATIVE_RIDGE))
 
 
 def test_an_eigenvalue_that_rounding_made_negative_is_zero():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon.core import InputError
-from gnomon.linalg.store import StoreLayout, open_store, pending, put
+from gnomon.linalg.store import StoreLayout, open_store, pending, write_tile
 
 zarr = pytest.importorskip("zarr")
 
@@ -17,7 +17,7 @@ def fill(group, stop=None):
             return
         shape = (min(2, 5 - 2 * i), min(2, 5 - 2 * j))
         tile = np.full(shape, 10.0 * i + j)
-        put(group, i, j, {"a": tile, "b": -tile}, mirrored=True)
+        write_tile(group, i, j, {"a": tile, "b": -tile}, mirrored=True)
 
 
 def test_tiles_are_finished_one_after_another_and_mirrored(tmp_path):
@@ -38,7 +38,7 @@ def test_a_tile_without_its_byte_is_pending_whatever_is_in_the_array(tmp_path):
     group = open_store(tmp_path / "k", LAYOUT)
     group["a"][0:2, 0:2] = 7.0  # killed between the tile and the byte
     assert (0, 0) in list(pending(group, symmetric=True))
-    put(group, 0, 0, {"a": np.zeros((2, 2)), "b": np.zeros((2, 2))}, mirrored=False)
+    write_tile(group, 0, 0, {"a": np.zeros((2, 2)), "b": np.zeros((2, 2))}, mirrored=False)
     (byte,) = [p for p in (tmp_path / "k" / "finished").rglob("*") if p.is_file() and p.name != "zarr.json"]
     byte.write_bytes(b"")  # killed while the byte was written: a file without it
     assert (0, 0) in list(pending(group, symmetric=True))

@@ -16,7 +16,7 @@ from gnomon.robustness.certificates.region import Region
 from gnomon.robustness.lipschitz.chain import pair_norm, seqlip
 from gnomon.robustness.lipschitz.network import pair_bounds
 from gnomon.robustness.radii import RobustRadii
-from gnomon.robustness.regions.ball import _drawn, patterns_in_ball
+from gnomon.robustness.regions.ball import _draw, patterns_in_ball
 from gnomon.robustness.regions.exact import maximal_regions, regions_in_plane, regions_on_line
 
 
@@ -75,7 +75,7 @@ def test_a_max_pool_stretches_by_the_root_of_its_overlapping_windows(pool, shape
 @pytest.mark.parametrize(("norm", "shape"), [("2", (1, 4)), ("2", (1, 2, 3)), ("inf", (1, 3))])
 def test_points_of_a_ball_are_drawn_uniformly(norm, shape):
     x = torch.zeros(shape).double()
-    flat = _drawn(2000, x, norm, torch.Generator().manual_seed(3)).flatten(1)
+    flat = _draw(2000, x, norm, torch.Generator().manual_seed(3)).flatten(1)
     d = flat.shape[1]
     size = flat.abs().amax(1) if norm == "inf" else flat.norm(dim=1)
     assert stats.kstest(size**d, "uniform").pvalue > 1e-3  # the volume within a radius grows as its power d
@@ -185,7 +185,7 @@ def test_shares_of_patterns_areas_and_places():
     assert (told.seen, told.stable, told.flipped, told.unseen, told.points) == (1, 2, 0, 0.0, 400)
     many = nn.Sequential(nn.Linear(2, 12), nn.ReLU(), nn.Linear(12, 1)).double()
     ball = patterns_in_ball(many, torch.zeros(2), 2.0, points=60, seed=5)
-    points = 2.0 * _drawn(60, torch.zeros(1, 2).double(), "2", torch.Generator().manual_seed(5))
+    points = 2.0 * _draw(60, torch.zeros(1, 2).double(), "2", torch.Generator().manual_seed(5))
     signs = (many[0](points) > 0).int()
     _, counts = signs.unique(dim=0, return_counts=True)
     assert (ball.seen, ball.flipped) == (len(counts), int((signs != signs[0]).any(0).sum()))

@@ -9,7 +9,7 @@ from torch import nn
 
 from gnomon import sequences
 from gnomon.core.errors import InputError
-from gnomon.sequences.complexity import ComplexityProfile, _fused, _parts
+from gnomon.sequences.complexity import ComplexityProfile, _fused_operations, _parts
 
 
 def test_constant_linear_and_quadratic_parts_of_counts_are_recovered():
@@ -43,7 +43,7 @@ def test_parts_are_fitted_by_relative_errors():
 
 def test_a_fused_lstm_multiplies_both_matrices_at_every_step():
     """Five steps, three sequences, inputs of 7 and states of 2: weights (8, 7) and (8, 2)."""
-    assert _fused((5, 3, 7), (8, 7), (8, 2)) == 2 * 5 * 3 * (8 * 7 + 8 * 2)
+    assert _fused_operations((5, 3, 7), (8, 7), (8, 2)) == 2 * 5 * 3 * (8 * 7 + 8 * 2)
 
 
 def test_power_and_crossover_are_those_of_the_last_lengths():

@@ -10,10 +10,10 @@ from scipy import stats
 from torch import nn
 
 from gnomon.symmetry import equivariance, equivariant_basis
-from gnomon.symmetry.action import generated, quarter_turns, rotations, sampled, scalings, translations
+from gnomon.symmetry.action import one_parameter_group, quarter_turns, rotations, sample_group, scalings, translations
 from gnomon.symmetry.errors import LayerError, interval_of
 from gnomon.symmetry.lie import lie_derivatives
-from gnomon.symmetry.parameters import matched, orbit_leak
+from gnomon.symmetry.parameters import match_units, orbit_leak
 from gnomon.symmetry.strength import accuracy_by_strength, commutator_norm
 
 
@@ -107,9 +107,9 @@ def test_moves_shift_turn_zoom_and_draw_as_they_say():
     assert_allclose(scalings((2.0,)).moves[0](ramp), ramp / 2, atol=1e-9)
     assert_allclose(scalings().flow(ramp, 0.25)[0, 0, 3], ramp[0, 0, 3] / 1.25, atol=1e-9)
     turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
-    moved = generated(turn, (0.5,)).moves[0](torch.tensor([[1.0, 0.0]]).double())
+    moved = one_parameter_group(turn, (0.5,)).moves[0](torch.tensor([[1.0, 0.0]]).double())
     assert_allclose(moved, [[np.cos(0.5), np.sin(0.5)]], rtol=1e-6)
-    drawn = sampled(rotations(), -0.3, 0.9, 400, seed=1)
+    drawn = sample_group(rotations(), -0.3, 0.9, 400, seed=1)
     strengths = np.array([float(label.split()[1]) for label in drawn.labels])
     assert drawn.drawn and stats.kstest(strengths, "uniform", args=(-0.3, 1.2)).pvalue > 1e-3
 
@@ -118,7 +118,7 @@ def test_lie_derivatives_are_slopes_along_the_flow():
     net = nn.Sequential(nn.Linear(2, 3), nn.Tanh()).double()
     x = torch.randn(5, 2).double()
     turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]]).double()
-    found = lie_derivatives(net, x, generated(turn))
+    found = lie_derivatives(net, x, one_parameter_group(turn))
     for layer, part in zip(found, (net[:1], net, net), strict=True):
         value, slope = torch.autograd.functional.jvp(part, x, x @ turn.T)
         ratios = (slope.norm(dim=1) / value.norm(dim=1)).detach().numpy()
@@ -141,7 +141,7 @@ def test_accuracy_by_strength_and_commutators():
 
 def test_distances_of_matched_networks_and_the_best_order():
     first, second = (nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1)).double() for _ in range(2))
-    found = matched(first, second)
+    found = match_units(first, second)
 
     def parts(net, order=slice(None)):
         return [net[0].weight.detach()[order], net[2].weight.detach()[:, order]], net[0].bias.detach()[order]

@@ -18,18 +18,18 @@ from gnomon.symmetry import (
     equivariance,
     equivariant_basis,
     flips,
-    generated,
     haar,
     lie_derivative,
     nearest_convolution,
     nearest_equivariant,
+    one_parameter_group,
     permutations,
     quarter_turns,
     rotations,
     scalings,
     translations,
 )
-from gnomon.symmetry.action import Action, sampled
+from gnomon.symmetry.action import Action, sample_group
 from gnomon.symmetry.finite import (
     FiniteGroup,
     convolve,
@@ -43,7 +43,7 @@ from gnomon.symmetry.finite import (
 )
 from gnomon.symmetry.lie import lie_derivatives
 from gnomon.symmetry.linear import nearest_permutation_equivariant
-from gnomon.symmetry.parameters import balance, matched, orbit_leak, permuted, rescaled
+from gnomon.symmetry.parameters import balance, match_units, orbit_leak, permute_units, rescale_units
 from gnomon.symmetry.strength import commutator_norm
 
 GROUPS = {
@@ -250,16 +250,16 @@ def test_lie_derivatives_name_the_layer_that_breaks_a_continuous_symmetry():
 def test_a_generator_moves_by_its_exponential_and_drawn_moves_widen_the_interval():
     turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
     x = torch.randn(40, 2, generator=torch.Generator().manual_seed(0))
-    moved = generated(turn, [0.7]).moves[0](x)
+    moved = one_parameter_group(turn, [0.7]).moves[0](x)
     angle = torch.tensor(0.7)
     by_hand = torch.stack(
         [angle.cos() * x[:, 0] - angle.sin() * x[:, 1], angle.sin() * x[:, 0] + angle.cos() * x[:, 1]], 1
     )
     assert torch.allclose(moved, by_hand, atol=1e-6)
-    speed, _ = lie_derivative(nn.Linear(2, 2, bias=False).double(), x, generated(turn))
+    speed, _ = lie_derivative(nn.Linear(2, 2, bias=False).double(), x, one_parameter_group(turn))
     assert speed > 0
     # the identity under a turn by a: |R_a x - x| / |x| = 2 |sin(a / 2)|, whose mean over all angles is 4 / pi
-    found = equivariance(nn.Identity(), x, sampled(generated(turn), -torch.pi, torch.pi, 64)).output
+    found = equivariance(nn.Identity(), x, sample_group(one_parameter_group(turn), -torch.pi, torch.pi, 64)).output
     assert 4 / torch.pi in found.invariance_interval and found.invariance_interval.width > 0.1
 
 
@@ -270,15 +270,15 @@ def test_parameters_have_symmetries_that_gradients_respect():
     x = torch.randn(20, 3).double()
     y = x[:, :1].sin()
     order = torch.randperm(6)
-    assert torch.allclose(net(x), permuted(net, order)(x)) and torch.allclose(
-        net(x), rescaled(net, torch.rand(4) + 0.5, 1)(x)
+    assert torch.allclose(net(x), permute_units(net, order)(x)) and torch.allclose(
+        net(x), rescale_units(net, torch.rand(4) + 0.5, 1)(x)
     )
     leak = orbit_leak(net, (net(x) - y).square().mean())
     decayed = (net(x) - y).square().mean() + sum(p.square().sum() for p in net[:1].parameters())
     assert leak < 1e-12 < 1e-3 < orbit_leak(net, decayed)
     drifts = []
     for steps, rate in ((50, 0.02), (100, 0.01), (200, 0.005)):
-        copy = rescaled(net, torch.ones(6))
+        copy = rescale_units(net, torch.ones(6))
         start = balance(copy)
         for _ in range(steps):
             grads = torch.autograd.grad((copy(x) - y).square().mean(), list(copy.parameters()))
@@ -287,7 +287,7 @@ def test_parameters_have_symmetries_that_gradients_respect():
                     p -= rate * g
         drifts.append(float((balance(copy) - start).abs().max()))
     assert 1.5 < drifts[0] / drifts[1] < 2.7 and 1.5 < drifts[1] / drifts[2] < 2.7  # halved with the step: slope 1
-    found = matched(net, permuted(permuted(net, order), torch.randperm(4), 1))
+    found = match_units(net, permute_units(permute_units(net, order), torch.randperm(4), 1))
     assert found.distance_after < 1e-12 < found.distance_before and torch.allclose(net(x), found.module(x))
 
 
@@ -320,11 +320,11 @@ def test_haar_matrices_are_orthogonal_with_the_moments_of_the_measure():
             ),
             "keeps the shape",
         ),
-        (lambda: generated(torch.zeros(2, 3)), "a square matrix"),
-        (lambda: sampled(flips(), 0.0, 1.0), "has no flow"),
+        (lambda: one_parameter_group(torch.zeros(2, 3)), "a square matrix"),
+        (lambda: sample_group(flips(), 0.0, 1.0), "has no flow"),
         (lambda: equivariant_basis([], []), "for every generator"),
         (lambda: nearest_convolution(torch.zeros(2, 3)), "a square weight"),
-        (lambda: permuted(nn.Sequential(nn.Linear(2, 2)), torch.arange(2)), "a layer with hidden units"),
+        (lambda: permute_units(nn.Sequential(nn.Linear(2, 2)), torch.arange(2)), "a layer with hidden units"),
         (lambda: symmetric_group(6), "more than 120"),
         (lambda: rotations([10.0]).moves[0](torch.zeros(2, 3)), "four axes"),
     ],

@@ -8,10 +8,18 @@ from torch import nn
 
 from gnomon.core import InputError
 from gnomon.symmetry import GroupBatchNorm2d, GroupConv2d, cyclic, dihedral, equivariance
-from gnomon.symmetry.action import action, generated, permutations, rotations, sampled, scalings, translations
+from gnomon.symmetry.action import (
+    action,
+    one_parameter_group,
+    permutations,
+    rotations,
+    sample_group,
+    scalings,
+    translations,
+)
 from gnomon.symmetry.finite import FiniteGroup, cyclic_group, dihedral_group, irreps, symmetric_group
 from gnomon.symmetry.lie import lie_derivative, lie_derivatives
-from gnomon.symmetry.parameters import matched, orbit_leak, permuted
+from gnomon.symmetry.parameters import match_units, orbit_leak, permute_units
 from gnomon.symmetry.strength import commutator_norm
 
 
@@ -42,7 +50,7 @@ def test_a_zoom_acts_on_rows_and_columns():
 
 
 def test_drawn_moves_act_on_features_of_the_size_of_the_images_only():
-    moves = sampled(rotations(), 0.1, 0.2, seed=3)
+    moves = sample_group(rotations(), 0.1, 0.2, seed=3)
     x, h = torch.rand(2, 1, 6, 6), torch.rand(2, 3, 6, 6)
     assert len(moves.moves) == 16
     assert_allclose(moves.features(h, 4, x), moves.moves[4](h))
@@ -50,13 +58,13 @@ def test_drawn_moves_act_on_features_of_the_size_of_the_images_only():
     assert moves.features(torch.rand(2, 3, 6, 3), 4, x) is None
     assert moves.features(torch.rand(2, 6), 4, x) is None
     with pytest.raises(InputError, match="count"):
-        sampled(rotations(), 0.1, 0.2, 1)
+        sample_group(rotations(), 0.1, 0.2, 1)
 
 
 def test_moves_have_their_default_strengths():
     assert rotations().labels == ("15 degrees", "45 degrees", "90 degrees")
     assert scalings().labels == ("times 0.8", "times 1.25")
-    assert generated(torch.zeros(2, 2)).labels == ("strength 0.5", "strength 1")
+    assert one_parameter_group(torch.zeros(2, 2)).labels == ("strength 0.5", "strength 1")
     assert translations().labels == ("by (0, 1)", "by (1, 0)", "by (2, 2)")
     assert permutations(5).labels == ("order 1", "order 2", "order 3", "order 4")
     wave = torch.randn(1, 1, 9, 9).double()
@@ -120,7 +128,7 @@ def test_the_default_step_of_a_lie_derivative_is_a_thousandth():
 def test_features_that_are_zero_have_no_derivative_and_no_error():
     zero = nn.Linear(2, 2, bias=False).double()
     nn.init.zeros_(zero.weight)
-    turn = generated(torch.tensor([[0.0, -1.0], [1.0, 0.0]]))
+    turn = one_parameter_group(torch.tensor([[0.0, -1.0], [1.0, 0.0]]))
     x = torch.randn(3, 2).double()
     assert lie_derivatives(zero, x, turn)[-1].invariance == 0.0
     assert equivariance(zero, x, turn).output.invariance == 0.0
@@ -175,7 +183,7 @@ def test_one_round_of_matching_visits_every_layer_once():
     torch.manual_seed(1)
     net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)).double()
     order = torch.tensor([2, 0, 3, 1])
-    found = matched(net, permuted(net, order), rounds=1)
+    found = match_units(net, permute_units(net, order), rounds=1)
     assert found.distance_after == 0.0 and found.distance_before > 0.1
     assert order[found.orders[0]].tolist() == [0, 1, 2, 3]
 
@@ -184,7 +192,7 @@ def test_matching_of_two_hidden_layers_composes_the_orders():
     torch.manual_seed(2)  # with thirty inputs the first layer alone decides the order
     net = nn.Sequential(nn.Linear(30, 4), nn.Tanh(), nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 2)).double()
     first, second = torch.tensor([2, 0, 3, 1]), torch.tensor([4, 2, 0, 1, 3])
-    found = matched(net, permuted(permuted(net, first), second, 1))
+    found = match_units(net, permute_units(permute_units(net, first), second, 1))
     x = torch.randn(6, 30).double()
     assert_allclose(found.module(x).detach(), net(x).detach(), rtol=1e-9)
     assert found.distance_after < 1e-12

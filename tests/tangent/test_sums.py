@@ -6,7 +6,7 @@ import torch
 
 from gnomon.tangent.contract import lookups, pairs
 from gnomon.tangent.per_example import per_example
-from gnomon.tangent.sums import outer, strips, summed
+from gnomon.tangent.sums import outer, strips, sum_over_positions
 
 N, M, GROUPS, T, S, D, UNITS, Q = 5, 3, 2, 4, 3, 2, 6, 2
 MODES = ("trace", "diagonal", "full")
@@ -94,7 +94,7 @@ def test_products_are_summed_over_the_positions_of_rows_and_columns(mode):
     product = (gradients * expanded).numpy()
     axis = 1 if mode != "trace" else 0
     wanted = numpy.add.reduceat(numpy.add.reduceat(product, [0, 3], axis=axis), [0, 4], axis=-1)
-    assert numpy.allclose(summed(gradients.clone(), activations, t, s, mode), wanted, rtol=1e-12)
+    assert numpy.allclose(sum_over_positions(gradients.clone(), activations, t, s, mode), wanted, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("mode", "copies"), [("trace", 3), ("pseudo", 3), ("diagonal", 5), ("full", 11)])

@@ -12,8 +12,8 @@ from gnomon.training.ablation import ablation
 from gnomon.training.adversary import Adversary
 from gnomon.training.evaluate import Objective
 from gnomon.training.gradient import loss_gradient
-from gnomon.training.native import NAMES, descent, named
-from gnomon.training.plan import Batches, TrainingPlan, _recorded, deadline
+from gnomon.training.native import NAMES, descent, resolve_optimizer
+from gnomon.training.plan import Batches, TrainingPlan, _recorded_steps, deadline
 from gnomon.training.progress import effective_lr, half_loss_time, patience
 from gnomon.training.schedule import Scheduled
 
@@ -71,9 +71,9 @@ def test_the_gradient_is_the_mean_over_batches_of_unequal_size():
 
 
 def test_records_are_spread_evenly_in_the_logarithm_of_the_step():
-    steps = _recorded(None, 1000)
+    steps = _recorded_steps(None, 1000)
     assert steps == {round(1001 ** (k / 59) - 1) for k in range(60)} | {1000} and {0, 1000} <= steps
-    assert _recorded(4, 10) == {0, 4, 8, 10} and _recorded([3, 5], 10) == {3, 5, 10}
+    assert _recorded_steps(4, 10) == {0, 4, 8, 10} and _recorded_steps([3, 5], 10) == {3, 5, 10}
 
 
 def test_batches_take_every_example_once_before_any_twice():
@@ -126,7 +126,7 @@ def test_momentum_lengthens_steps_by_its_geometric_series():
 
 def test_named_optimizers_have_their_settings():
     assert NAMES["adamw"] == Adam(decay=0.01) and NAMES["sgd"] == SGD(0.001) and NAMES["adam"] == Adam(1e-3)
-    read = descent(named(lambda p: torch.optim.SGD(p, lr=0.2, momentum=0.75, weight_decay=0.03), None))
+    read = descent(resolve_optimizer(lambda p: torch.optim.SGD(p, lr=0.2, momentum=0.75, weight_decay=0.03), None))
     assert read == SGD(0.2, momentum=0.75, decay=0.03)
 
 

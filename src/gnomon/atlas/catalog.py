@@ -23,7 +23,7 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.results.record import Record
 from gnomon.lab import Claim
 
-__all__ = ["Entry", "catalog", "chosen", "cite", "kinds"]
+__all__ = ["Entry", "catalog", "select_entries", "cite", "kinds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ def kinds() -> list[str]:
     return sorted(info.name.replace("_", "-") for info in pkgutil.iter_modules(claims.__path__))
 
 
-def chosen(ids: list[str]) -> list[Entry]:
+def select_entries(ids: list[str]) -> list[Entry]:
     """The claims of these ids or kinds; all of them for an empty list. An unknown id is answered with the nearest ones.
 
     Cost: the import of the chosen claims.
 
-    >>> [entry.claim.id for entry in chosen(["perceptron-novikoff"])]
+    >>> [entry.claim.id for entry in select_entries(["perceptron-novikoff"])]
     ['perceptron-novikoff']
     """
     result: dict[str, Entry] = {}
@@ -79,7 +79,7 @@ def chosen(ids: list[str]) -> list[Entry]:
         elif (entry := _find(name)) is not None:
             found = [entry]
         elif "status" in _ledger().get(name, {}):
-            found = chosen([_claim_of(name)])
+            found = select_entries([_claim_of(name)])
         else:
             raise InputError(_unknown(name))
         result |= {entry.claim.id: entry for entry in found}
@@ -134,7 +134,7 @@ def cite(name: str) -> str:
     >>> cite("perceptron-novikoff").splitlines()[0]
     '@inproceedings{novikoff1962convergence,'
     """
-    key = chosen([name])[0].claim.source.reference
+    key = select_entries([name])[0].claim.source.reference
     text = (files("gnomon") / "references.bib").read_text(encoding="utf-8")
     entry = re.search(rf"^@\w+\{{{re.escape(key)},\n.*?^\}}", text, re.MULTILINE | re.DOTALL) if key else None
     if entry is None:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gnomon.atlas.catalog import chosen
+from gnomon.atlas.catalog import select_entries
 from gnomon.core.errors import InputError, MissingExtraError
 from gnomon.core.machine.files import append_text
 from gnomon.core.results.record import Record
@@ -19,7 +19,7 @@ from gnomon.core.results.svg import svg
 from gnomon.lab import run
 from gnomon.lab.claim import Scale
 
-__all__ = ["ClaimTask", "kept", "run_many"]
+__all__ = ["ClaimTask", "read_outcomes", "run_many"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,14 @@ def run_many(
     >>> list(run_many([]))
     []
     """
-    done = kept(out)
+    done = read_outcomes(out)
     missing = []
     for task in tasks:
         if _key(task) in done:
             yield done[_key(task)]
         else:
             missing.append(task)
-    for task, outcome in _computed(missing, jobs, scheduler):
+    for task, outcome in _compute_tasks(missing, jobs, scheduler):
         row = outcome | {"scale": task.scale, "seed": task.seed, "settings": dict(task.settings)}
         if out is not None:
             append_text(out, json.dumps(row, allow_nan=False) + "\n")
@@ -64,12 +64,14 @@ def run_many(
 
 
 def _one(task: ClaimTask) -> dict[str, Any]:
-    claim = chosen([task.id])[0].claim
+    claim = select_entries([task.id])[0].claim
     outcome = run(claim, task.settings, scale=task.scale, seed=task.seed)
     return {**outcome.to_dict(), "figure": svg(outcome.plots()[:1], claim.id)}
 
 
-def _computed(tasks: list[ClaimTask], jobs: int, scheduler: str | None) -> Iterator[tuple[ClaimTask, dict[str, Any]]]:
+def _compute_tasks(
+    tasks: list[ClaimTask], jobs: int, scheduler: str | None
+) -> Iterator[tuple[ClaimTask, dict[str, Any]]]:
     if scheduler is not None:
         yield from _on_cluster(tasks, scheduler)
     elif jobs <= 1 or len(tasks) <= 1:
@@ -111,12 +113,12 @@ def _key(task: ClaimTask) -> str:
     return json.dumps({**asdict(task), "settings": {k: str(v) for k, v in task.settings.items()}}, sort_keys=True)
 
 
-def kept(out: Path | None) -> dict[str, dict[str, Any]]:
+def read_outcomes(out: Path | None) -> dict[str, dict[str, Any]]:
     """Outcomes in a file by their task; a last line cut off by a crash is left out and computed again.
 
     Cost: the file is read.
 
-    >>> kept(None)
+    >>> read_outcomes(None)
     {}
     """
     rows = {}

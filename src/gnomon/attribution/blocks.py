@@ -26,8 +26,9 @@ from gnomon.findings import decisions as kinds
 
 __all__ = ["BlockAblation", "block_ablation"]
 
-EXAMPLES = 256
-NOTHING = 1e-6
+MAX_EXAMPLES = 256
+"""Examples used, at most."""
+NO_EFFECT_TOLERANCE = 1e-6
 """Relative effect that counts as none: the rounding of float32."""
 
 
@@ -46,7 +47,7 @@ class BlockAblation(Result):
     @property
     def dead(self) -> tuple[str, ...]:
         """Blocks without any effect."""
-        return tuple(name for name, e in self.effects.items() if e <= NOTHING)
+        return tuple(name for name, e in self.effects.items() if e <= NO_EFFECT_TOLERANCE)
 
     @property
     def verdict(self) -> str:
@@ -94,8 +95,8 @@ def block_ablation(module: nn.Module, x: Any, y: Any = None) -> BlockAblation:
     ('1',)
     """
     check_weights(module)
-    batch = source_of_inputs(x, module).first(EXAMPLES)
-    labels = batch.y if y is None else torch.as_tensor(y)[:EXAMPLES]
+    batch = source_of_inputs(x, module).first(MAX_EXAMPLES)
+    labels = batch.y if y is None else torch.as_tensor(y)[:MAX_EXAMPLES]
     n = count(batch.x)
     with preserve(module, grad=False):
         same: dict[str, bool] = {}

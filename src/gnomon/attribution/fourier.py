@@ -33,9 +33,12 @@ from gnomon.core.results.plain import HIDDEN
 
 __all__ = ["FourierMask", "fourier_mask", "keep_frequencies"]
 
-LARGEST = 20.0
-"""Squared differences of losses are cut here before the exponential of (1): larger ones say no more."""
-RATE, START = 0.1, 2.0
+MAX_SQUARED_DIFFERENCE = 20.0
+"""Squared loss differences are clipped here before the exponential in (1): larger ones add no information."""
+MASK_LEARNING_RATE = 0.1
+"""Learning rate of Adam for the mask."""
+MASK_INITIAL_LOGIT = 2.0
+"""Initial value of every entry of the mask, before the sigmoid."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +67,7 @@ class FourierMask(Result):
     def on(self, module: nn.Module, data: Any) -> "FourierMask":
         """The same mask, judged on other images with their classes."""
         with preserve(module):
-            return FourierMask(self.mask, *_measured(module, source(data, module=module), self.mask))
+            return FourierMask(self.mask, *_measure(module, source(data, module=module), self.mask))
 
     def frequencies(self) -> tuple[tuple[int, int], ...]:
         """The kept frequencies as cycles per image, one of each pair w and -w."""
@@ -108,8 +111,8 @@ def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1
     given = source(data, module=module)
     first = images(given.first(1).x, module)
     weight, power = number("lam", lam, above=-1e-300), number("p", p, above=0)
-    theta = torch.full(first.shape[2:], START, dtype=first.dtype, device=first.device, requires_grad=True)
-    optimizer = torch.optim.Adam([theta], RATE)
+    theta = torch.full(first.shape[2:], MASK_INITIAL_LOGIT, dtype=first.dtype, device=first.device, requires_grad=True)
+    optimizer = torch.optim.Adam([theta], MASK_LEARNING_RATE)
     with preserve(module):
         for _ in range(integer("epochs", epochs)):
             for batch in given.batches():
@@ -118,13 +121,13 @@ def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1
                 with torch.no_grad():
                     before = functional.cross_entropy(_logits(module, x), y, reduction="none")
                 after = functional.cross_entropy(_logits(module, keep_frequencies(x, mask)), y, reduction="none")
-                apart = (after - before).square().clamp(max=LARGEST)
+                apart = (after - before).square().clamp(max=MAX_SQUARED_DIFFERENCE)
                 loss = apart.exp().mean() + weight * mask.clamp(min=1e-12).pow(power).mean()  # (1)
                 (theta.grad,) = torch.autograd.grad(loss, theta)
                 optimizer.step()
         last = symmetric(theta.detach().sigmoid())
         final = last > last.max() / 2
-        return FourierMask(final, *_measured(module, given, final))
+        return FourierMask(final, *_measure(module, given, final))
 
 
 @names_call
@@ -145,7 +148,7 @@ def symmetric(mask: Tensor) -> Tensor:
     return (mask + mask.flip(0, 1).roll((1, 1), (0, 1))) / 2
 
 
-def _measured(module: nn.Module, given: Any, mask: Tensor) -> tuple[float, float, float]:
+def _measure(module: nn.Module, given: Any, mask: Tensor) -> tuple[float, float, float]:
     right = still = alike = total = 0
     with torch.no_grad():
         for batch in given.batches():

@@ -24,15 +24,17 @@ from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.targets import chosen, frozen, scores
+from gnomon.attribution.targets import freeze_parameters, scores, target_of_each_example
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_seed, integer, number
 from gnomon.core.modules.preserve import preserve
 
 __all__ = ["gradient", "integrated_gradients", "smooth_grad"]
 
-NUMBERS, FEWEST = 2**17, 16
-"""Numbers in the inputs of a pass at most, and examples at least: larger passes fall out of the processor's caches."""
+MAX_NUMBERS_PER_PASS = 2**17
+"""Input numbers in one pass, at most: larger passes do not fit into the processor's caches."""
+MIN_EXAMPLES_PER_PASS = 16
+"""Examples in one pass, at least."""
 
 
 @names_call
@@ -53,8 +55,8 @@ def integrated_gradients(
     nodes, weights = np.polynomial.legendre.leggauss(integer("steps", steps))
     nodes, weights = (nodes + 1) / 2, weights / 2
     start = _baseline(baseline, inputs)
-    with preserve(module), frozen(module):
-        which = chosen(module, inputs, target)
+    with preserve(module), freeze_parameters(module):
+        which = target_of_each_example(module, inputs, target)
         total = torch.zeros_like(inputs)
         path = inputs - start
         together = max(1, rows_at_once(inputs) // len(inputs))
@@ -89,8 +91,8 @@ def smooth_grad(
     size = number("sigma", sigma, above=0) * float(inputs.max() - inputs.min())
     draw = torch.Generator().manual_seed(check_seed(seed))
     count = integer("samples", samples)
-    with preserve(module), frozen(module):
-        which = chosen(module, inputs, target)
+    with preserve(module), freeze_parameters(module):
+        which = target_of_each_example(module, inputs, target)
         total = torch.zeros_like(inputs)
         together = max(1, rows_at_once(inputs) // len(inputs))
         for first in range(0, count, together):
@@ -112,8 +114,8 @@ def gradient(module: nn.Module, x: Any, target: Any = None) -> Attribution:
     True
     """
     inputs = one_tensor(x, module)
-    with preserve(module), frozen(module):
-        which = chosen(module, inputs, target)
+    with preserve(module), freeze_parameters(module):
+        which = target_of_each_example(module, inputs, target)
         return Attribution(_slope(module, inputs, which), which, "gradient")
 
 
@@ -137,7 +139,7 @@ def _slope(module: nn.Module, points: Tensor, which: Tensor) -> Tensor:
 
 def rows_at_once(inputs: Tensor) -> int:
     """Examples in a pass at most."""
-    return max(FEWEST, NUMBERS // max(1, inputs[0].numel()))
+    return max(MIN_EXAMPLES_PER_PASS, MAX_NUMBERS_PER_PASS // max(1, inputs[0].numel()))
 
 
 def _baseline(baseline: Any, inputs: Tensor) -> Tensor:

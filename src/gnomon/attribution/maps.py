@@ -25,7 +25,7 @@ from torch.nn import functional
 
 from gnomon.attribution.layers import images, spatial_layers
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.targets import chosen, frozen, scores
+from gnomon.attribution.targets import freeze_parameters, scores, target_of_each_example
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.modules.capture import capture
 from gnomon.core.modules.outputs import run_to_rows
@@ -33,8 +33,8 @@ from gnomon.core.modules.preserve import preserve
 
 __all__ = ["cam", "cam_overlap", "grad_cam"]
 
-EXACT = 1e-3
-"""Relative difference of (1) from the logits above which the head is no pooled linear one."""
+MAX_CAM_ERROR = 1e-3
+"""Relative difference between (1) and the logits above which the head is not a pooled linear layer."""
 
 
 @names_call
@@ -58,7 +58,7 @@ def cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = No
         raise InputError("the module has no Linear layer", accepted="a pooled linear head", fix="Use grad_cam instead")
     head = heads[-1]
     with preserve(module, grad=False), capture(module, names) as kept:
-        which = chosen(module, inputs, target)
+        which = target_of_each_example(module, inputs, target)
         logits = run_to_rows(module, inputs).gather(1, which[:, None])[:, 0]
         wide = [
             kept[name] for name in names if kept[name].shape[1] == head.in_features and kept[name][0, 0].numel() > 1
@@ -68,7 +68,7 @@ def cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = No
             maps = torch.einsum("nk,nkhw->nhw", head.weight[which], features)  # (1)
             bias = head.bias[which] if head.bias is not None else torch.zeros_like(logits)
             apart = (maps.mean((1, 2)) + bias - logits).abs().max()
-            if float(apart) <= EXACT * max(float(logits.abs().max()), 1e-12):
+            if float(apart) <= MAX_CAM_ERROR * max(float(logits.abs().max()), 1e-12):
                 return Attribution(maps, which, "class activation map")
     raise InputError(
         "the logits are no sum over positions", accepted="a pooled linear head", fix="Use grad_cam instead"
@@ -89,13 +89,13 @@ def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None
     """
     inputs = images(x, module)
     with preserve(module):
-        which = chosen(module, inputs, target)
+        which = target_of_each_example(module, inputs, target)
         if layer is None:
             names = [name for name, _ in module.named_modules() if name]
             with capture(module, names) as kept:
                 total = scores(module, inputs, which).sum()
         else:
-            with frozen(module), _started(module, layer) as kept:
+            with freeze_parameters(module), _start_gradients_at(module, layer) as kept:
                 total = scores(module, inputs, which).sum()
         maps = {name: h for name, h in kept.items() if h.dim() == 4}
         if not maps:
@@ -109,7 +109,7 @@ def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None
 
 
 @contextmanager
-def _started(module: nn.Module, layer: str) -> Iterator[dict[str, Tensor]]:
+def _start_gradients_at(module: nn.Module, layer: str) -> Iterator[dict[str, Tensor]]:
     """As `captured` for one layer, with gradients that start at its output: nothing is kept of what comes before."""
     with capture(module, [layer]) as kept:
 
@@ -126,7 +126,7 @@ def _started(module: nn.Module, layer: str) -> Iterator[dict[str, Tensor]]:
             handle.remove()
 
 
-def enlarged(maps: Tensor, size: tuple[int, int]) -> Tensor:
+def resize_maps(maps: Tensor, size: tuple[int, int]) -> Tensor:
     """Maps (n, h, w) at another resolution."""
     return functional.interpolate(maps[:, None], size=size, mode="bilinear", align_corners=False)[:, 0]
 
@@ -145,9 +145,9 @@ def cam_overlap(first: nn.Module, second: nn.Module, x: Any, target: Any = None)
     [1.0, 1.0]
     """
     inputs = images(x, first)
-    target = chosen(first, inputs, target)
+    target = target_of_each_example(first, inputs, target)
     both = [
-        enlarged(grad_cam(net, inputs, target).values, (inputs.shape[2], inputs.shape[3])) for net in (first, second)
+        resize_maps(grad_cam(net, inputs, target).values, (inputs.shape[2], inputs.shape[3])) for net in (first, second)
     ]
     a, b = (values.flatten(1).double() for values in both)
     a, b = (values / values.amax(1, keepdim=True).clamp(min=torch.finfo(a.dtype).tiny) for values in (a, b))

@@ -20,15 +20,15 @@ from torch import nn
 
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.targets import chosen, scores
+from gnomon.attribution.targets import scores, target_of_each_example
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.modules.preserve import preserve
 
 __all__ = ["occlusion"]
 
-ROWS = 32
-"""Examples in a pass, where one window alone has fewer: larger passes fall out of the processor's caches."""
+EXAMPLES_PER_PASS = 32
+"""Examples in a pass: larger passes do not fit into the processor's caches."""
 
 
 @names_call
@@ -49,9 +49,9 @@ def occlusion(
     size, step = integer("window", window), integer("stride", stride)
     patch = inputs.new_tensor(cover)
     places = _windows(inputs.shape[1:], size, step)
-    together = max(1, ROWS // len(inputs))
+    together = max(1, EXAMPLES_PER_PASS // len(inputs))
     with preserve(module, grad=False):
-        which = chosen(module, inputs, target)
+        which = target_of_each_example(module, inputs, target)
         before = scores(module, inputs, which)
         total = torch.zeros(inputs.shape, dtype=before.dtype, device=inputs.device)
         seen = torch.zeros(inputs.shape[1:], dtype=before.dtype, device=inputs.device)

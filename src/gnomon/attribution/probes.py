@@ -34,10 +34,12 @@ from gnomon.core.results.record import Record
 
 __all__ = ["LayerProbe", "LayerProbes", "intrinsic_dimension", "layer_probe"]
 
-MOST = 2000
-RIDGE = 1e-3
-LARGEST = 20_000
-"""Features of a representation at most: larger ones, such as large images as rows of pixels, are left out."""
+MAX_EXAMPLES = 2000
+"""Examples used, at most."""
+RELATIVE_RIDGE = 1e-3
+"""Ridge of the linear probe, per example."""
+MAX_FEATURES = 20_000
+"""Features of a representation, at most; larger representations, such as raw pixels of large images, are skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,21 +99,21 @@ def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = 
     True
     """
     check_readable(module)
-    batch = source(data, module=module).probe(MOST, seed=seed)
+    batch = source(data, module=module).probe(MAX_EXAMPLES, seed=seed)
     if batch.y is None or batch.y.is_floating_point() or len(batch) < 8:
         cure = "Pass at least 8 examples with whole numbers as classes"
         raise InputError("there are too few examples, or no classes", accepted="examples with classes", fix=cure)
     y = batch.y.unique(return_inverse=True)[1]
     names = list(layers) if layers is not None else used_layers(module, batch.x)
-    kept = activations(module, batch.x, names, keep=pooled)
+    kept = activations(module, batch.x, names, keep=pool_positions)
     x = batch.x
-    small = isinstance(x, Tensor) and x.is_floating_point() and x[0].numel() <= LARGEST
-    rows = ({"input": pooled(x)} if isinstance(x, Tensor) and small else {}) | kept
-    found = [_probe(name, h, y) for name, h in rows.items() if len(h) == len(y) and h.shape[1] <= LARGEST]
+    small = isinstance(x, Tensor) and x.is_floating_point() and x[0].numel() <= MAX_FEATURES
+    rows = ({"input": pool_positions(x)} if isinstance(x, Tensor) and small else {}) | kept
+    found = [_probe(name, h, y) for name, h in rows.items() if len(h) == len(y) and h.shape[1] <= MAX_FEATURES]
     return LayerProbes(tuple(found))
 
 
-def pooled(h: Tensor) -> Float[Tensor, "n d"]:
+def pool_positions(h: Tensor) -> Float[Tensor, "n d"]:
     """Representations as rows: maps (n, c, h, w) averaged over positions where they have many channels, tokens too."""
     h = h.detach().double()
     return h.mean((2, 3)) if h.dim() == 4 and h.shape[1] > 3 else h.mean(1) if h.dim() == 3 else h.flatten(1)
@@ -137,9 +139,9 @@ def _ridge(rows: Tensor, goal: Tensor, others: Tensor) -> Tensor:
     """Predictions of ridge regression, from the smaller of the two matrices of products."""
     n, d = rows.shape
     if d <= n:
-        inner = rows.T @ rows + RIDGE * n * torch.eye(d, dtype=rows.dtype)
+        inner = rows.T @ rows + RELATIVE_RIDGE * n * torch.eye(d, dtype=rows.dtype)
         return others @ torch.linalg.solve(inner, rows.T @ goal)
-    inner = rows @ rows.T + RIDGE * n * torch.eye(n, dtype=rows.dtype)
+    inner = rows @ rows.T + RELATIVE_RIDGE * n * torch.eye(n, dtype=rows.dtype)
     return (others @ rows.T) @ torch.linalg.solve(inner, goal)
 
 

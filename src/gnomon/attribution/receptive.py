@@ -23,8 +23,10 @@ __all__ = ["ReceptiveField", "receptive_field"]
 
 WINDOWS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.AvgPool1d, nn.AvgPool2d,
            nn.AvgPool3d)  # fmt: skip
-EXAMPLES = 4
-NOTHING = 1e-7  # of the largest gradient: rounding
+MAX_EXAMPLES = 4
+"""Examples used, at most."""
+ROUNDING_SHARE = 1e-7
+"""Share of the largest gradient that counts as rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def receptive_field(module: nn.Module, x: Any) -> ReceptiveField:
     (3, 4, 8)
     """
     check_weights(module)
-    inputs = source_of_inputs(x, module).first(EXAMPLES).x
+    inputs = source_of_inputs(x, module).first(MAX_EXAMPLES).x
     if not isinstance(inputs, Tensor) or inputs.dim() < 3 or not inputs.is_floating_point():
         found = f"the inputs are {tuple(inputs.shape)}" if isinstance(inputs, Tensor) else f"they are {type(inputs)}"
         raise InputError(found, accepted="real images (n, channels, *sides)", fix="Pass images or series")
@@ -149,7 +151,7 @@ def _extent(out: Tensor, image: Tensor) -> tuple[int, float]:
         gradient.detach().double().abs().flatten(3).sum(3) if gradient.dim() > 3 else gradient.detach().double().abs()
     )
     profile = size.sum((0, 1))
-    where = (profile > NOTHING * profile.max()).nonzero()[:, 0]
+    where = (profile > ROUNDING_SHARE * profile.max()).nonzero()[:, 0]
     if not len(where):
         return 0, 0.0
     place = torch.arange(len(profile), dtype=torch.float64, device=profile.device)

@@ -9,7 +9,7 @@ from gnomon.core.results.plain import HIDDEN
 
 __all__ = ["Attribution"]
 
-COMPLETE = 0.01
+MAX_COMPLETENESS_ERROR = 0.01
 """Completeness errors above this share need more steps."""
 
 
@@ -44,7 +44,9 @@ class Attribution(Result):
         if self.completeness is None:
             return said + "."
         worst = float(self.completeness.max())
-        missing = "the values add up" if worst <= COMPLETE else "take more steps: the values do not add up"
+        missing = (
+            "the values add up" if worst <= MAX_COMPLETENESS_ERROR else "take more steps: the values do not add up"
+        )
         return f"{said}; {missing} (up to {100 * worst:.2g} %)."
 
     def plots(self) -> tuple[Plot, ...]:

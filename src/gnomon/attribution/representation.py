@@ -30,8 +30,10 @@ from gnomon.core.results import Result
 
 __all__ = ["RepresentationReport", "representation_report"]
 
-PAIRED, INVERTED = 200, 8
-"""Examples whose pairs are compared, and that are inverted, at most."""
+MAX_COMPARED_EXAMPLES = 200
+"""Examples whose pairs are compared, at most."""
+MAX_INVERTED_EXAMPLES = 8
+"""Examples that are inverted, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +93,10 @@ def representation_report(
                                 fix="Pass transformations=[lambda x: x.flip(3)] and labels")  # fmt: skip
     h = _features(module, layer, inputs)
     moved = [relative_change(h, _features(module, layer, g(inputs))) for g in transformations]  # (1)
-    few, flat = h[:PAIRED], inputs.flatten(1).double()[:PAIRED]
+    few, flat = h[:MAX_COMPARED_EXAMPLES], inputs.flatten(1).double()[:MAX_COMPARED_EXAMPLES]
     apart = torch.pdist(flat)
     ratios = torch.pdist(few)[apart > 0] / apart[apart > 0]
-    back = invert_layer(module, layer, inputs[:INVERTED], steps=integer("steps", steps))
+    back = invert_layer(module, layer, inputs[:MAX_INVERTED_EXAMPLES], steps=integer("steps", steps))
     return RepresentationReport(layer, max(moved), float(ratios.max()), back.psnr, _separation(h, y))
 
 

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.targets import chosen, scores
+from gnomon.attribution.targets import scores, target_of_each_example
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.modules.copies import copy_module
@@ -33,8 +33,8 @@ from gnomon.findings import decisions as kinds
 
 __all__ = ["Faithfulness", "Sanity", "deletion_insertion", "sanity_check"]
 
-ALIKE = 0.7
-"""Mean rank correlation above which a map is said not to depend on the model; unrelated maps are near 0."""
+MAX_RANK_CORRELATION = 0.7
+"""Mean rank correlation above which a map does not depend on the model; unrelated maps are near 0."""
 
 Method = Callable[..., Attribution]
 """An attribution method, called as method(module, x, target)."""
@@ -55,7 +55,7 @@ class Sanity(Result):
     @property
     def depends_on_model(self) -> bool:
         """Whether the map changes with the model."""
-        return self.weights < ALIKE and (self.labels is None or self.labels < ALIKE)
+        return self.weights < MAX_RANK_CORRELATION and (self.labels is None or self.labels < MAX_RANK_CORRELATION)
 
     @property
     def verdict(self) -> str:
@@ -88,7 +88,7 @@ def sanity_check(
     Sanity: 'edges' does not depend on the model: ...
     """
     inputs = one_tensor(x, module, whole=True)
-    which = chosen(module, inputs, target)
+    which = target_of_each_example(module, inputs, target)
     own = method(module, inputs, which)
     if not isinstance(own, Attribution):
         found = f"the method returned a {type(own).__name__}"
@@ -96,7 +96,7 @@ def sanity_check(
     draw = torch.Generator().manual_seed(check_seed(seed))
     alike = []
     for _ in range(integer("draws", draws)):
-        other = shuffled(module, draw)
+        other = shuffle_parameters(module, draw)
         alike.append(rank_correlation(own.values, method(other, inputs, which).values))
     labels = (
         None if random_labels is None else rank_correlation(own.values, method(random_labels, inputs, which).values)
@@ -104,7 +104,7 @@ def sanity_check(
     return Sanity(own.method, sum(alike) / len(alike), labels)  # (1)
 
 
-def shuffled(module: nn.Module, draw: torch.Generator) -> nn.Module:
+def shuffle_parameters(module: nn.Module, draw: torch.Generator) -> nn.Module:
     """A copy whose parameters are permuted within themselves; single numbers and constant ones change sign or stay."""
     other = copy_module(module)
     with torch.no_grad():

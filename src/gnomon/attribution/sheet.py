@@ -26,7 +26,8 @@ from gnomon.core.results import Axis, Finding, Image, Plot, Result
 
 __all__ = ["ContactSheet", "contact_sheet"]
 
-SHOWN = 6
+SHOWN_EXAMPLES = 6
+"""Number of examples on a sheet."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +80,7 @@ def contact_sheet(module: nn.Module, data: Any, *, epochs: int = 5, seed: int = 
     True
     """
     given = source(data, module=module)
-    few = given.probe(SHOWN, seed=seed)
+    few = given.probe(SHOWN_EXAMPLES, seed=seed)
     x = one_tensor(few.x, module)
     attribution = integrated_gradients(module, x)
     sane = sanity_check(integrated_gradients, module, x, draws=1, seed=seed)

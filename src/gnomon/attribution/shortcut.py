@@ -3,9 +3,11 @@
     lost(i)  = share of right decisions that change when feature i comes from an example of another class         (1)
     alone(i) = accuracy of the nearest neighbors in feature i alone, on examples that are not among them          (2)
 
-Feature i stands out where one hypothesis is refuted: that (2) is at most `AHEAD` above that of the best other candidate
+Feature i stands out where one hypothesis is refuted: that (2) is at most `MAX_ACCURACY_LEAD` above that of the best
+other candidate
 of its kind, or leaves half of what chance leaves. It is called a shortcut of the network where a second one is refuted
-too: that (1) is at most `LOST`. Where only the first is, the data offer a shortcut that the network does not use, or
+too: that (1) is at most `MAX_LOST_DECISIONS`. Where only the first is, the data offer a shortcut that the network
+does not use, or
 not yet. Both are exact binomial tests at a share of the level, divided by two and by the number of candidates: these
 are chosen by the donors alone, and the tests count what happens to recipients, which are independent of them. So data
 in which no candidate stands out are accused with at most the stated probability, however the features depend on each
@@ -44,15 +46,18 @@ from gnomon.findings import decisions as kinds
 
 __all__ = ["Reliance", "Shortcuts", "shortcuts"]
 
-MOST = 1024
-"""Examples at most."""
-CANDIDATES = 8
-"""Features, or frequencies, that each way of looking proposes."""
-LOST, AHEAD = 0.02, 0.1
-"""Share of decisions that one feature of many may carry, and accuracy by which one may be ahead of all others."""
-NEAR = 0.25
-"""Distance of pixels that are compared, as a share of the image's sides."""
-NEIGHBORS = 5
+MAX_EXAMPLES = 1024
+"""Examples used, at most."""
+CANDIDATES_PER_SEARCH = 8
+"""Features or frequencies that each search proposes."""
+MAX_LOST_DECISIONS = 0.02
+"""Share of decisions that a single feature may carry without being a shortcut."""
+MAX_ACCURACY_LEAD = 0.1
+"""Accuracy by which one feature may be ahead of all others without being a shortcut."""
+MIN_RIVAL_DISTANCE = 0.25
+"""Distance between compared pixels, as a share of the image's sides."""
+NEIGHBOR_COUNT = 5
+"""Number of nearest neighbors that vote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +163,7 @@ def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int =
     0.5
     """
     check_readable(module)
-    batch = source(data, module=module).probe(MOST, seed=seed)
+    batch = source(data, module=module).probe(MAX_EXAMPLES, seed=seed)
     if batch.y is None or batch.y.is_floating_point() or batch.y.dim() != 1 or len(batch) < 30:
         cure = "Pass at least 30 examples with whole numbers as classes"
         raise InputError("there are too few examples, or no classes", accepted="examples with classes", fix=cure)
@@ -169,7 +174,7 @@ def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int =
     if x.dim() == 4:
         kinds.append(_frequencies(module, pairs))
     tests = 2 * sum(len(trials) for trials in kinds)
-    told = [_judged(trial, trials, pairs, allowed, tests) for trials in kinds for trial in trials]
+    told = [_judge(trial, trials, pairs, allowed, tests) for trials in kinds for trial in trials]
     return Shortcuts(tuple(sorted(told, key=lambda r: (r.p, r.apart, -r.lost))), pairs.accuracy, pairs.chance, allowed)
 
 
@@ -183,20 +188,20 @@ class _Trial:
     told: int
 
 
-def _judged(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: float, tests: int) -> Reliance:
+def _judge(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: float, tests: int) -> Reliance:
     """The two tests of a feature."""
     from scipy.stats import beta, binom
 
     n, used = len(pairs.y), int(pairs.right.sum())
-    rivals = [t.told for t in trials if t is not trial and math.dist(t.place, trial.place) > NEAR]
+    rivals = [t.told for t in trials if t is not trial and math.dist(t.place, trial.place) > MIN_RIVAL_DISTANCE]
     bound = (1 + pairs.chance) / 2
     if rivals and max(rivals) < n:
         best = float(beta.ppf(1 - level / tests, max(rivals) + 1, n - max(rivals)))  # above their accuracy
-        bound = max(bound, best + AHEAD)
+        bound = max(bound, best + MAX_ACCURACY_LEAD)
     elif rivals:
         bound = 1.0
     stands_out = tests * float(binom.sf(trial.told - 1, n, bound)) if bound < 1 else 1.0
-    carries = tests * float(binom.sf(trial.lost - 1, used, LOST))
+    carries = tests * float(binom.sf(trial.lost - 1, used, MAX_LOST_DECISIONS))
     shares = trial.lost / max(used, 1), trial.told / n
     return Reliance(trial.name, *shares, min(1.0, stands_out), min(1.0, max(stands_out, carries)))
 
@@ -218,7 +223,7 @@ class _Pairs:
         order = torch.randperm(len(y), generator=torch.Generator().manual_seed(seed))
         a, b = order[: len(y) // 2].to(x.device), order[len(y) // 2 : 2 * (len(y) // 2)].to(x.device)
         y = y.to(x.device)
-        correct = _decided(module, x[a]) == y[a]
+        correct = _decide(module, x[a]) == y[a]
         chance = float(y.bincount().max()) / len(y)
         return cls(x[a], y[a], x[b], y[b], correct & (y[a] != y[b]), float(correct.double().mean()), chance)
 
@@ -226,9 +231,9 @@ class _Pairs:
         self, module: nn.Module, name: str, place: tuple[float, ...], mixed: Tensor, parts: tuple[Tensor, Tensor]
     ) -> _Trial:
         """Counts of one feature: recipients with the donors' feature, and the feature of both as rows (n, d)."""
-        lost = int((_decided(module, mixed[self.right]) != self.y[self.right]).sum()) if self.right.any() else 0  # (1)
+        lost = int((_decide(module, mixed[self.right]) != self.y[self.right]).sum()) if self.right.any() else 0  # (1)
         near = torch.cdist(parts[0].double(), parts[1].double())
-        votes = self.theirs[near.topk(min(NEIGHBORS, near.shape[1]), largest=False).indices]
+        votes = self.theirs[near.topk(min(NEIGHBOR_COUNT, near.shape[1]), largest=False).indices]
         return _Trial(name, place, lost, int((votes.mode(1).values == self.y).sum()))  # (2)
 
 
@@ -236,7 +241,7 @@ def _features(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
     own, theirs, shape = pairs.x.flatten(1), pairs.donor.flatten(1), pairs.x.shape[1:]
     coded = pairs.theirs.unique(return_inverse=True)[1]
     slopes = gradient(module, pairs.donor).values.flatten(1).abs().mean(0) * theirs.std(0)
-    most = min(CANDIDATES, len(slopes))
+    most = min(CANDIDATES_PER_SEARCH, len(slopes))
     found = []
     for i in sorted({int(i) for rank in (separation(theirs, coded), slopes) for i in rank.topk(most).indices}):
         mixed = own.clone()
@@ -269,7 +274,7 @@ def _frequencies(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
     ratio[h // 2 + 1 :, alike] = 0.0
     ratio[0, 0] = 0.0
     found = []
-    for i in ratio.flatten().topk(min(CANDIDATES, h * w - 1)).indices.tolist():
+    for i in ratio.flatten().topk(min(CANDIDATES_PER_SEARCH, h * w - 1)).indices.tolist():
         row, column = divmod(i, w)
         mixed = own.clone()
         mixed[:, :, row, column] = theirs[:, :, row, column]
@@ -282,7 +287,7 @@ def _frequencies(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
     return found
 
 
-def _decided(module: nn.Module, x: Tensor) -> Tensor:
+def _decide(module: nn.Module, x: Tensor) -> Tensor:
     return decisions(outputs(module, x))
 
 

@@ -21,7 +21,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor, used_layers
-from gnomon.attribution.probes import pooled
+from gnomon.attribution.probes import pool_positions
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.modules.capture import activations
 from gnomon.core.results import Axis, Image, Plot, Result
@@ -40,7 +40,7 @@ def cka(a: Tensor, b: Tensor) -> float:
     >>> cka(torch.eye(3), torch.eye(3)) > 0.999
     True
     """
-    x, y = _centered(a, b)
+    x, y = _center(a, b)
     size = float((x.T @ x).norm() * (y.T @ y).norm())
     return float((x.T @ y).square().sum()) / max(size, 1e-300)  # (1)
 
@@ -56,7 +56,7 @@ def procrustes(a: Tensor, b: Tensor) -> float:
     >>> round(procrustes(torch.eye(3), torch.eye(3)), 6)
     0.0
     """
-    x, y = _centered(a, b)
+    x, y = _center(a, b)
     size = float(x.square().sum() * y.square().sum())
     return max(0.0, 1 - float(torch.linalg.svdvals(x.T @ y).sum()) ** 2 / max(size, 1e-300))  # (2)
 
@@ -93,7 +93,7 @@ def layer_similarity(first: nn.Module, second: nn.Module, x: Any) -> LayerSimila
     tables = []
     for net in (first, second):
         inputs = one_tensor(x, net, whole=True)
-        kept = activations(net, inputs, used_layers(net, inputs), keep=pooled)
+        kept = activations(net, inputs, used_layers(net, inputs), keep=pool_positions)
         tables.append({name: _kernel(h) for name, h in kept.items() if len(h) == len(inputs)})
     rows = [torch.stack(list(table.values())) for table in tables]
     return LayerSimilarity(tuple(tables[0]), tuple(tables[1]), (rows[0] @ rows[1].T).float())  # (1)
@@ -106,7 +106,7 @@ def _kernel(h: Tensor) -> Tensor:
     return products / products.norm().clamp(min=1e-300)
 
 
-def _centered(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+def _center(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     if a.dim() != 2 or b.dim() != 2 or len(a) != len(b) or len(a) < 2:
         found = f"the shapes are {tuple(a.shape)} and {tuple(b.shape)}"
         raise InputError(found, accepted="two rows per example", fix="Pass matrices with the same examples as rows")

@@ -11,7 +11,7 @@ from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import as_numbers
 from gnomon.core.modules.outputs import run_to_rows
 
-__all__ = ["chosen", "frozen", "scores"]
+__all__ = ["target_of_each_example", "freeze_parameters", "scores"]
 
 
 def scores(module: nn.Module, x: Tensor, target: Tensor) -> Tensor:
@@ -29,13 +29,13 @@ def scores(module: nn.Module, x: Tensor, target: Tensor) -> Tensor:
 
 
 @contextmanager
-def frozen(module: nn.Module) -> Iterator[None]:
+def freeze_parameters(module: nn.Module) -> Iterator[None]:
     """Gradients on, but not over parameters, so that nothing is kept for these; afterwards each is as it was.
 
     Cost: a walk over the parameters.
 
     >>> net = nn.Linear(1, 1)
-    >>> with frozen(net):
+    >>> with freeze_parameters(net):
     ...     net(torch.ones(1, 1)).requires_grad
     False
     >>> net.weight.requires_grad
@@ -52,14 +52,14 @@ def frozen(module: nn.Module) -> Iterator[None]:
             p.requires_grad_(True)
 
 
-def chosen(module: nn.Module, x: Tensor, target: Any) -> Tensor:
+def target_of_each_example(module: nn.Module, x: Tensor, target: Any) -> Tensor:
     """The target of each example: the given one, or the output that is largest (the only one, where there is one).
 
     A given one that no output has is refused by `scores`.
 
     Cost: one forward pass where no target is given.
 
-    >>> chosen(nn.Identity(), torch.eye(2), None).tolist()
+    >>> target_of_each_example(nn.Identity(), torch.eye(2), None).tolist()
     [0, 1]
     """
     if target is None:

@@ -6,7 +6,8 @@ A_t are integrated gradients through the embedding (`token_attribution`), or wha
 covered, for modules with no embedding of their own.
 Hypotheses: tokens as whole numbers (n, length).
 Reference: [sundararajan2017axiomatic].
-Cost: about 50 forward and backward passes of `EXAMPLES` sequences, twice that for the sanity check, and a probe of each
+Cost: about 50 forward and backward passes of `MAX_EXAMPLES` sequences, twice that for the sanity check, and a probe
+of each
 layer.
 
 >>> import torch
@@ -36,9 +37,11 @@ from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["TokenSheet", "token_sheet"]
 
-EXAMPLES = 32
-SHOWN = 12
-HALF = 0.5
+MAX_EXAMPLES = 32
+"""Sequences used, at most."""
+SHOWN_TOKENS = 12
+"""Tokens in the plot, at most."""
+BRACKETED_SHARE = 0.5
 """Share of an example's attribution that the tokens in brackets carry together."""
 
 
@@ -61,7 +64,7 @@ class TokenSheet(Result):
 
     def plots(self) -> tuple[Plot, ...]:
         """The tokens with the largest shares, and the probes."""
-        top = list(self.shares.items())[:SHOWN]
+        top = list(self.shares.items())[:SHOWN_TOKENS]
         words = "Tokens that carry most of the attribution. For example: " + " / ".join(self.lines[:3])
         bars = Bars("share of attribution", [word for word, _ in top], [share for _, share in top])
         return (
@@ -92,7 +95,7 @@ def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = N
     (['a', 'b', 'c'], 1.0)
     """
     given = source(data, module=module)
-    tokens = one_tensor(given.probe(EXAMPLES, seed=seed).x, module, whole=True)
+    tokens = one_tensor(given.probe(MAX_EXAMPLES, seed=seed).x, module, whole=True)
     if tokens.is_floating_point() or tokens.dim() != 2:
         cure = "Pass whole numbers (n, length); for pixels and columns use contact_sheet"
         raise InputError(f"x is {tokens.dtype} of {tokens.dim()} axes", accepted="tokens", fix=cure)
@@ -126,5 +129,5 @@ def _line(names: list[str], sizes: Tensor) -> str:
     """A sequence as text, with brackets around the fewest tokens that carry half of its attribution."""
     order = sizes.argsort(descending=True)
     before = sizes[order].cumsum(0) - sizes[order]
-    marked = set(order[before < HALF * sizes.sum()].tolist())
+    marked = set(order[before < BRACKETED_SHARE * sizes.sum()].tolist())
     return " ".join(f"[{name}]" if i in marked else name for i, name in enumerate(names))

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from gnomon.attribution.gradient import integrated_gradients, rows_at_once
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.targets import chosen
+from gnomon.attribution.targets import target_of_each_example
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.modules.preserve import preserve
@@ -53,7 +53,7 @@ def token_attribution(
         raise InputError(f"the tokens are {read.dtype} of {read.dim()} axes", accepted="tokens", fix=cure)
     embedding = _embedding(module, read)
     with preserve(module, grad=False):
-        which, rows = chosen(module, read, target), embedding(read)
+        which, rows = target_of_each_example(module, read, target), embedding(read)
         token = None if baseline is None else integer("baseline", baseline, least=0)
         start = 0.0 if token is None else embedding(torch.full_like(read[:1], token))[0]
     many = rows_at_once(rows)  # so that all steps of the integral see whole sets of sequences
@@ -76,12 +76,12 @@ class _After(nn.Module):
     def forward(self, rows: Tensor) -> Any:
         repeats = -(-len(rows) // len(self.tokens))
         tokens = self.tokens.repeat(repeats, 1)[: len(rows)]
-        with _replaced(self.embedding, rows):
+        with _replace_rows(self.embedding, rows):
             return self.module(tokens)
 
 
 @contextmanager
-def _replaced(embedding: nn.Embedding, rows: Tensor) -> Iterator[None]:
+def _replace_rows(embedding: nn.Embedding, rows: Tensor) -> Iterator[None]:
     handle = embedding.register_forward_hook(lambda *_: rows)
     try:
         yield

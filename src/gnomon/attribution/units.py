@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.attribution.probes import pooled
+from gnomon.attribution.probes import pool_positions
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
 from gnomon.core.inputs.source import source
@@ -126,7 +126,7 @@ def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data:
     """
     check_readable(module)
     batch = source(data, module=module).whole()
-    h = activations(module, batch.x, (layer,), keep=pooled)[layer]
+    h = activations(module, batch.x, (layer,), keep=pool_positions)[layer]
     return _top(h, _vector(direction, h.shape[1]).to(h), batch.y, integer("k", k))
 
 
@@ -166,7 +166,7 @@ def direction_semantics(
     batch = source(data, module=module).whole()
     if batch.y is None or batch.y.is_floating_point():
         raise InputError("the data have no classes", accepted="examples with classes", fix="Pass (inputs, classes)")
-    h = activations(module, batch.x, (layer,), keep=pooled)[layer]
+    h = activations(module, batch.x, (layer,), keep=pool_positions)[layer]
     draw = torch.Generator().manual_seed(check_seed(seed))
     spread = h.std(0) > 1e-9 * h.abs().max()
     basis = torch.eye(h.shape[1], dtype=h.dtype)[spread][:directions]

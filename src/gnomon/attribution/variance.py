@@ -75,15 +75,15 @@ def variance_shares(features: Array, labels: Array, nuisance: Array | None = Non
     total = float((x - x.mean(0)).square().sum())
     if not total > 0:
         raise InputError("all features are equal", accepted="features that vary", fix="Pass more examples")
-    classes = _explained(x, y)
+    classes = _explained_sum_of_squares(x, y)
     both = classes
     if nuisance is not None:
         z = as_targets(nuisance, len(x)).long()
-        both = _explained(x, torch.unique(torch.stack([y, z], 1), dim=0, return_inverse=True)[1])
+        both = _explained_sum_of_squares(x, torch.unique(torch.stack([y, z], 1), dim=0, return_inverse=True)[1])
     return VarianceShares(classes / total, (both - classes) / total, max(0.0, 1 - both / total))  # (1)
 
 
-def _explained(x: Tensor, groups: Tensor) -> float:
+def _explained_sum_of_squares(x: Tensor, groups: Tensor) -> float:
     """The sum of squares of group means around the whole mean."""
     count = int(groups.max()) + 1
     sizes = torch.zeros(count, dtype=x.dtype).index_add_(0, groups, torch.ones(len(x), dtype=x.dtype))

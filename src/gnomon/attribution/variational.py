@@ -31,9 +31,16 @@ from gnomon.core.results import Interval, Result
 __all__ = ["VariationalInformation", "variational_information"]
 
 NORMAL_95 = 1.959964
-WIDTH, RATE, BATCH = 64, 3e-3, 64
-DECAY = 1e-4
-FEWEST = 20
+HIDDEN_WIDTH = 64
+"""Units in the hidden layer of the critic."""
+LEARNING_RATE = 3e-3
+"""Learning rate of AdamW for the critic."""
+BATCH_SIZE = 64
+"""Examples in a batch."""
+WEIGHT_DECAY = 1e-4
+"""Weight decay of AdamW for the critic."""
+MIN_SAMPLES = 20
+"""Samples needed, at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +77,17 @@ def variational_information(a: Any, b: Any, *, steps: int = 500, seed: int = 0) 
     """
     x = as_numbers(a, "a").float()
     y = as_numbers(b, "b")
-    if len(x) != len(y) or len(x) < FEWEST:
-        cure = f"Pass as many samples of each, at least {FEWEST}"
+    if len(x) != len(y) or len(x) < MIN_SAMPLES:
+        cure = f"Pass as many samples of each, at least {MIN_SAMPLES}"
         raise InputError(f"{len(x)} and {len(y)} samples", accepted="pairs of samples", fix=cure)
     total, number = integer("steps", steps), check_seed(seed)
-    x, classes = _scaled(x.reshape(len(x), -1)), not y.is_floating_point() and y.dim() == 1
+    x, classes = _scale(x.reshape(len(x), -1)), not y.is_floating_point() and y.dim() == 1
     with random_state(number), torch.enable_grad():
         order = torch.randperm(len(x))
         fit, held = order[: len(x) // 2], order[len(x) // 2 :]
         if classes:
             return _by_classes(x, y.unique(return_inverse=True)[1], fit, held, total)
-        return _by_critic(x, _scaled(y.float().reshape(len(y), -1)), fit, held, total)
+        return _by_critic(x, _scale(y.float().reshape(len(y), -1)), fit, held, total)
 
 
 def _by_classes(x: Tensor, y: Tensor, fit: Tensor, held: Tensor, steps: int) -> VariationalInformation:
@@ -112,10 +119,10 @@ def _by_critic(x: Tensor, y: Tensor, fit: Tensor, held: Tensor, steps: int) -> V
 
     _train(net, loss, fit, steps)
     with torch.no_grad():
-        c = torch.stack([_product(table(rows)) for rows in fit.split(BATCH) if len(rows) > 1]).logsumexp(0)
-        c = c - torch.tensor(float(sum(len(rows) > 1 for rows in fit.split(BATCH)))).log()
+        c = torch.stack([_product(table(rows)) for rows in fit.split(BATCH_SIZE) if len(rows) > 1]).logsumexp(0)
+        c = c - torch.tensor(float(sum(len(rows) > 1 for rows in fit.split(BATCH_SIZE)))).log()
         told = []
-        for rows in held.split(BATCH):
+        for rows in held.split(BATCH_SIZE):
             f = table(rows).double() - c
             grown = f.exp() - torch.diag(f.diagonal().exp())
             by_row, by_column = (grown.sum(axis) / max(len(rows) - 1, 1) for axis in (1, 0))
@@ -132,10 +139,10 @@ def _product(f: Tensor) -> Tensor:
 
 
 def _train(net: nn.Module, loss: Any, fit: Tensor, steps: int) -> None:
-    optimizer = torch.optim.AdamW(net.parameters(), RATE, weight_decay=DECAY)
+    optimizer = torch.optim.AdamW(net.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for _ in range(steps):
-        rows = fit[torch.randint(len(fit), (min(BATCH, len(fit)),))].unique()
+        rows = fit[torch.randint(len(fit), (min(BATCH_SIZE, len(fit)),))].unique()
         value = loss(rows)
         optimizer.zero_grad()
         value.backward()
@@ -145,9 +152,13 @@ def _train(net: nn.Module, loss: Any, fit: Tensor, steps: int) -> None:
 
 def _network(inputs: int, outputs: int) -> nn.Sequential:
     return nn.Sequential(
-        nn.Linear(inputs, WIDTH), nn.SiLU(), nn.Linear(WIDTH, WIDTH), nn.SiLU(), nn.Linear(WIDTH, outputs)
+        nn.Linear(inputs, HIDDEN_WIDTH),
+        nn.SiLU(),
+        nn.Linear(HIDDEN_WIDTH, HIDDEN_WIDTH),
+        nn.SiLU(),
+        nn.Linear(HIDDEN_WIDTH, outputs),
     )
 
 
-def _scaled(rows: Tensor) -> Tensor:
+def _scale(rows: Tensor) -> Tensor:
     return (rows - rows.mean(0)) / rows.std(0).clamp(min=1e-12)

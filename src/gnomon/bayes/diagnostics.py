@@ -29,10 +29,12 @@ from gnomon.core.errors import InputError, names_call
 
 __all__ = ["burn_in", "effective_sample_size", "r_hat"]
 
-BLOCK, LONG = 4, 64
-"""Draws in a row whose mean is one y of (2), and the length of a chain from which on it is cut like that."""
-SHORTEST = 8
-"""Draws in a chain from which on its halves have a variance and an autocorrelation worth the name."""
+DRAWS_PER_BLOCK = 4
+"""Consecutive draws whose mean is one y of (2)."""
+MIN_DRAWS_FOR_BLOCKS = 64
+"""Length of a chain at which draws are averaged in blocks."""
+MIN_DRAWS_PER_CHAIN = 8
+"""Draws in a chain, at least: fewer do not determine a variance and an autocorrelation of its halves."""
 
 
 @names_call
@@ -48,7 +50,7 @@ def r_hat(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
     >>> bool(r_hat(still) < 1.02), bool(r_hat(still + 3 * torch.arange(4.0)[:, None, None]) > 1.5)
     (True, True)
     """
-    x = _checked(chains)
+    x = _check(chains)
     ordered = x.flatten(0, 1).sort(0).values
     folded = (x - (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2).abs()
     return torch.stack([_ratio(_normal_scores(_halves(v))) for v in (x, folded)]).max(0).values
@@ -69,8 +71,8 @@ def effective_sample_size(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]
     >>> bool(abs(8000 / float(effective_sample_size(x)) - 3) < 0.6)                  # three standard errors of this tau
     True
     """
-    x = _checked(chains)
-    block = BLOCK if x.shape[1] >= LONG else 1
+    x = _check(chains)
+    block = DRAWS_PER_BLOCK if x.shape[1] >= MIN_DRAWS_FOR_BLOCKS else 1
     whole = x[:, x.shape[1] % block :].unflatten(1, (-1, block))
     spread, error = _variances(_halves(x))[0], _variances(_halves(whole.mean(2)))[1]
     return torch.where(spread > 0, spread / error.clamp(min=torch.finfo(x.dtype).tiny), torch.zeros_like(spread))  # (2)
@@ -105,7 +107,7 @@ def burn_in(chains: Float[Tensor, "c n d"]) -> int:
     >>> 20 <= burn_in(x) <= 60
     True
     """
-    x = _checked(chains)
+    x = _check(chains)
     n = x.shape[1]
     left = torch.arange(n, 0, -1, dtype=x.dtype)[None, :, None]
     x = x - x.mean(1, keepdim=True)
@@ -114,10 +116,10 @@ def burn_in(chains: Float[Tensor, "c n d"]) -> int:
     return int(error[:, : n // 2 + 1].argmin(1).max())
 
 
-def _checked(chains: Tensor) -> Tensor:
-    if chains.dim() != 3 or chains.shape[1] < SHORTEST:
+def _check(chains: Tensor) -> Tensor:
+    if chains.dim() != 3 or chains.shape[1] < MIN_DRAWS_PER_CHAIN:
         shape = tuple(chains.shape)
-        accepted = f"(chains, draws, coordinates) with {SHORTEST} draws or more"
+        accepted = f"(chains, draws, coordinates) with {MIN_DRAWS_PER_CHAIN} draws or more"
         raise InputError(f"chains must be {accepted}, but the shape is {shape}")
     if not bool(chains.isfinite().all()):
         raise InputError("the draws are not finite. Look for where the log density is undefined")

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.bayes.diagnostics import SHORTEST, burn_in, effective_sample_size, r_hat
+from gnomon.bayes.diagnostics import MIN_DRAWS_PER_CHAIN, burn_in, effective_sample_size, r_hat
 from gnomon.core.results import Axis, Finding, Histogram, Interval, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import most_serious_first
@@ -15,12 +15,12 @@ from gnomon.findings import theory as kinds
 
 __all__ = ["Draws"]
 
-MIXED = 1.01
+MAX_R_HAT = 1.01
 """R-hat up to which chains count as one distribution, as [vehtari2021rank] recommend."""
-ENOUGH = 400
-"""Effective draws over all chains that make R-hat and the errors themselves reliable, from the same place."""
-SHOWN = 4
-"""Coordinates, those that mixed worst, that are drawn."""
+MIN_EFFECTIVE_DRAWS = 400
+"""Effective draws over all chains that make R-hat and standard errors reliable [vehtari2021rank]."""
+SHOWN_COORDINATES = 4
+"""Coordinates in the plot: those that mix worst."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,16 +84,16 @@ class Draws(Result):
     @property
     def converged(self) -> bool:
         """Whether all chains agree and moved enough to say so."""
-        if self.values.shape[1] < SHORTEST:
+        if self.values.shape[1] < MIN_DRAWS_PER_CHAIN:
             return False
-        return float(self.r_hat.max()) <= MIXED and float(self.effective.min()) >= ENOUGH
+        return float(self.r_hat.max()) <= MAX_R_HAT and float(self.effective.min()) >= MIN_EFFECTIVE_DRAWS
 
     @property
     def verdict(self) -> str:
         """Whether the chains can be trusted, by their worst coordinate."""
         chains, n, d = self.values.shape
         early = "Interrupted. " if self.stopped == "interrupted" else ""
-        if n < SHORTEST:
+        if n < MIN_DRAWS_PER_CHAIN:
             return f"{early}{n} draws in a chain are too few to tell whether the chains agree."
         worst, least = float(self.r_hat.max()), float(self.effective.min())
         numbers = f"R-hat at most {worst:.3f}, at least {least:.0f} effective draws of {chains * n}"
@@ -105,7 +105,7 @@ class Draws(Result):
     def findings(self) -> tuple[Finding, ...]:
         """Chains that disagree, chains that hardly move, paths that ran away."""
         listed = []
-        if self.values.shape[1] >= SHORTEST and not self.converged:
+        if self.values.shape[1] >= MIN_DRAWS_PER_CHAIN and not self.converged:
             worst = int(self.r_hat.nan_to_num(nan=torch.inf).argmax())
             largest, fewest = float(self.r_hat[worst]), float(self.effective.min())
             evidence = Value("largest R-hat", largest), Value("fewest effective draws", fewest)
@@ -120,11 +120,11 @@ class Draws(Result):
     def plots(self) -> tuple[Plot, ...]:
         """The paths of the coordinate that mixed worst, and the distribution of its draws."""
         n = self.values.shape[1]
-        worst = int(self.r_hat.nan_to_num(nan=torch.inf).argmax()) if n >= SHORTEST else 0
+        worst = int(self.r_hat.nan_to_num(nan=torch.inf).argmax()) if n >= MIN_DRAWS_PER_CHAIN else 0
         stride = max(1, n // 400)
         paths = tuple(
             Line(f"chain {c + 1}", range(0, n, stride), chain[::stride, worst])
-            for c, chain in enumerate(self.values[:SHOWN])
+            for c, chain in enumerate(self.values[:SHOWN_COORDINATES])
         )
         name = self._name(worst)
         bars = Histogram.of("draws", self.values[..., worst].flatten())

@@ -131,7 +131,7 @@ def deep_ensemble(
         with random_state(first + i):
             module = make()
         check_module(module)
-        told = None if progress is None else partial(_told, progress, i, members)
+        told = None if progress is None else partial(_report, progress, i, members)
         runs.append(train(module, data, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=first + i,
                           seconds=seconds, in_place=True, progress=told, clock=clock))  # fmt: skip
         if runs[-1].stopped == "interrupted":
@@ -140,5 +140,5 @@ def deep_ensemble(
     return DeepEnsemble(tuple(runs), noise, isinstance(chosen, CrossEntropy))
 
 
-def _told(progress: Callable[[int, int], None], member: int, members: int, step: int, steps: int) -> None:
+def _report(progress: Callable[[int, int], None], member: int, members: int, step: int, steps: int) -> None:
     progress(member * steps + step, members * steps)

@@ -24,18 +24,18 @@ from torch.func import jacrev
 from gnomon.bayes.posterior import ModulePosterior
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.losses import CrossEntropy
-from gnomon.core.machine.progress import shown
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.preserve import preserve
 
 __all__ = ["diagonal", "rows"]
 
-SIZE = 64
-"""Examples at once."""
-HELD = 2**27
-"""Numbers of rows at once: 1 GiB."""
-ALIKE = 1e-3
-"""How far, relative to its size, a gradient by (2) may be from autograd's: float32 sums err less, another use of a
-weight more."""
+EXAMPLES_PER_PASS = 64
+"""Examples in one pass."""
+MAX_NUMBERS_HELD = 2**27
+"""Numbers held at once: 1 GiB."""
+GRADIENT_TOLERANCE = 1e-3
+"""Relative difference between (2) and autograd that is allowed: float32 sums err less, a weight used twice errs more.
+"""
 Met = tuple[nn.Linear, Tensor, Tensor]
 """A layer, what went in, and what came out."""
 
@@ -57,7 +57,7 @@ def _rows(posterior: ModulePosterior, center: Tensor, chosen: Tensor) -> Iterato
     x = posterior.objective.at(torch.arange(len(posterior)))[0]
     with torch.no_grad():
         k = posterior.outputs(center, take(x, slice(0, 1))).shape[1]
-    for piece in _pieces(x, max(1, min(SIZE, HELD // (k * len(chosen))))):
+    for piece in _pieces(x, max(1, min(EXAMPLES_PER_PASS, MAX_NUMBERS_HELD // (k * len(chosen))))):
 
         def outputs(w: Tensor, piece: Inputs = piece) -> Tensor:
             return posterior.outputs(center.index_copy(0, chosen, w), piece)
@@ -82,12 +82,12 @@ def diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[T
     x = posterior.objective.at(torch.arange(len(posterior)))[0]
     places = posterior.places
     with preserve(posterior.module, mode=None):
-        size = min(SIZE, count(x))
+        size = min(EXAMPLES_PER_PASS, count(x))
         layers = _linear(posterior, center, take(x, slice(0, size)))
         if size > 1:  # where time comes before examples, their numbers may agree by chance, but not twice
             again = _linear(posterior, center, take(x, slice(1, size)))
             layers = {name: part for name, part in layers.items() if name in again}
-        for piece in _pieces(x, SIZE) if layers else ():
+        for piece in _pieces(x, EXAMPLES_PER_PASS) if layers else ():
             _add_linear(total, posterior, center, piece, layers)
     left = torch.ones(len(center), dtype=torch.bool)
     for name in layers:
@@ -127,7 +127,7 @@ def _square(d: Tensor, a: Tensor) -> Tensor:
     if d.dim() == 2:
         return d.square().T @ a.square()  # (2)
     d, a = d.flatten(1, -2), a.flatten(1, -2)
-    size = max(1, HELD // (d.shape[2] * a.shape[2]))
+    size = max(1, MAX_NUMBERS_HELD // (d.shape[2] * a.shape[2]))
     both = zip(d.split(size), a.split(size), strict=True)
     return torch.stack([torch.einsum("nto,nti->noi", p, q).square().sum(0) for p, q in both]).sum(0)
 
@@ -160,7 +160,7 @@ def _linear(posterior: ModulePosterior, center: Tensor, piece: Inputs) -> dict[s
 
 
 def _near(a: Tensor, b: Tensor) -> bool:
-    return float((a - b).norm()) <= ALIKE * float(b.norm()) + torch.finfo(torch.float32).tiny
+    return float((a - b).norm()) <= GRADIENT_TOLERANCE * float(b.norm()) + torch.finfo(torch.float32).tiny
 
 
 @contextmanager
@@ -182,7 +182,7 @@ def _meeting(layers: dict[str, nn.Linear]) -> Iterator[dict[str, Met]]:
 
 
 def _pieces(x: Inputs, size: int) -> Iterator[Inputs]:
-    for start in shown(range(0, count(x), size), "batches of derivatives"):
+    for start in with_progress_bar(range(0, count(x), size), "batches of derivatives"):
         yield take(x, slice(start, start + size))
 
 

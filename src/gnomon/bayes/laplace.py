@@ -31,17 +31,17 @@ from gnomon.bayes.posterior import ModulePosterior, module_posterior
 from gnomon.core.errors import BudgetError, InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.losses import CrossEntropy, Squared
-from gnomon.core.machine.memory import SHARE, free_bytes
+from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.training.evaluate import Loss
 
 __all__ = ["Laplace", "laplace"]
 
-LARGEST = 20_000
-"""Parameters whose full matrix is held: 3.2 GB."""
-BATCH = 1024
-"""Examples of one pass."""
+MAX_PARAMETERS_FULL = 20_000
+"""Parameters whose full matrix is stored, at most: 3.2 GB."""
+BATCH_SIZE = 1024
+"""Examples in one pass."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +97,7 @@ class Laplace(Result):
         """Independent draws of the parameters, for `gnomon.bayes.predictive`."""
         draws = integer("draws", draws)
         needed = 3 * 8 * draws * len(self.center)
-        if needed > SHARE * free_bytes():
+        if needed > SHARE_OF_FREE_MEMORY * free_bytes():
             what = f"{draws} draws of {len(self.center):,} parameters need {needed / 1e9:.1f} GB"
             raise BudgetError(f"{what}. Ask for fewer at a time, with another seed each time")
         generator = torch.Generator().manual_seed(check_seed(seed))
@@ -185,7 +185,7 @@ def _best(raw: Laplace) -> float:
 
 
 def _mean_loss(posterior: ModulePosterior, center: Tensor) -> float:
-    parts = torch.arange(len(posterior)).split(BATCH)
+    parts = torch.arange(len(posterior)).split(BATCH_SIZE)
     with torch.no_grad():
         return sum(len(part) * float(posterior.mean_loss(center, part)) for part in parts) / len(posterior)
 
@@ -213,11 +213,11 @@ def _spectrum(
 def _check_size(posterior: ModulePosterior, center: Tensor, structure: str) -> None:
     """Refuse what does not fit: p^2 numbers of "full", p n k of "low rank"."""
     p, n = len(center), len(posterior)
-    if structure == "full" and p > LARGEST:
+    if structure == "full" and p > MAX_PARAMETERS_FULL:
         cure = "Pass structure='low rank' or 'diagonal', or the last layer alone with parameters='<name>.*'"
         raise BudgetError(f"{p:,} parameters need {8e-9 * p**2:.1f} GB. {cure}")
     k = posterior.width
     needed = 2 * 8 * p * n * k  # the rows, and the vectors made of them
-    if structure == "low rank" and needed > SHARE * free_bytes():
+    if structure == "low rank" and needed > SHARE_OF_FREE_MEMORY * free_bytes():
         what = f"{n * k:,} rows of {p:,} parameters need {needed / 1e9:.1f} GB"
         raise BudgetError(f"{what}. Pass structure='diagonal', or fewer examples, or parameters='<name>.*'")

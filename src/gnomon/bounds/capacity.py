@@ -46,7 +46,8 @@ __all__ = [
     "vc_bound",
 ]
 
-CONFIDENCE = 0.95
+CONFIDENCE_LEVEL = 0.95
+"""Confidence level of the interval."""
 
 
 @names_call
@@ -250,4 +251,4 @@ def _exact(n: int, draws: int) -> bool:
 def _estimate(sizes: Tensor, closed: float, n: int) -> Rademacher:
     exact = _exact(n, len(sizes)) and len(sizes) == 2 ** (n - 1)
     mean, half = float(sizes.mean()), 0.0 if exact else 1.96 * float(sizes.std()) / len(sizes) ** 0.5
-    return Rademacher(mean, Interval(mean - half, mean + half, CONFIDENCE), closed, n, len(sizes))
+    return Rademacher(mean, Interval(mean - half, mean + half, CONFIDENCE_LEVEL), closed, n, len(sizes))

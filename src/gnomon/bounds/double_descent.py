@@ -34,10 +34,10 @@ from gnomon.core.inputs.source import source
 from gnomon.core.results import Axis, Band, Line, Plot, Reference, Result
 from gnomon.core.results.plot import Mark
 
-__all__ = ["DoubleDescent", "collected", "double_descent", "isotropic_risk", "spectral_risk"]
+__all__ = ["DoubleDescent", "collect_errors", "double_descent", "isotropic_risk", "spectral_risk"]
 
-RISE = 1.2
-"""The ratio of the peak to the smallest error before it from which on there is a peak."""
+MIN_PEAK_RATIO = 1.2
+"""Ratio of the peak to the smallest error before it at which there is a peak."""
 
 
 @names_call
@@ -139,7 +139,7 @@ class DoubleDescent(Result):
         for i in range(1, len(self.sizes) - 1):
             before, after = min(self.test[:i]), min(self.test[i + 1 :])
             sure = max(self.test[i] - 2 * self.deviation[i], self.lowest[i] if self.lowest else -inf)
-            if sure > RISE * before and sure > after:
+            if sure > MIN_PEAK_RATIO * before and sure > after:
                 best = i if best is None or self.test[i] > self.test[best] else best
         return None if best is None else self.sizes[best]
 
@@ -220,13 +220,13 @@ def double_descent(
             with torch.no_grad():
                 pairs.append([float(loss(model(inputs), targets)) for inputs, targets in ((x, y), (z, t))])
         rows.append(torch.tensor(pairs, dtype=torch.float64))
-    return collected(list(sizes), rows, along)
+    return collect_errors(list(sizes), rows, along)
 
 
-def collected(sizes: Sequence[float], rows: Sequence[Tensor], along: str) -> DoubleDescent:
+def collect_errors(sizes: Sequence[float], rows: Sequence[Tensor], along: str) -> DoubleDescent:
     """The record of errors (repetitions, 2), of training and of test, at each size.
 
-    >>> collected([1, 2, 3], [torch.tensor([[1.0, 2.0]])] * 3, "width").test
+    >>> collect_errors([1, 2, 3], [torch.tensor([[1.0, 2.0]])] * 3, "width").test
     (2.0, 2.0, 2.0)
     """
     train = tuple(float(row[:, 0].mean()) for row in rows)

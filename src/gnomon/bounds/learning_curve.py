@@ -48,19 +48,22 @@ from gnomon.findings import theory as kinds
 
 __all__ = ["LearningCurve", "learning_curve"]
 
-LEAST = 20
-"""Rows that there must be."""
-GRID = 400
+MIN_ROWS = 20
+"""Rows needed, at least."""
+RIDGE_COUNT = 400
 """Ridges s at which (3) is evaluated."""
-KEPT, LOWEST = 0.1, 1e-11
-"""Least 1 - D2 / N, and s in units of the largest eigenvalue, at which (3) is read: below, few rows decide the error,
-and rounding decides the eigenvalues."""
-BEYOND = 4
-"""How many times the rows at hand are looked ahead at most."""
-PARTS, SMALLEST = 3, 50
-"""Random parts of m rows in (4), and the smallest m from which on they are asked."""
-WORTH = 0.1
-"""Share of the error that a doubling must remove for more data to be advised."""
+MIN_KEPT_SHARE = 0.1
+"""Smallest 1 - D2 / N at which (3) is used: below it, few rows determine the error."""
+MIN_RELATIVE_RIDGE = 1e-11
+"""Smallest s relative to the largest eigenvalue at which (3) is used: below it, rounding determines the eigenvalues."""
+MAX_EXTRAPOLATION = 4
+"""Largest multiple of the available rows to which the curve is extrapolated."""
+RANDOM_SUBSETS = 3
+"""Random subsets of m rows in (4)."""
+MIN_SUBSET_ROWS = 50
+"""Smallest m for these subsets."""
+MIN_GAIN_OF_DOUBLING = 0.1
+"""Share of the error that doubling must remove for more data to be recommended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ class LearningCurve(Result):
         if self.gain is None or self.spread <= 0 or self.now < 0.01 * self.spread:
             return ()
         evidence = (Value("error removed by a doubling", self.gain, obtained="estimate"),)
-        row = kinds.MORE_DATA_HELPS if self.gain >= WORTH else kinds.MORE_DATA_IS_LITTLE
+        row = kinds.MORE_DATA_HELPS if self.gain >= MIN_GAIN_OF_DOUBLING else kinds.MORE_DATA_IS_LITTLE
         values = {"examples": self.examples, "share": self.now / self.spread, "gain": self.gain}
         return (Finding(row, "inputs", values, evidence),)
 
@@ -135,23 +138,25 @@ def learning_curve(
     k, n = kernel.double(), len(kernel)
     targets = numbers(y).double()
     targets = targets.reshape(len(targets), -1)
-    if n < LEAST or len(targets) != n:
+    if n < MIN_ROWS or len(targets) != n:
         found = f"the kernel has {n} rows and y {len(targets)}"
-        raise InputError(found, accepted=f"at least {LEAST} rows and a target for each", fix="Pass more examples")
+        raise InputError(found, accepted=f"at least {MIN_ROWS} rows and a target for each", fix="Pass more examples")
     if not bool(k.isfinite().all()) or not bool(targets.isfinite().all()):
         raise NotFiniteError("the kernel or y is not finite", accepted="finite numbers", fix="Drop those rows")
     chosen = 1e-3 * float(k.diagonal().mean()) if ridge is None else number("ridge", ridge, above=0)
-    wanted = [n // 2**j for j in range(12) if n // 2**j >= LEAST][::-1] if sizes is None else list(sizes)
+    wanted = [n // 2**j for j in range(12) if n // 2**j >= MIN_ROWS][::-1] if sizes is None else list(sizes)
     asked = [integer("sizes", size) for size in wanted]
     centered = targets - targets.mean(0)
     known = _Known.of(k, targets, chosen)
     now, noise = known.left_out(chosen)
-    law = _continued(known, now)
+    law = _extrapolate(known, now)
     predicted = [
-        _told(known, law, now, size) * _too_hopeful(k, targets, chosen, now - 2 * noise, size) for size in asked
+        _report(known, law, now, size) * _too_hopeful(k, targets, chosen, now - 2 * noise, size) for size in asked
     ]
     spread = float(centered.square().sum(1).mean())
-    doubled = _doubled(known, law, now, noise, _too_hopeful(k, targets, chosen, now - 2 * noise, 2 * n))
+    doubled = _error_with_twice_the_rows(
+        known, law, now, noise, _too_hopeful(k, targets, chosen, now - 2 * noise, 2 * n)
+    )
     return LearningCurve(tuple(asked), tuple(predicted), n, now, spread, doubled, known.reach, law)
 
 
@@ -162,7 +167,7 @@ class _Known:
         self.values, self.squares, self.vectors = values, vectors.square(), vectors
         self.turned, self.n, self.ridge = vectors.T @ y, len(values), ridge
         self.table = self._table()
-        self.reach = max(self.n, min(BEYOND * self.n, int(self.table[0, 1])))
+        self.reach = max(self.n, min(MAX_EXTRAPOLATION * self.n, int(self.table[0, 1])))
 
     @classmethod
     def of(cls, kernel: Tensor, targets: Tensor, ridge: float) -> "_Known":
@@ -191,12 +196,12 @@ class _Known:
     def _table(self) -> Tensor:
         """Ridges s, from the smallest that tells something upwards, with D1 + r / k at each: the n of equation (1)."""
         top = float(self.values.max())
-        low, high = max(LOWEST * top, 1e-4 * self.ridge), self.n * top + self.ridge
-        grid = torch.logspace(0, 1, GRID, dtype=torch.float64).log10()
+        low, high = max(MIN_RELATIVE_RIDGE * top, 1e-4 * self.ridge), self.n * top + self.ridge
+        grid = torch.logspace(0, 1, RIDGE_COUNT, dtype=torch.float64).log10()
         rows = []
         for s in (low * (high / low) ** grid).tolist():
             d1, k, d2 = self.measures(s)
-            if s >= self.ridge or 1 - d2 / self.n >= KEPT:
+            if s >= self.ridge or 1 - d2 / self.n >= MIN_KEPT_SHARE:
                 rows.append((s, d1 + self.ridge / k))
         return torch.tensor(rows, dtype=torch.float64)
 
@@ -211,22 +216,22 @@ class _Known:
         return self.left_out(s)[0] * (1 - d2 / self.n) / max(1 - d2 / size, 1e-12)  # (2)
 
 
-def _continued(known: _Known, now: float) -> ScalingLaw | None:
+def _extrapolate(known: _Known, now: float) -> ScalingLaw | None:
     """The power law through the last four octaves of the curve; None where it is too short."""
     sizes = sorted({int(known.reach * 2 ** (-j / 2)) for j in range(9)})
-    sizes = [size for size in sizes if size >= LEAST]
+    sizes = [size for size in sizes if size >= MIN_ROWS]
     if len(sizes) < 5:
         return None
     errors = [now if size == known.n else known.at(size) for size in sizes]
     return scaling_law(sizes, errors) if min(errors) > 0 else None
 
 
-def _told(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float:
+def _report(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float:
     """The error at a number of rows, by (2) or by the law beyond its reach."""
     if size <= known.reach:
         return now if size == known.n else known.at(size)
-    if size > BEYOND * known.n or law is None or not law.trusted:
-        most = BEYOND * known.n if law is not None and law.trusted else known.reach
+    if size > MAX_EXTRAPOLATION * known.n or law is None or not law.trusted:
+        most = MAX_EXTRAPOLATION * known.n if law is not None and law.trusted else known.reach
         found = f"{size} examples are asked for and there are {known.n}"
         raise InputError(found, accepted=f"at most {most}", fix=f"Pass sizes of at most {most}")
     return float(law.at(size).value)
@@ -236,21 +241,23 @@ def _too_hopeful(kernel: Tensor, targets: Tensor, ridge: float, least: float, si
     """The factor of (4): ``least`` of all rows' error over what parts of them say; 1 where too few rows are left."""
     n = len(kernel)
     m = n * n // max(size, n)
-    if m == n or m < SMALLEST:
+    if m == n or m < MIN_SUBSET_ROWS:
         return 1.0
     generator, told = torch.Generator().manual_seed(0), []
-    for _ in range(PARTS):
+    for _ in range(RANDOM_SUBSETS):
         rows = torch.randperm(n, generator=generator)[:m]
         part = _Known.of(kernel[rows][:, rows], targets[rows], ridge)
         own = part.left_out(ridge)[0]
-        law = _continued(part, own)
+        law = _extrapolate(part, own)
         if n > part.reach and (law is None or not law.trusted):
             return 1.0
-        told.append(_told(part, law, own, min(n, BEYOND * m)))
-    return max(1.0, least * PARTS / sum(told)) if min(told) > 0 else 1.0
+        told.append(_report(part, law, own, min(n, MAX_EXTRAPOLATION * m)))
+    return max(1.0, least * RANDOM_SUBSETS / sum(told)) if min(told) > 0 else 1.0
 
 
-def _doubled(known: _Known, law: ScalingLaw | None, now: float, noise: float, factor: float) -> Value | None:
+def _error_with_twice_the_rows(
+    known: _Known, law: ScalingLaw | None, now: float, noise: float, factor: float
+) -> Value | None:
     """The error (4) with twice as many rows; its interval is that of the mean of the leave-one-out errors.
 
     It holds the value without the factor too, and beyond the reach the law's interval and the curve continued by the

@@ -37,8 +37,8 @@ from gnomon.training import Adam, train
 
 __all__ = ["Forgetting", "Memorization", "forgetting", "kernel_influence", "memorization", "network_rademacher"]
 
-LOOKS = 40
-"""How often a run is looked at."""
+EVALUATIONS = 40
+"""Number of evaluations during a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def memorization(
     if kinds < 2:
         raise InputError("all labels are one class", accepted="two classes", fix="Pass examples of several classes")
     drawn = torch.randint(kinds, y.shape, generator=torch.Generator().manual_seed(seed))
-    looks = sorted({round(steps * k / LOOKS) for k in range(LOOKS + 1)})
+    looks = sorted({round(steps * k / EVALUATIONS) for k in range(EVALUATIONS + 1)})
     runs = []
     for labels in (y, drawn):
         net = factory(seed)
@@ -177,7 +177,7 @@ def forgetting(
     check_module(module)
     x, y = _classes(data)
     steps = integer("steps", steps)
-    looks = sorted({round(steps * k / LOOKS) for k in range(LOOKS + 1)})
+    looks = sorted({round(steps * k / EVALUATIONS) for k in range(EVALUATIONS + 1)})
     seen: list[Tensor] = []
 
     def look(_step: int, model: nn.Module, _loss: float) -> float:

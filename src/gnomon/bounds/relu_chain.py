@@ -26,8 +26,8 @@ from gnomon.core.results.record import Record
 
 __all__ = ["ReluChain", "read_chain"]
 
-ROUNDING = 1e3
-"""Units of rounding by which the outputs of the module and of the chain may differ, relative to the largest."""
+MAX_ROUNDINGS = 1e3
+"""Roundings by which the outputs of the module and of the chain may differ, relative to the largest."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +85,6 @@ def _same_margins(a: Tensor, b: Tensor) -> bool:
     """Whether two tables of outputs have the same differences between classes, up to rounding."""
     if a.shape != b.shape:
         return False
-    tolerance = ROUNDING * torch.finfo(b.dtype).eps * float(b.abs().max())
+    tolerance = MAX_ROUNDINGS * torch.finfo(b.dtype).eps * float(b.abs().max())
     apart = (a - a.mean(1, keepdim=True)) - (b - b.mean(1, keepdim=True))
     return float(apart.abs().max()) <= tolerance

@@ -25,15 +25,18 @@ from gnomon.core.results import Axis, Interval, Line, Plot, Result, Scatter, Val
 
 __all__ = ["ScalingLaw", "scaling_law"]
 
-FEWEST, RANGE = 5, 8.0
-"""Points, and the ratio of the largest size to the smallest, below which nothing is said."""
-BEYOND = 4.0
-"""How far beyond the last point, as a ratio, the law is still read."""
-CONFIDENCE = 0.95
-CANDIDATES = 200
+MIN_POINTS = 5
+"""Points needed, at least."""
+MIN_SIZE_RATIO = 8.0
+"""Ratio of the largest to the smallest size that is needed, at least."""
+MAX_EXTRAPOLATION = 4.0
+"""Largest ratio beyond the last point at which the law is evaluated."""
+CONFIDENCE_LEVEL = 0.95
+"""Confidence level of the intervals."""
+OFFSET_CANDIDATES = 200
 """Values of c that are tried, from 0 to just below the smallest error."""
-WIDE = 1.0
-"""Width of the interval of b from which on it is too wide to say anything."""
+MAX_EXPONENT_INTERVAL = 1.0
+"""Width of the interval of b above which the law is not trusted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +67,11 @@ class ScalingLaw(Result):
         """
         if not self.trusted:
             raise InputError(self.reason, accepted="points that tell a law", fix="Measure at more and larger sizes")
-        if size > BEYOND * self.sizes[-1] or size <= 0:
+        if size > MAX_EXTRAPOLATION * self.sizes[-1] or size <= 0:
             found = f"the size is {size:g} and the points end at {self.sizes[-1]:g}"
-            raise InputError(found, accepted=f"at most {BEYOND:g} times the last point", fix="Measure at larger sizes")
+            raise InputError(
+                found, accepted=f"at most {MAX_EXTRAPOLATION:g} times the last point", fix="Measure at larger sizes"
+            )
         value = self.scale * size**-self.exponent + self.floor  # (1)
         last = self.sizes[-1]
         ends = [
@@ -77,7 +82,7 @@ class ScalingLaw(Result):
             )
         ]
         low, high = min(ends), max(ends)
-        return Value(f"error at {size:g}", value, Interval(low, high, CONFIDENCE), "estimate")
+        return Value(f"error at {size:g}", value, Interval(low, high, CONFIDENCE_LEVEL), "estimate")
 
     @property
     def verdict(self) -> str:
@@ -116,7 +121,7 @@ def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
         found = f"there are {len(pairs)} points" if len(pairs) < 3 else "a size or an error is not positive"
         raise InputError(found, accepted="at least three positive sizes and errors", fix="Pass more points")
     n, e = (torch.tensor(column, dtype=torch.float64) for column in zip(*pairs, strict=True))
-    tries = float(e.min()) * torch.linspace(0.0, 0.99, CANDIDATES, dtype=torch.float64)
+    tries = float(e.min()) * torch.linspace(0.0, 0.99, OFFSET_CANDIDATES, dtype=torch.float64)
     fits = [_line(n.log(), (e - c).log()) for c in tries.tolist()]
     # residuals in the logarithm of the whole error, so that different c are compared on one scale
     losses = [_loss(n, e, slope, offset, c) for (slope, offset, _), c in zip(fits, tries.tolist(), strict=True)]
@@ -127,7 +132,7 @@ def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
     t = student(freedom)
     half = t * fits[best][2]
     slopes = [-fits[i][0] for i in near]
-    interval = Interval(min(slopes) - half, max(slopes) + half, CONFIDENCE)
+    interval = Interval(min(slopes) - half, max(slopes) + half, CONFIDENCE_LEVEL)
     slope, offset, _ = fits[best]
     reason = _reason(pairs, interval)
     scatter = (losses[best] / freedom) ** 0.5
@@ -137,13 +142,13 @@ def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
 
 def _reason(pairs: list[tuple[float, float]], interval: Interval) -> str:
     first, last = pairs[0], pairs[-1]
-    if len(pairs) < FEWEST:
-        return f"there are {len(pairs)} sizes, and {FEWEST} are needed"
-    if last[0] / first[0] < RANGE:
-        return f"the sizes cover a factor of {last[0] / first[0]:.2g}, and {RANGE:g} is needed"
+    if len(pairs) < MIN_POINTS:
+        return f"there are {len(pairs)} sizes, and {MIN_POINTS} are needed"
+    if last[0] / first[0] < MIN_SIZE_RATIO:
+        return f"the sizes cover a factor of {last[0] / first[0]:.2g}, and {MIN_SIZE_RATIO:g} is needed"
     if last[1] >= first[1]:
         return "the error does not fall"
-    if interval.low <= 0 or interval.width > WIDE:
+    if interval.low <= 0 or interval.width > MAX_EXPONENT_INTERVAL:
         return f"the exponent is anywhere between {interval.low:.2g} and {interval.high:.2g}"
     return ""
 
@@ -168,10 +173,10 @@ def student(freedom: int) -> float:
     """The two-sided 95 % quantile of Student's t."""
     from scipy.stats import t  # slow to import
 
-    return float(t.ppf((1 + CONFIDENCE) / 2, freedom))
+    return float(t.ppf((1 + CONFIDENCE_LEVEL) / 2, freedom))
 
 
 def _f_quantile(freedom: int) -> float:
     from scipy.stats import f
 
-    return float(f.ppf(CONFIDENCE, 1, freedom))
+    return float(f.ppf(CONFIDENCE_LEVEL, 1, freedom))

@@ -100,11 +100,11 @@ def ridge_stability(
     words = Definition(
         "R_n + 2 b + (4 n b + L) sqrt(ln(1 / delta) / (2 n))", "mean squared error", "bousquet2002stability"
     )
-    seen = None if test is None else _tested((test[0].double() @ alpha - test[1].double().reshape(-1)).square())
+    seen = None if test is None else _test((test[0].double() @ alpha - test[1].double().reshape(-1)).square())
     bound = Bound("uniform stability", sum(float(p.value) for p in parts), parts, delta, premises, words, seen)  # (3)
     return Stability(uniform, Value("largest change of a loss", change), training, bound)
 
 
-def _tested(losses: Tensor) -> Value:
+def _test(losses: Tensor) -> Value:
     mean, half = float(losses.mean()), 1.96 * float(losses.std()) / len(losses) ** 0.5
     return Value("mean squared error on test examples", mean, Interval(mean - half, mean + half, 0.95), "estimate")

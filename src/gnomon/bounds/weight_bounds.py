@@ -43,11 +43,12 @@ from gnomon.core.results import Axis, Bars, Definition, Hypothesis, Interval, Pl
 
 __all__ = ["GeneralizationBounds", "generalization_bounds"]
 
-QUANTILE = 0.1
+MARGIN_QUANTILE = 0.1
 """Share of the training examples that may have a smaller margin than gamma."""
-PROBED = 200
+PROBE_EXAMPLES = 200
 """Examples on which cushions are measured."""
-CONFIDENCE = 0.95
+CONFIDENCE_LEVEL = 0.95
+"""Confidence level of the interval."""
 EVERY = ("rows", "frobenius", "spectral-1", "spectral-F", "compression", "spectral", "path", "parameters")
 """Names of all bounds, in the order of their equations."""
 FOR_TANH = ("rows", "spectral-1", "spectral")
@@ -142,12 +143,12 @@ def generalization_bounds(
     if not first.is_floating_point():
         found = f"x is {first.dtype} of shape {tuple(first.shape)}"
         raise InputError(found, accepted="inputs that have a length", fix="Pass embeddings in place of tokens")
-    gamma = train.quantile(QUANTILE) if train.error < QUANTILE else train.quantile((1 + train.error) / 2)
+    gamma = train.quantile(MARGIN_QUANTILE) if train.error < MARGIN_QUANTILE else train.quantile((1 + train.error) / 2)
     if not gamma > 0:
         found = f"{train.error:.0%} of the training examples are wrong or tied, and the margin is {gamma:.3g}"
         raise InputError(found, accepted="a positive margin", fix="Train the network first, or pass its own examples")
     gap = None if test is None else _gap(train, output_margins(module, test))
-    chain = read_chain(module, first[:PROBED])
+    chain = read_chain(module, first[:PROBE_EXAMPLES])
     premises = (
         Hypothesis("examples are independent and of one law", None),
         Hypothesis("layers are fully connected and follow one another", chain.layers is not None, chain.reason),
@@ -156,7 +157,7 @@ def generalization_bounds(
     smooth = Hypothesis("activations are ReLU or tanh", chain.activation in ("relu", "tanh"))
     radius = float(first.double().flatten(1).norm(dim=1).max())
     made = [*_norm_bounds(train.layers, radius / gamma), *_others(module, train, gamma)]
-    excluded = _excluded(chain)
+    excluded = _exclude(chain)
     if "path" not in excluded:
         made += _of_chain(chain, first, radius, gamma)
     n = len(train.values)
@@ -231,7 +232,7 @@ def _others(module: nn.Module, train: OutputMargins, gamma: float) -> list[Made]
 def _of_chain(chain: ReluChain, x: Tensor, radius: float, gamma: float) -> list[Made]:
     """Equations (5) and (7), which run the layers themselves."""
     assert chain.layers is not None
-    kept = cushions(chain.layers, x[:PROBED])
+    kept = cushions(chain.layers, x[:PROBE_EXAMPLES])
     parts = {"largest output / margin": kept.largest / gamma, "cushions": sqrt(kept.total)}
     paths = {"largest input / margin": radius / gamma, "path norm": path_norm(chain.layers, tuple(x.shape[1:]))}
     return [
@@ -240,7 +241,7 @@ def _of_chain(chain: ReluChain, x: Tensor, radius: float, gamma: float) -> list[
     ]
 
 
-def _excluded(chain: ReluChain) -> dict[str, str]:
+def _exclude(chain: ReluChain) -> dict[str, str]:
     """The bounds whose hypotheses the network does not meet, with the reason."""
     if chain.layers is None:
         return dict.fromkeys(EVERY, chain.reason)
@@ -264,6 +265,6 @@ def _below(bound: Bound, gap: Value) -> str:
 def _gap(train: OutputMargins, test: OutputMargins) -> Value:
     """Test error minus training error, with the interval of the test error."""
     n = len(test.values)
-    sure = binomial_interval(round(test.error * n), n, confidence=CONFIDENCE)
-    interval = Interval(sure.low - train.error, sure.high - train.error, CONFIDENCE)
+    sure = binomial_interval(round(test.error * n), n, confidence=CONFIDENCE_LEVEL)
+    interval = Interval(sure.low - train.error, sure.high - train.error, CONFIDENCE_LEVEL)
     return Value("test error - training error", test.error - train.error, interval, "estimate")

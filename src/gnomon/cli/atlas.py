@@ -77,13 +77,13 @@ def run(
     import sys
     from pathlib import Path
 
-    from gnomon.atlas.catalog import chosen
+    from gnomon.atlas.catalog import select_entries
     from gnomon.atlas.many import ClaimTask, run_many
 
     pairs = dict(_pair(text) for text in (*(settings or ()), *(word for word in ids or () if "=" in word)))
     tasks = [
         ClaimTask(e.claim.id, _scale(scale, "run"), s, pairs)
-        for e in chosen([word for word in ids or () if "=" not in word])
+        for e in select_entries([word for word in ids or () if "=" not in word])
         for s in range(seed, seed + seeds)
     ]
     results, outside = [], 0
@@ -92,7 +92,7 @@ def run(
         outside += bool(broken)
         results.append({k: v for k, v in row.items() if k != "figure"} | ({"as_stated": False} if broken else {}))
         if not as_json:
-            print(_told(row, broken), flush=True)
+            print(_report(row, broken), flush=True)
     stated = sum(row["as_stated"] for row in results)
     if as_json:
         print(json.dumps({"results": results}, allow_nan=False))
@@ -110,12 +110,12 @@ def show(
     """Show a claim: statement, hypotheses, reference, parameters, its own source code, the last result."""
     from pathlib import Path
 
-    from gnomon.atlas.catalog import chosen
+    from gnomon.atlas.catalog import select_entries
     from gnomon.atlas.coverage import instruments
-    from gnomon.atlas.many import kept
+    from gnomon.atlas.many import read_outcomes
     from gnomon.report.references import reference
 
-    entry = chosen([name])[0]
+    entry = select_entries([name])[0]
     claim = entry.claim
     print(f"{claim.id} ({entry.kind}, {claim.source.grade})\n{claim.title}\n\n    {claim.equation}\n")
     for premise in claim.premises:
@@ -129,7 +129,7 @@ def show(
     if measured:
         print(f"On your own model or data: {', '.join(measured)}")
     print("Parameters: " + ", ".join(f"{key}={value}" for key, value in claim.parameters.items()))
-    last = [row for row in kept(Path(out)).values() if row["id"] == claim.id] if out else []
+    last = [row for row in read_outcomes(Path(out)).values() if row["id"] == claim.id] if out else []
     for row in last[-1:]:
         print(f"Last result (seed {row['seed']}, {row['scale']}): {row['verdict']}. {row['reason']}")
     print(f"\n{entry.code}")
@@ -243,7 +243,7 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _told(row: dict[str, Any], broken: list[str]) -> str:
+def _report(row: dict[str, Any], broken: list[str]) -> str:
     """The outcome of a run on two lines: verdict and control."""
     mark = f"{row['verdict']}, {'as stated' if row['as_stated'] else 'NOT AS STATED'}"
     if broken:

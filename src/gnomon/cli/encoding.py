@@ -12,14 +12,18 @@ from torch import Tensor
 from gnomon.core.errors import InputError
 from gnomon.core.results.record import Record
 
-CATEGORIES, OWN = 100, 0.5
-"""Different words that a column may hold, to be encoded, and their share of the rows: more are names, not kinds."""
-FEW, EACH = 20, 5
-"""Whole numbers are classes where there are few different ones, or so many rows for each."""
+MAX_CATEGORIES = 100
+"""Distinct words up to which a column is encoded."""
+MAX_DISTINCT_SHARE = 0.5
+"""Distinct words as a share of the rows: more are names, not categories."""
+MAX_CLASS_NUMBERS = 20
+"""Distinct whole numbers up to which they are classes."""
+MIN_ROWS_PER_CLASS = 5
+"""With more distinct whole numbers, rows per number at which they are classes."""
 GAPS = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 """What stands for a missing value, in small letters."""
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
-LISTED = 10
+MAX_LISTED_CLASSES = 10
 """Classes that are named."""
 Columns = dict[str, list[str]]
 
@@ -51,9 +55,11 @@ def feature(name: str, values: list[str]) -> Feature:
         raise InputError(what, accepted="columns of numbers or of words", fix="Repair that row, or drop the column")
     if days := _days(values):
         return Feature(torch.tensor(days, dtype=torch.float32)[:, None], since=min(values)[:10])
-    if len(words) > CATEGORIES or (len(words) > FEW and len(words) > OWN * len(values)):
+    if len(words) > MAX_CATEGORIES or (
+        len(words) > MAX_CLASS_NUMBERS and len(words) > MAX_DISTINCT_SHARE * len(values)
+    ):
         what = f"column '{name}' holds {len(words):,} different words in {len(values):,} rows"
-        kinds = f"at most {CATEGORIES} words, each in several rows"
+        kinds = f"at most {MAX_CATEGORIES} words, each in several rows"
         raise InputError(what, accepted=kinds, fix="Drop this column, or group its words")
     places = torch.tensor([words.index(v) for v in values])
     x = places[:, None].float() if len(words) <= 2 else torch.nn.functional.one_hot(places, len(words)).float()
@@ -72,7 +78,7 @@ def labels(words: list[str], name: str) -> tuple[Tensor, str]:
     if all(map(is_number, words)):
         whole = all(re.fullmatch(r"[+-]?\d+", w) for w in words)
         kinds: Sequence[Any] = sorted({int(w) for w in words}) if whole else ()
-        if not whole or len(kinds) > max(FEW, len(words) // EACH):
+        if not whole or len(kinds) > max(MAX_CLASS_NUMBERS, len(words) // MIN_ROWS_PER_CLASS):
             told = f", of {len(kinds)} different whole ones" if whole else ""
             return torch.tensor([float(w) for w in words]), f"the target '{name}' is a number to predict{told}"
         places = {str(number): i for i, number in enumerate(kinds)}
@@ -80,22 +86,23 @@ def labels(words: list[str], name: str) -> tuple[Tensor, str]:
     else:
         places = {word: i for i, word in enumerate(sorted(set(words)))}
         y = torch.tensor([places[w] for w in words])
-        if len(places) > max(FEW, OWN * len(words)):
+        if len(places) > max(MAX_CLASS_NUMBERS, MAX_DISTINCT_SHARE * len(words)):
             what = f"the target '{name}' holds {len(places):,} different words in {len(words):,} rows"
             raise InputError(what, accepted="classes with several examples each", fix="Name another column")
-    return y, f"the target '{name}' has {listed(tuple(places))}"
+    return y, f"the target '{name}' has {list_classes(tuple(places))}"
 
 
-def listed(classes: tuple[str, ...]) -> str:
+def list_classes(classes: tuple[str, ...]) -> str:
     """Classes in the order of their numbers, in words; without names where those are the numbers.
 
-    >>> listed(("cat", "dog")), listed(("0", "1"))
+    >>> list_classes(("cat", "dog")), list_classes(("0", "1"))
     ('2 classes, numbered from 0: cat, dog', '2 classes')
     """
     count = f"{len(classes)} class{'es' if len(classes) > 1 else ''}"
     if classes == tuple(map(str, range(len(classes)))):
         return count
-    return f"{count}, numbered from 0: {', '.join(classes[:LISTED])}{', ...' * (len(classes) > LISTED)}"
+    more = ", ..." if len(classes) > MAX_LISTED_CLASSES else ""
+    return f"{count}, numbered from 0: {', '.join(classes[:MAX_LISTED_CLASSES])}{more}"
 
 
 def is_number(word: str) -> bool:

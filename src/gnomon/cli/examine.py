@@ -84,7 +84,7 @@ def examine(
     if checkpoint is not None:
         net = built if isinstance(built, nn.Module) else built()
         built, fit = sources.checkpoint(checkpoint, net), bool(fit)
-    built = _placed(built, device)
+    built = _place(built, device)
     with console.status("reading") as status:
         result = examine_network(
             built, given.train, given.test, optimizer=sources.optimizer(optimizer, lr, momentum, decay),
@@ -170,7 +170,7 @@ def small_cnn() -> "nn.Module":
     )  # fmt: skip
 
 
-def _placed(built: Any, device: str) -> Any:
+def _place(built: Any, device: str) -> Any:
     """The network on the device; data follow it when they are read."""
     if device == "cpu":
         return built

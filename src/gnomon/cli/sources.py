@@ -15,11 +15,11 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
 from gnomon.cli import tables
-from gnomon.cli.encoding import listed
+from gnomon.cli.encoding import list_classes
 from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.inputs.arrays import Array, as_array, as_tensor
 from gnomon.core.inputs.classes import are_classes
-from gnomon.core.inputs.strata import stratified
+from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.results.record import Record
 from gnomon.data import digits, image_folder
 from gnomon.training import SGD, Adam
@@ -46,14 +46,14 @@ class CommandData(Record):
 
 def model(spec: str) -> nn.Module | Callable[[], nn.Module]:
     """The module, or the function that builds it, named ``file.py:name``."""
-    value = named(spec)
+    value = load_named_object(spec)
     if isinstance(value, nn.Module) or callable(value):
         return value
     what = f"{spec} is a {type(value).__name__}"
     raise InputError(what, accepted="a module or a function that builds one", fix="Name one of these")
 
 
-def named(spec: str) -> Any:
+def load_named_object(spec: str) -> Any:
     """An object of a Python file that the user names: ``file.py:name`` or ``package.module:name``."""
     place, colon, name = spec.rpartition(":")
     if not colon or not place or not name:
@@ -104,7 +104,7 @@ def data(spec: str, target: str | None, seed: int) -> CommandData:
     if path.is_dir():
         return _pictures(path, seed)
     if ":" in spec:
-        return _made(_called(spec), seed)
+        return _make(_call(spec), seed)
     raise InputError(
         f"'{spec}' is no known kind of data", accepted="a file, a folder, a function or digits", fix=f"Pass {KINDS}"
     )
@@ -134,7 +134,7 @@ def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> CommandD
         raise InputError(what, accepted="a target for each input", fix="Check how the data were made")
     _check_finite(x)
     cut = max(1, int(HELD_OUT * n)) if n > 4 else 0
-    test = stratified(n, y, cut, seed=seed) if cut else torch.arange(0)
+    test = stratified_sample(n, y, cut, seed=seed) if cut else torch.arange(0)
     if are_classes(y):
         _, kinds, counts = torch.unique(y, return_inverse=True, return_counts=True)
         test = test[counts[kinds[test]] > 1]  # a class with one example can only be learned from it
@@ -206,23 +206,23 @@ def _pictures(path: Path, seed: int) -> CommandData:
     """A folder of classes, or one with the folders train and test (or val), each with the classes."""
     if not (path / "train").is_dir():
         all_of = image_folder(path)
-        return held_out(all_of.x, all_of.y, seed, (listed(all_of.classes), *all_of.notes))
+        return held_out(all_of.x, all_of.y, seed, (list_classes(all_of.classes), *all_of.notes))
     train = image_folder(path / "train")
     other = next((path / name for name in ("test", "val", "valid") if (path / name).is_dir()), None)
     if other is None:
-        return held_out(train.x, train.y, seed, (listed(train.classes), *train.notes))
+        return held_out(train.x, train.y, seed, (list_classes(train.classes), *train.notes))
     size = train.x.shape[2], train.x.shape[3]
     test = image_folder(other, classes=train.classes, size=size)
-    told = [listed(train.classes), *train.notes, *(f"test: {note}" for note in test.notes)]
+    told = [list_classes(train.classes), *train.notes, *(f"test: {note}" for note in test.notes)]
     channels, others = train.x.shape[1], test.x.shape[1]
     if channels != others:
         told.append(
             f"test pictures were made {'gray' if channels == 1 else 'of three channels'}, as those of train are"
         )
-    return CommandData((train.x, train.y), (_colored(test.x, channels), test.y), tuple(told))
+    return CommandData((train.x, train.y), (_match_channels(test.x, channels), test.y), tuple(told))
 
 
-def _colored(x: Tensor, channels: int) -> Tensor:
+def _match_channels(x: Tensor, channels: int) -> Tensor:
     """Pictures with as many channels as the others: gray ones repeated, colored ones averaged."""
     if x.shape[1] == channels:
         return x
@@ -280,7 +280,7 @@ def _targets(y: np.ndarray, test: np.ndarray | None) -> tuple[Tensor, Tensor | N
             what = f"y_test holds '{strange[0]}', which y_train does not"
             raise InputError(what, accepted="the classes of train in test", fix="Check the labels of both")
         words = tuple(n.decode(errors="replace") if isinstance(n, bytes) else str(n) for n in names)
-        both, notes = [np.searchsorted(names, part) for part in both], (listed(words),)
+        both, notes = [np.searchsorted(names, part) for part in both], (list_classes(words),)
     elif all(_one_hot(part) for part in both):
         both, notes = [part.argmax(1) for part in both], ("one-hot targets became the numbers of their classes",)
     told = [_tensor(part, "y") for part in both]
@@ -294,9 +294,9 @@ def _one_hot(y: np.ndarray) -> bool:
     return y.ndim == 2 and y.shape[1] > 1 and len(y) > 0 and bool(np.isin(y, (0, 1)).all() and (y.sum(1) == 1).all())
 
 
-def _called(spec: str) -> Any:
+def _call(spec: str) -> Any:
     try:
-        return named(spec)()
+        return load_named_object(spec)()
     except InputError:
         raise
     except Exception as reason:  # the user's own function
@@ -304,7 +304,7 @@ def _called(spec: str) -> Any:
         raise InputError(words, accepted="a function that returns data", fix="Run it alone to see where") from reason
 
 
-def _made(value: Any, seed: int) -> CommandData:
+def _make(value: Any, seed: int) -> CommandData:
     """What a function returned: (x, y), ((x, y), (x_test, y_test)), four of them, or any data that `examine` takes.
 
     A dict with "train", as Hugging Face has it, gives training data and, under "test" or "validation", test data.

@@ -18,9 +18,12 @@ from gnomon.data.split import TrainTestSplit
 
 __all__ = ["digits"]
 
-TOTAL = 1797
-CLASSES = 10
-WHITE = 16.0  # the largest pixel value in scikit-learn's copy
+IMAGE_COUNT = 1797
+"""Images in scikit-learn's digits."""
+CLASS_COUNT = 10
+"""Number of classes."""
+MAX_PIXEL_VALUE = 16.0
+"""Largest pixel value in scikit-learn's copy."""
 
 
 @names_call
@@ -40,33 +43,36 @@ def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> TrainTes
     >>> split.y.bincount(minlength=10).tolist()
     [10, 10, 10, 10, 10, 10, 10, 10, 10, 10]
     """
-    n_train, n_test = (integer(n, v, least=-TOTAL) for n, v in (("n_train", n_train), ("n_test", n_test)))
+    n_train, n_test = (integer(n, v, least=-IMAGE_COUNT) for n, v in (("n_train", n_train), ("n_test", n_test)))
     seed = check_seed(seed)
     _check(n_train, n_test)
     # Imported here and not above: scikit-learn takes a second to import, and `import gnomon` must stay light.
     from sklearn.datasets import load_digits
 
     pixels, labels = (torch.from_numpy(array) for array in load_digits(return_X_y=True))
-    images = pixels.to(torch.float32).reshape(-1, 1, 8, 8) / WHITE  # sixteenths: exact in any precision
+    images = pixels.to(torch.float32).reshape(-1, 1, 8, 8) / MAX_PIXEL_VALUE  # sixteenths: exact in any precision
     labels = labels.to(torch.int64)
     generator = Generator().manual_seed(seed)
-    order = _stratified(labels, generator)
+    order = _stratify(labels, generator)
     # One shuffle of all images serves both parts, so that neither depends on the size of the other.
-    place = torch.randperm(TOTAL, generator=generator)
-    train, test = (part[place[part].argsort()] for part in (order[:n_train], order[TOTAL - n_test :]))
-    return TrainTestSplit("digits", CLASSES, images[train], labels[train], images[test], labels[test])
+    place = torch.randperm(IMAGE_COUNT, generator=generator)
+    train, test = (part[place[part].argsort()] for part in (order[:n_train], order[IMAGE_COUNT - n_test :]))
+    return TrainTestSplit("digits", CLASS_COUNT, images[train], labels[train], images[test], labels[test])
 
 
-def _stratified(labels: Tensor, generator: Generator) -> Tensor:
+def _stratify(labels: Tensor, generator: Generator) -> Tensor:
     """All indices, sorted by key (1); equal keys in the order of the classes."""
     shuffled = torch.randperm(len(labels), generator=generator)
-    members = [shuffled[labels[shuffled] == c] for c in range(CLASSES)]
+    members = [shuffled[labels[shuffled] == c] for c in range(CLASS_COUNT)]
     keys = torch.cat([(torch.arange(len(m), dtype=torch.float64) + 0.5) / len(m) for m in members])  # (1)
     return torch.cat(members)[keys.argsort(stable=True)]
 
 
 def _check(n_train: int, n_test: int) -> None:
-    for name, value, least, most in (("n_train", n_train, 1, TOTAL), ("n_test", n_test, 0, TOTAL - n_train)):
+    for name, value, least, most in (
+        ("n_train", n_train, 1, IMAGE_COUNT),
+        ("n_test", n_test, 0, IMAGE_COUNT - n_train),
+    ):
         if not least <= value <= most:
-            accepted = f"a whole number from {least} to {most} (there are {TOTAL} images in all)"
+            accepted = f"a whole number from {least} to {most} (there are {IMAGE_COUNT} images in all)"
             raise out_of_range(name, accepted, value)

@@ -65,7 +65,7 @@ def image_folder(
     if not files:
         what = f"{path} holds no PNG or JPEG in folders of classes"
         raise InputError(what, accepted="pictures as class/name.png", fix="Put each picture in the folder of its class")
-    pictures = [_opened(file) for file, _ in files]
+    pictures = [_open_image(file) for file, _ in files]
     sizes = Counter((p.height, p.width) for p in pictures)
     wanted, gray = size or sizes.most_common(1)[0][0], all(p.mode in GRAY for p in pictures)
     other = sum(count for found, count in sizes.items() if found != wanted)
@@ -77,7 +77,7 @@ def image_folder(
     return Images(x, y, known, tuple(notes))
 
 
-def _opened(file: Path) -> Any:
+def _open_image(file: Path) -> Any:
     from PIL import Image  # comes with matplotlib
 
     try:

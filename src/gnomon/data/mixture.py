@@ -30,10 +30,10 @@ from gnomon.core.results.record import Record
 
 __all__ = ["GaussianMixture", "js_divergence", "mixture", "optimal_discriminator", "ring"]
 
-REACH = 9.0
-"""Standard deviations around every mean that quadrature covers: what is left out is below 1e-17."""
-MEMORY = 2**22
-"""Numbers that a tile of a quadrature holds."""
+QUADRATURE_DEVIATIONS = 9.0
+"""Standard deviations around every mean that the quadrature covers: the rest is below 1e-17."""
+MAX_NUMBERS_PER_TILE = 2**22
+"""Numbers in one tile of the quadrature."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,14 +200,14 @@ def js_divergence(p: GaussianMixture, q: GaussianMixture, *, points: int = 400) 
     if d != q.means.shape[1] or d > 2:
         found, cure = f"p and q have {d} and {q.means.shape[1]} dimensions", "Estimate it with generative.js_estimate"
         raise InputError(found, accepted="a grid over one or two dimensions", fix=cure)
-    spread = [REACH * c.diagonal(dim1=1, dim2=2).amax(0).sqrt() for c in (p.covariances, q.covariances)]
+    spread = [QUADRATURE_DEVIATIONS * c.diagonal(dim1=1, dim2=2).amax(0).sqrt() for c in (p.covariances, q.covariances)]
     low = torch.minimum(p.means.amin(0) - spread[0], q.means.amin(0) - spread[1])
     high = torch.maximum(p.means.amax(0) + spread[0], q.means.amax(0) + spread[1])
     axes = [torch.linspace(float(a), float(b), points, dtype=torch.float64) for a, b in zip(low, high, strict=True)]
     cell = float(((high - low) / (points - 1)).prod())
     total = 0.0
     grid = torch.cartesian_prod(*axes).reshape(-1, d)
-    for part in grid.split(max(1, MEMORY // (d * max(len(p.weights), len(q.weights))))):
+    for part in grid.split(max(1, MAX_NUMBERS_PER_TILE // (d * max(len(p.weights), len(q.weights))))):
         a, b = p.log_prob(part), q.log_prob(part)
         middle = torch.logaddexp(a, b) - log(2)
         total += cell / 2 * float((a.exp() * (a - middle) + b.exp() * (b - middle)).sum())  # (1)

@@ -24,11 +24,12 @@ from gnomon.findings import decisions as kinds
 
 __all__ = ["Calibration", "calibration"]
 
-BINS = 10
-LEVEL = 0.01
-"""The rate at which a calibrated network may be called too sure."""
-GAP = 0.05
-"""Difference of confidence and accuracy from which on the verdict speaks of it."""
+BIN_COUNT = 10
+"""Number of bins."""
+SIGNIFICANCE_LEVEL = 0.01
+"""Probability that a calibrated network is called overconfident."""
+MIN_CONFIDENCE_GAP = 0.05
+"""Difference between confidence and accuracy at which the verdict mentions it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Calibration(Result):
     accuracy: float
     bins: tuple[tuple[float, float], ...]
     deviation: float = 0.0
-    level: float = LEVEL
+    level: float = SIGNIFICANCE_LEVEL
 
     @property
     def gap(self) -> float:
@@ -60,7 +61,7 @@ class Calibration(Result):
     @property
     def judgment(self) -> str:
         """Whether confidence and accuracy agree, in a few words."""
-        off = abs(self.gap) > max(GAP, self.margin)
+        off = abs(self.gap) > max(MIN_CONFIDENCE_GAP, self.margin)
         if not off and not self.tells:
             return "too few examples to tell whether it is too sure"
         return "well calibrated" if not off else "too sure" if self.gap > 0 else "less sure than it could be"
@@ -72,13 +73,14 @@ class Calibration(Result):
 
     @property
     def tells(self) -> bool:
-        """Whether a network that is too sure by twice `GAP` would be seen: the examples suffice."""
-        return self.margin <= 2 * GAP
+        """Whether a network that is too sure by twice `MIN_CONFIDENCE_GAP` would be seen: the examples suffice."""
+        return self.margin <= 2 * MIN_CONFIDENCE_GAP
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A note where confidence is above accuracy by more than `GAP`, and by more than chance explains."""
-        if self.gap <= max(GAP, self.margin):
+        """A note where confidence is above accuracy by more than `MIN_CONFIDENCE_GAP`, and by more than chance
+        explains."""
+        if self.gap <= max(MIN_CONFIDENCE_GAP, self.margin):
             return ()
         evidence = (Value("confidence gap", self.gap),)
         return (Finding(kinds.OVERCONFIDENT, "outputs", {"gap": self.gap}, evidence, self.level),)
@@ -96,7 +98,7 @@ class Calibration(Result):
 
 @names_call
 def calibration(
-    p: Float[Tensor, "n k"], labels: Int[Tensor, " n"], *, bins: int = BINS, level: float = LEVEL
+    p: Float[Tensor, "n k"], labels: Int[Tensor, " n"], *, bins: int = BIN_COUNT, level: float = SIGNIFICANCE_LEVEL
 ) -> Calibration:
     """The expected calibration error of class probabilities, equation (1), with its bins.
 

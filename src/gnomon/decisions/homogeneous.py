@@ -44,10 +44,12 @@ __all__ = [
     "normalized_margin",
 ]
 
-HOMOGENEOUS = 1e-3
-"""Relative error of f(c w) = c^L f(w) below which a network counts as homogeneous: float32 through some ten layers."""
-NEAR, MOST = 1.1, 64
-"""Margins up to this multiple of the smallest one hold the solution; at most so many of them are looked at."""
+HOMOGENEITY_TOLERANCE = 1e-3
+"""Relative error of f(c w) = c^L f(w) below which a network counts as homogeneous: float32 through about ten layers."""
+SUPPORT_MARGIN_FACTOR = 1.1
+"""Margins up to this multiple of the smallest one count as support vectors."""
+MAX_SUPPORT_VECTORS = 64
+"""Support vectors that are examined, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ def degree(module: nn.Module, x: Inputs) -> int | None:
         f = outputs(scaled, x).double()
         ratio = float((f * base).sum() / base.square().sum().clamp_min(1e-300))
         power = round(float(torch.tensor(max(ratio, 1e-12)).log2()) / (1 if c == 2 else -1))
-        if float((f - c**power * base).norm()) > HOMOGENEOUS * float((c**power * base).norm()):
+        if float((f - c**power * base).norm()) > HOMOGENEITY_TOLERANCE * float((c**power * base).norm()):
             return None
         powers.append(power)
     return powers[0] if powers[0] == powers[1] and powers[0] > 0 else None
@@ -136,7 +138,7 @@ def normalized_margin(module: nn.Module, x: Any, y: Any = None) -> NormalizedMar
     >>> round(normalized_margin(net, x, y).stationarity, 5)                          # the maximum margin solution
     0.0
     """
-    inputs, labels, power = _checked(module, x, y)
+    inputs, labels, power = _check(module, x, y)
     margins, norm = _margins(module, inputs, labels), _norm(module)
     size = norm**power
     return NormalizedMargin(
@@ -161,13 +163,13 @@ def margin_path(checkpoints: Sequence[nn.Module], x: Any, y: Any = None) -> Marg
     """
     if not checkpoints:
         raise InputError("there are no checkpoints", accepted="at least one", fix="Pass a list of modules")
-    inputs, labels, power = _checked(checkpoints[-1], x, y)
+    inputs, labels, power = _check(checkpoints[-1], x, y)
     rows = [(_margins(module, inputs, labels), _norm(module) ** power) for module in checkpoints]
     hard = tuple(float(m.min()) / size for m, size in rows)
     return MarginPath(hard, tuple(-float(torch.logsumexp(-m, 0)) / size for m, size in rows), power)
 
 
-def _checked(module: nn.Module, x: Any, y: Any) -> tuple[Inputs, Tensor, int]:
+def _check(module: nn.Module, x: Any, y: Any) -> tuple[Inputs, Tensor, int]:
     check_weights(module)
     inputs, labels = source(x, y, module=module).pair()
     if labels.is_floating_point() or labels.dim() != 1:
@@ -192,7 +194,11 @@ def _stationarity(module: nn.Module, x: Inputs, y: Tensor, margins: Tensor, norm
     from scipy.optimize import nnls  # slow to import
 
     least = float(margins.min())
-    near = (margins <= NEAR * least if least > 0 else margins == least).nonzero().flatten()[:MOST]
+    near = (
+        (margins <= SUPPORT_MARGIN_FACTOR * least if least > 0 else margins == least)
+        .nonzero()
+        .flatten()[:MAX_SUPPORT_VECTORS]
+    )
     with preserve(module):
         f = Pure.of(module, "*")
         leaves, rows = list(f.leaves.values()), []

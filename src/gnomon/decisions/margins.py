@@ -20,10 +20,10 @@ from gnomon.core.metrics import binomial_interval, decisions
 from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 
-__all__ = ["HARDEST", "Margins", "margins", "probabilities"]
+__all__ = ["NAMED_EXAMPLES", "Margins", "margins", "probabilities"]
 
-HARDEST = 8
-"""Examples that are named."""
+NAMED_EXAMPLES = 8
+"""Hardest examples that are named."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +81,7 @@ def margins(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Margins:
     own = p.gather(1, labels[:, None]).squeeze(1)
     values = own - p.scatter(1, labels[:, None], -1.0).max(1).values  # (1)
     right = int((decisions(p) == labels).sum())
-    hardest = own.topk(min(HARDEST, len(own)), largest=False).indices
+    hardest = own.topk(min(NAMED_EXAMPLES, len(own)), largest=False).indices
     return Margins(values, right, tuple(hardest.tolist()))
 
 

@@ -36,7 +36,8 @@ __all__ = ["Distilled", "Temperature", "distill", "distillation_loss", "smoothed
 
 TEMPERATURES = (0.01, 100.0)
 """Smallest and largest temperature that is tried."""
-CONFIDENCE = 0.95
+CONFIDENCE_LEVEL = 0.95
+"""Confidence level of the interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Temperature(Result):
             return ()
         evidence = (Value("temperature", self.value, self.interval, "estimate"),)
         values = {"temperature": self.value, "interval": self.interval}
-        return (Finding(kinds.OVERCONFIDENT_LOGITS, "outputs", values, evidence, (1 - CONFIDENCE) / 2),)
+        return (Finding(kinds.OVERCONFIDENT_LOGITS, "outputs", values, evidence, (1 - CONFIDENCE_LEVEL) / 2),)
 
 
 @names_call
@@ -105,7 +106,7 @@ def temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temp
     least = loss(value)
     top = least + 3.841459 / (2 * len(f))  # Wilks: twice the log likelihood ratio is chi-square
     ends = [_crossing(loss, top, value, end) for end in TEMPERATURES]
-    interval = Interval(ends[0], ends[1], CONFIDENCE)
+    interval = Interval(ends[0], ends[1], CONFIDENCE_LEVEL)
     before = float(nn.functional.cross_entropy(f, labels.long()))
     return Temperature(value, interval, before, least, len(f))
 

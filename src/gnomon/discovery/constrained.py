@@ -98,7 +98,7 @@ def constrain(
     right = np.array([d for keys, (_, d) in zip(named, relations, strict=True) if chosen & set(keys)])
     solver = _Solver(systems, kept, rows.reshape(-1, len(kept)), right)
     spread = solver.spread(selection)
-    return tuple(_updated(e, equations, groups, kept, solver.best, spread, systems[e]) for e in range(len(equations)))
+    return tuple(_update(e, equations, groups, kept, solver.best, spread, systems[e]) for e in range(len(equations)))
 
 
 class _Solver:
@@ -139,7 +139,7 @@ class _Solver:
         return np.std(solved, axis=0) if solved else np.full(len(self.best), np.nan)
 
 
-def _updated(
+def _update(
     e: int, equations: Sequence[Equation], groups: Sequence[tuple[Term, ...]], kept: Sequence[tuple[int, int]],
     best: np.ndarray, spread: np.ndarray, system: System,
 ) -> Equation:  # fmt: skip

@@ -27,15 +27,15 @@ from gnomon.discovery.equation import Equation, Residuals
 from gnomon.discovery.forms import AbstractForm, System, WeakForm
 from gnomon.discovery.grid import GridData, read
 from gnomon.discovery.record import Discovery
-from gnomon.discovery.refinement import refined
+from gnomon.discovery.refinement import refine_equations
 from gnomon.discovery.regression import RegressionMoments, TermSelection, choice, path
-from gnomon.discovery.stability import resampled
+from gnomon.discovery.stability import resample_terms
 from gnomon.discovery.term import Term, parse
 
 __all__ = ["discover"]
 
-COLLINEAR = 1e-9
-"""Smallest singular value, as a share of the largest, of columns that still tell each other apart in 16 digits."""
+MIN_SINGULAR_VALUE_SHARE = 1e-9
+"""Smallest singular value, as a share of the largest, at which columns count as independent in 16 digits."""
 
 
 @names_call
@@ -81,16 +81,16 @@ def search(
     check_kind("selection", selection, TermSelection, cure="Pass gnomon.discovery.TermSelection(...)")
     order = integer("time_order", time_order)
     terms = library.terms(tuple(data.fields), data.letters[:-1], modulus=data.is_complex)
-    groups = grouped(terms, library.tied)
+    groups = group_terms(terms, library.tied)
     with single_threaded_products():  # all matrices are small, or products with small ones
         found, systems = [], []
         for name, system in form.systems(data, terms, order).items():
-            systems.append(_merged(system, terms, groups))
+            systems.append(_merge(system, terms, groups))
             check_columns(systems[-1].columns, [_name(group) for group in groups])
             found.append(fit(f"{name}_{'t' * order}", systems[-1], groups, selection.checked()))
         if constraints:
             return Discovery(constrain(found, systems, groups, tuple(constraints), selection), data)
-        return Discovery(tuple(refined(found, data, form, groups, selection, order)), data)
+        return Discovery(tuple(refine_equations(found, data, form, groups, selection, order)), data)
 
 
 def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selection: TermSelection) -> Equation:
@@ -100,7 +100,7 @@ def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selecti
     best = choice(moments, selection, known)
     support = best.support
     weights = _least_squares(system.columns[:, list(support)], system.target)  # (1)
-    inclusion, spread = resampled(system, support, selection)
+    inclusion, spread = resample_terms(system, support, selection)
     expanded = [(t.name, w, s) for j, w, s in zip(support, weights, spread, strict=True) for t in groups[j]]
     plain = complex if np.iscomplexobj(weights) else float
     return Equation(
@@ -139,7 +139,7 @@ def check_columns(columns: np.ndarray, names: Sequence[str]) -> None:
         raise InputError(f"the terms {', '.join(zero)} vanish on these data", accepted="terms that are seen", fix=cure)
     short = np.linalg.qr(columns / norms, mode="r") if len(columns) > len(names) else columns / norms
     _, sizes, right = np.linalg.svd(short, full_matrices=False)
-    if len(columns) < len(names) or sizes[-1] < COLLINEAR * sizes[0]:
+    if len(columns) < len(names) or sizes[-1] < MIN_SINGULAR_VALUE_SHARE * sizes[0]:
         vector = np.abs(right[-1])
         involved = [name for name, v in zip(names, vector, strict=True) if v > 0.05 * vector.max()]
         found = f"on these data the terms {', '.join(involved)} depend on each other"
@@ -147,7 +147,7 @@ def check_columns(columns: np.ndarray, names: Sequence[str]) -> None:
         raise InputError(found, accepted="terms that can be told apart", fix=cure)
 
 
-def grouped(terms: Sequence[Term], tied: Sequence[Sequence[str]]) -> list[tuple[Term, ...]]:
+def group_terms(terms: Sequence[Term], tied: Sequence[Sequence[str]]) -> list[tuple[Term, ...]]:
     """The terms, with those that share a coefficient together."""
     ties = [tuple(parse(text) for text in tie) for tie in tied]
     unknown = [t.name for tie in ties for t in tie if t not in terms]
@@ -158,7 +158,7 @@ def grouped(terms: Sequence[Term], tied: Sequence[Sequence[str]]) -> list[tuple[
     return [(term,) for term in terms if term not in bound] + ties
 
 
-def _merged(system: System, terms: Sequence[Term], groups: Sequence[tuple[Term, ...]]) -> System:
+def _merge(system: System, terms: Sequence[Term], groups: Sequence[tuple[Term, ...]]) -> System:
     if len(groups) == len(terms):
         return system
     place = {term: i for i, term in enumerate(terms)}

@@ -29,18 +29,20 @@ from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.discovery.candidates import Library
 from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
-from gnomon.discovery.discover import check_columns, fit, grouped
+from gnomon.discovery.discover import check_columns, fit, group_terms
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.forms.base import System, block_numbers
-from gnomon.discovery.forms.pointwise import EDGE, values_of
+from gnomon.discovery.forms.pointwise import SKIPPED_EDGE_SHARE, values_of
 from gnomon.discovery.grid import GridData, step
 from gnomon.discovery.regression import TermSelection
 
 __all__ = ["Distillation", "ExtrapolationGap", "distill", "extrapolation_gap"]
 
-BLOCKS = 16
-FLOOR = 0.03
-"""Share of the output below which operators are errors of the network: trained ones have discretization errors too."""
+BOOTSTRAP_BLOCKS = 16
+"""Blocks of rows for the bootstrap, at most."""
+MIN_OPERATOR_SHARE = 0.03
+"""Operators below this share of the output count as errors of the network: trained ones have discretization errors too.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +95,9 @@ def distill(
     rule, cache = derivative or FiniteDifferences(6), {}  # type: ignore[var-annotated]
     columns = np.stack([values_of(data, term, rule, rule, cache)[keep].ravel() for term in terms], 1)
     check_columns(columns, [term.name for term in terms])
-    count = min(BLOCKS, len(columns))
+    count = min(BOOTSTRAP_BLOCKS, len(columns))
     system = System(columns, target[keep].ravel(), block_numbers((len(columns),), (count,)), float(len(rows)))
-    law = fit("network", system, grouped(terms, ()), selection or TermSelection(floor=FLOOR))
+    law = fit("network", system, group_terms(terms, ()), selection or TermSelection(floor=MIN_OPERATOR_SHARE))
     chosen = columns[:, [[t.name for t in terms].index(name) for name in law.terms]]
     rest = system.target - chosen @ np.asarray(law.coefficients)
     around = float(np.sum((system.target - system.target.mean()) ** 2))
@@ -106,7 +108,7 @@ def _fields(rows: np.ndarray, found: np.ndarray, dx: Any) -> tuple[GridData, np.
     if found.shape != rows.shape:
         text = f"fields of {rows.shape[1]} points gave {found.shape[1]} outputs"
         raise InputError(text, accepted="a value at each point", fix="Pass a module that maps fields to fields")
-    h, edge = step(dx, rows.shape[1], "dx"), max(4, int(EDGE * rows.shape[1]))
+    h, edge = step(dx, rows.shape[1], "dx"), max(4, int(SKIPPED_EDGE_SHARE * rows.shape[1]))
     return GridData({"u": rows.T}, {"x": h, "t": 1.0}), found.T, (slice(edge, -edge), slice(None))
 
 

@@ -6,43 +6,43 @@ With G^-1 = T T^* and w = G^-1 b, the term whose absence costs least goes first,
 
 with t_j the rows of T. T is not changed: q is made orthogonal to those before it. Working on T, whose condition is the
 square root of that of G, loses half as many digits as working on G^-1.
-Hypotheses: columns of unit norm; `TINY` times the number of terms is added to G, so that T is finite.
+Hypotheses: columns of unit norm; `RIDGE_PER_TERM` times the number of terms is added to G, so that T is finite.
 Reference: [golub2013matrix], section 6.5, for removing a column.
 Cost: p^3 for p terms and each regression.
 
->>> order, cost = eliminated(np.eye(2)[None], np.array([[1.0, 0.5]]))
+>>> order, cost = elimination_order(np.eye(2)[None], np.array([[1.0, 0.5]]))
 >>> order.tolist(), cost.round(9).tolist()
 ([[1, 0]], [[0.25, 1.0]])
 """
 
 import numpy as np
 
-__all__ = ["eliminated"]
+__all__ = ["elimination_order"]
 
-TINY = 1e-13
-"""Ridge for each term, far below the square of any misfit that a criterion with a floor can see."""
-SMALLEST = 1e-13
-"""Share of a row's square that rounding leaves at least."""
+RIDGE_PER_TERM = 1e-13
+"""Ridge for each term, far below the square of any misfit that matters."""
+MIN_ROW_SHARE = 1e-13
+"""Share of a row's square that rounding leaves, at least."""
 
 
-def eliminated(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def elimination_order(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The order in which terms go, and what each costs of the explained square, (regressions, terms) both.
 
     Hypotheses: see the module.
     Reference: [golub2013matrix].
     Cost: see the module.
 
-    >>> eliminated(np.eye(1)[None], np.ones((1, 1)))[1].round(9).tolist()
+    >>> elimination_order(np.eye(1)[None], np.ones((1, 1)))[1].round(9).tolist()
     [[1.0]]
     """
     count, p = cross.shape
-    lower = np.linalg.cholesky(gram + TINY * p * np.eye(p))
+    lower = np.linalg.cholesky(gram + RIDGE_PER_TERM * p * np.eye(p))
     root = np.ascontiguousarray(np.linalg.inv(lower).conj().swapaxes(1, 2))
     weights = (root @ (root.conj().swapaxes(1, 2) @ cross[:, :, None]))[:, :, 0]
     every, gone = np.arange(count), np.zeros((count, p), dtype=bool)
     order, costs = np.zeros((count, p), dtype=np.int64), np.zeros((count, p))
     size = (np.abs(root) ** 2).sum(2)
-    least, basis = SMALLEST * size, np.zeros_like(root)
+    least, basis = MIN_ROW_SHARE * size, np.zeros_like(root)
     for k in range(p):
         cost = np.where(gone, np.inf, np.abs(weights) ** 2 / np.maximum(size, least))
         j = cost.argmin(1)

@@ -69,13 +69,13 @@ class Equation(Record):
     def latex(self) -> str:
         """The equation in LaTeX."""
         right = [f"{number(c)}\\, {parse(t).latex}" for c, t in zip(self.coefficients, self.terms, strict=True)]
-        return f"{parse(self.target).latex} = " + _joined(right)
+        return f"{parse(self.target).latex} = " + _join(right)
 
     def __str__(self) -> str:
         right = [
             f"{number(c)}*{t}" if t != "1" else number(c) for c, t in zip(self.coefficients, self.terms, strict=True)
         ]
-        return f"{self.target} = " + _joined(right)
+        return f"{self.target} = " + _join(right)
 
 
 def number(value: float | complex) -> str:
@@ -93,5 +93,5 @@ def number(value: float | complex) -> str:
     return f"({value.real:.4g}{value.imag:+.4g}i)"
 
 
-def _joined(right: list[str]) -> str:
+def _join(right: list[str]) -> str:
     return " + ".join(right).replace("+ -", "- ") or "0"

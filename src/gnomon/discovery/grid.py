@@ -20,7 +20,7 @@ from gnomon.core.results.record import Record
 
 __all__ = ["GridData"]
 
-UNIFORM = 1e-3
+MAX_STEP_VARIATION = 1e-3
 """Steps of a grid may differ by this share: stored coordinates are rounded."""
 
 
@@ -90,7 +90,7 @@ def read(
     letters = "xyz"[:space]
     steps = {letter: step(gap, n, f"d{letter}") for letter, gap, n in zip(letters, gaps, shape, strict=False)}
     steps["t"] = step(dt, shape[-1], "dt")
-    taken = {name: np.broadcast_to(_aligned(_array(v, name), shape, name), shape) for name, v in (known or {}).items()}
+    taken = {name: np.broadcast_to(_align(_array(v, name), shape, name), shape) for name, v in (known or {}).items()}
     return GridData(fields, steps, taken, dict(functions or {}))
 
 
@@ -105,7 +105,7 @@ def step(gap: Any, n: int, name: str) -> float:
             found = f"{name} has {len(values)} coordinates and u {n} points along that axis"
             raise InputError(found, accepted="a coordinate for each point", fix="Pass one coordinate for each point")
         gaps = np.diff(values)
-        if np.abs(gaps - gaps.mean()).max() > UNIFORM * abs(gaps.mean()):
+        if np.abs(gaps - gaps.mean()).max() > MAX_STEP_VARIATION * abs(gaps.mean()):
             found = f"the steps of {name} go from {gaps.min():.4g} to {gaps.max():.4g}"
             cure = "Interpolate u to equal steps first, for instance with scipy.interpolate.make_interp_spline"
             raise InputError(found, accepted="a uniform grid", fix=cure)
@@ -132,7 +132,7 @@ def _array(values: Any, name: str) -> np.ndarray:
     return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64)
 
 
-def _aligned(values: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
+def _align(values: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
     """A known function on the whole grid: given there, at the points of space alone, or along x alone."""
     spread = (
         values if values.ndim in (0, len(shape)) else values.reshape(values.shape + (1,) * (len(shape) - values.ndim))

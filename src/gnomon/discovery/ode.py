@@ -27,7 +27,7 @@ from gnomon.discovery.discover import check_columns, fit, search
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.forms import AbstractForm, System, WeakForm
 from gnomon.discovery.forms.base import block_numbers
-from gnomon.discovery.forms.pointwise import EDGE, values_of
+from gnomon.discovery.forms.pointwise import SKIPPED_EDGE_SHARE, values_of
 from gnomon.discovery.grid import GridData, read
 from gnomon.discovery.record import Discovery
 from gnomon.discovery.regression import RegressionMoments, TermSelection, choice
@@ -54,7 +54,7 @@ def discover_ode(
     ('x',)
     """
     lib = Library(degree=2) if library is None else library
-    fields = _named(x, names)
+    fields = _name(x, names)
     data = read(fields, (), dt, known=lib.known, functions=lib.functions)
     return search(data, lib, form or WeakForm(), selection or TermSelection(), 1, constraints)
 
@@ -78,13 +78,13 @@ def discover_implicit(
     >>> sorted([law.target, *law.terms])
     ['x', 'x*x_t', 'x_t']
     """
-    data = read(_named(x, names), (), dt)
+    data = read(_name(x, names), (), dt)
     still = Library(degree=integer("degree", degree)).terms(tuple(data.fields), "")
     moving = [product(*term.factors, TermFactor(name, "t")) for name in data.fields for term in still]
     terms = [*still, *moving]
     rule = derivative or LocalPolynomial()
     cache: dict[tuple[str, str], np.ndarray] = {}
-    edge = int(EDGE * data.shape[0])
+    edge = int(SKIPPED_EDGE_SHARE * data.shape[0])
     columns = np.stack([values_of(data, term, rule, rule, cache) for term in terms], 1)[edge : data.shape[0] - edge]
     check_columns(columns, [term.name for term in terms])
     blocks = block_numbers((len(columns),), (min(16, len(columns)),))
@@ -111,7 +111,7 @@ def _ways(
     return found
 
 
-def _named(x: Any, names: Sequence[str] | None) -> dict[str, np.ndarray]:
+def _name(x: Any, names: Sequence[str] | None) -> dict[str, np.ndarray]:
     values = np.asarray(x.detach().cpu() if hasattr(x, "detach") else x)
     table = values[:, None] if values.ndim == 1 else values
     if table.ndim != 2:

@@ -15,10 +15,10 @@ from gnomon.findings import theory as kinds
 
 __all__ = ["Discovery"]
 
-UNSURE = 0.8
-"""Inclusion below which a term is called unsure: stability selection asks for 0.6 to 0.9."""
-UNEXPLAINED = 0.3
-"""Share of the target left unexplained above which there is no law to speak of; noise of 20 % leaves about 0.2."""
+MIN_INCLUSION = 0.8
+"""Inclusion frequency below which a term is uncertain: stability selection uses 0.6 to 0.9."""
+MAX_MISFIT = 0.3
+"""Unexplained share of the target above which there is no equation; noise of 20 % leaves about 0.2."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +70,7 @@ class Discovery(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Equations that explain too little, and terms that a bootstrap does not always choose."""
-        return most_serious_first(f for e in self.equations for f in _judged(e))
+        return most_serious_first(f for e in self.equations for f in _judge(e))
 
     def plots(self) -> tuple[Plot, ...]:
         """Misfit against the number of terms, and the inclusion of terms, for each equation."""
@@ -81,11 +81,11 @@ class Discovery(Result):
         return simulate(self.equations, self.data)
 
 
-def _judged(e: Equation) -> list[Finding]:
+def _judge(e: Equation) -> list[Finding]:
     found = []
-    if e.residuals.misfit > UNEXPLAINED:
+    if e.residuals.misfit > MAX_MISFIT:
         found.append(Finding(kinds.NO_LAW, e.target, {"misfit": e.residuals.misfit}))
-    unsure = {term: e.inclusion[term] for term in e.terms if e.inclusion.get(term, 1.0) < UNSURE}
+    unsure = {term: e.inclusion[term] for term in e.terms if e.inclusion.get(term, 1.0) < MIN_INCLUSION}
     if unsure:
         names = ", ".join(f"{term} ({p:.0%})" for term, p in unsure.items())
         found.append(Finding(kinds.UNSURE_TERMS, e.target, {"names": names}))

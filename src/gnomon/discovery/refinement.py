@@ -5,7 +5,7 @@ left, wider bumps are better: that error falls with the points on a bump. Each d
 
     s = sum_j s_j / |c_j|,    s_j the standard error of c_j over the replicates                                  (1)
 
-Hypotheses: a misfit below `CLEAN`, so that noise is not what is left.
+Hypotheses: a misfit below `MAX_MISFIT_OF_CLEAN_DATA`, so that noise is not what is left.
 Reference: [trefethen2014trapezoidal], for sums of smooth functions that vanish at the ends.
 Cost: for each doubling a product of the data with short matrices for every term of the equation.
 
@@ -16,7 +16,7 @@ Cost: for each doubling a product of the data with short matrices for every term
 >>> data = GridData({"u": np.sin(x[:, None] - t) + np.sin(3 * (x[:, None] - t))}, {"x": x[1], "t": t[1]})
 >>> rough = Equation("u_t", ("u_x",), (-1.01,), (0.01,), {}, (), Residuals(1e-9, 1e-9, "", 0.0))
 >>> terms = [(parse("u_x"),)]
->>> rough, = refined([rough], data, WeakForm(), terms, TermSelection(), 1)
+>>> rough, = refine_equations([rough], data, WeakForm(), terms, TermSelection(), 1)
 >>> abs(rough.coefficients[0] + 1) < 1e-9
 True
 """
@@ -30,16 +30,16 @@ from gnomon.discovery.equation import Equation
 from gnomon.discovery.forms import AbstractForm, System
 from gnomon.discovery.grid import GridData
 from gnomon.discovery.regression import TermSelection
-from gnomon.discovery.stability import resampled
+from gnomon.discovery.stability import resample_terms
 from gnomon.discovery.term import Term
 
-__all__ = ["refined"]
+__all__ = ["refine_equations"]
 
-CLEAN = 1e-4
-"""Misfits below this share of the target are those of sums over the grid, not of noise."""
+MAX_MISFIT_OF_CLEAN_DATA = 1e-4
+"""Misfits below this share of the target come from sums over the grid, not from noise."""
 
 
-def refined(
+def refine_equations(
     found: Sequence[Equation], data: GridData, form: AbstractForm, groups: Sequence[tuple[Term, ...]],
     selection: TermSelection, order: int
 ) -> list[Equation]:  # fmt: skip
@@ -51,13 +51,15 @@ def refined(
 
     >>> from gnomon.discovery.forms import WeakForm
     >>> data = GridData({"u": np.ones((2, 3))}, {})
-    >>> refined([], data, WeakForm(), [], TermSelection(), 1)
+    >>> refine_equations([], data, WeakForm(), [], TermSelection(), 1)
     []
     """
     best = list(found)
     names = {name for equation in best for name in equation.terms}
     kept = [group for group in groups if group[0].name in names]
-    clean = bool(kept and selection.replicates) and all(e.terms and e.residuals.misfit < CLEAN for e in best)
+    clean = bool(kept and selection.replicates) and all(
+        e.terms and e.residuals.misfit < MAX_MISFIT_OF_CLEAN_DATA for e in best
+    )
     for wide in form.wider(data) if clean else ():
         systems = wide.systems(data, [term for group in kept for term in group], order).values()
         again = [_again(e, _of(s, kept, e), kept, selection) for e, s in zip(best, systems, strict=True)]
@@ -77,7 +79,7 @@ def _of(system: System, kept: Sequence[tuple[Term, ...]], equation: Equation) ->
 
 def _again(equation: Equation, system: System, kept: Sequence[tuple[Term, ...]], selection: TermSelection) -> Equation:
     weights = np.linalg.lstsq(system.columns, system.target, rcond=None)[0]
-    spread = resampled(system, tuple(range(system.columns.shape[1])), selection)[1]
+    spread = resample_terms(system, tuple(range(system.columns.shape[1])), selection)[1]
     own = [group for group in kept if group[0].name in equation.terms]
     plain = complex if np.iscomplexobj(weights) else float
     made = {t.name: (plain(w), float(s)) for group, w, s in zip(own, weights, spread, strict=True) for t in group}

@@ -10,7 +10,7 @@ Columns have unit norm, and y unit norm as well.
 term is paid for them.
 Hypotheses: few terms; m rows with independent errors of one size.
 Reference: [rudy2017data], (1); [schwarz1978estimating], (3) without its floor.
-Cost: (2) as `eliminated`.
+Cost: (2) as `elimination_order`.
 
 >>> A = np.eye(4)[:, :3]
 >>> choice(RegressionMoments.of(A, np.array([1.0, 0.5, 0.0, 0.0]), 100.0), TermSelection()).support
@@ -24,15 +24,15 @@ import numpy as np
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results.record import Record
-from gnomon.discovery.elimination import eliminated
+from gnomon.discovery.elimination import elimination_order
 
 __all__ = ["CandidateTerms", "TermSelection", "bic_path", "stridge"]
 
 
-LEAST = 2.718
-"""Independent rows at least in (3), so that a term costs something."""
-APART = 1e-12
-"""Squared distance of a column from others below which it is one of their sums."""
+MIN_INDEPENDENT_ROWS = 2.718
+"""Independent rows in (3), at least, so that every term has a cost."""
+MIN_SQUARED_DISTANCE = 1e-12
+"""Squared distance of a column from the span of others below which it counts as their linear combination."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class RegressionMoments(Record):
         solved = np.linalg.pinv(inner, rcond=1e-14, hermitian=True) @ rows if chosen else rows
         apart = np.diag(self.gram).real - np.sum(rows.conj() * solved, 0).real
         missed = np.abs(self.cross - rows.conj().T @ w) ** 2 if chosen else np.abs(self.cross) ** 2
-        gain = np.where(apart > APART, missed / np.maximum(apart, APART), 0.0)
+        gain = np.where(apart > MIN_SQUARED_DISTANCE, missed / np.maximum(apart, MIN_SQUARED_DISTANCE), 0.0)
         found = np.maximum(left - gain, 0.0) / max(self.square, 1e-300)
         found[chosen] = np.inf
         return found
@@ -116,7 +116,7 @@ class RegressionMoments(Record):
         """A support with its misfit and the criterion (3)."""
         explained = float(np.vdot(self.cross[list(support)], self.weights(support)).real) if support else 0.0
         misfit = max(1 - explained / self.square, 0.0) if self.square > 0 else 0.0
-        m = max(self.independent, LEAST)
+        m = max(self.independent, MIN_INDEPENDENT_ROWS)
         return CandidateTerms(
             support, misfit**0.5, m * float(np.log(misfit + floor**2)) + len(support) * float(np.log(m))
         )  # (3)
@@ -160,7 +160,7 @@ def bic_path(
 
 def path(moments: RegressionMoments, selection: TermSelection) -> tuple[CandidateTerms, ...]:
     """As `bic_path`, from moments."""
-    order = eliminated(moments.gram[None], moments.cross[None])[0][0].tolist()
+    order = elimination_order(moments.gram[None], moments.cross[None])[0][0].tolist()
     supports = {tuple(sorted(order[k:])) for k in range(len(order) + 1)}  # (2)
     if selection.thresholds > 1:
         supports |= {stridge(moments, float(t), selection.ridge) for t in np.geomspace(1e-4, 1, selection.thresholds)}

@@ -75,7 +75,7 @@ def pde_residual(
     rules = space or FiniteDifferences(6), time or FiniteDifferences(6)
     cache: dict[tuple[str, str], np.ndarray] = {}
     parts = [c * values_of(data, term, *rules, cache) for c, term in parse_sum(equation)]
-    return _measured(equation, parts)
+    return _measure(equation, parts)
 
 
 @names_call
@@ -106,17 +106,17 @@ def model_residual(module: nn.Module, x: Any, equation: str, *, letters: str = "
             raise InputError(found, accepted="an output for each field", fix="Name the outputs in fields")
         known = {(name, ""): outputs[:, i] for i, name in enumerate(fields)}
         parts = [c * _value(term, known, z, letters) for c, term in parse_sum(equation)]
-        return _measured(equation, [part.detach().double().cpu().numpy() for part in parts])
+        return _measure(equation, [part.detach().double().cpu().numpy() for part in parts])
 
 
 def _value(term: Term, known: dict[tuple[str, str], Tensor], z: Tensor, letters: str) -> Tensor:
     value = torch.ones(len(z), dtype=z.dtype, device=z.device)
     for factor in term.factors:
-        value = value * _derived(factor, known, z, letters) ** factor.power
+        value = value * _derive(factor, known, z, letters) ** factor.power
     return value
 
 
-def _derived(factor: TermFactor, known: dict[tuple[str, str], Tensor], z: Tensor, letters: str) -> Tensor:
+def _derive(factor: TermFactor, known: dict[tuple[str, str], Tensor], z: Tensor, letters: str) -> Tensor:
     """A derivative by autograd, from the one before it."""
     if factor.symbol in letters and not factor.derivative:
         return z[:, letters.index(factor.symbol)]
@@ -138,7 +138,7 @@ def _derived(factor: TermFactor, known: dict[tuple[str, str], Tensor], z: Tensor
     return known[factor.symbol, made]
 
 
-def _measured(equation: str, parts: list[np.ndarray]) -> PDEResidual:
+def _measure(equation: str, parts: list[np.ndarray]) -> PDEResidual:
     total = np.sum(parts, axis=0)  # (1)
     largest = max(float(np.linalg.norm(part)) for part in parts)
     return PDEResidual(equation, total, float(np.linalg.norm(total)) / max(largest, 1e-300))

@@ -27,13 +27,14 @@ from gnomon.discovery.term import Term, parse
 
 __all__ = ["Simulation", "simulate"]
 
-COURANT = 0.4
-JUMP = 8.0
-"""Ends of an axis that differ by more than so many typical steps are not those of a periodic field."""
-MOST = 200
-"""Steps for each time of the data at most."""
-SHOWN = 64
-"""Points of a picture along each axis at most."""
+COURANT_NUMBER = 0.4
+"""Largest Courant number of a step."""
+MAX_JUMP_IN_STEPS = 8.0
+"""A field whose ends differ by more than this many typical steps is not periodic."""
+MAX_STEPS_PER_TIME = 200
+"""Steps between two times of the data, at most."""
+MAX_SHOWN_POINTS = 64
+"""Points of a picture along each axis, at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,7 +152,7 @@ class _Machine:
         size = max(float(np.abs(np.fft.ifftn(v)).max()) for v in state.values())
         top = max([float(np.abs(w).max()) for w in self.waves.values()], default=1.0)
         rate = max((abs(c) * _speed(term, size, top) for terms in self.rest.values() for c, term in terms), default=0.0)
-        steps = int(min(max(1, np.ceil(h * rate / COURANT)), MOST)) if np.isfinite(rate) else 1
+        steps = int(min(max(1, np.ceil(h * rate / COURANT_NUMBER)), MAX_STEPS_PER_TIME)) if np.isfinite(rate) else 1
         for _ in range(steps):
             state = self._step(state, h / steps, i)
         return state
@@ -200,13 +201,13 @@ def _check_periodic(data: GridData) -> None:
             ends = np.abs(np.take(values, 0, axis) - np.take(values, -1, axis))
             typical = np.sqrt(np.mean(np.abs(np.diff(values, axis=axis)) ** 2)) + 1e-9 * np.abs(values).max()
             jump = np.sqrt(np.mean(ends**2)) / max(typical, 1e-300)  # a field may be zero
-            if jump > JUMP:
+            if jump > MAX_JUMP_IN_STEPS:
                 found = f"'{name}' differs between the ends of {letter} by {jump:.0f} typical steps"
                 cure = "Simulate such data with a solver that knows their boundary conditions"
                 raise InputError(found, accepted="a field that is periodic in space", fix=cure)
 
 
 def _thin(values: np.ndarray) -> np.ndarray:
-    rows, columns = (max(1, n // SHOWN) for n in values.shape)
+    rows, columns = (max(1, n // MAX_SHOWN_POINTS) for n in values.shape)
     shown = values[::rows, ::columns]
     return np.nan_to_num(np.clip(np.abs(shown) if np.iscomplexobj(shown) else shown, -1e6, 1e6))

@@ -9,18 +9,18 @@ Cost: one product per block for the moments; then small matrices only.
 
 >>> rows = np.random.default_rng(0).standard_normal((200, 3))
 >>> system = System(rows, 2 * rows[:, 0], np.arange(200) // 10, 200.0)
->>> resampled(system, (0,), TermSelection(replicates=20))[0].tolist()
+>>> resample_terms(system, (0,), TermSelection(replicates=20))[0].tolist()
 [1.0, 0.0, 0.0]
 """
 
 import numpy as np
 
-from gnomon.discovery.elimination import eliminated
+from gnomon.discovery.elimination import elimination_order
 from gnomon.discovery.forms.base import System
-from gnomon.discovery.regression import LEAST, TermSelection
+from gnomon.discovery.regression import MIN_INDEPENDENT_ROWS, TermSelection
 
 
-def resampled(system: System, support: tuple[int, ...], selection: TermSelection) -> tuple[np.ndarray, np.ndarray]:
+def resample_terms(system: System, support: tuple[int, ...], selection: TermSelection) -> tuple[np.ndarray, np.ndarray]:
     """Inclusion probabilities (1) of all terms, and standard deviations of the coefficients on a support, for (2)."""
     terms = system.columns.shape[1]
     if not selection.replicates:
@@ -35,21 +35,21 @@ def resampled(system: System, support: tuple[int, ...], selection: TermSelection
     times, squares = times[squares > 0], squares[squares > 0]
     grams = (times @ gram.reshape(count, -1)).reshape(-1, terms, terms)
     crosses = times @ cross
-    inclusion = _chosen(grams, crosses, squares, system.independent, selection.floor).sum(0)  # (1)
+    inclusion = _choose(grams, crosses, squares, system.independent, selection.floor).sum(0)  # (1)
     spread = _spread(grams, crosses, list(support)) / norms[list(support)]  # (2)
     return inclusion / selection.replicates, spread
 
 
-def _chosen(
+def _choose(
     grams: np.ndarray, crosses: np.ndarray, squares: np.ndarray, independent: float, floor: float
 ) -> np.ndarray:
     """Which terms the best support of elimination has, (replicates, terms)."""
     scale = np.sqrt(np.maximum(np.einsum("rii->ri", grams).real, 1e-300))
     grams = grams / (scale[:, :, None] * scale[:, None, :])
-    order, cost = eliminated(grams, crosses / scale)
+    order, cost = elimination_order(grams, crosses / scale)
     after = np.cumsum(cost[:, ::-1], 1)[:, ::-1]  # what the terms that are left explain
     explained = np.concatenate([after, np.zeros((len(after), 1))], 1)
-    p, m = order.shape[1], max(independent, LEAST)
+    p, m = order.shape[1], max(independent, MIN_INDEPENDENT_ROWS)
     misfit = np.maximum(1 - explained / squares[:, None], 0.0)
     best = (m * np.log(misfit + floor**2) + np.arange(p, -1, -1) * np.log(m)).argmin(1)
     kept = np.zeros(order.shape, dtype=bool)

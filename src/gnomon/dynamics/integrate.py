@@ -6,7 +6,8 @@ As for squared loss n k coefficients determine everything, theta - theta_0 = J^T
     dc' / dc = -(1 / n) H_i[a, b] K_ij - alpha                                                (2)
 
 with the Hessians H_i of the loss in the outputs, and H_i K_ij in (2) where the kernel couples outputs. The solver is
-LSODA with the Jacobian (2), which turns implicit where the problem is stiff; above ``DENSE`` coefficients no Jacobian
+LSODA with the Jacobian (2), which turns implicit where the problem is stiff; above ``MAX_DENSE_COEFFICIENTS``
+coefficients no Jacobian
 is formed, and the solver is an explicit one of order 8.
 
 Hypotheses: a constant kernel; the loss has a continuous gradient.
@@ -25,7 +26,7 @@ from gnomon.core.losses import AbstractLoss
 from gnomon.dynamics.problem import KernelProblem
 from gnomon.training import SGD
 
-DENSE = 2000
+MAX_DENSE_COEFFICIENTS = 2000
 """Coefficients up to which the Jacobian is formed: 32 MB."""
 
 
@@ -65,7 +66,7 @@ def flow(
     scale = float(problem.gram.abs().sum(1).max()) or 1.0
     # A lambda, because LSODA before scipy 1.17 counts the arguments of the function, which a wrapped one hides.
     stiff = {"method": "LSODA", "jac": lambda t, c: jacobian(t, c)}
-    options: dict[str, object] = stiff if n * k <= DENSE else {"method": "DOP853"}
+    options: dict[str, object] = stiff if n * k <= MAX_DENSE_COEFFICIENTS else {"method": "DOP853"}
     span = (0.0, float(times[-1]))
     solution = solve_ivp(slope, span, torch.zeros(n * k).double().numpy(), t_eval=times.numpy(), rtol=tolerance,
                          atol=tolerance / scale, **options)  # fmt: skip

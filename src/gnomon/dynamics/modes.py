@@ -44,8 +44,10 @@ from gnomon.training import SGD
 
 __all__ = ["Modes", "modes"]
 
-LOST, NOTED = 0.1, 0.01
-"""Shares of the initial error in modes that are never learned, from which on that is a warning and a note."""
+UNLEARNED_SHARE_WARNING = 0.1
+"""Share of the initial error in modes that are never learned at which there is a warning."""
+UNLEARNED_SHARE_NOTE = 0.01
+"""The same for a note."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,10 +120,10 @@ class Modes(Result):
     def findings(self) -> tuple[Finding, ...]:
         """How much of the error lies in modes that are never learned."""
         share = float(self.power[self.rates == 0].sum())
-        if share < NOTED:
+        if share < UNLEARNED_SHARE_NOTE:
             return ()
         evidence = (Value("share of the error that is never learned", share),)
-        row = kinds.MUCH_NEVER_LEARNED if share > LOST else kinds.NEVER_LEARNED
+        row = kinds.MUCH_NEVER_LEARNED if share > UNLEARNED_SHARE_WARNING else kinds.NEVER_LEARNED
         return (Finding(row, "labels", {"share": share}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:

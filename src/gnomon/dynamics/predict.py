@@ -33,8 +33,8 @@ __all__ = ["LOSSES", "predict_from_kernel"]
 
 LOSSES = "Pass Squared(), CrossEntropy(), Logistic(), Exponential() or Hinge()"
 """What an error advises where the loss is none."""
-POINTS = 60
-"""Times between the fastest and the slowest mode by default."""
+DEFAULT_TIMES = 60
+"""Number of times between the fastest and the slowest mode by default."""
 
 
 @names_call
@@ -114,7 +114,7 @@ def predict_from_kernel(
         None if test_targets is None else torch.stack([loss.value(f, test_targets) for f in outputs]),
         _accuracies(train, problem.y),
         None if test_targets is None else _accuracies(outputs, test_targets),
-        _shaped(train, problem), None if test is None else _shaped(outputs, problem),
+        _reshape(train, problem), None if test is None else _reshape(outputs, problem),
     )  # fmt: skip
     return Trajectory(curves, optimizer, largest, modes)
 
@@ -156,7 +156,7 @@ def _outputs(ntk: Tensor | np.ndarray, f0: Tensor | np.ndarray | None) -> int | 
     return f0.shape[1] if f0 is not None and f0.ndim == 2 else None
 
 
-def _shaped(outputs: Tensor, problem: KernelProblem) -> Tensor:
+def _reshape(outputs: Tensor, problem: KernelProblem) -> Tensor:
     return outputs[..., 0] if problem.flat else outputs
 
 
@@ -168,7 +168,7 @@ def _default(modes: Modes) -> Float[Tensor, " t"]:
     growth = -float(modes.decay.decay(total).min())
     if growth >= 0:
         last = min(100 * modes.optimizer.lr, log(1e6) / growth if growth > 0 else inf)
-        return torch.linspace(0.0, last, POINTS, dtype=torch.float64)
+        return torch.linspace(0.0, last, DEFAULT_TIMES, dtype=torch.float64)
     return torch.cat([_grid(0.01 / float(total[0]), 100 / float(total[-1])), torch.tensor([inf]).double()])
 
 
@@ -177,4 +177,4 @@ def _short(rate: float) -> Float[Tensor, " t"]:
 
 
 def _grid(first: float, last: float) -> Float[Tensor, " t"]:
-    return torch.cat([torch.zeros(1), torch.linspace(log(first), log(last), POINTS, dtype=torch.float64).exp()])
+    return torch.cat([torch.zeros(1), torch.linspace(log(first), log(last), DEFAULT_TIMES, dtype=torch.float64).exp()])

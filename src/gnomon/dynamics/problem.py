@@ -60,7 +60,7 @@ def kernel_problem(ntk: Array, y: Array, test: Array | None, f0: Array | None, f
     kernel = dense_matrix(ntk)
     shape = tuple(kernel.shape)
     coupled = len(shape) == 4 and shape[2] == shape[3]
-    matrix = square(folded(kernel) if coupled else kernel).detach()
+    matrix = square(kernel_as_matrix(kernel) if coupled else kernel).detach()
     skew, allowed = asymmetry(matrix), torch.finfo(matrix.dtype).eps ** 0.5
     if skew > allowed:
         what = f"the kernel and its transpose differ by {skew:.1e} of the largest entry, over {allowed:.0e}"
@@ -73,7 +73,7 @@ def kernel_problem(ntk: Array, y: Array, test: Array | None, f0: Array | None, f
     if test is None:
         cross = torch.zeros(0, len(matrix), dtype=torch.float64)
     elif coupled:
-        cross = folded(of_shape(test, "test", (None, n, k, k)))
+        cross = kernel_as_matrix(of_shape(test, "test", (None, n, k, k)))
     else:
         cross = of_shape(test, "test", (None, n))
     start = torch.zeros_like(targets) if f0 is None else columns(finite(f0, "f0"), "f0", n, k)
@@ -114,7 +114,7 @@ def penalty_weight(penalty: float, *, name: str = "penalty") -> float:
     return float(penalty)
 
 
-def folded(kernel: Array) -> Float[Tensor, "r s"]:
+def kernel_as_matrix(kernel: Array) -> Float[Tensor, "r s"]:
     """A kernel of points and outputs, (n, m, k, k), as a matrix (n k, m k)."""
     values = as_tensor(kernel)
     return values.transpose(1, 2).reshape(values.shape[0] * values.shape[2], -1)

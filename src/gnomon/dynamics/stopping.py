@@ -34,8 +34,8 @@ from gnomon.training import SGD
 
 __all__ = ["Stopping", "stopping"]
 
-WORST = 2.5128624172523393
-"""l / alpha at which flow and ridge differ most, the positive root of exp(z / 2) = 1 + z."""
+WORST_RATIO = 2.5128624172523393
+"""l / alpha at which flow and ridge differ most: the positive root of exp(z / 2) = 1 + z."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +46,7 @@ class Stopping(Result):
     ``bound`` what (3) allows, infinite for steps. ``train_gap`` and ``test_gap`` are the norms of the differences of
     the two functions, divided by the norm of the ridge's change f - f(0).
 
-    >>> 0.2036 < stopping(torch.eye(1), torch.ones(1), ridge=1 / WORST).worst < 0.2037
+    >>> 0.2036 < stopping(torch.eye(1), torch.ones(1), ridge=1 / WORST_RATIO).worst < 0.2037
     True
     """
 
@@ -117,7 +117,7 @@ def stopping(
     squared.check_stable(gaps[None], stopped, one)
     train, tested, _ = squared.evolve(problem, stopped, one)
     train_ridge, tested_ridge, _ = squared.evolve(problem, ridged, end)
-    bound = 1 / (1 + WORST) - exp(-WORST) if isinstance(stopped.optimizer, GradientFlow) else inf  # (3)
+    bound = 1 / (1 + WORST_RATIO) - exp(-WORST_RATIO) if isinstance(stopped.optimizer, GradientFlow) else inf  # (3)
     test_gap = None if test is None else _relative(tested - tested_ridge, tested_ridge - problem.f0_test)
     worst = float(gaps.abs().max())
     train_gap = _relative(train - train_ridge, train_ridge - problem.f0)

@@ -21,9 +21,9 @@ from torch import Tensor
 from gnomon.core.errors import out_of_range
 from gnomon.estimators.network import Kind, NetworkOptions, candidates
 from gnomon.estimators.problem import KernelRegression, training_time
-from gnomon.estimators.selection import DEEPEST, GRID, select
+from gnomon.estimators.selection import GRID, MAX_DEPTH, select
 from gnomon.estimators.table import Scaling, TableRows, to_numpy
-from gnomon.linalg.shortcut import FLOOR
+from gnomon.linalg.shortcut import MIN_RELATIVE_RIDGE
 from gnomon.linalg.solve.base import row_blocks, tile_bytes
 
 
@@ -72,7 +72,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
         options = NetworkOptions(self.network, self.activation, self.weight_std, self.bias_std, self._kind)
         shapes = [(0, 0)]
         if self.network is None:
-            shapes = list(candidates(self.depth, self._fixed_layers, deepest=DEEPEST))
+            shapes = list(candidates(self.depth, self._fixed_layers, deepest=MAX_DEPTH))
         ridges = _ridges(self.ridge, t)
 
         kernel = partial(options.kernel, X.shape[1])
@@ -84,7 +84,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
         else:
             regression = KernelRegression(kernel(depth=shapes[0][0], fixed_layers=shapes[0][1]), rows, t)
         self.kernel_, self.kernel_scale_ = regression.kernel, regression.scale
-        self.ridge_ = max(ridge, FLOOR) if t == inf else ridge
+        self.ridge_ = max(ridge, MIN_RELATIVE_RIDGE) if t == inf else ridge
         return regression
 
     def _solve(self, regression: KernelRegression) -> None:

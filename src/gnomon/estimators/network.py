@@ -29,7 +29,8 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {
     "tanh": nn.Tanh,
     "sigmoid": nn.Sigmoid,
 }
-STRIP = 64  # points whose own kernel is computed at a time, for its diagonal
+POINTS_PER_STRIP = 64
+"""Points whose own kernel is computed at once, for its diagonal."""
 
 Kind = Literal["ntk", "nngp"]
 
@@ -69,7 +70,7 @@ class NetworkKernel:
     def diagonal(self, x: Float[Tensor, "n d"], kind: Kind | None = None) -> Float[Tensor, " n"]:
         """K(x, x) point by point, in strips."""
         function = self.limit.ntk if (kind or self.kind) == "ntk" else self.limit.nngp
-        return torch.cat([function(x[i : i + STRIP]).diagonal() for i in range(0, len(x), STRIP)])
+        return torch.cat([function(x[i : i + POINTS_PER_STRIP]).diagonal() for i in range(0, len(x), POINTS_PER_STRIP)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,10 +27,10 @@ from gnomon.estimators.network import NetworkKernel
 from gnomon.estimators.table import TableRows
 from gnomon.linalg.shortcut import RidgeModes, ridge_modes
 from gnomon.linalg.solve import AbstractSolver, Choice, Direct, auto
-from gnomon.linalg.solve.base import FLOAT, memory_budget
+from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, memory_budget
 
-EXAMINED = 1_500
-"""Rows of leave-one-out, evidence and calibration at most; up to this many the Gram matrix is always held."""
+MAX_SELECTION_ROWS = 1_500
+"""Rows used for leave-one-out, evidence and calibration, at most; up to this many the Gram matrix is always stored."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +75,7 @@ class KernelRegression:
     def scale(self) -> float:
         """The weighted mean diagonal of the kernel, in whose units ridges are chosen."""
         if self._scale is None:
-            held = self._gram is not None or len(self.rows) <= EXAMINED
+            held = self._gram is not None or len(self.rows) <= MAX_SELECTION_ROWS
             self._scale = self.rows.mean(self.gram.diagonal() if held else self.kernel.diagonal(self.rows.x))
         return self._scale
 
@@ -88,8 +88,8 @@ class KernelRegression:
         return self._modes
 
     def examined(self) -> "KernelRegression":
-        """The same regression on `EXAMINED` rows, drawn with a fixed seed; itself where there are no more."""
-        if len(self.rows) <= EXAMINED:
+        """The same regression on `MAX_SELECTION_ROWS` rows, drawn with a fixed seed; itself where there are no more."""
+        if len(self.rows) <= MAX_SELECTION_ROWS:
             return self
         if self._examined is None:
             index = examined_rows(len(self.rows))
@@ -110,12 +110,12 @@ class KernelRegression:
         choice = chosen_solver(solver, n)
         used, targets = choice.solver, root[:, None] * self.rows.y
         held = self._gram is not None
-        if isinstance(used, Direct) and (held or 3 * FLOAT * n * n <= 2 * memory_budget(used.memory)):
+        if isinstance(used, Direct) and (held or 3 * BYTES_PER_FLOAT64 * n * n <= 2 * memory_budget(used.memory)):
             gram, self._gram = self.gram, None
             matrix = gram if bool((root == 1).all()) else gram.mul_(root).mul_(root[:, None])
             solution = replace(used, overwrite=True).solve(matrix, targets, ridge=ridge)  # factored where it is
         else:
-            known = self._gram if n <= EXAMINED else None
+            known = self._gram if n <= MAX_SELECTION_ROWS else None
             solution = used.solve(WeightedKernel(self.kernel, self.rows, known), targets, ridge=ridge)
         coefficients = root[solution.support, None] * solution.coefficients  # (1)
         return FittedFunction(coefficients, solution.support, choice.solver, f"{choice.reason} {solution.verdict}")
@@ -154,10 +154,10 @@ class WeightedKernel:
 
 
 def examined_rows(n: int) -> Int[Tensor, " m"]:
-    """The numbers of the rows to examine: all, or a fixed draw of `EXAMINED` of them."""
-    if n <= EXAMINED:
+    """The numbers of the rows to examine: all, or a fixed draw of `MAX_SELECTION_ROWS` of them."""
+    if n <= MAX_SELECTION_ROWS:
         return torch.arange(n)
-    return torch.randperm(n, generator=torch.Generator().manual_seed(0))[:EXAMINED]
+    return torch.randperm(n, generator=torch.Generator().manual_seed(0))[:MAX_SELECTION_ROWS]
 
 
 def training_time(t: Any) -> float:

@@ -22,7 +22,7 @@ from gnomon.estimators.network import NetworkKernel, NetworkOptions
 
 __all__ = ["NetworkGPKernel", "gpytorch_kernel"]
 
-STEP = 1e-4
+LOG_STEP = 1e-4
 """h of equation (2): its square and the rounding 1e-16 / h are both below 1e-8."""
 KINDS = ("nngp", "ntk")
 
@@ -169,10 +169,10 @@ class _Differenced(torch.autograd.Function):
 
 def _slope(matrix: Any, weight_std: float, bias_std: float, name: str) -> Tensor:
     """The derivative (2) in the logarithm of one of both."""
-    up, down = exp(STEP), exp(-STEP)
+    up, down = exp(LOG_STEP), exp(-LOG_STEP)
     if name == "weight_std":
-        return (matrix(weight_std * up, bias_std) - matrix(weight_std * down, bias_std)) / (2 * STEP)  # (2)
-    return (matrix(weight_std, bias_std * up) - matrix(weight_std, bias_std * down)) / (2 * STEP)  # (2)
+        return (matrix(weight_std * up, bias_std) - matrix(weight_std * down, bias_std)) / (2 * LOG_STEP)  # (2)
+    return (matrix(weight_std, bias_std * up) - matrix(weight_std, bias_std * down)) / (2 * LOG_STEP)  # (2)
 
 
 def _kernel(kind: str, depth: int, activation: Any, w: float, b: float, inputs: int) -> NetworkKernel:

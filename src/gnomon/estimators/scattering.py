@@ -21,8 +21,8 @@ from gnomon.core.inputs.checks import integer
 from gnomon.estimators.table import to_numpy
 from gnomon.scattering import Scattering1d, Scattering2d
 
-BLOCK = 1024
-"""Rows transformed at a time."""
+ROWS_PER_BLOCK = 1024
+"""Rows that are transformed at once."""
 
 
 class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -68,7 +68,7 @@ class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         check_is_fitted(self)
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, reset=False)
         rows = torch.from_numpy(np.ascontiguousarray(X)).reshape(len(X), *self.scattering_.shape)
-        features = torch.cat([self.scattering_(part).flatten(1) for part in rows.split(BLOCK)]).numpy()  # (1)
+        features = torch.cat([self.scattering_(part).flatten(1) for part in rows.split(ROWS_PER_BLOCK)]).numpy()  # (1)
         return np.hstack([X, features]) if self.scattering_.J < self.J else features
 
     @property

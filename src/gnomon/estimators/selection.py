@@ -34,7 +34,8 @@ from gnomon.estimators.problem import KernelRegression
 from gnomon.estimators.table import TableRows
 from gnomon.linalg.shortcut import RidgeModes, ridge_modes
 
-DEEPEST = 5
+MAX_DEPTH = 5
+"""Largest number of hidden layers that is tried."""
 GRID = tuple(float(f"{m}e{p}") for p in range(-7, 2) for m in (1, 3.1622776601683795))[1:]  # half decades
 
 Score = Callable[[float], float]

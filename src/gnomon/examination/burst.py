@@ -15,7 +15,7 @@ like this and staying where it is.
 Hypotheses: both go like powers of the number of steps, between b/2 and S; they do not for long.
 Reference: [hestness2017deep] for power laws of errors; [domhan2015speeding] for judging runs by their beginnings.
 
->>> round(continued(0.2, 0.4, 50, 100), 3), continued(0.9, 0.9, 50, 600)
+>>> round(extrapolate_error(0.2, 0.4, 50, 100), 3), extrapolate_error(0.9, 0.9, 50, 600)
 (0.1, 0.9)
 """
 
@@ -26,18 +26,18 @@ import torch
 from torch import Tensor
 
 from gnomon.core.inputs.source import Pair
-from gnomon.core.inputs.strata import stratified
+from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results.record import Record
 from gnomon.examination.subject import Subject
 from gnomon.training import train
 from gnomon.training.optimizers import AbstractOptimizer
 
-__all__ = ["Burst", "burst", "continued", "widened"]
+__all__ = ["Burst", "burst", "extrapolate_error", "extrapolate_gap"]
 
 HELD_OUT = 0.25
 """Share of the examples that a burst is not trained on."""
-FAR = 2.0
+MAX_EXTRAPOLATED_DOUBLINGS = 2.0
 """Doublings of the number of steps over which a power law is trusted."""
 
 
@@ -65,33 +65,35 @@ class Burst(Record):
 
     def after(self, steps: int) -> float:
         """The error after so many steps, equation (2)."""
-        learned = continued(self.trained_last, self.trained_half, self.steps, steps)
-        gap = widened(self.last - self.trained_last, self.half - self.trained_half, self.steps, steps)
+        learned = extrapolate_error(self.trained_last, self.trained_half, self.steps, steps)
+        gap = extrapolate_gap(self.last - self.trained_last, self.half - self.trained_half, self.steps, steps)
         return (self.last * max(learned + gap, 0.0)) ** 0.5  # (2)
 
 
-def continued(last: float, half: float, done: int, steps: int) -> float:
+def extrapolate_error(last: float, half: float, done: int, steps: int) -> float:
     """The error after ``steps``, where it was ``half`` after half of the steps done and ``last`` after all.
 
-    >>> continued(0.25, 0.5, 10, 40)       # halved by each doubling of the steps, equation (1)
+    >>> extrapolate_error(0.25, 0.5, 10, 40)       # halved by each doubling of the steps, equation (1)
     0.0625
     """
     if half <= 0 or last <= 0 or done <= 0 or steps <= done:
         return last
-    return last * min(last / half, 1.0) ** min(log2(steps / done), FAR)  # (1)
+    return last * min(last / half, 1.0) ** min(log2(steps / done), MAX_EXTRAPOLATED_DOUBLINGS)  # (1)
 
 
-def widened(last: float, half: float, done: int, steps: int) -> float:
+def extrapolate_gap(last: float, half: float, done: int, steps: int) -> float:
     """The gap after ``steps``, where it was ``half`` after half of the steps done and ``last`` after all.
 
     A gap that did not grow stays; one that grew faster than the number of steps is taken to grow like that.
 
-    >>> widened(0.03, 0.02, 10, 20), widened(0.03, 0.04, 10, 20), widened(0.03, 0.0, 10, 20)
+    >>> extrapolate_gap(0.03, 0.02, 10, 20), extrapolate_gap(0.03, 0.04, 10, 20), extrapolate_gap(0.03, 0.0, 10, 20)
     (0.045, 0.03, 0.06)
     """
     if last <= 0 or done <= 0 or steps <= done:
         return last
-    return last * min(max(last / max(half, last / 2), 1.0), 2.0) ** min(log2(steps / done), FAR)  # (1)
+    return last * min(max(last / max(half, last / 2), 1.0), 2.0) ** min(
+        log2(steps / done), MAX_EXTRAPOLATED_DOUBLINGS
+    )  # (1)
 
 
 def burst(
@@ -111,9 +113,9 @@ def burst(
     (4, False)
     """
     data = network.train
-    drawn = stratified(len(data), data.labels(), examples, seed=seed)
+    drawn = stratified_sample(len(data), data.labels(), examples, seed=seed)
     batch_of = data.at(drawn)
-    held = stratified(len(drawn), batch_of.y, max(1, round(HELD_OUT * len(drawn))), seed=seed)
+    held = stratified_sample(len(drawn), batch_of.y, max(1, round(HELD_OUT * len(drawn))), seed=seed)
     others = torch.ones(len(drawn), dtype=torch.bool)
     others[held] = False
     rest = others.nonzero().flatten() if bool(others.any()) else held

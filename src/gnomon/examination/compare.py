@@ -20,7 +20,7 @@ from gnomon.core.machine.clock import Clock
 from gnomon.core.machine.files import write_file
 from gnomon.core.results import Bars, Finding, Plot, Result
 from gnomon.examination.paired import paired_p_value
-from gnomon.examination.record import SCHEMA, Examination
+from gnomon.examination.record import SCHEMA_VERSION, Examination
 from gnomon.examination.run import Progress, examine
 from gnomon.examination.steps.margins import Decisions
 from gnomon.report.beside import beside, overlaid, shared_values
@@ -31,8 +31,8 @@ __all__ = ["Comparison", "compare"]
 
 SCORES = ("accuracy", "explained-variance", "test-accuracy")
 """Ids of values that say which network is better, the first that both have: larger is better."""
-LEVEL = 0.05
-"""The probability to call one of two networks better that are equally good."""
+SIGNIFICANCE_LEVEL = 0.05
+"""Probability of calling one of two equally good networks better."""
 MAIN = (
     "accuracy", "explained-variance", "root-mean-square-error", "test-loss", "training-loss", "steps-taken",
     "parameters", "training-step", "calibration-error", "modes-for-90-percent", "largest-stable-learning-rate",
@@ -91,7 +91,11 @@ class Comparison(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Both examinations as plain values for JSON."""
-        return {"schema": SCHEMA, "verdict": self.verdict, "networks": [self.left.to_dict(), self.right.to_dict()]}
+        return {
+            "schema": SCHEMA_VERSION,
+            "verdict": self.verdict,
+            "networks": [self.left.to_dict(), self.right.to_dict()],
+        }
 
     def html(self) -> str:
         """One self-contained page with both side by side."""
@@ -118,7 +122,7 @@ class Comparison(Result):
         if a == b:
             return f"{self.left.name} and {self.right.name} score the same: {scores}."
         chance, where = self._chance(one, two)
-        if chance > LEVEL:
+        if chance > SIGNIFICANCE_LEVEL:
             return f"{self.left.name} and {self.right.name} cannot be told apart{where}: {scores}."
         better = self.left.name if a > b else self.right.name
         return f"{better} scores better{where}: {name} {max(a, b):.1%} against {min(a, b):.1%}."

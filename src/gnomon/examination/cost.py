@@ -24,20 +24,28 @@ from gnomon.examination.subject import Subject
 
 __all__ = ["Cost", "LADDER", "fitting_threads", "measured_cost", "one_thread", "pace", "rung"]
 
-FEW, MANY, GROWTH = 2, 32, 4
-"""Examples of the first and of the last measurement, and the factor from one to the next; those that the line (1)
-through the ones before shows to take too long are left out."""
+FIRST_TIMED_EXAMPLES = 2
+"""Examples in the first timing."""
+LAST_TIMED_EXAMPLES = 32
+"""Examples in the last timing."""
+TIMED_EXAMPLES_FACTOR = 4
+"""Factor between the numbers of examples of two timings; timings that would take too long by (1) are skipped."""
 LADDER = (8, 16, 32, 64, 128, 256, 512)
 """Numbers of examples from which probes are chosen."""
-GAIN, TRIED = 1.3, 0.05
-"""Factor by which several threads must be faster than one, and the share of the time that trying both may take."""
-AGAIN, LEAST = 32, 1e-6
-"""Passes that are taken where the clock has not moved after one, and seconds that they take at least: the clock of a
-processor may tick in milliseconds."""
-PRODUCT, FREE = 600, 0.02
-"""Rows of the matrices whose product tells the pace of the machine, and seconds of three of them on a free core."""
-UPDATE = 1e-8
-"""Seconds, about, in which an optimizer moves one parameter: it reads and writes some forty bytes."""
+MIN_THREAD_SPEEDUP = 1.3
+"""Several threads are used if they are faster than one by at least this factor."""
+THREAD_TRIAL_SHARE = 0.05
+"""Share of the time that comparing thread counts may take."""
+MAX_REPEATED_PASSES = 32
+"""Passes that are repeated if the clock did not advance after one."""
+MIN_PASS_SECONDS = 1e-6
+"""Seconds that these passes count as, at least: some clocks tick in milliseconds."""
+BENCHMARK_MATRIX_ROWS = 600
+"""Rows of the matrices whose product measures the speed of the machine."""
+BENCHMARK_SECONDS_IDLE = 0.02
+"""Seconds that three such products take on an idle core."""
+UPDATE_SECONDS_PER_PARAMETER = 1e-8
+"""Seconds, approximately, that an optimizer takes for one parameter: it reads and writes about forty bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +83,17 @@ def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
     Cost(fixed=0.0, each=0.25, update=2e-08)
     """
     parameters = sum(p.numel() for p in subject.module.parameters() if p.requires_grad)
-    few = subject.probe.some(FEW).x
-    _passed(subject, few, clock)  # the first pass sets torch up
-    short = _passed(subject, few, clock)
-    n, most = count(few), min(MANY, len(subject.probe))
+    few = subject.probe.some(FIRST_TIMED_EXAMPLES).x
+    _time_pass(subject, few, clock)  # the first pass sets torch up
+    short = _time_pass(subject, few, clock)
+    n, most = count(few), min(LAST_TIMED_EXAMPLES, len(subject.probe))
     size, fixed, each = n, 0.0, short / n
-    while size < most and fixed + each * min(GROWTH * size, most) <= seconds:  # (1)
-        size = min(GROWTH * size, most)
-        long = min(_passed(subject, subject.probe.some(size).x, clock) for _ in range(2))
+    while size < most and fixed + each * min(TIMED_EXAMPLES_FACTOR * size, most) <= seconds:  # (1)
+        size = min(TIMED_EXAMPLES_FACTOR * size, most)
+        long = min(_time_pass(subject, subject.probe.some(size).x, clock) for _ in range(2))
         each = max((long - short) / (size - n), 0.05 * long / size)
         fixed = max(long - each * size, 0.0)
-    return Cost(fixed, each, UPDATE * parameters)
+    return Cost(fixed, each, UPDATE_SECONDS_PER_PARAMETER * parameters)
 
 
 @contextmanager
@@ -105,11 +113,12 @@ def one_thread() -> Iterator[int]:
 
 
 def fitting_threads(subject: Subject, clock: Clock, seconds: float, threads: int) -> int:
-    """So many threads, if they are faster than one by `GAIN` here and now, and trying both takes `TRIED` of it; or one.
+    """So many threads, if they are faster than one by `MIN_THREAD_SPEEDUP` here and now, and trying both takes
+    `THREAD_TRIAL_SHARE` of it; or one.
 
     On a machine that others use as well, threads that wait for each other at every operation can make a network ten
     times slower than one thread alone, so that one pass with several may take as long as ten without.
-    Cost: some passes on two examples, and on 32 where `TRIED` of the time allows it.
+    Cost: some passes on two examples, and on 32 where `THREAD_TRIAL_SHARE` of the time allows it.
 
     >>> from gnomon.core.machine.clock import Ticking
     >>> from gnomon.examination.subject import subject as of
@@ -118,7 +127,7 @@ def fitting_threads(subject: Subject, clock: Clock, seconds: float, threads: int
     1
     """
     try:
-        return threads if threads > 1 and _worthwhile(subject, clock, TRIED * seconds, threads) else 1
+        return threads if threads > 1 and _worthwhile(subject, clock, THREAD_TRIAL_SHARE * seconds, threads) else 1
     except Exception:  # the section that describes the network says why it has no gradient
         return 1
     finally:
@@ -128,29 +137,29 @@ def fitting_threads(subject: Subject, clock: Clock, seconds: float, threads: int
 def _worthwhile(subject: Subject, clock: Clock, seconds: float, threads: int) -> bool:
     def timed(count_: int, n: int) -> float:
         torch.set_num_threads(count_)
-        return min(_passed(subject, subject.probe.some(n).x, clock) for _ in range(2))
+        return min(_time_pass(subject, subject.probe.some(n).x, clock) for _ in range(2))
 
-    few = timed(1, FEW)
+    few = timed(1, FIRST_TIMED_EXAMPLES)
     if 4 * few > seconds:
         return False
-    n = MANY if 4 * few * MANY / FEW < seconds else FEW
-    return GAIN * timed(threads, n) < timed(1, n)
+    n = LAST_TIMED_EXAMPLES if 4 * few * LAST_TIMED_EXAMPLES / FIRST_TIMED_EXAMPLES < seconds else FIRST_TIMED_EXAMPLES
+    return MIN_THREAD_SPEEDUP * timed(threads, n) < timed(1, n)
 
 
 def pace(clock: Clock) -> float:
     """How many times longer work takes here and now than on a free core; for work whose cost is not measured itself.
 
-    Cost: a product of matrices of `PRODUCT` rows, taken three times.
+    Cost: a product of matrices of `BENCHMARK_MATRIX_ROWS` rows, taken three times.
 
     >>> from gnomon.core.machine.clock import Ticking
     >>> pace(Ticking(0.01)), pace(Ticking(0.1)) > 4
     (1.0, True)
     """
-    matrix = torch.ones(PRODUCT, PRODUCT)
+    matrix = torch.ones(BENCHMARK_MATRIX_ROWS, BENCHMARK_MATRIX_ROWS)
     start = clock()
     for _ in range(3):
         matrix @ matrix
-    return max(1.0, (clock() - start) / FREE)
+    return max(1.0, (clock() - start) / BENCHMARK_SECONDS_IDLE)
 
 
 def rung(ladder: Sequence[int], at_most: float) -> int:
@@ -162,14 +171,14 @@ def rung(ladder: Sequence[int], at_most: float) -> int:
     return max((size for size in ladder if size <= at_most), default=min(ladder))
 
 
-def _passed(subject: Subject, x: Inputs, clock: Clock) -> float:
+def _time_pass(subject: Subject, x: Inputs, clock: Clock) -> float:
     """Seconds of a pass; of the mean of some where the clock moves in steps that are longer than a pass."""
     parameters = [p for p in subject.module.parameters() if p.requires_grad]
     with preserve(subject.module, seed=0):
         start, passes, spent = clock(), 0, 0.0
-        while passes < AGAIN and spent <= 0:
+        while passes < MAX_REPEATED_PASSES and spent <= 0:
             out = run_to_rows(subject.module, x)
             if parameters and out.requires_grad:
                 torch.autograd.grad(out.square().sum(), parameters, allow_unused=True)
             passes, spent = passes + 1, clock() - start
-        return max(spent, LEAST) / passes
+        return max(spent, MIN_PASS_SECONDS) / passes

@@ -14,10 +14,10 @@ Reference: [holm1979simple] for families of tests.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["FAMILY", "LEVELS", "level"]
+__all__ = ["FAMILY_WISE_ERROR_RATE", "LEVELS", "level"]
 
-FAMILY = 0.05
-"""The probability that a healthy model is given any finding by chance, for a whole report."""
+FAMILY_WISE_ERROR_RATE = 0.05
+"""Probability that a healthy model gets any finding by chance, for a whole report."""
 
 LEVELS: Mapping[str, float] = MappingProxyType({
     "labels": 0.01,  # that related labels pass for unrelated ones, at the relation that is stated with it

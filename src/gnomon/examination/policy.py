@@ -93,7 +93,7 @@ def reconcile(findings: Sequence[Finding], facts: Facts | None = None) -> tuple[
     ()
     """
     facts = Facts() if facts is None else facts
-    left = [_adjusted(finding, facts) for finding in findings if not _is_refuted(finding, facts)]
+    left = [_adjust(finding, facts) for finding in findings if not _is_refuted(finding, facts)]
     left = [finding for finding in left if not any(_suppresses(other, finding) for other in left)]
     left = [finding for finding in left if finding is most_serious_first(f for f in left if _repeats(f, finding))[0]]
     opposed: list[Finding] = []
@@ -114,7 +114,7 @@ def reconcile_sections(sections: Sequence[Section], facts: Facts) -> tuple[Secti
     sections = [_without_suppressed(section, kept) for section in sections]
     unreliable: dict[str, None] = {}
     for kind, reasons in UNSETTLES.items():
-        found = _found(sections, kind, reported=reasons == ("prediction",))
+        found = _find(sections, kind, reported=reasons == ("prediction",))
         if found is not None and (found.level is Level.PROBLEM or kind in HEADS):
             unreliable.update(dict.fromkeys(reasons))
     return tuple(_unsure(section, unreliable) for section in sections)
@@ -143,7 +143,7 @@ def inconclusive(sections: Sequence[Section]) -> Inconclusive | None:
         count = f"{len(late)} of {len(sections)} questions did not fit into the budget"
         return Inconclusive("time", f"too little time to tell. {count}.")
     for kind, head in HEADS.items():
-        if (found := _found(sections, kind)) is not None:
+        if (found := _find(sections, kind)) is not None:
             return Inconclusive(kind, f"{head}. {found.message}", found)
     return None
 
@@ -152,7 +152,7 @@ def _is_refuted(finding: Finding, facts: Facts) -> bool:
     return bool(finding.row.refuted_if) and getattr(facts, finding.row.refuted_if)
 
 
-def _adjusted(finding: Finding, facts: Facts) -> Finding:
+def _adjust(finding: Finding, facts: Facts) -> Finding:
     """The finding itself, or its milder variant if a fact makes it less serious."""
     row = finding.row
     return replace(finding, row=row.milder) if row.milder is not None and getattr(facts, row.milder_if) else finding
@@ -178,7 +178,7 @@ def _opposes(one: Finding, other: Finding) -> bool:
 def _with_facts(section: Section, facts: Facts) -> Section:
     """Without refuted findings, which the answer then mentions, and with milder variants."""
     why = dict.fromkeys(WHY_REFUTED[f.row.refuted_if] for f in section.findings if _is_refuted(f, facts))
-    findings = tuple(_adjusted(f, facts) for f in section.findings if not _is_refuted(f, facts))
+    findings = tuple(_adjust(f, facts) for f in section.findings if not _is_refuted(f, facts))
     answer = " ".join((section.answer, *why))
     return replace(section, content=replace(section.content, answer=answer, findings=findings))
 
@@ -193,7 +193,7 @@ def _without_suppressed(section: Section, kept: set[int]) -> Section:
     return replace(section, content=replace(section.content, answer=answer, findings=findings), stated_elsewhere=others)
 
 
-def _found(sections: Sequence[Section], kind: str, *, reported: bool = False) -> Finding | None:
+def _find(sections: Sequence[Section], kind: str, *, reported: bool = False) -> Finding | None:
     """The most serious finding of this kind; unless ``reported``, also one that another section explains."""
     found = [f for s in sections for f in (s.findings if reported else (*s.findings, *s.stated_elsewhere))]
     return next(iter(most_serious_first(f for f in found if f.kind == kind)), None)

@@ -25,22 +25,31 @@ from gnomon.examination.subject import Subject, subject
 from gnomon.tangent import alignment, ntk
 from gnomon.tangent.projection import random_combination
 from gnomon.training import Adam
-from gnomon.training.native import Choice, named
+from gnomon.training.native import Choice, resolve_optimizer
 from gnomon.training.optimizers import AbstractOptimizer
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of the candidate that begins, its number, and how many there are."""
-SCHEMA = 4
+SCHEMA_VERSION = 4
 """Version of `Ranking.to_dict`."""
-LEAST = 1e-3
-"""Share of a kernel that tells examples apart, below which they take a thousand times as long as the mean to learn."""
-PART, FEWEST = 0.5, 40
-"""Share of the planned steps that a burst takes, and how many it takes at least."""
-KERNEL, KERNEL_TIME, COSTING = 64, 0.2, 0.05
-"""Examples of the kernel, which says why; shares of a candidate's time: of the kernel, and of a pass that times it."""
-JUDGING, LEAST_EXAMPLES = 1.2, 32
-"""Examples of a candidate for each training pass that its time allows, so that judging it three times on a quarter of
-them takes less than a third of that; and how many there are at least."""
+MIN_KERNEL_CONTRAST = 1e-3
+"""Share of the kernel that distinguishes examples below which they take a thousand times longer to learn than their
+mean."""
+SHORT_RUN_SHARE = 0.5
+"""Share of the planned steps that a short run takes."""
+MIN_SHORT_RUN_STEPS = 40
+"""Steps of a short run, at least."""
+KERNEL_EXAMPLES = 64
+"""Examples of the kernel that explains a result."""
+KERNEL_TIME_SHARE = 0.2
+"""Share of a candidate's time for its kernel."""
+TIMING_SHARE = 0.05
+"""Share of a candidate's time for the pass that measures its speed."""
+EXAMPLES_PER_PASS_IN_BUDGET = 1.2
+"""Examples per training pass that the time allows, so that evaluating three times on a quarter of them takes less than
+a third of the time."""
+MIN_EXAMPLES = 32
+"""Examples of a candidate, at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +104,7 @@ class Ranking(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; ``schema`` says which version of the names this is."""
-        return {"schema": SCHEMA} | Result.to_dict(self)
+        return {"schema": SCHEMA_VERSION} | Result.to_dict(self)
 
 
 @names_call
@@ -145,9 +154,10 @@ def rank(
     limit = inf if budget is None else number("budget", budget, above=0)
     train = list(train) if isinstance(train, Iterator) else train  # each candidate reads the data
     subjects = {
-        name: subject(network, train, None, seed=seed, name=name, probe=KERNEL) for name, network in networks.items()
+        name: subject(network, train, None, seed=seed, name=name, probe=KERNEL_EXAMPLES)
+        for name, network in networks.items()
     }
-    plan = _Plan(Adam() if optimizer is None else named(optimizer, None), steps, batch, examples, seed)
+    plan = _Plan(Adam() if optimizer is None else resolve_optimizer(optimizer, None), steps, batch, examples, seed)
     candidates = _candidates(subjects, plan, limit, progress, clock)
     ranked = sorted(candidates, key=lambda c: (not c.trainable, -c.score, c.burst.loss))
     left = tuple(name for name in subjects if name not in {c.name for c in candidates})
@@ -190,18 +200,18 @@ def _candidates(
 def _candidate(name: str, network: Subject, plan: _Plan, seconds: float | None, clock: Clock) -> Candidate:
     start, examples, told = clock(), plan.examples, True
     if seconds is not None:
-        each = max(measured_cost(network, clock, COSTING * seconds).each, 1e-9)
-        examples = max(LEAST_EXAMPLES, min(examples, int(JUDGING * seconds / each)))
-        told = 2 * len(network.probe) * each <= KERNEL_TIME * seconds
+        each = max(measured_cost(network, clock, TIMING_SHARE * seconds).each, 1e-9)
+        examples = max(MIN_EXAMPLES, min(examples, int(EXAMPLES_PER_PASS_IN_BUDGET * seconds / each)))
+        told = 2 * len(network.probe) * each <= KERNEL_TIME_SHARE * seconds
     aligned, spread = _kernel(network) if told else (0.0, 1.0)
-    steps = min(plan.steps, max(FEWEST, round(PART * plan.steps)))
+    steps = min(plan.steps, max(MIN_SHORT_RUN_STEPS, round(SHORT_RUN_SHARE * plan.steps)))
     left = None if seconds is None else max(seconds - (clock() - start), 0.0)
     tried = burst(network, plan.optimizer, examples=examples, steps=steps, batch=plan.batch, seed=plan.seed,
                   seconds=left, clock=clock)  # fmt: skip
     score = 1 - tried.after(plan.steps)  # (1)
     word = "wrong on" if network.task.classes else "unexplained:"
     reason = f"{word} {tried.half:.1%} after half of {tried.steps} steps, {tried.last:.1%} after all"
-    blind, stuck = spread < LEAST, tried.stuck
+    blind, stuck = spread < MIN_KERNEL_CONTRAST, tried.stuck
     if tried.diverged or not isfinite(score):
         return Candidate(name, 0.0, aligned, spread, False, tried, "its loss is not finite")
     reason += ": it hardly tells examples apart" if blind else ": it has not begun to learn" if stuck else ""

@@ -22,10 +22,10 @@ from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic
 from gnomon.core.results.record import Record
 from gnomon.training import SGD, Adam, Schedule
 from gnomon.training.evaluate import Loss
-from gnomon.training.native import Choice, named
+from gnomon.training.native import Choice, resolve_optimizer
 from gnomon.training.optimizers import AbstractOptimizer
 
-__all__ = ["Recipe", "known", "recipe"]
+__all__ = ["Recipe", "theory_loss", "recipe"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ class Recipe(Record):
     @property
     def own_loss(self) -> Loss | None:
         """The user's loss where theory has no equations for it; None where it has, or none was named."""
-        return self.loss if self.given or known(self.loss) is None else None
+        return self.loss if self.given or theory_loss(self.loss) is None else None
 
 
 def recipe(
@@ -88,10 +88,10 @@ def recipe(
     )
 
 
-def known(loss: Loss | None) -> AbstractLoss | None:
+def theory_loss(loss: Loss | None) -> AbstractLoss | None:
     """The loss of theory that a loss is; None where it is another, or there is none.
 
-    >>> known(nn.CrossEntropyLoss()), known(nn.CrossEntropyLoss(label_smoothing=0.1))
+    >>> theory_loss(nn.CrossEntropyLoss()), theory_loss(nn.CrossEntropyLoss(label_smoothing=0.1))
     (CrossEntropy(), None)
     """
     if isinstance(loss, AbstractLoss):
@@ -111,14 +111,14 @@ def known(loss: Loss | None) -> AbstractLoss | None:
 
 def _optimizer(choice: Choice | None, lr: float | None, module: nn.Module) -> AbstractOptimizer | None:
     if lr is None:
-        return None if choice is None else named(choice, module)
+        return None if choice is None else resolve_optimizer(choice, module)
     lr = number("lr", lr, above=0)
     if choice is None:
         return Adam(lr)
     if isinstance(choice, type) and issubclass(choice, Optimizer):
         make: Any = choice
-        return named(lambda p: make(p, lr=lr), module)
-    rule = named(choice, module) if isinstance(choice, str) else choice
+        return resolve_optimizer(lambda p: make(p, lr=lr), module)
+    rule = resolve_optimizer(choice, module) if isinstance(choice, str) else choice
     if not isinstance(rule, SGD | Adam):
         what = "lr is given beside an optimizer that has one of its own"
         raise InputError(what, accepted="one learning rate", fix="Write it into the optimizer, or pass its class")

@@ -19,13 +19,13 @@ from gnomon.core.results import Finding, Level, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.examination.policy import Inconclusive, inconclusive
 from gnomon.examination.step import Products
-from gnomon.examination.summary import counted, facts, headline, shortcomings
+from gnomon.examination.summary import count_with_noun, facts, headline, shortcomings
 from gnomon.findings import most_serious_first
 from gnomon.report import Page, Section, html, markdown
 from gnomon.report.page import PageTile
 
-SCHEMA = 4
-"""Version of `Examination.to_dict`; a change of names or meanings raises it."""
+SCHEMA_VERSION = 4
+"""Version of `Examination.to_dict`; changes when names or meanings change."""
 TILES = {
     "loss": "Loss, predicted and measured",
     "predicted-loss": "Loss, predicted",
@@ -87,10 +87,10 @@ class Examination(Result):
         """A sentence or two: how many problems and the first, or that there is none and whether training was short."""
         first, stop = self.leading, " before it was stopped" if self.partial else ""
         if self.problems and first is not None:
-            return f"{self.name}: {counted(len(self.problems), 'problem')} found. {first.message}"
+            return f"{self.name}: {count_with_noun(len(self.problems), 'problem')} found. {first.message}"
         if self.inconclusive is not None:
             return f"{self.name}: {self.inconclusive.text}"
-        more = f" {counted(len(self.findings), 'thing')} could be better." if self.findings else ""
+        more = f" {count_with_noun(len(self.findings), 'thing')} could be better." if self.findings else ""
         more += "".join(f" {words[:1].upper()}{words[1:]}." for words in shortcomings(self.sections))
         return f"{self.name}: no problem found{stop}.{more}"
 
@@ -124,7 +124,7 @@ class Examination(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but ``products``, as plain values for JSON; ``schema`` says which version of the names this is."""
-        head = {"schema": SCHEMA, "name": self.name, "verdict": self.verdict, "healthy": self.healthy}
+        head = {"schema": SCHEMA_VERSION, "name": self.name, "verdict": self.verdict, "healthy": self.healthy}
         return head | {"partial": self.partial} | self.page().to_dict()
 
     def page(self) -> Page:

@@ -28,7 +28,16 @@ from gnomon.examination.cost import fitting_threads, one_thread
 from gnomon.examination.policy import Facts, reconcile_sections
 from gnomon.examination.recipe import recipe
 from gnomon.examination.record import Examination
-from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, Skipped, StepResult, ordered, plainly
+from gnomon.examination.step import (
+    AbstractStep,
+    Context,
+    OutOfTime,
+    Products,
+    Skipped,
+    StepResult,
+    order_steps,
+    plainly,
+)
 from gnomon.examination.steps import STEPS
 from gnomon.examination.subject import Subject, subject
 from gnomon.program import read
@@ -38,8 +47,8 @@ from gnomon.training import Schedule
 from gnomon.training.evaluate import Loss
 from gnomon.training.native import Choice
 
-IMPORTS = 2.0
-"""Seconds of imports that come before the budget, once in a process; on a busy machine the rest is taken from it."""
+MAX_UNCOUNTED_IMPORT_SECONDS = 2.0
+"""Seconds of imports that do not count against the budget, once per process."""
 Progress = Callable[[str, int, int], None]
 """Called with the title of the step that begins, its number, and how many there are."""
 
@@ -119,7 +128,7 @@ def examine(
     plan = functools.partial(recipe, lr=lr, batch=batch, epochs=epochs, schedule=schedule, loss=loss, augment=augment)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data says so
-        start = _begun(clock)
+        start = _begin(clock)
         with one_thread() as threads:
             named = functools.partial(subject, name=name, notes=notes, columns=columns, reading=task, output=output)
             network = named(module, train, test, optimizer=optimizer, seed=seed, plan=plan)
@@ -132,11 +141,11 @@ def examine(
     return Examination(network.name, sections, made, partial, products)
 
 
-def _begun(clock: Clock) -> float:
-    """When the budget begins: after the imports, but for what they take longer than `IMPORTS`."""
+def _begin(clock: Clock) -> float:
+    """When the budget begins: after the imports, but for what they take longer than `MAX_UNCOUNTED_IMPORT_SECONDS`."""
     called = clock()
     _prepare()
-    return min(clock(), called + IMPORTS)
+    return min(clock(), called + MAX_UNCOUNTED_IMPORT_SECONDS)
 
 
 @functools.cache
@@ -165,7 +174,7 @@ def run_steps(
 
     Returns their sections, their products, and whether they were interrupted.
     """
-    steps = ordered(steps)
+    steps = order_steps(steps)
     partial, products = False, Products()
     sections: list[Section] = []
     known: dict[str, bool] = {}

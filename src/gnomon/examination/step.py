@@ -13,7 +13,7 @@ steps by these declarations, and passes to each the products it has declared and
 ...     needs, gives = (int,), float
 ...     def run(self, subject, products, context):
 ...         return StepResult(Content(f"{2 * products[int]}."), 2.0 * products[int])
->>> [step.key for step in ordered([Double(), Count()])]
+>>> [step.key for step in order_steps([Double(), Count()])]
 ['count', 'double']
 """
 
@@ -33,7 +33,7 @@ from gnomon.report.page import State
 
 __all__ = [
     "DIVERGED", "NOT_ENOUGH", "ON_ITS_WAY", "AbstractStep", "Context", "OutOfTime", "Products", "Skipped", "StepResult",
-    "UNTRAINED", "ordered", "plainly",
+    "UNTRAINED", "order_steps", "plainly",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -150,10 +150,10 @@ class AbstractStep(ABC):
         return True
 
 
-def ordered(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
+def order_steps(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
     """Steps so that each comes after those whose products it needs or uses, otherwise in the order given.
 
-    >>> ordered([])
+    >>> order_steps([])
     ()
     """
     givers: dict[type, int] = {}

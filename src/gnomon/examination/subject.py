@@ -21,24 +21,24 @@ from gnomon.checks.network.applied import asks_for_targets
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, take, tensors
 from gnomon.core.inputs.checks import check_readable, check_seed
-from gnomon.core.inputs.images import adapted
+from gnomon.core.inputs.images import adapt_images
 from gnomon.core.inputs.source import AbstractSource, Batch, source
-from gnomon.core.inputs.strata import stratified
+from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic, Squared
 from gnomon.core.modules.outputs import output_rows, output_tensor, outputs
 from gnomon.core.modules.preserve import preserve, random_state
 from gnomon.core.modules.run import run
 from gnomon.core.results.record import Record
 from gnomon.examination.labels import AsClasses
-from gnomon.examination.recipe import Recipe, known, recipe
+from gnomon.examination.recipe import Recipe, recipe, theory_loss
 from gnomon.training.evaluate import Loss
 from gnomon.training.native import Choice
 from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["Examples", "Subject", "Task", "subject"]
 
-PROBE = 800
-"""Examples of the probe, at most; all measurements that cannot use all data use it, or a part of it."""
+MAX_PROBE_EXAMPLES = 800
+"""Examples in the sample that all measurements on a subset share, at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +55,7 @@ class Examples(Record):
         """At most n of them, the same at every call; of each class its share."""
         if n >= len(self):
             return self
-        chosen = stratified(len(self), self.y, n).to(self.y.device)
+        chosen = stratified_sample(len(self), self.y, n).to(self.y.device)
         return Examples(take(self.x, chosen), self.y[chosen])
 
 
@@ -176,7 +176,7 @@ def subject(
     seed: int,
     optimizer: Choice | None = None,
     name: str | None = None,
-    probe: int = PROBE,
+    probe: int = MAX_PROBE_EXAMPLES,
     plan: Callable[..., Recipe] = recipe,
     notes: Sequence[str] = (),
     columns: Sequence[str] = (),
@@ -198,7 +198,7 @@ def subject(
     train, test = (list(data) if isinstance(data, Iterator) else data for data in (train, test))
     examples = _source(train, "train", module)
     others = None if test is None else _source(test, "test", module)
-    changes = adapted(source(train).first(2).x, module)[1]
+    changes = adapt_images(source(train).first(2).x, module)[1]
     first, meaning = _first_outputs(module, examples, made.loss, reading)
     if others is not None:
         _check_test(module, examples, others)
@@ -208,7 +208,11 @@ def subject(
     else:
         task = _task(examples, others, first.shape[1], made.loss)
     task = replace(task, reading=meaning)
-    if known(made.loss) is not None and not isinstance(made.loss, type(task.loss)) and isinstance(task.loss, Squared):
+    if (
+        theory_loss(made.loss) is not None
+        and not isinstance(made.loss, type(task.loss))
+        and isinstance(task.loss, Squared)
+    ):
         made = replace(made, given=True)
     if task.classes and _are_numbers(examples):
         examples, others = AsClasses(examples), None if others is None else AsClasses(others)
@@ -230,7 +234,7 @@ def _first_outputs(
     with preserve(module, grad=False, seed=0):
         returned = output_tensor(run(module, few.x))
     rows = output_rows(returned, len(few))
-    wanted = known(loss)
+    wanted = theory_loss(loss)
     if loss is not None and not isinstance(wanted, CrossEntropy) and not isinstance(loss, AbstractAxesLoss):
         return rows, None
     assert few.y is not None  # checked in _source
@@ -318,7 +322,7 @@ def _task(
 ) -> Task:  # fmt: skip
     """Integer targets are classes, real numbers are values to regress on, zeros and ones where the loss says so."""
     y = _labels(train)
-    shape, wanted = tuple(y.shape[1:]), known(loss)
+    shape, wanted = tuple(y.shape[1:]), theory_loss(loss)
     if y.is_floating_point():
         return _numbers_task(y, outputs, loss)
     if y.dim() != 1 and loss is not None and not isinstance(loss, AbstractLoss):
@@ -341,7 +345,7 @@ def _task(
 
 def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
     """Real targets: zeros and ones where the loss says so, one-hot rows of classes, or values to regress on."""
-    shape, wanted = tuple(y.shape[1:]), known(loss)
+    shape, wanted = tuple(y.shape[1:]), theory_loss(loss)
     logistic, whole = isinstance(wanted, Logistic), bool(((y == 0) | (y == 1)).all())
     if logistic and outputs == 1 and whole:
         return Task(Logistic(), 2, 1)
@@ -362,7 +366,7 @@ def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
 def _check_numbers(y: Tensor, outputs: int, loss: Loss | None) -> None:
     """A column for each output, unless a loss of the user's own takes them otherwise."""
     columns = 1 if y.dim() == 1 else y.reshape(len(y), -1).shape[1]
-    if columns != outputs and (loss is None or known(loss) is not None):
+    if columns != outputs and (loss is None or theory_loss(loss) is not None):
         whole = y.dim() == 1 and bool((y == y.round()).all())
         what = f"the targets are {y.dtype} of shape {tuple(y.shape)} and the network has {outputs} outputs"
         cure = "For classes pass integers: y.long()" if whole else "Give each output its target"

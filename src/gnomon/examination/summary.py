@@ -10,7 +10,7 @@ from gnomon.core.results import Level
 from gnomon.examination.policy import inconclusive
 from gnomon.report import Section
 
-__all__ = ["counted", "facts", "headline", "shortcomings"]
+__all__ = ["count_with_noun", "facts", "headline", "shortcomings"]
 
 
 def headline(sections: Sequence[Section], *, partial: bool) -> str:
@@ -26,12 +26,14 @@ def headline(sections: Sequence[Section], *, partial: bool) -> str:
     problems = levels.count(Level.PROBLEM)
     lesser = len(levels) - problems
     if problems:
-        rest = f" {counted(lesser, 'more thing')} could be better." if lesser else ""
+        rest = f" {count_with_noun(lesser, 'more thing')} could be better." if lesser else ""
         them = "it" if problems == 1 else "them"
-        return f"{counted(problems, 'problem')} found. Fix {them} before relying on the results of training.{rest}"
+        return (
+            f"{count_with_noun(problems, 'problem')} found. Fix {them} before relying on the results of training.{rest}"
+        )
     if (reason := inconclusive(sections)) is not None:
         return f"{reason.text[:1].upper()}{reason.text[1:]}"
-    parts = [f"{counted(lesser, 'thing')} could be better"] if lesser else []
+    parts = [f"{count_with_noun(lesser, 'thing')} could be better"] if lesser else []
     parts += shortcomings(sections)
     head = f"No problem found{' before it was stopped' if partial else ''}"
     listed = ", ".join(parts[:-1]) + (", and " if len(parts) > 1 else "") + "".join(parts[-1:])
@@ -46,8 +48,8 @@ def shortcomings(sections: Sequence[Section]) -> list[str]:
     """
     late, failed = sum(s.state == "late" for s in sections), [s.title for s in sections if s.state == "failed"]
     told = [section.if_unsure for section in sections if section.if_unsure and section.state == "unsure"]
-    told += [f"{counted(late, 'question')} did not fit into the budget"] if late else []
-    return told + ([f"{counted(len(failed), 'measurement')} failed ({', '.join(failed)})"] if failed else [])
+    told += [f"{count_with_noun(late, 'question')} did not fit into the budget"] if late else []
+    return told + ([f"{count_with_noun(len(failed), 'measurement')} failed ({', '.join(failed)})"] if failed else [])
 
 
 def facts(sections: Sequence[Section], budget: str) -> tuple[str, ...]:
@@ -74,10 +76,10 @@ def facts(sections: Sequence[Section], budget: str) -> tuple[str, ...]:
     return (*told, f"budget {budget}") if budget else tuple(told)
 
 
-def counted(n: int, word: str) -> str:
+def count_with_noun(n: int, word: str) -> str:
     """A number with its word, in the plural where there are several.
 
-    >>> counted(1, "problem"), counted(2, "problem")
+    >>> count_with_noun(1, "problem"), count_with_noun(2, "problem")
     ('1 problem', '2 problems')
     """
     return f"{n} {word}{'' if n == 1 else 's'}"

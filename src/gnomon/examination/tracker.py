@@ -49,10 +49,10 @@ SHARPNESS = "sharpness"
 """the curvature,"""
 AROUND = "around"
 """and what is done around both."""
-GUESS = 8
-"""Times as dear as the kernel the curvature is taken to be, before it was measured once."""
-MANY = 32
-"""Outputs above which the kernel is that of one random combination of them: it costs a backward pass for each."""
+INITIAL_CURVATURE_COST = 8
+"""Cost of the curvature relative to the kernel, before it was measured."""
+MAX_KERNEL_OUTPUTS = 32
+"""With more outputs, one random combination is used: each output costs a backward pass."""
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class TimeSpent:
         if self.limit is None or not self.counts or self.started is None:
             return True
         known = kind if kind in self.counts else KERNEL
-        cost = self.spent[known] / self.counts[known] * (1 if known == kind else GUESS)
+        cost = self.spent[known] / self.counts[known] * (1 if known == kind else INITIAL_CURVATURE_COST)
         allowed = self.limit * (self.clock() - self.started - self.total)
         return self.spent.get(kind, 0.0) + cost <= allowed / 2 and self.total + cost <= allowed
 
@@ -146,7 +146,7 @@ class Tracker:
 
         take("probe loss", lambda: self._loss(model))
         outputs = self.subject.task.outputs
-        seen = model if outputs <= MANY else random_combination(model, outputs, seed=0)
+        seen = model if outputs <= MAX_KERNEL_OUTPUTS else random_combination(model, outputs, seed=0)
         kernel = attempt("the kernel", lambda: ntk(seen, self.examples.x).double())
         if kernel is not None:
             first = self.first = kernel if self.first is None else self.first

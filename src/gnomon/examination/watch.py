@@ -36,10 +36,12 @@ from gnomon.examination.tracker import AROUND, KERNEL, TimeSpent, Tracker
 from gnomon.examination.writers import Log, writer
 from gnomon.training.evaluate import Loss
 
-PRODUCTS = 8
+HESSIAN_PRODUCTS = 8
 """Hessian products for each measurement of the sharpness."""
-EVERY, OVERHEAD = 50, 0.05
-"""Where the user names neither: measured every so many steps, as far as this share of the time allows."""
+DEFAULT_INTERVAL = 50
+"""Steps between two measurements if the user does not say."""
+DEFAULT_OVERHEAD = 0.05
+"""Share of the time that measuring may take if the user does not say."""
 
 
 @names_call
@@ -88,14 +90,14 @@ def watch(
     ([0.0, 10.0, 20.0], 0.0, [])
     """
     if every is None:
-        every, overhead = EVERY, OVERHEAD if overhead is None else overhead
+        every, overhead = DEFAULT_INTERVAL, DEFAULT_OVERHEAD if overhead is None else overhead
     every, examples = integer("every", every), integer("examples", examples, least=2)
     if overhead is not None and not 0 < number("overhead", overhead) <= 1:
         raise out_of_range("overhead", "a share of the time, above 0 and at most 1", overhead)
     with one_thread():
         plan = partial(recipe, loss=loss)
         network = subject(model, probe, None, seed=0, probe=examples, plan=plan, reading=task, output=output)
-    tracker = Tracker(network, network.probe, products=PRODUCTS, time=TimeSpent(clock, overhead))
+    tracker = Tracker(network, network.probe, products=HESSIAN_PRODUCTS, time=TimeSpent(clock, overhead))
     return Watch(tracker, every, writer(log))
 
 

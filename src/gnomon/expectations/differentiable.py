@@ -30,7 +30,8 @@ from gnomon.expectations.legendre import panels
 from gnomon.expectations.line import RADII, Sampler, mean, second_moment
 from gnomon.expectations.polar import polar, root
 
-SPREAD = 8.0  # deviations to which conditional expectations run
+MAX_DEVIATIONS = 8.0
+"""Standard deviations to which conditional expectations are integrated."""
 AT_ONCE = 2**12  # conditional expectations
 
 
@@ -68,8 +69,8 @@ class _Pair(Function):
     def forward(ctx: Any, a: Tensor, b: Tensor, c: Tensor, f: Elementwise, g: Elementwise) -> Tensor:
         ctx.save_for_backward(a, b, c)
         ctx.functions = f, g
-        left = _remembered(f)
-        return expectation(left, left if f is g else _remembered(g), a, b, c)
+        left = _with_remembered_cuts(f)
+        return expectation(left, left if f is g else _with_remembered_cuts(g), a, b, c)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
@@ -90,9 +91,9 @@ class _Single(Function):
         ctx.function = f
         values, index = a.clamp(min=0).unique(return_inverse=True)
         if isinstance(f, SquaredFunction):  # the road that ``expectation`` takes for u = v: equal to the last digit
-            found = second_moment(_remembered(f.function), values.sqrt().cpu())
+            found = second_moment(_with_remembered_cuts(f.function), values.sqrt().cpu())
         else:
-            found = mean(_remembered(f), values.sqrt().cpu())
+            found = mean(_with_remembered_cuts(f), values.sqrt().cpu())
         return found.to(a.device)[index].view(a.shape)
 
     @staticmethod
@@ -104,7 +105,7 @@ class _Single(Function):
         return gradient * torch.where(a > 0, moved / (2 * torch.where(a > 0, a, 1)), _curvature(f, a)), None  # (3)
 
 
-def _remembered(f: Elementwise) -> Sampler:
+def _with_remembered_cuts(f: Elementwise) -> Sampler:
     """The function with the memory of its cuts."""
     return f if isinstance(f, Sampler) else Sampler(f)
 
@@ -138,7 +139,7 @@ def _jumps(f: Elementwise, a: Tensor) -> list[tuple[float, float]]:
     reach = RADII[0] * float(a.detach().max().clamp(min=0)) ** 0.5
     if reach == 0:
         return []
-    pieces = _remembered(f).pieces(reach / RADII[0], reach)
+    pieces = _with_remembered_cuts(f).pieces(reach / RADII[0], reach)
     some = pieces.jump != 0
     return list(zip(pieces.cuts[some].tolist(), pieces.jump[some].tolist(), strict=True))
 
@@ -170,12 +171,12 @@ def _conditional(g: Elementwise, k: float, a: Tensor, b: Tensor, c: Tensor) -> T
     p = polar(a, b, c)
     middle = (p.cosine * root(b) * k / torch.where(a > 0, a, 1).sqrt()).expand(p.sine.shape).reshape(-1, 1)
     spread = (p.sine * root(b)).expand(p.sine.shape).reshape(-1, 1)
-    reach = float(middle.detach().abs().max() + SPREAD * spread.detach().max())
-    cuts = _remembered(g).pieces(reach / SPREAD, reach).cuts.to(a) if reach > 0 else a.new_zeros(0)
-    grid = torch.arange(-SPREAD, SPREAD + 1, 2, dtype=a.dtype, device=a.device)
+    reach = float(middle.detach().abs().max() + MAX_DEVIATIONS * spread.detach().max())
+    cuts = _with_remembered_cuts(g).pieces(reach / MAX_DEVIATIONS, reach).cuts.to(a) if reach > 0 else a.new_zeros(0)
+    grid = torch.arange(-MAX_DEVIATIONS, MAX_DEVIATIONS + 1, 2, dtype=a.dtype, device=a.device)
     parts = []
     for m, s in zip(middle.split(AT_ONCE), spread.split(AT_ONCE), strict=True):
-        moving = ((cuts - m) / s.clamp(min=1e-30)).clamp(-SPREAD, SPREAD)
+        moving = ((cuts - m) / s.clamp(min=1e-30)).clamp(-MAX_DEVIATIONS, MAX_DEVIATIONS)
         z, weight = panels(torch.cat([grid.expand(len(m), -1), moving], 1).sort(1).values)
         parts.append((g(m + s * z) * torch.exp(z * z * -0.5) * weight).sum(1) / (2 * pi) ** 0.5)
     return torch.cat(parts).view(p.sine.shape)

@@ -24,16 +24,28 @@ from gnomon.expectations.mehler import LEVELS, Coefficients, coefficients
 from gnomon.expectations.pairs import ALIGNED_FROM, PairBlock, Pairs, inverse
 from gnomon.expectations.smoothing import Tables, double_integrals, octaves, parity, polynomials, tables
 
-CERTIFIED = 1e-10  # of sqrt(E[f^2] E[g^2])
-CLOSED = 1e-9  # the same for closed forms of piecewise linear functions, whose rounding is all the error they have
-NEAR = 3e-6  # seconds of a double integral
-TERM = 4e-7  # seconds of a coefficient of one variance
-PART, TRIED = 0.5, 16  # of the pairs make a short series worth it, as so many variances show
-FEW = 1e-3  # of the pairs may be left to double integrals by the closed form
-SAMPLE = 4096  # pairs that are looked at to choose the length of the series
+SERIES_TOLERANCE = 1e-10
+"""Error relative to sqrt(E[f^2] E[g^2]) to which a series is certified."""
+CLOSED_FORM_TOLERANCE = 1e-9
+"""The same for closed forms of piecewise linear functions, which only have rounding errors."""
+SECONDS_PER_INTEGRAL = 3e-6
+"""Seconds of a double integral."""
+SECONDS_PER_COEFFICIENT = 4e-7
+"""Seconds of a coefficient for one variance."""
+MIN_SHORT_SERIES_SHARE = 0.5
+"""Share of the pairs at which a short series is worthwhile."""
+TRIED_VARIANCES = 16
+"""Variances on which this share is estimated."""
+MAX_INTEGRAL_SHARE = 1e-3
+"""Share of the pairs that a closed form may leave to double integrals."""
+SAMPLED_PAIRS = 4096
+"""Pairs on which the length of the series is chosen."""
 BAD_ARGUMENT = "an argument is not finite", "Look for the first layer whose covariance is not"
 BAD_RESULT = "an expectation is not finite", "Use a function that is finite on the whole line"
-HELD, INTEGRALS = 2**17, 2**10  # double integrals whose places are held, and those of a task
+MAX_HELD_INTEGRALS = 2**17
+"""Double integrals whose positions are held at once."""
+INTEGRALS_PER_TASK = 2**10
+"""Double integrals in one task."""
 
 
 def expectation(f: Sampler, g: Sampler, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
@@ -76,7 +88,7 @@ class _Work:
             series, second = _series(f, g, pairs, LEVELS[:1])
         else:
             second = second_moment(f, pairs.root_a).numpy(), second_moment(g, pairs.root_b).numpy()
-        closed = road(f, g, pairs.root_a, pairs.root_b, second, certified=CLOSED, aligned=ALIGNED_FROM)
+        closed = road(f, g, pairs.root_a, pairs.root_b, second, certified=CLOSED_FORM_TOLERANCE, aligned=ALIGNED_FROM)
         if not _certain(closed, pairs):
             return cls(f, g, pairs, _series(f, g, pairs, LEVELS)[0], second[0])
         return cls(f, g, pairs, _one_after_the_other(series, closed) if short else closed, second[0])
@@ -105,7 +117,7 @@ class _Work:
         held: list[tuple[np.ndarray, ...]] = []
         for k, block in enumerate(blocks):
             held.append(block.missing(result))
-            if sum(len(places[0]) for places in held) >= HELD or k + 1 == len(blocks):
+            if sum(len(places[0]) for places in held) >= MAX_HELD_INTEGRALS or k + 1 == len(blocks):
                 places = tuple(np.concatenate(p) for p in zip(*held, strict=True))
                 held = []
                 values = self._integrals(*self.pairs.missing(places))
@@ -133,7 +145,7 @@ class _Work:
         def integrated(task: slice, room: None) -> None:
             found[task] = double_integrals(polynomial, table, radius, a[task], b[task], rho[task], even=even)
 
-        share_out(integrated, _tasks(len(rest), INTEGRALS), lambda: None, None)
+        share_out(integrated, _tasks(len(rest), INTEGRALS_PER_TASK), lambda: None, None)
         out[rest] = found
         return out
 
@@ -142,17 +154,20 @@ def _short_is_enough(f: Sampler, g: Sampler, pairs: Pairs) -> bool:
     """Whether the shortest series is certified for a good part of the pairs, as far as a few variances show."""
     tails = []
     for function, root in ((f, pairs.root_a), (g, pairs.root_b)):
-        some = root[torch.linspace(0, len(root) - 1, min(TRIED, len(root))).long()]
+        some = root[torch.linspace(0, len(root) - 1, min(TRIED_VARIANCES, len(root))).long()]
         tails.append(float(coefficients(function, some, LEVELS[0]).tail[:, -1].max()))
-    return float((pairs.some(SAMPLE)[2] ** LEVELS[0] * tails[0] * tails[1] <= CERTIFIED).mean()) >= PART
+    return (
+        float((pairs.some(SAMPLED_PAIRS)[2] ** LEVELS[0] * tails[0] * tails[1] <= SERIES_TOLERANCE).mean())
+        >= MIN_SHORT_SERIES_SHARE
+    )
 
 
 def _certain(closed: Road, pairs: Pairs) -> bool:
     """Whether a closed form is certified nearly everywhere."""
-    i, j, rho = pairs.some(SAMPLE)
+    i, j, rho = pairs.some(SAMPLED_PAIRS)
     covariance = rho * pairs.root_a.numpy()[i] * pairs.root_b.numpy()[j]
     left = closed(i, j, covariance, np.empty(len(i)), np.empty(len(i)))
-    return left <= int((rho >= ALIGNED_FROM).sum()) + FEW * len(i)
+    return left <= int((rho >= ALIGNED_FROM).sum()) + MAX_INTEGRAL_SHARE * len(i)
 
 
 def _one_after_the_other(first: Road, second: Road) -> Road:
@@ -174,7 +189,7 @@ def _series(
     f: Sampler, g: Sampler, pairs: Pairs, levels: tuple[int, ...]
 ) -> tuple[Road, tuple[np.ndarray, np.ndarray]]:
     """Mehler's series, as long as pays: a longer one must save more double integrals than it costs; E[f^2], E[g^2]."""
-    i, j, rho = pairs.some(SAMPLE)
+    i, j, rho = pairs.some(SAMPLED_PAIRS)
     shared = f is g and torch.equal(pairs.root_a, pairs.root_b)
     count = len(pairs.root_a) + (0 if shared else len(pairs.root_b))
 
@@ -186,9 +201,9 @@ def _series(
     tail = few[0].tail[i, -1] * few[1].tail[j, -1]
 
     def price(terms: int) -> float:
-        left = (rho < ALIGNED_FROM) & (rho**terms * tail > CERTIFIED)
-        more = terms * count * TERM if terms > levels[0] else 0.0
-        return more + float(left.mean()) * pairs.covariance.size * NEAR
+        left = (rho < ALIGNED_FROM) & (rho**terms * tail > SERIES_TOLERANCE)
+        more = terms * count * SECONDS_PER_COEFFICIENT if terms > levels[0] else 0.0
+        return more + float(left.mean()) * pairs.covariance.size * SECONDS_PER_INTEGRAL
 
     best = min(levels, key=price)
     of_f, of_g = few if best == levels[0] else made(best)
@@ -197,7 +212,9 @@ def _series(
     def summed(i: np.ndarray, j: np.ndarray, c: np.ndarray, rho: np.ndarray, out: np.ndarray) -> int:
         from gnomon.expectations.loops import sums
 
-        return int(sums(i, j, c, a, b, of_f.alpha, of_g.alpha, of_f.tail, of_g.tail, CERTIFIED, ALIGNED_FROM, rho, out))
+        return int(
+            sums(i, j, c, a, b, of_f.alpha, of_g.alpha, of_f.tail, of_g.tail, SERIES_TOLERANCE, ALIGNED_FROM, rho, out)
+        )
 
     return summed, (few[0].second, few[1].second)  # from the panels of ``second_moment``: equal to the last digit
 

@@ -72,7 +72,7 @@ def check(function: Elementwise) -> None:
     """
     x = torch.tensor([-3.1, -1.7, -1.0, -0.4, -1e-3, 0.0, 2e-3, 0.3, 0.9, 1.0, 1.9, 3.3], dtype=torch.float64)
     with torch.no_grad():
-        y = _called(function, x)
+        y = _call(function, x)
         if not isinstance(y, Tensor) or y.shape != x.shape or not y.dtype.is_floating_point:
             kind = f"{y.dtype} of shape {tuple(y.shape)}" if isinstance(y, Tensor) else type(y).__name__
             raise _refusal(f"12 numbers in float64 gave {kind}", "Return one real number for each")
@@ -82,10 +82,10 @@ def check(function: Elementwise) -> None:
                 accepted="that E[phi(u)^2] is a finite number",
                 fix="Use a function that is finite on the whole line",
             )
-        if not torch.equal(_called(function, x), y):
+        if not torch.equal(_call(function, x), y):
             raise _refusal("two calls with one x gave two answers", "Remove the randomness or the memory")
         order = (5 * torch.arange(len(x)) + 3) % len(x)
-        moved, folded = _called(function, x[order]), _called(function, x.view(3, 4))
+        moved, folded = _call(function, x[order]), _call(function, x.view(3, 4))
         tolerance = 1e-12 * (1 + y.abs())  # vector and remainder loops of one function may round differently
         if moved.shape != x.shape or bool(((moved - y[order]).abs() > tolerance[order]).any()):
             raise _refusal("f(x) changes when x is reordered", "Give a function of one number")
@@ -93,7 +93,7 @@ def check(function: Elementwise) -> None:
             raise _refusal("f(x) changes when x is reshaped", "Give a function of one number")
 
 
-def _called(function: Elementwise, x: Tensor) -> Any:
+def _call(function: Elementwise, x: Tensor) -> Any:
     try:
         return function(x.clone())
     except Exception as error:

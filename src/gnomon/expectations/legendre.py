@@ -13,8 +13,10 @@ from torch import Tensor
 
 from gnomon.expectations.functions import Elementwise
 
-NODES = 20
-SAMPLES = 16
+GAUSS_NODES = 20
+"""Nodes of the Gauss rule."""
+SAMPLE_NODES = 16
+"""Nodes at which functions are sampled."""
 
 
 def _gauss(n: int) -> tuple[Tensor, Tensor]:
@@ -22,31 +24,33 @@ def _gauss(n: int) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(x), torch.from_numpy(w)
 
 
-GAUSS = _gauss(NODES)
+GAUSS = _gauss(GAUSS_NODES)
 """Nodes and weights on [-1, 1], exact to degree 39."""
 
 
 def _transform() -> Tensor:
     """Columns that turn samples at the Gauss nodes into Legendre coefficients."""
-    x, w = np.polynomial.legendre.leggauss(SAMPLES)
-    return torch.from_numpy(np.polynomial.legendre.legvander(x, SAMPLES - 1) * w[:, None] * (np.arange(SAMPLES) + 0.5))
+    x, w = np.polynomial.legendre.leggauss(SAMPLE_NODES)
+    return torch.from_numpy(
+        np.polynomial.legendre.legvander(x, SAMPLE_NODES - 1) * w[:, None] * (np.arange(SAMPLE_NODES) + 0.5)
+    )
 
 
 def _powers() -> Tensor:
     """Rows that hold the Legendre polynomials in powers of x."""
-    rows = np.zeros((SAMPLES, SAMPLES))
-    for k in range(SAMPLES):
-        rows[k, : k + 1] = np.polynomial.legendre.leg2poly(np.eye(SAMPLES)[k, : k + 1])
+    rows = np.zeros((SAMPLE_NODES, SAMPLE_NODES))
+    for k in range(SAMPLE_NODES):
+        rows[k, : k + 1] = np.polynomial.legendre.leg2poly(np.eye(SAMPLE_NODES)[k, : k + 1])
     return torch.from_numpy(rows)
 
 
-SAMPLE = _gauss(SAMPLES)
+SAMPLE = _gauss(SAMPLE_NODES)
 TRANSFORM = _transform()
 POWERS = _powers()
 
 # Almost the ends of [-1, 1], as at the ends themselves a function that jumps there has the other value.
 ENDS = torch.tensor([2.0**-29 - 1, 1 - 2.0**-29], dtype=torch.float64)
-AT_ENDS = torch.from_numpy(np.polynomial.legendre.legvander(ENDS.numpy(), SAMPLES - 1).T.copy())
+AT_ENDS = torch.from_numpy(np.polynomial.legendre.legvander(ENDS.numpy(), SAMPLE_NODES - 1).T.copy())
 
 
 def panels(edges: Float[Tensor, "*batch edges"], rule: tuple[Tensor, Tensor] = GAUSS) -> tuple[Tensor, Tensor]:
@@ -103,7 +107,7 @@ def samples(left: Tensor, right: Tensor) -> Float[Tensor, "n samples"]:
     return (left + right)[:, None] / 2 + (right - left)[:, None] / 2 * SAMPLE[0].to(left)
 
 
-def powers(values: Float[Tensor, "*n samples"], degree: int = SAMPLES - 1) -> Float[Tensor, "*n samples"]:
+def powers(values: Float[Tensor, "*n samples"], degree: int = SAMPLE_NODES - 1) -> Float[Tensor, "*n samples"]:
     """Coefficients of the powers of x on [-1, 1], of the polynomial through values at the 16 Gauss points.
 
     Of a lower ``degree``, the polynomial nearest in mean square. Cost: none.
@@ -119,8 +123,8 @@ def _expansion(function: Elementwise, left: Tensor, right: Tensor) -> tuple[Tens
     """Legendre coefficients and misfit."""
     middle, half = (left + right)[:, None] / 2, (right - left)[:, None] / 2
     values = function(middle + half * torch.cat([SAMPLE[0], ENDS]).to(left))
-    coefficients = values[:, :SAMPLES] @ TRANSFORM.to(left)
-    error = (values[:, SAMPLES:] - coefficients @ AT_ENDS.to(left)).abs().amax(1)
+    coefficients = values[:, :SAMPLE_NODES] @ TRANSFORM.to(left)
+    error = (values[:, SAMPLE_NODES:] - coefficients @ AT_ENDS.to(left)).abs().amax(1)
     return coefficients, torch.maximum(error, coefficients[:, -3:].abs().amax(1))
 
 
@@ -128,6 +132,6 @@ def _series(coefficients: Tensor, x: Tensor) -> Tensor:
     """Sum of Legendre polynomials at x, by Horner's scheme: what powers cancel is small where coefficients decay."""
     powers = coefficients @ POWERS.to(x)
     total = powers[:, -1:]
-    for k in reversed(range(SAMPLES - 1)):
+    for k in reversed(range(SAMPLE_NODES - 1)):
         total = torch.addcmul(powers[:, k : k + 1], total, x)
     return total

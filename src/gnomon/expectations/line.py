@@ -19,15 +19,18 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError
 from gnomon.expectations.functions import Elementwise
-from gnomon.expectations.legendre import NODES, panels
+from gnomon.expectations.legendre import GAUSS_NODES, panels
 from gnomon.expectations.pieces import Pieces, find
 
 RADII = (10, 14, 20, 28, 37)
 """Deviations at which the line may end; beyond 37 the density is no floating-point number."""
 
-NEGLIGIBLE = 1e-18  # of E[f^2]: the density of f^2 at the ends of the line
-AHEAD = 16.0  # by which the range of deviations is made wider than asked
-VALUES = 2**18  # function values held at once
+NEGLIGIBLE_SHARE = 1e-18
+"""Density of f^2 at the ends of the line, relative to E[f^2], that is negligible."""
+RANGE_MARGIN = 16.0
+"""Factor by which the range of standard deviations is wider than requested."""
+MAX_VALUES_HELD = 2**18
+"""Function values held at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ class Sampler:
                 return known
             least, reach = min(least, known.least), max(reach, known.reach)
         try:  # more than is asked for, as the next layer may ask for that
-            found = find(self.function, least / AHEAD, reach * AHEAD)
+            found = find(self.function, least / RANGE_MARGIN, reach * RANGE_MARGIN)
         except (InputError, NotFiniteError):
             found = find(self.function, least, reach)
         self._pieces[:] = [found]
@@ -111,8 +114,8 @@ class Sampler:
         for octave in known:
             rows, top = (octaves == octave).nonzero()[:, 0], 2.0**octave
             cuts = self.pieces(top, RADII[0] * top).within(RADII[0] * top, panel * top)
-            nodes = int(2 * RADII[0] / panel + 2 * len(cuts)) * NODES
-            for part in rows.split(max(1, VALUES // nodes)):
+            nodes = int(2 * RADII[0] / panel + 2 * len(cuts)) * GAUSS_NODES
+            for part in rows.split(max(1, MAX_VALUES_HELD // nodes)):
                 yield self._octave(part, root[part], top, panel)
 
     def _octave(self, rows: Tensor, root: Tensor, top: float, panel: float) -> LineSamples:
@@ -123,7 +126,7 @@ class Sampler:
             second = (line.weight * grid * grid).sum(1) + (line.moved_weight * moved * moved).sum(1)
             ends = radius * torch.tensor([[-1.0, 1.0]], dtype=torch.float64)
             edge = (self.function(root[:, None] * ends) * half_density(ends)).square().amax(1)
-            if bool((edge <= NEGLIGIBLE * second).all()):
+            if bool((edge <= NEGLIGIBLE_SHARE * second).all()):
                 self._radius[top] = radius
                 return LineSamples(rows, line, grid, moved, second, radius)
         raise NotFiniteError(
@@ -212,7 +215,7 @@ def _line(root: Tensor, pieces: Pieces, top: float, radius: int, panel: float) -
     place = ((scaled + radius) / panel).floor().long().clamp(0, len(edges) - 2)
     whole = torch.ones(len(root), len(edges) - 1, dtype=torch.float64).scatter(1, place, 0.0)
     moved, moved_weight = (t.flatten(1) for t in panels(_between(scaled, place, edges)))
-    return QuadratureLine(z, weight * whole.repeat_interleave(NODES, 1), moved, moved_weight)
+    return QuadratureLine(z, weight * whole.repeat_interleave(GAUSS_NODES, 1), moved, moved_weight)
 
 
 def _between(scaled: Tensor, place: Tensor, edges: Tensor) -> Float[Tensor, "n 2 cuts two"]:

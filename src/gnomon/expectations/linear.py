@@ -27,12 +27,17 @@ from gnomon.expectations.line import RADII, Sampler, at_zero
 from gnomon.expectations.pieces import Pieces
 from gnomon.expectations.smoothing import polynomials
 
-MOST = 4  # corners on one side
-INSIDE = 2.0**-20  # of a piece: where it is looked at, beside its ends
-ROUNDED = 2.0**-36  # of slopes: differences below are none
+MAX_CORNERS = 4
+"""Corners on each side of zero, at most."""
+INTERIOR_SHARE = 2.0**-20
+"""Position inside a piece, as a share of its length, at which it is evaluated next to its ends."""
+EQUAL_SLOPE_TOLERANCE = 2.0**-36
+"""Relative difference of slopes that counts as none."""
 ONE_PLACE = 2.0**-46  # of a distance: nearer to each other, corners on both sides of zero have one
-NEAREST = 1e-100  # deviations: corners at zero, whose angles count
-FELT = 1e-13  # of sqrt(E[f^2]): less, and a corner is not felt
+MIN_CORNER_DISTANCE = 1e-100
+"""Distance in standard deviations that stands for a corner at zero, whose angle counts."""
+MIN_CORNER_EFFECT = 1e-13
+"""Effect relative to sqrt(E[f^2]) below which a corner is ignored."""
 SLIPS = (2e-15, 1e-13)  # of (2), with probabilities taken for one, and with their square roots
 LINES = (0, 2)  # in the memory of pieces
 
@@ -104,13 +109,15 @@ def road(
 def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
     """Slopes from the ends of each piece, values at the cuts from beside them, on both sides of zero outwards."""
     edges = torch.cat([pieces.cuts.new_tensor([-pieces.reach]), pieces.cuts, pieces.cuts.new_tensor([pieces.reach])])
-    inside = INSIDE * edges.diff()
+    inside = INTERIOR_SHARE * edges.diff()
     low, high = edges[:-1] + inside, edges[1:] - inside
     at_low, at_high = f(low), f(high)
     slope = (at_high - at_low) / (high - low)
     start, end = at_low - slope * (low - edges[:-1]), at_high + slope * (edges[1:] - high)
     change = slope.diff()
-    bend = torch.where(change.abs() > ROUNDED * torch.maximum(slope[1:].abs(), slope[:-1].abs()), change, 0)
+    bend = torch.where(
+        change.abs() > EQUAL_SLOPE_TOLERANCE * torch.maximum(slope[1:].abs(), slope[:-1].abs()), change, 0
+    )
     gap = start[1:] - end[:-1]
     jump = torch.where(pieces.jump != 0, gap, 0)
     meeting = (pieces.jump == 0) & (bend != 0) & (pieces.cuts != 0)  # two lines that meet, a little beside the cut
@@ -123,7 +130,7 @@ def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
             near = next((d for d in found if abs(abs(k) - d) <= ONE_PLACE * d), abs(k))
             added = found.setdefault(near, np.zeros((2, 2)))
             added[:, 0 if k >= 0 else 1] += (j, s) if k >= 0 else (-j, s)
-    if len(found) > MOST:
+    if len(found) > MAX_CORNERS:
         return None
     both = np.array(list(found.values())).reshape(-1, 2, 2)
     return Lines(float(level), float(slope[center]), np.array(list(found)), both[:, 0], both[:, 1])
@@ -139,7 +146,7 @@ def _side(
     """
     s, size = root.numpy(), np.sqrt(own)
     still = s == 0
-    h = np.maximum(made.distance[:, None] / np.where(still, 1.0, s), NEAREST)
+    h = np.maximum(made.distance[:, None] / np.where(still, 1.0, s), MIN_CORNER_DISTANCE)
     q, density = torch.erfc(torch.from_numpy(h * 0.5**0.5)).numpy() / 2, np.exp(-0.5 * h * h) * (2 * pi) ** -0.5
     jump, bend = (t.T[:, :, None] for t in (made.jump, made.bend))  # (side, corner, point)
     moving = np.where(still, 0.0, 1.0)
@@ -147,7 +154,7 @@ def _side(
     first = (np.array([1.0, -1.0])[:, None, None] * (jump * density + s * bend * q)).sum((0, 1))
     level = np.where(still, float(at_zero(f)), made.level)
     terms = (np.abs(jump) + s * np.abs(bend) * (1 + h)).sum(0)
-    felt = (np.abs(jump) + s * np.abs(bend)).sum(0) * np.sqrt(q) > FELT * size
+    felt = (np.abs(jump) + s * np.abs(bend)).sum(0) * np.sqrt(q) > MIN_CORNER_EFFECT * size
     line = np.abs(level) + np.abs(made.slope) * s
     sums = np.stack([line + moving * terms.sum(0), line + moving * (terms * np.sqrt(q)).sum(0)])
     share = np.sqrt(np.array(SLIPS) / certified)[:, None] * sums

@@ -13,13 +13,15 @@ from numba import njit
 
 from gnomon.core.machine.loops import INNER, bare, entry, wide
 
-NODES = 8  # of Gauss's rule between two edges
+NODES_PER_INTERVAL = 8
+"""Nodes of the Gauss rule between two edges."""
 SUMMING = {**INNER, "fastmath": {*INNER["fastmath"], "reassoc"}}  # the order of a short sum is left to the vector unit
-TERMS = 16  # coefficients of a polynomial; also the terms of a block of a series, whose tail is known
+TERMS_PER_BLOCK = 16
+"""Coefficients of a polynomial; also terms of a block of a series, after which the tail is known."""
 
 
 @entry
-def smoothed(place, deviation, edges, coefficients, one, density, start, width, rule, out):
+def smooth_expectations(place, deviation, edges, coefficients, one, density, start, width, rule, out):
     """E[g(m + t z)] for many m and t: equation (1) with f = 1."""
     edges, coefficients, density, rule = bare(edges), bare(coefficients), bare(density), bare(rule)
     ends, degree = np.array([-1e300, 1e300]), np.zeros(1, np.int64)
@@ -53,10 +55,10 @@ def ridges(
             variance = (root_b[q] * root_b[q]) * ((1.0 - rho[q]) * (1.0 + rho[q]))
             octave = 2.0 ** np.floor(np.log2(variance))
             _chebyshev(powers, 2.0 * (variance / octave) - 3.0)
-            _contracted(h, piece + low, high - low + 1, powers, room)
+            _contract(h, piece + low, high - low + 1, powers, room)
         else:
             for p in range(high - low + 1):
-                for k in range(TERMS):
+                for k in range(TERMS_PER_BLOCK):
                     room[p, k] = h[piece + low + p, 0, k]
         out[q] = _integral(
             edges, coefficients, degree, root_a[q], h_edges, room, first + low, first + high + 1, scale, 0.0,
@@ -73,7 +75,7 @@ def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, to
     """
     alpha, beta, tail_a, tail_b = bare(alpha), bare(beta), bare(tail_a), bare(tail_b)
     left, most = 0, tail_a.shape[1] - 1
-    lanes = bare(np.empty(TERMS))
+    lanes = bare(np.empty(TERMS_PER_BLOCK))
     for q in range(len(covariance)):
         a, b = np.uintp(i[q]), np.uintp(j[q])
         r = covariance[q] * inverse_a[a] * inverse_b[b]
@@ -102,7 +104,7 @@ def hermite_sums(z, weighted, alpha):
     Nodes come in multiples of TERMS.
     """
     nodes, terms = z.shape[1], alpha.shape[1]
-    before, here, total = np.empty(nodes), np.empty(nodes), np.empty(TERMS)
+    before, here, total = np.empty(nodes), np.empty(nodes), np.empty(TERMS_PER_BLOCK)
     up, down = np.empty(terms), np.empty(terms)
     for k in range(terms):
         up[k] = 1.0 / np.sqrt(k + 1.0)
@@ -112,10 +114,10 @@ def hermite_sums(z, weighted, alpha):
             before[q] = 0.0
             here[q] = weighted[n, q] * np.exp(-0.25 * z[n, q] * z[n, q]) * 0.6316187777460647  # (2 pi)^(-1/4)
         for k in range(terms):
-            for lane in range(TERMS):
+            for lane in range(TERMS_PER_BLOCK):
                 total[lane] = 0.0
-            for start in range(0, nodes, TERMS):
-                for lane in range(TERMS):
+            for start in range(0, nodes, TERMS_PER_BLOCK):
+                for lane in range(TERMS_PER_BLOCK):
                     total[lane] += here[start + lane]
             alpha[n, k] += total.sum()
             for q in range(nodes):
@@ -128,24 +130,24 @@ def hermite_sums(z, weighted, alpha):
 def _series(alpha, beta, blocks, r, step, lanes):
     """The sum of alpha_k beta_k r^k, ``step`` = r^16: Horner's scheme in sixteen lanes, joined by twos at last."""
     wide()
-    start = np.uintp(TERMS * (blocks - 1))
-    for k in range(TERMS):
+    start = np.uintp(TERMS_PER_BLOCK * (blocks - 1))
+    for k in range(TERMS_PER_BLOCK):
         lanes[k] = alpha[start + np.uintp(k)] * beta[start + np.uintp(k)]
     for _ in range(blocks - 1):
-        start -= np.uintp(TERMS)
-        for k in range(TERMS):
+        start -= np.uintp(TERMS_PER_BLOCK)
+        for k in range(TERMS_PER_BLOCK):
             lanes[k] = lanes[k] * step + alpha[start + np.uintp(k)] * beta[start + np.uintp(k)]
     square = r * r
     fourth = square * square
-    first = _joined(lanes[0], lanes[1], lanes[2], lanes[3], r, square)
-    second = _joined(lanes[4], lanes[5], lanes[6], lanes[7], r, square)
-    third = _joined(lanes[8], lanes[9], lanes[10], lanes[11], r, square)
-    last = _joined(lanes[12], lanes[13], lanes[14], lanes[15], r, square)
-    return _joined(first, second, third, last, fourth, fourth * fourth)
+    first = _join(lanes[0], lanes[1], lanes[2], lanes[3], r, square)
+    second = _join(lanes[4], lanes[5], lanes[6], lanes[7], r, square)
+    third = _join(lanes[8], lanes[9], lanes[10], lanes[11], r, square)
+    last = _join(lanes[12], lanes[13], lanes[14], lanes[15], r, square)
+    return _join(first, second, third, last, fourth, fourth * fourth)
 
 
 @njit(**SUMMING)
-def _joined(a, b, c, d, r, square):
+def _join(a, b, c, d, r, square):
     return (a + b * r) + (c + d * r) * square
 
 
@@ -191,13 +193,13 @@ def _panel(f, i, degree, f0, f1, s, h, j, h0, h1, t, m, density, d, d0, width, l
     d_at, d_by = (middle - d0) * d_unit - 1.0, half * d_unit
     total = 0.0
     if degree <= 1:
-        for q in range(NODES):
+        for q in range(NODES_PER_INTERVAL):
             node = rule[0, q]
             one = f[i, 1] * (f_at + f_by * node) + f[i, 0]
             two = _horner(h, j, h_at + h_by * node)
             total += rule[1, q] * one * two * _horner(density, d, d_at + d_by * node)
         return total * half
-    for q in range(NODES):
+    for q in range(NODES_PER_INTERVAL):
         node = rule[0, q]
         one = _horner(f, i, f_at + f_by * node)
         two = _horner(h, j, h_at + h_by * node)
@@ -210,7 +212,7 @@ def _degrees(c):
     """The degree of each polynomial, -1 for zero."""
     found = np.empty(len(c), np.int64)
     for p in range(len(c)):
-        k = TERMS - 1
+        k = TERMS_PER_BLOCK - 1
         while k >= 0 and c[p, k] == 0.0:
             k -= 1
         found[p] = k
@@ -249,11 +251,11 @@ def _chebyshev(powers, x):
 
 
 @njit(**INNER)
-def _contracted(h, first, count, powers, room):
+def _contract(h, first, count, powers, room):
     """The polynomials of one variance."""
     for p in range(count):
-        for k in range(TERMS):
+        for k in range(TERMS_PER_BLOCK):
             room[p, k] = 0.0
         for o in range(len(powers)):
-            for k in range(TERMS):
+            for k in range(TERMS_PER_BLOCK):
                 room[p, k] += powers[o] * h[first + p, o, k]

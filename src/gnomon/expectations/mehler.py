@@ -27,8 +27,10 @@ LEVELS = (64, 256, 1024)
 """Numbers of terms that are tried."""
 
 PANELS = {64: 1.0, 256: 1.0, 1024: 0.5}  # he_k turns sqrt(k) per unit: by at most 16 per panel of 20 nodes
-BLOCK = 16  # terms after which the tail is known
-ROUNDING = 1e-15  # of E[f^2], the least tail that (4) can show
+TERMS_PER_BLOCK = 16
+"""Terms after which the tail is known."""
+MIN_TAIL = 1e-15
+"""Smallest tail, relative to E[f^2], that (4) can resolve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +54,20 @@ def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coe
     from gnomon.expectations.loops import hermite_sums
 
     alpha = root.new_empty(len(root), terms)
-    tail, second = root.new_empty(len(root), terms // BLOCK + 1), torch.empty_like(root)
+    tail, second = root.new_empty(len(root), terms // TERMS_PER_BLOCK + 1), torch.empty_like(root)
     panel = PANELS.get(terms, 0.5)
     for part in sampler.samples(root, panel):
         rule = part.line
         found = (rule.weight * part.grid) @ _hermite(part.radius, panel, terms)
         if part.moved.shape[1]:
-            extra = -part.moved.shape[1] % BLOCK
+            extra = -part.moved.shape[1] % TERMS_PER_BLOCK
             z, weighted = (torch.nn.functional.pad(t, (0, extra)) for t in (rule.moved, rule.moved_weight * part.moved))
             hermite_sums(z.contiguous().numpy(), weighted.contiguous().numpy(), found.numpy())
         alpha[part.rows], second[part.rows] = found, part.second
-        energy = found.square().view(len(found), terms // BLOCK, BLOCK).sum(2).cumsum(1)
+        energy = found.square().view(len(found), terms // TERMS_PER_BLOCK, TERMS_PER_BLOCK).sum(2).cumsum(1)
         whole = part.second[:, None]
         left = torch.cat([whole, whole - energy], 1) / whole.clamp(min=1e-300)  # (4)
-        tail[part.rows] = left.clamp(min=ROUNDING).sqrt()
+        tail[part.rows] = left.clamp(min=MIN_TAIL).sqrt()
     still = root == 0
     alpha[still], alpha[still, 0] = 0.0, at_zero(sampler)
     second[still] = at_zero(sampler) ** 2

@@ -26,7 +26,7 @@ from gnomon.core.typing import Covariance, Variance
 from gnomon.expectations.differentiable import pair, single
 from gnomon.expectations.functions import Derivative, Elementwise, Gain, SquaredFunction
 from gnomon.expectations.line import Sampler
-from gnomon.expectations.polar import ALIGNED, root
+from gnomon.expectations.polar import ALIGNED_ROUNDINGS, root
 
 __all__ = ["Moments"]
 
@@ -47,15 +47,15 @@ class Moments:
 
     def product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """E[f(u) f(v)]."""
-        return pair(self._value, self._value, *_lifted(a, b, c)).to(c.dtype)  # (1)
+        return pair(self._value, self._value, *_to_float64(a, b, c)).to(c.dtype)  # (1)
 
     def slope_product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """E[f'(u) f'(v)]."""
-        return pair(self._derivative, self._derivative, *_lifted(a, b, c)).to(c.dtype)  # (1)
+        return pair(self._derivative, self._derivative, *_to_float64(a, b, c)).to(c.dtype)  # (1)
 
     def gain_product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """E[u f'(u) v f'(v)]."""
-        return pair(self._gain, self._gain, *_lifted(a, b, c)).to(c.dtype)  # (1)
+        return pair(self._gain, self._gain, *_to_float64(a, b, c)).to(c.dtype)  # (1)
 
     def mean(self, a: Variance) -> Variance:
         """E[f(u)]."""
@@ -79,11 +79,11 @@ class Moments:
         return self._value.corners(a.detach().double().reshape(-1).sqrt())
 
 
-def _lifted(a: Variance, b: Variance, c: Covariance) -> tuple[Variance, Variance, Covariance]:
+def _to_float64(a: Variance, b: Variance, c: Covariance) -> tuple[Variance, Variance, Covariance]:
     """The arguments in float64; correlations that are +-1 within their own rounding become so in float64."""
     if c.dtype == torch.float64:
         return a.double(), b.double(), c
     norm = root(a.double()) * root(b.double())
     lifted = c.double()
-    aligned = lifted.abs() >= (1 - ALIGNED * torch.finfo(c.dtype).eps) * norm
+    aligned = lifted.abs() >= (1 - ALIGNED_ROUNDINGS * torch.finfo(c.dtype).eps) * norm
     return a.double(), b.double(), lifted + torch.where(aligned, lifted.sign() * norm - lifted, 0).detach()

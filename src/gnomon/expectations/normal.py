@@ -23,10 +23,20 @@ from numba.extending import intrinsic
 
 from gnomon.core.machine.loops import INNER, wide
 
-DEGREE, CENTER = 22, 4.0
-FLOOR = -700.0  # of exponents
-PER_LOG2, LOG2_HIGH, LOG2_LOW = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10
-ROUNDER = 1.5 * 2.0**52  # added to a number, it leaves the nearest integer in the last bits
+POLYNOMIAL_DEGREE = 22
+"""Degree of the Chebyshev polynomial."""
+MAP_CENTER = 4.0
+"""Point that the change of variable maps to zero."""
+MIN_EXPONENT = -700.0
+"""Smallest exponent."""
+PER_LOG2 = 1.4426950408889634
+"""1 / log 2."""
+LOG2_HIGH = 0.6931471803691238
+"""Leading digits of log 2, exact in a product with an integer."""
+LOG2_LOW = 1.9082149292705877e-10
+"""Remaining digits of log 2."""
+ROUND_TO_INTEGER = 1.5 * 2.0**52
+"""Added to a number, it leaves the nearest integer in the last bits."""
 _intrinsic: Any = intrinsic  # its type asks callers for the compiler's context, which the compiler adds
 
 
@@ -46,9 +56,9 @@ def _times_power_of_two(typing_context, p, rounded):
 @njit(**INNER)
 def exponential(x):
     """Equation (1)."""
-    x = x if x > FLOOR else FLOOR
-    rounded = x * PER_LOG2 + ROUNDER
-    n = rounded - ROUNDER
+    x = x if x > MIN_EXPONENT else MIN_EXPONENT
+    rounded = x * PER_LOG2 + ROUND_TO_INTEGER
+    n = rounded - ROUND_TO_INTEGER
     r = (x - n * LOG2_HIGH) - n * LOG2_LOW
     p = 1 / 3628800 + r * (1 / 39916800 + r * (1 / 479001600))
     p = 1 / 5040 + r * (1 / 40320 + r * (1 / 362880 + r * p))
@@ -62,14 +72,14 @@ def tails(x, polynomial, place, out):
     wide()
     for q in range(len(x)):
         size = abs(x[q])
-        place[q] = (size - CENTER) / (size + CENTER)
+        place[q] = (size - MAP_CENTER) / (size + MAP_CENTER)
         out[q] = 0.0
     for k in range(len(polynomial)):
         c = polynomial[k]
         for q in range(len(x)):
             out[q] = out[q] * place[q] + c
     for q in range(len(x)):
-        out[q] *= exponential(-0.5 * x[q] * x[q]) / (abs(x[q]) + CENTER)  # (2)
+        out[q] *= exponential(-0.5 * x[q] * x[q]) / (abs(x[q]) + MAP_CENTER)  # (2)
 
 
 @cache
@@ -79,10 +89,10 @@ def tail_polynomial() -> np.ndarray:
     >>> abs(float(np.polyval(tail_polynomial(), -1.0)) / 4 - 0.5) < 1e-15       # Q(0)
     True
     """
-    count, odd = DEGREE + 1, 2 * np.arange(DEGREE + 1) + 1
+    count, odd = POLYNOMIAL_DEGREE + 1, 2 * np.arange(POLYNOMIAL_DEGREE + 1) + 1
     y = torch.from_numpy(np.cos(odd * (np.pi / (2 * count))))
-    x = CENTER * (1 + y) / (1 - y)
-    values = ((x + CENTER) * torch.special.erfcx(x * 0.5**0.5)).numpy() / 2
+    x = MAP_CENTER * (1 + y) / (1 - y)
+    values = ((x + MAP_CENTER) * torch.special.erfcx(x * 0.5**0.5)).numpy() / 2
     turns = np.arange(count)[:, None] * odd % (4 * count)  # whole numbers, so that no cosine is of a rounded angle
     series = np.cos(turns * (np.pi / (2 * count))) @ values * (2 / count)
     series[0] /= 2

@@ -18,14 +18,15 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.machine.threads import share_out
-from gnomon.expectations.polar import ALIGNED
+from gnomon.expectations.polar import ALIGNED_ROUNDINGS
 
 __all__ = ["ALIGNED_FROM", "PairBlock", "Pairs", "inverse"]
 
-ALIGNED_FROM = 1 - ALIGNED * float(np.finfo(np.float64).eps)
+ALIGNED_FROM = 1 - ALIGNED_ROUNDINGS * float(np.finfo(np.float64).eps)
 """Correlations from here on are taken for one."""
 AT_ONCE = 2**15  # pairs of a block
-COLUMNS = 64  # of a block of a matrix
+COLUMNS_PER_BLOCK = 64
+"""Columns in a block of a matrix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +102,10 @@ class Pairs:
         if len(shape) != 2:
             many = max(1, AT_ONCE * shape[0] // self.covariance.size)
             return [PairBlock((slice(start, start + many),), False) for start in range(0, shape[0], many)]
-        half, rows = symmetric and self._mirrored(), AT_ONCE // COLUMNS
+        half, rows = symmetric and self._mirrored(), AT_ONCE // COLUMNS_PER_BLOCK
         return [
-            PairBlock((slice(top, top + rows), slice(left, left + COLUMNS)), half)
-            for left in range(0, shape[1], COLUMNS)
+            PairBlock((slice(top, top + rows), slice(left, left + COLUMNS_PER_BLOCK)), half)
+            for left in range(0, shape[1], COLUMNS_PER_BLOCK)
             for top in range(left if half else 0, shape[0], rows)
         ]
 
@@ -117,10 +118,10 @@ class Pairs:
             return False
 
         def equal(left: int, room: None) -> bool:
-            rows = slice(left, left + COLUMNS)
+            rows = slice(left, left + COLUMNS_PER_BLOCK)
             return np.array_equal(self.covariance[rows, : rows.stop], self.covariance[: rows.stop, rows].T)
 
-        return all(share_out(equal, range(0, n, COLUMNS), lambda: None, None))
+        return all(share_out(equal, range(0, n, COLUMNS_PER_BLOCK), lambda: None, None))
 
 
 def inverse(root: Tensor) -> np.ndarray:

@@ -24,15 +24,24 @@ from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.expectations.functions import Elementwise
 from gnomon.expectations.legendre import SAMPLE, misfit, misfit_of_union, powers, samples
 
-RESOLVED = 1e-9  # of the local size: coefficients below are taken for zero
-NOISE = 1e-8  # coefficients below that three halvings do not shrink are rounding noise of the function
-NARROW = 2.0**-12  # of the distance from the origin: such intervals arise at corners, and are cut more finely
-OCTAVES = 8  # below the least deviation, cut to begin with
-FINEST = 2.0**-49  # of the distance from the origin: narrower intervals are not cut
-CLOSE = 2.0**-44  # of the distance from the origin: closer edges are one
-CROWD = 4096  # intervals
-STRAIGHT = 2.0**-47  # of the largest value: what is nearer to a line is one, up to roundings
-LONG = 16.0  # right end over left end of an interval, at most
+ZERO_COEFFICIENT_SHARE = 1e-9
+"""Coefficients below this share of the local size count as zero."""
+NOISE_SHARE = 1e-8
+"""Coefficients below this share that three bisections do not shrink are rounding noise of the function."""
+NARROW_INTERVAL_SHARE = 2.0**-12
+"""Width relative to the distance from the origin: such intervals arise at corners, and are cut more finely."""
+INITIAL_OCTAVES = 8
+"""Octaves below the smallest standard deviation that are cut at the start."""
+MIN_INTERVAL_SHARE = 2.0**-49
+"""Width relative to the distance from the origin below which intervals are not cut."""
+EQUAL_EDGE_SHARE = 2.0**-44
+"""Distance relative to the distance from the origin below which two edges are one."""
+MAX_INTERVALS = 4096
+"""Intervals, at most."""
+LINE_TOLERANCE = 2.0**-47
+"""Deviation from a line, relative to the largest value, that counts as rounding."""
+MAX_END_RATIO = 16.0
+"""Ratio of the right end of an interval to its left end, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +130,16 @@ def find(function: Elementwise, least: float, reach: float) -> Pieces:
     >>> find(lambda x: torch.relu(x - 0.3), 1.0, 8.0).hard
     tensor([0.3000], dtype=torch.float64)
     """
-    top, bottom = ceil(log2(max(reach, 1e-100))), floor(log2(max(least, 1e-100))) - OCTAVES
+    top, bottom = ceil(log2(max(reach, 1e-100))), floor(log2(max(least, 1e-100))) - INITIAL_OCTAVES
     octaves = 2.0 ** torch.arange(min(bottom, top - 1), top, dtype=torch.float64)
     eighths = torch.arange(8, 16, dtype=torch.float64) / 8
     ladder = torch.cat([(octaves[:, None] * eighths).flatten(), octaves[-1:] * 2])
     ladder = ladder[: int(torch.searchsorted(ladder, reach)) + 1]
     edges = torch.cat([-ladder.flip(0), ladder.new_zeros(1), ladder])
     size = Size.of(function, edges, least / 4)
-    edges, corner = _cornered(function, _halved(function, edges, size), size)
-    edges, corner = _apart(*_joined(function, edges, corner, size, 2 * least))
-    cuts, width, jump = _classified(function, edges, corner, size)
+    edges, corner = _mark_corners(function, _halve(function, edges, size), size)
+    edges, corner = _apart(*_join(function, edges, corner, size, 2 * least))
+    cuts, width, jump = _classify(function, edges, corner, size)
     values = function(samples(edges[:-1], edges[1:]))
     level = torch.where((values == values[:, :1]).all(1), values[:, 0], torch.nan)
     keep = ~(torch.isinf(width) & (level[:-1] == level[1:]))  # one number on both sides, however long
@@ -138,7 +147,7 @@ def find(function: Elementwise, least: float, reach: float) -> Pieces:
     return Pieces(least, float(edges[-1]), cuts, width, jump, size)
 
 
-def _halved(function: Elementwise, edges: Tensor, size: Size) -> Tensor:
+def _halve(function: Elementwise, edges: Tensor, size: Size) -> Tensor:
     """Edges between which f is resolved; around a corner they close in on it."""
     left, right = edges[:-1], edges[1:]
     history = left.new_full((len(left), 3), torch.inf)
@@ -147,11 +156,16 @@ def _halved(function: Elementwise, edges: Tensor, size: Size) -> Tensor:
         coefficient, scale = misfit(function, left, right), size.at(left, right)
         outer = torch.maximum(left.abs(), right.abs())
         width = (right - left) / outer
-        fine = RESOLVED * torch.where(width < NARROW, 1e-3, 1.0) * scale
-        noise = (coefficient <= NOISE * scale) & (coefficient > history[:, 0] / 2)
-        split = (coefficient > fine) & ~noise & (width > FINEST) & (outer > FINEST * size.distance[0])
-        if int(split.sum()) > CROWD:
-            raise _unresolved(left[split], right[split])
+        fine = ZERO_COEFFICIENT_SHARE * torch.where(width < NARROW_INTERVAL_SHARE, 1e-3, 1.0) * scale
+        noise = (coefficient <= NOISE_SHARE * scale) & (coefficient > history[:, 0] / 2)
+        split = (
+            (coefficient > fine)
+            & ~noise
+            & (width > MIN_INTERVAL_SHARE)
+            & (outer > MIN_INTERVAL_SHARE * size.distance[0])
+        )
+        if int(split.sum()) > MAX_INTERVALS:
+            raise _unresolved_error(left[split], right[split])
         left, right = left[split], right[split]
         history = torch.cat([history[split, 1:], coefficient[split, None]], 1).repeat(2, 1)
         middle = (left + right) / 2
@@ -160,14 +174,14 @@ def _halved(function: Elementwise, edges: Tensor, size: Size) -> Tensor:
     return torch.cat(kept).unique()
 
 
-def _cornered(function: Elementwise, edges: Tensor, size: Size) -> tuple[Tensor, Tensor]:
+def _mark_corners(function: Elementwise, edges: Tensor, size: Size) -> tuple[Tensor, Tensor]:
     """Replace each narrow interval that fits worse than its neighbors by its middle; tell which edges are such."""
     left, right = edges[:-1], edges[1:]
     worst = misfit(function, left, right)
     wall = worst.new_zeros(1)
     peak = (worst >= torch.cat([wall, worst[:-1]])) & (worst > torch.cat([worst[1:], wall]))
-    narrow = right - left < NARROW * torch.maximum(left.abs(), right.abs())
-    peak &= narrow & (worst > 1e-5 * RESOLVED * size.at(left, right))
+    narrow = right - left < NARROW_INTERVAL_SHARE * torch.maximum(left.abs(), right.abs())
+    peak &= narrow & (worst > 1e-5 * ZERO_COEFFICIENT_SHARE * size.at(left, right))
     stay = torch.ones(len(edges), dtype=torch.bool, device=edges.device)
     stay[:-1] &= ~peak
     stay[1:] &= ~peak
@@ -175,7 +189,7 @@ def _cornered(function: Elementwise, edges: Tensor, size: Size) -> tuple[Tensor,
     return edges, order >= int(stay.sum())
 
 
-def _joined(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, center: float) -> tuple[Tensor, Tensor]:
+def _join(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, center: float) -> tuple[Tensor, Tensor]:
     """Drop edges, but for corners, whose two neighbors bound an interval on which f is resolved.
 
     But for those within ``center``, no interval spans more than a factor LONG: so it is measured by its own size.
@@ -185,7 +199,7 @@ def _joined(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, ce
         inner = torch.arange(1 + parity, len(edges) - 1, 2, device=edges.device)
         inner = inner[~corner[inner]]
         left, right = edges[inner - 1], edges[inner + 1]
-        short = (left * right > 0) & (torch.maximum(left / right, right / left) <= LONG)
+        short = (left * right > 0) & (torch.maximum(left / right, right / left) <= MAX_END_RATIO)
         short |= torch.maximum(left.abs(), right.abs()) <= center
         inner, left, right = inner[short], left[short], right[short]
         drop = inner[_fits(function, left, edges[inner], right, size)]
@@ -198,7 +212,7 @@ def _joined(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, ce
 
 def _apart(edges: Tensor, corner: Tensor) -> tuple[Tensor, Tensor]:
     """Drop edges within a few roundings of a corner: no polynomial can be evaluated on what lies between."""
-    close = edges.diff() <= CLOSE * torch.maximum(edges[1:].abs(), edges[:-1].abs())
+    close = edges.diff() <= EQUAL_EDGE_SHARE * torch.maximum(edges[1:].abs(), edges[:-1].abs())
     first = close & corner[1:] & ~corner[:-1]
     keep = torch.ones(len(edges), dtype=torch.bool, device=edges.device)
     keep[:-1] &= ~first
@@ -207,17 +221,17 @@ def _apart(edges: Tensor, corner: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _fits(function: Elementwise, left: Tensor, cut: Tensor, right: Tensor, size: Size) -> Tensor:
-    return misfit_of_union(function, left, cut, right) <= RESOLVED * size.at(left, right)
+    return misfit_of_union(function, left, cut, right) <= ZERO_COEFFICIENT_SHARE * size.at(left, right)
 
 
-def _classified(function: Elementwise, edges: Tensor, corner: Tensor, size: Size) -> tuple[Tensor, Tensor, Tensor]:
+def _classify(function: Elementwise, edges: Tensor, corner: Tensor, size: Size) -> tuple[Tensor, Tensor, Tensor]:
     """Cuts, widths and jumps."""
     cuts = edges[1:-1]
     width = torch.minimum(cuts - edges[:-2], edges[2:] - cuts)
     left, right = cuts - width / 2, cuts + width / 2
     scale = size.at(left, right)
-    hard = corner[1:-1] | (misfit(function, left, right) > 10 * RESOLVED * scale)
-    step = 8 * FINEST * torch.maximum(cuts.abs(), size.distance[0])
+    hard = corner[1:-1] | (misfit(function, left, right) > 10 * ZERO_COEFFICIENT_SHARE * scale)
+    step = 8 * MIN_INTERVAL_SHARE * torch.maximum(cuts.abs(), size.distance[0])
     jump = function(cuts + step) - function(cuts - step)
     jump = torch.where(hard & (jump.abs() > 1e-8 * scale), jump, 0)
     idle = ~hard & _fits(function, edges[:-2], cuts, edges[2:], size)  # cut for its length alone
@@ -228,13 +242,13 @@ def _straight(values: Tensor) -> Tensor:
     """Whether values at Gauss points lie on a line."""
     line = powers(values, degree=1)
     bend = (values - line[:, :1] - line[:, 1:2] * SAMPLE[0].to(values)).abs().amax(1)
-    return bend <= STRAIGHT * values.abs().amax(1)
+    return bend <= LINE_TOLERANCE * values.abs().amax(1)
 
 
-def _unresolved(left: Tensor, right: Tensor) -> InputError:
+def _unresolved_error(left: Tensor, right: Tensor) -> InputError:
     return InputError(
         f"no polynomials fit the function between {float(left.min()):.3g} and {float(right.max()):.3g}, "
-        f"even on {CROWD} intervals",
+        f"even on {MAX_INTERVALS} intervals",
         accepted="that the function is piecewise analytic, evaluated to nearly full precision",
         fix="Write it so that it does not cancel or oscillate there",
     )

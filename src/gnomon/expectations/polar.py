@@ -13,10 +13,10 @@ import torch
 
 from gnomon.core.typing import Covariance, Variance
 
-__all__ = ["ALIGNED", "angle", "cosine", "polar", "root", "sine"]
+__all__ = ["ALIGNED_ROUNDINGS", "angle", "cosine", "polar", "root", "sine"]
 
-ALIGNED = 32
-"""In units of the dtype's rounding: correlations this near to +-1 are taken for exact."""
+ALIGNED_ROUNDINGS = 32
+"""Correlations within this many roundings of +-1 count as exact."""
 
 
 class Polar(NamedTuple):
@@ -56,7 +56,7 @@ def cosine(a: Variance, b: Variance, c: Covariance) -> Covariance:
     tensor(1., dtype=torch.float64)
     """
     raw = c * torch.where(a > 0, a, torch.inf).rsqrt() * torch.where(b > 0, b, torch.inf).rsqrt()
-    aligned = raw.abs() >= 1 - ALIGNED * torch.finfo(raw.dtype).eps
+    aligned = raw.abs() >= 1 - ALIGNED_ROUNDINGS * torch.finfo(raw.dtype).eps
     if not raw.requires_grad:
         return torch.where(aligned, raw.sign(), raw)
     return raw + torch.where(aligned, raw.sign() - raw, 0).detach()

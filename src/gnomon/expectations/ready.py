@@ -20,12 +20,14 @@ def compile_seconds(function: Elementwise) -> float:
     >>> compile_seconds(torch.nn.ReLU()) in (0.0, 1.0, 6.0, 7.0)
     True
     """
-    from gnomon.core.machine.loops import kept
-    from gnomon.expectations.loops import hermite_sums, ridges, smoothed, sums
+    from gnomon.core.machine.loops import is_compiled
+    from gnomon.expectations.loops import hermite_sums, ridges, smooth_expectations, sums
     from gnomon.expectations.wedges import wedges
 
     straight = lines(Sampler(function), torch.ones(1, dtype=torch.float64)) is not None
     needed = (
-        ((wedges, 6.0), (sums, 1.0)) if straight else ((sums, 1.0), (ridges, 2.0), (hermite_sums, 1.0), (smoothed, 1.0))
+        ((wedges, 6.0), (sums, 1.0))
+        if straight
+        else ((sums, 1.0), (ridges, 2.0), (hermite_sums, 1.0), (smooth_expectations, 1.0))
     )
-    return sum((seconds for loop, seconds in needed if not kept(loop)), 0.0)
+    return sum((seconds for loop, seconds in needed if not is_compiled(loop)), 0.0)

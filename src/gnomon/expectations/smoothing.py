@@ -28,19 +28,27 @@ from torch import Tensor
 from gnomon.expectations.functions import Elementwise
 from gnomon.expectations.legendre import misfit, powers, samples
 from gnomon.expectations.line import RADII
-from gnomon.expectations.pieces import RESOLVED, Pieces
+from gnomon.expectations.pieces import ZERO_COEFFICIENT_SHARE, Pieces
 
-SPREAD, PANEL = 8.0, 1.6  # deviations to which variables run, and the panels of their density
+MAX_DEVIATIONS = 8.0
+"""Standard deviations to which variables are integrated."""
+PANEL_WIDTH = 1.6
+"""Width of a panel of the density, in standard deviations."""
 FINE_PANEL = 0.25  # where functions grow so fast that the tails of the density count
 LAYER = torch.tensor([-9.0, -6.0, -3.0, 3.0, 6.0, 9.0], dtype=torch.float64)
-STEP = 3.0  # deviations of the smoothing that one polynomial spans
-FINEST = 0.125  # deviations of the smoothing: what does not fit there is rounding noise
-ORDER = 12  # coefficients in the variance
-NODES = 8  # between two edges, as in loops.py
+MAX_POLYNOMIAL_SPAN = 3.0
+"""Span of one polynomial, in standard deviations of the smoothing."""
+MIN_INTERVAL_WIDTH = 0.125
+"""In standard deviations of the smoothing: a misfit on narrower intervals is rounding noise."""
+VARIANCE_TERMS = 12
+"""Coefficients in the variance."""
+NODES_PER_INTERVAL = 8
+"""Nodes of the Gauss rule between two edges, as in loops.py."""
 REACHED = [(k, (erfc(k / sqrt(2)) / erfc(sqrt(2))) ** 0.5) for k in range(2, 9)]  # P(|z| > k)^(1/2), in units of k = 2
 OWN = (0, 0)  # in the memory of the pieces: the function without smoothing
 PARITY = (0, 1)  # and its parity: 1 where it is even, -1 where it is odd, 0 for neither
-SYMMETRIC = 2.0**-50  # of the largest |f| so far from zero: what f(-x) may differ from f(x) or -f(x)
+SYMMETRY_TOLERANCE = 2.0**-50
+"""Difference between f(-x) and f(x) or -f(x), relative to the largest |f|, that is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,7 @@ def tables(g: Elementwise, pieces: Pieces, radius: int, wanted: np.ndarray) -> T
     for k in wanted.tolist():
         if (radius, k) not in pieces.memory:
             pieces.memory[radius, k] = _octave(pieces, radius, k)
-    still = np.zeros((len(own[1]), ORDER, own[1].shape[1]))
+    still = np.zeros((len(own[1]), VARIANCE_TERMS, own[1].shape[1]))
     still[:, 0] = own[1]
     rows = [*(pieces.memory[radius, k] for k in wanted.tolist()), (own[0], still)]
     counts = [len(c) for _, c in rows]
@@ -115,7 +123,7 @@ def parity(g: Elementwise, pieces: Pieces) -> int:
         edges = torch.from_numpy(polynomials(g, pieces)[0])
         points = samples(edges[:-1], edges[1:])
         here, there, size = g(points), g(-points), pieces.size.at(edges[:-1], edges[1:])[:, None]
-        even, odd = (bool(((here - s * there).abs() <= SYMMETRIC * size).all()) for s in (1, -1))
+        even, odd = (bool(((here - s * there).abs() <= SYMMETRY_TOLERANCE * size).all()) for s in (1, -1))
         pieces.memory[PARITY] = 1 if even else -1 if odd else 0
     found: int = pieces.memory[PARITY]
     return found
@@ -151,36 +159,40 @@ def double_integrals(
 def _octave(pieces: Pieces, radius: int, octave: int) -> tuple[np.ndarray, np.ndarray]:
     """Edges of a smoothing, and its coefficients (pieces, order, power)."""
     deviation = 2.0 ** (octave / 2)
-    edges = _resolved(pieces, deviation, lambda m: _smoothed(pieces, radius, m, deviation))
+    edges = _resolve(pieces, deviation, lambda m: _smooth(pieces, radius, m, deviation))
     places = samples(edges[:-1], edges[1:])
-    turns = (torch.arange(ORDER, dtype=torch.float64) + 0.5) * (pi / ORDER)
+    turns = (torch.arange(VARIANCE_TERMS, dtype=torch.float64) + 0.5) * (pi / VARIANCE_TERMS)
     variances = 2.0**octave * (1.5 + 0.5 * turns.cos())
-    values = torch.stack([_smoothed(pieces, radius, places, float(v) ** 0.5) for v in variances], 1)
-    basis = torch.cos(torch.arange(ORDER, dtype=torch.float64)[:, None] * turns) * (2 / ORDER)
+    values = torch.stack([_smooth(pieces, radius, places, float(v) ** 0.5) for v in variances], 1)
+    basis = torch.cos(torch.arange(VARIANCE_TERMS, dtype=torch.float64)[:, None] * turns) * (2 / VARIANCE_TERMS)
     basis[0] /= 2
     return edges.numpy(), np.ascontiguousarray(powers(basis @ values).numpy())
 
 
-def _smoothed(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
+def _smooth(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
     """Equation (1)."""
-    from gnomon.expectations.loops import smoothed
+    from gnomon.expectations.loops import smooth_expectations
 
     edges, coefficients = pieces.memory[OWN]
     place, one = m.numpy().reshape(-1), np.eye(1, coefficients.shape[1])
     start, width, density = _density(radius)
     out = np.empty(place.shape)
-    smoothed(place, np.full(place.shape, deviation), edges, coefficients, one, density, start, width, _rule(), out)
+    smooth_expectations(
+        place, np.full(place.shape, deviation), edges, coefficients, one, density, start, width, _rule(), out
+    )
     return torch.from_numpy(out).view(m.shape)
 
 
-def _resolved(pieces: Pieces, deviation: float, function: Callable[[Tensor], Tensor]) -> Tensor:
+def _resolve(pieces: Pieces, deviation: float, function: Callable[[Tensor], Tensor]) -> Tensor:
     """Edges between which the smoothed function is a polynomial."""
     edges = _edges(pieces, deviation)
     left, right = edges[:-1], edges[1:]
     kept = [edges]
     while len(left):
         size = _size(pieces, left, right, deviation)
-        split = (misfit(function, left, right) > RESOLVED * size) & (right - left > FINEST * deviation)
+        split = (misfit(function, left, right) > ZERO_COEFFICIENT_SHARE * size) & (
+            right - left > MIN_INTERVAL_WIDTH * deviation
+        )
         left, right = left[split], right[split]
         middle = (left + right) / 2
         kept.append(middle)
@@ -209,7 +221,7 @@ def _least(pieces: Pieces) -> float:
 
 def _edges(pieces: Pieces, deviation: float) -> Tensor:
     """Where a smoothed function is cut to begin with: nowhere nearer than STEP deviations."""
-    step, end = STEP * deviation, pieces.reach
+    step, end = MAX_POLYNOMIAL_SPAN * deviation, pieces.reach
     thin = pieces.cuts[pieces.width <= step]
     layers = (thin[:, None] + deviation * LAYER).flatten()
     wanted = torch.cat([pieces.cuts, layers[layers.abs() < end]]).unique().tolist()
@@ -228,7 +240,7 @@ def _edges(pieces: Pieces, deviation: float) -> Tensor:
 @cache
 def _density(radius: int) -> tuple[float, float, np.ndarray]:
     """Start, width and polynomials of the panels of the normal density, out to so many deviations."""
-    end, width = (SPREAD, PANEL) if radius <= RADII[0] else (float(radius), FINE_PANEL)
+    end, width = (MAX_DEVIATIONS, PANEL_WIDTH) if radius <= RADII[0] else (float(radius), FINE_PANEL)
     edges = torch.arange(round(2 * end / width) + 1, dtype=torch.float64) * width - end
     values = torch.exp(samples(edges[:-1], edges[1:]).square() * -0.5) / (2 * pi) ** 0.5
     return -end, width, np.ascontiguousarray(powers(values).numpy())
@@ -237,4 +249,4 @@ def _density(radius: int) -> tuple[float, float, np.ndarray]:
 @cache
 def _rule() -> np.ndarray:
     """Nodes and weights of Gauss's rule between two edges."""
-    return np.stack(np.polynomial.legendre.leggauss(NODES))
+    return np.stack(np.polynomial.legendre.leggauss(NODES_PER_INTERVAL))

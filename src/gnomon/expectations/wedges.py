@@ -32,12 +32,22 @@ from numba import njit
 from gnomon.core.machine.loops import INNER, bare, entry, wide
 from gnomon.expectations.normal import exponential, tail_polynomial, tails
 
-GAUSS, LAGUERRE = 20, 20  # points
-RUN = 128  # pairs at a time, whose numbers stay in the first cache
-FAR = 2.5  # from which on (7) is better than (6)
-THINNEST = 1e-150  # s of variables that are one
-FARTHEST = 1e4  # |a| and |b|
-PER_TURN, PER_ROOT = 0.5 / pi, (2 * pi) ** -0.5
+GAUSS_NODES = 20
+"""Nodes of the Gauss-Legendre rule."""
+LAGUERRE_NODES = 20
+"""Nodes of the Gauss-Laguerre rule."""
+PAIRS_PER_RUN = 128
+"""Pairs at a time, whose numbers stay in the first-level cache."""
+MIN_DISTANCE_OF_TAIL_FORM = 2.5
+"""Distance at which (7) is more accurate than (6)."""
+MIN_WEDGE = 1e-150
+"""s of variables that are equal."""
+MAX_DISTANCE = 1e4
+"""Largest |a| and |b|."""
+PER_TURN = 0.5 / pi
+"""1 / (2 pi)."""
+PER_ROOT = (2 * pi) ** -0.5
+"""1 / sqrt(2 pi)."""
 
 
 @entry
@@ -49,16 +59,21 @@ def wedges(i, j, covariance, left, right, weights, rules, aligned, one, rho, out
     f is g.
     """
     (x, x_corners), (y, y_corners), (gauss, laguerre, polynomial) = left, right, rules
-    room, places, wedge, left_over = np.empty((13, 2 * RUN)), np.empty(2 * RUN, np.int64), np.empty((9, RUN)), 0
+    room, places, wedge, left_over = (
+        np.empty((13, 2 * PAIRS_PER_RUN)),
+        np.empty(2 * PAIRS_PER_RUN, np.int64),
+        np.empty((9, PAIRS_PER_RUN)),
+        0,
+    )
     x, y, room, wedge = bare(x), bare(y), bare(room), bare(wedge)
-    for start in range(0, len(i), RUN):
-        n = min(RUN, len(i) - start)
+    for start in range(0, len(i), PAIRS_PER_RUN):
+        n = min(PAIRS_PER_RUN, len(i) - start)
         p, m = i[start : start + n], j[start : start + n]
         r, value = rho[start : start + n], out[start : start + n]
         _begin(p, m, covariance[start : start + n], x, y, aligned, r, wedge, value)
         for e in range(weights.shape[0]):
             for f in range(weights.shape[1]):
-                if _gathered(p, m, x_corners[e], y_corners[f], wedge, n) == 0:
+                if _gather(p, m, x_corners[e], y_corners[f], wedge, n) == 0:
                     continue
                 for sign in range(2):
                     w = weights[e, f, sign]
@@ -90,7 +105,7 @@ def _begin(p, m, covariance, x, y, aligned, rho, wedge, value):
 
 
 @njit(**INNER)
-def _gathered(p, m, first, second, wedge, n):
+def _gather(p, m, first, second, wedge, n):
     """h, k, Q(h), Q(k), N(h), N(k) of two corners, and 1 where both count; returns for how many pairs they do."""
     some = 0
     for q in range(n):
@@ -125,7 +140,7 @@ def _corners(rho, sign, h, k, tail_h, tail_k, corner, x, whole):
     for q in range(n):
         r = sign * rho[q]
         thin = sqrt((1.0 - r) * (1.0 + r))
-        per = 1.0 / (thin if thin > THINNEST else THINNEST)
+        per = 1.0 / (thin if thin > MIN_WEDGE else MIN_WEDGE)
         d = k[q] - h[q]
         corner[q] = h[q]
         corner[n + q] = k[q]
@@ -133,8 +148,8 @@ def _corners(rho, sign, h, k, tail_h, tail_k, corner, x, whole):
         whole[n + q] = tail_k[q]
         a = (d + (1.0 - r) * h[q]) * per
         b = ((1.0 - r) * k[q] - d) * per
-        x[q] = min(max(a, -FARTHEST), FARTHEST)
-        x[n + q] = min(max(b, -FARTHEST), FARTHEST)
+        x[q] = min(max(a, -MAX_DISTANCE), MAX_DISTANCE)
+        x[n + q] = min(max(b, -MAX_DISTANCE), MAX_DISTANCE)
 
 
 @njit(**INNER)
@@ -142,12 +157,12 @@ def _slices(h, x, whole, tail, gauss, laguerre, room, places, out):
     """Equation (5): the near ones to the front of the room and the far ones behind them, each all together."""
     count, near = len(h), 0
     for q in range(count):
-        if abs(x[q]) <= FAR:
+        if abs(x[q]) <= MIN_DISTANCE_OF_TAIL_FORM:
             places[near] = q
             near += 1
     far = near
     for q in range(count):
-        if abs(x[q]) > FAR:
+        if abs(x[q]) > MIN_DISTANCE_OF_TAIL_FORM:
             places[far] = q
             far += 1
     for place in range(count):
@@ -236,6 +251,6 @@ def rules() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     >>> round(float(rules()[0][1].sum()), 12), round(float(rules()[1][1].sum()), 12)
     (1.0, 1.0)
     """
-    gauss = np.stack(np.polynomial.legendre.leggauss(GAUSS))[:, GAUSS // 2 :]
-    laguerre = np.stack(np.polynomial.laguerre.laggauss(LAGUERRE))
+    gauss = np.stack(np.polynomial.legendre.leggauss(GAUSS_NODES))[:, GAUSS_NODES // 2 :]
+    laguerre = np.stack(np.polynomial.laguerre.laggauss(LAGUERRE_NODES))
     return np.ascontiguousarray(gauss), np.ascontiguousarray(laguerre), tail_polynomial()

@@ -30,14 +30,20 @@ from gnomon.kernels import Limit, limit
 from gnomon.tangent import ntk
 from gnomon.training import SGD
 from gnomon.training.evaluate import by_targets
-from gnomon.training.native import Choice, descent, named
+from gnomon.training.native import Choice, descent, resolve_optimizer
 
 __all__ = ["predict"]
 
-KERNELS, OUTPUTS = ("empirical", "infinite"), ("auto", "full", "trace")
-OWN, INFINITE = "its own kernel", "the kernel of infinite width"
-UNCOUPLED = f"the mean over outputs of {OWN} (an approximation: outputs are taken as uncoupled)"
-FULL = 3000
+KERNELS = ("empirical", "infinite")
+"""Accepted values of ``kernel``."""
+OUTPUTS = ("auto", "full", "trace")
+"""Accepted values of ``outputs``."""
+OWN_KERNEL = "its own kernel"
+"""How verdicts name the network's own kernel."""
+INFINITE_KERNEL = "the kernel of infinite width"
+"""How verdicts name the limit kernel."""
+UNCOUPLED = f"the mean over outputs of {OWN_KERNEL} (an approximation: outputs are taken as uncoupled)"
+MAX_COUPLED_ENTRIES = 3000
 """Examples times outputs up to which the coupling of the outputs is computed: a matrix of 72 MB."""
 
 Kernel = Callable[[Any, Any], Tensor]
@@ -156,7 +162,7 @@ def _of_kernel(model: Limit | Kernel, x: Any, x_test: Any) -> _Kernels:
         raise out_of_range("model", accepted, model)
     if isinstance(model, Limit):
         between = None if x_test is None else model.ntk(x_test, x)
-        return _Kernels(model.ntk(x), between, None, None, INFINITE)
+        return _Kernels(model.ntk(x), between, None, None, INFINITE_KERNEL)
     with wrap_user_errors(None, x, what="the kernel"):
         between = None if x_test is None else model(x_test, x)
         return _Kernels(model(x, x), between, None, None, "")
@@ -175,13 +181,13 @@ def _of_module(module: nn.Module, x: Any, x_test: Any, kernel: str, outputs: str
     if kernel == "infinite":
         exact = limit(module)
         between = None if tested is None else exact.ntk(tested.x, inputs)
-        return _Kernels(exact.ntk(inputs), between, f0, f0_test, INFINITE, y_test)
+        return _Kernels(exact.ntk(inputs), between, f0, f0_test, INFINITE_KERNEL, y_test)
     n, k = f0.shape
-    form = outputs if outputs != "auto" else "full" if n * k <= FULL else "trace"
+    form = outputs if outputs != "auto" else "full" if n * k <= MAX_COUPLED_ENTRIES else "trace"
     form = "trace" if k == 1 else form
     gram = ntk(wide, inputs, outputs=form)
     between = None if tested is None else ntk(wide, tested.x, inputs, outputs=form)
-    name = OWN if form == "full" or k == 1 else UNCOUPLED
+    name = OWN_KERNEL if form == "full" or k == 1 else UNCOUPLED
     return _Kernels(gram, between, f0, f0_test, name, y_test)
 
 
@@ -217,7 +223,7 @@ def _rule(optimizer: GradientFlow | Choice | None, module: nn.Module | None) -> 
     """The rule that theory can follow: gradient flow, or descent along the gradient."""
     if optimizer is None or isinstance(optimizer, GradientFlow):
         return optimizer or GradientFlow()
-    rule = named(optimizer, module)
+    rule = resolve_optimizer(optimizer, module)
     steps = descent(rule)
     if steps is None:
         cure = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"

@@ -25,7 +25,7 @@ from gnomon.generative.divergence import AbstractTrace, Exact
 from gnomon.generative.model import AbstractGenerative, standard_normal
 from gnomon.generative.vectors import check_vectors, finite_points
 
-__all__ = ["ContinuousFlow", "FlowMatching", "TimeNetwork", "carried"]
+__all__ = ["ContinuousFlow", "FlowMatching", "TimeNetwork", "transport"]
 
 Moving = Callable[[Tensor, float], tuple[Tensor, Tensor]]
 """From points and a time to their velocities and the divergence there."""
@@ -56,7 +56,7 @@ class TimeNetwork(nn.Module):
 
 
 @names_call
-def carried(moving: Moving, x: Tensor, start: float, end: float, *, steps: int) -> tuple[Tensor, Float[Tensor, " n"]]:
+def transport(moving: Moving, x: Tensor, start: float, end: float, *, steps: int) -> tuple[Tensor, Float[Tensor, " n"]]:
     """Points carried by a field from one time to another, and the integral of its divergence along their paths.
 
         dx/dt = v(x, t),    a = int tr dv/dx dt                                                            (1)
@@ -71,15 +71,17 @@ def carried(moving: Moving, x: Tensor, start: float, end: float, *, steps: int) 
     Hypotheses: a smooth field. Reference: [hairer1993solving], Section II.1.
     Cost: four evaluations for each step.
 
-    >>> x, a = carried(lambda x, t: (x, torch.ones(len(x))), torch.ones(1, 1), 0.0, 1.0, steps=10)
+    >>> x, a = transport(lambda x, t: (x, torch.ones(len(x))), torch.ones(1, 1), 0.0, 1.0, steps=10)
     >>> round(x.item(), 4), round(a.item(), 4)                                                          # e, and 1
     (2.7183, 1.0)
     """
-    return integrated(moving, finite_points(x, "x"), start, end, steps)
+    return transport_checked(moving, finite_points(x, "x"), start, end, steps)
 
 
-def integrated(moving: Moving, x: Tensor, start: float, end: float, steps: int) -> tuple[Tensor, Float[Tensor, " n"]]:
-    """`carried` for points that were looked at before."""
+def transport_checked(
+    moving: Moving, x: Tensor, start: float, end: float, steps: int
+) -> tuple[Tensor, Float[Tensor, " n"]]:
+    """`transport` for points that were looked at before."""
     h, area = (end - start) / integer("steps", steps), x.new_zeros(len(x))
     for i in range(steps):
         t = start + i * h
@@ -139,12 +141,12 @@ class ContinuousFlow(AbstractGenerative):
     def forward(self, z: Tensor) -> Tensor:
         """Where noise is carried."""
         none = z.new_zeros(len(z))
-        return integrated(lambda x, t: (self.velocity(x, t), none), z, 0.0, 1.0, self.steps)[0]
+        return transport_checked(lambda x, t: (self.velocity(x, t), none), z, 0.0, 1.0, self.steps)[0]
 
     def inverse(self, x: Tensor) -> Tensor:
         """Where examples come from."""
         none = x.new_zeros(len(x))
-        return integrated(lambda x, t: (self.velocity(x, t), none), x, 1.0, 0.0, self.steps)[0]
+        return transport_checked(lambda x, t: (self.velocity(x, t), none), x, 1.0, 0.0, self.steps)[0]
 
     def _density(self, x: Tensor) -> Tensor:
         directions = self.trace.directions(x)
@@ -152,7 +154,7 @@ class ContinuousFlow(AbstractGenerative):
         def moving(x: Tensor, t: float) -> tuple[Tensor, Tensor]:
             return self.trace(lambda y: self.velocity(y, t), x, directions)
 
-        z, area = integrated(moving, x, 1.0, 0.0, self.steps)
+        z, area = transport_checked(moving, x, 1.0, 0.0, self.steps)
         return standard_normal(z) + area  # (1), the integral having been taken backward
 
 

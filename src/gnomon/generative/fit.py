@@ -20,7 +20,7 @@ from gnomon.training.plan import Batches, Records
 
 __all__ = ["fit"]
 
-MEASURED = 512
+RECORDED_EXAMPLES = 512
 """Examples on which the loss of a run is recorded."""
 
 
@@ -79,7 +79,7 @@ def fit(
     rule = Adam(1e-3) if optimizer is None else optimizer
     run = train(
         Losses(model), x, torch.zeros(len(x)), loss=loss, optimizer=rule, steps=steps, batch=Batches(batch),
-        record=Records(examples=MEASURED), seed=seed, seconds=seconds, in_place=in_place, progress=progress,
+        record=Records(examples=RECORDED_EXAMPLES), seed=seed, seconds=seconds, in_place=in_place, progress=progress,
         clock=clock,
     )  # fmt: skip
     trained = run.model

@@ -43,10 +43,10 @@ __all__ = [
 
 GameField = Callable[[Tensor], Tensor]
 """From the parameters of all players in one vector to the gradients of their own losses."""
-TURNING = 1.0
-"""Imaginary over real part from which a game turns more than it descends."""
-LARGEST = 4000
-"""Parameters whose Jacobian is computed as a matrix: 128 MB."""
+MAX_ROTATION = 1.0
+"""Ratio of imaginary to real part above which a game rotates more than it descends."""
+MAX_PARAMETERS = 4000
+"""Parameters whose Jacobian is computed as a matrix, at most: 128 MB."""
 
 
 class AbstractGameUpdate(ABC):
@@ -160,13 +160,13 @@ class GameRotation(Result):
         """Whether plain descent of all players converges here."""
         if self.largest_lr <= 0:
             return "Plain simultaneous descent leaves this point with every learning rate: the game turns around it."
-        turns = "turns more than it descends" if self.rotation > TURNING else "descends more than it turns"
+        turns = "turns more than it descends" if self.rotation > MAX_ROTATION else "descends more than it turns"
         return f"The game {turns} here; simultaneous descent converges below a learning rate of {self.largest_lr:.3g}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """That the game turns."""
-        if self.largest_lr > 0 and self.rotation <= TURNING:
+        if self.largest_lr > 0 and self.rotation <= MAX_ROTATION:
             return ()
 
         evidence = (Value("rotation", self.rotation), Value("largest learning rate", self.largest_lr))
@@ -195,10 +195,10 @@ def game_rotation(field: GameField, point: Float[Tensor, " p"]) -> GameRotation:
     >>> game_rotation(lambda w: torch.stack([w[1], -w[0]]), torch.zeros(2)).largest_lr          # eigenvalues i, -i
     0.0
     """
-    if point.dim() != 1 or not 0 < len(point) <= LARGEST or not bool(point.isfinite().all()):
+    if point.dim() != 1 or not 0 < len(point) <= MAX_PARAMETERS or not bool(point.isfinite().all()):
         cure = "Pass the parameters that matter, such as those of the last layers"
         found = f"the point has shape {tuple(point.shape)}, or is not finite"
-        raise InputError(found, accepted=f"1 to {LARGEST} finite numbers", fix=cure)
+        raise InputError(found, accepted=f"1 to {MAX_PARAMETERS} finite numbers", fix=cure)
     matrix = jacrev(field)(point.detach())
     if matrix.shape != (len(point), len(point)) or not bool(matrix.isfinite().all()):
         cure = "Let the field return one finite number for each parameter"

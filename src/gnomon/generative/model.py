@@ -33,10 +33,10 @@ __all__ = ["AbstractGenerative", "bits_per_dimension", "dequantize"]
 
 Likelihood = Literal["exact", "lower bound", "none"]
 """What ``log_prob`` of a model is."""
-DISTINCT = 0.5
-"""Share of different values below which numbers are discrete: continuous ones hardly ever repeat in 24 bits."""
-COUNTED = 10_000
-"""Numbers that are looked at for that."""
+MIN_DISTINCT_SHARE = 0.5
+"""Share of distinct values below which numbers are discrete: continuous ones hardly ever repeat in 24 bits."""
+CHECKED_NUMBERS = 10_000
+"""Numbers that are checked for repetition."""
 
 
 class AbstractGenerative(nn.Module, ABC):
@@ -108,9 +108,9 @@ def standard_normal(z: Tensor) -> Float[Tensor, " n"]:
 
 def check_continuous(x: Tensor) -> None:
     """Refuse numbers that repeat: on them a density can be infinite, and its likelihood says nothing."""
-    some = x.flatten()[:COUNTED]
+    some = x.flatten()[:CHECKED_NUMBERS]
     distinct = len(some.unique())
-    if x.dtype.is_floating_point and distinct >= DISTINCT * len(some):
+    if x.dtype.is_floating_point and distinct >= MIN_DISTINCT_SHARE * len(some):
         return
     found = f"the data take only {distinct} different values in {len(some)} numbers"
     cure = "Pass generative.dequantize(x, step), with the distance of neighboring values as step"

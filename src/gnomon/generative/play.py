@@ -30,8 +30,8 @@ __all__ = ["GameRun", "gan_field", "play"]
 
 Slopes = tuple[Tensor, Sequence[Tensor | None]]
 Players = Sequence[tuple[list[nn.Parameter], Callable[[Tensor], Tensor]]]
-RECORDS = 60
-"""Steps that are recorded, about."""
+RECORDED_STEPS = 60
+"""Steps that are recorded (approximately)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,7 +155,7 @@ class _Table:
         self.rows: list[tuple[int, float, float]] = []
 
     def run(self, steps: int, late: Callable[[], bool], progress: Callable[[int, int], None] | None) -> str:
-        every = max(1, steps // RECORDS)
+        every = max(1, steps // RECORDED_STEPS)
         try:
             for step in range(1, steps + 1):
                 losses = self._ahead(step) if isinstance(self.rule, Extragradient) else self._turns(step)
@@ -223,10 +223,10 @@ class _Table:
 
     def _step(self, players: Players, slopes: list[Slopes], count: int) -> None:
         for (moved, _), slope, memory in zip(players, slopes, self.memories, strict=True):
-            self.optimizer.move(moved, partial(_known, slope), memory, count)
+            self.optimizer.move(moved, partial(_lookup, slope), memory, count)
 
 
-def _known(slope: Slopes) -> Slopes:
+def _lookup(slope: Slopes) -> Slopes:
     return slope
 
 

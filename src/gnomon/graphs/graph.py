@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 
-__all__ = ["adjacency", "called"]
+__all__ = ["adjacency", "call_on_graph"]
 
 
 @names_call
@@ -48,7 +48,7 @@ def adjacency(graph: Any, *, nodes: int | None = None) -> Tensor:
     return matrix - matrix.diag().diag()
 
 
-def called(module: nn.Module, x: Tensor, graph: Any) -> Any:
+def call_on_graph(module: nn.Module, x: Tensor, graph: Any) -> Any:
     """A network on features and a graph, as it is written: ``module(x, graph)`` for matrices and edge lists.
 
     An object with ``edge_index`` (the Data of PyTorch Geometric) is passed whole, with these features, to a forward
@@ -60,7 +60,7 @@ def called(module: nn.Module, x: Tensor, graph: Any) -> Any:
     ...     def forward(self, data):
     ...         return data.x.sum(0)
     >>> from types import SimpleNamespace
-    >>> called(Sum(), torch.ones(3, 2), SimpleNamespace(x=None, edge_index=torch.zeros(2, 0).long()))
+    >>> call_on_graph(Sum(), torch.ones(3, 2), SimpleNamespace(x=None, edge_index=torch.zeros(2, 0).long()))
     tensor([3., 3.])
     """
     if not hasattr(graph, "edge_index"):

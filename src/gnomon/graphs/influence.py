@@ -18,13 +18,13 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Scatter, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import structured as kinds
-from gnomon.graphs.graph import adjacency, called
+from gnomon.graphs.graph import adjacency, call_on_graph
 from gnomon.graphs.spectrum import distances, effective_resistance
 
 __all__ = ["Influence", "influence"]
 
-FAINT = 1e-3
-"""Of a node's influence on itself: below it, what lies there teaches a thousand times slower."""
+MIN_RELATIVE_INFLUENCE = 1e-3
+"""Influence relative to a node's influence on itself below which learning is a thousand times slower."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Influence(Result):
         if self.reach < self.diameter:
             evidence = (Value("reach", self.reach), Value("diameter", self.diameter))
             return (Finding(kinds.OUT_OF_REACH, "", {"reach": self.reach, "diameter": self.diameter}, evidence, 0.0),)
-        if self.faintest < FAINT:
+        if self.faintest < MIN_RELATIVE_INFLUENCE:
             values = {"reach": self.reach, "faintest": self.faintest}
             return (Finding(kinds.OVERSQUASHED, "", values, (Value("influence", self.faintest),)),)
         return ()
@@ -101,7 +101,7 @@ def influence(module: nn.Module, x: Tensor, graph: Any) -> Influence:
     check_module(module)
     with preserve(module, seed=0):
         seen = x.detach().clone().requires_grad_()
-        out = called(module, seen, graph)
+        out = call_on_graph(module, seen, graph)
         if not isinstance(out, Tensor) or out.shape[0] != len(x):
             raise InputError("the output is not one row for each node", accepted="(nodes, outputs)", fix="Return nodes")
         flat = out.reshape(len(x), -1)

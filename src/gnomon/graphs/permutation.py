@@ -18,12 +18,12 @@ from gnomon.core.inputs.checks import check_module, integer
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import structured as kinds
-from gnomon.graphs.graph import called
+from gnomon.graphs.graph import call_on_graph
 
 __all__ = ["PermutationError", "permutation_error"]
 
-NOTHING = 1e-4
-"""Relative error that counts as none: sums over neighbors in another order, layer after layer, in float32."""
+EQUIVARIANCE_TOLERANCE = 1e-4
+"""Relative error that counts as none: float32 sums over neighbors in another order, layer after layer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class PermutationError(Result):
     def verdict(self) -> str:
         """Whether the order of nodes counts."""
         law = "outputs of nodes change places with them" if self.kind == "nodes" else "outputs stay as they are"
-        kept = "Under" if self.error <= NOTHING else "They should, and do not: under"
+        kept = "Under" if self.error <= EQUIVARIANCE_TOLERANCE else "They should, and do not: under"
         return f"{kept} {self.tried} permutations {law}, to a relative error of {self.error:.1e}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The order of nodes counts."""
-        if self.error <= NOTHING:
+        if self.error <= EQUIVARIANCE_TOLERANCE:
             return ()
         return (
             Finding(kinds.NODE_ORDER_COUNTS, "", {"error": self.error}, (Value("relative change", self.error),), 0.0),
@@ -56,7 +56,7 @@ class PermutationError(Result):
 
     def plots(self) -> tuple[Plot, ...]:
         """The error beside what is rounding."""
-        bars = Bars("error", ["measured", "rounding"], [self.error, NOTHING])
+        bars = Bars("error", ["measured", "rounding"], [self.error, EQUIVARIANCE_TOLERANCE])
         return (Plot("Error under permutations", (bars,), Axis("relative error", log=True)),)
 
 
@@ -84,7 +84,7 @@ def permutation_error(module: nn.Module, x: Tensor, graph: Any, *, permutations:
     count = integer("permutations", permutations)
     generator = torch.Generator().manual_seed(0)
     with preserve(module, grad=False):
-        plain = called(module, x, graph)
+        plain = call_on_graph(module, x, graph)
         if not isinstance(plain, Tensor):
             found = f"the output is a {type(plain).__name__}"
             raise InputError(found, accepted="one tensor", fix="Wrap the module so that it returns one")
@@ -92,17 +92,17 @@ def permutation_error(module: nn.Module, x: Tensor, graph: Any, *, permutations:
         worst = 0.0
         for _ in range(count):
             order = torch.randperm(len(x), generator=generator)
-            moved = called(module, x[order], _moved(graph, order)).double()
+            moved = call_on_graph(module, x[order], _move(graph, order)).double()
             meant = (plain[order] if rows else plain).double()
             worst = max(worst, float((moved - meant).norm() / meant.norm().clamp(min=1e-300)))  # (2)
     return PermutationError("nodes" if rows else "graph", worst, count)
 
 
-def _moved(graph: Any, order: Tensor) -> Any:
+def _move(graph: Any, order: Tensor) -> Any:
     """The graph with node i where order[i] was."""
     if hasattr(graph, "edge_index"):
         other = copy.copy(graph)
-        other.edge_index = _moved(graph.edge_index, order)
+        other.edge_index = _move(graph.edge_index, order)
         return other
     if not graph.is_floating_point() and graph.shape[0] == 2 and (graph.shape[1] != 2 or int(graph.max()) > 1):
         return order.argsort()[graph]

@@ -18,14 +18,15 @@ from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.findings import structured as kinds
-from gnomon.graphs.graph import adjacency, called
+from gnomon.graphs.graph import adjacency, call_on_graph
 from gnomon.graphs.spectrum import distances
 
 __all__ = ["Oversmoothing", "oversmoothing", "propagation_norm", "smoothing_rate"]
 
-ALIKE = 0.05
-"""Features of nodes that differ by less than a twentieth of their size cannot be told apart by a layer above."""
-ROUNDING = 1e-6
+MIN_RELATIVE_DISTANCE = 0.05
+"""Node features that differ by less than this share of their size cannot be distinguished by the next layer."""
+ROUNDING_SHARE = 1e-6
+"""Distances below this are rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Oversmoothing(Result):
     @property
     def rate(self) -> float:
         """The factor of the distance from layer to layer, fitted; rounding is left out."""
-        points = [(i, log(d)) for i, d in enumerate(self.distance) if d > ROUNDING]
+        points = [(i, log(d)) for i, d in enumerate(self.distance) if d > ROUNDING_SHARE]
         if len(points) < 2:
             return 0.0
         mx, my = (sum(p[k] for p in points) / len(points) for k in (0, 1))
@@ -62,11 +63,11 @@ class Oversmoothing(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Nodes cannot be told apart any more."""
-        if self.distance[-1] >= ALIKE:
+        if self.distance[-1] >= MIN_RELATIVE_DISTANCE:
             return ()
-        first = next(i for i, d in enumerate(self.distance) if d < ALIKE)
+        first = next(i for i, d in enumerate(self.distance) if d < MIN_RELATIVE_DISTANCE)
         evidence = (Value("difference at the end", self.distance[-1]), Value("rate", self.rate))
-        return (Finding(kinds.OVERSMOOTHED, self.layers[first], {"limit": ALIKE}, evidence),)
+        return (Finding(kinds.OVERSMOOTHED, self.layers[first], {"limit": MIN_RELATIVE_DISTANCE}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The distance by layer, with the rate of theory."""
@@ -153,7 +154,7 @@ def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
         shape = x.shape[:-1]  # (nodes,) or (n, nodes)
         hooks = [m.register_forward_hook(_watch(name, shape, met), with_kwargs=True) for name, m in parts]
         try:
-            out = called(module, x, graph)
+            out = call_on_graph(module, x, graph)
         finally:
             for hook in hooks:
                 hook.remove()

@@ -16,7 +16,8 @@ from gnomon.graphs.graph import adjacency
 
 __all__ = ["GraphSpectrum", "distances", "effective_resistance", "graph_spectrum"]
 
-ZERO = 1e-9  # of the largest eigenvalue: rounding
+ZERO_EIGENVALUE_SHARE = 1e-9
+"""Share of the largest eigenvalue that counts as zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class GraphSpectrum(Result):
     @property
     def components(self) -> int:
         """Parts that are not connected: as many as eigenvalues zero."""
-        return sum(v <= ZERO * max(self.laplacian[-1], 1.0) for v in self.laplacian)
+        return sum(v <= ZERO_EIGENVALUE_SHARE * max(self.laplacian[-1], 1.0) for v in self.laplacian)
 
     @property
     def bipartite(self) -> bool:
@@ -43,7 +44,7 @@ class GraphSpectrum(Result):
     @property
     def verdict(self) -> str:
         """Parts, and how well they are connected."""
-        gap = next((v for v in self.normalized if v > ZERO), 0.0)
+        gap = next((v for v in self.normalized if v > ZERO_EIGENVALUE_SHARE), 0.0)
         return f"{len(self.laplacian)} nodes in {self.components} connected parts; spectral gap {gap:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:

@@ -21,8 +21,8 @@ from gnomon.graphs.graph import adjacency
 
 __all__ = ["GraphClasses", "graph_classes", "wl_colors"]
 
-EQUAL = 1e-5
-"""Relative difference of outputs that counts as none: the rounding of float32 sums in another order."""
+OUTPUT_TOLERANCE = 1e-5
+"""Relative difference of outputs that counts as none: float32 sums in another order."""
 
 
 @names_call
@@ -115,7 +115,7 @@ def graph_classes(graphs: Sequence[Any], network: Callable[[Tensor], Tensor] | N
     with preserve(module, grad=False):
         outputs = [network(adjacency(g).float()).double().flatten() for g in graphs]
     size = max(float(o.abs().max()) for o in outputs) or 1.0
-    same = [[bool((a - b).abs().max() <= EQUAL * size) for b in outputs] for a in outputs]
+    same = [[bool((a - b).abs().max() <= OUTPUT_TOLERANCE * size) for b in outputs] for a in outputs]
     seen = tuple(row.index(True) for row in same)
     pairs = [(i, j) for i in range(len(graphs)) for j in range(i) if same[i][j] and labels[i] != labels[j]]
     return GraphClasses(labels, seen, tuple(pairs))

@@ -21,13 +21,20 @@ from gnomon.core.results.record import Record
 from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.rules.data import DataRule
 
-WORKSPACE = 128 * 2**20  # tiles larger than this gain nothing: they only leave the caches
-WORD = 8
-FEWEST = 8  # points of the first trial
-ENOUGH = 0.1  # seconds of the last trial
-GROWTH = 3.0  # of the last trial over the first, before which what grows with the pairs is not seen
-PATIENCE = 2.0  # seconds of all trials
-GRAIN = 2**17  # pairs per thread: fewer are not shared out
+MAX_TILE_BYTES = 128 * 2**20
+"""Larger tiles gain nothing: they do not fit into the caches."""
+BYTES_PER_NUMBER = 8
+"""Bytes of a float64."""
+FIRST_TRIAL_POINTS = 8
+"""Points of the first trial."""
+SUFFICIENT_TRIAL_SECONDS = 0.1
+"""Seconds of a trial that is long enough."""
+MIN_TRIAL_GROWTH = 3.0
+"""Ratio of the last trial to the first at which the part that grows with the pairs is visible."""
+MAX_TRIAL_SECONDS = 2.0
+"""Seconds of all trials, at most."""
+MIN_PAIRS_PER_THREAD = 2**17
+"""Pairs per thread; fewer are not distributed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +109,14 @@ def needs(plan: LimitPlan, n1: int, n2: int, *, kinds: tuple[str, ...], word: in
     """
     free = free_bytes()
     result = n1 * n2 * word * len(kinds)
-    pair = plan.pair_entries(tangent="ntk" in kinds) * WORD
-    point = (sum(_kept(plan)) + 1) * WORD * (n1 + n2)
-    room = memory - result - point if memory is not None else min(WORKSPACE, free - result - point)
+    pair = plan.pair_entries(tangent="ntk" in kinds) * BYTES_PER_NUMBER
+    point = (sum(_keep(plan)) + 1) * BYTES_PER_NUMBER * (n1 + n2)
+    room = memory - result - point if memory is not None else min(MAX_TILE_BYTES, free - result - point)
     tile = max(1, min(n1 * n2, room // pair))
     return Needs(result, tile * pair + point, tile, free)
 
 
-def _kept(plan: LimitPlan) -> list[int]:
+def _keep(plan: LimitPlan) -> list[int]:
     """Numbers kept for each point during the whole computation: features, and variances below each nonlinearity."""
     kept = []
     for rule, step in zip(plan.rules, plan.program.steps, strict=True):
@@ -135,30 +142,30 @@ def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: b
 
     def terms(k1: int, k2: int) -> list[float]:
         pairs = k1 * (k1 + 1) / 2 if symmetric else k1 * k2
-        return [1.0, k1 + k2, pairs / max(1.0, min(threads, pairs / GRAIN))]
+        return [1.0, k1 + k2, pairs / max(1.0, min(threads, pairs / MIN_PAIRS_PER_THREAD))]
 
-    k = FEWEST
+    k = FIRST_TRIAL_POINTS
     run(min(k, n1), min(k, n2))  # the first run sets up, reads and compiles what the others use
     while True:
         size = min(k, n1), min(k, n2)
         trials.append(terms(*size))
-        times.append(min(_timed(run, *size), _timed(run, *size)))
-        grown = times[-1] > max(ENOUGH, GROWTH * times[0])
-        if size == (n1, n2) or (grown and len(trials) >= len(trials[0])) or sum(times) > PATIENCE:
+        times.append(min(_time(run, *size), _time(run, *size)))
+        grown = times[-1] > max(SUFFICIENT_TRIAL_SECONDS, MIN_TRIAL_GROWTH * times[0])
+        if size == (n1, n2) or (grown and len(trials) >= len(trials[0])) or sum(times) > MAX_TRIAL_SECONDS:
             break
         k *= 4
     if size == (n1, n2):
         return times[-1]
-    return _extrapolated(np.array(trials), np.array(times), np.array(terms(n1, n2)))
+    return _extrapolate(np.array(trials), np.array(times), np.array(terms(n1, n2)))
 
 
-def _timed(run: Callable[[int, int], object], k1: int, k2: int) -> float:
+def _time(run: Callable[[int, int], object], k1: int, k2: int) -> float:
     start = perf_counter()
     run(k1, k2)
     return perf_counter() - start
 
 
-def _extrapolated(trials: np.ndarray, times: np.ndarray, wanted: np.ndarray) -> float:
+def _extrapolate(trials: np.ndarray, times: np.ndarray, wanted: np.ndarray) -> float:
     """Equation (1) at ``wanted``, not below the last trial."""
     from scipy.optimize import nnls
 

@@ -26,13 +26,17 @@ from gnomon.kernels.prepare import PlanCache, Prepared
 from gnomon.kernels.ready import layers_wait
 from gnomon.kernels.record import Kernels
 from gnomon.kernels.run import compute_kernels, independent_features
-from gnomon.kernels.samples import asked
+from gnomon.kernels.samples import sample_points
 from gnomon.program.laws import Init
 from gnomon.program.steps import Program
 
-TILE_SECONDS, LARGEST_TILE = 10.0, 2048  # of a tile on disk, at most: what a kill may lose
+MAX_TILE_SECONDS = 10.0
+"""Seconds of a tile on disk, at most: what an interruption may lose."""
+MAX_TILE_POINTS = 2048
+"""Side of a tile on disk, at most."""
 TILE_COPIES = 4  # of a tile in memory while it is written, at most; more than it takes while it is computed
-SAMPLE = 16  # points on which it is tried which engine runs
+ENGINE_TRIAL_POINTS = 16
+"""Number of points used to choose the engine."""
 
 
 @names_call
@@ -178,10 +182,10 @@ class Limit(Record):
         """
         _check_kinds(kind)
         symmetric = n2 is None
-        left = asked(n1, "n1", self.net, shape)
-        right = left if symmetric else asked(n2, "n2", self.net, shape)
+        left = sample_points(n1, "n1", self.net, shape)
+        right = left if symmetric else sample_points(n2, "n2", self.net, shape)
 
-        some = left.some(min(left.count, SAMPLE))
+        some = left.some(min(left.count, ENGINE_TRIAL_POINTS))
         made, ready = self.plan(some), self._loops_wait(some) == 0
         timed = self if ready else replace(self, compiled=False)
 
@@ -216,9 +220,9 @@ class Limit(Record):
     def _tile_side(self, x: Tensor, word: int) -> int:
         """The side of tiles of some seconds each, of so many bytes a pair."""
         room = len(x) if self.memory is None else isqrt(self.memory // (TILE_COPIES * word))
-        most = max(1, min(len(x), LARGEST_TILE, room))
+        most = max(1, min(len(x), MAX_TILE_POINTS, room))
         time = seconds(lambda k1, k2: self._kernels(x[:k1], None, ("ntk",)), most, most, symmetric=True)
-        return max(1, min(most, int(most * sqrt(TILE_SECONDS / time))))
+        return max(1, min(most, int(most * sqrt(MAX_TILE_SECONDS / time))))
 
     def _kernels(self, x1: Any, x2: Any, kinds: tuple[str, ...]) -> dict[str, Tensor]:
         return compute_kernels(self._plans, x1, x2, kinds, self.dtype, self.memory, compiled=self.compiled)

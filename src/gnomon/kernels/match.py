@@ -35,7 +35,8 @@ from gnomon.kernels.duals.base import AbstractDual
 from gnomon.program.expression import Apply, Expression, Variable, evaluate
 from gnomon.program.linear import line
 
-DEGREE = 12  # of the largest polynomial that is kept as one
+MAX_POLYNOMIAL_DEGREE = 12
+"""Degree of the largest polynomial that is kept as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,9 @@ def polynomial(tree: Any) -> tuple[float, ...] | None:
             return _times(polynomial(x), (1.0 / y,))
         case Apply(name="square", args=(x,)):
             return _times(polynomial(x), polynomial(x))
-        case Apply(name="pow", args=(x, (int() | float()) as n)) if float(n).is_integer() and 0 <= n <= DEGREE:
+        case Apply(name="pow", args=(x, (int() | float()) as n)) if (
+            float(n).is_integer() and 0 <= n <= MAX_POLYNOMIAL_DEGREE
+        ):
             result: tuple[float, ...] | None = (1.0,)
             for _ in range(int(n)):
                 result = _times(result, polynomial(x))
@@ -98,28 +101,28 @@ def _affine(tree: Any) -> tuple[float, Any, float]:
     """tree = outer * core + shift, with core neither a sum with nor a multiple by a constant."""
     match tree:
         case Apply(name="neg", args=(x,)):
-            return _shifted(_affine(x), -1.0, 0.0)
+            return _shift(_affine(x), -1.0, 0.0)
         case (
             Apply(name="add", args=(x, (int() | float()) as k), options=())
             | Apply(name="add", args=((int() | float()) as k, x), options=())
         ):
-            return _shifted(_affine(x), 1.0, float(k))
+            return _shift(_affine(x), 1.0, float(k))
         case Apply(name="sub", args=(x, (int() | float()) as k), options=()):
-            return _shifted(_affine(x), 1.0, -float(k))
+            return _shift(_affine(x), 1.0, -float(k))
         case Apply(name="sub", args=((int() | float()) as k, x), options=()):
-            return _shifted(_affine(x), -1.0, float(k))
+            return _shift(_affine(x), -1.0, float(k))
         case (
             Apply(name="mul", args=(x, (int() | float()) as k), options=())
             | Apply(name="mul", args=((int() | float()) as k, x), options=())
         ):
-            return _shifted(_affine(x), float(k), 0.0)
+            return _shift(_affine(x), float(k), 0.0)
         case Apply(name="div", args=(x, (int() | float()) as k), options=()) if k:
-            return _shifted(_affine(x), 1.0 / k, 0.0)
+            return _shift(_affine(x), 1.0 / k, 0.0)
         case _:
             return 1.0, tree, 0.0
 
 
-def _shifted(form: tuple[float, Any, float], scale: float, shift: float) -> tuple[float, Any, float]:
+def _shift(form: tuple[float, Any, float], scale: float, shift: float) -> tuple[float, Any, float]:
     outer, core, inner_shift = form
     return scale * outer, core, scale * inner_shift + shift
 
@@ -135,11 +138,11 @@ def _closed_form(core: Any) -> tuple[AbstractDual, float, float] | None:
     if straight is None or straight[1] != 0.0 or straight[0] == 0.0:
         return None
     scale = straight[0]
-    dual = _named(core)
+    dual = _name(core)
     return None if dual is None else (dual, 1.0, scale)
 
 
-def _named(core: Apply) -> AbstractDual | None:
+def _name(core: Apply) -> AbstractDual | None:
     match core.name:
         case "relu":
             return ReLU()
@@ -186,7 +189,7 @@ def _plus(x: tuple[float, ...] | None, y: tuple[float, ...] | None) -> tuple[flo
 
 
 def _times(x: tuple[float, ...] | None, y: tuple[float, ...] | None) -> tuple[float, ...] | None:
-    if x is None or y is None or len(x) + len(y) - 2 > DEGREE:
+    if x is None or y is None or len(x) + len(y) - 2 > MAX_POLYNOMIAL_DEGREE:
         return None
     result = [0.0] * (len(x) + len(y) - 1)
     for i, a in enumerate(x):

@@ -22,7 +22,7 @@ from gnomon.core.results.record import Record
 from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.options import Parametrization, check_options
 from gnomon.kernels.record import Kernels
-from gnomon.kernels.widen import widened
+from gnomon.kernels.widen import widen_layers
 from gnomon.program.laws import Init, Law, torch_law
 from gnomon.program.trace import RECOMPUTED
 
@@ -115,9 +115,9 @@ class SampledLimit(Record):
         batch = x if x2 is None else torch.cat([x, y])
         real = batch if batch.is_floating_point() else torch.zeros((), dtype=torch.float64, device=batch.device)
         net = copy_module(self.net).to(real)
-        laws = _measured(net) if self.init == "measured" else self.init  # once: copies are drawn into the same tensors
+        laws = _measure(net) if self.init == "measured" else self.init  # once: copies are drawn into the same tensors
         if self.width is not None:
-            net = widened(net, batch[:2], self.width)
+            net = widen_layers(net, batch[:2], self.width)
         columns = slice(0, None) if x2 is None else slice(len(x), None)
         mean, spread = torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
         devices = [batch.device] if batch.device.type == "cuda" else []
@@ -140,7 +140,7 @@ class SampledLimit(Record):
         return Kernels(*result)
 
 
-def _measured(net: nn.Module) -> dict[str, Law]:
+def _measure(net: nn.Module) -> dict[str, Law]:
     """The laws of the present weights, by path."""
     found = {}
     for path, module in net.named_modules():

@@ -47,7 +47,10 @@ from gnomon.program.steps import (
     Taps,
 )  # fmt: skip
 
-CLOSED_TEMPORARIES, NUMERIC_TEMPORARIES = 6, 1  # arrays that the evaluation of a dual holds at its peak
+CLOSED_TEMPORARIES = 6
+"""Arrays that a closed-form dual holds at its peak."""
+NUMERIC_TEMPORARIES = 1
+"""Arrays that a numeric dual holds at its peak."""
 LINEAR_TEMPORARIES = 2
 
 

@@ -21,8 +21,10 @@ from gnomon.program.laws import Init
 from gnomon.program.read import read
 from gnomon.program.trace import global_hooks
 
-SMALL = 4096  # entries of a tensor whose values are compared; larger ones are weights, which only "measured" looks at
-SHAPES = 16  # plans kept
+MAX_COMPARED_ENTRIES = 4096
+"""Entries of a tensor whose values are compared; larger tensors are weights, which only "measured" reads."""
+MAX_PLANS = 16
+"""Plans that are kept."""
 PLAIN = (int, float, complex, bool, str, bytes, type(None), torch.Size, torch.dtype)
 
 
@@ -109,7 +111,7 @@ class PlanCache:
             self._duals.clear()
         key = (tuple(x.shape), x.device)
         if key not in self._prepared:
-            while len(self._prepared) >= SHAPES:
+            while len(self._prepared) >= MAX_PLANS:
                 del self._prepared[next(iter(self._prepared))]
             self._prepared[key] = self._prepare(x)
         return self._prepared[key]
@@ -167,5 +169,5 @@ def _tensor(tensor: Tensor | None, objects: list[Any], plain: list[Any], values:
     objects.append(tensor)
     if tensor is not None:
         plain += (tensor._version, tensor.shape, tensor.requires_grad)
-        if tensor.numel() <= SMALL and not tensor.is_meta:
+        if tensor.numel() <= MAX_COMPARED_ENTRIES and not tensor.is_meta:
             values.append(tensor.detach().clone())

@@ -22,8 +22,8 @@ def run(
 ) -> dict[str, Tensor]:
     """Statistics of the points, then tile after tile of pairs, so many at a time. Cost: that of the rules."""
     symmetric = data[1] is data[0]
-    left = _measured(made, data[0])
-    right = left if symmetric else _measured(made, data[1])
+    left = _measure(made, data[0])
+    right = left if symmetric else _measure(made, data[1])
     n, m, device = _count(data[0]), _count(data[1]), _device(data[0])
     out = {kind: torch.empty(n, m, dtype=dtype, device=device) for kind in kinds}
     parts = list(tiles(n, m, pair_bytes=1, budget=tile, symmetric=symmetric))
@@ -68,7 +68,7 @@ def _write(out: dict[str, Tensor], pair: KernelPair, t: MatrixTile, symmetric: b
             target[cols, rows] = target[rows, cols].T
 
 
-def _measured(made: LimitPlan, data: propagate.Features) -> propagate.Statistics:
+def _measure(made: LimitPlan, data: propagate.Features) -> propagate.Statistics:
     """Statistics of all points, in chunks that keep full self-covariances small."""
     chunk = max(1, (1 << 24) // made.point_entries())
     parts = [propagate.statistics(made, _part(data, slice(i, i + chunk))) for i in range(0, _count(data), chunk)]

@@ -1,6 +1,6 @@
 """Points that a cost is asked for: the points themselves, or their number and the shape of one.
 
->>> asked(5, "n1", nn.Linear(3, 1), None).some(2).shape
+>>> sample_points(5, "n1", nn.Linear(3, 1), None).some(2).shape
 torch.Size([2, 3])
 """
 
@@ -30,10 +30,10 @@ class SamplePoints:
         return self.given[torch.linspace(0, self.count - 1, k, dtype=torch.float64).long()]
 
 
-def asked(n: Any, name: str, net: nn.Module, shape: tuple[int, ...] | None) -> SamplePoints:
+def sample_points(n: Any, name: str, net: nn.Module, shape: tuple[int, ...] | None) -> SamplePoints:
     """The points of an argument that is either points or their number.
 
-    >>> asked(torch.eye(2), "n1", nn.Linear(2, 1), None).count
+    >>> sample_points(torch.eye(2), "n1", nn.Linear(2, 1), None).count
     2
     """
     if hasattr(n, "__len__") and not isinstance(n, str | bytes) and getattr(n, "ndim", 1) != 0:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.linalg.store import StoreLayout, open_store, pending, put
+from gnomon.linalg.store import StoreLayout, open_store, pending, write_tile
 
 Compute = Callable[[Tensor, Tensor | None], dict[str, Tensor]]
 
@@ -44,7 +44,7 @@ def write(path: str | Path, task: StoreTask, compute: Compute) -> Any:
     for i, j in pending(group, symmetric=symmetric):
         rows, cols = slice(i * side, (i + 1) * side), slice(j * side, (j + 1) * side)
         values = compute(task.x[rows], None if symmetric and i == j else other[cols])
-        put(group, i, j, {kind: values[kind].numpy() for kind in task.kinds}, mirrored=symmetric)
+        write_tile(group, i, j, {kind: values[kind].numpy() for kind in task.kinds}, mirrored=symmetric)
     return group
 
 

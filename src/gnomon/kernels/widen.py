@@ -13,20 +13,20 @@ from torch.nn.utils import parametrize
 
 from gnomon.core.errors import InputError
 from gnomon.core.modules.run import run
-from gnomon.program.trace import hooked
+from gnomon.program.trace import has_hooks
 
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d)
 BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
 
 
-def widened(net: nn.Module, x: Tensor, width: int) -> nn.Module:
+def widen_layers(net: nn.Module, x: Tensor, width: int) -> nn.Module:
     """Replace the layers of ``net`` (in place: pass a copy) so that its narrowest hidden layer has ``width`` units.
 
     Hypotheses: hidden layers are Linear, Conv, BatchNorm, LayerNorm, GroupNorm; forward has no hard-coded widths.
     Cost: two forward passes.
 
     >>> net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
-    >>> widened(net, torch.zeros(1, 3), 32)
+    >>> widen_layers(net, torch.zeros(1, 3), 32)
     Sequential(
       (0): Linear(in_features=3, out_features=32, bias=True)
       (1): ReLU()
@@ -40,7 +40,7 @@ def widened(net: nn.Module, x: Tensor, width: int) -> nn.Module:
         return net
     factor = ceil(width / min(hidden))
     for path, module in layers.items():
-        if hooked(module) or parametrize.is_parametrized(module):
+        if has_hooks(module) or parametrize.is_parametrized(module):
             raise _cannot(f"'{path}' ({type(module).__name__}) has hooks or parametrizations, which a new layer lacks")
         new = _wider(path, module, 1 if path in fed else factor, 1 if path in last else factor)
         new.train(module.training)

@@ -12,7 +12,7 @@ from gnomon.lab.judges.distribution import distributed_as
 from gnomon.lab.judges.equality import equals
 from gnomon.lab.judges.expectation import mean_equals
 from gnomon.lab.judges.mean_bound import at_most
-from gnomon.lab.judges.order import ordered
+from gnomon.lab.judges.order import in_order
 from gnomon.lab.judges.slope import rate_is
 from gnomon.lab.judges.trend import monotone_in
 from gnomon.lab.run import ClaimOutcome, run
@@ -31,7 +31,7 @@ __all__ = [
     "equals",
     "mean_equals",
     "monotone_in",
-    "ordered",
+    "in_order",
     "rate_is",
     "run",
 ]

@@ -27,7 +27,7 @@ from gnomon.core.results import Plot
 from gnomon.core.results.record import Record
 from gnomon.lab.verdict import Judgment
 
-__all__ = ["Claim", "Grade", "Premise", "Scale", "Source", "used"]
+__all__ = ["Claim", "Grade", "Premise", "Scale", "Source", "parameters_of"]
 
 Grade = Literal["theorem", "derived", "observed", "folklore", "definition"]
 """How sure the statement was before it was measured here: proven, derived here, seen in experiments, or only said.
@@ -64,7 +64,7 @@ class Premise(Record):
 
     def kept(self, parameters: Mapping[str, Any]) -> bool | None:
         """Whether these parameters keep the hypothesis; None where it cannot be told from them."""
-        return None if self.holds is None else bool(self.holds(**used(self.holds, parameters)))
+        return None if self.holds is None else bool(self.holds(**parameters_of(self.holds, parameters)))
 
 
 def _in_module() -> None:
@@ -136,12 +136,12 @@ class Claim(Record):
         return values
 
 
-def used(function: Callable[..., Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+def parameters_of(function: Callable[..., Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the parameters that a function names; a partial has filled in some already.
 
-    >>> used(lambda width, seed: None, {"width": 8, "depth": 2, "seed": 0})
+    >>> parameters_of(lambda width, seed: None, {"width": 8, "depth": 2, "seed": 0})
     {'width': 8, 'seed': 0}
-    >>> used(partial(lambda width, broken: None, broken=True), {"width": 8})
+    >>> parameters_of(partial(lambda width, broken: None, broken=True), {"width": 8})
     {'width': 8}
     """
     return {name: value for name, value in parameters.items() if name in _open(function)}

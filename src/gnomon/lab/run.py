@@ -24,11 +24,11 @@ from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Finding, Hypothesis, Plot, Result
 from gnomon.core.results.plain import HIDDEN, plain
 from gnomon.findings import theory as kinds
-from gnomon.lab.claim import Claim, Scale, used
+from gnomon.lab.claim import Claim, Scale, parameters_of
 from gnomon.lab.verdict import Judgment, Verdict
 
-SEEDS = 2**48
-"""Seeds are below it, so that claims may number their repetitions by multiples of the seed, within 63 bits."""
+SEED_LIMIT = 2**48
+"""Seeds are below this, so that claims may number their repetitions by multiples of the seed, within 63 bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,23 +125,23 @@ def run(
     {'n': 9, 'seed': 3}
     """
     start = clock()
-    if not 0 <= check_seed(seed) < SEEDS:
+    if not 0 <= check_seed(seed) < SEED_LIMIT:
         raise out_of_range("seed", "a whole number from 0 to 2^48", seed)
     chosen = claim.settings(settings or {}, scale) | {"seed": int(seed)}
     with torch.random.fork_rng(devices=[]):
-        predicted = _called(claim.predicted, chosen)
-        judgment = _judged(claim, predicted, _called(claim.observed, chosen))
-        control = _judged(claim, predicted, _called(claim.control, chosen))
+        predicted = _call(claim.predicted, chosen)
+        judgment = _judge(claim, predicted, _call(claim.observed, chosen))
+        control = _judge(claim, predicted, _call(claim.control, chosen))
     premises = tuple(Hypothesis(p.statement, p.kept(chosen), "told by the parameters") for p in claim.premises)
     return ClaimOutcome(claim.id, claim.expected, judgment, control, premises, chosen, clock() - start, claim.title)
 
 
-def _called(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
+def _call(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
     torch.manual_seed(parameters["seed"])
-    return function(**used(function, parameters))
+    return function(**parameters_of(function, parameters))
 
 
-def _judged(claim: Claim, predicted: Any, observed: Any) -> Judgment:
+def _judge(claim: Claim, predicted: Any, observed: Any) -> Judgment:
     judgment = claim.judge(predicted, observed)
     if claim.loose_because:
         judgment = replace(judgment, reason=f"{judgment.reason} The bound is loose: {claim.loose_because}")

@@ -24,11 +24,11 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.training.evaluate import Loss, Objective
 
-__all__ = ["EXAMPLES", "NormalizationSmoothing", "batch_norms", "normalization_smoothing"]
+__all__ = ["MAX_EXAMPLES", "NormalizationSmoothing", "batch_norms", "normalization_smoothing"]
 
 NORMS = nn.modules.batchnorm._BatchNorm
-EXAMPLES = 256
-"""Examples of the batch that is normalized, at most."""
+MAX_EXAMPLES = 256
+"""Examples in the normalized batch, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def normalization_smoothing(
         part.register_forward_hook(keep(name))
     with preserve(model, mode="train"):
         objective = Objective.of(x, y, model, loss)
-        batch = objective.data.first(EXAMPLES)
+        batch = objective.data.first(MAX_EXAMPLES)
         value = objective.value(model, *objective.of_batch(batch))
         tensors = [t for pair in kept.values() for t in pair]
         grads = torch.autograd.grad(value, tensors, allow_unused=True, materialize_grads=True)

@@ -26,8 +26,8 @@ from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["LossBetween", "average", "check_pair", "loss_between"]
 
-SIZE = 512
-"""Examples that pass at once."""
+EXAMPLES_PER_PASS = 512
+"""Examples in one pass."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,10 +111,10 @@ def loss_between(
     with preserve(a, mode=None):
         objective = Objective.of(x, y, a, loss)
         for place in t.tolist():
-            model = _mixed((a, b), (1 - place, place))
+            model = _mix((a, b), (1 - place, place))
             if fresh_statistics and 0 < place < 1:
                 measure_statistics(model, objective)
-            value, score, _ = objective.measure(model, SIZE)
+            value, score, _ = objective.measure(model, EXAMPLES_PER_PASS)
             losses.append(value)
             scores.append(score)
     known = None if scores[0] is None else torch.tensor(scores, dtype=torch.float64)
@@ -138,11 +138,11 @@ def average(models: Sequence[nn.Module]) -> nn.Module:
         raise InputError("there are no models", accepted="at least one model", fix="Pass a list of models")
     for other in models:
         check_pair(models[0], other)
-    return _mixed(models, [1 / len(models)] * len(models)).eval()
+    return _mix(models, [1 / len(models)] * len(models)).eval()
 
 
 @torch.no_grad()
-def _mixed(models: Sequence[nn.Module], shares: Sequence[float]) -> nn.Module:
+def _mix(models: Sequence[nn.Module], shares: Sequence[float]) -> nn.Module:
     made = copy_module(models[0])
     states = [model.state_dict() for model in models]
     for name, value in made.state_dict().items():

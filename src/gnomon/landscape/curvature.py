@@ -33,10 +33,10 @@ from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["AbstractCurvature"]
 
-TILE = 512
-"""Examples whose graph is held at once where the caller names no number, and memory allows."""
-TWICE = 4
-"""Of what a forward pass keeps for its derivative, what a derivative of that derivative keeps."""
+MAX_EXAMPLES_PER_GRAPH = 512
+"""Examples whose graph is held at once, if the caller gives no number and memory allows."""
+SECOND_DERIVATIVE_MEMORY = 4
+"""Memory of a second derivative relative to what a forward pass keeps for the first."""
 Names = str | Sequence[str] | None
 
 
@@ -213,9 +213,10 @@ class AbstractCurvature(AbstractOperator):
 
 
 def _affordable(module: nn.Module, objective: Objective) -> int:
-    """Examples whose graph fits in half of the free memory, at most `TILE`: from what one example keeps."""
+    """Examples whose graph fits in half of the free memory, at most `MAX_EXAMPLES_PER_GRAPH`: from what one example
+    keeps."""
     batch = objective.data.first(1)
     y = objective.of_batch(batch)[1]
     with preserve(module, all_derivatives=True):
         each = saved_bytes(lambda: objective.loss_of(run(module, batch.x), y), module)
-    return fitting(TWICE * each, TILE)
+    return fitting(SECOND_DERIVATIVE_MEMORY * each, MAX_EXAMPLES_PER_GRAPH)

@@ -22,8 +22,8 @@ from gnomon.findings import training as kinds
 from gnomon.training import Run
 from gnomon.training.native import descent
 
-TOLERANCE = 0.15
-"""How near to the limit counts as being at it."""
+EDGE_TOLERANCE = 0.15
+"""Relative distance from the limit that counts as being at the edge."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +54,7 @@ class Edge(Result):
     @property
     def place(self) -> str:
         """Where the run ended: "below", "at" or "beyond" the edge, by (1)."""
-        if abs(self.ratio - 1) <= TOLERANCE:
+        if abs(self.ratio - 1) <= EDGE_TOLERANCE:
             return "at"
         return "below" if self.ratio < 1 else "beyond"
 

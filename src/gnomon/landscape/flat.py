@@ -27,10 +27,10 @@ from gnomon.training.gradient import finite_loss
 
 __all__ = ["FlatDirections", "flat_directions"]
 
-ROUNDINGS = 10
-"""Roundings that add up in an entry of J: a singular value below this many of |J| is not told from zero."""
-COLUMNS = 2**18
-"""Columns of J that are held in double precision at once."""
+JACOBIAN_ROUNDINGS = 10
+"""Roundings that add up in an entry of J: a singular value below this many roundings of |J| counts as zero."""
+COLUMNS_PER_TILE = 2**18
+"""Columns of J that are held in float64 at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,14 +98,14 @@ def flat_directions(
     p = len(rows[0])
     values = torch.linalg.eigvalsh(_gram(rows)).flip(0).clamp_min(0)
     precision = torch.finfo(rows[0].dtype).eps
-    least = max((ROUNDINGS * precision) ** 2, torch.finfo(torch.float64).eps * max(p, len(rows)) ** 0.5)
+    least = max((JACOBIAN_ROUNDINGS * precision) ** 2, torch.finfo(torch.float64).eps * max(p, len(rows)) ** 0.5)
     return FlatDirections(p, int((values > least * float(values.sum())).sum()), values / n, value)
 
 
 def _gram(rows: list[Tensor]) -> Tensor:
     """J J^T in double precision, some columns at a time."""
     total = torch.zeros(len(rows), len(rows), dtype=torch.float64, device=rows[0].device)
-    for start in range(0, len(rows[0]), COLUMNS):
-        part = torch.stack([row[start : start + COLUMNS] for row in rows]).double()
+    for start in range(0, len(rows[0]), COLUMNS_PER_TILE):
+        part = torch.stack([row[start : start + COLUMNS_PER_TILE] for row in rows]).double()
         total += part @ part.T
     return total

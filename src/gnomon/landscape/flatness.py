@@ -21,7 +21,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
-from gnomon.core.machine.progress import shown
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Histogram, Plot, Reference, Result
@@ -32,10 +32,10 @@ from gnomon.training.gradient import finite_loss, loss_gradient, moved_parameter
 
 __all__ = ["FlatnessRadius", "flatness_radius"]
 
-DOUBLINGS = 40
-"""Doublings of the distance before a direction counts as flat."""
-HALVINGS = 12
-"""Halvings of the interval in which the distance lies."""
+MAX_DOUBLINGS = 40
+"""Doublings of the distance after which a direction counts as flat."""
+BISECTION_STEPS = 12
+"""Bisections of the interval that contains the distance."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,12 +130,14 @@ def flatness_radius(
 
         def risen(v: Tensor, r: float) -> bool:
             vector_to_parameters(w + r * v, leaves)
-            return not objective.measure(moved, SIZE)[0] - start < level  # not a number counts as risen
+            return not objective.measure(moved, EXAMPLES_PER_PASS)[0] - start < level  # not a number counts as risen
 
         first = sqrt(2 * level / max(float(top.values[0]), 1e-12))
         drawn = [torch.randn(w.shape, generator=generator).to(w) for _ in range(count)]
         steep = [s * v for v in (top.vectors[:, 0].to(w), g.to(w)) for s in (1, -1) if float(v.norm()) > 0]
-        radii = [_distance(risen, v / v.norm(), first) for v in shown((*drawn, *steep), "directions")]  # (1)
+        radii = [
+            _distance(risen, v / v.norm(), first) for v in with_progress_bar((*drawn, *steep), "directions")
+        ]  # (1)
     p, curvature = len(w), float(top.values[0])
     typical = sqrt(2 * level * p / trace) if trace > 0 else inf  # (2)
     steepest = sqrt(2 * level / curvature) if curvature > 0 else inf  # (2)
@@ -143,21 +145,21 @@ def flatness_radius(
     return FlatnessRadius(found, min(radii), typical, steepest, level, float(w.norm()))
 
 
-SIZE = 512
-"""Examples that pass at once."""
+EXAMPLES_PER_PASS = 512
+"""Examples in one pass."""
 
 
 def _distance(risen: Any, v: Tensor, first: float) -> float:
     """Equation (1) by doubling and bisection."""
     high = first
-    for _ in range(DOUBLINGS):
+    for _ in range(MAX_DOUBLINGS):
         if risen(v, high):
             break
         high *= 2
     else:
         return inf
     low = 0.0 if high == first else high / 2
-    for _ in range(HALVINGS):
+    for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
         low, high = (low, middle) if risen(v, middle) else (middle, high)
     return (low + high) / 2

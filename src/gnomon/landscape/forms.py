@@ -33,8 +33,8 @@ from gnomon.training.evaluate import Loss
 
 __all__ = ["SharpnessForms", "sharpness_forms"]
 
-SAME = 0.1
-"""Relative change below which a form counts as kept: traces are estimates from random vectors."""
+MAX_RELATIVE_CHANGE = 0.1
+"""Relative change below which a measure counts as unchanged: traces are random estimates."""
 NAMES = ("largest eigenvalue", "trace", "rise in a ball", "adaptive eigenvalue", "adaptive trace", "adaptive rise")
 
 
@@ -56,7 +56,9 @@ class SharpnessForms(Result):
     @property
     def invariant(self) -> tuple[str, ...]:
         """The forms that the rescaling did not change."""
-        return tuple(n for n, v in self.rescaled.items() if abs(v - self.values[n]) <= SAME * abs(self.values[n]))
+        return tuple(
+            n for n, v in self.rescaled.items() if abs(v - self.values[n]) <= MAX_RELATIVE_CHANGE * abs(self.values[n])
+        )
 
     @property
     def verdict(self) -> str:

@@ -133,7 +133,7 @@ class SampledFisherOperator(AbstractOutputCurvature):
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
         generator = torch.Generator(outputs.device).manual_seed(self._seed + number)  # the same draws at every product
         f = outputs.reshape(len(y), -1)
-        slopes = _drawn(self._setup.objective.loss, f, self._samples, generator)
+        slopes = _draw(self._setup.objective.loss, f, self._samples, generator)
         return _outer(slopes.reshape(self._samples, *outputs.shape), self._n * self._samples)  # (4)
 
 
@@ -234,7 +234,7 @@ def _outer(slopes: Tensor, count: int) -> Middle:
     return middle
 
 
-def _drawn(loss: Loss, f: Tensor, samples: int, generator: torch.Generator) -> Tensor:
+def _draw(loss: Loss, f: Tensor, samples: int, generator: torch.Generator) -> Tensor:
     """dl / df for targets drawn from the prediction, (samples, n, k)."""
     shape = (samples, *f.shape)
     if isinstance(loss, CrossEntropy):

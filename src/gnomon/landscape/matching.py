@@ -30,12 +30,12 @@ from gnomon.program.units import Slot, UnitGroup, hidden_units, permute_units
 
 __all__ = ["MatchedUnits", "match_units"]
 
-EXAMPLES = 256
+MAX_EXAMPLES = 256
 """Inputs whose activations are compared, at most."""
-ROUNDS = 50
-"""Visits of all groups, at most."""
-PLACES = 20_000
-"""Numbers of a unit that are correlated, at most: examples and places of an image."""
+MAX_ROUNDS = 50
+"""Passes over all groups of units, at most."""
+MAX_CORRELATED_NUMBERS = 20_000
+"""Numbers of a unit (examples times positions) that are correlated, at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +95,7 @@ def match_units(a: nn.Module, b: nn.Module, x: Any, *, by: str = "activations") 
     check_readable(a)
     if by not in ("activations", "weights"):
         raise out_of_range("by", '"activations" or "weights"', by)
-    inputs = source_of_inputs(x, a).first(EXAMPLES).x
+    inputs = source_of_inputs(x, a).first(MAX_EXAMPLES).x
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"
         raise InputError(found, accepted="one tensor of inputs", fix="Wrap the models in ones that take one tensor")
@@ -106,7 +106,7 @@ def match_units(a: nn.Module, b: nn.Module, x: Any, *, by: str = "activations") 
     return MatchedUnits(copy, orders, before, _distance(a, copy))
 
 
-def _assigned(gain: Tensor) -> Tensor:
+def _assign(gain: Tensor) -> Tensor:
     """The order of columns with the largest sum."""
     from scipy.optimize import linear_sum_assignment  # scipy is slow to import, and needed here alone
 
@@ -116,12 +116,12 @@ def _assigned(gain: Tensor) -> Tensor:
 def _by_weights(a: nn.Module, b: nn.Module, groups: tuple[UnitGroup, ...]) -> dict[str, Tensor]:
     orders = {_name(group): torch.arange(group.size) for group in groups}
     one, two = dict(a.named_parameters()), dict(b.named_parameters())
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         changed = False
         for group in groups:
             pairs = [(_rows(one[s.name], s), _rows(two[s.name], s)) for s in group.slots if s.name in one]
             gain = torch.stack([p @ q.T for p, q in pairs]).sum(0)  # (1)
-            order = _assigned(gain)
+            order = _assign(gain)
             better = gain[torch.arange(len(order)), order].sum() > gain.diagonal().sum() * (1 + 1e-9) + 1e-12
             if bool(better):
                 permute_units(b, group, order)
@@ -141,7 +141,7 @@ def _by_activations(a: nn.Module, b: nn.Module, groups: tuple[UnitGroup, ...], x
     one, two = (_activations(model, groups, x) for model in (a, b))
     orders = {}
     for i, group in enumerate(groups):
-        order = _assigned(torch.stack([p @ q.T for p, q in zip(one[i], two[i], strict=True)]).sum(0))  # (2)
+        order = _assign(torch.stack([p @ q.T for p, q in zip(one[i], two[i], strict=True)]).sum(0))  # (2)
         permute_units(b, group, order)
         orders[_name(group)] = order
     return orders
@@ -172,7 +172,7 @@ def _activations(model: nn.Module, groups: tuple[UnitGroup, ...], x: Tensor) -> 
 def _standard(h: Tensor, size: int) -> Tensor:
     axis = 1 if h.shape[1] == size and h.dim() != 3 else h.dim() - 1
     rows = h.movedim(axis, 0).flatten(1)
-    rows = rows[:, :: max(1, rows.shape[1] // PLACES)].double()
+    rows = rows[:, :: max(1, rows.shape[1] // MAX_CORRELATED_NUMBERS)].double()
     rows = rows - rows.mean(1, keepdim=True)
     return rows / rows.norm(dim=1, keepdim=True).clamp_min(1e-30)
 

@@ -33,8 +33,8 @@ from gnomon.core.modules.pure import Pure
 from gnomon.core.results import Axis, Interval, Line, Plot, Reference, Result
 from gnomon.training.evaluate import Loss, Objective
 
-BYTES = 256 * 2**20
-"""Of gradients of single examples that are held at once."""
+MAX_GRADIENT_BYTES = 256 * 2**20
+"""Bytes of per-example gradients that are held at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def gradient_noise(
 def _moments(f: Pure, objective: Objective) -> tuple[Tensor, Tensor, float]:
     """|g_i|^2 and g_i . g for each example, and |g|^2, in float64."""
     size, n = sum(w.numel() for w in f.leaves.values()), len(objective)
-    tile = max(1, BYTES // (size * next(iter(f.leaves.values())).element_size()))
+    tile = max(1, MAX_GRADIENT_BYTES // (size * next(iter(f.leaves.values())).element_size()))
     # The whole gradient is taken in tiles as well, so that its graph stays small.
     parts = [_gradient(f, objective, x, y).double() * (len(y) / n) for x, y in objective.batches(tile)]
     mean = torch.stack(parts).sum(0)

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights
-from gnomon.core.machine.progress import shown
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.metrics import effective_rank
 from gnomon.core.results import Axis, Bars, Line, Plot, Result
 from gnomon.core.results.record import Record
@@ -127,7 +127,7 @@ def rank_path(checkpoints: Sequence[nn.Module]) -> RankPath:
     """
     if not checkpoints:
         raise InputError("there are no checkpoints", accepted="at least one", fix="Pass a list of modules")
-    rows = [solution_norms(module).weights for module in shown(checkpoints, "checkpoints")]
+    rows = [solution_norms(module).weights for module in with_progress_bar(checkpoints, "checkpoints")]
     if any(set(row) != set(rows[0]) for row in rows):
         raise InputError("the checkpoints have other weights", accepted="one architecture", fix="Pass one network's")
     return RankPath({name: tuple(round(row[name].rank, 12) for row in rows) for name in rows[0]})

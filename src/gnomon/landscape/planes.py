@@ -30,8 +30,8 @@ from gnomon.training.gradient import finite_loss, moved_parameters
 
 __all__ = ["LossPlane", "filter_normalized", "loss_plane"]
 
-SIZE = 512
-"""Examples that pass at once."""
+EXAMPLES_PER_PASS = 512
+"""Examples in one pass."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,11 +121,11 @@ def loss_plane(
     rows = []
     with preserve(moved):
         objective = Objective.of(x, y, moved, loss)
-        finite_loss(objective.measure(moved, SIZE)[0])
+        finite_loss(objective.measure(moved, EXAMPLES_PER_PASS)[0])
         for t in grid.tolist():
             for s in grid.tolist():
                 vector_to_parameters(w + s * u + t * v, leaves)
-                rows.append(objective.measure(moved, SIZE)[0])
+                rows.append(objective.measure(moved, EXAMPLES_PER_PASS)[0])
     return LossPlane(grid, grid, torch.tensor(rows, dtype=torch.float64).reshape(n, n), path, share)
 
 

@@ -24,8 +24,8 @@ from gnomon.core.modules.preserve import random_state
 
 __all__ = ["agree", "by_backward_passes", "in_forward_mode"]
 
-AGREE = 1e-3
-"""Largest difference of the two sides of (3), beyond their rounding, over |u| |J v|."""
+ADJOINT_TOLERANCE = 1e-3
+"""Largest difference between the two sides of (3), beyond rounding, relative to |u| |J v|."""
 
 
 def in_forward_mode(
@@ -84,4 +84,4 @@ def agree(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor], moved: Te
     right = sum((g.double() * v.double()).sum() for g, v in zip(pulled, pieces, strict=True))
     back = sum(g.double().square().sum() for g in pulled) ** 0.5 * sum(v.double().square().sum() for v in pieces) ** 0.5
     rounding = 100 * torch.finfo(moved.dtype).eps * back
-    return bool((left - right).abs() <= AGREE * u.double().norm() * moved.double().norm() + rounding)  # (3)
+    return bool((left - right).abs() <= ADJOINT_TOLERANCE * u.double().norm() * moved.double().norm() + rounding)  # (3)

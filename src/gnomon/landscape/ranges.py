@@ -26,14 +26,14 @@ from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.training import SGD, Adam, train
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import moved_parameters
-from gnomon.training.native import Choice, named
+from gnomon.training.native import Choice, resolve_optimizer
 
 __all__ = ["LrRange", "ScaleRobustness", "lr_range", "scale_robustness"]
 
-LIMIT = 4.0
-"""Of the first loss, above which a run counts as diverged."""
-WITHIN = 2.0
-"""Of the best final loss, up to which a start counts as trainable."""
+DIVERGED_LOSS_FACTOR = 4.0
+"""Multiple of the initial loss above which a run counts as diverged."""
+TRAINABLE_LOSS_FACTOR = 2.0
+"""Multiple of the best final loss up to which an initialization counts as trainable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class LrRange(Result):
     @property
     def largest(self) -> float:
         """The learning rate with the least smoothed loss: beyond it, training gets worse."""
-        smooth = _smoothed(self.losses)
+        smooth = _smooth(self.losses)
         return self.lrs[smooth.index(min(smooth))]
 
     @property
@@ -69,7 +69,7 @@ class LrRange(Result):
 
     def plots(self) -> tuple[Plot, ...]:
         """The loss along the learning rate."""
-        marks = (Line("loss of the batch", self.lrs, self.losses), Line("smoothed", self.lrs, _smoothed(self.losses)),
+        marks = (Line("loss of the batch", self.lrs, self.losses), Line("smoothed", self.lrs, _smooth(self.losses)),
                  Reference("steepest", self.steepest, vertical=True))  # fmt: skip
         return (Plot("Range of learning rates", marks, Axis("learning rate", log=True), Axis("loss"), self.verdict),)
 
@@ -86,7 +86,11 @@ class ScaleRobustness(Result):
         """The scales whose final loss is within a factor 2 of the best."""
         known = [v for v in self.losses if isfinite(v)]
         best = min(known) if known else nan
-        return tuple(s for s, v in zip(self.scales, self.losses, strict=True) if isfinite(v) and v <= WITHIN * best)
+        return tuple(
+            s
+            for s, v in zip(self.scales, self.losses, strict=True)
+            if isfinite(v) and v <= TRAINABLE_LOSS_FACTOR * best
+        )
 
     @property
     def verdict(self) -> str:
@@ -149,7 +153,7 @@ def lr_range(
     rates = [first * (last / first) ** (s / (count - 1)) for s in range(count)]  # (1)
     model, stopped = copy_module(module), "finished"
     losses: list[float] = []
-    rule = SGD(first) if optimizer is None else named(optimizer, module)
+    rule = SGD(first) if optimizer is None else resolve_optimizer(optimizer, module)
     with random_state(seed), torch.inference_mode(False), torch.enable_grad():
         objective = Objective.of(x, y, model, loss).indexable()
         moved = moved_parameters(model)
@@ -159,7 +163,7 @@ def lr_range(
                 index = torch.randperm(len(objective))[:size]
                 value = objective.value(model, *objective.at(index))
                 now = float(value.detach())
-                if not isfinite(now) or (losses and now > LIMIT * losses[0]):
+                if not isfinite(now) or (losses and now > DIVERGED_LOSS_FACTOR * losses[0]):
                     stopped = "diverged"
                     break
                 losses.append(now)
@@ -169,7 +173,7 @@ def lr_range(
                         group["lr"] = rate
                 elif isinstance(rule, SGD | Adam):
                     rule = replace(rule, lr=rate)
-                rule.move(moved, partial(_known, value.detach(), slopes), memory, step)
+                rule.move(moved, partial(_lookup, value.detach(), slopes), memory, step)
     if len(losses) < 3:
         raise InputError(f"the loss left all bounds at lr = {first:g} already. Pass a smaller low")
     return LrRange(tuple(rates[: len(losses)]), tuple(losses), stopped)
@@ -222,11 +226,11 @@ def scale_robustness(
     return ScaleRobustness(factors, tuple(losses))
 
 
-def _known(value: Tensor, slopes: Sequence[Tensor | None]) -> tuple[Tensor, Sequence[Tensor | None]]:
+def _lookup(value: Tensor, slopes: Sequence[Tensor | None]) -> tuple[Tensor, Sequence[Tensor | None]]:
     return value, slopes
 
 
-def _smoothed(values: Sequence[float], width: int = 5) -> list[float]:
+def _smooth(values: Sequence[float], width: int = 5) -> list[float]:
     """Means over neighbors."""
     half = width // 2
     return [sum(part) / len(part) for i in range(len(values)) if (part := values[max(0, i - half) : i + half + 1])]

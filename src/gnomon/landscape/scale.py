@@ -19,13 +19,13 @@ from gnomon.core.inputs.checks import check_weights, number
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
-from gnomon.landscape.batchnorm import EXAMPLES
+from gnomon.landscape.batchnorm import MAX_EXAMPLES
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["ScaleInvariance", "scale_invariance"]
 
-ORTHOGONAL = 1e-3
-"""Cosine of weights and gradient below which the weights count as without scale: float32 and the norm's eps."""
+MAX_COSINE = 1e-3
+"""Cosine between weights and gradient below which weights count as scale-invariant: float32 and the eps of the norm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class ScaleInvariance(Result):
     @property
     def invariant(self) -> tuple[str, ...]:
         """The weights whose scale does not matter."""
-        return tuple(name for name, cosine in self.cosines.items() if cosine < ORTHOGONAL)
+        return tuple(name for name, cosine in self.cosines.items() if cosine < MAX_COSINE)
 
     @names_call("effective_lr(lr)")
     def effective_lr(self, lr: float) -> dict[str, float]:
@@ -75,7 +75,7 @@ def scale_invariance(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | N
     model = copy_module(module)
     with preserve(model, mode="train"):
         objective = Objective.of(x, y, model, loss)
-        value = objective.value(model, *objective.of_batch(objective.data.first(EXAMPLES)))
+        value = objective.value(model, *objective.of_batch(objective.data.first(MAX_EXAMPLES)))
         weights = {name: p for name, p in model.named_parameters() if p.dim() > 1 and p.requires_grad}
         if not weights:
             found, cure = "no weight matrix requires a gradient", "Pass a network with layers that are trained"

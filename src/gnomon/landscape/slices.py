@@ -24,7 +24,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_readable, check_seed, integer, number
-from gnomon.core.machine.progress import shown
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -160,7 +160,7 @@ def convexity(
     w = parameters_to_vector(moved_parameters(module)).detach()
     scale = size * float(w.square().mean().sqrt().clamp_min(1e-3))
     broken = 0
-    for _ in shown(range(count), "segments"):
+    for _ in with_progress_bar(range(count), "segments"):
         a, b = (w + scale * torch.randn(w.shape, generator=generator).to(w) for _ in range(2))
         low, high, middle = _losses(module, x, y, loss, [a, b, (a + b) / 2])
         broken += middle > (low + high) / 2 + 1e-5 * (abs(low) + abs(high))  # (2), float32 sums over the examples

@@ -26,7 +26,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, integer, number
-from gnomon.core.machine.progress import shown
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
@@ -179,7 +179,7 @@ def polyak_constant(
     leaves, least = moved_parameters(moved), float("inf")
     with preserve(moved):
         objective = Objective.of(x, y, moved, loss)
-        for _ in shown(range(count), "steps of descent"):
+        for _ in with_progress_bar(range(count), "steps of descent"):
             value, g = loss_gradient(moved, objective)
             if value - floor <= 1e-12 * max(abs(value), abs(floor), 1e-300):
                 break

@@ -30,7 +30,7 @@ def measure_statistics(model: nn.Module, objective: Objective, *, size: int = 51
     >>> net[0].running_mean.item(), net[0].running_var.item()
     (2.0, 2.0)
     """
-    layers = [part for part in model.modules() if isinstance(part, NORMS) and _seen(part)]
+    layers = [part for part in model.modules() if isinstance(part, NORMS) and _has_statistics(part)]
     if not layers or len(objective) < 2:
         return
     modes, momenta = [part.training for part in model.modules()], [part.momentum for part in layers]
@@ -51,7 +51,7 @@ def measure_statistics(model: nn.Module, objective: Objective, *, size: int = 51
             part.momentum = momentum
 
 
-def _seen(layer: NORMS) -> bool:
+def _has_statistics(layer: NORMS) -> bool:
     """Whether a layer has statistics, and other ones than those it began with."""
     mean, variance, count = layer.running_mean, layer.running_var, layer.num_batches_tracked
     if mean is None or variance is None:

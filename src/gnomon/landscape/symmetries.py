@@ -30,7 +30,7 @@ from gnomon.program.units import HiddenUnits, hidden_units, permute_units, scale
 
 __all__ = ["ParameterSymmetries", "parameter_symmetries", "rescaled_twin"]
 
-EXAMPLES = 64
+MAX_EXAMPLES = 64
 """Inputs on which the symmetries are tried."""
 
 
@@ -114,7 +114,7 @@ def read_units(module: nn.Module, x: Any) -> tuple[Tensor, HiddenUnits]:
     0
     """
     check_weights(module)
-    inputs = source_of_inputs(x, module).first(EXAMPLES).x
+    inputs = source_of_inputs(x, module).first(MAX_EXAMPLES).x
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"
         raise InputError(found, accepted="one tensor of inputs", fix="Wrap the model in one that takes one tensor")

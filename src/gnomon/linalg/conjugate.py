@@ -14,7 +14,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, NotConvergedError, names_call
 from gnomon.core.inputs.checks import integer, number
-from gnomon.core.machine.progress import shown
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.operator import AbstractOperator
@@ -86,7 +86,7 @@ def inverse_product(
     if size == 0:
         return InverseProduct(x, (0.0,), tolerance)
     p, square, residuals = r.clone(), torch.dot(r, r), [1.0]
-    for _ in shown(range(products), "products"):
+    for _ in with_progress_bar(range(products), "products"):
         ap = operator.matvec(p) + damping * p
         curvature = torch.dot(p, ap)
         if not curvature > 0:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer, number
-from gnomon.core.machine.progress import shown
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.operator import AbstractOperator
@@ -69,7 +69,7 @@ def diagonal(
     confidence = number("confidence", confidence, above=0, below=1)
     generator = torch.Generator().manual_seed(check_seed(seed))
     mean, square = (torch.zeros(operator.size, dtype=torch.float64, device=operator.like.device) for _ in range(2))
-    for count in shown(range(1, samples + 1), "products"):
+    for count in with_progress_bar(range(1, samples + 1), "products"):
         z = (torch.randint(0, 2, (operator.size,), generator=generator) * 2 - 1).to(operator.like)
         found = (z * operator.matvec(z)).double()  # (1)
         away = found - mean

@@ -31,8 +31,8 @@ from gnomon.linalg.square import square
 
 __all__ = ["LabelTest", "label_test"]
 
-LEVEL = 0.01
-"""The false-alarm rate at which the verdict calls labels related."""
+SIGNIFICANCE_LEVEL = 0.01
+"""False-alarm rate at which the verdict calls labels related."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,8 +45,8 @@ class LabelTest(Result):
 
     @property
     def related(self) -> bool:
-        """Whether shuffled labels are aligned as well in less than `LEVEL` of all cases."""
-        return self.p_value < LEVEL
+        """Whether shuffled labels are aligned as well in less than `SIGNIFICANCE_LEVEL` of all cases."""
+        return self.p_value < SIGNIFICANCE_LEVEL
 
     @property
     def shuffled_interval(self) -> Interval:

@@ -18,8 +18,8 @@ from torch import Tensor
 
 from gnomon.core.errors import BudgetError, NotFiniteError, names_call, out_of_range
 from gnomon.core.inputs.checks import check_seed, integer
-from gnomon.core.machine.memory import SHARE, free_bytes, human
-from gnomon.core.machine.progress import shown
+from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes, human
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Band, Line, Plot, Result, Scatter
 from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.operator import AbstractOperator
@@ -27,10 +27,10 @@ from gnomon.linalg.square import lapack_dtype
 
 __all__ = ["Eigenpairs", "SpectralDensity", "spectral_density", "top_eigenpairs", "tridiagonal"]
 
-GRID = 200
-"""Points of the drawn density."""
-NEW = 1e-3
-"""Norm from which on the part of a random vector outside a space is more than rounding, in float32 too."""
+DENSITY_POINTS = 200
+"""Points of the plotted density."""
+MIN_NEW_NORM = 1e-3
+"""Norm above which the part of a random vector outside a space is more than rounding, also in float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class SpectralDensity(Result):
         """The smoothed density over its support, with its 95 % interval where there are several starts."""
         low, high = float(self.points.min()), float(self.points.max())
         width = (high - low) / 50 or 0.02 * abs(high) or 1.0
-        grid = torch.linspace(low - 3 * width, high + 3 * width, GRID).to(self.points)
+        grid = torch.linspace(low - 3 * width, high + 3 * width, DENSITY_POINTS).to(self.points)
         found = self.smooth(grid, width)
         line = Line("density", grid, found)
         half = self.error(grid, width)
@@ -168,7 +168,7 @@ class _Space:
         grown = self.basis.new_empty(min(steps, size), size)
         grown[:known] = self.basis
         self.basis = grown
-        for j in shown(range(known, len(grown)), "products"):
+        for j in with_progress_bar(range(known, len(grown)), "products"):
             self._step(j)
         if len(grown) == size:
             self._beta[-1] = torch.zeros_like(self._beta[-1])
@@ -196,7 +196,9 @@ class _Space:
     def _fresh(self, like: Tensor, known: int) -> Tensor:
         """A random vector orthogonal to the first rows of the basis; zero where they span everything."""
         w = torch.zeros_like(like)
-        while known < len(like) and not w.norm() > NEW:  # the first draw may be the very vector that started the space
+        while (
+            known < len(like) and not w.norm() > MIN_NEW_NORM
+        ):  # the first draw may be the very vector that started the space
             w = torch.randn(len(like), generator=self._generator).to(like)
             for _ in range(2):  # the second takes what rounding left
                 w = _without(w, self.basis[:known])
@@ -247,7 +249,7 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
 def _room(operator: AbstractOperator, k: int) -> int:
     """Vectors that fit in memory, twice because the space is copied when it grows; refused where k do not."""
     each = operator.size * operator.like.element_size()
-    most = int(SHARE * free_bytes() / (2 * each))
+    most = int(SHARE_OF_FREE_MEMORY * free_bytes() / (2 * each))
     if most < min(k + 2, operator.size):
         found = f"{k + 2} vectors of {human(each)} do not fit in the free memory of {human(free_bytes())}"
         cure = "Ask for fewer eigenvalues, or for a block of the parameters"

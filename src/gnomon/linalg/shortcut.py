@@ -39,10 +39,11 @@ from torch import Tensor
 
 from gnomon.core.results.record import Record
 
-__all__ = ["FLOOR", "RidgeModes", "ridge_modes"]
+__all__ = ["MIN_RELATIVE_RIDGE", "RidgeModes", "ridge_modes"]
 
-FLOOR = 1e-10
-"""The least ridge of a fit without end: below it rounding decides what two equal rows with different targets become."""
+MIN_RELATIVE_RIDGE = 1e-10
+"""Smallest ridge of a fit without regularization: below it, rounding decides what two equal rows with different targets
+become."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +51,7 @@ class RidgeModes(Record):
     """Kernel ridge regression in the eigenvectors of its weighted kernel: fits for every ridge, trained for a time T.
 
     ``values`` and ``vectors`` are l and Q of (1), ``targets`` is Q^T D y. Ridges are relative to the kernel's mean
-    diagonal; at T = infinity they are `FLOOR` at least.
+    diagonal; at T = infinity they are `MIN_RELATIVE_RIDGE` at least.
 
     >>> modes = ridge_modes(torch.eye(1).double(), torch.ones(1, 1).double(), torch.ones(1).double(), time=1.0)
     >>> round(float(modes.coefficients(0.0)), 9) == round(1 - torch.e**-1, 9)
@@ -87,19 +88,19 @@ class RidgeModes(Record):
     def amplitude(self, ridge: float) -> float:
         """The amplitude s of (4)."""
         total = float(self.weights.sum()) * self.targets.shape[1]
-        return float((self.targets.square() / (self.values + max(ridge, FLOOR))[:, None]).sum()) / total
+        return float((self.targets.square() / (self.values + max(ridge, MIN_RELATIVE_RIDGE))[:, None]).sum()) / total
 
     def log_evidence(self, ridge: float) -> float:
         """The log p of (4), summed over outputs; infinite where all targets are zero."""
         n, k = self.targets.shape
-        r, total, s = max(ridge, FLOOR), float(self.weights.sum()), self.amplitude(ridge)
+        r, total, s = max(ridge, MIN_RELATIVE_RIDGE), float(self.weights.sum()), self.amplitude(ridge)
         if s == 0:
             return inf
         determinant = float((self.values + r).log().sum()) + (total - n) * log(r)
         return -k * (total * log(2 * pi * s) + total + determinant) / 2  # (4)
 
     def _ridge(self, ridge: float) -> float:
-        return max(ridge, FLOOR) if self.time == inf else ridge
+        return max(ridge, MIN_RELATIVE_RIDGE) if self.time == inf else ridge
 
 
 def ridge_modes(

@@ -15,7 +15,8 @@ from gnomon.core.inputs.checks import as_numbers
 
 __all__ = ["asymmetry", "dense_matrix", "lapack_dtype", "square", "symmetric_part"]
 
-STRIP = 64  # rows that are compared at a time
+ROWS_PER_STRIP = 64
+"""Rows that are compared at once."""
 
 
 def square(K: Any) -> Tensor:
@@ -90,7 +91,7 @@ def asymmetry(matrix: Tensor) -> float:
     if largest == 0:
         return 0.0
     # Scaled first: the difference of two floats of opposite sign and half the largest size would overflow.
-    strips = zip(detached.split(STRIP), detached.mT.split(STRIP), strict=True)
+    strips = zip(detached.split(ROWS_PER_STRIP), detached.mT.split(ROWS_PER_STRIP), strict=True)
     return max(_size(rows / largest - columns / largest) for rows, columns in strips)
 
 

@@ -21,7 +21,7 @@ from gnomon.core.errors import InputError, MissingExtraError, names_call, out_of
 from gnomon.core.machine.files import write_error
 from gnomon.core.results.record import Record
 
-__all__ = ["StoreLayout", "open_store", "pending", "put"]
+__all__ = ["StoreLayout", "open_store", "pending", "write_tile"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,12 +99,12 @@ def pending(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]]:
     rows, cols = group["finished"].shape
     for i in range(rows):
         for j in range(i + 1 if symmetric else cols):
-            if not _done(group["finished"], i, j):
+            if not _is_done(group["finished"], i, j):
                 yield i, j
 
 
 @names_call
-def put(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, mirrored: bool) -> None:
+def write_tile(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, mirrored: bool) -> None:
     """Write one tile of each array, its transpose where asked, and then the byte that marks it as finished.
 
     Cost: that of the disk.
@@ -113,7 +113,7 @@ def put(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, mirrored
     >>> layout = StoreLayout(("ntk",), (2, 2), "float64", side=2, fingerprint="mine")
     >>> with TemporaryDirectory() as folder:
     ...     group = open_store(folder + "/kernel", layout)
-    ...     put(group, 0, 0, {"ntk": np.eye(2)}, mirrored=False)
+    ...     write_tile(group, 0, 0, {"ntk": np.eye(2)}, mirrored=False)
     ...     list(pending(group, symmetric=True))
     []
     """
@@ -168,7 +168,7 @@ def _create(zarr: Any, path: Path, layout: StoreLayout) -> Any:
     return zarr.open_group(path, mode="r+")
 
 
-def _done(finished: Any, i: int, j: int) -> bool:
+def _is_done(finished: Any, i: int, j: int) -> bool:
     """A byte that was never written, or not fully, reads as zero or not at all."""
     try:
         return bool(finished[i, j] == 1)

@@ -17,15 +17,15 @@ from torch import Tensor
 
 from gnomon.core.errors import BudgetError, names_call
 from gnomon.core.inputs.checks import check_seed, integer, number
-from gnomon.core.machine.memory import SHARE, free_bytes, human
-from gnomon.core.machine.progress import shown
+from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes, human
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Interval, Plot, Reference, Result, Scatter
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.square import lapack_dtype
 
 __all__ = ["TraceEstimate", "automatic_trace", "hutch_plus_plus", "hutchinson"]
 
-HELD = 4
+TABLES_IN_MEMORY = 4
 """Tables of the size of A S that (2) holds at once."""
 
 
@@ -103,11 +103,11 @@ def hutch_plus_plus(
     third = min(products // 3, operator.size)
     if not _fits(operator, third):
         each = human(operator.size * operator.like.element_size())
-        found = f"{HELD * third} vectors of {each} do not fit in the free memory of {human(free_bytes())}"
+        found = f"{TABLES_IN_MEMORY * third} vectors of {each} do not fit in the free memory of {human(free_bytes())}"
         cure = "Ask for fewer products, or use hutchinson, which holds one vector"
         raise BudgetError(found, accepted="vectors that fit", fix=cure)
     sketch = torch.stack([operator.matvec(v) for v in _signs(operator, third, seed)], dim=1)
-    return _deflated(operator, sketch, third, confidence, seed)
+    return _deflate(operator, sketch, third, confidence, seed)
 
 
 def automatic_trace(
@@ -137,7 +137,7 @@ def automatic_trace(
     q = _basis(sketch[:, :half])
     held = sketch[:, half:]
     if float((held - q @ (q.T @ held)).norm()) ** 2 / third <= float(held.norm()) ** 2 / (2 * third):
-        return _deflated(operator, sketch, third, confidence, seed)
+        return _deflate(operator, sketch, third, confidence, seed)
     values = torch.stack(
         [torch.dot(v, operator.matvec(v)) for v in _signs(operator, products - third, seed + 1)]
     )  # (1)
@@ -148,7 +148,7 @@ def _basis(sketch: Tensor) -> Tensor:
     return torch.linalg.qr(sketch.to(lapack_dtype(sketch.dtype)))[0].to(sketch.dtype)
 
 
-def _deflated(operator: AbstractOperator, sketch: Tensor, third: int, confidence: float, seed: int) -> TraceEstimate:
+def _deflate(operator: AbstractOperator, sketch: Tensor, third: int, confidence: float, seed: int) -> TraceEstimate:
     q = _basis(sketch)
     known = sum(float(torch.dot(v, operator.matvec(v))) for v in q.T)
     rest = (z - q @ (z @ q) for z in _signs(operator, third, seed + 1))
@@ -175,10 +175,12 @@ def _check(name: str, option: str, value: int, least: int, confidence: float, se
 def _signs(operator: AbstractOperator, count: int, seed: int) -> Iterator[Tensor]:
     """Vectors of random signs, one after another, so that no more than one is held."""
     generator = torch.Generator().manual_seed(seed)
-    for _ in shown(range(count), "products"):
+    for _ in with_progress_bar(range(count), "products"):
         yield (torch.randint(0, 2, (operator.size,), generator=generator) * 2 - 1).to(operator.like)
 
 
 def _fits(operator: AbstractOperator, third: int) -> bool:
     """Whether the vectors of (2), their basis and what is made of them in between fit in half of the free memory."""
-    return HELD * third * operator.size * operator.like.element_size() <= SHARE * free_bytes()
+    return (
+        TABLES_IN_MEMORY * third * operator.size * operator.like.element_size() <= SHARE_OF_FREE_MEMORY * free_bytes()
+    )

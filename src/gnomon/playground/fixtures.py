@@ -129,7 +129,7 @@ def results(case: Case) -> dict[str, Any]:
         "kernel_other": ntk(net, other, x), "rates": torch.linalg.eigvalsh(kernel / case.n).flip(0), "lr": lr,
         "sharpness": sharpness(net, x, y, loss=loss).value, "limit": _limits(net, x, other),
         "alignment": _alignment(kernel, y),
-        "predicted": _predicted(case, net, x, y, other, loss, lr), "end": _trained(case, net, x, y, other, loss, lr),
+        "predicted": _predict(case, net, x, y, other, loss, lr), "end": _train(case, net, x, y, other, loss, lr),
     }  # fmt: skip
     if case.loss == "squared" and not case.centered and case.optimizer == "gd":
         out["ensemble"] = _ensemble(case, net, x, y, other, lr)
@@ -149,7 +149,7 @@ def _limits(net: DenseNetwork, x: Tensor, other: Tensor) -> dict[str, Tensor]:
     return {"nngp": nngp, "ntk": tangent, "nngp_other": nngp_other, "ntk_other": tangent_other}
 
 
-def _predicted(case: Case, net: DenseNetwork, x: Tensor, y: Tensor, other: Tensor, loss: Any, lr: float) -> Any:
+def _predict(case: Case, net: DenseNetwork, x: Tensor, y: Tensor, other: Tensor, loss: Any, lr: float) -> Any:
     if case.optimizer == "adam":
         return None
     times = [lr * s for s in PREDICTED_STEPS]
@@ -158,7 +158,7 @@ def _predicted(case: Case, net: DenseNetwork, x: Tensor, y: Tensor, other: Tenso
     return {"steps": PREDICTED_STEPS, "train": run.train[..., 0], "other": run.test[..., 0], "loss": run.loss}
 
 
-def _trained(case: Case, net: DenseNetwork, x: Tensor, y: Tensor, other: Tensor, loss: Any, lr: float) -> Any:
+def _train(case: Case, net: DenseNetwork, x: Tensor, y: Tensor, other: Tensor, loss: Any, lr: float) -> Any:
     optimizer = Adam(lr) if case.optimizer == "adam" else SGD(lr, momentum=case.momentum)
     steps = case.train_steps
     batch = fixed_batches(x, y, case.batch, steps, seed=case.seed) if case.batch else None

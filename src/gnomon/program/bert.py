@@ -18,7 +18,7 @@ from gnomon.program.builder import Builder, extract
 from gnomon.program.elementwise import elementwise
 from gnomon.program.encoder import add_branch, part
 from gnomon.program.layout import LayoutAxis, Role
-from gnomon.program.multihead import padded
+from gnomon.program.multihead import padding_step
 from gnomon.program.normalization import dropout, layer_norm
 from gnomon.program.steps import AttendHeads, Move, Weights
 from gnomon.program.tokens import Indicators, Places, table
@@ -74,8 +74,8 @@ def bert(b: Builder, call: Call) -> Random:
     if not isinstance(tokens, Fixed) or len(tokens.shape) != 2:
         raise b.unread(call, "takes tokens (batch, positions) that are data")
     body, where = (m.bert, join(call.where, "bert")) if hasattr(m, "bert") else (m, call.where)
-    value = _embedded(b, call, body.embeddings, join(where, "embeddings"), tokens)
-    padding = _hidden(b, call, mask)
+    value = _embed(b, call, body.embeddings, join(where, "embeddings"), tokens)
+    padding = _hide_padding(b, call, mask)
     for i, layer in enumerate(body.encoder.layer):
         value = _layer(b, call, layer, join(where, f"encoder.layer.{i}"), value, padding)
     if body is m and body.pooler is None:
@@ -89,7 +89,7 @@ def bert(b: Builder, call: Call) -> Random:
     return _dense(b, call, m.classifier, join(call.where, "classifier"), pooled)
 
 
-def _hidden(b: Builder, call: Call, mask: Any) -> tuple[int, ...]:
+def _hide_padding(b: Builder, call: Call, mask: Any) -> tuple[int, ...]:
     """The step that hides padding, if there is any."""
     if mask is None:
         return ()
@@ -97,10 +97,10 @@ def _hidden(b: Builder, call: Call, mask: Any) -> tuple[int, ...]:
         raise b.unread(
             call, "has an attention mask that depends on parameters; one that depends on the data has a rule"
         )
-    return (padded(b, call, mask, Unseen(extract(b.root, b.graph, mask.node))),)
+    return (padding_step(b, call, mask, Unseen(extract(b.root, b.graph, mask.node))),)
 
 
-def _embedded(b: Builder, call: Call, m: Any, where: str, tokens: Fixed) -> Any:
+def _embed(b: Builder, call: Call, m: Any, where: str, tokens: Fixed) -> Any:
     """The sum of three tables, normalized."""
     count, size = tokens.shape[1], m.word_embeddings.embedding_dim
     words = m.word_embeddings
@@ -115,7 +115,7 @@ def _embedded(b: Builder, call: Call, m: Any, where: str, tokens: Fixed) -> Any:
         weights = _weights(b, call, getattr(m, name), join(where, name), rows[name])
         made = table(b, function, weights, (b.batch, count, size), join(where, name))
         total = made if total is None else add_branch(b, call, total, made)
-    return _normed(b, call, m, where, total)
+    return _normalize(b, call, m, where, total)
 
 
 def _layer(b: Builder, call: Call, m: Any, where: str, value: Any, padding: tuple[int, ...]) -> Any:
@@ -128,7 +128,7 @@ def _layer(b: Builder, call: Call, m: Any, where: str, value: Any, padding: tupl
     q, k, v = (_dense(b, call, getattr(own, n), join(path, n), value) for n in ("query", "key", "value"))
     mixed = b.emit(AttendHeads(None), (v.source, q.source, k.source, *padding), path, q.layout, gaussian=False)
     out, path = m.attention.output, join(where, "attention.output")
-    value = _normed(
+    value = _normalize(
         b, call, out, path, _sum(b, call, out, value, _dense(b, call, out.dense, join(path, "dense"), mixed))
     )
     name, options = ACTIVATIONS[call.module.config.hidden_act]
@@ -136,14 +136,14 @@ def _layer(b: Builder, call: Call, m: Any, where: str, value: Any, padding: tupl
     hidden = _active(b, call, name, options, hidden)
     out, path = m.output, join(where, "output")
     made = _dense(b, call, out.dense, join(path, "dense"), hidden)
-    return _normed(b, call, out, path, _sum(b, call, out, b.flush(value, call), made))  # (1)
+    return _normalize(b, call, out, path, _sum(b, call, out, b.flush(value, call), made))  # (1)
 
 
 def _sum(b: Builder, call: Call, m: Any, value: Any, made: Any) -> Any:
     return add_branch(b, call, value, dropout(b, part(call, "dropout", m.dropout, made)))
 
 
-def _normed(b: Builder, call: Call, m: Any, where: str, value: Any) -> Any:
+def _normalize(b: Builder, call: Call, m: Any, where: str, value: Any) -> Any:
     spot = Call(call.node, "LayerNorm", join(where, "LayerNorm"), (value,), {}, m.LayerNorm, call.result)
     return layer_norm(b, spot)
 

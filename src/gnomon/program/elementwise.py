@@ -14,7 +14,7 @@ from gnomon.program.branches import add
 from gnomon.program.builder import Builder, constant
 from gnomon.program.expression import Apply, Expression
 from gnomon.program.linear import line
-from gnomon.program.mixing import scaled
+from gnomon.program.mixing import scale_by_data
 from gnomon.program.steps import Trainable
 from gnomon.program.tokens import position_table
 from gnomon.program.values import Call, Fixed, Parameter, Random
@@ -59,7 +59,7 @@ def elementwise(b: Builder, call: Call) -> Random | Fixed:
         return add(b, call)
     times = call.name == "mul" or (call.name == "div" and call.args[0] is random[0])
     if times and len(random) == 1 == len(fixed):
-        made = scaled(b, call, random[0], fixed[0], inverse=call.name == "div")
+        made = scale_by_data(b, call, random[0], fixed[0], inverse=call.name == "div")
         if made is not None:
             return made
     raise b.refuse(

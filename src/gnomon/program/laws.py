@@ -102,7 +102,7 @@ def laws(program: Program, module: nn.Module, init: Init) -> dict[str, Law]:
         return {w.path: _torch(w) for w in program.weights}
     if init == "measured":
         state = dict(module.named_parameters())
-        return {w.path: _measured(w, state) for w in program.weights}
+        return {w.path: _measure(w, state) for w in program.weights}
     found = f"init is {init!r}"
     raise InputError(
         found,
@@ -123,7 +123,7 @@ def _torch(w: Weights) -> Law:
     return torch_law(w.fan_in)
 
 
-def _measured(w: Weights, state: Mapping[str, Tensor]) -> Law:
+def _measure(w: Weights, state: Mapping[str, Tensor]) -> Law:
     return Law(weight_std(state[w.weight], w.fan_in), rms(state[w.bias]) if w.bias else 0.0)
 
 

@@ -39,9 +39,9 @@ def product(b: Builder, call: Call) -> Any:
     """x @ y: with a parameter an affine layer, with a fixed matrix or with data a linear map of positions."""
     left, right = call.args[0], call.get(1, "other", call.get(1, "mat2"))
     if isinstance(left, Fixed) and isinstance(right, Random):
-        return _mixed(b, call, left, right, dimension=len(right.layout) - 2)
+        return _mix(b, call, left, right, dimension=len(right.layout) - 2)
     if isinstance(left, Random) and isinstance(right, Fixed):
-        return _mixed(b, call, right, left, dimension=len(left.layout) - 1)
+        return _mix(b, call, right, left, dimension=len(left.layout) - 1)
     if isinstance(left, Random) and isinstance(right, Random):
         raise b.refuse(
             call,
@@ -52,7 +52,7 @@ def product(b: Builder, call: Call) -> Any:
     return linear(b, call)
 
 
-def _mixed(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: int) -> Random:
+def _mix(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: int) -> Random:
     """Equation (1) along one dimension of the value, which must hold positions alone."""
     value = b.flush(value, call)
     turned = dimension == len(value.layout) - 1  # h @ M is M^T along the last dimension
@@ -71,7 +71,7 @@ def _mixed(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: i
     kept = [*layout[:dimension], (LayoutAxis(out, Role.POSITION),), *layout[dimension + 1 :]]
     gaussian = b.steps[value.source].gaussian
     if varies(matrix):
-        return _blended(b, call, matrix, value, tuple(kept), turned)
+        return _blend_(b, call, matrix, value, tuple(kept), turned)
     m = constant_value(b, matrix)
     if m.dim() != 2:
         raise b.unread(call, f"multiplies by a fixed tensor of shape {tuple(m.shape)}; matrices have a rule")
@@ -82,7 +82,7 @@ def _mixed(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: i
     return b.settle(made, tuple(layout), call.where)
 
 
-def _blended(b: Builder, call: Call, matrix: Fixed, value: Random, layout: lay.Layout, turned: bool) -> Random:
+def _blend_(b: Builder, call: Call, matrix: Fixed, value: Random, layout: lay.Layout, turned: bool) -> Random:
     """A matrix of its own for each sample."""
     if len(lay.grid(value.layout)) != 1:
         raise b.unread(call, "multiplies a grid of several axes by data; (batch, positions, channels) has a rule")
@@ -120,7 +120,7 @@ class PositionRows(nn.Module):
         return functional.one_hot(place, self.size).double().reshape(len(x), 1, 1, self.size)
 
 
-def scaled(b: Builder, call: Call, value: Random, factor: Fixed, *, inverse: bool) -> Random | None:
+def scale_by_data(b: Builder, call: Call, value: Random, factor: Fixed, *, inverse: bool) -> Random | None:
     """A value times (or over) data that have one number for each position, or each sample; None for anything else."""
     value = b.flush(value, call)
     shape, channel = lay.shape_of(value.layout), lay.channel_dimension(value.layout)
@@ -142,7 +142,7 @@ def scaled(b: Builder, call: Call, value: Random, factor: Fixed, *, inverse: boo
     return b.settle(made, value.layout, call.where)
 
 
-def chosen(b: Builder, call: Call) -> Random | None:
+def select_by_data(b: Builder, call: Call) -> Random | None:
     """h[torch.arange(n), index] with an index that is data: one position of each sample; None for anything else."""
     value, index = call.args[0], call.args[1]
     if not isinstance(index, tuple) or len(index) != 2 or not all(isinstance(i, Fixed) for i in index):

@@ -71,11 +71,11 @@ def take(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
     labels = torch.arange(int(torch.Size(shape).numel())).reshape(shape)
     result = function(labels, *call.args[1:], **call.options)
     if isinstance(result, Tensor):
-        return _taken(b, call, value, result)
-    return type(result)(_taken(b, call, value, part) for part in result)
+        return _take(b, call, value, result)
+    return type(result)(_take(b, call, value, part) for part in result)
 
 
-def _taken(b: Builder, call: Call, value: Random, labels: Tensor) -> Random:
+def _take(b: Builder, call: Call, value: Random, labels: Tensor) -> Random:
     """Read off the labels which old dimension runs along each new one."""
     old = lay.shape_of(value.layout)
     where = torch.unravel_index(labels, old)

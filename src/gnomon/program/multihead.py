@@ -20,7 +20,8 @@ from gnomon.program.layout import LayoutAxis, Role
 from gnomon.program.steps import AttendHeads, Input, Weights
 from gnomon.program.values import Call, Fixed, Random
 
-LOWEST = -1e30  # added to the logits of hidden keys
+MASKED_LOGIT = -1e30
+"""Added to the logits of hidden keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,11 @@ def attend(b: Builder, call: Call, values: list[Any], masks: Masks) -> Random:
     m = call.module
     _check(b, call, m)
     entered = [_sequence(b, call, v) for v in values]
-    weights = _packed(b, call, m)
+    weights = _pack(b, call, m)
     q, k, v = (dense(b, call, x, w, m.embed_dim) for x, w in zip(entered, weights, strict=True))
     sources: tuple[int, ...] = (v.source, q.source, k.source)
     if masks.padding is not None:
-        sources = (*sources, padded(b, call, masks.padding, extract(b.root, b.graph, masks.padding.node)))
+        sources = (*sources, padding_step(b, call, masks.padding, extract(b.root, b.graph, masks.padding.node)))
     mixed = b.emit(AttendHeads(masks.pairs), sources, call.where, q.layout, gaussian=False)
     return dense(b, call, mixed, _out(b, call, m), m.embed_dim)  # (1)
 
@@ -89,11 +90,11 @@ class Hidden(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Hidden keys get a number so low that their weight is zero, and finite: it passes through products."""
         found: Tensor = self.function(x)
-        low = found.bool() * LOWEST if found.dtype is torch.bool else found.clamp(min=LOWEST)
+        low = found.bool() * MASKED_LOGIT if found.dtype is torch.bool else found.clamp(min=MASKED_LOGIT)
         return low.double().unsqueeze(1)
 
 
-def padded(b: Builder, call: Call, mask: Fixed, function: nn.Module) -> int:
+def padding_step(b: Builder, call: Call, mask: Fixed, function: nn.Module) -> int:
     """A step that holds a row for each sample: ``function`` of the data is the mask, true where keys are hidden."""
     count, keys = mask.shape if len(mask.shape) == 2 else (0, 0)
     if count != b.batch:
@@ -128,7 +129,7 @@ def read_mask(b: Builder, call: Call, mask: Any) -> Tensor | None:
     return found.double()
 
 
-def _packed(b: Builder, call: Call, m: nn.MultiheadAttention) -> list[Weights]:
+def _pack(b: Builder, call: Call, m: nn.MultiheadAttention) -> list[Weights]:
     """The maps to queries, keys and values: rows of one matrix, or three matrices where sizes differ."""
     bias = join(call.where, "in_proj_bias") if m.in_proj_bias is not None else None
     if bias:

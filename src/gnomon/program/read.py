@@ -60,7 +60,7 @@ def read(module: nn.Module, example: Tensor) -> Program:
             case _:
                 _visit(builder, node, values)
     _prove_complete(builder)
-    return Program(_needed(builder.steps), type(module).__name__, tuple(example.shape[1:]), tuple(builder.notes))
+    return Program(_needed_steps(builder.steps), type(module).__name__, tuple(example.shape[1:]), tuple(builder.notes))
 
 
 def _visit(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
@@ -122,7 +122,7 @@ def _finish(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
     del b.steps[last.source + 1 :]
 
 
-def _needed(steps: list[ProgramStep]) -> tuple[ProgramStep, ...]:
+def _needed_steps(steps: list[ProgramStep]) -> tuple[ProgramStep, ...]:
     """The steps that the last one needs, renumbered."""
     needed = {len(steps) - 1}
     for i in range(len(steps) - 1, -1, -1):

@@ -19,7 +19,7 @@ from gnomon.program.builder import Builder
 from gnomon.program.elementwise import ARITHMETIC, FUNCTIONS, MODULES, activation_module, elementwise, prelu
 from gnomon.program.encoder import encoder, encoder_layer
 from gnomon.program.geometric import messages
-from gnomon.program.mixing import chosen, product
+from gnomon.program.mixing import product, select_by_data
 from gnomon.program.moves import expand, permute, reshape, take
 from gnomon.program.multihead import multihead
 from gnomon.program.normalization import batch_norm, dropout, group_norm, layer_norm
@@ -169,10 +169,10 @@ def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
         return CALLS[call.name](b, call)
     if call.name in ARITHMETIC or call.name in FUNCTIONS:
         return elementwise(b, call)
-    return _moved(b, call, function)
+    return _move(b, call, function)
 
 
-def _moved(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
+def _move(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
     first = call.args[0] if call.args else None
     if isinstance(first, Parameter) and call.name in PERMUTES and first.tensor.dim() == 2:
         return Parameter(first.path, first.tensor, not first.transposed)
@@ -186,7 +186,7 @@ def _moved(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
         if call.name in PERMUTES:
             return permute(b, call, function)
         if call.name in TAKES:
-            picked = chosen(b, call) if call.name == "getitem" else None
+            picked = select_by_data(b, call) if call.name == "getitem" else None
             return take(b, call, function) if picked is None else picked
         if call.name in ("expand", "expand_as"):
             return expand(b, call)

@@ -19,12 +19,13 @@ from gnomon.core.modules.attention import SelfAttending
 from gnomon.core.modules.tied import Tied
 from gnomon.program.pretrained import classes, is_bert, of_bert, refuse_transformers
 
-__all__ = ["RECOMPUTED", "attribute", "global_hooks", "hooked", "trace"]
+__all__ = ["RECOMPUTED", "attribute", "global_hooks", "has_hooks", "trace"]
 
 CALL, GETATTR = nn.Module.__call__, nn.Module.__getattr__
 RECOMPUTED = (SpectralNorm, WeightNorm)
 """Hooks that compute a weight from other parameters, which the reader sees by itself."""
-BATCH = 11  # of the shape run: a prime, so that no reshape takes it for a product of other sizes
+TRACE_BATCH_SIZE = 11
+"""Batch size of the shape run: a prime, so that no reshape mistakes it for a product of other sizes."""
 
 
 def passes_messages(module: Any) -> bool:
@@ -63,7 +64,7 @@ class Shaped(fx.Proxy):
         sizes = tuple(self._tensor().shape)
         if dim is None:
             return tuple(self.size(i) for i in range(len(sizes)))
-        if sizes[dim] == BATCH and dim % len(sizes) == 0:
+        if sizes[dim] == TRACE_BATCH_SIZE and dim % len(sizes) == 0:
             return self.tracer.create_proxy("call_method", "size", (self, 0), {})
         return sizes[dim]
 
@@ -154,12 +155,12 @@ def _refuse_replaced(module: nn.Module) -> None:
             )
 
 
-def hooked(part: nn.Module) -> bool:
+def has_hooks(part: nn.Module) -> bool:
     """Whether a part has hooks that may change what goes in or comes out; backward hooks change neither.
 
     >>> layer = nn.Linear(1, 1)
     >>> _ = layer.register_full_backward_hook(lambda module, inward, outward: None)
-    >>> hooked(layer)
+    >>> has_hooks(layer)
     False
     """
     hooks = (*part._forward_hooks.values(), *part._forward_pre_hooks.values())
@@ -178,7 +179,7 @@ def global_hooks() -> tuple[Any, ...]:
 
 def _refuse_hooks(module: nn.Module) -> None:
     """The reader follows forward; what hooks do to inputs and outputs would be passed over in silence."""
-    parts = [f"{path!r} ({type(part).__name__})" for path, part in module.named_modules() if hooked(part)]
+    parts = [f"{path!r} ({type(part).__name__})" for path, part in module.named_modules() if has_hooks(part)]
     if parts or global_hooks():
         raise ReadError(
             f"{parts[0] if parts else 'every module'} has a forward hook, which may change what it returns",
@@ -202,17 +203,17 @@ def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
         node.meta["result"] = value.to("meta") if isinstance(value, Tensor) else value
     elif of_bert(node, root):
         node.meta["result"] = node.all_input_nodes[0].meta["result"]
-    elif node.op == "call_module" and (made := _known(root.get_submodule(str(node.target)), node)) is not None:
+    elif node.op == "call_module" and (made := _lookup(root.get_submodule(str(node.target)), node)) is not None:
         node.meta["result"] = made
     else:
         node.meta["result"] = _run(node, root)
 
 
-def _known(module: nn.Module, node: fx.Node) -> Tensor | None:
+def _lookup(module: nn.Module, node: fx.Node) -> Tensor | None:
     """The result of a module that is read by its parts and does not run on the meta device; None for all others."""
     if is_bert(module):
         config: Any = module.config
-        return torch.empty((BATCH, classes(module) or config.hidden_size), device="meta")
+        return torch.empty((TRACE_BATCH_SIZE, classes(module) or config.hidden_size), device="meta")
     first = node.all_input_nodes[0].meta["result"] if node.all_input_nodes else None
     outputs = getattr(module, "out_channels", None)
     if passes_messages(module) and isinstance(first, Tensor) and isinstance(outputs, int):
@@ -280,7 +281,7 @@ def _batch(root: nn.Module, example: Tensor) -> Tensor:
     """An input like the example, in the precision of the module: the shape run must not trip over dtypes."""
     kinds = (p.dtype for p in root.parameters() if p.is_floating_point())
     dtype = next(kinds, example.dtype) if example.is_floating_point() else example.dtype
-    return torch.empty((BATCH, *example.shape[1:]), dtype=dtype, device="meta")
+    return torch.empty((TRACE_BATCH_SIZE, *example.shape[1:]), dtype=dtype, device="meta")
 
 
 def _single(module: nn.Module) -> fx.Graph:

@@ -81,16 +81,16 @@ def overlaid(one: Plot, two: Plot, names: Names) -> Plot | None:
     alike = [mark for mark in one.marks if mark in two.marks]
     marks: list[Line] = []
     for color, (name, plot) in enumerate(zip(names, (one, two), strict=True)):
-        own = [m for m in plot.marks if m not in alike and isinstance(m, kinds) and not _predicted(m)]
+        own = [m for m in plot.marks if m not in alike and isinstance(m, kinds) and not _predict(m)]
         for mark, style in zip(own, STYLES, strict=False):
             words = f"{name}, {mark.name.removeprefix('measured, ')}"
             marks.append(Line(words, mark.x, mark.y, style, color))  # type: ignore[arg-type]
     gray = [Line(m.name, m.x, m.y, "dotted", 4) for m in alike if isinstance(m, kinds)]
-    caption = "" if any(map(_predicted, one.marks)) else one.caption
+    caption = "" if any(map(_predict, one.marks)) else one.caption
     return Plot(one.title, (*marks, *gray), one.x, one.y, caption, one.id)
 
 
-def _predicted(mark: object) -> bool:
+def _predict(mark: object) -> bool:
     return isinstance(mark, Line) and mark.predicted
 
 

@@ -18,19 +18,23 @@ import torch
 from torch import Tensor
 
 from gnomon.core.inputs.arguments import tensors
-from gnomon.core.results import shown
+from gnomon.core.results import format_number
 from gnomon.core.results.record import Record
 
 __all__ = ["Exhibit", "exhibit"]
 
-PIXELS = 64
-"""Larger pictures are made smaller, so that a page stays small."""
-FEATURES, TOKENS = 12, 32
-"""Features of a row and tokens of a string that are shown at most."""
+MAX_THUMBNAIL_PIXELS = 64
+"""Larger pictures are scaled down, so that a page stays small."""
+MAX_SHOWN_FEATURES = 12
+"""Features of a row that are shown, at most."""
+MAX_SHOWN_TOKENS = 32
+"""Tokens of a sequence that are shown, at most."""
 CHANNELS = (1, 3, 4)
 """Numbers of channels that are looked at as a picture."""
-TIMES, SERIES = 16, 4
-"""Times that a series has at least, and its channels at most."""
+MIN_SERIES_LENGTH = 16
+"""Time steps of a series, at least."""
+MAX_SERIES_CHANNELS = 4
+"""Channels of a series, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +77,12 @@ def exhibit(
         return Exhibit(number, label, answer, note, _png(seen), right=right)
     flat = seen.reshape(-1)
     if flat.is_floating_point():
-        some = tuple(shown(float(v)) for v in flat[:FEATURES].tolist())
-        return Exhibit(number, label, answer, note, features=some, hidden=max(0, len(flat) - FEATURES), right=right)
-    some = tuple(str(v) for v in flat[:TOKENS].tolist())
-    return Exhibit(number, label, answer, note, tokens=some, hidden=max(0, len(flat) - TOKENS), right=right)
+        some = tuple(format_number(float(v)) for v in flat[:MAX_SHOWN_FEATURES].tolist())
+        return Exhibit(
+            number, label, answer, note, features=some, hidden=max(0, len(flat) - MAX_SHOWN_FEATURES), right=right
+        )
+    some = tuple(str(v) for v in flat[:MAX_SHOWN_TOKENS].tolist())
+    return Exhibit(number, label, answer, note, tokens=some, hidden=max(0, len(flat) - MAX_SHOWN_TOKENS), right=right)
 
 
 def is_picture(x: Tensor) -> bool:
@@ -99,7 +105,12 @@ def is_series(x: Tensor) -> bool:
     >>> is_series(torch.zeros(30, 1)), is_series(torch.zeros(2, 40)), is_series(torch.zeros(28, 28))
     (True, True, False)
     """
-    return x.is_floating_point() and x.dim() == 2 and max(x.shape) >= TIMES and min(x.shape) <= SERIES
+    return (
+        x.is_floating_point()
+        and x.dim() == 2
+        and max(x.shape) >= MIN_SERIES_LENGTH
+        and min(x.shape) <= MAX_SERIES_CHANNELS
+    )
 
 
 def _png(x: Tensor) -> str:
@@ -110,7 +121,7 @@ def _png(x: Tensor) -> str:
     bytes_ = ((numbers - low) / max(high - low, 1e-30) * 255).round().to(torch.uint8)
     array = bytes_.permute(1, 2, 0).numpy()
     picture = Image.fromarray(array[:, :, 0] if len(numbers) < 3 else array)
-    picture.thumbnail((PIXELS, PIXELS))
+    picture.thumbnail((MAX_THUMBNAIL_PIXELS, MAX_THUMBNAIL_PIXELS))
     return _address(picture)
 
 
@@ -120,7 +131,7 @@ def _curves(x: Tensor) -> str:
 
     channels = torch.nan_to_num((x if x.shape[0] <= x.shape[1] else x.T).double())
     low, high = float(channels.min()), float(channels.max())
-    size, edge = 2 * PIXELS, 6
+    size, edge = 2 * MAX_THUMBNAIL_PIXELS, 6
     picture = Image.new("L", (size, size))
     pen = ImageDraw.Draw(picture)
     for i, row in enumerate(channels):

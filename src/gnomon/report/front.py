@@ -11,10 +11,10 @@ from gnomon.report.sections import advice
 __all__ = ["contents", "findings", "front", "heading", "strip"]
 
 MARKS = {"good": "✓", "unsure": "?", "note": "•", "warning": "▲", "problem": "!", "skipped": "–", "failed": "×"}
-MOST = 5
-"""Findings that stand on the first screen; the others are folded."""
-EXAMPLES = 6
-"""Examples that a small picture shows."""
+MAX_FIRST_FINDINGS = 5
+"""Findings on the first screen; the others are folded."""
+SHOWN_EXAMPLES = 6
+"""Examples in a small picture."""
 
 
 def front(page: Page) -> list[str]:
@@ -64,10 +64,13 @@ def findings(page: Page) -> list[str]:
         return [f"<p class=calm>{calm}</p>"]
     terms = TermMarker(f"front-{page.title}")
     items = [f"<li>{advice(finding, terms, key)}</li>" for key, finding in page.findings]
-    lines = ["<h2 class=todo>What to do</h2>", "<ol class=findings>", *items[:MOST], "</ol>"]
-    if len(items) > MOST:
-        rest = items[MOST:]
-        lines += [f"<details><summary>{len(rest)} more</summary><ol class=findings start={MOST + 1}>", *rest]
+    lines = ["<h2 class=todo>What to do</h2>", "<ol class=findings>", *items[:MAX_FIRST_FINDINGS], "</ol>"]
+    if len(items) > MAX_FIRST_FINDINGS:
+        rest = items[MAX_FIRST_FINDINGS:]
+        lines += [
+            f"<details><summary>{len(rest)} more</summary><ol class=findings start={MAX_FIRST_FINDINGS + 1}>",
+            *rest,
+        ]
         lines += ["</ol></details>"]
     return [*lines, *terms.cards()]
 
@@ -93,7 +96,7 @@ def _tile(tile: PageTile) -> str:
     if tile.plot is not None:
         picture = sketch(tile.plot, f"tile-{tile.key}-{tile.plot.title}".replace(" ", "-"))
     else:
-        images = "".join(f'<img src="{escape(e.picture)}" alt="">' for e in tile.exhibits[:EXAMPLES] if e.picture)
+        images = "".join(f'<img src="{escape(e.picture)}" alt="">' for e in tile.exhibits[:SHOWN_EXAMPLES] if e.picture)
         words = "".join(f"<span>{escape(', '.join((e.tokens or e.features)[:9]))}</span>" for e in tile.exhibits[:4])
         picture = f"<span class=faces>{images}</span>" if images else f"<span class=rows>{words}</span>"
     return f'<a class=tile href="#{escape(tile.key)}">{picture}<span>{escape(tile.title)}</span></a>'

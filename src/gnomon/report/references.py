@@ -13,8 +13,8 @@ __all__ = ["full_reference", "reference"]
 
 ENTRY = re.compile(r"^@\w+\{([^,\s]+),\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 FIELD = re.compile(r"^\s*(\w+)\s*=\s*\{(.*)\},?\s*$", re.MULTILINE)
-AUTHORS = 4
-"""Authors that are named; of more, the first alone."""
+MAX_NAMED_AUTHORS = 4
+"""Authors that are named; if there are more, only the first."""
 
 
 def reference(key: str) -> str:
@@ -57,7 +57,7 @@ def entries() -> dict[str, dict[str, str]]:
 
 def _authors(text: str) -> str:
     names = [_plain(author.split(",")[0]) for author in text.split(" and ")]
-    return ", ".join(names) if len(names) <= AUTHORS else f"{names[0]} and others"
+    return ", ".join(names) if len(names) <= MAX_NAMED_AUTHORS else f"{names[0]} and others"
 
 
 ACCENTS = {'\\"': "\u0308", "\\'": "\u0301", "\\`": "\u0300", "\\^": "\u0302", "\\~": "\u0303"}

@@ -27,7 +27,7 @@ def section(part: Section) -> list[str]:
     ['<p class=aside>Are they fine?</p>', '<p class=answer>They are.</p>']
     """
     content, terms = part.content, TermMarker(part.key)
-    words = [f"<p class=answer>{terms.marked(part.answer)}</p>", *_advised(part, terms)]
+    words = [f"<p class=answer>{terms.marked(part.answer)}</p>", *_advice(part, terms)]
     lines = [
         f'<section id="{escape(part.key)}"><h2>{escape(part.title)} {badge(part.status)}</h2>',
         f"<p class=aside>{escape(part.question)}</p>",
@@ -44,7 +44,7 @@ def section(part: Section) -> list[str]:
     return [*lines, *terms.cards(), f"<p class=cost>took {part.seconds:.2g} s</p></section>"]
 
 
-def _advised(part: Section, terms: TermMarker) -> list[str]:
+def _advice(part: Section, terms: TermMarker) -> list[str]:
     """The findings of a section; what the answer says already is not said again."""
     if not part.findings or part.state not in ("answered", "unsure"):
         return []

@@ -35,8 +35,8 @@ from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["MarginDistribution", "NoiseSensitivity", "margin_distribution", "noise_sensitivity"]
 
-SIZE = 256
-"""Examples that pass at once."""
+EXAMPLES_PER_PASS = 256
+"""Examples in one pass."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +114,7 @@ def margin_distribution(module: nn.Module, x: Any, y: Any = None) -> MarginDistr
     check_weights(module)
     data, margins, distances = source(x, y, module=module), [], []
     with preserve(module):
-        for batch in data.batches(SIZE):
+        for batch in data.batches(EXAMPLES_PER_PASS):
             inputs, labels = _real(batch.x), batch.y
             if labels is None or labels.is_floating_point() or labels.dim() != 1:
                 raise InputError("the targets are no classes", accepted="classes 0, 1, ...", fix="Pass integer labels")
@@ -166,7 +166,7 @@ def noise_sensitivity(
             raise InputError("the loss is a function", accepted="a loss with a known Hessian",
                                     fix="Pass Squared(), CrossEntropy(), ... of gnomon.training")  # fmt: skip
         n = len(objective)
-        for given, target in objective.batches(SIZE):
+        for given, target in objective.batches(EXAMPLES_PER_PASS):
             inputs = _real(given)
             f = output_rows(module(inputs), len(inputs))
             share, value = len(inputs) / n, float(objective.loss.value(f, target).detach())

@@ -23,11 +23,12 @@ from gnomon.robustness.jacobian import jacobian_spectrum
 
 __all__ = ["Invertibility", "invertibility"]
 
-EXAMPLES = 8
-LOST = 1e-6
-"""Of the largest singular value: below it a direction is lost in the rounding of float32."""
-FAR = 1e-3
-"""Relative error of a reconstruction that is no longer rounding in float32."""
+MAX_EXAMPLES = 8
+"""Examples used, at most."""
+MIN_SINGULAR_VALUE_SHARE = 1e-6
+"""Share of the largest singular value below which a direction is lost in the rounding of float32."""
+MAX_RECONSTRUCTION_ERROR = 1e-3
+"""Relative error of a reconstruction that exceeds rounding in float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Invertibility(Result):
     @property
     def invertible(self) -> bool:
         """Whether all directions survive, and the inverse, where there is one, gives the inputs again."""
-        return self.kept == self.inputs and (self.error is None or self.error < FAR)
+        return self.kept == self.inputs and (self.error is None or self.error < MAX_RECONSTRUCTION_ERROR)
 
     @property
     def verdict(self) -> str:
@@ -62,7 +63,7 @@ class Invertibility(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """An inverse that does not invert."""
-        if self.error is None or self.error < FAR:
+        if self.error is None or self.error < MAX_RECONSTRUCTION_ERROR:
             return ()
 
         evidence = (Value("error", self.error), Value("condition number", self.condition))
@@ -92,10 +93,10 @@ def invertibility(module: nn.Module, x: Any) -> Invertibility:
     2
     """
     check_weights(module)
-    inputs = _real(source_of_inputs(x, module).first(EXAMPLES).x).detach()
-    values = jacobian_spectrum(module, inputs, examples=EXAMPLES).values
+    inputs = _real(source_of_inputs(x, module).first(MAX_EXAMPLES).x).detach()
+    values = jacobian_spectrum(module, inputs, examples=MAX_EXAMPLES).values
     size = inputs[0].numel()
-    kept = int((values > LOST * values[:, :1]).sum(1).min())
+    kept = int((values > MIN_SINGULAR_VALUE_SHARE * values[:, :1]).sum(1).min())
     square = values.shape[1] == size
     whole = square and kept == size
     condition = float((values[:, 0] / values[:, -1]).median()) if whole else inf

@@ -32,7 +32,7 @@ from gnomon.robustness.distances import _real
 
 __all__ = ["JacobianSpectrum", "LinearMap", "jacobian_spectrum", "linear_map"]
 
-STRAIGHT = 1e-4
+AFFINE_TOLERANCE = 1e-4
 """Relative error of f(x + z) - f(x) - f(z) + f(0) = 0 below which a network counts as affine, in float32."""
 
 
@@ -133,7 +133,7 @@ def linear_map(module: nn.Module, x: Any) -> LinearMap:
             zero = torch.zeros_like(inputs)
             f = [output_rows(module(part), len(inputs)) for part in (inputs + z, inputs, z, zero)]
         bent = float((f[0] - f[1] - f[2] + f[3]).norm() / f[0].norm().clamp_min(1e-30))
-        if bent > STRAIGHT:
+        if bent > AFFINE_TOLERANCE:
             cure = "Pass a network of linear layers alone, or use jacobian_spectrum"
             raise InputError(f"f(x + z) differs from f(x) + f(z) - f(0) by {bent:.1%}", accepted="a linear network",
                                     fix=cure)  # fmt: skip

@@ -20,24 +20,23 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Bars, Finding, Hypothesis, Plot, Result, Value
 from gnomon.findings import decisions as kinds
 from gnomon.robustness.attacks.base import Victim, margin
-from gnomon.robustness.attacks.run import ROUNDING, examples_of
+from gnomon.robustness.attacks.run import BOUND_TOLERANCE, examples_of
 from gnomon.robustness.attacks.threat import Norm, Threat
 
-__all__ = ["GRADIENTS", "PROBE", "Preflight", "flight_check", "gradients_tell", "preflight"]
+__all__ = ["GRADIENTS", "PROBE_EXAMPLES", "Preflight", "flight_check", "gradients_tell", "preflight"]
 
-PROBE = 200
-"""Examples on which premises about gradients and batches are checked."""
-ALONE = 16
+PROBE_EXAMPLES = 200
+"""Examples on which assumptions about gradients and batches are checked."""
+SINGLE_EXAMPLES = 16
 """Examples that are classified alone as well as in a batch."""
-ZERO = 0.02
-"""Share of examples with a zero gradient of the margin above which gradients count as masked; a network of relu units
-that classifies an example has such a gradient only where all its units are dead."""
-FORETOLD = 0.3
-"""Median share of the foretold change that must happen over a step of eps / 50; 1 for a smooth function."""
-FILLED = 0.02
+MAX_ZERO_GRADIENT_SHARE = 0.02
+"""Share of examples with zero gradient above which gradients count as masked."""
+MIN_PREDICTED_CHANGE = 0.3
+"""Median share of the predicted change that must happen over a step of eps / 50; 1 for a smooth function."""
+MIN_FILLED_SHARE = 0.02
 """Share of the width of the bounds that the inputs must fill."""
-AGREE = 1e-3
-"""Of the spread of the scores, by which two computations of them may differ."""
+SCORE_TOLERANCE = 1e-3
+"""Difference between two computations of the scores that is allowed, relative to their spread."""
 GRADIENTS = "gradients of the model tell where its scores fall"
 """The premise that fails where gradients are masked."""
 
@@ -139,35 +138,37 @@ def flight_check(module: nn.Module, x: Tensor, y: Tensor, threat: Threat) -> Pre
     >>> flight_check(nn.Linear(1, 2), x, y, Threat(0.1, "2", 0, 1)).premises[0].holds
     True
     """
-    premises = [_inside(x, threat), _filled(x, threat), _eval(module, x)]
+    premises = [_inside(x, threat), _check_filled(x, threat), _eval(module, x)]
     with Victim(module).attacked() as victim:
         f = victim.all_scores(x)
         if not bool(f.isfinite().all()):
             cure = "Look for NaN in the weights"
             raise InputError("the scores are not finite", accepted="finite scores", fix=cure)
         premises += [_same(victim, x, f), _alone(victim, x, f), _chance(f, y)]
-        right = (f.argmax(1) == y).nonzero()[:PROBE, 0]
+        right = (f.argmax(1) == y).nonzero()[:PROBE_EXAMPLES, 0]
         if len(right):
             premises.append(gradients_tell(victim, x[right], y[right], threat))
     return Preflight(tuple(premises))
 
 
 def _inside(x: Tensor, threat: Threat) -> Hypothesis:
-    low, high, slack = float(x.min()), float(x.max()), ROUNDING * (threat.high - threat.low)
+    low, high, slack = float(x.min()), float(x.max()), BOUND_TOLERANCE * (threat.high - threat.low)
     words = f"inputs range from {low:.4g} to {high:.4g}, the bounds are ({threat.low:g}, {threat.high:g})"
     return Hypothesis(INSIDE, low >= threat.low - slack and high <= threat.high + slack, words)
 
 
-def _filled(x: Tensor, threat: Threat) -> Hypothesis:
+def _check_filled(x: Tensor, threat: Threat) -> Hypothesis:
     share = float(x.max() - x.min()) / (threat.high - threat.low)
-    return Hypothesis(FILL, share >= FILLED or len(x) < 2, f"inputs fill {share:.2%} of the width of the bounds")
+    return Hypothesis(
+        FILL, share >= MIN_FILLED_SHARE or len(x) < 2, f"inputs fill {share:.2%} of the width of the bounds"
+    )
 
 
 def _eval(module: nn.Module, x: Tensor) -> Hypothesis:
     """Training mode is no matter where it changes no score."""
     if not any(part.training for part in module.modules()):
         return Hypothesis(EVAL, True, "the model is in eval mode")
-    part, modes = x[:PROBE], [m.training for m in module.modules()]
+    part, modes = x[:PROBE_EXAMPLES], [m.training for m in module.modules()]
     with preserve(module, grad=False):
         calm = Victim(module).scores(part)
         for one, mode in zip(module.modules(), modes, strict=True):
@@ -180,19 +181,19 @@ def _eval(module: nn.Module, x: Tensor) -> Hypothesis:
 
 def _differ(a: Tensor, b: Tensor) -> bool:
     spread = float((a - a.mean(1, keepdim=True)).abs().mean()) + 1e-12
-    return bool((a - b).abs().max() > AGREE * spread) if bool(b.isfinite().all()) else True
+    return bool((a - b).abs().max() > SCORE_TOLERANCE * spread) if bool(b.isfinite().all()) else True
 
 
 def _same(victim: Victim, x: Tensor, f: Tensor) -> Hypothesis:
-    again = victim.all_scores(x[:PROBE])
-    differ = _differ(f[:PROBE], again)
+    again = victim.all_scores(x[:PROBE_EXAMPLES])
+    differ = _differ(f[:PROBE_EXAMPLES], again)
     words = "the same input gives other scores the second time" if differ else "two passes agree"
     return Hypothesis(SAME, not differ, words)
 
 
 @torch.no_grad()
 def _alone(victim: Victim, x: Tensor, f: Tensor) -> Hypothesis:
-    alone = torch.cat([victim.scores(x[i : i + 1]) for i in range(min(ALONE, len(x)))])
+    alone = torch.cat([victim.scores(x[i : i + 1]) for i in range(min(SINGLE_EXAMPLES, len(x)))])
     differ = _differ(f[: len(alone)], alone)
     words = "an example has other scores alone than in a batch" if differ else "alone and in a batch agree"
     return Hypothesis(BATCH, not differ, words)
@@ -217,7 +218,7 @@ def gradients_tell(victim: Victim, x: Tensor, y: Tensor, threat: Threat) -> Hypo
     value, gradient, _ = victim.slope(x, y, margin)
     size = threat.dual(gradient)
     zero = float((size <= 1e-12 * value.abs().clamp_min(1e-30)).double().mean())
-    if zero > ZERO:
+    if zero > MAX_ZERO_GRADIENT_SHARE:
         return Hypothesis(GRADIENTS, False, f"gradients are zero at {zero:.0%} of the examples")
     h = threat.eps / 50
     moved = (x - h * threat.steepest(gradient)).clamp(threat.low, threat.high)
@@ -225,4 +226,4 @@ def gradients_tell(victim: Victim, x: Tensor, y: Tensor, threat: Threat) -> Hypo
     ratio = (margin(victim.all_scores(moved), y) - value) / torch.where(foretold == 0, -torch.inf, foretold)
     happened = float(ratio.median())
     words = f"a small step changes the margin by {happened:.0%} of what the gradient foretells"
-    return Hypothesis(GRADIENTS, happened >= FORETOLD, words)  # (1)
+    return Hypothesis(GRADIENTS, happened >= MIN_PREDICTED_CHANGE, words)  # (1)

@@ -21,8 +21,8 @@ from gnomon.core.results.plain import HIDDEN
 
 __all__ = ["RobustRadii"]
 
-POINTS = 60
-"""Values of eps that are drawn."""
+CURVE_POINTS = 60
+"""Values of eps in the plot."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +70,7 @@ class RobustRadii(Result):
     def plots(self) -> tuple[Plot, ...]:
         """The shares of examples that are proven and not broken, over eps."""
         finite = torch.cat([self.above[self.above.isfinite()], self.below])
-        grid = torch.linspace(0, 1.05 * float(finite.max()) if len(finite) else 1.0, POINTS).tolist()
+        grid = torch.linspace(0, 1.05 * float(finite.max()) if len(finite) else 1.0, CURVE_POINTS).tolist()
         marks = (
             Line("not broken by an attack", grid, [self.unbroken(e) for e in grid]),
             Line("proven", grid, [self.proven(e) for e in grid], "dashed"),

@@ -27,11 +27,11 @@ from gnomon.robustness.attacks.apgd import APGD, TargetedAPGD
 from gnomon.robustness.attacks.base import AbstractAttack, Victim, margin
 from gnomon.robustness.attacks.closest import Closest, Sampled
 from gnomon.robustness.attacks.gradient import FGSM, PGD
-from gnomon.robustness.attacks.run import ROUNDING, examples_of
+from gnomon.robustness.attacks.run import BOUND_TOLERANCE, examples_of
 from gnomon.robustness.attacks.shrinking import Shrinking
 from gnomon.robustness.attacks.square import SquareAttack
 from gnomon.robustness.attacks.threat import Norm, Threat
-from gnomon.robustness.preflight import FIXES, GRADIENTS, PROBE, flight_check, gradients_tell
+from gnomon.robustness.preflight import FIXES, GRADIENTS, PROBE_EXAMPLES, flight_check, gradients_tell
 
 __all__ = ["ENSEMBLE", "THOROUGH", "RobustAccuracy", "robust_accuracy"]
 
@@ -44,11 +44,11 @@ THOROUGH: tuple[AbstractAttack, ...] = (
     FGSM(), PGD(10, 0.25), APGD(100), Shrinking(100, 40), TargetedAPGD(100), SquareAttack(5000),
 )  # fmt: skip
 """All attacks on all examples: tens of times dearer, for a last word."""
-BLIND = 0.05
-"""Share of the examples that an attack without gradients may break after those with gradients; above it, gradients hide
-what is there."""
-FEWEST = 5
-"""Examples that make such a share worth telling."""
+MAX_GRADIENT_FREE_SHARE = 0.05
+"""Share of examples that an attack without gradients may break after attacks with gradients; above it, gradients are
+masked."""
+MIN_GRADIENT_FREE_EXAMPLES = 5
+"""Number of examples that makes such a share meaningful."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +99,7 @@ class RobustAccuracy(Result):
         """That gradients are masked, where they are."""
         told = [p.checked for p in self.premises if p.statement == GRADIENTS and p.holds is False]
         blind = sum(count for name, count in self.broken if name == SquareAttack.name)
-        if blind >= max(FEWEST, BLIND * len(self.robust)):
+        if blind >= max(MIN_GRADIENT_FREE_EXAMPLES, MAX_GRADIENT_FREE_SHARE * len(self.robust)):
             told.append(f"an attack without gradients broke {blind} examples that resisted all other attacks")
         if not told:
             return ()
@@ -160,7 +160,7 @@ def robust_accuracy(
     """
     threat = Threat.of(eps, norm, bounds)
     x, y = examples_of(module, data)
-    batch = USED if batch is None else integer("batch", batch)
+    batch = DEFAULT_BATCH_SIZE if batch is None else integer("batch", batch)
     generator = torch.Generator().manual_seed(check_seed(seed))
     check = flight_check(module, x, y, threat)
     for premise in check.failed:
@@ -171,17 +171,17 @@ def robust_accuracy(
         robust = _right(victim, x, y, batch)
         search = _Search(victim, x, y, threat, generator, robust.clone(), batch)
         if check.masked and bool(robust.any()):
-            seen = robust.nonzero()[:PROBE, 0]
+            seen = robust.nonzero()[:PROBE_EXAMPLES, 0]
             search.blind = gradients_tell(victim, x[seen], y[seen], threat).holds is False
         broken = [told for method in attacks for told in search.run(method, progress)]
     clean = float(robust.double().mean())
     return RobustAccuracy(search.robust, search.found, clean, tuple(broken), threat, check.premises)
 
 
-USED = 256
-"""Examples in a batch in which what was found is classified again, where the caller names no number."""
-PIECE = 500
-"""Examples that one attack works on at once, fewer where their graphs would take half of the free memory."""
+DEFAULT_BATCH_SIZE = 256
+"""Examples in a batch of the final classification if none is given."""
+MAX_EXAMPLES_PER_ATTACK = 500
+"""Examples that are attacked at once; fewer if their graphs would take half of the free memory."""
 
 
 class _Search:
@@ -192,7 +192,9 @@ class _Search:
         self.victim, self.x, self.y, self.threat, self.generator = victim, x, y, threat, generator
         self.robust, self.found, self.batch, self.blind = robust, x.clone(), batch, False
         self.near, self.least = x.clone(), torch.full((len(x),), torch.inf).to(x)
-        self.piece = fitting(saved_bytes(lambda: victim.scores(x[:1].detach().requires_grad_()), victim.module), PIECE)
+        self.piece = fitting(
+            saved_bytes(lambda: victim.scores(x[:1].detach().requires_grad_()), victim.module), MAX_EXAMPLES_PER_ATTACK
+        )
 
     def run(self, method: AbstractAttack, progress: Callable[[str, int], None] | None) -> Iterator[tuple[str, int]]:
         """Run an attack on what is unbroken; the name and how many it broke, of each that ran."""
@@ -226,7 +228,7 @@ class _Search:
             if stops and not len(wrong[-1]):
                 break
         broken = torch.cat(wrong)
-        again = ~_right(self.victim, tried, self.y, self.batch) & _allowed(self.x, tried, self.threat)
+        again = ~_right(self.victim, tried, self.y, self.batch) & _project_to_allowed(self.x, tried, self.threat)
         broken = broken[again[broken]]
         self.robust[broken], self.found[broken] = False, tried[broken]
         return len(broken)
@@ -254,7 +256,7 @@ def _right(victim: Victim, x: Tensor, y: Tensor, batch: int) -> Tensor:
     return torch.cat([victim.scores(part) for part in x.split(batch)]).argmax(1) == y
 
 
-def _allowed(x: Tensor, z: Tensor, threat: Threat) -> Tensor:
-    flat, slack = z.flatten(1), ROUNDING * (threat.high - threat.low)
+def _project_to_allowed(x: Tensor, z: Tensor, threat: Threat) -> Tensor:
+    flat, slack = z.flatten(1), BOUND_TOLERANCE * (threat.high - threat.low)
     inside = (flat.amin(1) >= threat.low - slack) & (flat.amax(1) <= threat.high + slack)
-    return inside & (threat.size(z - x) <= threat.eps * (1 + ROUNDING) + slack)
+    return inside & (threat.size(z - x) <= threat.eps * (1 + BOUND_TOLERANCE) + slack)

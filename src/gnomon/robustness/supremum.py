@@ -22,7 +22,8 @@ from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["SupDistance", "sup_distance"]
 
-CHUNK = 1 << 16  # points at once
+POINTS_PER_CHUNK = 1 << 16
+"""Points evaluated at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def sup_distance(
     axes = [torch.linspace(a, b, each, dtype=torch.float64) for a, b in sides]
     grid = torch.stack(torch.meshgrid(*axes, indexing="ij"), -1).reshape(-1, len(sides))
     best, place = -1.0, grid[0]
-    for part in grid.split(CHUNK):
+    for part in grid.split(POINTS_PER_CHUNK):
         gaps = (_values(f, part) - _values(g, part)).abs().amax(1)
         i = int(gaps.argmax())
         if float(gaps[i]) > best:

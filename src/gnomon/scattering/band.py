@@ -12,8 +12,8 @@ from torch import Tensor
 
 from gnomon.core.results.record import Record
 
-NEGLIGIBLE = 1e-10
-"""Filter values below this share of the largest are left out: beyond seven standard deviations of a Gaussian."""
+NEGLIGIBLE_SHARE = 1e-10
+"""Filter values below this share of the largest are left out: more than seven standard deviations of a Gaussian."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +143,14 @@ def band_of(
     k1, k2 = n1 // m1, n2 // m2
     places = filters.reshape(count, k1, m1, k2, m2).transpose(1, 3, 0, 2, 4).reshape(k1 * k2, count, m1, m2)
     largest = np.abs(places).max((1, 2, 3))
-    kept = np.flatnonzero(largest > NEGLIGIBLE * largest.max())
+    kept = np.flatnonzero(largest > NEGLIGIBLE_SHARE * largest.max())
     offsets = tuple((int(a) // k2 * m1, int(a) % k2 * m2) for a in kept)
     return WaveletBand(torch.from_numpy(places[kept] / (k1 * k2)), offsets, average, after)
 
 
 def least(dtype: torch.dtype) -> float:
     """The share of the largest value below which a dtype does not see the rest."""
-    return max(NEGLIGIBLE, torch.finfo(dtype).eps / 8)
+    return max(NEGLIGIBLE_SHARE, torch.finfo(dtype).eps / 8)
 
 
 def columns_that_count(filters: np.ndarray, share: float) -> np.ndarray:
@@ -168,7 +168,7 @@ def average_of_plane(windows: tuple[np.ndarray, np.ndarray], steps: int) -> Aver
     Cost: two small matrices.
     """
     rows, columns = (
-        torch.from_numpy(_shifted(window, np.arange(1, len(window) // steps - 1) * steps)) for window in windows
+        torch.from_numpy(_shift(window, np.arange(1, len(window) // steps - 1) * steps)) for window in windows
     )
     return Average2d(rows, columns)
 
@@ -185,14 +185,14 @@ def average_of_line(window: np.ndarray, steps: int, outputs: np.ndarray) -> Aver
     tensor([[[ 1.,  5.,  9., 13.]]], dtype=torch.float64)
     """
     size = len(window)
-    pieces = _shifted(window, np.arange(0, size, steps))[:, :steps]  # [e, r] = w[s e - r]
+    pieces = _shift(window, np.arange(0, size, steps))[:, :steps]  # [e, r] = w[s e - r]
     reach = np.abs(pieces).max(1)
-    kept = np.flatnonzero(reach > NEGLIGIBLE * reach.max())
+    kept = np.flatnonzero(reach > NEGLIGIBLE_SHARE * reach.max())
     blocks = (outputs[:, None] - kept) % (size // steps) * len(kept) + np.arange(len(kept))  # (1)
     return Average1d(torch.from_numpy(pieces[kept].T.copy()), torch.from_numpy(blocks))
 
 
-def _shifted(spectrum: np.ndarray, at: np.ndarray) -> np.ndarray:
+def _shift(spectrum: np.ndarray, at: np.ndarray) -> np.ndarray:
     """Rows w[i - t] for the places i, over all t."""
     window, size = np.fft.ifft(spectrum).real, len(spectrum)
     return window[(at[:, None] - np.arange(size)) % size]

@@ -18,11 +18,11 @@ from torch import Tensor
 from gnomon.core.results.record import Record
 from gnomon.scattering import loops
 from gnomon.scattering.band import Average, Average2d, BandPlan, WaveletBand, columns_that_count, least
-from gnomon.scattering.packed import Packed, packed
+from gnomon.scattering.packed import Packed, pack_plan
 from gnomon.scattering.planes import scatter
 
-BLOCK = 400_000
-"""Complex numbers in a block at a time: the caches of a core hold some blocks of that size in float32."""
+NUMBERS_PER_BLOCK = 400_000
+"""Complex numbers in one block: the caches of a core hold several such blocks in float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Looped(Record):
     after: tuple["Looped", ...]
 
 
-def _looped(band: WaveletBand) -> Looped:
+def _loop(band: WaveletBand) -> Looped:
     twice = band.filters.repeat_interleave(2, -1).numpy()
     corners = np.array([(row, 2 * column) for row, column in band.offsets])
     extents = 2 * columns_that_count(band.filters.numpy(), least(band.filters.dtype))
-    return Looped(band, twice, corners, extents, tuple(_looped(b) for b in band.after))
+    return Looped(band, twice, corners, extents, tuple(_loop(b) for b in band.after))
 
 
 def in_blocks(plan: BandPlan, padded: Tensor) -> Tensor:
@@ -51,15 +51,15 @@ def in_blocks(plan: BandPlan, padded: Tensor) -> Tensor:
     """
     if "loops" not in plan.kept:
         share = least(padded.dtype)
-        plan.kept["loops"] = packed(plan, share) or tuple(_looped(band) for band in plan.bands)
+        plan.kept["loops"] = pack_plan(plan, share) or tuple(_loop(band) for band in plan.bands)
     made = plan.kept["loops"]
     out = padded.new_empty(len(padded), *plan.shape)
     if isinstance(made, Packed):
-        most = max(1, BLOCK // (padded.shape[1] * padded.shape[2]))
+        most = max(1, NUMBERS_PER_BLOCK // (padded.shape[1] * padded.shape[2]))
         size = min(-(-len(padded) // torch.get_num_threads()), most)
         _shared_out(len(padded), size, lambda some: _in_lanes(plan, made, padded[some], out[some]))
     else:
-        size = max(1, BLOCK // plan.largest())
+        size = max(1, NUMBERS_PER_BLOCK // plan.largest())
         _shared_out(len(padded), size, lambda some: _coefficients(plan, made, padded[some], out[some]))
     return out
 
@@ -99,7 +99,7 @@ def _coefficients(plan: BandPlan, made: tuple[Looped, ...], padded: Tensor, out:
     for looped in made:
         band = looped.band
         later = sum(b.count for b in band.after)
-        step = max(1, BLOCK // (len(padded) * band.each()))
+        step = max(1, NUMBERS_PER_BLOCK // (len(padded) * band.each()))
         for start in range(0, band.count, step):
             stop = min(start + step, band.count)
             u = _averages(spectrum, looped, (start, stop), out[:, first + start : first + stop])

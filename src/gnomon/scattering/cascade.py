@@ -22,7 +22,7 @@ def cascade(plan: BandPlan, padded: Tensor) -> Tensor:
     """
     if has_values(padded) and not len(padded):  # Fourier transforms of nothing are refused
         return _coefficients(plan, padded.new_zeros(1, *padded.shape[1:]))[:0]
-    if not has_values(padded) or _derived(padded) or padded.device.type != "cpu":
+    if not has_values(padded) or _derive(padded) or padded.device.type != "cpu":
         return _coefficients(plan, padded)
     from gnomon.scattering.blocks import in_blocks  # imports numba
 
@@ -40,7 +40,7 @@ def has_values(x: Tensor) -> bool:
     return type(x) in (Tensor, torch.nn.Parameter) and not torch._C._functorch.is_functorch_wrapped_tensor(x)
 
 
-def _derived(x: Tensor) -> bool:
+def _derive(x: Tensor) -> bool:
     """Whether somebody asks for derivatives, backward or forward."""
     return (x.requires_grad and torch.is_grad_enabled()) or unpack_dual(x).tangent is not None
 
@@ -65,11 +65,11 @@ def _axes(x: Tensor) -> tuple[int, ...]:
 
 def _moduli(spectrum: Tensor, band: WaveletBand) -> Tensor:
     """|u * psi| for each wavelet of a band, subsampled: (count times wavelets, m_1, m_2)."""
-    folded = _folded(spectrum, band)
+    folded = _fold(spectrum, band)
     return torch.fft.ifftn(folded, dim=_axes(folded)).abs().flatten(0, 1)
 
 
-def _folded(spectrum: Tensor, band: WaveletBand) -> Tensor:
+def _fold(spectrum: Tensor, band: WaveletBand) -> Tensor:
     """The same sum of products as the compiled loop, by torch."""
     (rows, columns), total = band.grid, None
     for weight, (row, column) in zip(band.filters, band.offsets, strict=True):

@@ -31,10 +31,12 @@ from gnomon.scattering.gabor import GaborFit
 
 __all__ = ["FrequencyCover", "frequency_cover"]
 
-RADII, ANGLES = 9, 64
-"""Frequencies of the band at which (2) is taken; S(w) = S(-w), so that half of the angles are enough."""
-WIDE = 0.01
-"""Coverage from which on a band counts as covered: a decade of amplitude between its best and its least seen wave."""
+RADIUS_COUNT = 9
+"""Radii in frequency at which (2) is evaluated."""
+ANGLE_COUNT = 64
+"""Angles at which (2) is evaluated; S(w) = S(-w), so that half of the circle is enough."""
+MIN_COVERAGE = 0.01
+"""Coverage at which a band counts as covered: a factor of ten in amplitude between its best and worst covered wave."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +55,7 @@ class FrequencyCover(Result):
     def verdict(self) -> str:
         """One sentence."""
         waves = f"Waves from {self.band[0]:.3g} to {self.band[1]:.3g} radians per pixel"
-        if self.coverage >= WIDE:
+        if self.coverage >= MIN_COVERAGE:
             told = f"{self.coverage:.2g} of the best seen"
             return f"{waves} are covered in all directions: the least seen has {told}."
         less = 1 / max(self.coverage, 1e-300)
@@ -85,8 +87,8 @@ def frequency_cover(fit: GaborFit, *, points: int = 64) -> FrequencyCover:
     plane = _sum(fit, torch.stack(torch.meshgrid(axis, axis, indexing="ij"), -1))
     sizes = fit.frequency.double().norm(dim=1)
     low, high = float(sizes.quantile(0.1)), float(sizes.quantile(0.9))
-    radii = torch.linspace(low, high, RADII, dtype=torch.float64)
-    angles = torch.arange(ANGLES, dtype=torch.float64) * pi / ANGLES
+    radii = torch.linspace(low, high, RADIUS_COUNT, dtype=torch.float64)
+    angles = torch.arange(ANGLE_COUNT, dtype=torch.float64) * pi / ANGLE_COUNT
     ring = _sum(fit, radii[:, None, None] * torch.stack([angles.sin(), angles.cos()], -1))
     return FrequencyCover(plane, (low, high), float(ring.min() / ring.max().clamp(min=1e-300)))  # (2)
 

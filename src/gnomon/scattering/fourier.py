@@ -19,9 +19,9 @@ from numba import njit
 
 from gnomon.core.machine.loops import INNER
 from gnomon.scattering.lanes import load, spread, store
-from gnomon.scattering.packed import WIDTH
+from gnomon.scattering.packed import SIGNALS_PER_VECTOR
 
-PAIR = 2 * WIDTH
+PAIR = 2 * SIGNALS_PER_VECTOR
 """Numbers that one complex number of eight signals takes."""
 
 OUTER: dict[str, Any] = {key: value for key, value in INNER.items() if key != "forceinline"}
@@ -57,17 +57,17 @@ def transform(a, x, step, target, side, numbers, places, memory):
 
 @njit(**INNER)
 def _read(a, place):
-    return load(a, place), load(a, place + WIDTH)
+    return load(a, place), load(a, place + SIGNALS_PER_VECTOR)
 
 
 @njit(**INNER)
 def _write(a, place, z):
     store(a, place, z[0])
-    store(a, place + WIDTH, z[1])
+    store(a, place + SIGNALS_PER_VECTOR, z[1])
 
 
 @njit(**INNER)
-def _turned(a, place, z, w, at, turn):
+def _turn(a, place, z, w, at, turn):
     """Write w^turn z."""
     if turn:
         c, d = spread(a, w[at + 2 * turn]), spread(a, w[at + 2 * turn + 1])
@@ -109,7 +109,7 @@ def _two(a, x, step, y, m, s, w, at):
             u, v = _read(a, x + (q + s * p) * step), _read(a, x + (q + s * (p + m)) * step)
             to = y + (q + s * 2 * p) * PAIR
             _write(a, to, _plus(u, v))
-            _turned(a, to + s * PAIR, _minus(u, v), w, at, s * p)
+            _turn(a, to + s * PAIR, _minus(u, v), w, at, s * p)
 
 
 @njit(**INNER)
@@ -123,8 +123,8 @@ def _three(a, x, step, y, m, s, w, at):
             middle = _minus(u, _times(half, total))
             to = y + (q + s * 3 * p) * PAIR
             _write(a, to, _plus(u, total))
-            _turned(a, to + s * PAIR, _plus_i(middle, side), w, at, s * p)
-            _turned(a, to + 2 * s * PAIR, _minus_i(middle, side), w, at, 2 * s * p)
+            _turn(a, to + s * PAIR, _plus_i(middle, side), w, at, s * p)
+            _turn(a, to + 2 * s * PAIR, _minus_i(middle, side), w, at, 2 * s * p)
 
 
 @njit(**INNER)
@@ -142,9 +142,9 @@ def _four(a, x, step, y, m, s, w, at):
             here, to = x + (q + s * p) * step, y + (q + s * 4 * p) * PAIR
             f = _quarter(_read(a, here), _read(a, here + far), _read(a, here + 2 * far), _read(a, here + 3 * far))
             _write(a, to, f[0])
-            _turned(a, to + wide, f[1], w, at, s * p)
-            _turned(a, to + 2 * wide, f[2], w, at, 2 * s * p)
-            _turned(a, to + 3 * wide, f[3], w, at, 3 * s * p)
+            _turn(a, to + wide, f[1], w, at, s * p)
+            _turn(a, to + 2 * wide, f[2], w, at, 2 * s * p)
+            _turn(a, to + 3 * wide, f[3], w, at, 3 * s * p)
 
 
 @njit(**INNER)
@@ -165,10 +165,10 @@ def _five(a, x, step, y, m, s, w, at):
             odd1 = _plus(_times(s1, across), _times(s2, over))
             odd2 = _minus(_times(s2, across), _times(s1, over))
             _write(a, to, _plus(u, _plus(near, off)))
-            _turned(a, to + wide, _plus_i(even1, odd1), w, at, s * p)
-            _turned(a, to + 2 * wide, _plus_i(even2, odd2), w, at, 2 * s * p)
-            _turned(a, to + 3 * wide, _minus_i(even2, odd2), w, at, 3 * s * p)
-            _turned(a, to + 4 * wide, _minus_i(even1, odd1), w, at, 4 * s * p)
+            _turn(a, to + wide, _plus_i(even1, odd1), w, at, s * p)
+            _turn(a, to + 2 * wide, _plus_i(even2, odd2), w, at, 2 * s * p)
+            _turn(a, to + 3 * wide, _minus_i(even2, odd2), w, at, 3 * s * p)
+            _turn(a, to + 4 * wide, _minus_i(even1, odd1), w, at, 4 * s * p)
 
 
 @njit(**INNER)
@@ -184,13 +184,13 @@ def _eight(a, x, step, y, m, s, w, at):
             o1 = _times(slope, _plus_i(o[1], o[1]))  # turned by an eighth
             o3 = _times(slope, _plus_i(o[3], o[3]))  # and by a quarter below
             _write(a, to, _plus(e[0], o[0]))
-            _turned(a, to + wide, _plus(e[1], o1), w, at, s * p)
-            _turned(a, to + 2 * wide, _plus_i(e[2], o[2]), w, at, 2 * s * p)
-            _turned(a, to + 3 * wide, _plus_i(e[3], o3), w, at, 3 * s * p)
-            _turned(a, to + 4 * wide, _minus(e[0], o[0]), w, at, 4 * s * p)
-            _turned(a, to + 5 * wide, _minus(e[1], o1), w, at, 5 * s * p)
-            _turned(a, to + 6 * wide, _minus_i(e[2], o[2]), w, at, 6 * s * p)
-            _turned(a, to + 7 * wide, _minus_i(e[3], o3), w, at, 7 * s * p)
+            _turn(a, to + wide, _plus(e[1], o1), w, at, s * p)
+            _turn(a, to + 2 * wide, _plus_i(e[2], o[2]), w, at, 2 * s * p)
+            _turn(a, to + 3 * wide, _plus_i(e[3], o3), w, at, 3 * s * p)
+            _turn(a, to + 4 * wide, _minus(e[0], o[0]), w, at, 4 * s * p)
+            _turn(a, to + 5 * wide, _minus(e[1], o1), w, at, 5 * s * p)
+            _turn(a, to + 6 * wide, _minus_i(e[2], o[2]), w, at, 6 * s * p)
+            _turn(a, to + 7 * wide, _minus_i(e[3], o3), w, at, 7 * s * p)
 
 
 @njit(**INNER)
@@ -206,4 +206,4 @@ def _prime(a, x, step, y, r, m, s, w, at):
                     c, d = spread(a, w[turn]), spread(a, w[turn + 1])
                     re, im = _read(a, here + j * s * m * step)
                     total = total[0] + (re * c - im * d), total[1] + (re * d + im * c)
-                _turned(a, to + k * s * PAIR, total, w, at, s * p * k)
+                _turn(a, to + k * s * PAIR, total, w, at, s * p * k)

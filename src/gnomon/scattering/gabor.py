@@ -14,11 +14,12 @@ from gnomon.core.results.plot import Axis
 
 __all__ = ["GaborFit", "gabor_fit"]
 
-NUMBERS = 9
-"""Parameters of a Gabor function (1); kernels need twice as many entries to say anything."""
-STEPS = 60
-GOOD = 0.7
-"""Share of the variance from which on a filter is called a Gabor function: most of what is seen of it."""
+PARAMETER_COUNT = 9
+"""Parameters of a Gabor function (1); kernels need at least twice as many entries."""
+FIT_STEPS = 60
+"""Steps of the fit."""
+MIN_EXPLAINED_VARIANCE = 0.7
+"""Share of the variance at which a filter is called a Gabor function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +46,17 @@ class GaborFit(Result):
     @property
     def verdict(self) -> str:
         """How many filters a Gabor function explains."""
-        good = int((self.explained >= GOOD).sum())
+        good = int((self.explained >= MIN_EXPLAINED_VARIANCE).sum())
         median = float(self.explained.median())
         return (
-            f"{good} of {len(self.explained)} filters are Gabor functions (R^2 of at least {GOOD}); "
+            f"{good} of {len(self.explained)} filters are Gabor functions (R^2 of at least {MIN_EXPLAINED_VARIANCE}); "
             f"the median R^2 is {median:.2f}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
         """The frequencies that the filters are tuned to, and how well the functions fit."""
-        good = self.explained >= GOOD
-        groups = [(f"R^2 of at least {GOOD}", good), ("others", ~good)]
+        good = self.explained >= MIN_EXPLAINED_VARIANCE
+        groups = [(f"R^2 of at least {MIN_EXPLAINED_VARIANCE}", good), ("others", ~good)]
         points = tuple(
             Scatter(name, self.frequency[mask, 1], self.frequency[mask, 0]) for name, mask in groups if bool(mask.any())
         )
@@ -98,9 +99,9 @@ def gabor_fit(layer: nn.Conv2d) -> GaborFit:
     """
     check_kind("layer", layer, nn.Conv2d, cure="Pass an nn.Conv2d, such as the first of your model")
     weight = layer.weight.detach().cpu().double()
-    if weight[0, 0].numel() < 2 * NUMBERS:
-        found = f"its kernels have {weight[0, 0].numel()} entries, and a Gabor function has {NUMBERS} numbers"
-        wanted = f"kernels of at least {2 * NUMBERS} entries"
+    if weight[0, 0].numel() < 2 * PARAMETER_COUNT:
+        found = f"its kernels have {weight[0, 0].numel()} entries, and a Gabor function has {PARAMETER_COUNT} numbers"
+        wanted = f"kernels of at least {2 * PARAMETER_COUNT} entries"
         raise InputError(found, accepted=wanted, fix="Pass a layer with larger kernels")
     if not bool(weight.isfinite().all()):
         cure = "Pass the layer as it was before training diverged"
@@ -229,7 +230,7 @@ def _levenberg_marquardt(p: Tensor, targets: Tensor, places: Tensor, size: tuple
     """Damped least-squares steps for all filters and starts at once; a step that does not help is not taken."""
     damping, reach = torch.full((len(p),), 1e-2, dtype=p.dtype), 0.75 * max(size)
     loss = _residual(p, targets, places, size).square().sum(1)
-    for _ in range(STEPS):
+    for _ in range(FIT_STEPS):
         left, slopes = _residual(p, targets, places, size), _slopes(p, targets, places, size)
         normal = slopes.mT @ slopes
         scale = normal.diagonal(dim1=1, dim2=2)

@@ -12,13 +12,13 @@ from numba import types
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
 from gnomon.core.machine.loops import ARITHMETIC
-from gnomon.scattering.packed import WIDTH
+from gnomon.scattering.packed import SIGNALS_PER_VECTOR
 
 _intrinsic: Any = intrinsic  # its type asks callers for the compiler's context, which the compiler adds
 
 
 class Lanes(types.Type):
-    """The type of ``WIDTH`` numbers of one dtype."""
+    """The type of ``SIGNALS_PER_VECTOR`` numbers of one dtype."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype
@@ -29,7 +29,7 @@ class Lanes(types.Type):
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         number = manager.lookup(kind.dtype).get_value_type()
-        super().__init__(manager, kind, ir.VectorType(number, WIDTH))
+        super().__init__(manager, kind, ir.VectorType(number, SIGNALS_PER_VECTOR))
 
 
 def _arithmetic(operation: Any, instruction: str) -> None:
@@ -87,7 +87,7 @@ def store(typing_context, numbers, place, lanes):
 def _lanes_at(context: Any, builder: Any, signature: Any, arguments: Any) -> tuple[Any, int]:
     """Where lanes begin, and the bytes of one number."""
     dtype = signature.args[0].dtype
-    kind = ir.VectorType(context.get_value_type(dtype), WIDTH)
+    kind = ir.VectorType(context.get_value_type(dtype), SIGNALS_PER_VECTOR)
     return builder.bitcast(builder.gep(arguments[0], [arguments[1]]), kind.as_pointer()), dtype.bitwidth // 8
 
 
@@ -97,10 +97,10 @@ def spread(typing_context, numbers, value):
 
     def generate(context, builder, signature, arguments):
         dtype = signature.args[0].dtype
-        kind = ir.VectorType(context.get_value_type(dtype), WIDTH)
+        kind = ir.VectorType(context.get_value_type(dtype), SIGNALS_PER_VECTOR)
         scalar = context.cast(builder, arguments[1], signature.args[1], dtype)
         one = builder.insert_element(ir.Constant(kind, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), SIGNALS_PER_VECTOR), [0] * SIGNALS_PER_VECTOR)
         return builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), zeros)
 
     return Lanes(numbers.dtype)(numbers, value), generate
@@ -111,7 +111,7 @@ def root(typing_context, lanes):
     """The square root of each."""
 
     def generate(context, builder, signature, arguments):
-        kind, name = arguments[0].type, f"llvm.sqrt.v{WIDTH}f{lanes.dtype.bitwidth}"
+        kind, name = arguments[0].type, f"llvm.sqrt.v{SIGNALS_PER_VECTOR}f{lanes.dtype.bitwidth}"
         known = builder.module.globals.get(name)
         return builder.call(known or ir.Function(builder.module, ir.FunctionType(kind, [kind]), name), arguments)
 

@@ -16,7 +16,7 @@ from numba import njit
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract", "nsz", "arcp"}, "error_model": "numpy"}
 
 
-def _compiled(function: Any) -> Any:
+def _compile_on_first_use(function: Any) -> Any:
     """Compile on first use; kept on disk where that is possible."""
     try:
         return njit(cache=True, **OPTIONS)(function)
@@ -24,7 +24,7 @@ def _compiled(function: Any) -> Any:
         return njit(**OPTIONS)(function)
 
 
-@_compiled
+@_compile_on_first_use
 def fold(x: Any, f: Any, offsets: Any, extents: Any, y: Any) -> None:
     """Equation (1): x (count, n_1, 2 n_2), f (places, filters, m_1, 2 m_2), y (count, filters, m_1, 2 m_2).
 
@@ -48,7 +48,7 @@ def fold(x: Any, f: Any, offsets: Any, extents: Any, y: Any) -> None:
                         some[c] += part[c] * factor[c]  # (1)
 
 
-@_compiled
+@_compile_on_first_use
 def mirror(half: Any, whole: Any) -> None:
     """The whole spectrum (count, n_1, 2 n_2) of real planes from its first n_2 / 2 + 1 columns."""
     count, rows, width = whole.shape
@@ -62,14 +62,14 @@ def mirror(half: Any, whole: Any) -> None:
                 line[c + 1] = -other[width - c + 1]
 
 
-@_compiled
+@_compile_on_first_use
 def modulus(z: Any, u: Any) -> None:
     """u = |z| with the real and imaginary parts of z as neighbors."""
     for i in range(len(u)):
         u[i] = math.sqrt(z[2 * i] * z[2 * i] + z[2 * i + 1] * z[2 * i + 1])
 
 
-@_compiled
+@_compile_on_first_use
 def average_moduli(z: Any, weights: Any, keep: bool, u: Any, sums: Any) -> None:
     """sums[i, o] = sum_r weights[o, r] |z[i, r]|, over the rows of z (count, m_1, 2 m_2).
 

@@ -13,7 +13,8 @@ from gnomon.scattering.wavelets import WaveletTransform
 
 __all__ = ["ScatteringMoments", "moment_vector", "scattering_moments"]
 
-BLOCKS = 8
+BLOCK_COUNT = 8
+"""Blocks of the signal whose means give the standard error, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,5 +110,5 @@ def moment_vector(transform: WaveletTransform, x: Tensor, *, blocks: bool = Fals
     fields = torch.cat(parts, 1)  # (1)
     if not blocks:
         return fields.mean(tuple(range(-dims, 0)))
-    pieces = fields.tensor_split(min(BLOCKS, transform.shape[0]), dim=-dims)
+    pieces = fields.tensor_split(min(BLOCK_COUNT, transform.shape[0]), dim=-dims)
     return torch.cat([piece.mean(tuple(range(-dims, 0))) for piece in pieces])

@@ -21,8 +21,8 @@ import numpy as np
 __all__ = ["Wave", "average_1d", "average_2d", "morlet_1d", "morlet_2d", "waves_1d"]
 
 PERIODS = range(-2, 3)
-NORM = 3.1415
-"""What kymatio writes for pi where it divides a window in the plane by its sum; the others are exact."""
+PI_OF_KYMATIO = 3.1415
+"""The value that kymatio uses for pi when it normalizes a window in the plane; needed for equal coefficients."""
 
 Wave = tuple[float, float, int]
 """Center frequency and width in cycles per sample, and the level of subsampling it bears: 2^level."""
@@ -38,7 +38,7 @@ def gabor_2d(shape: tuple[int, int], sigma: float, theta: float, xi: float, slan
             v = np.arange(shape[1]) + b * shape[1]
             along, across = c * u + s * v, slant * (c * v - s * u)
             out += np.exp(-q * (along**2 + across**2) + 1j * xi * along)
-    return out * slant / (2 * NORM * sigma**2)
+    return out * slant / (2 * PI_OF_KYMATIO * sigma**2)
 
 
 def morlet_2d(shape: tuple[int, int], scale: int, theta: float, slant: float) -> np.ndarray:

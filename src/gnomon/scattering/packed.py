@@ -11,8 +11,8 @@ import numpy as np
 from gnomon.core.results.record import Record
 from gnomon.scattering.band import Average2d, BandPlan, WaveletBand, columns_that_count
 
-WIDTH = 8
-"""Signals side by side."""
+SIGNALS_PER_VECTOR = 8
+"""Signals side by side in one vector."""
 
 PRIMES = (3, 5, 7, 11, 13, 17, 19)
 """A step of r costs r operations a number; beyond these the transforms of torch are as fast."""
@@ -115,11 +115,11 @@ class _Writer:
         seen = columns_that_count(values, share).swapaxes(0, 1)
         values = values.swapaxes(0, 1) / (rows * columns)  # transforms are not normalized
         if lanes:
-            missing = -len(values) % WIDTH
+            missing = -len(values) % SIGNALS_PER_VECTOR
             values = np.pad(values, [(0, missing), (0, 0), (0, 0), (0, 0)])
-            values = np.moveaxis(values.reshape(-1, WIDTH, *values.shape[1:]), 1, -1)
+            values = np.moveaxis(values.reshape(-1, SIGNALS_PER_VECTOR, *values.shape[1:]), 1, -1)
             some = np.pad(seen, [(0, missing), (0, 0), (0, 0), (0, 0)], mode="edge")
-            some = some.reshape(-1, WIDTH, *some.shape[1:])
+            some = some.reshape(-1, SIGNALS_PER_VECTOR, *some.shape[1:])
             empty = some[..., 0] == some[..., 1]
             seen = np.stack([np.where(empty, columns, some[..., 0]).min(1), some[..., 1].max(1)], -1)
             seen[..., 0] = np.minimum(seen[..., 0], seen[..., 1])
@@ -135,7 +135,7 @@ class _Writer:
         )  # fmt: skip
 
 
-def packed(plan: BandPlan, share: float) -> Packed | None:
+def pack_plan(plan: BandPlan, share: float) -> Packed | None:
     """A plan as flat arrays, leaving out values below a share of the largest; None where it cannot be.
 
     Cost: a copy of the filters.
@@ -172,4 +172,4 @@ def _memory(plan: BandPlan) -> int:
     rows, columns = (max(band.grid[axis] for band in plan.bands) for axis in (0, 1))
     line = max(rows, columns)
     planes = rows * (columns + 1) * 2 + (rows + 2) * columns  # complex
-    return 2 * WIDTH * (planes + 4 * line + columns * (plan.average.shape[0] + 1) + 1)
+    return 2 * SIGNALS_PER_VECTOR * (planes + 4 * line + columns * (plan.average.shape[0] + 1) + 1)

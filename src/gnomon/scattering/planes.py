@@ -16,10 +16,10 @@ from numba import njit
 from gnomon.core.machine.loops import INNER, entry
 from gnomon.scattering.fourier import OUTER, PAIR, transform
 from gnomon.scattering.lanes import fetch, load, pointer, root, spread, store
-from gnomon.scattering.packed import WIDTH
+from gnomon.scattering.packed import SIGNALS_PER_VECTOR
 
-LARGE = 8_000
-"""Complex numbers of eight signals in float32 that fill half of a second cache of today."""
+NUMBERS_PER_HALF_CACHE = 8_000
+"""Complex numbers of eight float32 signals that fill half of a second-level cache."""
 
 
 @entry
@@ -35,13 +35,13 @@ def scatter(half, numbers, places, bands, first, sides, windows, memory, out):
         coefficients = out[image]
         for number in range(first):
             band = bands[number]
-            for group in range(0, band.count, WIDTH):
+            for group in range(0, band.count, SIGNALS_PER_VECTOR):
                 size = band.rows * (band.columns + 1)
                 spectrum = (size + size // 2) * PAIR
                 free = spectrum + (band.rows // 2 + 1) * band.columns * PAIR
-                some = min(WIDTH, band.count - group)
+                some = min(SIGNALS_PER_VECTOR, band.count - group)
                 for r in range(band.rows):
-                    _wavelets(a, free, x, numbers, places, band, group // WIDTH, r)
+                    _wavelets(a, free, x, numbers, places, band, group // SIGNALS_PER_VECTOR, r)
                     row = r * (band.columns + 1) * PAIR
                     transform(a, free, one, row, sides[band.column_side], numbers, places, free + band.columns * PAIR)
                 keep = size * PAIR if band.after < band.until else none
@@ -66,7 +66,7 @@ def scatter(half, numbers, places, bands, first, sides, windows, memory, out):
 def _clear(a, row, count):
     zero = spread(a, 0.0)
     for c in range(2 * count):
-        store(a, row + c * WIDTH, zero)
+        store(a, row + c * SIGNALS_PER_VECTOR, zero)
 
 
 @njit(**OUTER)
@@ -75,13 +75,13 @@ def _wavelets(a, row, x, numbers, places, band, group, r):
     _clear(a, row, band.columns)
     for p in range(band.places):
         first, last, line, mirror, column = _line(places, band, group, p, r)
-        f = band.values + ((group * band.places + p) * band.rows + r) * band.columns * WIDTH
+        f = band.values + ((group * band.places + p) * band.rows + r) * band.columns * SIGNALS_PER_VECTOR
         sign = spread(a, -1.0 if mirror else 1.0)
         at, step = 2 * (line + column), 2 - 4 * mirror
         for c in range(first, last):
-            factor, to = load(numbers, f + c * WIDTH), row + c * PAIR
+            factor, to = load(numbers, f + c * SIGNALS_PER_VECTOR), row + c * PAIR
             store(a, to, load(a, to) + factor * spread(a, x[at]))  # (1)
-            store(a, to + WIDTH, load(a, to + WIDTH) + factor * sign * spread(a, x[at + 1]))
+            store(a, to + SIGNALS_PER_VECTOR, load(a, to + SIGNALS_PER_VECTOR) + factor * sign * spread(a, x[at + 1]))
             at = 2 * (line + band.wide - 1) if mirror and at == 2 * line else at + step
 
 
@@ -98,7 +98,11 @@ def _wavelet(a, row, spectrum, numbers, places, band, wave, r):
         for c in range(first, last):
             factor, to = spread(a, numbers[f + c]), row + c * PAIR
             store(a, to, load(a, to) + factor * load(a, at))  # (1)
-            store(a, to + WIDTH, load(a, to + WIDTH) + factor * sign * load(a, at + WIDTH))
+            store(
+                a,
+                to + SIGNALS_PER_VECTOR,
+                load(a, to + SIGNALS_PER_VECTOR) + factor * sign * load(a, at + SIGNALS_PER_VECTOR),
+            )
             at = end if mirror and at == begin else at + step
 
 
@@ -117,7 +121,7 @@ def _line(places, band, wave, p, r):
 @njit(**INNER)
 def _fetch_next(a, line, step, count, lines):
     """Ask for the numbers beside those of a line, where all lines together are too large for the second cache."""
-    if count * lines > LARGE:
+    if count * lines > NUMBERS_PER_HALF_CACHE:
         for k in range(count):
             fetch(a, line + k * step + PAIR)
 
@@ -133,17 +137,17 @@ def _down(a, band, sides, windows, numbers, places, keep, free, out):
         _fetch_next(a, c * PAIR, (columns + 1) * PAIR, rows, columns)
         transform(a, c * PAIR, (columns + 1) * PAIR, line, side, numbers, places, memory)
         for r in range(rows):
-            re, im = load(a, line + r * PAIR), load(a, line + r * PAIR + WIDTH)
+            re, im = load(a, line + r * PAIR), load(a, line + r * PAIR + SIGNALS_PER_VECTOR)
             u = root(re * re + im * im)
-            store(a, line + r * WIDTH, u)
+            store(a, line + r * SIGNALS_PER_VECTOR, u)
             if keep >= 0:  # pairs of columns side by side
-                store(a, keep + (c // 2 * rows + r) * PAIR + c % 2 * WIDTH, u)
+                store(a, keep + (c // 2 * rows + r) * PAIR + c % 2 * SIGNALS_PER_VECTOR, u)
         for o in range(down.outputs):
             total = _average(a, line, numbers, places, down, o)
-            store(a, sums + (o * columns + c) * WIDTH, total)
+            store(a, sums + (o * columns + c) * SIGNALS_PER_VECTOR, total)
     for o in range(down.outputs):
         for p in range(along.outputs):
-            store(a, line, _average(a, sums + o * columns * WIDTH, numbers, places, along, p))
+            store(a, line, _average(a, sums + o * columns * SIGNALS_PER_VECTOR, numbers, places, along, p))
             for k in range(len(out)):
                 out[k, o, p] = a[line + k]
 
@@ -155,13 +159,13 @@ def _average(a, line, numbers, places, window, output):
     first, last = places[ends], places[ends + 1]
     s0, s1, s2, s3 = spread(a, 0.0), spread(a, 0.0), spread(a, 0.0), spread(a, 0.0)
     for r in range(first, last - 3, 4):
-        at = line + r * WIDTH
+        at = line + r * SIGNALS_PER_VECTOR
         s0 = s0 + spread(a, numbers[w + r]) * load(a, at)
-        s1 = s1 + spread(a, numbers[w + r + 1]) * load(a, at + WIDTH)
-        s2 = s2 + spread(a, numbers[w + r + 2]) * load(a, at + 2 * WIDTH)
-        s3 = s3 + spread(a, numbers[w + r + 3]) * load(a, at + 3 * WIDTH)
+        s1 = s1 + spread(a, numbers[w + r + 1]) * load(a, at + SIGNALS_PER_VECTOR)
+        s2 = s2 + spread(a, numbers[w + r + 2]) * load(a, at + 2 * SIGNALS_PER_VECTOR)
+        s3 = s3 + spread(a, numbers[w + r + 3]) * load(a, at + 3 * SIGNALS_PER_VECTOR)
     for r in range(last - (last - first) % 4, last):
-        s0 = s0 + spread(a, numbers[w + r]) * load(a, line + r * WIDTH)
+        s0 = s0 + spread(a, numbers[w + r]) * load(a, line + r * SIGNALS_PER_VECTOR)
     return (s0 + s1) + (s2 + s3)
 
 
@@ -175,12 +179,17 @@ def _spectrum(a, moduli, spectrum, free, band, sides, numbers, places):
         transform(a, moduli + pair * rows * PAIR, np.int64(PAIR), line, down, numbers, places, memory)
         for r in range(kept):
             here, there = line + r * PAIR, line + (rows - r if r else 0) * PAIR
-            re, im, other, less = load(a, here), load(a, here + WIDTH), load(a, there), load(a, there + WIDTH)
+            re, im, other, less = (
+                load(a, here),
+                load(a, here + SIGNALS_PER_VECTOR),
+                load(a, there),
+                load(a, there + SIGNALS_PER_VECTOR),
+            )
             to = (2 * pair * kept + r) * PAIR
             store(a, to, half * (re + other))
-            store(a, to + WIDTH, half * (im - less))
+            store(a, to + SIGNALS_PER_VECTOR, half * (im - less))
             store(a, to + kept * PAIR, half * (im + less))
-            store(a, to + kept * PAIR + WIDTH, half * (other - re))
+            store(a, to + kept * PAIR + SIGNALS_PER_VECTOR, half * (other - re))
     for r in range(kept):
         target = spectrum + r * columns * PAIR
         _fetch_next(a, r * PAIR, kept * PAIR, columns, kept)

@@ -13,11 +13,12 @@ from gnomon.core.results import Image, Line, Plot, Result
 from gnomon.core.results.plot import Axis
 from gnomon.scattering.images import Scattering2d, wavelets_2d
 from gnomon.scattering.morlet import average_1d, average_2d, morlet_1d
-from gnomon.scattering.signals import WIDTH, Scattering1d
+from gnomon.scattering.signals import AVERAGE_BANDWIDTH, Scattering1d
 
 __all__ = ["FilterReport", "report"]
 
-HALF = 0.5
+HALF_PLANE_SHARE = 0.5
+"""Share of the plane of frequencies that real filters need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +104,11 @@ def _spectra(filters: Scattering1d | Scattering2d) -> tuple[np.ndarray, np.ndarr
     """The spectra of the first transform's wavelets, and that of the average."""
     if isinstance(filters, Scattering1d):
         waves = [morlet_1d(filters.size, xi, sigma) for xi, sigma, _ in filters.waves[0]]
-        return np.stack(waves), average_1d(filters.size, WIDTH / filters.T)
+        return np.stack(waves), average_1d(filters.size, AVERAGE_BANDWIDTH / filters.T)
     return np.concatenate(wavelets_2d(filters.grid, filters.J, filters.L)), average_2d(filters.grid, filters.J)
 
 
-def _mirrored(energy: np.ndarray) -> np.ndarray:
+def _mirror(energy: np.ndarray) -> np.ndarray:
     """The energy at the opposite frequencies."""
     axes = tuple(range(1, energy.ndim))
     return np.roll(np.flip(energy, axes), 1, axes)
@@ -115,7 +116,7 @@ def _mirrored(energy: np.ndarray) -> np.ndarray:
 
 def _of_wavelets(waves: np.ndarray, average: np.ndarray) -> FilterReport:
     energy = waves**2
-    opposite = _mirrored(energy)
+    opposite = _mirror(energy)
     kept = average**2 + (energy + opposite).sum(0) / 2  # (1)
     larger = np.maximum(energy, opposite).reshape(len(waves), -1).sum(1)  # each pair of frequencies counted twice
     sides = larger / (energy + opposite).reshape(len(waves), -1).sum(1)
@@ -133,9 +134,9 @@ def _of_convolution(layer: nn.Conv1d | nn.Conv2d, size: int) -> FilterReport:
     values = torch.linalg.eigvalsh(groups.mH @ groups).clamp_min(0)  # (1)
     redundancy = layer.out_channels / layer.in_channels
     kept = values.mean((-2, -1))
-    return _report(kept, values.min(), values.max(), redundancy, HALF)
+    return _report(kept, values.min(), values.max(), redundancy, HALF_PLANE_SHARE)
 
 
 def _report(kept: Tensor, lower: Any, upper: Any, redundancy: float, analyticity: float) -> FilterReport:
-    coverage = float((kept >= HALF * kept.max()).double().mean())
+    coverage = float((kept >= HALF_PLANE_SHARE * kept.max()).double().mean())
     return FilterReport(float(lower), float(upper), redundancy, analyticity, coverage, kept)

@@ -19,8 +19,8 @@ from gnomon.scattering.transform import AbstractScattering, check_padding
 
 __all__ = ["Scattering1d"]
 
-WIDTH = 0.1
-"""The width of the average in frequency, times its length T."""
+AVERAGE_BANDWIDTH = 0.1
+"""Width of the averaging window in frequency, times its length T."""
 
 
 class Scattering1d(AbstractScattering):
@@ -84,7 +84,7 @@ class Scattering1d(AbstractScattering):
         self.plan = self._plan()
 
     def _plan(self) -> BandPlan:
-        window = average_1d(self.size, WIDTH / self.T)
+        window = average_1d(self.size, AVERAGE_BANDWIDTH / self.T)
         second = [morlet_1d(self.size, xi, sigma) for xi, sigma, _ in self.waves[1]]
         bands = []
         for level, group in groupby(range(len(self.waves[0])), key=lambda n: self.waves[0][n][2]):
@@ -92,7 +92,7 @@ class Scattering1d(AbstractScattering):
             rate = self._rate(level)
             after = [
                 band_of(
-                    np.stack([_periodized(second[n], rate) for n in numbers])[:, None],
+                    np.stack([_periodize(second[n], rate) for n in numbers])[:, None],
                     (1, self.size >> max(self._rate(slower), rate)),
                     self._average(window, max(self._rate(slower), rate)),
                 )
@@ -117,7 +117,7 @@ class Scattering1d(AbstractScattering):
         last = max(floor(log2(self.T)) - self.oversampling, 0)
         left = self.widths[0][0]
         outputs = np.arange(-(-left // 2**last), -(-(left + self.shape[0]) // 2**last))
-        return average_of_line(_periodized(window, rate), 2 ** (last - rate), outputs)
+        return average_of_line(_periodize(window, rate), 2 ** (last - rate), outputs)
 
     def paths(self) -> tuple[Path, ...]:
         """What each coefficient is, in their order."""
@@ -156,13 +156,13 @@ def _pair(Q: Any) -> tuple[int, int]:
 
 def _padded_size(size: int, T: int) -> int:
     """The power of two that holds the signal and three times the reach of the average at both ends."""
-    window = np.abs(np.fft.ifft(average_1d(size, WIDTH / T)))[: size // 2]
+    window = np.abs(np.fft.ifft(average_1d(size, AVERAGE_BANDWIDTH / T)))[: size // 2]
     beyond = np.cumsum(window[::-1])[::-1]  # what lies from each place on
     small = np.flatnonzero(beyond <= 1e-3)
     reach = int(small[0]) + 1 if len(small) else size // 2
     return 2 ** min(ceil(log2(size + 6 * reach)), floor(log2(max(3 * size - 2, 1))))
 
 
-def _periodized(spectrum: np.ndarray, rate: int) -> np.ndarray:
+def _periodize(spectrum: np.ndarray, rate: int) -> np.ndarray:
     """The spectrum of every 2^rate-th sample of a filter."""
     return spectrum.reshape(2**rate, -1).mean(0)

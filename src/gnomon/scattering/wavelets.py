@@ -10,12 +10,12 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, integer, real
 from gnomon.scattering.images import check_shape, wavelets_2d
 from gnomon.scattering.morlet import average_1d, average_2d, morlet_1d, waves_1d
-from gnomon.scattering.signals import WIDTH
+from gnomon.scattering.signals import AVERAGE_BANDWIDTH
 
 __all__ = ["WaveletTransform"]
 
-LOST = 1e-6
-"""Frequencies of which the filters keep less than this share cannot be given back in numbers."""
+MIN_KEPT_SHARE = 1e-6
+"""If filters keep less than this share of a frequency, the signal cannot be reconstructed numerically."""
 
 
 class WaveletTransform(nn.Module):
@@ -55,7 +55,7 @@ class WaveletTransform(nn.Module):
         if len(self.shape) == 1:
             waves = waves_1d(self.J, self.Q)
             filters = np.stack([morlet_1d(self.shape[0], xi, sigma) for xi, sigma, _ in waves])
-            average, scales = average_1d(self.shape[0], WIDTH / 2**self.J), list(range(len(waves)))
+            average, scales = average_1d(self.shape[0], AVERAGE_BANDWIDTH / 2**self.J), list(range(len(waves)))
         else:
             grid = (self.shape[0], self.shape[1])
             filters, average = np.concatenate(wavelets_2d(grid, self.J, self.L)), average_2d(grid, self.J)
@@ -98,7 +98,7 @@ def _tight(filters: np.ndarray) -> np.ndarray:
     energy = filters**2
     axes = tuple(range(1, filters.ndim))
     kept = ((energy + np.roll(np.flip(energy, axes), 1, axes)) / 2).sum(0)
-    if kept.min() < LOST * kept.max():
+    if kept.min() < MIN_KEPT_SHARE * kept.max():
         found = f"some frequencies pass with only {kept.min() / kept.max():.1g} of the energy of others"
         raise InputError(found, accepted="filters that see every frequency", fix="Take more angles L, or another J")
     return np.asarray(filters / np.sqrt(kept))  # (1)

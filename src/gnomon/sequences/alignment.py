@@ -7,7 +7,7 @@ over examples, for each head. Where no places are told, those that most queries 
     place(t) = t + o for an offset o,    place(t) = c - t,    place(t) = c for one place c                 (2)
 
 By chance (1) is 1 / keys for places that are told. The best of many patterns is right more often by chance: for these
-it is the mean of `DRAWS` sets of weights whose largest is anywhere.
+it is the mean of `RANDOM_DRAWS` sets of weights whose largest is anywhere.
 Reference: [bahdanau2015neural].
 """
 
@@ -25,7 +25,8 @@ from gnomon.sequences.attention import attention_maps
 
 __all__ = ["AttentionAlignment", "alignment", "attention_alignment"]
 
-DRAWS = 20
+RANDOM_DRAWS = 20
+"""Random attention maps whose mean alignment is the baseline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def attention_alignment(module: nn.Module, x: Any, *, places: Sequence[int] | No
 
     Hypotheses: as many queries as places.
     Reference: [bahdanau2015neural].
-    Cost: that of `attention_maps`, and of `DRAWS` alignments where patterns are looked for.
+    Cost: that of `attention_maps`, and of `RANDOM_DRAWS` alignments where patterns are looked for.
 
     >>> layer = nn.MultiheadAttention(4, 1, batch_first=True)
     >>> _ = layer.in_proj_weight.data.copy_(torch.cat([9 * torch.eye(4)] * 3))            # each token finds itself
@@ -118,7 +119,7 @@ def alignment(weights: Float[Tensor, "n queries keys"], *, places: Sequence[int]
         judged = wanted >= 0
         return float((looked == wanted)[:, judged].double().mean()), "as told"
     t = torch.arange(queries, device=looked.device)
-    candidates = [(_shifted(o), t + o) for o in sorted(range(1 - queries, keys), key=abs)]
+    candidates = [(_shift(o), t + o) for o in sorted(range(1 - queries, keys), key=abs)]
     candidates += [("mirrored" if c == keys - 1 else f"place {c} - t", c - t) for c in range(keys + queries - 1)]
     candidates += [(f"always place {c}", torch.full_like(t, c)) for c in range(keys)]
     shares = [(float((looked == place).double().mean()), name) for name, place in candidates]
@@ -128,10 +129,10 @@ def alignment(weights: Float[Tensor, "n queries keys"], *, places: Sequence[int]
 def _by_chance(shape: tuple[int, ...]) -> float:
     """The mean of the best share (1) over patterns (2), of weights (n, queries, keys) drawn at random."""
     generator = torch.Generator().manual_seed(0)
-    return sum(alignment(torch.rand(shape, generator=generator))[0] for _ in range(DRAWS)) / DRAWS
+    return sum(alignment(torch.rand(shape, generator=generator))[0] for _ in range(RANDOM_DRAWS)) / RANDOM_DRAWS
 
 
-def _shifted(offset: int) -> str:
+def _shift(offset: int) -> str:
     if offset == 0:
         return "the same place"
     return f"{abs(offset)} {'before' if offset < 0 else 'after'}"

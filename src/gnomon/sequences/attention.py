@@ -25,8 +25,8 @@ from gnomon.sequences.batch import some
 
 __all__ = ["AttentionMaps", "attention_maps"]
 
-ALIKE = 0.05
-"""Tokens that differ by less than a twentieth of their size carry the same information."""
+MIN_RELATIVE_DISTANCE = 0.05
+"""Tokens that differ by less than this share of their size carry the same information."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class AttentionMaps(Result):
     def findings(self) -> tuple[Finding, ...]:
         """Tokens have become alike."""
         worst = min(range(len(self.layers)), key=self.difference.__getitem__)
-        if self.difference[worst] >= ALIKE or self.difference[0] < ALIKE:
+        if self.difference[worst] >= MIN_RELATIVE_DISTANCE or self.difference[0] < MIN_RELATIVE_DISTANCE:
             return ()
         values = {"difference": self.difference[worst]}
         evidence = (Value("difference of tokens", self.difference[worst]),)

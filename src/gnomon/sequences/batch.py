@@ -9,7 +9,8 @@ from gnomon.core.inputs.source import source_of_inputs
 
 __all__ = ["some"]
 
-EXAMPLES = 64
+MAX_EXAMPLES = 64
+"""Sequences used, at most."""
 
 
 def some(x: Any, module: nn.Module) -> Inputs:
@@ -23,4 +24,4 @@ def some(x: Any, module: nn.Module) -> Inputs:
     """
     if isinstance(x, Tensor | tuple | dict):
         return x
-    return source_of_inputs(x, module).first(EXAMPLES).x
+    return source_of_inputs(x, module).first(MAX_EXAMPLES).x

@@ -21,8 +21,8 @@ from gnomon.sequences.batch import some
 
 __all__ = ["Causality", "causality", "predicts_next"]
 
-NOTHING = 1e-5
-"""Relative change that counts as none: sums in another order change float32 outputs by some 1e-6."""
+NO_EFFECT_TOLERANCE = 1e-5
+"""Relative change that counts as none: float32 sums in another order change outputs by about 1e-6."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,13 @@ class Causality(Result):
             (t, s)
             for t, row in enumerate(self.dependence)
             for s, d in enumerate(row)
-            if s > t + self.shift and d > NOTHING
+            if s > t + self.shift and d > NO_EFFECT_TOLERANCE
         )
 
     @property
     def ahead(self) -> int:
         """The most positions that an output sees ahead of its own."""
-        seen = [s - t for t, row in enumerate(self.dependence) for s, d in enumerate(row) if d > NOTHING]
+        seen = [s - t for t, row in enumerate(self.dependence) for s, d in enumerate(row) if d > NO_EFFECT_TOLERANCE]
         return max(seen, default=0)
 
     @property

@@ -22,9 +22,10 @@ from gnomon.findings import structured as kinds
 
 __all__ = ["RankCollapse", "rank_collapse"]
 
-EXAMPLES = 16
-ALIKE = 0.05
-"""Tokens that differ by less than a twentieth of their size carry the same information."""
+MAX_EXAMPLES = 16
+"""Sequences used, at most."""
+MIN_RELATIVE_DISTANCE = 0.05
+"""Tokens that differ by less than this share of their size carry the same information."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,12 @@ class RankCollapse(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Tokens have become one."""
-        if self.difference[-1] >= ALIKE or self.difference[0] < ALIKE:
+        if self.difference[-1] >= MIN_RELATIVE_DISTANCE or self.difference[0] < MIN_RELATIVE_DISTANCE:
             return ()
-        first = next(i for i, d in enumerate(self.difference) if d < ALIKE)
+        first = next(i for i, d in enumerate(self.difference) if d < MIN_RELATIVE_DISTANCE)
 
         evidence = (Value("difference at the end", self.difference[-1]), Value("rank at the end", self.rank[-1]))
-        return (Finding(kinds.TOKENS_COLLAPSE, self.layers[first], {"limit": ALIKE}, evidence),)
+        return (Finding(kinds.TOKENS_COLLAPSE, self.layers[first], {"limit": MIN_RELATIVE_DISTANCE}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Both by layer."""
@@ -92,7 +93,7 @@ def rank_collapse(module: nn.Module, x: Any) -> RankCollapse:
     check_module(module)
     seen: list[tuple[str, Tensor]] = []
     depth = [0]
-    inputs = source_of_inputs(x, module).first(EXAMPLES).x
+    inputs = source_of_inputs(x, module).first(MAX_EXAMPLES).x
     with preserve(module, grad=False):
         hooks: list[Any] = []
         try:

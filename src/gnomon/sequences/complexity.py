@@ -106,7 +106,7 @@ def complexity_profile(module: nn.Module, x: Any, *, lengths: Sequence[int] | No
     if len(chosen) < 3 or chosen[0] < 1 or chosen[-1] > longest:
         found = f"the lengths are {chosen}, and x has {longest} steps"
         raise InputError(found, accepted=f"at least three, from 1 to {longest}", fix="Pass longer sequences in x")
-    counted = [_counted(module, x[:1, :t]) for t in chosen]
+    counted = [_count(module, x[:1, :t]) for t in chosen]
     operations, kept = (tuple(float(c[i]) for c in counted) for i in range(2))
     if not operations[0]:
         what = "no product of matrices and no convolution was met"
@@ -114,7 +114,7 @@ def complexity_profile(module: nn.Module, x: Any, *, lengths: Sequence[int] | No
     return ComplexityProfile(tuple(chosen), operations, kept, _parts(chosen, operations), _parts(chosen, kept))
 
 
-def _counted(module: nn.Module, x: Tensor) -> tuple[int, int]:
+def _count(module: nn.Module, x: Tensor) -> tuple[int, int]:
     """Operations of one forward pass, and bytes that autograd keeps of it besides parameters."""
     own = {p.untyped_storage().data_ptr() for p in module.parameters()}
     seen: dict[int, int] = {}
@@ -125,7 +125,7 @@ def _counted(module: nn.Module, x: Tensor) -> tuple[int, int]:
             seen[place] = t.untyped_storage().nbytes()
         return t
 
-    counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.mkldnn_rnn_layer: _fused})
+    counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.mkldnn_rnn_layer: _fused_operations})
     with preserve(module), sdpa_kernel(SDPBackend.MATH), counter:  # fused ones are not counted
         with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
             made = run(module, x)
@@ -133,7 +133,9 @@ def _counted(module: nn.Module, x: Tensor) -> tuple[int, int]:
     return counter.get_total_flops(), sum(seen.values())
 
 
-def _fused(x: Sequence[int], w: Sequence[int], u: Sequence[int], *_: Any, out_shape: Any = None, **__: Any) -> int:
+def _fused_operations(
+    x: Sequence[int], w: Sequence[int], u: Sequence[int], *_: Any, out_shape: Any = None, **__: Any
+) -> int:
     """Operations of a fused layer of an LSTM from the shapes of inputs (times, n, p) and weights (4 h, p), (4 h, h)."""
     return 2 * x[0] * x[1] * (w[0] * w[1] + u[0] * u[1])
 

@@ -23,9 +23,10 @@ from gnomon.findings import structured as kinds
 
 __all__ = ["GateStatistics", "gate_statistics"]
 
-EXAMPLES = 64
-LEFT = 1e-3
-"""Of what a cell held: where no unit keeps more than this over the lag, it is out of reach, as in `memory`."""
+MAX_EXAMPLES = 64
+"""Sequences used, at most."""
+MIN_KEPT_SHARE = 1e-3
+"""If no unit keeps more than this share of its cell over the lag, the lag is out of reach, as in `memory`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class GateStatistics(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """No unit keeps anything over the lag that was asked for."""
-        if self.asked is None or exp(-self.asked / self.longest) >= LEFT:
+        if self.asked is None or exp(-self.asked / self.longest) >= MIN_KEPT_SHARE:
             return ()
         left = exp(-self.asked / self.longest)
 
@@ -104,7 +105,7 @@ def gate_statistics(module: nn.Module, x: Any, *, lag: int | None = None) -> Gat
         what = f"{type(module).__name__} has no nn.LSTM and no nn.GRU"
         raise InputError(what, accepted="gated layers of torch.nn", fix="Pass a network that has one, or use memory()")
     seen: dict[str, Tensor] = {}
-    inputs = source_of_inputs(x, module).first(EXAMPLES).x
+    inputs = source_of_inputs(x, module).first(MAX_EXAMPLES).x
     with preserve(module, grad=False):
         hooks = [m.register_forward_pre_hook(_watch(name, seen)) for name, m in found]
         try:

@@ -21,7 +21,7 @@ from gnomon.sequences.batch import some
 
 __all__ = ["HeadAblation", "head_ablation"]
 
-NOTHING = 1e-6
+NO_EFFECT_TOLERANCE = 1e-6
 """Relative effect that counts as none: the rounding of float32."""
 
 
@@ -38,7 +38,9 @@ class HeadAblation(Result):
     @property
     def dead(self) -> tuple[tuple[str, int], ...]:
         """Heads without any effect."""
-        return tuple((name, i) for name, row in self.effects.items() for i, e in enumerate(row) if e <= NOTHING)
+        return tuple(
+            (name, i) for name, row in self.effects.items() for i, e in enumerate(row) if e <= NO_EFFECT_TOLERANCE
+        )
 
     @property
     def verdict(self) -> str:

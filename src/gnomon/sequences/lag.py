@@ -19,9 +19,10 @@ from gnomon.core.inputs.classes import are_classes
 
 __all__ = ["task_lag"]
 
-LEVEL = 1e-4
-"""Probability that unrelated data are given a lag: the level of the test of the largest R^2, over all places."""
-SHARE = 0.5  # of the largest R^2, from which on a place counts
+SIGNIFICANCE_LEVEL = 1e-4
+"""Probability that unrelated data get a lag: the level of the test of the largest R^2 over all positions."""
+MIN_SHARE_OF_LARGEST = 0.5
+"""Positions count if their R^2 is at least this share of the largest."""
 
 
 @names_call
@@ -55,10 +56,10 @@ def task_lag(x: Any, y: Tensor) -> int | None:
     )  # (1)
     best = float(shares.max().clamp(max=1 - 1e-12))
     ratio = best / k / ((1 - best) / (n - k - 1))
-    if not isfinite(ratio) or float(fisher.sf(ratio, k, n - k - 1)) * rows.shape[1] > LEVEL:
+    if not isfinite(ratio) or float(fisher.sf(ratio, k, n - k - 1)) * rows.shape[1] > SIGNIFICANCE_LEVEL:
         return None
     by_time = shares.reshape(x.shape[1], -1).amax(1)
-    last = int((by_time >= SHARE * by_time.max()).nonzero()[-1])
+    last = int((by_time >= MIN_SHARE_OF_LARGEST * by_time.max()).nonzero()[-1])
     return x.shape[1] - 1 - last  # (2)
 
 

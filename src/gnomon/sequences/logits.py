@@ -24,10 +24,12 @@ from gnomon.findings import structured as kinds
 
 __all__ = ["LogitScale", "logit_scale"]
 
-EXAMPLES = 16
-SATURATED = 0.99
+MAX_EXAMPLES = 16
+"""Sequences used, at most."""
+SATURATED_WEIGHT = 0.99
 """Mean largest weight above which a softmax passes less than a hundredth of its gradient: p (1 - p) < 0.01."""
-FEW = 4  # keys among which one may well have nearly all the weight
+MIN_KEYS = 4
+"""With at most this many keys, one key may well have nearly all of the weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class LogitScale(Result):
         """A layer all of whose heads look at one position each."""
         found = []
         for name, scale, top, keys in zip(self.layers, self.scale, self.top, self.keys, strict=True):
-            if keys > FEW and min(top) > SATURATED:
+            if keys > MIN_KEYS and min(top) > SATURATED_WEIGHT:
                 values = {"top": min(top), "keys": keys}
                 found.append(Finding(kinds.ATTENTION_SATURATED, name, values, (Value("logit scale", max(scale)),)))
         return tuple(found)
@@ -98,7 +100,7 @@ def logit_scale(module: nn.Module, x: Any) -> LogitScale:
     if not found:
         what = f"{type(module).__name__} has no nn.MultiheadAttention"
         raise InputError(what, accepted="attention made by torch.nn", fix="Pass a network that has one")
-    inputs = source_of_inputs(x, module).first(EXAMPLES).x
+    inputs = source_of_inputs(x, module).first(MAX_EXAMPLES).x
     seen: dict[str, tuple[Tensor, Tensor]] = {}
     with preserve(module):
         hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]
@@ -113,13 +115,13 @@ def logit_scale(module: nn.Module, x: Any) -> LogitScale:
         raise InputError("no attention was met in forward", accepted="forward calls it", fix="Pass other inputs")
     return LogitScale(
         tuple(names),
-        tuple(_rounded(seen[n][0].double().std(-1, correction=0).mean((0, 2))) for n in names),  # (1)
-        tuple(_rounded(seen[n][1].double().amax(-1).mean((0, 2))) for n in names),
+        tuple(_round_all(seen[n][0].double().std(-1, correction=0).mean((0, 2))) for n in names),  # (1)
+        tuple(_round_all(seen[n][1].double().amax(-1).mean((0, 2))) for n in names),
         tuple(seen[n][0].shape[-1] for n in names),
     )
 
 
-def _rounded(values: Tensor) -> tuple[float, ...]:
+def _round_all(values: Tensor) -> tuple[float, ...]:
     return tuple(round(v, 6) for v in values.tolist())
 
 

@@ -24,10 +24,12 @@ from gnomon.sequences.batch import some
 
 __all__ = ["Memory", "memory"]
 
-FAINT = 1e-3
-"""Of the largest sensitivity: below it an input teaches a thousand times slower than the one that is seen best."""
-FLOOR = 1e-12  # of the largest: rounding, which a fit must not see
-DIRECTIONS = 4  # of the output, at random
+MIN_RELATIVE_SENSITIVITY = 1e-3
+"""Share of the largest sensitivity below which an input is learned a thousand times more slowly."""
+ROUNDING_SHARE = 1e-12
+"""Share of the largest sensitivity that counts as rounding and is left out of the fit."""
+RANDOM_DIRECTIONS = 4
+"""Number of random directions of the output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +48,9 @@ class Memory(Result):
 
     @property
     def reach(self) -> int:
-        """The largest lag whose sensitivity is above `FAINT` of the largest."""
+        """The largest lag whose sensitivity is above `MIN_RELATIVE_SENSITIVITY` of the largest."""
         top = max(self.sensitivity)
-        return max(i for i, s in enumerate(self.sensitivity) if s >= FAINT * top)
+        return max(i for i, s in enumerate(self.sensitivity) if s >= MIN_RELATIVE_SENSITIVITY * top)
 
     @property
     def verdict(self) -> str:
@@ -61,7 +63,7 @@ class Memory(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The lag that was asked for is out of reach."""
-        if self.asked is None or self._at(self.asked) >= FAINT * max(self.sensitivity):
+        if self.asked is None or self._at(self.asked) >= MIN_RELATIVE_SENSITIVITY * max(self.sensitivity):
             return ()
         ratio = self._at(self.asked) / max(self.sensitivity)
 
@@ -97,7 +99,7 @@ def memory(module: nn.Module, x: Any, *, lag: int | None = None) -> Memory:
 
     Hypotheses: inputs are real numbers (give a network of tokens its embeddings).
     Reference: [pascanu2013difficulty].
-    Cost: a forward pass and `DIRECTIONS` backward passes.
+    Cost: a forward pass and `RANDOM_DIRECTIONS` backward passes.
 
     >>> class Leaky(nn.Module):
     ...     def forward(self, x):
@@ -121,12 +123,12 @@ def memory(module: nn.Module, x: Any, *, lag: int | None = None) -> Memory:
             out = out[:, -1]
         flat = out.reshape(len(x), -1)
         total = torch.zeros(x.shape[1], dtype=torch.float64)
-        for _ in range(DIRECTIONS):
+        for _ in range(RANDOM_DIRECTIONS):
             direction = torch.randn_like(flat)
             (grad,) = torch.autograd.grad((flat * direction).sum(), seen, retain_graph=True, allow_unused=True)
             if grad is not None:
                 total += grad.detach().double().flatten(2).square().sum(2).mean(0).cpu()
-    curve = tuple((total / DIRECTIONS).sqrt().flip(0).tolist())  # (1)
+    curve = tuple((total / RANDOM_DIRECTIONS).sqrt().flip(0).tolist())  # (1)
     if max(curve) == 0.0:
         raise InputError("the output does not depend on the inputs", accepted="a network of them", fix="Check forward")
     return Memory(curve, _length(curve), asked)
@@ -135,11 +137,11 @@ def memory(module: nn.Module, x: Any, *, lag: int | None = None) -> Memory:
 def _length(curve: tuple[float, ...]) -> float:
     """Least squares of log s over lags, from the largest on; what is rounding is left out."""
     start = max(range(len(curve)), key=curve.__getitem__)
-    points = [(i, log(s)) for i, s in enumerate(curve) if i >= start and s > FLOOR * curve[start]]
+    points = [(i, log(s)) for i, s in enumerate(curve) if i >= start and s > ROUNDING_SHARE * curve[start]]
     if start == len(curve) - 1:
         return inf  # what lies furthest back is seen best
     if len(points) < 2:
-        return 1.0 / -log(FLOOR)
+        return 1.0 / -log(ROUNDING_SHARE)
     mx, my = (sum(p[k] for p in points) / len(points) for k in (0, 1))
     slope = sum((i - mx) * (v - my) for i, v in points) / sum((i - mx) ** 2 for i, _ in points)
     return -1.0 / slope if slope < 0 else inf

@@ -19,7 +19,8 @@ from gnomon.findings import structured as kinds
 
 __all__ = ["StateSpectrum", "state_spectrum"]
 
-BEYOND = 1e-6  # above one: rounding of eigenvalues
+UNIT_CIRCLE_TOLERANCE = 1e-6
+"""Excess over one that counts as rounding of eigenvalues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class StateSpectrum(Result):
         return tuple(
             Finding(kinds.STATE_GROWS, name, {"factor": r}, (Value("largest eigenvalue", r),), 0.0)
             for name, r, linear in zip(self.layers, self.radius, self.linear, strict=True)
-            if linear and r > 1 + BEYOND
+            if linear and r > 1 + UNIT_CIRCLE_TOLERANCE
         )
 
     def plots(self) -> tuple[Plot, ...]:

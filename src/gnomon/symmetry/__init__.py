@@ -8,7 +8,7 @@ May import: core.
 from gnomon.symmetry.action import (
     action,
     flips,
-    generated,
+    one_parameter_group,
     permutations,
     quarter_turns,
     rotations,
@@ -43,7 +43,7 @@ __all__ = [
     "equivariance",
     "equivariant_basis",
     "flips",
-    "generated",
+    "one_parameter_group",
     "haar",
     "invariance",
     "lie_derivative",

@@ -25,11 +25,11 @@ __all__ = [
     "Action",
     "action",
     "flips",
-    "generated",
+    "one_parameter_group",
     "permutations",
     "quarter_turns",
     "rotations",
-    "sampled",
+    "sample_group",
     "scalings",
     "translations",
 ]
@@ -73,13 +73,13 @@ def action(
 
 
 @names_call
-def generated(generator: Tensor, strengths: Sequence[float] = (0.5, 1.0)) -> Action:
+def one_parameter_group(generator: Tensor, strengths: Sequence[float] = (0.5, 1.0)) -> Action:
     """The group exp(t A) of a matrix A that acts on inputs (n, d): x -> exp(t A) x, at some strengths.
 
     Reference: [gruver2023lie].
     Cost: a matrix exponential of d^3 for each move.
 
-    >>> turn = generated(torch.tensor([[0.0, -1.0], [1.0, 0.0]]), [torch.pi / 2])
+    >>> turn = one_parameter_group(torch.tensor([[0.0, -1.0], [1.0, 0.0]]), [torch.pi / 2])
     >>> turn.moves[0](torch.tensor([[1.0, 0.0]])).round(decimals=4).tolist()
     [[0.0, 1.0]]
     """
@@ -95,14 +95,14 @@ def generated(generator: Tensor, strengths: Sequence[float] = (0.5, 1.0)) -> Act
 
 
 @names_call
-def sampled(group: Action, low: float, high: float, count: int = 16, *, seed: int = 0) -> Action:
+def sample_group(group: Action, low: float, high: float, count: int = 16, *, seed: int = 0) -> Action:
     """Moves of a continuous group with strengths drawn evenly between two ends; intervals then count their spread.
 
     Strengths are those of the group's flow: radians for `rotations`, pixels for `translations`. Features of a layer
     are moved where they are images of the size of the inputs.
 
     >>> from math import pi
-    >>> len(sampled(rotations(), -pi, pi, 8).moves)
+    >>> len(sample_group(rotations(), -pi, pi, 8).moves)
     8
     """
     flow, count = group.flow, integer("count", count, least=2)
@@ -175,7 +175,7 @@ def rotations(degrees: Sequence[float] = (15.0, 45.0, 90.0)) -> Action:
     True
     """
     moves = tuple(_warp(_rotation(angle)) for angle in degrees)
-    return Action("rotations", tuple(f"{a:g} degrees" for a in degrees), moves, _as_images(moves), _rotated)
+    return Action("rotations", tuple(f"{a:g} degrees" for a in degrees), moves, _as_images(moves), _rotate)
 
 
 @names_call
@@ -242,7 +242,7 @@ def _rotation(degrees: float) -> Matrix:
     return (cos(angle), -sin(angle)), (sin(angle), cos(angle))
 
 
-def _rotated(x: Tensor, t: float) -> Tensor:
+def _rotate(x: Tensor, t: float) -> Tensor:
     """A rotation by t radians."""
     return _warp(_rotation(180 * t / pi))(x)
 

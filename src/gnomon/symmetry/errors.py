@@ -39,9 +39,10 @@ from gnomon.symmetry.action import Action
 
 __all__ = ["Equivariance", "LayerError", "equivariance", "features_of", "interval_of"]
 
-FOLLOWS = 1e-3
-"""Relative error up to which a layer counts as following the group: rounding in float32, and not more."""
-CONFIDENCE = 0.95
+EQUIVARIANCE_TOLERANCE = 1e-3
+"""Relative error up to which a layer counts as equivariant: the rounding of float32."""
+CONFIDENCE_LEVEL = 0.95
+"""Confidence level of the intervals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,9 @@ class LayerError(Record):
     @property
     def follows(self) -> bool:
         """Whether the layer's features are invariant or move with the group, to rounding."""
-        return self.invariance < FOLLOWS or (self.equivariance is not None and self.equivariance < FOLLOWS)
+        return self.invariance < EQUIVARIANCE_TOLERANCE or (
+            self.equivariance is not None and self.equivariance < EQUIVARIANCE_TOLERANCE
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +91,9 @@ class Equivariance(Result):
     def verdict(self) -> str:
         """One sentence."""
         whole = self.output
-        if whole.invariance < FOLLOWS:
+        if whole.invariance < EQUIVARIANCE_TOLERANCE:
             return f"The network is invariant under {self.action}: its output changes by {whole.invariance:.1e}."
-        if whole.equivariance is not None and whole.equivariance < FOLLOWS:
+        if whole.equivariance is not None and whole.equivariance < EQUIVARIANCE_TOLERANCE:
             moves = f"its output moves with the input, to {whole.equivariance:.1e}"
             return f"The network is equivariant under {self.action}: {moves}."
         where = f"; '{self.breaks}' is the first layer that does not follow" if self.breaks else ""
@@ -127,7 +130,7 @@ def equivariance(module: nn.Module, x: Any, action: Action) -> Equivariance:
     rows: dict[str, list[tuple[Tensor, Tensor | None]]] = {name: [] for name in before}
     by_move = []
     for i, label in enumerate(action.labels):
-        after = features_of(module, _moved(given, action, i, label))
+        after = features_of(module, _move(given, action, i, label))
         for name, h in before.items():
             moved = None if action.features is None else action.features(h, i, given)
             same = moved is not None and moved.shape == after[name].shape
@@ -138,7 +141,7 @@ def equivariance(module: nn.Module, x: Any, action: Action) -> Equivariance:
     return Equivariance(layers, action.name, action.labels, tuple(by_move), len(given))
 
 
-def _moved(x: Tensor, action: Action, i: int, label: str) -> Tensor:
+def _move(x: Tensor, action: Action, i: int, label: str) -> Tensor:
     moved = action.moves[i](x)
     if not isinstance(moved, Tensor) or moved.shape != x.shape:
         shape = tuple(moved.shape) if isinstance(moved, Tensor) else type(moved).__name__
@@ -209,4 +212,4 @@ def interval_of(values: Tensor, *, drawn: bool = False) -> Interval:
     square = float(values.mean(0).var()) / n if n > 1 else float("inf")
     square += float(values.mean(1).var()) / moves if drawn and moves > 1 else 0.0
     half = 1.96 * square**0.5
-    return Interval(max(0.0, mean - half), mean + half, CONFIDENCE)
+    return Interval(max(0.0, mean - half), mean + half, CONFIDENCE_LEVEL)

@@ -37,7 +37,7 @@ __all__ = [
     "symmetric_group",
 ]
 
-LARGEST = 400
+MAX_GROUP_ORDER = 400
 """Elements of a group whose representations are decomposed, at most."""
 
 
@@ -184,8 +184,10 @@ def irreps(group: FiniteGroup, *, seed: int = 0) -> tuple[Complex[Tensor, "n d d
     [1, 1, 1, 1, 2]
     """
     n = group.order
-    if n > LARGEST:
-        raise InputError(f"the group has {n} elements", accepted=f"at most {LARGEST}", fix="Take a smaller group")
+    if n > MAX_GROUP_ORDER:
+        raise InputError(
+            f"the group has {n} elements", accepted=f"at most {MAX_GROUP_ORDER}", fix="Take a smaller group"
+        )
     generator = torch.Generator().manual_seed(seed)
     c = torch.complex(*torch.randn(2, n, generator=generator, dtype=torch.float64))
     c = c + c[group.inverse].conj()  # makes the matrix of right translations Hermitian

@@ -15,7 +15,7 @@ Reference: [hecht1990algebraic] for (1), [kunin2021neural] for (3) and (4), [ain
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
 >>> x = torch.randn(4, 2)
->>> torch.allclose(net(x), rescaled(net, torch.tensor([2.0, 0.5, 3.0]))(x), atol=1e-5)
+>>> torch.allclose(net(x), rescale_units(net, torch.tensor([2.0, 0.5, 3.0]))(x), atol=1e-5)
 True
 """
 
@@ -31,13 +31,13 @@ from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.results import Axis, Line, Plot, Result
 
-__all__ = ["Matched", "balance", "matched", "orbit_leak", "permuted", "rescaled"]
+__all__ = ["Matched", "balance", "match_units", "orbit_leak", "permute_units", "rescale_units"]
 
 NEUTRAL = (nn.ReLU, nn.Identity, nn.Flatten, nn.Dropout, nn.LeakyReLU, nn.Tanh, nn.Sigmoid)
 
 
 @names_call
-def permuted(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 0) -> nn.Sequential:
+def permute_units(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 0) -> nn.Sequential:
     """A copy with the hidden units of one layer in another order, which computes the same; equation (1).
 
     Hypotheses: a ``nn.Sequential`` of Linear layers and elementwise activations.
@@ -45,7 +45,7 @@ def permuted(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 0) ->
     Cost: a copy.
 
     >>> net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
-    >>> torch.allclose(net(torch.ones(1, 2)), permuted(net, torch.tensor([2, 0, 1]))(torch.ones(1, 2)))
+    >>> torch.allclose(net(torch.ones(1, 2)), permute_units(net, torch.tensor([2, 0, 1]))(torch.ones(1, 2)))
     True
     """
     copy = copy_module(module)
@@ -59,7 +59,7 @@ def permuted(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 0) ->
 
 
 @names_call
-def rescaled(module: nn.Sequential, factors: Float[Tensor, " m"], layer: int = 0) -> nn.Sequential:
+def rescale_units(module: nn.Sequential, factors: Float[Tensor, " m"], layer: int = 0) -> nn.Sequential:
     """A copy with the hidden units of one layer scaled and scaled back, which computes the same; equation (2).
 
     Hypotheses: ReLU after the layer; factors above 0.
@@ -67,7 +67,7 @@ def rescaled(module: nn.Sequential, factors: Float[Tensor, " m"], layer: int = 0
     Cost: a copy.
 
     >>> net = nn.Sequential(nn.Linear(1, 1, bias=False), nn.ReLU(), nn.Linear(1, 1, bias=False))
-    >>> other = rescaled(net, torch.tensor([4.0]))
+    >>> other = rescale_units(net, torch.tensor([4.0]))
     >>> bool(other[0].weight == 4 * net[0].weight), bool(other[2].weight == net[2].weight / 4)
     (True, True)
     """
@@ -158,7 +158,7 @@ class Matched(Result):
 
 
 @names_call
-def matched(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20, seed: int = 0) -> Matched:
+def match_units(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20, seed: int = 0) -> Matched:
     """Reorder the hidden units of a network so that its weights are near those of another; equation (1).
 
     Each layer's best order, the others fixed, is an assignment problem, solved exactly; layers are visited in turn
@@ -169,7 +169,7 @@ def matched(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20, se
     Cost: a product of weights and an assignment for each layer and round.
 
     >>> net = nn.Sequential(nn.Linear(2, 5), nn.ReLU(), nn.Linear(5, 1))
-    >>> matched(net, permuted(net, torch.tensor([4, 2, 0, 1, 3]))).distance_after
+    >>> match_units(net, permute_units(net, torch.tensor([4, 2, 0, 1, 3]))).distance_after
     0.0
     """
     from scipy.optimize import linear_sum_assignment  # slow to import
@@ -192,7 +192,7 @@ def matched(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20, se
             order = torch.from_numpy(linear_sum_assignment(gain.double().numpy(), maximize=True)[1])
             if bool((order != torch.arange(len(order))).any()):
                 changed = True
-                copy = permuted(copy, order, layer)
+                copy = permute_units(copy, order, layer)
                 b = _linear(copy)
                 orders[layer] = orders[layer][order]
         if not changed:

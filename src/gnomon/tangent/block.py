@@ -107,7 +107,7 @@ class Piece:
                     raise ChangedGraph
                 self._edges[term.uses[0]] = edge
         self._inputs: dict[tuple[int, ...], Tensor] = {}
-        if not all(self._fits(i, layout) for term in plan.terms for i, layout in _placed(term)):
+        if not all(self._fits(i, layout) for term in plan.terms for i, layout in _place(term)):
             raise ChangedGraph
         if plan.terms and not plan.settled and not self._verified(plan):
             raise ChangedGraph
@@ -130,7 +130,7 @@ class Piece:
         return all(
             plain[edges[i]] is None or scaled_with(layout, plain[edges[i]], scaled[edges[i]], scales)
             for term in plan.terms
-            for i, layout in _placed(term)
+            for i, layout in _place(term)
         )
 
     def gradients(self, cotangent: Tensor) -> Gradients:
@@ -146,38 +146,38 @@ class Piece:
     def inputs(self, term: KernelTerm) -> Tensor:
         """The activations of a matrix term, kept for all outputs; several uses are more positions."""
         if term.uses not in self._inputs:
-            parts = [self._matrix(i).inputs(layout) for i, layout in _placed(term)]
+            parts = [self._matrix(i).inputs(layout) for i, layout in _place(term)]
             self._inputs[term.uses] = parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
         return self._inputs[term.uses]
 
     def grads(self, term: KernelTerm, gradients: Gradients) -> Tensor:
         """The gradients of a matrix term; zeros where the output does not reach a use."""
-        parts = [self._matrix(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _placed(term)]
+        parts = [self._matrix(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _place(term)]
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
 
     def readout(self, term: KernelTerm) -> Tensor:
         """The gradients of the pooled values of a gated term, (n, groups, positions, units)."""
-        i, layout = _placed(term)[0]
+        i, layout = _place(term)[0]
         return self._matrix(i).grads(layout, readout(self._edges[i], self.uses[i].output))
 
     def tokens(self, term: KernelTerm) -> Tensor:
         """The indices of a lookup term."""
-        return torch.cat([self._lookup(i).indices(layout) for i, layout in _placed(term)], dim=1)
+        return torch.cat([self._lookup(i).indices(layout) for i, layout in _place(term)], dim=1)
 
     def token_grads(self, term: KernelTerm, gradients: Gradients) -> Tensor:
         """The gradients of a lookup term."""
-        parts = [self._lookup(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _placed(term)]
+        parts = [self._lookup(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _place(term)]
         return torch.cat(parts, dim=1)
 
     def per_example(self, term: KernelTerm, gradients: Gradients) -> Tensor:
         """Per-example gradients (n, p) of a vector or mixed term."""
         places = term.places or (None,) * len(term.uses)
         parts = []
-        for (i, layout), place in zip(_placed(term), places, strict=True):
+        for (i, layout), place in zip(_place(term), places, strict=True):
             factors = self.factors[i]
             assert factors is not None  # the plan has no term without them
             part = factors.per_example(layout, self._or_zeros(i, gradients[i]))
-            parts.append(part if place is None else _scattered(part, place))
+            parts.append(part if place is None else _scatter(part, place))
         return sum(parts[1:], parts[0])
 
     def _or_zeros(self, i: int, g: Tensor | None) -> Tensor:
@@ -206,11 +206,11 @@ def unit(outputs: int, which: int, like: Tensor) -> Tensor:
     return cotangent
 
 
-def _placed(term: KernelTerm) -> list[tuple[int, ExampleLayout]]:
+def _place(term: KernelTerm) -> list[tuple[int, ExampleLayout]]:
     return list(zip(term.uses, term.layouts, strict=True))
 
 
-def _scattered(part: Tensor, place: Tensor) -> Tensor:
+def _scatter(part: Tensor, place: Tensor) -> Tensor:
     flat = place.flatten()
     there = flat > 0
     total = part.new_zeros(len(part), flat.numel())

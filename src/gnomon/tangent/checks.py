@@ -15,8 +15,8 @@ from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.modules.pure import Pure, check_finite
 from gnomon.tangent.probe import Probe
 
-ROUNDINGS = 64
-"""Of each parameter, which sums in another order may stand for; vector units sum in blocks, so that fewer are usual."""
+ROUNDINGS_PER_PARAMETER = 64
+"""Relative perturbation of each parameter, in roundings, that stands for sums in another order."""
 
 
 def check_outputs(probe: Probe) -> None:
@@ -114,7 +114,7 @@ def _rounding(f: Pure, x: Inputs, n: int) -> float:
     moved = {}
     for name, p in f.leaves.items():
         sign = torch.randint(0, 2, p.shape, generator=draw).to(p) * 2 - 1
-        moved[name] = p.detach() * (1 + ROUNDINGS * torch.finfo(p.dtype).eps * sign)
+        moved[name] = p.detach() * (1 + ROUNDINGS_PER_PARAMETER * torch.finfo(p.dtype).eps * sign)
     with torch.no_grad():
         return float((f(some, moved) - f(some)).abs().max())
 

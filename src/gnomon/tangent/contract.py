@@ -18,7 +18,7 @@ from torch import Tensor
 from gnomon.tangent.block import Block, Gradients
 from gnomon.tangent.per_example import per_example, per_example_cost
 from gnomon.tangent.plan import KernelTerm
-from gnomon.tangent.sums import MULTIPLY_ADDS_PER_PASS, Pieces, flat, outer, strips, summed
+from gnomon.tangent.sums import MULTIPLY_ADDS_PER_PASS, Pieces, flat, outer, strips, sum_over_positions
 
 ROWS_PER_STRIP = 128
 """Rows per strip of a symmetric product of which only the lower triangle is formed; fewer would slow the product."""
@@ -78,7 +78,7 @@ def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str,
         for r in range(groups):
             activations = flat(a1[rows, r]) @ flat(a2[columns, r]).T
             gradients = outer(mode, [flat(g[rows, r]) for g in g1], [flat(g[columns, r]) for g in g2])
-            place += summed(gradients, activations.add_(1) if bias else activations, t, s, mode)  # (1)
+            place += sum_over_positions(gradients, activations.add_(1) if bias else activations, t, s, mode)  # (1)
     return total
 
 
@@ -115,7 +115,7 @@ def lookups(v1: Tensor, v2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: st
     for rows in strips(n, t, m * s, q, mode, g1[0].element_size(), workspace, n):
         equal = (v1[rows].reshape(-1, 1) == v2.reshape(1, -1)).to(g1[0].dtype)
         gradients = outer(mode, [flat(g[rows]) for g in g1], [flat(g) for g in g2])
-        parts.append(summed(gradients, equal, t, s, mode))
+        parts.append(sum_over_positions(gradients, equal, t, s, mode))
     return torch.cat(parts, dim=1 if mode in ("diagonal", "full") else 0)
 
 

@@ -30,8 +30,8 @@ from gnomon.training.native import Choice
 
 __all__ = ["TangentGap", "tangent_gap"]
 
-RIDGE = 1e-6
-"""Of the mean of the kernel's diagonal, so that its inverse exists in floating point."""
+RELATIVE_RIDGE = 1e-6
+"""Ridge relative to the mean diagonal of the kernel, so that its inverse exists in floating point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def tangent_gap(
     *,
     optimizer: Choice | None = None,
     steps: int = 500,
-    ridge: float = RIDGE,
+    ridge: float = RELATIVE_RIDGE,
     seed: int = 0,
 ) -> TangentGap:
     """Train a copy of a network and compare it on test examples with kernel regression by its tangent kernel; (1).

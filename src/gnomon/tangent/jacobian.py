@@ -39,13 +39,13 @@ def _pieces(x: Inputs, n: int, chunk: int) -> Iterator[Inputs]:
 
 def _chunk(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]) -> list[Tensor]:
     try:
-        return _mapped(f, names, x, cotangents)
+        return _map_examples(f, names, x, cotangents)
     except (RuntimeError, ValueError, NotImplementedError, TypeError):
         # torch.func refuses what it cannot map (in-place writes, values read in Python, fused kernels)
-        return _looped(f, names, x, cotangents)
+        return _loop(f, names, x, cotangents)
 
 
-def _mapped(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]) -> list[Tensor]:
+def _map_examples(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]) -> list[Tensor]:
     chosen = {name: f.leaves[name].detach() for name in names}
     fixed = {name: leaf.detach() for name, leaf in f.leaves.items() if name not in chosen}
     leaves, rebuild = _flatten(x)
@@ -57,10 +57,10 @@ def _mapped(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]
     mapped = vmap(grad(one_output), in_dims=(None, None, *[0] * len(leaves)))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="There is a performance drop")  # it loops: slower, and correct
-        return [_joined(mapped(chosen, v, *leaves), names, len(leaves[0])) for v in cotangents]
+        return [_join(mapped(chosen, v, *leaves), names, len(leaves[0])) for v in cotangents]
 
 
-def _looped(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]) -> list[Tensor]:
+def _loop(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]) -> list[Tensor]:
     gradients: list[list[Tensor]] = [[] for _ in cotangents]
     wanted = [f.leaves[name] for name in names]
     for i in range(count(x)):
@@ -72,7 +72,7 @@ def _looped(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]
     return [torch.stack(row) for row in gradients]
 
 
-def _joined(gradients: dict[str, Tensor], names: tuple[str, ...], n: int) -> Tensor:
+def _join(gradients: dict[str, Tensor], names: tuple[str, ...], n: int) -> Tensor:
     return torch.cat([gradients[name].reshape(n, -1) for name in names], dim=1)
 
 

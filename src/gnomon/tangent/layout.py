@@ -22,11 +22,11 @@ from math import isqrt
 import torch
 from torch import Tensor
 
-EXAMPLES = 3
-"""How many examples the tests use."""
+TEST_EXAMPLES = 3
+"""Examples in the test batch."""
 
-DIGITS = 1e-3
-"""Relative agreement required of each entry in (1); scalings differ by factors of two, rounding by far less."""
+SCALING_TOLERANCE = 1e-3
+"""Relative agreement of each entry in (1); scalings differ by factors of two, rounding by far less."""
 
 SCALES = (1.0, 2.0, 4.0)
 PERMUTATION = (1, 2, 0)
@@ -77,7 +77,7 @@ def scaled_with(layout: ExampleLayout, g: Tensor, scaled: Tensor, scales: Tensor
     """
     parts = layout.split(g)
     expected = parts * scales.reshape(-1, *[1] * (parts.dim() - 1))  # (1)
-    return bool(((layout.split(scaled) - expected).abs() <= DIGITS * expected.abs()).all())
+    return bool(((layout.split(scaled) - expected).abs() <= SCALING_TOLERANCE * expected.abs()).all())
 
 
 def permuted_with(layout: ExampleLayout, a: Tensor, permuted: Tensor, n: int) -> bool:

@@ -46,7 +46,7 @@ class Taylor(nn.Module):
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """The expansion at the present w, for any inputs the original takes."""
         check_batch_norms(self.module)
-        args, kwargs = _suited(args, kwargs, self.module)
+        args, kwargs = _to_module_dtype(args, kwargs, self.module)
         origin = {name: getattr(self, f"origin{i}") for i, name in enumerate(self._names)}
         now = dict(self.module.named_parameters())
         direction = {name: now[name] - origin[name] for name in self._names}
@@ -71,7 +71,7 @@ class Rescaled(nn.Module):
     @names_call("rescale(module, alpha)(x)")
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """alpha (f(w, x) - f(w0, x))."""
-        args, kwargs = _suited(args, kwargs, self.module)
+        args, kwargs = _to_module_dtype(args, kwargs, self.module)
         with wrap_user_errors(self.module, (args, kwargs)):
             with torch.no_grad():
                 start = self.origin(*args, **kwargs)
@@ -159,7 +159,9 @@ def _derivatives(f: Any, origin: dict[str, Tensor], direction: dict[str, Tensor]
     return terms
 
 
-def _suited(args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _to_module_dtype(
+    args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments with arrays as tensors, and floating tensors in the module's dtype; sparse ones stay sparse."""
 
     def converted(a: Any) -> Any:

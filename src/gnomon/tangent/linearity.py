@@ -35,8 +35,8 @@ from gnomon.training.gradient import loss_gradient
 
 __all__ = ["LinearizationError", "StepLinearity", "linearization_error", "step_linearity"]
 
-CLOSE = 0.1
-"""Relative error below which the linearization stands for the network."""
+MAX_RELATIVE_ERROR = 0.1
+"""Relative error below which the linearization describes the network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class LinearizationError(Result):
     @property
     def verdict(self) -> str:
         """Whether the linearization stands for the network to the end."""
-        word = "stands for" if self.errors[-1] < CLOSE else "does not stand for"
+        word = "stands for" if self.errors[-1] < MAX_RELATIVE_ERROR else "does not stand for"
         return (
             f"The network linearized at its start {word} the trained one: in the end it misses {self.errors[-1]:.1%} "
             "of what training changed."
@@ -72,7 +72,11 @@ class StepLinearity(Result):
     @property
     def verdict(self) -> str:
         """How well the first order tells the step."""
-        end = "a step of this size is linear" if self.error < CLOSE else "the step is too large for the first order"
+        end = (
+            "a step of this size is linear"
+            if self.error < MAX_RELATIVE_ERROR
+            else "the step is too large for the first order"
+        )
         return f"The first order misses {self.error:.1%} of what one step changes: {end}."
 
     def plots(self) -> tuple[Plot, ...]:

@@ -57,7 +57,7 @@ def per_example_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> 
     return rows * weights * q + n * m * weights * (q * q if mode == "full" else q)
 
 
-def gated(
+def gated_kernel(
     term: KernelTerm, one: Block, two: Block, s1: list[Tensor], s2: list[Tensor], mode: str, workspace: int
 ) -> Tensor:
     """The kernel of a layer with a gate: with E_ic = sum_t H_ict a_it and s, H of `gnomon.tangent.gate`,

@@ -22,11 +22,11 @@ from gnomon.core.modules.pure import Pure
 from gnomon.tangent.factors import Factors, Lookup, Matrix
 from gnomon.tangent.gate import consumers, gate
 from gnomon.tangent.graph import Use, entries, rearranges
-from gnomon.tangent.layout import EXAMPLES, ExampleLayout
+from gnomon.tangent.layout import TEST_EXAMPLES, ExampleLayout
 from gnomon.tangent.probe import Probe
 
-MANY = 16
-"""Positions from which on per-example sums are cheaper than pairs of positions, whatever the other sizes."""
+MIN_POSITIONS_FOR_SUMS = 16
+"""Number of positions at which per-example sums are cheaper than pairs of positions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def make_plan(probe: Probe) -> NTKPlan:
     merged = _with_gates(_with_biases(terms, probe.uses), probe)
     activations, gradients = probe.bytes()
     matrices = [(h, layout) for group in covered.values() for _, h, layout in group if isinstance(h, Matrix)]
-    activations += sum(h.inputs(layout).nbytes for h, layout in matrices) // EXAMPLES
+    activations += sum(h.inputs(layout).nbytes for h, layout in matrices) // TEST_EXAMPLES
     whole = {probe.uses[t.uses[0]].name for t in merged if t.kind == "mixed"} | uncovered
     gradients += sum(leaves[name].nbytes for name in whole)
     signature = tuple(use.signature for use in probe.uses)
@@ -169,7 +169,11 @@ def _with_gates(terms: list[KernelTerm], probe: Probe) -> list[KernelTerm]:
         if term.kind != "matrix" or node.name() != "ConvolutionBackward0":
             return False
         alone = len(term.uses) == 1 and term.layouts[0].positions == 1
-        return alone and prod(node._input_metadata[0].shape[2:]) >= MANY and gate(node, users) is not None
+        return (
+            alone
+            and prod(node._input_metadata[0].shape[2:]) >= MIN_POSITIONS_FOR_SUMS
+            and gate(node, users) is not None
+        )
 
     return [replace(term, gated=True) if gated(term) else term for term in terms]
 

@@ -19,7 +19,7 @@ from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.modules.pure import Pure
 from gnomon.tangent.factors import Factors
 from gnomon.tangent.graph import Use, footprint, keeps_rows, nodes, uses
-from gnomon.tangent.layout import EXAMPLES, PERMUTATION, SCALES, ExampleLayout, candidates, permuted_with
+from gnomon.tangent.layout import PERMUTATION, SCALES, TEST_EXAMPLES, ExampleLayout, candidates, permuted_with
 from gnomon.tangent.rules import factors_of
 
 
@@ -29,8 +29,8 @@ class Probe:
     def __init__(self, f: Pure, x: Inputs, *, shapes: bool = True):
         n = count(x)
         self.f, self.single = f, n == 1
-        self.shapes = shapes and n > EXAMPLES  # sizes are evidence: blocks of another size confirm them
-        self.x = take(x, torch.arange(EXAMPLES) % n)
+        self.shapes = shapes and n > TEST_EXAMPLES  # sizes are evidence: blocks of another size confirm them
+        self.x = take(x, torch.arange(TEST_EXAMPLES) % n)
         before = torch.get_rng_state()
         self.outputs = f(self.x)
         self.drew = not torch.equal(before, torch.get_rng_state())  # whether random numbers were drawn
@@ -54,7 +54,7 @@ class Probe:
         """Bytes per example of activations, and of gradients per output."""
         results = {use.node: use.node._input_metadata[0] for use in self.uses}
         gradients = sum(prod(m.shape) * m.dtype.itemsize for m in results.values())
-        return -(-footprint(self.nodes) // EXAMPLES), -(-gradients // EXAMPLES)
+        return -(-footprint(self.nodes) // TEST_EXAMPLES), -(-gradients // TEST_EXAMPLES)
 
     def layout(self, i: int, factors: Factors) -> ExampleLayout | None:
         """Where the examples are in use i, or None where that is not certain.
@@ -62,7 +62,7 @@ class Probe:
         In a graph of row-wise operations an axis of as many rows as examples shows it by its size; otherwise by tests.
         """
         rows = ExampleLayout(0, 1, 1)
-        if self._rowwise and factors.allows(rows) and self.uses[i].node._input_metadata[0].shape[:1] == [EXAMPLES]:
+        if self._rowwise and factors.allows(rows) and self.uses[i].node._input_metadata[0].shape[:1] == [TEST_EXAMPLES]:
             return rows
         alive, every = self._layouts[self.uses[i].node]
         possible = [layout for layout in every if factors.allows(layout)]
@@ -74,7 +74,7 @@ class Probe:
         again = factors_of(use.node, use.slot, use.consumed)
         if again is None or again.saved is None:
             return None
-        moved = [layout for layout in possible if permuted_with(layout, factors.saved, again.saved, EXAMPLES)]
+        moved = [layout for layout in possible if permuted_with(layout, factors.saved, again.saved, TEST_EXAMPLES)]
         return moved[0] if len(moved) == 1 or (moved and self.single) else None
 
     @cached_property
@@ -104,7 +104,7 @@ class Probe:
             if g is None or other is None:
                 layouts[node] = False, []
             else:
-                layouts[node] = bool(g.any()), candidates(g, other, EXAMPLES)
+                layouts[node] = bool(g.any()), candidates(g, other, TEST_EXAMPLES)
         return layouts
 
     @cached_property

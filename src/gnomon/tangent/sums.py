@@ -55,10 +55,10 @@ def flat(t: Tensor) -> Tensor:
     return t.reshape(-1, t.shape[-1])
 
 
-def summed(gradients: Tensor, activations: Tensor, t: int, s: int, mode: str) -> Tensor:
+def sum_over_positions(gradients: Tensor, activations: Tensor, t: int, s: int, mode: str) -> Tensor:
     """activations * gradients, summed over the t positions of each row and the s positions of each column.
 
-    >>> summed(torch.ones(2, 2), torch.ones(2, 2), 2, 2, "trace")
+    >>> sum_over_positions(torch.ones(2, 2), torch.ones(2, 2), 2, 2, "trace")
     tensor([[4.]])
     """
     product = gradients.mul_(activations.unsqueeze(1) if mode == "full" else activations)

@@ -13,13 +13,13 @@ from torch import Tensor
 
 from gnomon.core.errors import BudgetError
 from gnomon.core.inputs.arguments import Inputs, count, take
-from gnomon.core.machine.memory import SHARE, free_bytes, human
+from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes, human
 from gnomon.core.modules.pure import Pure
 from gnomon.tangent.block import PIECE_BYTES, Block, unit
 from gnomon.tangent.checks import check_batch_independence
 from gnomon.tangent.contract import contract
 from gnomon.tangent.jacobian import jacobian_rows
-from gnomon.tangent.per_example import gated
+from gnomon.tangent.per_example import gated_kernel
 from gnomon.tangent.plan import NTKPlan
 from gnomon.tangent.sums import outer
 
@@ -104,7 +104,7 @@ class TiledKernel:
                     tile[layer] = tile[layer].add_(share) if layer in tile else share
         for term in self.plan.terms:
             if term.gated:
-                share = gated(term, one, two, *gates[term.uses], self.mode, sizes.workspace)
+                share = gated_kernel(term, one, two, *gates[term.uses], self.mode, sizes.workspace)
                 tile[term.layer] = tile[term.layer].add_(share) if term.layer in tile else share
         return tile
 
@@ -126,7 +126,7 @@ class TiledKernel:
             yield layer, outer(self.mode, left, right)
 
     def _tile_sizes(self, n: int, m: int, k: int, symmetric: bool) -> _Sizes:
-        budget = int(SHARE * free_bytes()) if self.memory is None else self.memory
+        budget = int(SHARE_OF_FREE_MEMORY * free_bytes()) if self.memory is None else self.memory
         layers = max(1, len({t.layer for t in self.plan.terms} | set(self.plan.others)))
         item = next(iter(self.f.leaves.values())).element_size()
         result = prod(_shape(self.mode, n, m, k)) * item * layers

@@ -39,8 +39,8 @@ __all__ = ["Loss", "Objective", "by_targets"]
 Loss = AbstractLoss | Callable[[Tensor, Tensor], Tensor]
 """A loss of `gnomon.training`, or a function (outputs, targets) -> mean loss such as ``nn.CrossEntropyLoss()``."""
 
-LEAST = 256
-"""Examples that are measured at once at least."""
+MIN_EXAMPLES_PER_PASS = 256
+"""Examples that are evaluated at once, at least."""
 AT_ONCE = 32
 """Examples with an output for each position that are measured at once at most."""
 MAX_OUTPUTS = 2**26
@@ -135,7 +135,7 @@ class Objective(Record):
             return self._measure_axes(module, self.loss, size)
         outputs, targets, losses = [], [], []
         with set_mode(module, "eval"), torch.no_grad():
-            for x, y in self.batches(None if size is None else max(LEAST, size)):
+            for x, y in self.batches(None if size is None else max(MIN_EXAMPLES_PER_PASS, size)):
                 returned = run(module, x)
                 if not isinstance(self.loss, AbstractLoss) and not takes_predictions(returned):
                     losses.append(len(y) * float(self._users_loss(returned, y)))

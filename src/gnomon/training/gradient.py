@@ -23,7 +23,7 @@ from gnomon.training.evaluate import Objective
 
 __all__ = ["finite_loss", "loss_gradient", "moved_parameters"]
 
-SIZE = 512
+EXAMPLES_PER_PASS = 512
 """Examples whose graph is held at once."""
 
 
@@ -55,7 +55,9 @@ def moved_parameters(module: nn.Module) -> list[nn.Parameter]:
     return found
 
 
-def loss_gradient(module: nn.Module, objective: Objective, *, size: int = SIZE) -> tuple[float, Float[Tensor, " p"]]:
+def loss_gradient(
+    module: nn.Module, objective: Objective, *, size: int = EXAMPLES_PER_PASS
+) -> tuple[float, Float[Tensor, " p"]]:
     """The mean loss and its gradient (1) in the parameters that require one, in float64, in the module's present mode.
 
     Hypotheses: see the module.

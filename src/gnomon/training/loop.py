@@ -24,7 +24,7 @@ from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.training.adversary import Adversary
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.log import Log, Watcher
-from gnomon.training.native import Choice, named
+from gnomon.training.native import Choice, resolve_optimizer
 from gnomon.training.optimizers import AbstractOptimizer
 from gnomon.training.plan import Batches, Records, TrainingPlan, deadline
 from gnomon.training.recorder import Recorder
@@ -105,7 +105,7 @@ def train(
         whole = Objective.of(x, y, model, loss)
         objective = whole.indexable() if plan.drawn else whole
         test = None if x_test is None else Objective.of(x_test, y_test, model, objective.loss)
-        rule, shown = named(optimizer, module), objective.sample(plan.records.examples, plan.seed)
+        rule, shown = resolve_optimizer(optimizer, module), objective.sample(plan.records.examples, plan.seed)
         tested = None if test is None else test.sample(plan.records.examples, plan.seed)
         log = Log(model, shown, tested, plan.batch, watch or {}, outputs, [], [])
         recorder = Recorder(log, plan, start, seconds, clock)

@@ -5,9 +5,9 @@ parameters of the caller's module is copied, options and state included, to thos
 caller's own optimizer steps only where its module is trained in place.
 
 >>> import torch
->>> named("adamw", None)
+>>> resolve_optimizer("adamw", None)
 Adam(lr=0.001, b1=0.9, b2=0.999, eps=1e-08, decay=0.01)
->>> named(torch.optim.Adagrad, None)
+>>> resolve_optimizer(torch.optim.Adagrad, None)
 TorchOptimizer(name='Adagrad', lr=0.01)
 """
 
@@ -24,7 +24,7 @@ from gnomon.core.errors import InputError
 from gnomon.core.results.plain import HIDDEN
 from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam, Slope
 
-__all__ = ["Choice", "NAMES", "TorchOptimizer", "descent", "named"]
+__all__ = ["Choice", "NAMES", "TorchOptimizer", "descent", "resolve_optimizer"]
 
 Choice = AbstractOptimizer | Optimizer | Callable[[Any], Optimizer] | str
 """An optimizer of `gnomon.training` or of torch.optim, a class or function that makes one of parameters, or a name."""
@@ -64,12 +64,12 @@ class TorchOptimizer(AbstractOptimizer):
                 w.grad = g
 
 
-def named(choice: Choice | None, module: nn.Module | None) -> AbstractOptimizer:
+def resolve_optimizer(choice: Choice | None, module: nn.Module | None) -> AbstractOptimizer:
     """The optimizer that a caller means, for a module where it is known; `Adam` where none is named.
 
     Cost: for a class or a factory, one optimizer of a small parameter.
 
-    >>> named(None, None).name
+    >>> resolve_optimizer(None, None).name
     'Adam'
     """
     if choice is None:
@@ -92,7 +92,7 @@ def named(choice: Choice | None, module: nn.Module | None) -> AbstractOptimizer:
 def descent(optimizer: AbstractOptimizer | None) -> SGD | None:
     """The gradient descent that an optimizer is, torch's included; None where it is another rule.
 
-    >>> descent(named(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), None))
+    >>> descent(resolve_optimizer(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), None))
     SGD(lr=0.1, momentum=0.9, decay=0.0)
     """
     if isinstance(optimizer, SGD):
@@ -121,19 +121,19 @@ def _of_factory(factory: Callable[[Any], Optimizer]) -> TorchOptimizer:
         if not isinstance(made, Optimizer):
             what = f"the optimizer's factory returned a {type(made).__name__}"
             raise InputError(what, accepted="a torch.optim.Optimizer", fix="Return the optimizer")
-        if not _held(made) <= {id(w) for w in parameters}:
+        if not _held_parameters(made) <= {id(w) for w in parameters}:
             what = "the optimizer's factory took other parameters than its argument"
             cure = "Build on the argument, lambda p: torch.optim.SGD(p, lr=0.1): a copy of the module is trained"
             raise InputError(what, accepted="the parameters that are trained", fix=cure)
         return made
 
     with torch.inference_mode(False):
-        return _described(build([nn.Parameter(torch.zeros(2, 2))]), build)
+        return _describe(build([nn.Parameter(torch.zeros(2, 2))]), build)
 
 
 def _of_module(optimizer: Optimizer, module: nn.Module | None) -> TorchOptimizer:
     own = [] if module is None else [w for w in module.parameters() if w.requires_grad]
-    if module is not None and not _held(optimizer) <= {id(w) for w in module.parameters()}:
+    if module is not None and not _held_parameters(optimizer) <= {id(w) for w in module.parameters()}:
         what = f"the {type(optimizer).__name__} holds parameters that the module does not have"
         cure = "Build it on module.parameters(), or pass a function: lambda p: torch.optim.SGD(p, lr=0.1)"
         raise InputError(what, accepted="an optimizer of this module", fix=cure)
@@ -142,13 +142,13 @@ def _of_module(optimizer: Optimizer, module: nn.Module | None) -> TorchOptimizer
         return (
             optimizer
             if all(a is b for a, b in zip(own, parameters, strict=True))
-            else _copied(optimizer, own, parameters)
+            else _copy_optimizer(optimizer, own, parameters)
         )
 
-    return _described(optimizer, build)
+    return _describe(optimizer, build)
 
 
-def _copied(optimizer: Optimizer, own: Iterable[Tensor], other: Iterable[Tensor]) -> Optimizer:
+def _copy_optimizer(optimizer: Optimizer, own: Iterable[Tensor], other: Iterable[Tensor]) -> Optimizer:
     """A copy of an optimizer with other parameters in the places of its own."""
     twin = object.__new__(type(optimizer))
     memo: dict[int, Any] = {id(a): b for a, b in zip(own, other, strict=True)} | {id(optimizer): twin}
@@ -157,10 +157,10 @@ def _copied(optimizer: Optimizer, own: Iterable[Tensor], other: Iterable[Tensor]
     return twin
 
 
-def _described(optimizer: Optimizer, build: Callable[[Sequence[Tensor]], Optimizer]) -> TorchOptimizer:
+def _describe(optimizer: Optimizer, build: Callable[[Sequence[Tensor]], Optimizer]) -> TorchOptimizer:
     groups = tuple({k: v for k, v in group.items() if k != "params"} for group in optimizer.param_groups)
     return TorchOptimizer(type(optimizer).__name__, float(groups[0].get("lr", 1.0)), groups, build)
 
 
-def _held(optimizer: Optimizer) -> set[int]:
+def _held_parameters(optimizer: Optimizer) -> set[int]:
     return {id(w) for group in optimizer.param_groups for w in group["params"]}

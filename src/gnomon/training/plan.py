@@ -22,8 +22,8 @@ from gnomon.training.evaluate import Objective
 
 __all__ = ["Batches", "TrainingPlan", "Records", "deadline"]
 
-RECORDS = 60
-"""Recorded steps, about, where the caller names none."""
+DEFAULT_RECORDED_STEPS = 60
+"""Recorded steps (approximately) if none are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class TrainingPlan:
         if records.share is not None and not 0 < number("share", records.share) <= 1:
             raise out_of_range("share", "above 0 and at most 1", records.share)
         return cls(
-            steps, size, _recorded(records.at, steps), check_seed(seed), late, batches, records
+            steps, size, _recorded_steps(records.at, steps), check_seed(seed), late, batches, records
         )  # fmt: skip
 
     @property
@@ -139,9 +139,9 @@ def deadline(clock: Clock, start: float, seconds: float | None) -> Callable[[], 
     return lambda: clock() > end
 
 
-def _recorded(record: int | Sequence[int] | None, steps: int) -> frozenset[int]:
+def _recorded_steps(record: int | Sequence[int] | None, steps: int) -> frozenset[int]:
     if record is None:
-        spread = torch.linspace(0, 1, RECORDS, dtype=torch.float64)
+        spread = torch.linspace(0, 1, DEFAULT_RECORDED_STEPS, dtype=torch.float64)
         return frozenset({*((steps + 1.0) ** spread - 1).round().long().tolist(), steps})
     if isinstance(record, Iterable) and not isinstance(record, str):
         return frozenset({*(integer("record", one, least=0) for one in record), steps})

@@ -19,7 +19,7 @@ from typing import Any
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
-from gnomon.training.native import Choice, TorchOptimizer, named
+from gnomon.training.native import Choice, TorchOptimizer, resolve_optimizer
 from gnomon.training.optimizers import SGD
 from gnomon.training.run import Run
 
@@ -123,7 +123,7 @@ def effective_lr(optimizer: Choice) -> float:
     >>> round(effective_lr(lambda p: torch.optim.SGD(p, lr=0.2, momentum=0.5)), 6)
     0.4
     """
-    rule = named(optimizer, None)
+    rule = resolve_optimizer(optimizer, None)
     if isinstance(rule, SGD):
         return rule.lr / (1 - rule.momentum)  # (3)
     if isinstance(rule, TorchOptimizer) and rule.name == "SGD":

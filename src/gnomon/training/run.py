@@ -32,10 +32,12 @@ FEW_STEPS = 100
 """Steps below which a run that was cut short says nothing about where it leads."""
 STILL_FALLING = 0.1
 """Share of the whole fall of the loss that the second half of the steps brings where training has not settled."""
-LEARNED = 0.98
-"""Share of training examples that are right from which on a loss that still falls is no reason to wait."""
-ROSE, ROSE_EARLY = 1.2, 10.0
-"""Factors by which a loss has risen where training diverged, after `FEW_STEPS` steps and before."""
+LEARNED_ACCURACY = 0.98
+"""Training accuracy above which a loss that still falls is no reason to wait."""
+DIVERGED_LOSS_FACTOR = 1.2
+"""Factor by which the loss has risen if training diverged, after `FEW_STEPS` steps."""
+DIVERGED_EARLY_LOSS_FACTOR = 10.0
+"""The same before `FEW_STEPS` steps."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +71,9 @@ class Run(WithCurves):
         early, start = int(self.steps[-1]) < FEW_STEPS, float(self.loss[0])
         if self.stopped == "diverged" or (early and _has_averages(self.model)):
             return self.stopped == "diverged"
-        return float(self.loss[-1]) - start > ((ROSE_EARLY if early else ROSE) - 1) * abs(start)
+        return float(self.loss[-1]) - start > (
+            (DIVERGED_EARLY_LOSS_FACTOR if early else DIVERGED_LOSS_FACTOR) - 1
+        ) * abs(start)
 
     @property
     def shortage(self) -> str:
@@ -82,7 +86,7 @@ class Run(WithCurves):
         if self.stopped != "time" or self.diverges or len(self.loss) < 2:
             return "no step was taken" if self.stopped == "time" and len(self.loss) < 2 else ""
         steps = int(self.steps[-1])
-        if self.accuracy is not None and float(self.accuracy[-1]) >= LEARNED:
+        if self.accuracy is not None and float(self.accuracy[-1]) >= LEARNED_ACCURACY:
             return ""
         if steps < FEW_STEPS or self.epochs < 1:
             seen = f"{self.epochs:.0%} of one pass" if self.epochs < 1 else f"{self.epochs:.2g} passes"

@@ -35,8 +35,8 @@ __all__ = ["Schedule", "Scheduled"]
 
 Schedule = Callable[[Optimizer], LRScheduler]
 """Builds a scheduler of torch for an optimizer."""
-LEAST = 1e-30
-"""Stands for a learning rate of zero, which some schedules end in."""
+SMALLEST_RATE = 1e-30
+"""Stands for a learning rate of zero, in which some schedules end."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +73,7 @@ class Scheduled(AbstractOptimizer):
         rule = self.optimizer
         if isinstance(rule, SGD | Adam):
             lr = float(moved.param_groups[0]["lr"])
-            rule = replace(rule, lr=max(lr, LEAST))
+            rule = replace(rule, lr=max(lr, SMALLEST_RATE))
         rule.move(parameters, slope, own, count)  # (1)
         if isinstance(scheduler, OneCycleLR | CyclicLR) or count % self.epoch == 0:
             with warnings.catch_warnings():

@@ -5,7 +5,7 @@ from math import erfc, log, sqrt
 import pytest
 import torch
 
-from gnomon.checks.data.compared_labels import LEVEL, ComparedLabels, compared_labels
+from gnomon.checks.data.compared_labels import SIGNIFICANCE_LEVEL, ComparedLabels, compared_labels
 from gnomon.checks.data.kernel_votes import kernel_votes
 from gnomon.data import digits
 
@@ -81,7 +81,11 @@ def test_the_numbers_of_a_class_by_hand():
     assert (difference, worst, classes) == (pytest.approx(0.4), 0, 1) and apart == pytest.approx(0.4)
     assert z == pytest.approx(sqrt(2 * ratio))
     edge = ComparedLabels(difference=0.2, z=3.6, examples=100)
-    assert edge.noisier and 0.5 * erfc(3.6 / sqrt(2)) < LEVEL and not ComparedLabels(difference=0.2, z=3.4).noisier
+    assert (
+        edge.noisier
+        and 0.5 * erfc(3.6 / sqrt(2)) < SIGNIFICANCE_LEVEL
+        and not ComparedLabels(difference=0.2, z=3.4).noisier
+    )
 
 
 def test_votes_on_rows_that_are_not_fitted_do_not_hear_their_own_targets():

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gnomon.checks import baseline, conflicts, input_conditioning, leaks
-from gnomon.checks.data.compared_labels import _score, _sketched, _table
+from gnomon.checks.data.compared_labels import _score, _sketch, _table
 from gnomon.checks.data.leaks import _ratio
 
 
@@ -70,12 +70,12 @@ def test_targets_are_standardized_and_sketched():
     g = torch.Generator().manual_seed(0)
     assert _table(torch.randn(20, 17, generator=g), 0).shape == (20, 16)
     wide = torch.randn(40, 3000, generator=g)
-    sketch = _sketched(wide, 0)
+    sketch = _sketch(wide, 0)
     assert sketch.shape == (40, 256)
     ratio = torch.cdist(sketch, sketch)[0, 1:] / torch.cdist(wide, wide)[0, 1:]
     assert abs(float(ratio.mean()) - 1) < 0.03  # distances are kept
     few = torch.randn(5, 2, generator=g)
-    assert _sketched(few, 0) is few
+    assert _sketch(few, 0) is few
 
 
 @pytest.mark.parametrize(("n", "fitted"), [(150, 113), (3000, 1875)])

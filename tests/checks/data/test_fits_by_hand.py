@@ -18,7 +18,7 @@ from gnomon.bounds.pacbayes.inequalities import CONSTANTS
 from gnomon.bounds.pacbayes.prior import LearnedPrior
 from gnomon.bounds.scaling import _line, scaling_law
 from gnomon.checks import leaks
-from gnomon.checks.data.conflicts import _contradicted
+from gnomon.checks.data.conflicts import _is_contradicted
 from gnomon.checks.data.kernel_votes import RIDGES, kernel_votes
 from gnomon.checks.data.rows import capacity, nearest, random_features, rows
 from gnomon.checks.data.shift import _classes, _of_one_size, _told_apart
@@ -315,7 +315,7 @@ def test_pairs_contradict_each_other_if_they_agree_less_than_chance(agree, found
     """400 pairs, half of which agree by chance: four deviations of 10, and one more pair, below 200."""
     labels = [0, 1] * 400
     groups = [[2 * i, (2 * i + 2) % 800 if i < agree else 2 * i + 1] for i in range(400)]
-    assert _contradicted(groups, labels) == found
+    assert _is_contradicted(groups, labels) == found
 
 
 def test_a_prior_is_trained_for_its_epochs(monkeypatch):

@@ -10,7 +10,7 @@ from torch import nn
 
 from gnomon.checks import explosion, gradient_check
 from gnomon.checks.network import reach as reach_module
-from gnomon.checks.network.applied import _cancels, _flattens, applied, asks_for_targets
+from gnomon.checks.network.applied import _cancels, _flattens, asks_for_targets, implicit_activation_of_loss
 from gnomon.checks.network.batch_statistics import with_batch_statistics
 from gnomon.checks.network.broadcast import broadcast_findings
 from gnomon.checks.network.chance import chance_findings, difference
@@ -24,7 +24,7 @@ from gnomon.checks.run.outcome_numbers import number_outcome_findings
 from gnomon.checks.run.step_size import short_runs
 from gnomon.findings.network import INPUTS_IGNORED
 from gnomon.training import SGD, Squared
-from gnomon.training.native import named
+from gnomon.training.native import resolve_optimizer
 
 
 def kinds(found):
@@ -254,7 +254,7 @@ def test_a_loss_cancels_a_shift_up_to_one_part_in_ten_thousand():
             return nn.functional.cross_entropy(a.double(), b) + c * (a.double().mean() - f.double().mean())
 
         assert _cancels(loss, f, y, 1) == cancels
-    assert applied(nn.functional.cross_entropy, f, y) == "softmax"
+    assert implicit_activation_of_loss(nn.functional.cross_entropy, f, y) == "softmax"
 
 
 @pytest.mark.parametrize(("slope", "flat"), [(0.9e-6, True), (1.1e-6, False)])
@@ -488,8 +488,8 @@ def test_growth_from_nothing_is_in_units_of_a_millionth():
 def test_the_decay_of_several_groups_is_the_largest():
     net = nn.Linear(2, 2)
     groups = [{"params": [net.weight], "weight_decay": 0.3}, {"params": [net.bias], "weight_decay": 0.01}]
-    assert decay_of(named(torch.optim.SGD(groups, lr=0.1), net)) == (0.3, False)
-    assert decay_of(named(torch.optim.AdamW(groups, lr=0.1), net)) == (0.3, True)
+    assert decay_of(resolve_optimizer(torch.optim.SGD(groups, lr=0.1), net)) == (0.3, False)
+    assert decay_of(resolve_optimizer(torch.optim.AdamW(groups, lr=0.1), net)) == (0.3, True)
 
 
 def test_an_outcome_without_a_count_of_examples_is_judged():

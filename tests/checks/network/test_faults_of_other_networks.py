@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
-from gnomon.checks.network.applied import applied, asks_for_targets
+from gnomon.checks.network.applied import asks_for_targets, implicit_activation_of_loss
 from gnomon.checks.network.batch_statistics import with_batch_statistics
 from gnomon.checks.network.chance import chance_findings
 from gnomon.checks.network.given import first_given
@@ -52,7 +52,7 @@ def dice(p, y):
     ],
 )
 def test_what_a_loss_applies_is_seen_by_trying(loss, f, y, wanted):
-    assert applied(loss, f, y) == wanted
+    assert implicit_activation_of_loss(loss, f, y) == wanted
 
 
 def test_of_outputs_side_by_side_the_first_are_looked_at():

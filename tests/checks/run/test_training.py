@@ -8,10 +8,10 @@ from gnomon.checks import explosion
 from gnomon.checks.run.decay import decay_findings, decay_of
 from gnomon.checks.run.outcome import AccuracyOutcome, outcome_findings
 from gnomon.checks.run.outcome_numbers import number_outcome_findings
-from gnomon.checks.run.step_size import scaled, short_runs, step_size_findings
+from gnomon.checks.run.step_size import scale_learning_rates, short_runs, step_size_findings
 from gnomon.data import digits
 from gnomon.training import SGD, Adam, CrossEntropy
-from gnomon.training.native import named
+from gnomon.training.native import resolve_optimizer
 
 SPLIT = digits(300, 100)
 X, Y = SPLIT.x.flatten(1), SPLIT.y
@@ -29,8 +29,8 @@ RATES = [
     (Adam(1e3), "learning-rate-too-large"),  # nothing above a thousandth of it brings the loss down
     (SGD(0.1, momentum=0.9), None),
     (SGD(1e-6), "learning-rate-too-small"),
-    (named(lambda p: torch.optim.RMSprop(p, lr=1e-3), None), None),
-    (named(lambda p: torch.optim.RMSprop(p, lr=1e-7), None), "learning-rate-too-small"),
+    (resolve_optimizer(lambda p: torch.optim.RMSprop(p, lr=1e-3), None), None),
+    (resolve_optimizer(lambda p: torch.optim.RMSprop(p, lr=1e-7), None), "learning-rate-too-small"),
 ]
 
 
@@ -50,8 +50,8 @@ def test_a_whole_run_that_brought_nothing_is_no_patience():
 
 
 def test_rates_of_torch_optimizers_are_scaled():
-    rule = named(lambda p: torch.optim.SGD(p, lr=0.1), None)
-    made = scaled(rule, 10.0).memory([nn.Parameter(torch.zeros(1))])
+    rule = resolve_optimizer(lambda p: torch.optim.SGD(p, lr=0.1), None)
+    made = scale_learning_rates(rule, 10.0).memory([nn.Parameter(torch.zeros(1))])
     assert made.param_groups[0]["lr"] == pytest.approx(1.0)
 
 
@@ -64,7 +64,7 @@ def test_rates_of_torch_optimizers_are_scaled():
     ],
 )
 def test_decay_is_read_from_optimizers(rule, decay, apart):
-    assert decay_of(named(rule, None)) == (decay, apart)
+    assert decay_of(resolve_optimizer(rule, None)) == (decay, apart)
 
 
 def test_decay():

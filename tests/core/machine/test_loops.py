@@ -27,13 +27,13 @@ def loaded(path):
 def test_a_loop_on_disk_is_kept_for_its_types_until_its_file_changes(tmp_path):
     path = tmp_path / "some_loops.py"
     path.write_text(SOURCE)
-    assert not loops.kept(loaded(path)) and not loops.kept(loaded(path), 3)
+    assert not loops.is_compiled(loaded(path)) and not loops.is_compiled(loaded(path), 3)
     assert loaded(path)(3) == 6
     again = loaded(path)
-    assert loops.kept(again) and loops.kept(again, 4) and not loops.kept(again, 4.0)
+    assert loops.is_compiled(again) and loops.is_compiled(again, 4) and not loops.is_compiled(again, 4.0)
     assert not again.overloads  # told without loading it
     path.write_text(SOURCE + "# changed")
-    assert not loops.kept(loaded(path), 3)
+    assert not loops.is_compiled(loaded(path), 3)
 
 
 @pytest.mark.parametrize("watched", [True, False])

@@ -3,7 +3,7 @@
 import pytest
 
 from gnomon.core.results import Interval
-from gnomon.core.results.value import shown
+from gnomon.core.results.value import format_number
 
 
 def test_an_interval_holds_both_ends_and_has_a_width():
@@ -23,4 +23,4 @@ def test_an_interval_holds_both_ends_and_has_a_width():
     ],
 )  # fmt: skip
 def test_numbers_are_shown_with_three_digits(value, text):
-    assert shown(value) == text
+    assert format_number(value) == text

@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 from torch import nn
 
 from gnomon.core.metrics import effective_rank
-from gnomon.examination.steps.kernel import KernelStep, better_than_guess, guessed
+from gnomon.examination.steps.kernel import KernelStep, accuracy_of_guessing, better_than_guess
 from gnomon.examination.subject import subject
 from gnomon.linalg.leave_one_out import LeaveOneOut
 from gnomon.tangent import ntk
@@ -47,7 +47,7 @@ def test_for_numbers_the_line_is_two_over_the_root_of_n(error, better):
 def test_the_guess_is_the_largest_class():
     x = torch.randn(40, 3)
     network = subject(nn.Linear(3, 2), (x, torch.tensor([0, 0, 0, 1]).repeat(10)), None, optimizer=None, seed=0)
-    assert guessed(network, network.probe.y) == 0.75
+    assert accuracy_of_guessing(network, network.probe.y) == 0.75
 
 
 @pytest.mark.parametrize("outputs", [1, 2])

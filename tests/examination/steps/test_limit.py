@@ -45,7 +45,7 @@ class Called(Exception):
 
 def pictures(monkeypatch):
     """One convolution on a machine where the loops of dense networks are compiled, and those of images are not."""
-    monkeypatch.setattr(loops, "kept", lambda loop, *arguments: loop is chain)
+    monkeypatch.setattr(loops, "is_compiled", lambda loop, *arguments: loop is chain)
     for name in ("stage", "sweep"):
 
         def call(*arguments):

@@ -43,7 +43,7 @@ def asked(monkeypatch):
         seen.add((name, *map(typeof, arguments)))
         return False
 
-    monkeypatch.setattr(loops, "kept", kept)
+    monkeypatch.setattr(loops, "is_compiled", kept)
     return seen
 
 
@@ -61,7 +61,7 @@ def test_what_is_counted_is_what_is_called(called, asked, case, dtype, seconds):
 
 
 def test_what_is_kept_is_not_counted(called, monkeypatch):
-    monkeypatch.setattr(loops, "kept", lambda loop, *arguments: True)
+    monkeypatch.setattr(loops, "is_compiled", lambda loop, *arguments: True)
     assert [gnomon.limit(net).compile_seconds(x) for net, x in (DENSE, POOLED, FLAT, SMOOTH)] == [0.0] * 4
 
 

@@ -133,7 +133,7 @@ def test_complex_targets_are_refused(y):
 
 
 def test_the_largest_entry_and_asymmetry_are_found_in_any_tile(monkeypatch):
-    monkeypatch.setattr(direct, "CACHE", 9 * 8)  # tiles of 3 x 3
+    monkeypatch.setattr(direct, "CACHE_TILE_BYTES", 9 * 8)  # tiles of 3 x 3
     rng = np.random.default_rng(0)
     for place in ((0, 0), (2, 1), (5, 1), (7, 7), (4, 3)):
         for size in (9.0, -9.0):

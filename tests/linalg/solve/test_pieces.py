@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from gnomon.core import WorkersLostError
 from gnomon.linalg.solve import ConjugateGradient, Distributed, Nystrom
 from gnomon.linalg.solve.base import kernel_system
-from gnomon.linalg.solve.cluster import AHEAD, SENDS, Workers, row_ranges
+from gnomon.linalg.solve.cluster import MAX_SENDS_WITHOUT_RESULT, PIECES_PER_THREAD, Workers, row_ranges
 from gnomon.linalg.solve.distributed import Strips
 from tests.linalg.solve.points import Counted
 
@@ -82,19 +82,22 @@ def test_a_product_that_was_lost_is_computed_again():
 
 def test_data_that_is_lost_again_and_again_is_an_error_and_progress_resets_the_count():
     workers = Workers(Client(losses=10**6), "data")
-    with pytest.raises(WorkersLostError, match=f"lost {SENDS} times in a row"):
+    with pytest.raises(WorkersLostError, match=f"lost {MAX_SENDS_WITHOUT_RESULT} times in a row"):
         list(workers.in_order(lambda held, piece: piece, [1, 2]))
-    assert workers.client.sent == SENDS
-    again = Workers(Client(losses=SENDS - 1), "data")
+    assert workers.client.sent == MAX_SENDS_WITHOUT_RESULT
+    again = Workers(Client(losses=MAX_SENDS_WITHOUT_RESULT - 1), "data")
     again.client.threads = 1
     assert list(again.in_order(lambda held, piece: (held, piece), [1, 2, 3])) == [("data", 1), ("data", 2), ("data", 3)]
     assert again.sends == 1 and again.progress == "the sums over 3 of 3 ranges of rows"
 
 
 def test_pieces_in_flight_are_a_multiple_of_threads_and_never_none():
-    assert Workers(Client(threads=3), None).width == 3 * AHEAD
-    assert Workers(Client(threads=0), None).width == AHEAD
-    assert Workers(SimpleNamespace(status="running", nthreads=lambda: {"a": 4, "b": 1}), None).width == 5 * AHEAD
+    assert Workers(Client(threads=3), None).width == 3 * PIECES_PER_THREAD
+    assert Workers(Client(threads=0), None).width == PIECES_PER_THREAD
+    assert (
+        Workers(SimpleNamespace(status="running", nthreads=lambda: {"a": 4, "b": 1}), None).width
+        == 5 * PIECES_PER_THREAD
+    )
 
 
 def test_ranges_of_rows_are_nearly_equal_and_cover_everything():

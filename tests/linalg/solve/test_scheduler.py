@@ -67,7 +67,7 @@ GRADIENT = ConjugateGradient(preconditioner=PivotedCholesky(5))
 
 @pytest.mark.parametrize("method", [Nystrom(20), pytest.param(GRADIENT, marks=pytest.mark.full)])
 def test_a_killed_scheduler_is_told_with_what_was_lost_and_how_to_go_on(tmp_path, monkeypatch, method):
-    monkeypatch.setattr(cluster, "RETURN", 0.5)
+    monkeypatch.setattr(cluster, "RECONNECT_SECONDS", 0.5)
     contact, notes = tmp_path / "contact.json", tmp_path / "notes"
     notes.mkdir()
     x = np.random.default_rng(0).normal(size=(120, 3))

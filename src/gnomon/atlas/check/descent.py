@@ -14,8 +14,8 @@ from gnomon.landscape import sharpness
 
 __all__ = ["margin_growth", "step_limit"]
 
-SLACK = 0.2
-"""Share above 2 / lr up to which curvature hovers at the edge of stability."""
+EDGE_SLACK = 0.2
+"""Share above 2 / lr up to which curvature counts as at the edge of stability."""
 
 
 def step_limit(trial: Trial) -> Judgment:
@@ -40,7 +40,7 @@ def step_limit(trial: Trial) -> Judgment:
     values = (Value("curvature at the end", last), Value("2 / learning rate", limit, obtained="upper bound"))
     if trial.run.diverges:
         return Judgment(Verdict.REFUTED, f"{reason} Training diverged.", values)
-    return Judgment(Verdict.HOLDS if last <= (1 + SLACK) * limit else Verdict.REFUTED, reason, values)
+    return Judgment(Verdict.HOLDS if last <= (1 + EDGE_SLACK) * limit else Verdict.REFUTED, reason, values)
 
 
 def margin_growth(trial: Trial) -> Judgment:

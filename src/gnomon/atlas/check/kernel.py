@@ -15,8 +15,8 @@ from gnomon.tangent.laziness import MAX_LAZY_CHANGE
 
 __all__ = ["alignment_growth", "constancy", "linearization", "mode_order"]
 
-MOVED = 0.02
-"""Share of its first value by which the loss must have fallen before a run says anything of training."""
+MIN_LOSS_DECREASE = 0.02
+"""Share of its initial value by which the loss must have fallen before a run says anything about training."""
 
 
 def constancy(trial: Trial) -> Judgment:
@@ -117,7 +117,7 @@ def mode_order(trial: Trial) -> Judgment:
 def _of_training(trial: Trial, holds: bool, reason: str, values: tuple[Value, ...]) -> Judgment:
     """The judgment, or that the run was too short to tell."""
     first, last = float(trial.run.loss[0]), float(trial.run.loss[-1])
-    if not last < (1 - MOVED) * first:
+    if not last < (1 - MIN_LOSS_DECREASE) * first:
         words = f"The loss went from {first:.4g} to {last:.4g}: too little training to tell. Take more steps."
         return Judgment(Verdict.INCONCLUSIVE, words, values)
     return Judgment(Verdict.HOLDS if holds else Verdict.REFUTED, reason, values)

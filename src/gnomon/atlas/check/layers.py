@@ -20,8 +20,8 @@ from gnomon.robustness import operator_norm
 
 __all__ = ["lipschitz", "permutation", "scale", "signals"]
 
-FACTOR = 2.0
-"""Change of the mean square per layer with weights beyond which ten layers make a factor of a thousand."""
+MAX_LAYER_FACTOR = 2.0
+"""Change of the mean square per layer above which ten layers change it by a factor of a thousand."""
 NORMALIZED = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.LayerNorm, nn.GroupNorm, nn.InstanceNorm2d)
 BETWEEN = (nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Dropout)
 """Modules that treat every unit alike."""
@@ -52,7 +52,7 @@ def signals(trial: Trial) -> Judgment:
     values = (Value("activations per layer", rates[0]), Value("gradients per layer", rates[1]))
     if len(weighted) < 2:
         return Judgment(Verdict.INCONCLUSIVE, f"{reason} Fewer than three layers have weights.", values)
-    keeps = all(1 / FACTOR < rate < FACTOR for rate in rates)
+    keeps = all(1 / MAX_LAYER_FACTOR < rate < MAX_LAYER_FACTOR for rate in rates)
     return Judgment(Verdict.HOLDS if keeps else Verdict.REFUTED, reason, values)
 
 
@@ -103,7 +103,7 @@ def permutation(trial: Trial) -> Judgment:
     """
     x = trial.few.x
     base, worst, pairs = outputs(trial.before, x).double(), 0.0, 0
-    for first, second in _stacked(trial.before):
+    for first, second in _stacked_layers(trial.before):
         model = copy_module(trial.before)
         modules = dict(model.named_modules())
         one, two = modules[first], modules[second]
@@ -173,7 +173,7 @@ def _neighbors(model: nn.Module) -> Iterator[tuple[str, nn.Module, nn.Module]]:
                     yield f"{prefix}.{name}".lstrip("."), layer, after
 
 
-def _stacked(model: nn.Module) -> Iterator[tuple[str, str]]:
+def _stacked_layers(model: nn.Module) -> Iterator[tuple[str, str]]:
     """Names of neighboring layers of one kind in a Sequential between which every unit is treated alike."""
     kinds = nn.Linear | nn.Conv1d | nn.Conv2d
     for prefix, parent in model.named_modules():

@@ -15,7 +15,7 @@ from typing import Any
 
 from gnomon.atlas.catalog import catalog
 from gnomon.atlas.check import kernel, layers
-from gnomon.atlas.check.trial import SECONDS, Trial, trial
+from gnomon.atlas.check.trial import MAX_SECONDS, Trial, trial
 from gnomon.core.errors import GnomonError, InputError, names_call
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -67,7 +67,7 @@ def check(
     *,
     lr: float | None = None,
     steps: int = 300,
-    seconds: float = SECONDS,
+    seconds: float = MAX_SECONDS,
     seed: int = 0,
     clock: Clock = perf_counter,
 ) -> Checked:

@@ -25,25 +25,28 @@ from gnomon.examination.subject import Examples, Task, subject
 from gnomon.landscape import sharpness
 from gnomon.training import SGD, Run, train
 
-__all__ = ["EXAMPLES", "Trial", "trial"]
+__all__ = ["MAX_KERNEL_EXAMPLES", "Trial", "trial"]
 
-EXAMPLES = 64
+MAX_KERNEL_EXAMPLES = 64
 """Examples on which kernels are computed, at most."""
-TRAINED = 512
-"""Examples that are trained on, at most."""
-ATTEMPTS, FELL, ROUNDING, LONG = 4, 0.98, 1e-5, 100
-"""Runs at most where no learning rate is given, the share of its start below which the loss has fallen, and what of it
-is rounding of float32 sums; steps after which a loss that has not fallen is taken for that of dead units.
-
-Descent at 1 / curvature of the start may jump over a cliff and leave all units dead; a quarter of the rate then helps.
-"""
-SECONDS = 120.0
-"""Time of the training run, at most; a run that it cuts short says so."""
-PASSES, TIMED, LEAST = 100, 16, 32
-"""Forward passes that the curvature takes, examples on which one is timed, and examples that are always kept.
-
-25 products with the Hessian take about four forward passes each.
-"""
+MAX_TRAIN_EXAMPLES = 512
+"""Training examples, at most."""
+MAX_RATE_ATTEMPTS = 4
+"""Runs, at most, if no learning rate is given."""
+FALLEN_LOSS_SHARE = 0.98
+"""Share of its start below which the loss has fallen."""
+ROUNDING_SHARE = 1e-5
+"""Relative change of the loss that counts as rounding of float32 sums."""
+LONG_RUN_STEPS = 100
+"""Steps of a long run."""
+MAX_SECONDS = 120.0
+"""Seconds of the training run, at most; a run that is cut short says so."""
+CURVATURE_PASSES = 100
+"""Forward passes that the curvature takes."""
+TIMED_EXAMPLES = 16
+"""Examples on which a pass is timed."""
+MIN_EXAMPLES = 32
+"""Examples that are always kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +73,7 @@ class Trial(Record):
     @property
     def few(self) -> Examples:
         """So many of the examples as kernels are computed on."""
-        return self.examples.some(EXAMPLES)
+        return self.examples.some(MAX_KERNEL_EXAMPLES)
 
     @names_call("check(network, data)")
     def table(self, y: Tensor) -> Tensor:
@@ -85,7 +88,7 @@ def trial(
     *,
     lr: float | None = None,
     steps: int = 300,
-    seconds: float = SECONDS,
+    seconds: float = MAX_SECONDS,
     seed: int = 0,
     clock: Clock = perf_counter,
 ) -> Trial:
@@ -106,7 +109,7 @@ def trial(
     >>> round(trial(nn.Linear(2, 1, bias=False), (x, torch.ones(2)), steps=3).lr, 3)      # H = 1/2
     2.0
     """
-    whole = subject(network, data, None, optimizer=None, seed=seed, probe=TRAINED)
+    whole = subject(network, data, None, optimizer=None, seed=seed, probe=MAX_TRAIN_EXAMPLES)
     deadline = clock() + seconds
     examples, task = _affordable(whole.module, whole.probe, seconds, clock), whole.task
     if not any(p.requires_grad for p in whole.module.parameters()):
@@ -119,15 +122,15 @@ def trial(
     rate = lr if lr is not None else 1 / max(curvature, 1e-3)  # (1)
     watch = {"margin": lambda _, model, __: _margin(model, examples.x, examples.y)} if task.classes > 1 else {}
     watch["norm"] = lambda _, model, __: _norm(model)
-    for attempt in range(1 if lr is not None else ATTEMPTS):
+    for attempt in range(1 if lr is not None else MAX_RATE_ATTEMPTS):
         rate = rate / 4 if attempt else rate
         run = train(
             whole.module, examples.x, y, loss=task.loss, optimizer=SGD(rate), steps=steps, watch=watch, seed=seed,
             seconds=max(deadline - clock(), 1.0), record=max(1, steps // 20), clock=clock,
         )  # fmt: skip
         first = float(run.loss[0])
-        rose = run.stopped == "diverged" or float(run.loss.max()) > (1 + ROUNDING) * first
-        if float(run.loss[-1]) < FELL * first or not (rose or steps >= LONG):
+        rose = run.stopped == "diverged" or float(run.loss.max()) > (1 + ROUNDING_SHARE) * first
+        if float(run.loss[-1]) < FALLEN_LOSS_SHARE * first or not (rose or steps >= LONG_RUN_STEPS):
             break
     margins = tuple(zip(map(float, run.watched.get("margin", ())), map(float, run.watched["norm"]), strict=False))
     return Trial(whole.module, run, examples, task, rate, float(curvature), margins)
@@ -135,12 +138,12 @@ def trial(
 
 def _affordable(module: nn.Module, examples: Examples, seconds: float, clock: Clock) -> Examples:
     """So many of the examples as the curvature can be computed on in half of the time, by timing a forward pass."""
-    few = examples.some(TIMED)
+    few = examples.some(TIMED_EXAMPLES)
     outputs(module, few.x)
     start = clock()
     outputs(module, few.x)
     each = (clock() - start) / len(few)
-    return examples if each <= 0 else examples.some(max(LEAST, int(seconds / 2 / PASSES / each)))
+    return examples if each <= 0 else examples.some(max(MIN_EXAMPLES, int(seconds / 2 / CURVATURE_PASSES / each)))
 
 
 def _norm(model: nn.Module) -> float:

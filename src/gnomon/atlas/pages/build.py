@@ -15,14 +15,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from gnomon.atlas.catalog import Entry, chosen
+from gnomon.atlas.catalog import Entry, select_entries
 from gnomon.atlas.coverage import Clause, clauses, coverage, kinds
 from gnomon.atlas.many import ClaimTask, run_many
 from gnomon.atlas.pages.formulas import formula
 from gnomon.atlas.pages.style import SCRIPT, STYLE
 from gnomon.core.errors import names_call
 from gnomon.core.machine.files import write_file
-from gnomon.core.results import shown
+from gnomon.core.results import format_number
 from gnomon.lab.claim import Scale
 from gnomon.report.references import reference
 
@@ -57,7 +57,7 @@ def build(
     >>> callable(build)
     True
     """
-    entries = chosen(list(ids))
+    entries = select_entries(list(ids))
     tasks = [ClaimTask(entry.claim.id, scale, seed) for entry in entries]
     told = progress or (lambda what, number, total: None)
     rows: dict[str, dict[str, Any]] = {}
@@ -117,8 +117,10 @@ def _claim(entry: Entry, row: dict[str, Any]) -> str:
 
 
 def _value(value: dict[str, Any]) -> str:
-    number = value["value"] if isinstance(value["value"], str) else shown(value["value"])
-    between = f" ({shown(value['low'])} to {shown(value['high'])})" if isinstance(value["low"], float) else ""
+    number = value["value"] if isinstance(value["value"], str) else format_number(value["value"])
+    between = (
+        f" ({format_number(value['low'])} to {format_number(value['high'])})" if isinstance(value["low"], float) else ""
+    )
     sure = f", {100 * value['confidence']:g} % confidence" if value["confidence"] is not None else ""
     return escape(f"{number}{between}{sure}")
 

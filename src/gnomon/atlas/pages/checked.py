@@ -16,7 +16,7 @@ from gnomon.atlas.pages.build import page
 from gnomon.atlas.pages.formulas import formula
 from gnomon.core.errors import names_call
 from gnomon.core.machine.files import write_file
-from gnomon.core.results import shown
+from gnomon.core.results import format_number
 
 __all__ = ["body", "write"]
 
@@ -29,7 +29,8 @@ def body(result: Checked) -> str:
     """
     run = (
         f"A copy was trained on {result.examples} examples by full-batch descent with learning rate "
-        f"{shown(result.lr)}; its loss went from {shown(result.loss[0])} to {shown(result.loss[1])}."
+        f"{format_number(result.lr)}; its loss went from {format_number(result.loss[0])} to "
+        f"{format_number(result.loss[1])}."
     )
     parts = [f"<p>{escape(result.verdict)}</p><p class=aside>{escape(run)}</p>"]
     return "".join([*parts, *(_section(name, row) for name, row in result.rows.items())])
@@ -61,4 +62,4 @@ def _section(name: str, row: dict[str, Any]) -> str:
 
 
 def _number(value: dict[str, Any]) -> str:
-    return value["value"] if isinstance(value["value"], str) else shown(value["value"])
+    return value["value"] if isinstance(value["value"], str) else format_number(value["value"])

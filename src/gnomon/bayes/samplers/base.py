@@ -12,7 +12,7 @@ from torch import Tensor
 from gnomon.bayes.density import Density
 from gnomon.bayes.draws import Draws
 from gnomon.core.errors import BudgetError, names_call
-from gnomon.core.machine.memory import SHARE, free_bytes
+from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes
 from gnomon.core.results.record import Record
 
 __all__ = ["AbstractSampler", "SamplerStep", "StepSize", "noise"]
@@ -60,7 +60,7 @@ class AbstractSampler(ABC):
     ) -> Draws:
         """Draws of all chains after the warm-up; after an interrupt, those that there are."""
         chains, d = start.shape
-        if (needed := 8 * chains * draws * d) > SHARE * free_bytes():
+        if (needed := 8 * chains * draws * d) > SHARE_OF_FREE_MEMORY * free_bytes():
             what = f"{draws:,} draws of {d:,} numbers in {chains} chains need {needed / 1e9:.1f} GB"
             raise BudgetError(f"{what}. Pass fewer draws or chains")
         values = torch.empty(chains, draws, d, dtype=start.dtype)

@@ -37,12 +37,14 @@ from gnomon.core.results.record import Record
 
 __all__ = ["HMC", "leapfrog"]
 
-RUNAWAY = 1000.0
-"""An error of the energy from which on a path counts as divergent, as in Stan."""
-BEYOND = 1.5
-"""Paths of the warm-up are so many times longer, so that what longer ones would bring is seen."""
-FEWEST, HELD = 16, 2**24
-"""Draws of the warm-up that are kept for the variances at least, and numbers in all of them at most beyond that."""
+DIVERGENT_ENERGY_ERROR = 1000.0
+"""Energy error at which a path counts as divergent, as in Stan."""
+WARMUP_PATH_FACTOR = 1.5
+"""Warm-up paths are longer by this factor, to see whether longer paths would pay."""
+MIN_KEPT_DRAWS = 16
+"""Warm-up draws kept for the variances, at least."""
+MAX_KEPT_NUMBERS = 2**24
+"""Numbers in all kept warm-up draws, at most, unless the minimum number of draws needs more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,10 @@ class HMC(Record, AbstractSampler):
             if t < warmup:
                 state.adapt(probability, t, warmup)
             yield SamplerStep(
-                state.x, float(probability.mean()), int((error > RUNAWAY).sum()), state.gradients - before
+                state.x,
+                float(probability.mean()),
+                int((error > DIVERGENT_ENERGY_ERROR).sum()),
+                state.gradients - before,
             )
             before = state.gradients
 
@@ -123,12 +128,12 @@ class _HmcState:
         self.gradients = len(start)
         self.size = StepSize(self._first_step(), options.accept)
         self.log_length = log(options.length or max(self.size.now, 1.0))
-        self._seen: deque[Tensor] = deque(maxlen=max(FEWEST, HELD // start.numel()))
+        self._seen: deque[Tensor] = deque(maxlen=max(MIN_KEPT_DRAWS, MAX_KEPT_NUMBERS // start.numel()))
         self._travel: Travel | None = None
 
     def move(self, t: int, *, warm: bool) -> tuple[Tensor, Tensor]:
         """One path of every chain: probabilities of acceptance, and errors of the energy."""
-        longer = BEYOND if warm and self._travel is not None else 1.0
+        longer = WARMUP_PATH_FACTOR if warm and self._travel is not None else 1.0
         steps = min(self.options.most, max(1, ceil(2 * longer * _halton(t + 1) * exp(self.log_length) / self.size.now)))
         v = noise(self.x, self.generator) / self.variance.sqrt()
         energy = (self.variance * v.square()).sum(1) / 2 - self.value

@@ -24,8 +24,8 @@ from torch import Tensor
 
 __all__ = ["Travel"]
 
-COORDINATES = 31
-"""At most so many coordinates are followed, evenly spaced, beside the direction in which the draws vary most."""
+MAX_FOLLOWED_COORDINATES = 31
+"""Coordinates that are followed, at most, evenly spaced, in addition to the direction of largest variance."""
 TIMES = torch.logspace(-2, 3, 100, dtype=torch.float64)
 """Durations in scaled coordinates, 12 % apart: a bin is narrow against the quarter of a period that matters."""
 
@@ -46,7 +46,7 @@ class Travel:
     def __init__(self, points: Tensor, scale: Tensor, main: Tensor) -> None:
         d = points.shape[1]
         self._mean, self._scale, self._main = points.mean(0), scale, main
-        self._some = torch.linspace(0, d - 1, min(d, COORDINATES)).round().long()
+        self._some = torch.linspace(0, d - 1, min(d, MAX_FOLLOWED_COORDINATES)).round().long()
         statistics = self._statistics(points)
         self._variance = statistics.var(0).clamp(min=torch.finfo(points.dtype).tiny)
         self._sum = torch.zeros(len(TIMES), statistics.shape[1], dtype=points.dtype)

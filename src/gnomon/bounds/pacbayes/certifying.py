@@ -43,14 +43,16 @@ __all__ = ["certify"]
 
 P_LEAST = 1e-4
 """Probabilities below it count as this, so that the loss of training is bounded."""
-SHARE = 0.2
-"""Part of delta that is spent on the mean over draws of weights."""
-EXAMPLES = 32
-"""Examples on which each draw of weights is tried."""
-LEAST = 20
-"""Examples that must count, at least."""
-VOTERS, PART = 40, 512
-"""Draws of weights whose majority and mean are measured on test examples, and examples in a batch of that."""
+DELTA_SHARE_FOR_DRAWS = 0.2
+"""Share of delta that is spent on the mean over draws of weights."""
+EXAMPLES_PER_DRAW = 32
+"""Examples on which each draw of weights is evaluated."""
+MIN_COUNTED_EXAMPLES = 20
+"""Examples in the bound, at least."""
+VOTING_DRAWS = 40
+"""Draws of weights whose majority and mean are measured on test examples."""
+EXAMPLES_PER_PASS = 512
+"""Examples in one pass of that measurement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,24 +115,26 @@ def certify(
     epochs, batch = integer("epochs", epochs, least=0), integer("batch", batch)
     draws, start = integer("draws", draws, least=20), LearnedPrior() if prior is None else prior
     pace = start.pace if lr is None else number("lr", lr, above=0)
-    whole = _classified(data, module)
+    whole = _classify(data, module)
     _check_outputs(module, whole)
     with preserve(module, mode=None, seed=seed):
         order = torch.randperm(len(whole), generator=torch.Generator().manual_seed(seed))
         used = start.used(len(whole))
-        if len(whole) - used < LEAST:
+        if len(whole) - used < MIN_COUNTED_EXAMPLES:
             found = f"{len(whole) - used} of {len(whole)} examples are left to count"
-            raise InputError(found, accepted=f"at least {LEAST} examples", fix="Pass more data or a smaller share")
+            raise InputError(
+                found, accepted=f"at least {MIN_COUNTED_EXAMPLES} examples", fix="Pass more data or a smaller share"
+            )
         whole = whole[order]
         center = start.center(module, whole[:used], seed=seed).eval()
         counted = whole[used:]
         law = GaussianWeights.around(center, deviation=start.deviation)
         with set_mode(law.module, "eval"):
             law = _fit(law, whole, len(counted), delta, epochs, pace, batch, seed, progress)
-            return _stated(law, counted, test, start, delta, draws, seed)
+            return _state_certificate(law, counted, test, start, delta, draws, seed)
 
 
-def _classified(data: Any, module: nn.Module) -> Batch:
+def _classify(data: Any, module: nn.Module) -> Batch:
     x, y = source(data, module=module).pair()
     if not are_classes(y) or int(y.min()) < 0:
         found = f"the targets have shape {tuple(y.shape)}, {y.dtype}"
@@ -168,7 +172,7 @@ def _fit(
     for _ in range(epochs):
         for index in torch.randperm(len(data), generator=generator).split(size):
             part = data[index]
-            moved = _placed(law, moves, logs)
+            moved = _place(law, moves, logs)
             made = law.outputs(part.x, moved.weights(generator))
             loss = _loss(made, part.y)
             half = (moved.kl().to(loss.dtype) + log(2 * n**0.5 / delta)) / (2 * n)
@@ -181,10 +185,10 @@ def _fit(
             if progress is not None:
                 progress(done, steps)
     with torch.no_grad():
-        return _placed(law, moves, logs)
+        return _place(law, moves, logs)
 
 
-def _placed(law: GaussianWeights, moves: dict[str, Tensor], logs: dict[str, Tensor]) -> GaussianWeights:
+def _place(law: GaussianWeights, moves: dict[str, Tensor], logs: dict[str, Tensor]) -> GaussianWeights:
     """Q at so many prior deviations from the prior's means, with so many times its deviations."""
     wide = law.prior_stds
     return law.moved(
@@ -198,17 +202,17 @@ def _loss(made: Tensor, y: Tensor | None) -> Tensor:
     return -own.clamp_min(log(P_LEAST)).mean() / -log(P_LEAST)
 
 
-def _stated(
+def _state_certificate(
     law: GaussianWeights, counted: Batch, test: Any, start: AbstractPrior, delta: float, draws: int, seed: int
 ) -> Certificate:
     n, kl = len(counted), max(0.0, float(law.kl()))
-    spent, left = SHARE * delta, (1 - SHARE) * delta
+    spent, left = DELTA_SHARE_FOR_DRAWS * delta, (1 - DELTA_SHARE_FOR_DRAWS) * delta
     means = _means(law, counted, draws, spent, seed)
     generator = torch.Generator().manual_seed(seed + 1)
     weights = law.weights(generator)
     one = _error(law, counted, weights)
     ratio = law.log_ratio(weights)
-    seen: dict[str, Value] = {} if test is None else _tested(law, _classified(test, law.module), weights, draws, seed)
+    seen: dict[str, Value] = {} if test is None else _test(law, _classify(test, law.module), weights, draws, seed)
     odds = Value("confidence, ln(2 sqrt(n) / delta) / n", log(2 * n**0.5 / left) / n)
     premises = (
         Hypothesis("examples are independent and of one law", None),
@@ -245,7 +249,7 @@ def _draws(law: GaussianWeights, data: Batch, draws: int, seed: int) -> tuple[Te
     generator = torch.Generator().manual_seed(seed)
     errors, linear = torch.empty(draws).double(), torch.empty(draws).double()
     for k in range(draws):
-        part = data[torch.randint(len(data), (EXAMPLES,), generator=generator)]
+        part = data[torch.randint(len(data), (EXAMPLES_PER_DRAW,), generator=generator)]
         made = law.outputs(part.x, law.weights(generator))
         if part.y is not None:
             errors[k] = (made.argmax(1) != part.y).double().mean()
@@ -262,22 +266,22 @@ def _means(law: GaussianWeights, data: Batch, draws: int, delta: float, seed: in
 @torch.no_grad()
 def _error(law: GaussianWeights, data: Batch, weights: dict[str, Tensor]) -> float:
     wrong = 0
-    for start in range(0, len(data), PART):
-        part = data[start : start + PART]
+    for start in range(0, len(data), EXAMPLES_PER_PASS):
+        part = data[start : start + EXAMPLES_PER_PASS]
         if part.y is not None:
             wrong += int((law.outputs(part.x, weights).argmax(1) != part.y).sum())
     return wrong / len(data)
 
 
 @torch.no_grad()
-def _tested(law: GaussianWeights, data: Batch, weights: dict[str, Tensor], draws: int, seed: int) -> dict[str, Value]:
+def _test(law: GaussianWeights, data: Batch, weights: dict[str, Tensor], draws: int, seed: int) -> dict[str, Value]:
     """Errors on test examples of what each bound speaks of, with the interval of that many test examples."""
     errors, _ = _draws(law, data, max(20, min(draws, len(data) // 4)), seed + 2)
     generator, labels = torch.Generator().manual_seed(seed + 3), data.y
     votes, chances = torch.zeros(2, dtype=torch.float64)
-    for _ in range(min(VOTERS, draws)):
+    for _ in range(min(VOTING_DRAWS, draws)):
         drawn = law.weights(generator)
-        parts = [law.outputs(data[k : k + PART].x, drawn) for k in range(0, len(data), PART)]
+        parts = [law.outputs(data[k : k + EXAMPLES_PER_PASS].x, drawn) for k in range(0, len(data), EXAMPLES_PER_PASS)]
         made = torch.cat(parts).double()
         votes = votes + nn.functional.one_hot(made.argmax(1), made.shape[1]).double()
         chances = chances + made.softmax(1)

@@ -26,8 +26,8 @@ from gnomon.training import Adam, train
 
 __all__ = ["AbstractPrior", "FreshPrior", "GivenPrior", "LearnedPrior"]
 
-LEAST = 300
-"""Steps of training that a learned prior has at least."""
+MIN_PRIOR_STEPS = 300
+"""Training steps of a learned prior, at least."""
 
 
 class AbstractPrior(ABC):
@@ -110,7 +110,7 @@ class LearnedPrior(AbstractPrior):
 
     def center(self, module: nn.Module, data: Batch, *, seed: int) -> nn.Module:  # noqa: D102
         batch = min(self.batch, len(data))
-        steps = max(LEAST, self.epochs * -(-len(data) // batch))
+        steps = max(MIN_PRIOR_STEPS, self.epochs * -(-len(data) // batch))
         start = fresh(module, seed).requires_grad_(True)
         rule = Adam(self.lr)
         return train(start, data.x, data.y, optimizer=rule, steps=steps, batch=batch, record=steps, seed=seed).model

@@ -33,8 +33,12 @@ from gnomon.core.results.record import Record
 
 __all__ = ["Baseline", "baseline"]
 
-MOST, LEAST, WIDTH = 2500, 150, 400
-"""Examples that are used at most and at least, and random features."""
+MAX_EXAMPLES = 2500
+"""Examples used, at most."""
+MIN_EXAMPLES = 150
+"""Examples needed, at least."""
+RANDOM_FEATURES = 400
+"""Number of random features."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +68,12 @@ def baseline(x: Any, y: Any = None, *, seed: int = 0) -> Baseline:
     x, y = source(x, y).pair()
     check_finite_inputs(x)
     n = count(x)
-    if n < LEAST:
+    if n < MIN_EXAMPLES:
         return Baseline(0.0, 0.0, 0)
     classes = are_classes(y)
     table = torch.nn.functional.one_hot(y.cpu().long()).double() if classes else y.cpu().double().reshape(n, -1)
-    features = random_features(rows(x, seed=seed), width=WIDTH, seed=seed).double()
-    order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))[:MOST]
+    features = random_features(rows(x, seed=seed), width=RANDOM_FEATURES, seed=seed).double()
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))[:MAX_EXAMPLES]
     held, rest = order[: len(order) // 4], order[len(order) // 4 :]
     half, whole = (_score(votes(features, table, part)[held], table[held], classes) for part in
                    (rest[: len(rest) // 2], rest))  # fmt: skip

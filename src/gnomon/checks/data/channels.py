@@ -2,7 +2,8 @@
 
 Series are (n, channels, times) or (n, times, channels), images (n, channels, height, width). A channel with one and the
 same number in all examples and at all positions is constant, and there is no chance in that. Of the two axes of series
-the one with at most `MOST` entries and less than half of the other is that of the channels; otherwise nothing is said,
+the one with at most `MAX_CHANNELS` entries and less than half of the other is that of the channels; otherwise
+nothing is said,
 for rows of a picture may well be empty.
 
 Hypotheses: inputs are one tensor of real numbers.
@@ -23,8 +24,8 @@ from gnomon.findings import data as kinds
 
 __all__ = ["channel_findings"]
 
-MOST = 16
-"""Channels of a series at most."""
+MAX_CHANNELS = 16
+"""Channels of a series, at most."""
 
 
 def channel_findings(x: Inputs) -> tuple[Finding, ...]:
@@ -56,4 +57,4 @@ def _axis(x: Tensor) -> int | None:
     if x.dim() == 4:
         return 1 if x.shape[1] > 1 else None
     few, axis = min((x.shape[2], 2), (x.shape[1], 1))
-    return axis if 1 < few <= MOST and 2 * few < x.shape[3 - axis] else None
+    return axis if 1 < few <= MAX_CHANNELS and 2 * few < x.shape[3 - axis] else None

@@ -29,17 +29,20 @@ from gnomon.findings import data as kinds
 
 __all__ = ["ColumnStatistics", "columns"]
 
-RATIO = 30.0
-"""Spreads may differ by so much: then (1) is a thousand."""
-OFFSET = 30.0
-"""Means may be so many spreads from zero: then a column is a constant with a thousandth of signal, squared."""
-FAR = 3.0
-"""Spreads of a usual column beyond which a mean counts as far: nearly constant columns near zero do no harm."""
-SMALL, LARGE = 0.1, 10.0
-"""Spreads of all columns beyond which a network of usual initialization hardly sees its inputs, or is swamped by them;
-for tables of at most `TABLE` columns, since rows of texts and images are sparse."""
-TABLE = 200
-"""Columns up to which a constant or repeated one is worth a word; flattened images have constant pixels."""
+MAX_SPREAD_RATIO = 30.0
+"""Ratio of column spreads at which (1) is a thousand."""
+MAX_OFFSET_IN_SPREADS = 30.0
+"""Distance of a column's mean from zero, in spreads, at which the column is a constant with a thousandth of signal,
+squared."""
+FAR_MEAN_IN_SPREADS = 3.0
+"""Means count as far from zero beyond this many spreads of a typical column."""
+MIN_SPREAD = 0.1
+"""Spread of all columns below which a network with standard initialization hardly sees its inputs (small tables only).
+"""
+MAX_SPREAD = 10.0
+"""Spread of all columns above which inputs dominate a network with standard initialization (small tables only)."""
+MAX_TABLE_COLUMNS = 200
+"""Columns up to which a constant or repeated column is reported; flattened images have constant pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class ColumnStatistics(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What is wrong with columns, the gravest first."""
-        table = 1 < self.count <= TABLE
+        table = 1 < self.count <= MAX_TABLE_COLUMNS
         return (*self._scale(), *((*self._constant(), *self._repeated()) if table else ()))
 
     def _name(self, i: int) -> str:
@@ -80,14 +83,14 @@ class ColumnStatistics(Result):
     def _scale(self) -> tuple[Finding, ...]:
         evidence = (Value("largest spread of a column", self.largest), Value("lower quartile of spreads", self.low))
         ratio = self.largest / self.low if self.low > 0 else 1.0
-        if ratio > RATIO:
+        if ratio > MAX_SPREAD_RATIO:
             values = {"column": self._name(self.widest), "ratio": ratio}
             return (Finding(kinds.COLUMN_SCALE, "inputs", values, evidence),)
-        if self.offset > OFFSET:
+        if self.offset > MAX_OFFSET_IN_SPREADS:
             far = (Value("distance of a mean from zero, in spreads", self.offset),)
             return (Finding(kinds.COLUMN_OFFSET, "inputs", {"offset": self.offset}, far),)
-        if self.count <= TABLE and self.largest > 0 and not SMALL <= self.largest <= LARGE:
-            word = "small" if self.largest < SMALL else "large"
+        if self.count <= MAX_TABLE_COLUMNS and self.largest > 0 and not MIN_SPREAD <= self.largest <= MAX_SPREAD:
+            word = "small" if self.largest < MIN_SPREAD else "large"
             return (Finding(kinds.ALL_COLUMNS_SCALE, "inputs", {"word": word, "largest": self.largest}, evidence),)
         return ()
 
@@ -132,16 +135,16 @@ def columns(x: Inputs, *, names: Sequence[str] = ()) -> ColumnStatistics:
     if not bool(varies.any()):
         return ColumnStatistics(table.shape[1], constant, (), 0.0, 0.0, 0, 0.0, filled, tuple(names))
     own = torch.where(varies, spread, 0.0)
-    wide = table.shape[1] > TABLE
+    wide = table.shape[1] > MAX_TABLE_COLUMNS
     low = float(spread[varies].quantile(0.5 if wide else 0.25))
-    far = varies & (mean.abs() > FAR * spread[varies].median())
+    far = varies & (mean.abs() > FAR_MEAN_IN_SPREADS * spread[varies].median())
     away = torch.where(far, mean.abs() / spread.clamp_min(1e-300), 0.0)
-    repeated = () if wide else _repeated(table, mean, spread, varies)
+    repeated = () if wide else _repeat(table, mean, spread, varies)
     spreads = float(own.max()), low, int(own.argmax())
     return ColumnStatistics(table.shape[1], constant, repeated, *spreads, float(away.max()), filled, tuple(names))
 
 
-def _repeated(table: Tensor, mean: Tensor, spread: Tensor, varies: Tensor) -> tuple[tuple[int, int], ...]:
+def _repeat(table: Tensor, mean: Tensor, spread: Tensor, varies: Tensor) -> tuple[tuple[int, int], ...]:
     """Pairs of columns whose correlation is one, or minus one, to rounding."""
     places = varies.nonzero()[:, 0]
     z = (table[:, places] - mean[places]) / spread[places]

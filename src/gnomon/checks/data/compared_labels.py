@@ -42,28 +42,36 @@ from gnomon.core.inputs.classes import are_classes
 from gnomon.core.results import Finding, Result, Value
 from gnomon.findings import data as kinds
 
-__all__ = ["MOST", "TESTED", "ComparedLabels", "compared_labels"]
+__all__ = ["MAX_TRAIN_EXAMPLES", "MAX_TEST_EXAMPLES", "ComparedLabels", "compared_labels"]
 
-MOST = 2000
-"""Training examples at most."""
-TESTED = 1000
-"""Test examples at most."""
-LEAST = 100
-"""Of either at least."""
-PART = 1000
+MAX_TRAIN_EXAMPLES = 2000
+"""Training examples used, at most."""
+MAX_TEST_EXAMPLES = 1000
+"""Test examples used, at most."""
+MIN_EXAMPLES = 100
+"""Examples needed in each set, at least."""
+EXAMPLES_PER_FIT = 1000
 """Training examples that are fitted at once."""
-SKETCH, COLUMNS = 256, 16
-"""Directions that examples, and columns that targets, are summed up in at random where they have more."""
-MEMBERS = 10
-"""Examples of a class in either set from which on it is compared."""
-LEVEL = 2.5e-4
-"""Rate of false alarms of (2), and of (1) for all classes together."""
-LARGE, CLASS_LARGE = 0.05, 0.1
-"""Differences from which on they matter."""
-GUESS, CLEAR, SEEN = 3.0, 5.0, 0.1
-"""Deviations up to which a score is no better than a guess, those from which on it clearly is, and by how much."""
-FAR = 4.0
-"""Deviations beyond which a number of a table counts as this."""
+SKETCH_DIRECTIONS = 256
+"""Random directions that replace the inputs if they have more features."""
+SKETCH_COLUMNS = 16
+"""Random combinations that replace the targets if they have more columns."""
+MIN_CLASS_EXAMPLES = 10
+"""Examples of a class needed in each set to compare it."""
+SIGNIFICANCE_LEVEL = 2.5e-4
+"""False-alarm rate of (2), and of (1) for all classes together."""
+MIN_DIFFERENCE = 0.05
+"""Difference that matters."""
+MIN_CLASS_DIFFERENCE = 0.1
+"""Difference within one class that matters."""
+GUESSING_Z = 3.0
+"""z-score up to which a score is no better than guessing."""
+CLEARLY_BETTER_Z = 5.0
+"""z-score above which a score is clearly better than guessing."""
+MIN_EXPLAINED_SHARE = 0.1
+"""Score that a clear relation must reach."""
+CLIPPING_DEVIATIONS = 4.0
+"""Table entries are clipped at this many standard deviations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +99,23 @@ class ComparedLabels(Result):
     @property
     def unrelated(self) -> bool:
         """Whether targets are related to inputs in test, and not in train."""
-        nothing = self.train < GUESS * self.chance
-        return nothing and self.within is not None and self.within > max(SEEN, CLEAR * self.chance_test)
+        nothing = self.train < GUESSING_Z * self.chance
+        return (
+            nothing
+            and self.within is not None
+            and self.within > max(MIN_EXPLAINED_SHARE, CLEARLY_BETTER_Z * self.chance_test)
+        )
 
     @property
     def noisier(self) -> bool:
         """Whether more labels are wrong in train than in test, of all classes or of one."""
-        return self._overall or (_p_value(self.worst_z) * self.classes < LEVEL and self.worst_difference > CLASS_LARGE)
+        return self._overall or (
+            _p_value(self.worst_z) * self.classes < SIGNIFICANCE_LEVEL and self.worst_difference > MIN_CLASS_DIFFERENCE
+        )
 
     @property
     def _overall(self) -> bool:
-        return _p_value(self.z) < LEVEL and self.difference > LARGE
+        return _p_value(self.z) < SIGNIFICANCE_LEVEL and self.difference > MIN_DIFFERENCE
 
     @property
     def verdict(self) -> str:
@@ -126,7 +140,9 @@ class ComparedLabels(Result):
 
         evidence = (Value("difference in the share that is contradicted", by),
                     Value("deviations from none", self.z if overall else self.worst_z))  # fmt: skip
-        return (Finding(kinds.NOISIER_THAN_TEST, "labels", {"share": by, "which": which}, evidence, 2 * LEVEL),)
+        return (
+            Finding(kinds.NOISIER_THAN_TEST, "labels", {"share": by, "which": which}, evidence, 2 * SIGNIFICANCE_LEVEL),
+        )
 
 
 @names_call
@@ -143,19 +159,19 @@ def compared_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, see
     0
     """
     seed = check_seed(seed)
-    (x, y), (x_test, y_test) = _drawn(x, y, MOST, seed), _drawn(x_test, y_test, TESTED, seed)
+    (x, y), (x_test, y_test) = _draw(x, y, MAX_TRAIN_EXAMPLES, seed), _draw(x_test, y_test, MAX_TEST_EXAMPLES, seed)
     n, m = len(y), len(y_test)
-    if min(n, m) < LEAST or y.shape[1:] != y_test.shape[1:] or are_classes(y) != are_classes(y_test):
+    if min(n, m) < MIN_EXAMPLES or y.shape[1:] != y_test.shape[1:] or are_classes(y) != are_classes(y_test):
         return ComparedLabels()
-    both = _sketched(joint_rows(x, x_test, seed=seed), seed)
+    both = _sketch(joint_rows(x, x_test, seed=seed), seed)
     table = _table(torch.cat([y, y_test]), seed)
     if not bool((table[:n].std(0) > 0).any()) or not bool((table[n:].std(0) > 0).any()):
         return ComparedLabels()
-    votes = kernel_votes(both, table, seed=seed, most=PART, fitted=n)
+    votes = kernel_votes(both, table, seed=seed, most=EXAMPLES_PER_FIT, fitted=n)
     train, chance = _score(votes[:n], table[:n])
     within, chance_test = None, 1.0
-    if train < GUESS * chance and n >= m:  # no relation is seen in train: is there one in test?
-        within, chance_test = _score(kernel_votes(both[n:], table[n:], seed=seed, most=PART), table[n:])
+    if train < GUESSING_Z * chance and n >= m:  # no relation is seen in train: is there one in test?
+        within, chance_test = _score(kernel_votes(both[n:], table[n:], seed=seed, most=EXAMPLES_PER_FIT), table[n:])
     if not are_classes(y):
         return ComparedLabels(train, chance, within, chance_test, examples=n)
     code = table.argmax(1)
@@ -163,17 +179,21 @@ def compared_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, see
     return ComparedLabels(train, chance, within, chance_test, *_by_class(right, code, n), examples=n)
 
 
-def _drawn(x: Inputs, y: Tensor, most: int, seed: int) -> tuple[Inputs, Tensor]:
+def _draw(x: Inputs, y: Tensor, most: int, seed: int) -> tuple[Inputs, Tensor]:
     index = torch.randperm(count(x), generator=torch.Generator().manual_seed(seed))[:most]
     return take(x, index), y.detach().cpu()[index]
 
 
-def _sketched(rows: Tensor, seed: int) -> Tensor:
-    """Rows without outliers, in at most `SKETCH` directions: random ones keep distances."""
-    if rows.shape[1] <= SKETCH:
-        return rows.clamp(-FAR, FAR) if float(rows.abs().max()) > FAR else rows
+def _sketch(rows: Tensor, seed: int) -> Tensor:
+    """Rows without outliers, in at most `SKETCH_DIRECTIONS` directions: random ones keep distances."""
+    if rows.shape[1] <= SKETCH_DIRECTIONS:
+        return (
+            rows.clamp(-CLIPPING_DEVIATIONS, CLIPPING_DEVIATIONS)
+            if float(rows.abs().max()) > CLIPPING_DEVIATIONS
+            else rows
+        )
     g = torch.Generator().manual_seed(seed)
-    return rows @ torch.randn(rows.shape[1], SKETCH, generator=g) / sqrt(SKETCH)
+    return rows @ torch.randn(rows.shape[1], SKETCH_DIRECTIONS, generator=g) / sqrt(SKETCH_DIRECTIONS)
 
 
 def _table(y: Tensor, seed: int) -> Tensor:
@@ -183,10 +203,10 @@ def _table(y: Tensor, seed: int) -> Tensor:
     table = y.double().reshape(len(y), -1)
     spread = table.std(0)
     table = (table - table.mean(0)) / torch.where(spread > 0, spread, 1.0)
-    if table.shape[1] <= COLUMNS:
+    if table.shape[1] <= SKETCH_COLUMNS:
         return table
     g = torch.Generator().manual_seed(seed)
-    return table @ torch.randn(table.shape[1], COLUMNS, generator=g, dtype=torch.float64)
+    return table @ torch.randn(table.shape[1], SKETCH_COLUMNS, generator=g, dtype=torch.float64)
 
 
 def _score(v: Tensor, table: Tensor) -> tuple[float, float]:
@@ -205,7 +225,7 @@ def _by_class(right: Tensor, code: Tensor, n: int) -> tuple[float, float, int, f
     rows = []
     for c in code.unique().tolist():
         a, b = right[:n][code[:n] == c], right[n:][code[n:] == c]
-        if min(len(a), len(b)) < MEMBERS:
+        if min(len(a), len(b)) < MIN_CLASS_EXAMPLES:
             continue
         p = float((a.sum() + b.sum() + 1) / (len(a) + len(b) + 2))
         variance = p * (1 - p) * (1 / len(a) + 1 / len(b))

@@ -5,7 +5,7 @@
 In a coarse table rows coincide by chance, and their labels then agree at least as often as those of any two rows. Where
 of m groups of equal rows the first two have one label in a of them, and classes have shares p_c,
 
-    (m sum_c p_c^2 - a - 1) / sqrt(m sum_c p_c^2 (1 - sum_c p_c^2)) > `DEVIATIONS`                                (2)
+    (m sum_c p_c^2 - a - 1) / sqrt(m sum_c p_c^2 (1 - sum_c p_c^2)) > `DISAGREEMENT_Z`                               (2)
 
 says that rows were copied and given other labels.
 
@@ -30,14 +30,14 @@ from gnomon.findings import data as kinds
 
 __all__ = ["Conflicts", "conflicts"]
 
-SHARE = 0.005
-"""Of the examples: what cannot be learned costs half a point of accuracy, about what people tune for."""
-RICH = 100.0
-"""Bits of an example from which on equal inputs are copies. In coarser tables they are chance, and differing labels
-the noise of the problem."""
+MIN_CONFLICT_SHARE = 0.005
+"""Share of examples at which conflicts are reported: they cost half a point of accuracy."""
+MIN_BITS_OF_COPIES = 100.0
+"""Bits of an example above which equal inputs are copies; in coarser tables they are coincidences, and different labels
+are noise."""
 
-DEVIATIONS = 4.0
-"""Of (2), one-sided: 3e-5 of tables in which equal rows agree as often as any two rows are beyond."""
+DISAGREEMENT_Z = 4.0
+"""One-sided z-score of (2): exceeded in 3e-5 of tables in which equal rows agree as often as any two rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Conflicts(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """A fault for copies with different labels, a warning for coarse tables in which rows coincide."""
-        if self.share < SHARE:
+        if self.share < MIN_CONFLICT_SHARE:
             return ()
         pairs = "; ".join(" = ".join(map(str, group[:3])) for group in self.groups[:5])
         evidence = (Value("least training error", self.least_error), Value("first of them", pairs))
@@ -95,14 +95,14 @@ def conflicts(x: Any, y: Any = None) -> Conflicts:
         groups[one].append(i)
     labels: list[Any] = y.tolist()
     several = [g for g in groups.values() if len({labels[i] for i in g}) > 1]
-    copied = capacity(x) >= RICH or _contradicted([g for g in groups.values() if len(g) > 1], labels)
+    copied = capacity(x) >= MIN_BITS_OF_COPIES or _is_contradicted([g for g in groups.values() if len(g) > 1], labels)
     wrong = sum(len(g) - Counter(labels[i] for i in g).most_common(1)[0][1] for g in several)
     return Conflicts(tuple(map(tuple, several)), len(y), wrong / len(y), copied)  # (1)
 
 
-def _contradicted(groups: list[list[int]], labels: list[Any]) -> bool:
+def _is_contradicted(groups: list[list[int]], labels: list[Any]) -> bool:
     """Whether equal examples agree less often than any two examples do, which chance does not make; equation (2)."""
     agree = sum(labels[g[0]] == labels[g[1]] for g in groups)
     chance = sum((count / len(labels)) ** 2 for count in Counter(labels).values())
     m = len(groups)
-    return chance * m - agree > DEVIATIONS * (m * chance * (1 - chance)) ** 0.5 + 1
+    return chance * m - agree > DISAGREEMENT_Z * (m * chance * (1 - chance)) ** 0.5 + 1

@@ -22,8 +22,8 @@ from gnomon.linalg.label_test import LabelTest, label_test
 
 __all__ = ["input_kernel", "input_relation"]
 
-COLUMNS = 16
-"""Of targets, that are tested at most."""
+MAX_TARGET_COLUMNS = 16
+"""Target columns that are tested, at most."""
 MOST_VALUES = 20000
 """Different whole numbers, such as tokens, of which bags are compared."""
 
@@ -31,7 +31,8 @@ MOST_VALUES = 20000
 def input_relation(x: Inputs, y: Tensor, *, seed: int) -> LabelTest | None:
     """The test of the labels against shuffled ones by the kernel (1); None where all inputs are alike.
 
-    Targets of many columns, such as pixels, are summed up at random in `COLUMNS` of them: the test stays one of level
+    Targets of many columns, such as pixels, are summed up at random in `MAX_TARGET_COLUMNS` of them: the test stays
+    one of level
     0.01, for shuffling rows and summing columns may be done in either order.
     Cost: n^2 d, and n^2 k for each of 400 shuffles.
 
@@ -39,9 +40,9 @@ def input_relation(x: Inputs, y: Tensor, *, seed: int) -> LabelTest | None:
     True
     """
     kernel = input_kernel(x)
-    if y.dim() == 2 and y.shape[1] > COLUMNS:
+    if y.dim() == 2 and y.shape[1] > MAX_TARGET_COLUMNS:
         g = torch.Generator().manual_seed(seed)
-        y = y.double() @ torch.randn(y.shape[1], COLUMNS, generator=g, dtype=torch.float64)
+        y = y.double() @ torch.randn(y.shape[1], MAX_TARGET_COLUMNS, generator=g, dtype=torch.float64)
     centered = kernel - kernel.mean(0) - kernel.mean(1, keepdim=True) + kernel.mean()
     return label_test(kernel, y, seed=seed) if float(centered.abs().max()) > 1e-9 else None
 

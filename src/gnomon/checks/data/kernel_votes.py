@@ -27,15 +27,22 @@ from gnomon.core.inputs.checks import check_seed
 
 __all__ = ["kernel_votes"]
 
-MOST, PROBE = 2500, 600
-"""Examples that are fitted at once, and on which the ridge is chosen."""
+EXAMPLES_PER_FIT = 2500
+"""Examples that are fitted at once."""
+RIDGE_EXAMPLES = 600
+"""Examples on which the ridge is chosen."""
 RIDGES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
 """Candidates; the kernel is one on the diagonal."""
 
 
 @names_call
 def kernel_votes(
-    x: Float[Tensor, "n p"], table: Float[Tensor, "n k"], *, seed: int = 0, most: int = MOST, fitted: int | None = None
+    x: Float[Tensor, "n p"],
+    table: Float[Tensor, "n k"],
+    *,
+    seed: int = 0,
+    most: int = EXAMPLES_PER_FIT,
+    fitted: int | None = None,
 ) -> Float[Tensor, "n k"]:
     """Predictions of all targets, each from other examples only; equation (2).
 
@@ -54,9 +61,9 @@ def kernel_votes(
     n = len(x) if fitted is None else fitted
     order, x = torch.randperm(n, generator=generator), x.double()  # differences of near rows need the digits
     parts = order.tensor_split(-(-n // most))
-    few = x[order[:PROBE]]
+    few = x[order[:RIDGE_EXAMPLES]]
     scale = float(torch.cdist(few, few).mean()) or 1.0
-    ridge = _ridge(_kernel(few, few, scale), table[order[:PROBE]])
+    ridge = _ridge(_kernel(few, few, scale), table[order[:RIDGE_EXAMPLES]])
     votes = torch.zeros(table.shape, dtype=torch.float64)
     for j, part in enumerate(parts):
         y, mean = table[part].double(), table[part].double().mean(0)

@@ -11,7 +11,8 @@ and c of m test examples below a level t, both tests are Fisher's: under exchang
     p = P(H >= c),    H hypergeometric: m draws from n_0 + m examples of which c_0 + c are below t               (2)
 
 and t is the lowest percent of the training examples' ratios, or a half or an eighth of that, for which p is tripled. An
-alarm needs p < `LEVEL` and an excess of at least `EXCESS` of the test examples, so that what it reports also matters.
+alarm needs p < `SIGNIFICANCE_LEVEL` and an excess of at least `MIN_LEAKED_SHARE` of the test examples, so that what
+it reports also matters.
 
 Hypotheses: examples are exchangeable within each set.
 Reference: [fisher1922interpretation].
@@ -35,25 +36,29 @@ from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.inputs.source import AbstractSource, source
-from gnomon.core.inputs.strata import stratified
+from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.results import Finding, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import data as kinds
 
 __all__ = ["Leaks", "fisher", "leaks"]
 
-LEVEL = 1e-4
+SIGNIFICANCE_LEVEL = 1e-4
 """False-alarm rate of each of the two tests on clean splits."""
-EXCESS = 0.01
-"""Share of leaked test examples from which on a test score is worth less than it says."""
-MOST, TRIED = 60000, 1500
-"""Training examples that are searched, and examples of either set whose neighbors are looked for, at most."""
+MIN_LEAKED_SHARE = 0.01
+"""Share of leaked test examples at which the test score is unreliable."""
+MAX_TRAIN_EXAMPLES = 60000
+"""Training examples that are searched, at most."""
+MAX_QUERIES = 1500
+"""Examples of each set whose neighbors are searched, at most."""
 LEVELS = (1.0, 0.5, 0.125)
 """Parts of the lowest percent of the usual ratios at which copies are counted."""
-LEAST = 30
-"""Examples of either set from which on there is an answer."""
-RICH, COUNTED = 100.0, 4000
-"""Bits of an example from which on equal ones are copies, not chance, and examples that this is told by."""
+MIN_EXAMPLES = 30
+"""Examples needed in each set, at least."""
+MIN_BITS_OF_COPIES = 100.0
+"""Bits of an example above which equal examples are copies, not coincidences."""
+EXAMPLES_FOR_BITS = 4000
+"""Examples used to estimate these bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,8 +86,8 @@ class Leaks(Result):
     @property
     def leaked(self) -> bool:
         """Whether there are more copies than chance explains, or copies that chance does not make."""
-        by_chance = self.p_exact >= LEVEL and self.p_near >= LEVEL
-        return not by_chance or (self.rich and self.exact >= 2 and self.exact / self.test >= EXCESS)
+        by_chance = self.p_exact >= SIGNIFICANCE_LEVEL and self.p_near >= SIGNIFICANCE_LEVEL
+        return not by_chance or (self.rich and self.exact >= 2 and self.exact / self.test >= MIN_LEAKED_SHARE)
 
     @property
     def verdict(self) -> str:
@@ -98,7 +103,9 @@ class Leaks(Result):
         """That test examples were trained on; a warning where train has as many copies within itself."""
         if not self.leaked:
             return ()
-        inherited = self.p_exact >= LEVEL and self.p_near >= LEVEL  # train has as many copies within itself
+        inherited = (
+            self.p_exact >= SIGNIFICANCE_LEVEL and self.p_near >= SIGNIFICANCE_LEVEL
+        )  # train has as many copies within itself
         row = kinds.REPEATED_EXAMPLES if inherited else kinds.LEAKED_TEST
         evidence = (
             Value("equal in both sets", self.exact, meaning=f"by chance: {self.expected:.3g}"),
@@ -106,7 +113,7 @@ class Leaks(Result):
             Value("first of them", ", ".join(f"test {i} = train {j}" for i, j in self.copies[:5])),
         )
         values = {"share": self.share, "test": self.test, "exact": self.exact, "near": self.near}
-        return (Finding(row, "test", values, evidence, 2 * LEVEL),)
+        return (Finding(row, "test", values, evidence, 2 * SIGNIFICANCE_LEVEL),)
 
 
 @names_call
@@ -119,26 +126,26 @@ def leaks(train: Any, test: Any, *, seed: int = 0) -> Leaks:
 
     Hypotheses: examples are exchangeable within each set. In one or two dimensions near copies cannot be told.
     Reference: [fisher1922interpretation].
-    Cost: a digest of each example, and `TRIED` times n distances in 96 dimensions.
+    Cost: a digest of each example, and `MAX_QUERIES` times n distances in 96 dimensions.
 
     >>> x = torch.rand(300, 20, generator=torch.Generator().manual_seed(0))
     >>> leaks(x[:200], torch.cat([x[210:], 0.999 * x[:10]])).near
     10
     """
     seed = check_seed(seed)
-    (a, of_a), (b, of_b) = _drawn(train, seed), _drawn(test, seed)
+    (a, of_a), (b, of_b) = _draw(train, seed), _draw(test, seed)
     n, m = count(a), count(b)
-    if min(n, m) < LEAST:
+    if min(n, m) < MIN_EXAMPLES:
         return Leaks(0, 0, m, 0.0, 1.0, 1.0, False, ())
     mine = digests(a)
     first = {one: i for i, one in reversed([*enumerate(mine)])}
     equal = [(j, first[one]) for j, one in enumerate(digests(b)) if one in first]
     inside = sum(k for k in Counter(mine).values() if k > 1)
     expected = inside / n * m
-    p_exact = fisher(len(equal), m, inside, n) if len(equal) - expected >= EXCESS * m else 1.0
+    p_exact = fisher(len(equal), m, inside, n) if len(equal) - expected >= MIN_LEAKED_SHARE * m else 1.0
     near, p_near = _near(a, b, {j for j, _ in equal}, seed)
     pairs = tuple((int(of_b[j]), int(of_a[i])) for j, i in (*equal, *near))
-    rich = capacity(take(a, slice(0, COUNTED))) >= RICH
+    rich = capacity(take(a, slice(0, EXAMPLES_FOR_BITS))) >= MIN_BITS_OF_COPIES
     return Leaks(len(equal), len(near), m, expected, p_exact, p_near, rich, pairs)
 
 
@@ -148,10 +155,10 @@ def _near(x: Inputs, of: Inputs, known: set[int], seed: int) -> tuple[list[tuple
     both = joint_rows(x, of, seed=seed)
     a, b = both[:n], both[n:]
     generator = torch.Generator().manual_seed(seed)
-    own = torch.randperm(n, generator=generator)[:TRIED]
+    own = torch.randperm(n, generator=generator)[:MAX_QUERIES]
     rest = torch.tensor([j for j in range(m) if j not in known], dtype=torch.long)
-    rest = rest[torch.randperm(len(rest), generator=generator)[:TRIED]]
-    if len(rest) < LEAST:
+    rest = rest[torch.randperm(len(rest), generator=generator)[:MAX_QUERIES]]
+    if len(rest) < MIN_EXAMPLES:
         return [], 1.0
     null, _ = nearest(a, a[own], own=own, seed=seed)
     seen, partner = nearest(a, b[rest], seed=seed)
@@ -162,9 +169,9 @@ def _near(x: Inputs, of: Inputs, known: set[int], seed: int) -> tuple[list[tuple
         below, inside = ratio < level, int((usual < level).sum())
         p = len(LEVELS) * fisher(int(below.sum()), len(ratio), inside, len(usual))
         excess = float(below.double().mean()) - inside / len(usual)
-        found.append((p if excess >= EXCESS else 1.0, below))
+        found.append((p if excess >= MIN_LEAKED_SHARE else 1.0, below))
     p, below = min(found, key=lambda one: one[0])
-    if p >= LEVEL:
+    if p >= SIGNIFICANCE_LEVEL:
         return [], 1.0
     return list(zip(rest[below].tolist(), partner[below].tolist(), strict=True)), p
 
@@ -194,8 +201,8 @@ def _log_choose(n: int, k: Tensor) -> Tensor:
     return torch.where((k < 0) | (k > n), -torch.inf, value)
 
 
-def _drawn(data: Any, seed: int) -> tuple[Inputs, Tensor]:
-    """All inputs, or `MOST` of them, drawn by the seed, with their numbers."""
+def _draw(data: Any, seed: int) -> tuple[Inputs, Tensor]:
+    """All inputs, or `MAX_TRAIN_EXAMPLES` of them, drawn by the seed, with their numbers."""
     given = data if isinstance(data, AbstractSource) else source(data)
-    index = stratified(len(given), None, MOST, seed=seed)
+    index = stratified_sample(len(given), None, MAX_TRAIN_EXAMPLES, seed=seed)
     return (given.whole() if len(index) == len(given) else given.at(index)).x, index

@@ -19,23 +19,23 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, count, tensors
-from gnomon.core.inputs.batch import Batch, joined
+from gnomon.core.inputs.batch import Batch, join_batches
 from gnomon.core.inputs.checks import check_finite_inputs
 
 __all__ = ["capacity", "digests", "joint_rows", "nearest", "random_features", "rows"]
 
-CODE = 64
+SIGNS_PER_VALUE = 64
 """Random signs for each value of an integer."""
-SKETCH = 96
-"""Dimensions in which neighbors are looked for; their distances are then computed in all of them."""
-TILE = 4096
+SKETCH_DIMENSIONS = 96
+"""Dimensions in which neighbors are searched; distances are then computed in all dimensions."""
+ROWS_PER_TILE = 4096
 """Rows that are compared at once."""
 
 
 def rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
     """One row of float32 numbers for each example.
 
-    Cost: a copy of the inputs; for integers 2 `CODE` numbers for each example.
+    Cost: a copy of the inputs; for integers 2 `SIGNS_PER_VALUE` numbers for each example.
 
     >>> rows((torch.zeros(3, 2, 2), torch.zeros(3, 5, dtype=torch.long))).shape
     torch.Size([3, 132])
@@ -44,7 +44,7 @@ def rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
     for t in tensors(x):
         flat = t.detach().cpu().reshape(len(t), -1)
         if not t.is_floating_point():
-            parts.append(_coded(flat.long(), seed))
+            parts.append(_code(flat.long(), seed))
             continue
         flat = flat.float()
         if t.dim() == 2:
@@ -68,21 +68,21 @@ def joint_rows(x: Inputs, of: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
         raise InputError(found, accepted="examples of one kind", fix="Prepare both sets in the same way")
     for part in (x, of):
         check_finite_inputs(part)
-    return rows(joined([Batch(x, None), Batch(of, None)]).x, seed=seed)
+    return rows(join_batches([Batch(x, None), Batch(of, None)]).x, seed=seed)
 
 
-def _coded(flat: Tensor, seed: int) -> Tensor:
+def _code(flat: Tensor, seed: int) -> Tensor:
     """Random signs of each value summed over positions, and the same times random signs of the position."""
     _, code = torch.unique(flat, return_inverse=True)
     generator = torch.Generator().manual_seed(seed)
-    values = 2.0 * torch.randint(0, 2, (int(code.max()) + 1, CODE), generator=generator) - 1
-    places = 2.0 * torch.randint(0, 2, (flat.shape[1], CODE), generator=generator) - 1
-    total, bag = torch.zeros(len(flat), CODE), torch.zeros(len(flat), CODE)
+    values = 2.0 * torch.randint(0, 2, (int(code.max()) + 1, SIGNS_PER_VALUE), generator=generator) - 1
+    places = 2.0 * torch.randint(0, 2, (flat.shape[1], SIGNS_PER_VALUE), generator=generator) - 1
+    total, bag = torch.zeros(len(flat), SIGNS_PER_VALUE), torch.zeros(len(flat), SIGNS_PER_VALUE)
     for j in range(flat.shape[1]):
         signs = values[code[:, j]]
         total += signs * places[j]
         bag += signs
-    return torch.cat([total, bag], 1) / sqrt(CODE)
+    return torch.cat([total, bag], 1) / sqrt(SIGNS_PER_VALUE)
 
 
 def digests(x: Inputs) -> list[bytes]:
@@ -146,7 +146,7 @@ def nearest(
     """Distances from each row of ``of`` to its two nearest rows of x, and the numbers of the nearer one.
 
     ``own`` holds the number of each row within x, which is then not its own neighbor. Neighbors are found among four
-    candidates that are nearest in a random sketch of `SKETCH` dimensions.
+    candidates that are nearest in a random sketch of `SKETCH_DIMENSIONS` dimensions.
 
     Reference: [johnson1984extensions].
     Cost: n p SKETCH + m n SKETCH multiplications.
@@ -156,15 +156,17 @@ def nearest(
     ([[1.0, 2.0]], [0])
     """
     p = x.shape[1]
-    if p > SKETCH:
-        plane = torch.randn(p, SKETCH, generator=torch.Generator().manual_seed(seed)) / sqrt(SKETCH)
+    if p > SKETCH_DIMENSIONS:
+        plane = torch.randn(p, SKETCH_DIMENSIONS, generator=torch.Generator().manual_seed(seed)) / sqrt(
+            SKETCH_DIMENSIONS
+        )
         a, b = x @ plane, of @ plane
     else:
         a, b = x, of
     k = min(4, len(x) - (own is not None))
     found, numbers = [], []
-    for start in range(0, len(of), max(1, TILE * TILE // max(1, len(x)))):
-        part = slice(start, start + max(1, TILE * TILE // max(1, len(x))))
+    for start in range(0, len(of), max(1, ROWS_PER_TILE * ROWS_PER_TILE // max(1, len(x)))):
+        part = slice(start, start + max(1, ROWS_PER_TILE * ROWS_PER_TILE // max(1, len(x))))
         distance = torch.cdist(b[part], a)
         if own is not None:
             distance[torch.arange(len(distance)), own[part]] = torch.inf

@@ -39,26 +39,42 @@ from gnomon.core.inputs.arguments import Inputs, tensors
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import AbstractSource, Stream, source
-from gnomon.core.inputs.strata import stratified
+from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.results import Finding, Result, Value
 from gnomon.findings import data as kinds
 
 __all__ = ["DataShift", "shift"]
 
-LEVEL, STRANGE = 1e-4, 8e-4
-"""False-alarm rates of (1) and of (2), and of the test for unusual examples: 1e-3 together."""
-AUC, LARGE_AUC = 0.55, 0.7
-"""From which on a difference matters, and from which on the test score is that of another problem: at 0.7 the two sets
-share about 60 % of their mass under the classifier's scores, if these are normal."""
-TV, LARGE_TV = 0.1, 0.25
-"""The same for the shares of classes: a classifier of one set loses at most this much of its accuracy by it."""
-EXCESS, LARGE_EXCESS = 0.02, 0.1
-"""The same for unusual test examples: an accuracy loses at most about this much by them."""
-MOST, MORE, LEAST, WIDTH = 2000, 3000, 60, 300
-"""Examples of each set at most, those that distances are computed of, and at least; and random features."""
-RIDGE = 1e-2
-TWICE, MOVED = 64, 2.0
-"""Examples that are read twice; and how far augmentation may change the spread of inputs, on average."""
+SIGNIFICANCE_LEVEL = 1e-4
+"""False-alarm rate of (1) and (2)."""
+UNUSUAL_SIGNIFICANCE_LEVEL = 8e-4
+"""False-alarm rate of the test for unusual examples; all tests together have 1e-3."""
+MIN_AUC = 0.55
+"""AUC at which a difference matters."""
+LARGE_AUC = 0.7
+"""AUC at which the test score belongs to a different problem: the two sets share about 60 % of their mass."""
+MIN_TOTAL_VARIATION = 0.1
+"""Total variation of class frequencies at which a difference matters: the largest possible loss of accuracy."""
+LARGE_TOTAL_VARIATION = 0.25
+"""Total variation of class frequencies at which the test score belongs to a different problem."""
+MIN_EXCESS = 0.02
+"""Share of unusual test examples at which a difference matters: the largest loss of accuracy, approximately."""
+LARGE_EXCESS = 0.1
+"""Share of unusual test examples at which the test score belongs to a different problem."""
+MAX_EXAMPLES = 2000
+"""Examples used from each set, at most."""
+MAX_DISTANCE_EXAMPLES = 3000
+"""Examples of each set whose distances are computed, at most."""
+MIN_EXAMPLES = 60
+"""Examples needed in each set, at least."""
+RANDOM_FEATURES = 300
+"""Number of random features."""
+RELATIVE_RIDGE = 1e-2
+"""Ridge relative to the mean diagonal of the Gram matrix."""
+REREAD_EXAMPLES = 64
+"""Examples that are read twice to detect augmentation."""
+MAX_AUGMENTATION_SPREAD = 2.0
+"""Factor by which augmentation may change the spread of inputs, on average."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +96,21 @@ class DataShift(Result):
     @property
     def inputs_shifted(self) -> bool:
         """Whether inputs differ, by enough to matter, and not because training examples are augmented."""
-        return self.p_value < LEVEL and self.auc >= AUC and not self.augmented
+        return self.p_value < SIGNIFICANCE_LEVEL and self.auc >= MIN_AUC and not self.augmented
 
     @property
     def classes_shifted(self) -> bool:
         """Whether the shares of classes differ, and by enough to matter."""
-        return self.p_classes < LEVEL and self.classes >= TV
+        return self.p_classes < SIGNIFICANCE_LEVEL and self.classes >= MIN_TOTAL_VARIATION
 
     @property
     def has_strange(self) -> bool:
         """Whether some test examples are unlike all training examples of their class, and enough to matter."""
-        return self.strange is not None and self.strange.p_value < STRANGE and self.strange.excess >= EXCESS
+        return (
+            self.strange is not None
+            and self.strange.p_value < UNUSUAL_SIGNIFICANCE_LEVEL
+            and self.strange.excess >= MIN_EXCESS
+        )
 
     @property
     def shifted(self) -> bool:
@@ -113,7 +133,9 @@ class DataShift(Result):
                 "Training examples change whenever they are read (augmentation) and test examples do not; "
                 "apart from that nothing points to a difference between train and test."
             )
-        power = AUC if self.examples >= 1600 else 0.5 + (3.7 + 1.6) * sqrt((2 * self.examples + 1) / 12) / self.examples
+        power = (
+            MIN_AUC if self.examples >= 1600 else 0.5 + (3.7 + 1.6) * sqrt((2 * self.examples + 1) / 12) / self.examples
+        )
         seen = f"a difference by which it is right in {power:.0%} of cases would have been noticed; 50 % is chance"
         return f"Train and test look alike: a classifier cannot tell one from the other ({seen})."
 
@@ -124,16 +146,20 @@ class DataShift(Result):
         if self.inputs_shifted and not self.classes_shifted:  # other shares of classes shift the inputs as well
             evidence = Value("pairs told apart", self.auc), Value("p-value", self.p_value)
             row = kinds.TRAIN_TEST_SHIFT if self.auc >= LARGE_AUC else kinds.SMALL_SHIFT
-            found.append(Finding(row, "test", {"auc": self.auc}, evidence, LEVEL))
+            found.append(Finding(row, "test", {"auc": self.auc}, evidence, SIGNIFICANCE_LEVEL))
         if self.classes_shifted:
             evidence = Value("difference of the shares", self.classes), Value("p-value", self.p_classes)
-            row = kinds.CLASS_SHIFT if self.classes >= LARGE_TV else kinds.SMALL_CLASS_SHIFT
-            found.append(Finding(row, "labels", {"share": self.classes}, evidence, LEVEL))
+            row = kinds.CLASS_SHIFT if self.classes >= LARGE_TOTAL_VARIATION else kinds.SMALL_CLASS_SHIFT
+            found.append(Finding(row, "labels", {"share": self.classes}, evidence, SIGNIFICANCE_LEVEL))
         if not found and self.strange is not None and self.has_strange:
             first = ", ".join(map(str, self.strange.first))
             evidence = Value("excess of unusual examples", self.strange.excess), Value("p-value", self.strange.p_value)
             row = kinds.MANY_UNUSUAL if self.strange.excess >= LARGE_EXCESS else kinds.SOME_UNUSUAL
-            found.append(Finding(row, "test", {"excess": self.strange.excess, "first": first}, evidence, STRANGE))
+            found.append(
+                Finding(
+                    row, "test", {"excess": self.strange.excess, "first": first}, evidence, UNUSUAL_SIGNIFICANCE_LEVEL
+                )
+            )
         return tuple(found)
 
 
@@ -156,13 +182,13 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
     seed = check_seed(seed)
     a, b = (data if isinstance(data, AbstractSource) else source(data) for data in (train, test))
     classes, p_classes = _classes(a.labels(), b.labels())
-    k = min(MOST, len(a), len(b))
-    if k < LEAST:
+    k = min(MAX_EXAMPLES, len(a), len(b))
+    if k < MIN_EXAMPLES:
         return DataShift(0.5, 1.0, classes, p_classes, 0)
-    chosen = [stratified(len(s), None, MORE, seed=seed) for s in (a, b)]
+    chosen = [stratified_sample(len(s), None, MAX_DISTANCE_EXAMPLES, seed=seed) for s in (a, b)]
     parts = [s.at(index) for s, index in zip((a, b), chosen, strict=True)]
     x, n = joint_rows(parts[0].x, parts[1].x, seed=seed), len(chosen[0])
-    few = [stratified(len(index), None, k, seed=seed + 1) for index in chosen]
+    few = [stratified_sample(len(index), None, k, seed=seed + 1) for index in chosen]
     auc, half = _told_apart(x[torch.cat([few[0], n + few[1]])], k, seed)
     z = (auc - 0.5) / sqrt((2 * half + 1) / (12 * half**2))  # (1)
     strange = unusual(x[:n], parts[0].y, x[n:], parts[1].y, seed=seed)
@@ -175,7 +201,7 @@ def _changes(data: AbstractSource, index: Tensor) -> bool:
     """Whether some examples are others when they are read again; batches that only come in turn are not tried."""
     if isinstance(getattr(data, "source", data), Stream):
         return False
-    one, two = (digests(data.at(index[:TWICE]).x) for _ in range(2))
+    one, two = (digests(data.at(index[:REREAD_EXAMPLES]).x) for _ in range(2))
     return one != two
 
 
@@ -184,14 +210,14 @@ def _of_one_size(x: Inputs, of: Inputs) -> bool:
     for a, b in zip(tensors(x), tensors(of), strict=True):
         if a.is_floating_point():
             (m, s), (n, t) = ((float(v.double().mean()), float(v.double().std(correction=0))) for v in (a, b))
-            if abs(m - n) > max(s, t) or max(s, t) > MOVED * min(s, t):
+            if abs(m - n) > max(s, t) or max(s, t) > MAX_AUGMENTATION_SPREAD * min(s, t):
                 return False
     return True
 
 
 def _told_apart(x: Tensor, k: int, seed: int) -> tuple[float, int]:
     """The AUC (1) of the first k rows against the others, and how many of each were held out."""
-    features = random_features(x, width=WIDTH, seed=seed).double()
+    features = random_features(x, width=RANDOM_FEATURES, seed=seed).double()
     sign = torch.cat([-torch.ones(k), torch.ones(k)]).double()
     order = torch.randperm(k, generator=torch.Generator().manual_seed(seed))
     fit, held = order[: k // 2], order[k // 2 :]
@@ -199,7 +225,7 @@ def _told_apart(x: Tensor, k: int, seed: int) -> tuple[float, int]:
     center = features[fitted].mean(0)
     f, g = features[fitted] - center, features[out] - center
     gram = f.mT @ f
-    ridge = RIDGE * gram.diagonal().sum() / len(gram) + 1e-12
+    ridge = RELATIVE_RIDGE * gram.diagonal().sum() / len(gram) + 1e-12
     scores = g @ torch.linalg.solve(gram + ridge * torch.eye(len(gram), dtype=gram.dtype), f.mT @ sign[fitted])
     ranks = scores.argsort().argsort().double() + 1
     half = len(held)

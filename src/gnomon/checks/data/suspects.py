@@ -34,7 +34,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.checks.data.kernel_votes import MOST, kernel_votes
+from gnomon.checks.data.kernel_votes import EXAMPLES_PER_FIT, kernel_votes
 from gnomon.checks.data.rows import rows
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import Inputs, count, tensors
@@ -48,22 +48,25 @@ from gnomon.findings import data as kinds
 
 __all__ = ["Suspects", "suspects"]
 
-LEAST = 150
-"""Examples from which on labels are judged."""
-FAR = 4.0
-"""Deviations beyond which a number of a table counts as this: a rare value must not decide what is near."""
-ENOUGH = 1000
-"""Examples from which on wrong labels can be told from hard examples; with fewer they are only ranked."""
-NOISE = 0.02
-"""Rate of wrong labels from which on there is a finding; clean image data have below one percent."""
-CONFIDENCE = 0.998
-"""Of the interval of the floor: its lower end is above the true rate in 1e-3 of cases."""
-EVEN, FIRM = 1.1, 0.4
-"""Evenness (2) up to which errors count as wrong labels: its deviation is 0.58 over the root of their number, 0.08 for
-1000 examples with 12 % of them; and the share of the examples that it is read from."""
-KNOWN, TOO_MANY = 0.5, 0.25
-"""Share of the errors of always guessing the largest class that the votes must save, 75 % right for two even classes,
-and rate of errors beyond which a problem is hard and wrong labels cannot be told from that."""
+MIN_EXAMPLES = 150
+"""Minimum number of examples for judging labels."""
+CLIPPING_DEVIATIONS = 4.0
+"""Table entries are clipped at this many standard deviations, so that a rare value does not decide what is near."""
+MIN_EXAMPLES_FOR_NOISE_RATE = 1000
+"""Minimum number of examples for distinguishing wrong labels from hard examples; with fewer, labels are only ranked."""
+MIN_NOISE_RATE = 0.02
+"""Share of wrong labels at which there is a finding; clean image data have less than one percent."""
+FLOOR_CONFIDENCE = 0.998
+"""Confidence of the interval of the floor: its lower end exceeds the true rate with probability 1e-3."""
+MAX_EVENNESS = 1.1
+"""Evenness (2) up to which errors count as wrong labels; its standard deviation is 0.58 over the root of their number.
+"""
+MIN_VOTE_MARGIN = 0.4
+"""Margin of the votes at which a contradiction counts as firm."""
+MIN_SAVED_ERRORS = 0.5
+"""Share of the errors of always guessing the largest class that the votes must avoid."""
+MAX_ERROR_RATE = 0.25
+"""Error rate above which the votes cannot estimate a noise rate."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,15 +95,19 @@ class Suspects(Result):
     @property
     def noisy(self) -> bool:
         """Whether labels are wrong where neighbors firmly agree, about as often as elsewhere."""
-        saved = self.accuracy > self.guess + KNOWN * (1 - self.guess)
-        known = len(self.ranked) >= ENOUGH and saved and self.floor < TOO_MANY
-        return known and self.interval.low > NOISE and self.evenness < EVEN
+        saved = self.accuracy > self.guess + MIN_SAVED_ERRORS * (1 - self.guess)
+        known = len(self.ranked) >= MIN_EXAMPLES_FOR_NOISE_RATE and saved and self.floor < MAX_ERROR_RATE
+        return known and self.interval.low > MIN_NOISE_RATE and self.evenness < MAX_EVENNESS
 
     @property
     def unrelated(self) -> bool:
         """Whether the votes are no better than a guess, on enough examples to say so: by less than three deviations."""
         deviation = (self.guess * (1 - self.guess) / max(1, len(self.ranked))) ** 0.5
-        return len(self.ranked) >= ENOUGH and self.accuracy < self.guess + 3 * deviation and self.guess < 0.6
+        return (
+            len(self.ranked) >= MIN_EXAMPLES_FOR_NOISE_RATE
+            and self.accuracy < self.guess + 3 * deviation
+            and self.guess < 0.6
+        )
 
     @property
     def verdict(self) -> str:
@@ -121,7 +128,11 @@ class Suspects(Result):
             return ()
         first = ", ".join(map(str, self.ranked[:10]))
         evidence = (Value("rate of wrong labels", self.floor, self.interval, "estimate"),)
-        return (Finding(kinds.NOISY_LABELS, "labels", {"share": self.floor, "first": first}, evidence, 1 - CONFIDENCE),)
+        return (
+            Finding(
+                kinds.NOISY_LABELS, "labels", {"share": self.floor, "first": first}, evidence, 1 - FLOOR_CONFIDENCE
+            ),
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """Margins of all examples: wrong labels are on the left."""
@@ -140,7 +151,7 @@ class Suspects(Result):
 
 
 @names_call
-def suspects(x: Any, y: Any = None, *, seed: int = 0, most: int = MOST) -> Suspects:
+def suspects(x: Any, y: Any = None, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) -> Suspects:
     """Rank examples by how suspect their labels are, and estimate the rate of wrong ones; equations (1) and (2).
 
     ``x`` are inputs, with classes ``y``; or data that have both: a pair, a ``Dataset``, a ``DataLoader``, batches.
@@ -168,9 +179,9 @@ def suspects(x: Any, y: Any = None, *, seed: int = 0, most: int = MOST) -> Suspe
         raise InputError(what, accepted="an integer class for each input", fix="Pass y.long() with one class per row")
     kinds, code = torch.unique(y.cpu().long(), return_inverse=True)
     sizes = torch.bincount(code)
-    if n < LEAST or len(kinds) < 2 or int(sizes.max()) > n - 10 or float((sizes >= 10).double().mean()) < 0.5:
+    if n < MIN_EXAMPLES or len(kinds) < 2 or int(sizes.max()) > n - 10 or float((sizes >= 10).double().mean()) < 0.5:
         nothing = torch.zeros(0)
-        return Suspects((), nothing, nothing.long(), 0.0, Interval(0.0, 1.0, CONFIDENCE), 0.0, 0.0, 0.0)
+        return Suspects((), nothing, nothing.long(), 0.0, Interval(0.0, 1.0, FLOOR_CONFIDENCE), 0.0, 0.0, 0.0)
     table = torch.nn.functional.one_hot(code).double()
     v = kernel_votes(_near(x, seed), table, seed=seed, most=most)
     given = v.gather(1, code[:, None])[:, 0]
@@ -180,9 +191,9 @@ def suspects(x: Any, y: Any = None, *, seed: int = 0, most: int = MOST) -> Suspe
     order = (best[:, 0] - best[:, 1]).argsort(descending=True)
     wrong = (margins < 0)[order]
     firm = wrong[: n // 2]
-    floor, first = float(firm.double().mean()), wrong[: int(FIRM * n)].nonzero()[:, 0].double()
-    evenness = float(first.mean() + 0.5) * 2 / int(FIRM * n) if len(first) else float("inf")  # (2)
-    interval = binomial_interval(int(firm.sum()), len(firm), confidence=CONFIDENCE)
+    floor, first = float(firm.double().mean()), wrong[: int(MIN_VOTE_MARGIN * n)].nonzero()[:, 0].double()
+    evenness = float(first.mean() + 0.5) * 2 / int(MIN_VOTE_MARGIN * n) if len(first) else float("inf")  # (2)
+    interval = binomial_interval(int(firm.sum()), len(firm), confidence=FLOOR_CONFIDENCE)
     ranked = tuple(margins.argsort().tolist())
     accuracy = 1 - float(wrong.double().mean())
     return Suspects(ranked, margins, kinds[v.argmax(1)], floor, interval, accuracy, float(sizes.max()) / n, evenness)
@@ -191,4 +202,6 @@ def suspects(x: Any, y: Any = None, *, seed: int = 0, most: int = MOST) -> Suspe
 def _near(x: Inputs, seed: int) -> Tensor:
     """Examples as rows; numbers of a table, which are in deviations of their column, without outliers."""
     parts = [(rows(t, seed=seed), t.dim() == 2 and t.is_floating_point()) for t in tensors(x)]
-    return torch.cat([part.clamp(-FAR, FAR) if is_table else part for part, is_table in parts], 1)
+    return torch.cat(
+        [part.clamp(-CLIPPING_DEVIATIONS, CLIPPING_DEVIATIONS) if is_table else part for part, is_table in parts], 1
+    )

@@ -31,12 +31,12 @@ __all__ = ["class_findings", "number_findings"]
 
 SPREADS = (0.03, 30.0)
 """Spreads of targets within which Adam's usual steps of 1e-3 arrive in some hundred to some thousand steps."""
-OFFSET = 10.0
-"""Means may be so many spreads from zero: then 99 % of the first loss is the mean alone."""
-LARGEST = 0.75
-"""Share of the largest class, beyond its even share, above which accuracy alone misleads."""
-RARE = 20.0
-"""Times that the largest class may be as frequent as the smallest."""
+MAX_OFFSET_IN_SPREADS = 10.0
+"""Distance of the mean from zero, in spreads, at which 99 % of the initial loss is the mean alone."""
+MAX_EXCESS_SHARE = 0.75
+"""Share of the largest class, beyond its even share, above which accuracy alone is misleading."""
+MAX_CLASS_RATIO = 20.0
+"""Largest ratio between the most and the least frequent class."""
 
 
 def number_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
@@ -59,7 +59,7 @@ def number_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
         return ()
     if size == 0.0:
         return (Finding(kinds.CONSTANT_TARGETS, "labels", {"center": center}, evidence),)
-    if low <= size <= high and (abs(center) <= OFFSET * size or abs(center) <= 1.0):
+    if low <= size <= high and (abs(center) <= MAX_OFFSET_IN_SPREADS * size or abs(center) <= 1.0):
         return ()
     start = float((table.square().mean() + 1) / table.var(0, correction=0).mean().clamp_min(1e-300))
     return (Finding(kinds.TARGET_SCALE, "labels", {"center": center, "size": size, "start": start}, evidence),)
@@ -94,7 +94,7 @@ def _imbalance(counts: Tensor) -> tuple[Finding, ...]:
         return ()
     largest, ratio = float(counts.max() / counts.sum()), float(counts.max() / counts.min())
     even = 1 / len(counts)
-    if largest < even + LARGEST * (1 - even) and ratio < RARE:
+    if largest < even + MAX_EXCESS_SHARE * (1 - even) and ratio < MAX_CLASS_RATIO:
         return ()
     evidence = (Value("accuracy of always guessing the largest class", largest),)
     return (Finding(kinds.IMBALANCE, "labels", {"largest": largest, "ratio": ratio}, evidence),)

@@ -7,7 +7,8 @@ A classifier that is to tell train from test misses a small part of strange exam
 
 for n training and m test examples and k = (n + m) / 2, / 4, / 8, ... down to 8. Where both are drawn alike, all orders
 of the s are equally likely, and the law of T is that of counts of balls drawn without return; p-values are taken from
-`DRAWS` draws of it. (2) gives large k a little less weight than counts of equal variance would, so that few strange
+`NULL_DRAWS` draws of it. (2) gives large k a little less weight than counts of equal variance would, so that few
+strange
 examples and many that are slightly strange are both found. Targets that are numbers count like inputs, by their
 distance; without targets all examples are of one class.
 
@@ -39,12 +40,14 @@ from gnomon.core.results import Result
 
 __all__ = ["Unusual", "unusual"]
 
-FEWEST = 8
-"""The smallest k of (2)."""
-DRAWS = 100_000
-"""Draws of the law of T, so that a p-value of 1e-4 has a standard error of 3e-5."""
-PLANE, TILE = 1024, 2000
-"""Dimensions beyond which distances are those of a random sketch [johnson1984extensions], and rows compared at once."""
+MIN_NEIGHBORHOOD = 8
+"""Smallest k of (2)."""
+NULL_DRAWS = 100_000
+"""Draws of the null distribution of T, so that a p-value of 1e-4 has a standard error of 3e-5."""
+MAX_EXACT_DIMENSIONS = 1024
+"""Dimensions above which distances are computed in a random sketch [johnson1984extensions]."""
+ROWS_PER_TILE = 2000
+"""Rows that are compared at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +90,17 @@ def unusual(
     n, m = len(x), len(of)
     both = None if y is None or of_y is None else torch.cat([y.detach().cpu(), of_y.detach().cpu()])
     order = _distances(torch.cat([x, of]), both, n, seed).argsort(descending=True, stable=True)
-    sizes = [k for j in range(1, 40) if (k := (n + m) // 2**j) >= FEWEST][::-1]
+    sizes = [k for j in range(1, 40) if (k := (n + m) // 2**j) >= MIN_NEIGHBORHOOD][::-1]
     k = np.array(sizes)
     counts = (order >= n).cumsum(0).numpy()[k - 1]
     chance = k * m / (n + m)
     generator = np.random.default_rng(seed)
-    balls = generator.multivariate_hypergeometric(np.diff([0, *sizes, n + m]), m, size=DRAWS)
+    balls = generator.multivariate_hypergeometric(np.diff([0, *sizes, n + m]), m, size=NULL_DRAWS)
     drawn = balls[:, :-1].cumsum(1)
     t, law = ((c - chance) @ k**-0.75 for c in (counts, drawn))  # (2)
     best = int(((counts - chance) / np.sqrt(k * (1 - k / (n + m)))).argmax())
     excess = float((counts / m - (k - counts) / n).max())
-    p = (1 + int((law >= t - 1e-9).sum())) / (1 + DRAWS)
+    p = (1 + int((law >= t - 1e-9).sum())) / (1 + NULL_DRAWS)
     first = tuple((order[order >= n][:10] - n).tolist())
     by_class = both is not None and are_classes(both)
     return Unusual(sizes[best], int(counts[best]), float(chance[best]), excess, p, first, by_class)
@@ -105,9 +108,11 @@ def unusual(
 
 def _distances(rows: Tensor, y: Tensor | None, n: int, seed: int) -> Tensor:
     """(1) for all rows, of which the first n are train."""
-    if rows.shape[1] > PLANE:
+    if rows.shape[1] > MAX_EXACT_DIMENSIONS:
         generator = torch.Generator().manual_seed(seed)
-        rows = rows @ (torch.randn(rows.shape[1], PLANE, generator=generator) / sqrt(PLANE))
+        rows = rows @ (
+            torch.randn(rows.shape[1], MAX_EXACT_DIMENSIONS, generator=generator) / sqrt(MAX_EXACT_DIMENSIONS)
+        )
     classes = None
     if y is not None and are_classes(y):
         classes = torch.unique(y.long(), return_inverse=True)[1]
@@ -116,8 +121,8 @@ def _distances(rows: Tensor, y: Tensor | None, n: int, seed: int) -> Tensor:
         scale = rows.std(0, correction=0).norm() / table.std(0, correction=0).norm().clamp_min(1e-12)
         rows = torch.cat([rows, (table - table.mean(0)) * scale], 1)
     found = []
-    for start in range(0, len(rows), TILE):
-        part = torch.arange(start, min(start + TILE, len(rows)))
+    for start in range(0, len(rows), ROWS_PER_TILE):
+        part = torch.arange(start, min(start + ROWS_PER_TILE, len(rows)))
         d = torch.cdist(rows[part], rows[:n])
         if classes is not None:
             d.masked_fill_(classes[part, None] != classes[None, :n], torch.inf)

@@ -32,8 +32,8 @@ from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["UnitActivity", "unit_activity"]
 
-SATURATED = 0.01
-"""Of the largest slope, below which a unit passes on next to no gradient."""
+MIN_SLOPE_SHARE = 0.01
+"""Share of the largest slope below which a unit passes almost no gradient."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +88,12 @@ def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
         used = (units > 0).any(0)
         alive[name] = used if name not in alive else alive[name] | used
         seen = counts.setdefault(name, [0.0, 0.0])
-        seen[0], seen[1] = seen[0] + float((slope < SATURATED * tops[name]).sum()), seen[1] + slope.numel()
+        seen[0], seen[1] = seen[0] + float((slope < MIN_SLOPE_SHARE * tops[name]).sum()), seen[1] + slope.numel()
 
     n = 0
     copies = {name: _copy(part) for name, part in parts.items()}
     with preserve(module, all_derivatives=True), calls_of_functions(module, watch):
-        handles = [part.register_forward_pre_hook(_told(watch, name, copies[name])) for name, part in parts.items()]
+        handles = [part.register_forward_pre_hook(_report(watch, name, copies[name])) for name, part in parts.items()]
         try:
             for batch in source_of_inputs(x, module).batches():
                 run(module, batch.x)
@@ -108,7 +108,7 @@ def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
     return UnitActivity(dead, {name: few / whole for name, (few, whole) in counts.items()}, n)  # (2)
 
 
-def _told(watch: Watcher, name: str, own: nn.Module) -> Any:
+def _report(watch: Watcher, name: str, own: nn.Module) -> Any:
     """A hook that tells of the argument of a layer, before the layer can change it in place."""
 
     def hook(_: nn.Module, args: Any) -> None:

@@ -3,7 +3,7 @@
 A function says nothing of itself, so it is tried. With outputs f, rows shifted by constants c, and s = 2 y - 1:
 
     softmax    l(f + c) = l(f) for every c, and not for other changes of f                                       (1)
-    sigmoid    |dl/df at 40 s| < `FLAT` |dl/df at y|, for targets y rounded to zeros and ones                    (2)
+    sigmoid    |dl/df at 40 s| < `ZERO_GRADIENT_SHARE` |dl/df at y|, for targets y rounded to zeros and ones         (2)
     nothing    dl/df = 0 at f = y: the loss asks the outputs to be the targets                                   (3)
 
 Softmax cancels c. A sigmoid, or a hinge, is flat far on the right side, where a squared loss is steep, and a ratio of
@@ -13,7 +13,8 @@ Hypotheses: a loss (outputs, targets) -> number that is differentiable in the ou
 Reference: [bishop2006pattern], section 4.3, on the loss that belongs to each output function.
 
 >>> from torch.nn import functional as F
->>> applied(lambda f, y: F.cross_entropy(f.flatten(0, 1), y.flatten()), torch.randn(4, 6, 5), torch.zeros(4, 6).long())
+>>> implicit_activation_of_loss(lambda f, y: F.cross_entropy(f.flatten(0, 1), y.flatten()), torch.randn(4, 6, 5),
+torch.zeros(4, 6).long())
 'softmax'
 """
 
@@ -23,26 +24,27 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-__all__ = ["applied", "asks_for_targets"]
+__all__ = ["implicit_activation_of_loss", "asks_for_targets"]
 
-FLAT = 1e-6
-"""Of the gradient, which counts as none: float32 rounds to this."""
-SAME = 1e-4
-"""Relative difference of two values of a loss that counts as none."""
+ZERO_GRADIENT_SHARE = 1e-6
+"""Share of the gradient that counts as zero: the rounding of float32."""
+EQUAL_LOSS_TOLERANCE = 1e-4
+"""Relative difference of two loss values that counts as none."""
 
 Function = Callable[[Tensor, Tensor], Tensor]
 
 
-def applied(loss: Function, f: Tensor, y: Tensor) -> str:
+def implicit_activation_of_loss(loss: Function, f: Tensor, y: Tensor) -> str:
     """ "softmax" where (1) holds over the last axis or axis 1, "sigmoid" where (2) does, "" otherwise.
 
     Hypotheses: as above.
     Reference: [bishop2006pattern].
     Cost: six values of the loss and two gradients.
 
-    >>> applied(torch.nn.functional.mse_loss, torch.rand(8, 1), torch.rand(8, 1).round())
+    >>> implicit_activation_of_loss(torch.nn.functional.mse_loss, torch.rand(8, 1), torch.rand(8, 1).round())
     ''
-    >>> applied(torch.nn.functional.binary_cross_entropy_with_logits, torch.rand(8, 1), torch.rand(8, 1).round())
+    >>> implicit_activation_of_loss(torch.nn.functional.binary_cross_entropy_with_logits, torch.rand(8, 1),
+    torch.rand(8, 1).round())
     'sigmoid'
     """
     f, y = f.detach(), y.detach()
@@ -66,7 +68,7 @@ def asks_for_targets(loss: Function, y: Tensor) -> bool:
     """
     y = y.detach().float()
     try:
-        return bool(_slope(loss, y, y) <= FLAT * _slope(loss, y + 1.0, y))
+        return bool(_slope(loss, y, y) <= ZERO_GRADIENT_SHARE * _slope(loss, y + 1.0, y))
     except Exception:
         return False
 
@@ -80,7 +82,7 @@ def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:
     first = _value(loss, f, y)
     shifted = _value(loss, f + size * torch.randn(shape, generator=g).to(f), y)
     other = _value(loss, f + size * torch.randn(f.shape, generator=g).to(f), y)
-    return abs(first - shifted) <= SAME * abs(first) < abs(first - other)
+    return abs(first - shifted) <= EQUAL_LOSS_TOLERANCE * abs(first) < abs(first - other)
 
 
 def _flattens(loss: Function, f: Tensor, y: Tensor) -> bool:
@@ -89,7 +91,7 @@ def _flattens(loss: Function, f: Tensor, y: Tensor) -> bool:
         return False
     y = y.round()
     near = _slope(loss, y.to(f), y)
-    return near > 0 and _slope(loss, 40.0 * (2 * y.to(f) - 1), y) < FLAT * near
+    return near > 0 and _slope(loss, 40.0 * (2 * y.to(f) - 1), y) < ZERO_GRADIENT_SHARE * near
 
 
 def _value(loss: Function, f: Tensor, y: Tensor) -> float:

@@ -29,8 +29,8 @@ from gnomon.core.modules.run import run
 
 __all__ = ["with_batch_statistics"]
 
-LEAST = 4
-"""Examples from which on statistics are taken."""
+MIN_EXAMPLES = 4
+"""Minimum number of examples for batch statistics."""
 
 
 def with_batch_statistics(module: nn.Module, x: Inputs) -> nn.Module:
@@ -46,7 +46,7 @@ def with_batch_statistics(module: nn.Module, x: Inputs) -> nn.Module:
     True
     """
     fresh = [name for name, part in module.named_modules() if isinstance(part, BATCH_NORMS) and _is_fresh(part)]
-    if not fresh or count(x) < LEAST:
+    if not fresh or count(x) < MIN_EXAMPLES:
         return module
     model = copy_module(module).eval()
     norms = [model.get_submodule(name) for name in fresh]

@@ -14,7 +14,8 @@ from gnomon.program.steps import Activation, Conv, Dense, Input, Program
 __all__ = ["chain"]
 
 PLAIN = (Input, Dense, Conv, Activation)
-LEAST = 2  # activations that make a chain
+MIN_ACTIVATIONS = 2
+"""Number of activations that make a chain, at least."""
 
 
 def chain(module: nn.Module, program: Program | None, *, seconds: float = inf) -> MeanField | None:
@@ -38,7 +39,7 @@ def chain(module: nn.Module, program: Program | None, *, seconds: float = inf) -
     leaves = [part for part in module.modules() if not list(part.children())]
     activations = [p for p in leaves if type(p).__module__ == "torch.nn.modules.activation"]
     kinds = {repr(part) for part in activations}
-    if len(kinds) != 1 or len(activations) < LEAST or any(True for _ in activations[0].parameters()):
+    if len(kinds) != 1 or len(activations) < MIN_ACTIVATIONS or any(True for _ in activations[0].parameters()):
         return None
     if compile_seconds(activations[0]) > seconds:
         return None

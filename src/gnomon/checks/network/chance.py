@@ -7,7 +7,7 @@ in training mode.
 
     difference = max |f - f'| / max |f - mean f|                                                               (1)
 
-is about 1e-6 for sums in another order; `NOTHING` is a thousand times that.
+is about 1e-6 for sums in another order; `OUTPUT_TOLERANCE` is a thousand times that.
 
 Hypotheses: eval mode.
 Reference: [srivastava2014dropout] for what eval mode means for dropout.
@@ -31,14 +31,15 @@ from gnomon.findings import network as kinds
 
 __all__ = ["chance_findings", "difference"]
 
-NOTHING = 1e-3
-"""Difference (1) up to which outputs agree: single precision loses up to this much in deep networks."""
-ROUNDINGS = 16
-"""Roundings of the largest output that two passes may differ by, where outputs hardly vary over examples."""
-EXAMPLES = 8
-AGAIN = 5
-"""Passes with one seed after the first: a choice of ten by Python's random is the same in all of them in 1e-5 of cases,
-in a second pass alone in a tenth."""
+OUTPUT_TOLERANCE = 1e-3
+"""Difference (1) up to which outputs agree: float32 loses up to this much in deep networks."""
+MAX_ROUNDINGS = 16
+"""Roundings of the largest output by which two passes may differ if outputs hardly vary over examples."""
+EXAMPLES_PER_PASS = 8
+"""Examples in a pass."""
+REPEATED_PASSES = 5
+"""Passes with the same seed after the first one: a random choice among ten is the same in all of them with probability
+1e-5."""
 
 
 def chance_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
@@ -49,13 +50,13 @@ def chance_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     >>> chance_findings(nn.Sequential(nn.Dropout(), nn.Linear(4, 2)), torch.randn(8, 4))
     ()
     """
-    few = take(x, slice(0, EXAMPLES))
-    first, *again = _repeated(module, few)
+    few = take(x, slice(0, EXAMPLES_PER_PASS))
+    first, *again = _repeat(module, few)
     apart = max(difference(first, other) for other in again)
-    if apart > NOTHING:
+    if apart > OUTPUT_TOLERANCE:
         return (Finding(kinds.NOT_DETERMINISTIC, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
     apart = difference(first, _outputs(module, few, 1))
-    if apart > NOTHING:
+    if apart > OUTPUT_TOLERANCE:
         return (Finding(kinds.RANDOM_IN_EVAL, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
     return _mixing(module, few, first)
 
@@ -70,7 +71,7 @@ def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...
     except Exception:  # a network that needs a batch of this size says so elsewhere
         return ()
     apart = difference(first[part], alone) if len(alone) == n - n // 2 else 0.0
-    if apart <= NOTHING:
+    if apart <= OUTPUT_TOLERANCE:
         return ()
     return (Finding(kinds.EXAMPLES_MIXED, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
 
@@ -83,19 +84,21 @@ def difference(a: Tensor, b: Tensor) -> float:
     >>> difference(torch.tensor([[0.0], [2.0]]), torch.tensor([[0.0], [2.0]]))
     0.0
     """
-    rounding = ROUNDINGS * torch.finfo(a.dtype if a.is_floating_point() else torch.float32).eps
+    rounding = MAX_ROUNDINGS * torch.finfo(a.dtype if a.is_floating_point() else torch.float32).eps
     a, b = a.double(), b.double()
     if not bool(a.isfinite().all()) or not bool(b.isfinite().all()):
         return 0.0
     spread = float((a - a.mean(0)).abs().max())
-    size = max(spread, rounding / NOTHING * float(a.abs().max()), 1e-30)  # outputs that hardly vary are only rounded
+    size = max(
+        spread, rounding / OUTPUT_TOLERANCE * float(a.abs().max()), 1e-30
+    )  # outputs that hardly vary are only rounded
     return float((a - b).abs().max()) / size  # (1)
 
 
-def _repeated(module: nn.Module, x: Inputs) -> list[Tensor]:
+def _repeat(module: nn.Module, x: Inputs) -> list[Tensor]:
     """Passes with one seed of torch; counters, and the draws of Python and numpy, go on between them."""
     with preserve(module):
-        return [_pass(module, x, 0) for _ in range(1 + AGAIN)]
+        return [_pass(module, x, 0) for _ in range(1 + REPEATED_PASSES)]
 
 
 def _outputs(module: nn.Module, x: Inputs, seed: int) -> Tensor:

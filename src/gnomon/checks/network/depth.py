@@ -21,7 +21,8 @@ from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = ["DepthAsTime", "ode_gap"]
 
-EXAMPLES = 64
+MAX_EXAMPLES = 64
+"""Examples used, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def ode_gap(module: nn.Module, x: Any, *, refine: int = 4) -> DepthAsTime:
     """
     check_weights(module)
     fine = integer("refine", refine)
-    inputs = source_of_inputs(x, module).first(EXAMPLES).x
+    inputs = source_of_inputs(x, module).first(MAX_EXAMPLES).x
     with preserve(module, grad=False):
         names, start = _chain(module, inputs)
         blocks = [module.get_submodule(name) for name in names]

@@ -32,10 +32,10 @@ from gnomon.training.gradient import loss_gradient, moved_parameters
 
 __all__ = ["GradientCheck", "gradient_check"]
 
-STEP = 1e-6
-"""Of the norm of the parameters, near eps^(1/3) of float64."""
-WRONG = 1e-3
-"""Relative error above which a gradient is called wrong: a thousand times what rounding and the step make."""
+RELATIVE_STEP = 1e-6
+"""Step relative to the norm of the parameters, near eps^(1/3) of float64."""
+MAX_GRADIENT_ERROR = 1e-3
+"""Relative error above which a gradient is wrong: a thousand times the error of rounding and of the step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,14 @@ class GradientCheck(Result):
     def verdict(self) -> str:
         """Whether gradients are right."""
         name = max(self.errors, key=self.errors.__getitem__)
-        if self.worst < WRONG:
+        if self.worst < MAX_GRADIENT_ERROR:
             return f"Gradients agree with differences of the loss to {self.worst:.1g}."
         return f"The gradient of '{name}' differs from the slope of the loss by {self.worst:.1%}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The parameter whose gradient is wrong, where there is one."""
-        if self.worst < WRONG:
+        if self.worst < MAX_GRADIENT_ERROR:
             return ()
         name = max(self.errors, key=self.errors.__getitem__)
         return (Finding(kinds.WRONG_GRADIENT, name, {"error": self.worst}, (Value("relative error", self.worst),)),)
@@ -110,7 +110,7 @@ def gradient_check(
         names = [name for name, p in model.named_parameters() if p.requires_grad]
         g = loss_gradient(model, objective)[1]
         w = parameters_to_vector(leaves).detach().clone()
-        h = STEP * max(float(w.norm()), 1.0)
+        h = RELATIVE_STEP * max(float(w.norm()), 1.0)
         errors, start = {}, 0
         for name, leaf in [*zip(names, leaves, strict=True), ("all parameters", None)]:
             v = torch.randn(w.shape, generator=generator, dtype=w.dtype)

@@ -30,7 +30,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.checks.network.applied import applied
+from gnomon.checks.network.applied import implicit_activation_of_loss
 from gnomon.checks.network.broadcast import broadcast_findings
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
@@ -39,8 +39,8 @@ __all__ = ["first_of", "head_findings", "last_operation", "own_loss_findings"]
 
 SHAPES = ("View", "Reshape", "Squeeze", "Unsqueeze", "Select", "Slice", "Alias", "ToCopy", "Transpose", "Permute", "T")
 """Operations that only move numbers."""
-OUTSIDE = 0.05
-"""Share of targets that may lie outside of the reach of the outputs: ends of the range are often meant."""
+MAX_TARGETS_OUTSIDE = 0.05
+"""Share of targets that may lie outside the range of the outputs."""
 RANGES = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0), "Tanh": (-1.0, 1.0), "Relu": (0.0, torch.inf),
           "Softplus": (0.0, torch.inf), "Hardtanh": (-1.0, 1.0)}  # fmt: skip
 LOSSES = {"CrossEntropyLoss": "cross-entropy", "cross_entropy": "cross-entropy", "BCEWithLogitsLoss": "logistic loss",
@@ -148,7 +148,7 @@ def _numbers(f: Tensor, y: Tensor, name: str) -> tuple[Finding, ...]:
         return ()
     low, high = RANGES[name]
     outside = float(((y < low) | (y > high)).double().mean())
-    if outside <= OUTSIDE:
+    if outside <= MAX_TARGETS_OUTSIDE:
         return ()
     reach = f"{low:g} to {high:g}" if high < torch.inf else f"{low:g} and above"
     values = {"function": name.lower(), "layer": name if name != "Relu" else "ReLU", "reach": reach, "outside": outside}
@@ -170,7 +170,7 @@ def own_loss_findings(outputs: Tensor, y: Tensor, targets: Tensor, loss: Callabl
     if first is not None:  # of outputs side by side these are the ones that the targets are for
         loss, outputs = partial(_on_first_columns, loss, outputs[:, targets.shape[1] :].detach()), first
     name = LOSSES.get(getattr(loss, "__name__", type(loss).__name__), "")
-    name = name or BY_FUNCTION.get(applied(loss, outputs, targets), "")
+    name = name or BY_FUNCTION.get(implicit_activation_of_loss(loss, outputs, targets), "")
     return (*head_findings(outputs, y, name), *broadcast_findings(outputs, targets, loss))
 
 

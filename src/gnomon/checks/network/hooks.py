@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from gnomon.checks.network.layer import Backward, Forward, LayerSignal
 from gnomon.core.inputs.arguments import tensors
 
-FEWEST = 8
-"""Examples from which on a unit that never changes is called dead."""
-PAIRS = 128
-"""Examples whose pairs are compared for correlations."""
+MIN_EXAMPLES_FOR_DEAD_UNITS = 8
+"""Minimum number of examples for calling a constant unit dead."""
+MAX_CORRELATED_EXAMPLES = 128
+"""Examples whose pairwise correlations are computed, at most."""
 FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._NormBase, nn.GroupNorm)
 """Layers whose units are on the axis after the examples'."""
 LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.RNNBase, nn.MultiheadAttention)
@@ -64,7 +64,7 @@ class LayerSums:
             self.low, self.high = torch.minimum(self.low, low), torch.maximum(self.high, high)
         else:
             self.comparable = False
-        left = PAIRS - sum(map(len, self.directions))
+        left = MAX_CORRELATED_EXAMPLES - sum(map(len, self.directions))
         if left > 0:
             self.directions.append(nn.functional.normalize(h[:left].flatten(1).double(), dim=1))
 
@@ -93,17 +93,17 @@ class LayerSums:
         return float((unit.sum(0).square().sum() - unit.square().sum()) / (m * (m - 1)))
 
     def _dead(self) -> float | None:
-        if not self.comparable or self.low is None or self.high is None or self.counted < FEWEST:
+        if not self.comparable or self.low is None or self.high is None or self.counted < MIN_EXAMPLES_FOR_DEAD_UNITS:
             return None
         return float((self.high == self.low).double().mean())
 
 
 @contextmanager
-def hooked(module: nn.Module, n: int, sums: dict[str, LayerSums]) -> Iterator[None]:
+def record_layers(module: nn.Module, n: int, sums: dict[str, LayerSums]) -> Iterator[None]:
     """Hooks on all layers that add what passes for a batch of n examples to the sums, by the names of the calls.
 
     >>> net, sums = nn.Sequential(nn.Linear(2, 3), nn.ReLU()), {}
-    >>> with hooked(net, 4, sums):
+    >>> with record_layers(net, 4, sums):
     ...     _ = net(torch.ones(4, 2))
     >>> [(name, layer.units, layer.counted) for name, layer in sums.items()]
     [('0', 3, 4), ('1', 3, 4)]

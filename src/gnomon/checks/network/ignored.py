@@ -33,11 +33,11 @@ from gnomon.findings import network as kinds
 
 __all__ = ["ignored_findings"]
 
-SHARE = 0.3
-"""Of the features that vary, which may be unseen: a stride that does not fit loses a row and a column, below that."""
-NOTHING = 1e-6
+MAX_IGNORED_SHARE = 0.3
+"""Share of varying features that may be ignored; a stride that does not fit drops a row and a column."""
+NO_EFFECT_TOLERANCE = 1e-6
 """Relative effect on the outputs that counts as none: the rounding of float32."""
-PLACES = 48
+TRIED_POSITIONS = 48
 """Positions of integer inputs that are tried."""
 
 
@@ -50,14 +50,18 @@ def ignored_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     >>> ignored_findings(nn.Linear(4, 2), torch.randn(30, 4))
     ()
     """
-    module = _woken(module)
+    module = _with_nonzero_weights(module)
     with preserve(module, seed=0):
         first = _outputs(module, x)
-        moved = _outputs(module, transform(_turned, x))
+        moved = _outputs(module, transform(_turn, x))
         effect = difference(first, moved)
         size = float(first.double().abs().max())
         spread = float((first - first.mean(0)).double().abs().max())
-        if count(x) > 2 and spread <= NOTHING * size and effect <= NOTHING + 1e4 * NOTHING:
+        if (
+            count(x) > 2
+            and spread <= NO_EFFECT_TOLERANCE * size
+            and effect <= NO_EFFECT_TOLERANCE + 1e4 * NO_EFFECT_TOLERANCE
+        ):
             return _all_of_them(module, x, spread)
         found: list[Finding] = []
         parts = list(tensors(x))
@@ -75,7 +79,7 @@ def _all_of_them(module: nn.Module, x: Inputs, spread: float) -> tuple[Finding, 
     return (Finding(kinds.ALL_INPUTS_IGNORED, "inputs", {}, evidence, 0.0),)
 
 
-def _woken(module: nn.Module) -> nn.Module:
+def _with_nonzero_weights(module: nn.Module) -> nn.Module:
     """The module, or a copy in which weights that begin at zero do not: after one step they let inputs through."""
     asleep = [name for name, p in module.named_parameters()
               if p.requires_grad and not name.endswith("bias") and not bool(p.detach().any())]  # fmt: skip
@@ -102,7 +106,10 @@ def _part(
     else:
         unseen = _unseen_places(module, x, i, varies, first)
     share = float(unseen.sum() / varies.sum())
-    if share < SHARE or difference(first, _outputs(module, _permuted(x, i, unseen))) > 1e3 * NOTHING:
+    if (
+        share < MAX_IGNORED_SHARE
+        or difference(first, _outputs(module, _permute(x, i, unseen))) > 1e3 * NO_EFFECT_TOLERANCE
+    ):
         return []
     where = f"input {i}" if several else "inputs"
     place = "" if share == 1 or t.dim() < 2 else _place(unseen.reshape(t.shape[1:]))
@@ -136,18 +143,18 @@ def _gradients(module: nn.Module, x: Inputs) -> list[Tensor | None]:
 def _unseen_places(module: nn.Module, x: Inputs, i: int, varies: Tensor, first: Tensor) -> Tensor:
     """Positions of integer inputs that can be moved between examples without effect."""
     places = varies.nonzero()[:, 0]
-    places = places[torch.linspace(0, len(places) - 1, min(PLACES, len(places))).long()]
+    places = places[torch.linspace(0, len(places) - 1, min(TRIED_POSITIONS, len(places))).long()]
     unseen = torch.zeros_like(varies)
     for place in places.tolist():
         mask = torch.zeros_like(varies)
         mask[place] = True
-        unseen[place] = difference(first, _outputs(module, _permuted(x, i, mask))) <= 10 * NOTHING
+        unseen[place] = difference(first, _outputs(module, _permute(x, i, mask))) <= 10 * NO_EFFECT_TOLERANCE
     if len(places) < int(varies.sum()) and bool(unseen[places].all()):
         unseen = varies.clone()
     return unseen
 
 
-def _permuted(x: Inputs, i: int, mask: Tensor) -> Inputs:
+def _permute(x: Inputs, i: int, mask: Tensor) -> Inputs:
     """x with the marked features of its tensor number i moved on by one example."""
     numbers = iter(range(10**6))
 
@@ -161,7 +168,7 @@ def _permuted(x: Inputs, i: int, mask: Tensor) -> Inputs:
     return transform(change, x)
 
 
-def _turned(t: Tensor) -> Tensor:
+def _turn(t: Tensor) -> Tensor:
     return t.roll(1, 0)
 
 

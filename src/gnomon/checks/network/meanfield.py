@@ -43,10 +43,12 @@ __all__ = ["MeanField", "critical_weight_std", "mean_field"]
 Activation = Callable[[Tensor], Tensor]
 """An elementwise function, such as ``torch.tanh`` or ``torch.nn.ReLU()``."""
 
-SMALLEST, LARGEST = 1e-12, 1e12
-"""Variances beyond these are taken as zero and as infinite."""
-CRITICAL = 1e-3
-"""How near to 1 chi counts as critical: depth scales beyond a thousand layers."""
+ZERO_VARIANCE = 1e-12
+"""Variances below this count as zero."""
+INFINITE_VARIANCE = 1e12
+"""Variances above this count as infinite."""
+CRITICAL_TOLERANCE = 1e-3
+"""Distance of chi from 1 that counts as critical: depth scales above a thousand layers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class MeanField(Result):
     @property
     def phase(self) -> str:
         """ "ordered", "critical" or "chaotic"."""
-        if abs(self.chi - 1) < CRITICAL:
+        if abs(self.chi - 1) < CRITICAL_TOLERANCE:
             return "critical"
         return "ordered" if self.chi < 1 else "chaotic"
 
@@ -165,7 +167,7 @@ def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0
     if number("bias_std", bias_std) < 0:
         raise out_of_range("bias_std", "a number of at least 0", bias_std)
     phi = Moments(activation)
-    fixed = _fixed(phi, weight_std, bias_std, q)
+    fixed = _fixed_point(phi, weight_std, bias_std, q)
     at = _inside(fixed)
     chi = _chi(phi, weight_std, at, 1.0)  # (4)
     slope = weight_std**2 * float(phi.square_slope(_number(at)).detach())
@@ -191,7 +193,7 @@ def critical_weight_std(activation: Activation, *, bias_std: float = 0.0) -> flo
     phi = Moments(activation)
 
     def excess(at: float) -> float:
-        fixed = _fixed(phi, exp(at), bias_std, 1.0)
+        fixed = _fixed_point(phi, exp(at), bias_std, 1.0)
         return _chi(phi, exp(at), _inside(fixed), 1.0) - 1
 
     ends = excess(low), excess(high)
@@ -217,7 +219,7 @@ def _chi(phi: Moments, w: float, q: float, c: float) -> float:
     return w * w * float(phi.slope_product(at, at, c * at).detach())
 
 
-def _fixed(phi: Moments, w: float, b: float, q: float) -> float:
+def _fixed_point(phi: Moments, w: float, b: float, q: float) -> float:
     """The fixed point of V that q tends to: 0 or infinity where it leaves the range."""
 
     def grows(at: float) -> float:
@@ -227,9 +229,9 @@ def _fixed(phi: Moments, w: float, b: float, q: float) -> float:
     if abs(start) < 1e-10:  # every variance is kept
         return q
     factor, near = 2.0 if start > 0 else 0.5, q
-    while SMALLEST < near < LARGEST and grows(factor * near) * start > 0:
+    while ZERO_VARIANCE < near < INFINITE_VARIANCE and grows(factor * near) * start > 0:
         near *= factor
-    if SMALLEST < near < LARGEST:
+    if ZERO_VARIANCE < near < INFINITE_VARIANCE:
         return exp(_root(lambda at: grows(exp(at)), log(near), log(factor * near)))
     return inf if start > 0 else 0.0
 
@@ -256,7 +258,7 @@ def _number(q: float) -> Tensor:
 
 
 def _inside(q: float) -> float:
-    return min(max(q, SMALLEST), LARGEST)
+    return min(max(q, ZERO_VARIANCE), INFINITE_VARIANCE)
 
 
 def _scale(factor: float) -> float:

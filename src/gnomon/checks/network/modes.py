@@ -7,8 +7,8 @@ With outputs f_i^s of example i in training mode under seed s,
 is the variance that chance makes over that which examples make: what dropout leaves of the signal must be seen in
 training mode, for a norm behind it keeps outputs of one size, whatever they consist of. One layer of dropout with rate
 p before the last layer gives about p / (1 - p) times the size of a feature's square over its variance: 1 to 3 at
-p = 1/2, whatever the network. Noise of more than `NOISE` together with a rate of at least `RATE` drowns what training
-could learn.
+p = 1/2, for any network. Noise above `MAX_NOISE_RATIO` together with a rate of at least `MAX_DROPOUT_RATE` hides
+everything that training could learn.
 
 Hypotheses: none.
 Reference: [srivastava2014dropout].
@@ -31,17 +31,20 @@ from gnomon.findings import network as kinds
 
 __all__ = ["mode_findings"]
 
-NOISE = 5.0
-RATE = 0.75
-"""Of dropout, beyond which nobody recommends it for hidden layers; inputs of wide layers bear a half."""
-DRAWS, MOST = 6, 100.0
-"""Passes in training mode, and the noise beyond which what is left of the signal cannot be measured by them."""
+MAX_NOISE_RATIO = 5.0
+"""Ratio of noise to signal in training mode above which dropout is too strong."""
+MAX_DROPOUT_RATE = 0.75
+"""Dropout rate above which nobody recommends it for hidden layers."""
+TRAINING_PASSES = 6
+"""Passes in training mode."""
+MAX_MEASURABLE_NOISE = 100.0
+"""Ratio of noise to signal above which these passes cannot measure the signal."""
 
 
 def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     """Whether dropout leaves nothing of the outputs in training mode; equation (1).
 
-    Batch norm has its own check. False alarms: none by chance, for the rate must be beyond `RATE` as well.
+    Batch norm has its own check. False alarms: none by chance, for the rate must be beyond `MAX_DROPOUT_RATE` as well.
 
     Hypotheses: none.
     Reference: [srivastava2014dropout].
@@ -50,21 +53,25 @@ def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     >>> mode_findings(nn.Sequential(nn.Linear(8, 64), nn.Dropout(0.5), nn.Linear(64, 2)), torch.randn(64, 8))
     ()
     """
-    drops = [(name, part) for name, part in module.named_modules() if isinstance(part, DROPOUTS) and part.p >= RATE]
+    drops = [
+        (name, part)
+        for name, part in module.named_modules()
+        if isinstance(part, DROPOUTS) and part.p >= MAX_DROPOUT_RATE
+    ]
     if not drops or count(x) < 8:
         return ()
     with preserve(module, grad=False):
         for part in module.modules():  # all: attention in eval mode takes a way without the dropout inside of it
             part.training = not isinstance(part, BATCH_NORMS)
-        drawn = torch.stack([_outputs(module, x, seed) for seed in range(DRAWS)])
+        drawn = torch.stack([_outputs(module, x, seed) for seed in range(TRAINING_PASSES)])
     chance = float(drawn.var(0).sum(1).mean())
-    signal = float(drawn.mean(0).var(0).sum()) - chance / DRAWS
-    noise = chance / max(signal, chance / MOST, 1e-300)  # (1)
-    if noise < NOISE:
+    signal = float(drawn.mean(0).var(0).sum()) - chance / TRAINING_PASSES
+    noise = chance / max(signal, chance / MAX_MEASURABLE_NOISE, 1e-300)  # (1)
+    if noise < MAX_NOISE_RATIO:
         return ()
     name, part = max(drops, key=lambda one: one[1].p)
 
-    evidence = (Value("noise over signal", noise), Value("accepted", NOISE))
+    evidence = (Value("noise over signal", noise), Value("accepted", MAX_NOISE_RATIO))
     return (Finding(kinds.MODES_DISAGREE, name, {"noise": noise, "rate": part.p}, evidence, 0.0),)
 
 

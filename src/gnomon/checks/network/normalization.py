@@ -6,7 +6,8 @@ by those of the batch,
 
     d = mean(a) - mean(b),    z = d / (std(a - b) / sqrt(n))                                                    (1)
 
-running statistics disagree where z > `LEVEL` and d is a large part of b: the network is then another one in eval mode.
+running statistics disagree where z > `DISAGREEMENT_Z` and d is a large part of b: the network is then another one in
+eval mode.
 A batch of m examples has variances with a relative error of (2 / (m - 1))^(1/2) for inputs without positions, which is
 80 % at 4 examples.
 
@@ -38,12 +39,16 @@ from gnomon.findings import network as kinds
 
 __all__ = ["batch_size_findings", "normalization_findings"]
 
-LEVEL = 4.0
-"""Deviations: 3e-5 of healthy networks are beyond, one-sided."""
-WORSE, LOSS = 0.5, 0.1
-"""The loss must be larger by so large a part of itself, and by so much, for a difference to matter."""
-TINY, SMALL = 2, 8
-"""Examples in a batch at which batch norm is mostly noise, and below which it does worse than other norms."""
+DISAGREEMENT_Z = 4.0
+"""One-sided z-score: exceeded by 3e-5 of healthy networks."""
+MIN_RELATIVE_LOSS_RISE = 0.5
+"""Relative increase of the loss that matters."""
+MIN_LOSS_RISE = 0.1
+"""Absolute increase of the loss that matters."""
+NOISY_BATCH_SIZE = 2
+"""Batch size at which batch norm is mostly noise."""
+SMALL_BATCH_SIZE = 8
+"""Batch size below which batch norm does worse than other normalizations."""
 
 
 def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callable[..., Tensor]) -> tuple[Finding, ...]:
@@ -61,7 +66,7 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
     ()
     """
     norms = [part for part in module.modules() if isinstance(part, BATCH_NORMS) and part.track_running_stats]
-    lost = [name for name, part in module.named_modules() if isinstance(part, BATCH_NORMS) and _lost(part)]
+    lost = [name for name, part in module.named_modules() if isinstance(part, BATCH_NORMS) and _is_lost(part)]
     if lost and any(int(part.num_batches_tracked or 0) > 0 for part in norms):
         missing = Value("layers without statistics", len(lost), meaning=f"of {len(norms)} with batch norm")
         return (Finding(kinds.STATISTICS_LOST, lost[0], {}, (missing,), 0.0),)
@@ -75,14 +80,14 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
         batch = output_tensor(run(model, x)).clone()
     a, b = (torch.stack([loss(f[i : i + 1], y[i : i + 1]) for i in range(len(y))]).double() for f in (running, batch))
     d, error = float((a - b).mean()), float((a - b).std()) / len(y) ** 0.5
-    if not (d > LEVEL * error and d > WORSE * float(b.mean()) and d > LOSS):  # (1)
+    if not (d > DISAGREEMENT_Z * error and d > MIN_RELATIVE_LOSS_RISE * float(b.mean()) and d > MIN_LOSS_RISE):  # (1)
         return ()
     values = {"running": float(a.mean()), "batch": float(b.mean())}
     evidence = Value("loss, running statistics", values["running"]), Value("loss, of the batch", values["batch"])
     return (Finding(kinds.STATISTICS_WRONG, "outputs", values, evidence, 3e-5),)
 
 
-def _lost(norm: nn.Module) -> bool:
+def _is_lost(norm: nn.Module) -> bool:
     """Whether running statistics are those that the layer was made with, 0 and 1, after batches were seen.
 
     It has seen some where it counts them, or where its biases, which all begin alike, have come apart by training.
@@ -107,7 +112,7 @@ def batch_size_findings(module: nn.Module, batch: int | None, examples: int) -> 
     names = [name for name, part in module.named_modules() if isinstance(part, BATCH_NORMS)]
     if not names or batch is None:
         return ()
-    if batch < SMALL:
+    if batch < SMALL_BATCH_SIZE:
         return (
             Finding(kinds.BATCH_TOO_SMALL, names[0], {"batch": batch}, (Value("examples in a batch", batch),), 0.0),
         )

@@ -46,8 +46,8 @@ from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["loss_gradients", "lost_parts", "parameters_held", "parts_that_matter", "reach_findings"]
 
-FEW = 100
-"""Weights from which on their law can be told."""
+MIN_WEIGHTS_FOR_DISTRIBUTION = 100
+"""Minimum number of weights for recognizing their distribution."""
 KINDS = (*LINEAR_OR_CONVOLUTION, nn.Embedding, nn.RNNBase)
 """Layers whose first weights are known."""
 MAX_PARTS = 8
@@ -81,7 +81,7 @@ def reach_findings(
     parts = lost_parts(module, reached)
     cut = [name for name in parts if name in matter]
     unused = [name for name in parts if name not in matter]
-    found = [*_detached(cut, parts, own), *_unused(module, unused, parts, own), *_frozen(module)]
+    found = [*_find_detached(cut, parts, own), *_find_unused(module, unused, parts, own), *_find_frozen(module)]
     if held is not None:
         found += _not_held([name for name in own if name not in held and name in reached], own)
     return most_serious_first(found)
@@ -108,7 +108,7 @@ def _sizes(names: Collection[str], own: Mapping[str, Tensor]) -> int:
     return sum(own[name].numel() for name in names)
 
 
-def _detached(cut: list[str], parts: Mapping[str, list[str]], own: Mapping[str, Tensor]) -> list[Finding]:
+def _find_detached(cut: list[str], parts: Mapping[str, list[str]], own: Mapping[str, Tensor]) -> list[Finding]:
     if not cut:
         return []
     size, all_of = _sizes([n for name in cut for n in parts[name]], own), _sizes(own, own)
@@ -119,7 +119,7 @@ def _detached(cut: list[str], parts: Mapping[str, list[str]], own: Mapping[str, 
     return [Finding(kinds.DETACHED, sorted(cut)[0], values, evidence, 0.0)]
 
 
-def _unused(
+def _find_unused(
     module: nn.Module, unused: list[str], parts: Mapping[str, list[str]], own: Mapping[str, Tensor]
 ) -> list[Finding]:
     if not unused:
@@ -148,7 +148,7 @@ def _not_held(names: list[str], own: Mapping[str, Tensor]) -> list[Finding]:
     return [Finding(kinds.NOT_IN_OPTIMIZER, "optimizer", {"names": listed, "size": _sizes(names, own)}, (), 0.0)]
 
 
-def _frozen(module: nn.Module) -> list[Finding]:
+def _find_frozen(module: nn.Module) -> list[Finding]:
     after = _following(module)
     names = [name for name, part in module.named_modules() if _is_frozen_fresh(part, after.get(id(part)))]
     if not names or not any(p.requires_grad for p in module.parameters()):
@@ -172,13 +172,13 @@ def _is_frozen_fresh(part: nn.Module, following: nn.Module | None = None) -> boo
     if isinstance(following, nn.modules.batchnorm._BatchNorm) and following.num_features == len(weights[0]):
         return _is_unused(following)
     if isinstance(part, nn.RNNBase):
-        return all(_is_uniform(w, part.hidden_size**-0.5) for w in weights if w.numel() >= FEW)
+        return all(_is_uniform(w, part.hidden_size**-0.5) for w in weights if w.numel() >= MIN_WEIGHTS_FOR_DISTRIBUTION)
     w, n = weights[0].detach().double().flatten().cpu(), weights[0].numel()
     if isinstance(part, nn.Embedding):
-        return n >= FEW and _distance(0.5 * torch.erfc(-w / sqrt(2))) < 1.95 / sqrt(n)
+        return n >= MIN_WEIGHTS_FOR_DISTRIBUTION and _distance(0.5 * torch.erfc(-w / sqrt(2))) < 1.95 / sqrt(n)
     fan_in, fan_out = weights[0][0].numel(), len(weights[0]) * weights[0][0, 0].numel()
     bounds = (fan_in**-0.5, sqrt(6 / (fan_in + fan_out)), sqrt(6 / fan_in))
-    return n >= FEW and any(_is_uniform(weights[0], bound) for bound in bounds)
+    return n >= MIN_WEIGHTS_FOR_DISTRIBUTION and any(_is_uniform(weights[0], bound) for bound in bounds)
 
 
 def _is_unused(norm: nn.modules.batchnorm._BatchNorm) -> bool:

@@ -25,12 +25,13 @@ from gnomon.findings import network as kinds
 
 __all__ = ["saturation_findings"]
 
-SHARE = 0.5
-"""Of the numbers of a layer, beyond which it hardly learns: gradients through three such layers are below an eighth."""
+MAX_SATURATED_SHARE = 0.5
+"""Share of saturated numbers above which a layer hardly learns: three such layers pass less than an eighth of the
+gradient."""
 ENDS = {nn.Tanh: (-1.0, 1.0), nn.Sigmoid: (0.0, 1.0), nn.Softsign: (-1.0, 1.0), nn.RNN: (-1.0, 1.0),
         nn.GRU: (-1.0, 1.0)}  # fmt: skip
-PART = 0.005
-"""Of the range, that is its end."""
+END_OF_RANGE_SHARE = 0.005
+"""Share of the range that counts as its end."""
 
 
 def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
@@ -50,7 +51,7 @@ def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     def look(name: str, ends: tuple[float, float], part: nn.Module, args: Any, out: Any) -> None:
         low, high = ends
         out = next(iter(tensors(out)))  # of a recurrent layer: its states at all times
-        edge = PART * (high - low)
+        edge = END_OF_RANGE_SHARE * (high - low)
         at_end = (out.detach() < low + edge) | (out.detach() > high - edge)
         shares.setdefault(name, float(at_end.double().mean()))
 
@@ -68,10 +69,10 @@ def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
                 handle.remove()
     if shares and isinstance(outputs, Tensor) and named[-1][1] is _last(module):
         shares.pop(named[-1][0], None)
-    name = next((name for name, share in shares.items() if share > SHARE), None)
+    name = next((name for name, share in shares.items() if share > MAX_SATURATED_SHARE), None)
     if name is None:
         return ()
-    evidence = (Value("share at the end of the range", shares[name]), Value("accepted share", SHARE))
+    evidence = (Value("share at the end of the range", shares[name]), Value("accepted share", MAX_SATURATED_SHARE))
     return (Finding(kinds.SATURATED_UNITS, name, {"share": shares[name]}, evidence),)
 
 

@@ -28,13 +28,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.checks.network.hooks import LayerSums, hooked
+from gnomon.checks.network.hooks import LayerSums, record_layers
 from gnomon.checks.network.layer import LayerSignal
 from gnomon.checks.network.signal_findings import signal_findings
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import Inputs, count, tensors, transform
 from gnomon.core.inputs.checks import check_readable, check_seed
-from gnomon.core.inputs.source import SIZE, AbstractSource, source, source_of_inputs
+from gnomon.core.inputs.source import DEFAULT_BATCH_SIZE, AbstractSource, source, source_of_inputs
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.pure import Pure
@@ -176,7 +176,7 @@ class _Sums:
         """Pass a batch forwards and backwards."""
         x = transform(lambda t: t.clone().requires_grad_() if t.is_floating_point() else t, inputs)
         n = count(x)
-        with hooked(f.module, n, self.layers):
+        with record_layers(f.module, n, self.layers):
             value = loss_of(f.returned(x))
         real = [t for t in tensors(x) if t.requires_grad]
         self.examples += n
@@ -200,7 +200,7 @@ def _batches(
             yield batch.x, partial(_signed_sum, n=len(batch), generator=generator)
         return
     objective = Objective.of(data, None, module, loss)
-    for x, y in objective.batches(SIZE):
+    for x, y in objective.batches(DEFAULT_BATCH_SIZE):
         yield x, partial(objective.loss_of, y=y)
 
 

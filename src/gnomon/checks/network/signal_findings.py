@@ -26,26 +26,23 @@ from gnomon.findings import most_serious_first, network
 
 __all__ = ["INPUT_SQUARES", "signal_findings"]
 
-RANGE = 1e4
-"""Factor by which squares may change over all layers."""
-DEAD, MOST_DEAD = 0.5, 0.9
-"""Share of units that may be dead. Where examples reach a layer nearly alike, with a correlation above `APART`, half
-of the units are dead by chance, each having one sign for all examples. That share has a deviation of
-1 / (2 units^(1/2)), and four of them are accepted then, up to `MOST_DEAD`."""
-MERGED, LOST = 1 - 1e-4, 1 - 1e-6
-"""The mean correlation of different inputs at which they count as merged, if they came in below ``APART``, and at which
-that is a fault. Gradient descent needs about 1 / (1 - c) times as many steps for what differs as for what is shared,
-Adam about the root of it: a hundred times at the first, which it makes up for, as in two layers of sigmoids, whose
-outputs are all about 1/2; a thousand at the second, where float32 is about to round the difference away."""
-APART = 0.9
+MAX_SQUARE_RATIO = 1e4
+"""Factor by which mean squares may change over all layers."""
+MAX_DEAD_SHARE = 0.5
+"""Share of units that may be dead."""
+MAX_DEAD_SHARE_OF_SIMILAR_INPUTS = 0.9
+"""The same if the layer's inputs are highly correlated: half of the units are then dead by chance."""
+MERGED_CORRELATION = 1 - 1e-4
+"""Mean correlation of different inputs at which they count as merged."""
+LOST_CORRELATION = 1 - 1e-6
+"""Mean correlation of different inputs at which merging is a problem."""
+MAX_INPUT_CORRELATION = 0.9
+"""Inputs with a larger correlation are similar from the start."""
 INPUT_SQUARES = (1e-4, 100.0)
 """Mean squares of inputs beyond which they should be standardized: root mean squares from 0.01 to 10 are accepted."""
-TREND = 2 / 3
-"""Share of the range, in logarithms, by which all layers of the third where signals or gradients arrive must differ
-from the median of the third where they start. A last layer that is drawn small, as transformers have it, has a large
-relative gradient, and queries and keys of attention that is almost even have hardly any: neither is a sign of a fault
-while the layers beside them are reached."""
-NOTHING = 1e-300
+MIN_TREND_SHARE = 2 / 3
+"""Share of the allowed range, in logarithms, that a trend over the layers must explain."""
+SMALLEST_POSITIVE = 1e-300
 """Stands for zero in logarithms."""
 
 ROWS = {
@@ -86,7 +83,7 @@ def signal_findings(
         findings += _change(weighted, "activation", variance) + _change(weighted, "update", variance) or _narrow(
             weighted
         )
-    findings += zero + _dead(layers) + _merged(layers)
+    findings += zero + _dead(layers) + _merge(layers)
     return most_serious_first(findings)
 
 
@@ -124,21 +121,25 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
     order = [layer for layer, square in known if square is not None]
     if len(order) < 2:
         return []
-    logs = [log(max(square, NOTHING)) for _, square in known if square is not None]
+    logs = [log(max(square, SMALLEST_POSITIVE)) for _, square in known if square is not None]
     if backwards and not _beyond_the_head(logs):
         return []
     total, steps = logs[-1] - logs[0], [b - a for a, b in zip(logs, logs[1:], strict=False)]
     group = max(1, len(logs) // 3)
     reached = max(logs[-group:]) if total < 0 else min(logs[-group:])  # what passes by other ways has not vanished
     trend = reached - median(logs[:group])
-    if abs(total) <= log(RANGE) or trend * total <= 0 or abs(trend) <= TREND * log(RANGE):
+    if (
+        abs(total) <= log(MAX_SQUARE_RATIO)
+        or trend * total <= 0
+        or abs(trend) <= MIN_TREND_SHARE * log(MAX_SQUARE_RATIO)
+    ):
         return []
     at = max(range(len(steps)), key=lambda i: steps[i] * (1 if total > 0 else -1))
     alone = abs(steps[at]) > abs(total) / 2 and len(steps) > 1
     # A gradient changes between a layer and the next one backwards: the layer passed through is the later one.
     name = order[at if backwards else at + 1].name if alone else ""
     values = {"total": exp(total), "factor": exp(steps[at] if alone else total / len(steps)), "layers": len(order)}
-    evidence = [Value("change of the squares", exp(total)), Value("accepted factor", RANGE)]
+    evidence = [Value("change of the squares", exp(total)), Value("accepted factor", MAX_SQUARE_RATIO)]
     if not alone and variance is not None:
         evidence.append(Value("variance of the weights times fan_in", variance, meaning="median over layers"))
     known_variance = "unknown" if variance is None else f"{variance:.2g} / fan_in"
@@ -159,19 +160,19 @@ def _beyond_the_head(logs: list[float]) -> bool:
     The last layer may be drawn much smaller than the others, and then has a relative gradient that is a thousand times
     that of the layer before it: a difference between these two alone is no fault.
     """
-    return len(logs) > 2 and abs(logs[-1] - logs[1]) > TREND * log(RANGE)
+    return len(logs) > 2 and abs(logs[-1] - logs[1]) > MIN_TREND_SHARE * log(MAX_SQUARE_RATIO)
 
 
 def _narrow(layers: list[LayerSignal]) -> list[Finding]:
     """A layer that by itself lets almost nothing through, either way, though a bias behind it hides that."""
     for i, layer in enumerate(layers[1:], start=1):
         before, passed = layers[i - 1].activation, layer.gradient
-        if not before or layer.activation is None or not passed or layer.activation > before / RANGE:
+        if not before or layer.activation is None or not passed or layer.activation > before / MAX_SQUARE_RATIO:
             continue
         reached = [other.gradient * other.size for other in layers[:i] if other.gradient is not None]
-        if reached and max(reached) < passed * layer.size / RANGE:  # no way around it
-            share = max(layer.activation / before, NOTHING)
-            evidence = Value("share of the signal", share), Value("accepted share", 1 / RANGE)
+        if reached and max(reached) < passed * layer.size / MAX_SQUARE_RATIO:  # no way around it
+            share = max(layer.activation / before, SMALLEST_POSITIVE)
+            evidence = Value("share of the signal", share), Value("accepted share", 1 / MAX_SQUARE_RATIO)
             return [Finding(network.NARROW_LAYER, layer.name, {"layer": layer.kind, "share": share}, evidence)]
     return []
 
@@ -185,8 +186,10 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
         counted = counted and not layer.kind.startswith("Embedding")
         # A norm that gives nothing but zeros has a scale of zero, as the last one of a residual branch may begin with.
         counted = counted and not ("Norm" in layer.kind and layer.activation == 0)
-        alike = layer.correlation is not None and layer.correlation > APART
-        accepted = min(MOST_DEAD, DEAD + 2 * layer.units**-0.5) if alike else DEAD
+        alike = layer.correlation is not None and layer.correlation > MAX_INPUT_CORRELATION
+        accepted = (
+            min(MAX_DEAD_SHARE_OF_SIMILAR_INPUTS, MAX_DEAD_SHARE + 2 * layer.units**-0.5) if alike else MAX_DEAD_SHARE
+        )
         if layer.dead is not None and layer.dead > accepted and counted:
             fed = layer.weighted or "Norm" in layer.kind  # such a layer is constant where what it is given is
             whole = network.CONSTANT_LAYER if fed else network.DEAD_LAYER
@@ -196,17 +199,20 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
     return []
 
 
-def _merged(layers: tuple[LayerSignal, ...]) -> list[Finding]:
+def _merge(layers: tuple[LayerSignal, ...]) -> list[Finding]:
     # Before the last layer: there a bias alone makes the few outputs of all inputs alike.
     weights = [i for i, layer in enumerate(layers) if layer.weighted]
     before = layers[: weights[-1]] if weights else ()
     known = [layer for layer in before if layer.correlation is not None and layer.units > 1]
-    if len(known) < 3 or known[0].correlation is None or known[0].correlation >= APART:
+    if len(known) < 3 or known[0].correlation is None or known[0].correlation >= MAX_INPUT_CORRELATION:
         return []
     last = known[-1]
-    if last.correlation is None or last.correlation < MERGED:
+    if last.correlation is None or last.correlation < MERGED_CORRELATION:
         return []
-    first = next(layer for layer in known if layer.correlation is not None and layer.correlation >= MERGED)
-    evidence = Value("correlation of different inputs", last.correlation), Value("accepted correlation", MERGED)
-    row = network.MERGED_INPUTS if last.correlation >= LOST else network.SIMILAR_INPUTS
+    first = next(layer for layer in known if layer.correlation is not None and layer.correlation >= MERGED_CORRELATION)
+    evidence = (
+        Value("correlation of different inputs", last.correlation),
+        Value("accepted correlation", MERGED_CORRELATION),
+    )
+    row = network.MERGED_INPUTS if last.correlation >= LOST_CORRELATION else network.SIMILAR_INPUTS
     return [Finding(row, first.name, {"correlation": last.correlation}, evidence)]

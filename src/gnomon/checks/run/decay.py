@@ -5,7 +5,8 @@ At weights w with gradient g of the loss, decay r moves the weights by lr r w be
     pull = r |w| / |g|       for SGD, and for Adam whose decay enters the gradient                              (1)
     pull = r rms(w)          for AdamW, whose steps have size lr for every weight                               (2)
 
-A pull of 5e-4 |w| / |g| = 0.01 is usual. Above `PULL` the weights shrink from the first step on, whatever the data say.
+A ratio of 5e-4 |w| / |g| = 0.01 is usual. Above `MAX_DECAY_RATIO` the weights shrink from the first step on, for any
+data.
 
 Hypotheses: matrices and filters are what is decayed; embeddings are left out, for most of their rows have no example in
 a batch and no gradient, and their size, which is one for each number, would be all that (1) sees.
@@ -30,8 +31,8 @@ from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["decay_findings", "decay_of", "network_decay_findings"]
 
-PULL = 0.5
-"""Half of the gradient: then decay takes the norm of the weights down to the same order within the first epoch."""
+MAX_DECAY_RATIO = 0.5
+"""Ratio of weight decay to gradient above which decay shrinks the weights within the first epoch."""
 
 
 def decay_of(optimizer: AbstractOptimizer) -> tuple[float, bool]:
@@ -68,9 +69,9 @@ def decay_findings(
     if decay <= 0:
         return ()
     pull = decay * rms if decoupled else decay * weights / max(gradient, 1e-30)  # (1), (2)
-    if pull <= PULL:
+    if pull <= MAX_DECAY_RATIO:
         return ()
-    evidence = (Value("pull of the decay over that of the data", pull), Value("accepted", PULL))
+    evidence = (Value("pull of the decay over that of the data", pull), Value("accepted", MAX_DECAY_RATIO))
     return (Finding(kinds.WEIGHT_DECAY_WINS, "optimizer", {"decay": decay, "pull": pull}, evidence, 0.0),)
 
 

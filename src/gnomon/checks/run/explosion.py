@@ -3,7 +3,7 @@
 Steps are taken again on a copy, and the root mean square q_l of each layer's outputs is followed. The explosion begins
 at the first step at which some layer has
 
-    q_l > `GROWTH` times its value at the start, or is not finite                                               (1)
+    q_l > `MAX_OUTPUT_GROWTH` times its value at the start, or is not finite                                         (1)
 
 and at the first layer, in the order of calls, for which that holds.
 
@@ -38,13 +38,14 @@ from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["Explosion", "explosion"]
 
-GROWTH = 1e3
-"""Growth of a layer's outputs that no healthy training has: it takes weights up by that factor."""
+MAX_OUTPUT_GROWTH = 1e3
+"""Growth of a layer's outputs that no healthy training has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explosion(Result):
-    """The first step, counted from 1, and the layer at which outputs grew by `GROWTH`; step 0 where none did."""
+    """The first step, counted from 1, and the layer at which outputs grew by `MAX_OUTPUT_GROWTH`; step 0 where none
+    did."""
 
     step: int
     layer: str
@@ -117,7 +118,7 @@ def explosion(
                 optimizer.move(moved, slope, memory, step)
                 first = first or dict(sizes)
                 for name, size in sizes.items():
-                    if not isfinite(size) or size > GROWTH * max(first.get(name, size), 1e-6):
+                    if not isfinite(size) or size > MAX_OUTPUT_GROWTH * max(first.get(name, size), 1e-6):
                         grown = size / max(first.get(name, 0.0), 1e-6)
                         return Explosion(step, name, grown, optimizer.lr)  # (1)
     return Explosion(0, "", 1.0, optimizer.lr)

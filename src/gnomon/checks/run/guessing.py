@@ -27,7 +27,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.checks.run.outcome_numbers import NOTHING
+from gnomon.checks.run.outcome_numbers import MIN_EXPLAINED_VARIANCE
 from gnomon.core.metrics import decisions
 from gnomon.core.results import Finding, Value
 from gnomon.findings import training as kinds
@@ -93,7 +93,7 @@ def number_guessing_findings(explained: float, n: int, *, which: str, trained: b
     >>> number_guessing_findings(0.5, 100, which="test", trained=True)
     ()
     """
-    if n < MIN_EXAMPLES or explained > NOTHING:
+    if n < MIN_EXAMPLES or explained > MIN_EXPLAINED_VARIANCE:
         return ()
     score = (
         f"{max(explained, 0.0):.1%} of the variance of {which} targets is explained (always predicting their mean: 0%)"

@@ -21,19 +21,20 @@ from gnomon.findings import training as kinds
 
 __all__ = ["AccuracyOutcome", "outcome_findings", "overfit_cure"]
 
-LEVEL = 4.0
-"""Deviations of (1): 3e-5 of networks that do as well on test are beyond."""
-GAP = 0.1
-"""Of train over test, from which on closing it is worth an effort."""
-BELOW = 0.1
-"""Accuracy of train below that of a simple model on examples left out, from which on training failed."""
+OVERFIT_Z = 4.0
+"""z-score threshold of (1); the false-alarm rate is 3e-5."""
+MIN_ACCURACY_GAP = 0.1
+"""Gap between training and test accuracy that is worth closing."""
+MIN_BASELINE_LEAD = 0.1
+"""Lead of a simple model over the training accuracy at which training failed."""
 
-HARDLY, EVEN = 0.1, 0.6
-"""Share of a guess's errors that training must save on its own examples to have learned anything worth the name, where
-no class has more than `EVEN` of them: where one class is most of the data a good network may save as few."""
+MIN_SAVED_ERRORS = 0.1
+"""Share of the errors of guessing that training must avoid on its own examples to have learned anything."""
+MAX_LARGEST_CLASS = 0.6
+"""This applies if no class has more than this share."""
 
-WORTH = 0.01
-"""Gain of a doubling of the data from which on it is worth collecting them."""
+MIN_GAIN_OF_DOUBLING = 0.01
+"""Gain from doubling the data at which collecting more is worthwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def _underfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
     )
     if found.train <= found.guess + 2 * deviation and 0 < found.simple <= found.guess + 2 * deviation:
         return (Finding(kinds.NOTHING_LEARNED, "", values, evidence),)
-    if found.simple - found.train <= BELOW:
+    if found.simple - found.train <= MIN_BASELINE_LEAD:
         return _hardly(found, evidence)
     if found.train <= found.guess + max(0.03, 4 * deviation) < found.simple:
         return (Finding(kinds.NOT_LEARNING, "", values, evidence, 1e-4),)
@@ -90,7 +91,7 @@ def _underfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
 
 def _hardly(found: AccuracyOutcome, evidence: tuple[Value, ...]) -> tuple[Finding, ...]:
     """Training that saved next to nothing of a guess's errors, where no simple model shows what could be saved."""
-    if found.guess > EVEN or found.train - found.guess >= HARDLY * (1 - found.guess):
+    if found.guess > MAX_LARGEST_CLASS or found.train - found.guess >= MIN_SAVED_ERRORS * (1 - found.guess):
         return ()
     return (Finding(kinds.HARDLY_LEARNED, "", {"train": found.train, "guess": found.guess}, evidence),)
 
@@ -105,7 +106,7 @@ def overfit_cure(gain: float, fitted: int, unit: str) -> str:
     if not fitted:
         return f"{others[0].upper()}{others[1:]}; more examples help as well."
     told = f"({fitted:,} instead of {fitted // 2:,} gave a simple model {100 * gain:+.1f} points of {unit})"
-    if gain >= WORTH:
+    if gain >= MIN_GAIN_OF_DOUBLING:
         return f"Collect more examples {told}; or {others}."
     return f"{others[0].upper()}{others[1:]}; more examples would help little {told}."
 
@@ -116,8 +117,10 @@ def _overfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
     n, m = found.examples, found.tested
     p = (found.train * n + found.test * m) / (n + m)
     z = (found.train - found.test) / sqrt(max(p * (1 - p), 1e-9) * (1 / n + 1 / m))  # (1)
-    explained = found.alike is not None and found.train - found.alike < GAP  # by classes that are more frequent
-    if z < LEVEL or found.train - found.test < GAP or explained:
+    explained = (
+        found.alike is not None and found.train - found.alike < MIN_ACCURACY_GAP
+    )  # by classes that are more frequent
+    if z < OVERFIT_Z or found.train - found.test < MIN_ACCURACY_GAP or explained:
         return ()
     advice = overfit_cure(found.gain, found.fitted, "accuracy")
     evidence = (Value("gap of train over test", found.train - found.test), Value("deviations from none", z))

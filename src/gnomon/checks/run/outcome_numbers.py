@@ -18,15 +18,15 @@ from math import sqrt
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.checks.run.outcome import BELOW, GAP, LEVEL, overfit_cure
+from gnomon.checks.run.outcome import MIN_ACCURACY_GAP, MIN_BASELINE_LEAD, OVERFIT_Z, overfit_cure
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as data_kinds
 from gnomon.findings import training as training_kinds
 
 __all__ = ["number_outcome_findings"]
 
-NOTHING = 0.03
-"""Share of the variance that is explained, up to which nothing was learned."""
+MIN_EXPLAINED_VARIANCE = 0.03
+"""Share of explained variance up to which nothing was learned."""
 
 
 def number_outcome_findings(
@@ -53,12 +53,12 @@ def number_outcome_findings(
     )
     values = {"explained": max(explained, 0.0), "simple": max(simple, 0.0)}
     error = float(train.std()) / len(train) ** 0.5 if len(train) > 1 else 1.0
-    if explained <= NOTHING and simple <= NOTHING and simple:
+    if explained <= MIN_EXPLAINED_VARIANCE and simple <= MIN_EXPLAINED_VARIANCE and simple:
         return (Finding(training_kinds.REGRESSION_NOTHING_LEARNED, "", values, evidence),)
-    if test is not None and simple and max(simple, 1 - float(test.mean())) <= NOTHING:
+    if test is not None and simple and max(simple, 1 - float(test.mean())) <= MIN_EXPLAINED_VARIANCE:
         return (Finding(data_kinds.TARGETS_UNRELATED, "labels", values, evidence),)
-    if simple - explained > BELOW + 3 * error:
-        if explained <= NOTHING:
+    if simple - explained > MIN_BASELINE_LEAD + 3 * error:
+        if explained <= MIN_EXPLAINED_VARIANCE:
             return (Finding(training_kinds.REGRESSION_NOT_LEARNING, "", values, evidence, 1e-4),)
         return (Finding(training_kinds.REGRESSION_UNDERFIT, "", values, evidence, 1e-4),)
     return _overfit(train, test, cure or overfit_cure(0.0, 0, ""))
@@ -69,7 +69,7 @@ def _overfit(train: Tensor, test: Tensor | None, cure: str) -> tuple[Finding, ..
         return ()
     gap = float(test.mean() - train.mean())
     z = gap / max(sqrt(float(train.var()) / len(train) + float(test.var()) / len(test)), 1e-12)  # (1)
-    if z < LEVEL or gap < GAP:
+    if z < OVERFIT_Z or gap < MIN_ACCURACY_GAP:
         return ()
     values = {"train": 1 - float(train.mean()), "test": max(1 - float(test.mean()), 0.0), "advice": cure}
     evidence = (Value("gap of train over test", gap), Value("deviations from none", z))

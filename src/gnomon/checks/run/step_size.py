@@ -4,16 +4,19 @@ From one start, with the same batches, k steps are taken with the learning rate 
 for 1/100 or 100 where these do better; where the loss does not fall at all, down to c = 1e-4, for a rate may be wrong
 by more than a hundred. With g(c) the fall of the loss on fixed examples,
 
-    too large    the loss is not finite, or g(1) < `LESS` max over c < 1 of g(c), or it rises in the short run and in
-                 the whole one by more than `SEEN` and does not for some c < 1                                   (1)
-    too small    g(1) < `FRACTION` max over c > 1 of g(c)                                                        (2)
+    too large    the loss is not finite, or g(1) < `TOO_LARGE_RATIO` max over c < 1 of g(c), or it rises in the short
+    run and in
+                 the whole one by more than `MIN_LOSS_DECREASE` and does not for some c < 1                          (1)
+    too small    g(1) < `TOO_SMALL_RATIO` max over c > 1 of g(c)                                                     (2)
 
 While steps are small g grows like c, so that (2) means a rate far below one that works. Where a whole run is known, it
 must also have brought less than half of what the larger rate brings in k steps: a small rate with patience is no fault.
-Where no rate brings the loss down by `SEEN` in k steps, the whole run must have done so to be patient: its examples are
+Where no rate brings the loss down by `MIN_LOSS_DECREASE` in k steps, the whole run must have done so to be patient:
+its examples are
 others than those of the short runs, and the losses of two samples differ by more than such a fall.
 Nor is a large one whose whole run came as far as the smaller rate did in k steps: momentum may overshoot at first.
-Without a run, `ALONE` takes the place of `FRACTION`. The loss is that of batch statistics where there is batch norm: by
+Without a run, `TOO_SMALL_RATIO_ALONE` takes the place of `TOO_SMALL_RATIO`. The loss is that of batch statistics
+where there is batch norm: by
 running ones it falls while these settle, whatever the rate.
 
 Hypotheses: the first steps tell; schedules with a warmup begin small on purpose and are not judged.
@@ -43,21 +46,23 @@ from gnomon.training.evaluate import Objective
 from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import AbstractOptimizer
 
-__all__ = ["RUNS", "scaled", "short_runs", "step_size_findings"]
+__all__ = ["MAX_SHORT_RUNS", "scale_learning_rates", "short_runs", "step_size_findings"]
 
-RUNS = 5
-"""Short runs at most, but for two more where the loss falls in none."""
-LEAST = 1e-4
-"""The smallest factor of the learning rate that is tried."""
-LESS = 0.2
-"""Fall of the loss, in units of that of a smaller rate, below which a learning rate is too large."""
-FRACTION, ALONE = 0.04, 0.02
-"""Fall of the loss, in units of that of a larger rate, below which one is too small, with a whole run and without.
-
-While steps are small, a rate a hundred times as large brings a hundred times the fall, and (2) is 1/100. Where it still
-brings fifty times the fall, the present rate is more than ten times below those at which the fall stops to grow."""
-SEEN, TRACE = 0.1, 1e-7
-"""Parts of the first loss that the best of the runs must save for a comparison, and that rounding does not make."""
+MAX_SHORT_RUNS = 5
+"""Short runs, at most, plus two if the loss falls in none of them."""
+MIN_RATE_FACTOR = 1e-4
+"""Smallest multiple of the learning rate that is tried."""
+TOO_LARGE_RATIO = 0.2
+"""A learning rate is too large if its loss decrease is below this share of the decrease at a smaller rate."""
+TOO_SMALL_RATIO = 0.04
+"""A learning rate is too small if its loss decrease is below this share of the decrease at a larger rate (with a whole
+run)."""
+TOO_SMALL_RATIO_ALONE = 0.02
+"""The same without a whole run."""
+MIN_LOSS_DECREASE = 0.1
+"""Smallest relative decrease of the loss of the best run that allows a comparison."""
+ROUNDING_SHARE = 1e-7
+"""Relative decrease of the loss that counts as rounding."""
 
 
 def step_size_findings(
@@ -81,8 +86,10 @@ def step_size_findings(
     larger = {c: g for c, g in falls.items() if c > 1 and isfinite(g)}
     factor, best = max(smaller.items(), key=lambda one: one[1], default=(0.01, 0.0))
     settled = reached is not None and reached >= best  # it only began badly, as momentum may
-    rose = reached is not None and max(own, reached) < -SEEN * start and best > 0
-    if not isfinite(own) or rose or (best > SEEN * start and own < LESS * best and not settled):  # (1)
+    rose = reached is not None and max(own, reached) < -MIN_LOSS_DECREASE * start and best > 0
+    if (
+        not isfinite(own) or rose or (best > MIN_LOSS_DECREASE * start and own < TOO_LARGE_RATIO * best and not settled)
+    ):  # (1)
         values = {
             "steps": steps,
             "lr": lr,
@@ -92,13 +99,17 @@ def step_size_findings(
         }
         return (Finding(kinds.TOO_LARGE_TO_LEARN, "optimizer", values, evidence, 1e-3),)
     factor, best = max(larger.items(), key=lambda one: one[1], default=(1.0, 0.0))
-    patient = reached is not None and reached >= (best / 2 if best > SEEN * start else SEEN * start)
-    small = own < (ALONE if reached is None else FRACTION) * best  # (2)
+    patient = reached is not None and reached >= (
+        best / 2 if best > MIN_LOSS_DECREASE * start else MIN_LOSS_DECREASE * start
+    )
+    small = own < (TOO_SMALL_RATIO_ALONE if reached is None else TOO_SMALL_RATIO) * best  # (2)
     rising = [g for _, g in sorted({1.0: own, **larger}.items())]
-    known = best > SEEN * start or (best > TRACE * start and rising == sorted(rising) and len(rising) > 2)
+    known = best > MIN_LOSS_DECREASE * start or (
+        best > ROUNDING_SHARE * start and rising == sorted(rising) and len(rising) > 2
+    )
     if not small or patient or not known:
         return ()
-    more = "" if best > SEEN * start else " or more"
+    more = "" if best > MIN_LOSS_DECREASE * start else " or more"
     values = {"steps": steps, "lr": lr, "own": own, "other": factor * lr, "best": best, "more": more}
     return (Finding(kinds.LEARNING_RATE_TOO_SMALL, "optimizer", values, evidence, 1e-3),)
 
@@ -118,7 +129,7 @@ def short_runs(
     """The falls of the loss after some steps with multiples of the learning rate, and the loss at the start.
 
     ``factors`` are those multiples, where they are not chosen on the way as above.
-    Cost: steps for each of at most `RUNS` runs, and four passes over x without gradients for each.
+    Cost: steps for each of at most `MAX_SHORT_RUNS` runs, and four passes over x without gradients for each.
 
     >>> import torch
     >>> from gnomon.training import SGD, Squared
@@ -134,8 +145,8 @@ def short_runs(
     def add(c: float) -> float:
         nonlocal start
         record = [steps - 2, steps - 1, steps] if steps > 4 else None
-        run = train(module, x, y, loss=loss, optimizer=scaled(optimizer, c), steps=steps, batch=batch, record=record,
-                    watch={"loss": by_batch}, seed=seed)  # fmt: skip
+        run = train(module, x, y, loss=loss, optimizer=scale_learning_rates(optimizer, c), steps=steps,
+                    batch=batch, record=record, watch={"loss": by_batch}, seed=seed)  # fmt: skip
         start, *later = run.watched["loss"]
         falls[c] = start - mean(later[-3:]) if run.stopped == "finished" else nan
         return falls[c]
@@ -147,7 +158,11 @@ def short_runs(
         add(0.01)
     if more > own:
         add(100.0)
-    while not own > 0 and min(falls) > LEAST and not any(fall > SEEN * start for fall in falls.values()):
+    while (
+        not own > 0
+        and min(falls) > MIN_RATE_FACTOR
+        and not any(fall > MIN_LOSS_DECREASE * start for fall in falls.values())
+    ):
         add(min(falls) / 10)
     return falls, start
 
@@ -164,11 +179,11 @@ def _loss_by_batch(step: int, model: nn.Module, measured: float, *, x: Any, y: T
         return mean(float(objective.value(model, *pair)) for pair in objective.batches())
 
 
-def scaled(optimizer: AbstractOptimizer, factor: float) -> AbstractOptimizer:
+def scale_learning_rates(optimizer: AbstractOptimizer, factor: float) -> AbstractOptimizer:
     """The same optimizer with its learning rates times a factor.
 
     >>> from gnomon.training import SGD
-    >>> scaled(SGD(0.1), 10.0).lr
+    >>> scale_learning_rates(SGD(0.1), 10.0).lr
     1.0
     """
     if not isinstance(optimizer, TorchOptimizer):

@@ -17,7 +17,7 @@ from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, count, take, tensors
 from gnomon.core.inputs.checks import as_numbers, dense, is_array
 
-__all__ = ["Batch", "batch_of", "joined", "read_examples"]
+__all__ = ["Batch", "batch_of", "join_batches", "read_examples"]
 
 TARGETS = ("labels", "label", "target", "targets", "y")
 """Keys under which a batch that is a dict may hold its targets, in the order in which they are looked for."""
@@ -92,21 +92,21 @@ def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[An
         raise InputError(what, accepted="examples of one shape", fix=cure) from reason
 
 
-def joined(batches: Sequence[Batch]) -> Batch:
+def join_batches(batches: Sequence[Batch]) -> Batch:
     """Batches as one.
 
     Cost: a copy of the examples.
 
-    >>> len(joined([Batch(torch.zeros(2, 1), None), Batch(torch.zeros(3, 1), None)]))
+    >>> len(join_batches([Batch(torch.zeros(2, 1), None), Batch(torch.zeros(3, 1), None)]))
     5
     """
     if len(batches) == 1:
         return batches[0]
     y = None if any(b.y is None for b in batches) else torch.cat([b.y for b in batches if b.y is not None])
-    return Batch(_joined([b.x for b in batches]), y)
+    return Batch(_join([b.x for b in batches]), y)
 
 
-def _joined(parts: list[Any]) -> Any:
+def _join(parts: list[Any]) -> Any:
     first = parts[0]
     if isinstance(first, Tensor):
         if len({part.shape[1:] for part in parts}) > 1:
@@ -115,7 +115,7 @@ def _joined(parts: list[Any]) -> Any:
             raise InputError(f"batches hold examples of shapes {shapes}", accepted="one shape", fix=cure)
         return torch.cat(parts)
     if isinstance(first, Mapping):
-        return {key: _joined([part[key] for part in parts]) for key in first}
+        return {key: _join([part[key] for part in parts]) for key in first}
     if isinstance(first, tuple | list):
-        return tuple(_joined(list(column)) for column in zip(*parts, strict=True))
+        return tuple(_join(list(column)) for column in zip(*parts, strict=True))
     return first

@@ -23,7 +23,7 @@ from torch.nn.parameter import is_lazy
 from gnomon.core.errors import InputError, NotFiniteError, out_of_range
 from gnomon.core.inputs.arguments import Inputs, count, detach_to_module, tensors
 from gnomon.core.inputs.arrays import as_tensor
-from gnomon.core.inputs.images import adapted, warn
+from gnomon.core.inputs.images import adapt_images, warn
 
 __all__ = [
     "as_inputs",
@@ -113,7 +113,7 @@ def as_inputs(x: Any, module: nn.Module) -> Inputs:
     if any(p.is_meta for p in module.parameters()):
         found = "the parameters are on the device 'meta' and have no values"
         raise InputError(found, accepted="a module with numbers", fix="Build the module on a real device")
-    taken, notes = adapted(dense(x), module)
+    taken, notes = adapt_images(dense(x), module)
     warn(notes)
     data = detach_to_module(taken, module)
     count(data)
@@ -177,7 +177,7 @@ def as_numbers(values: Any, name: str) -> Tensor:
     tensor([1., 1.])
     """
     if isinstance(values, Tensor):
-        return _strided(values, name)
+        return _as_strided_tensor(values, name)
     if isinstance(values, tuple | list):
         try:
             return as_numbers(np.asarray(values), name)
@@ -287,7 +287,7 @@ def _is_number(x: Any) -> bool:
     return _is_number(x[0]) if isinstance(x, list) and x else isinstance(x, int | float | np.number)
 
 
-def _strided(t: Tensor, name: str) -> Tensor:
+def _as_strided_tensor(t: Tensor, name: str) -> Tensor:
     if t.is_nested or t.layout == torch.jagged:
         found, cure = "is a nested tensor", f"Pad it: torch.nested.to_padded_tensor({name}, 0.0)"
     elif t.layout != torch.strided:

@@ -4,7 +4,7 @@ A module that takes the inputs as they are gets them as they are: bytes for an e
 by itself, are left alone. What is changed is said in one line.
 
 >>> import torch
->>> images, notes = adapted(torch.zeros(2, 8, 8, dtype=torch.uint8), nn.Conv2d(1, 4, 3))
+>>> images, notes = adapt_images(torch.zeros(2, 8, 8, dtype=torch.uint8), nn.Conv2d(1, 4, 3))
 >>> images.shape, images.dtype, notes
 (torch.Size([2, 1, 8, 8]), torch.float32, ('uint8 inputs were scaled to [0, 1]', 'a channel axis was added'))
 """
@@ -20,7 +20,7 @@ from gnomon.core.inputs.arguments import Inputs, detach_to_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import call_with_inputs
 
-__all__ = ["AdaptedInputWarning", "adapted"]
+__all__ = ["AdaptedInputWarning", "adapt_images"]
 
 CONVOLUTIONS = {nn.Conv1d: 3, nn.Conv2d: 4, nn.Conv3d: 5}
 """Axes of a batch that each convolution takes."""
@@ -30,13 +30,13 @@ class AdaptedInputWarning(UserWarning):
     """Inputs were changed so that the module takes them; the message says how."""
 
 
-def adapted(x: Inputs, module: nn.Module) -> tuple[Inputs, tuple[str, ...]]:
+def adapt_images(x: Inputs, module: nn.Module) -> tuple[Inputs, tuple[str, ...]]:
     """The inputs as the module takes them, and what was done to them in words.
 
     Only inputs that are one tensor are scaled or given an axis.
     Cost: none for floating-point inputs with all axes; otherwise one forward pass on two examples.
 
-    >>> adapted(torch.zeros(2, 3), nn.Linear(3, 1))[1]
+    >>> adapt_images(torch.zeros(2, 3), nn.Linear(3, 1))[1]
     ()
     """
     if not isinstance(x, Tensor) or x.dim() == 0 or len(x) == 0:

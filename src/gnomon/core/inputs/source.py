@@ -25,15 +25,24 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, default_colla
 
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, count
-from gnomon.core.inputs.batch import Batch, batch_of, joined, read_examples
+from gnomon.core.inputs.batch import Batch, batch_of, join_batches, read_examples
 from gnomon.core.inputs.checks import as_inputs, as_targets, dense, is_array
 from gnomon.core.inputs.rows import columns_batch, target_column
-from gnomon.core.inputs.strata import stratified
+from gnomon.core.inputs.strata import stratified_sample
 
-__all__ = ["AbstractSource", "Batch", "Pair", "SIZE", "Stream", "source", "source_of_inputs", "whole_inputs"]
+__all__ = [
+    "AbstractSource",
+    "Batch",
+    "Pair",
+    "DEFAULT_BATCH_SIZE",
+    "Stream",
+    "source",
+    "source_of_inputs",
+    "whole_inputs",
+]
 
-SIZE = 256
-"""Examples in a batch where nobody says how many."""
+DEFAULT_BATCH_SIZE = 256
+"""Examples in a batch if none is given."""
 
 
 class AbstractSource(ABC):
@@ -60,7 +69,7 @@ class AbstractSource(ABC):
 
     def whole(self) -> Batch:
         """All examples as one batch, in memory."""
-        return joined(list(self.batches()))
+        return join_batches(list(self.batches()))
 
     def pair(self) -> tuple[Inputs, Tensor]:
         """All inputs and all targets, in memory; refused where the data have no targets."""
@@ -78,11 +87,11 @@ class AbstractSource(ABC):
             seen += len(parts[-1])
             if seen >= n:
                 break
-        return joined(parts)
+        return join_batches(parts)
 
     def probe(self, n: int, *, seed: int = 0) -> Batch:
         """At most n examples drawn by the seed, in their order; integer targets: of each class its share."""
-        return self.at(stratified(len(self), self.labels(), n, seed=seed))
+        return self.at(stratified_sample(len(self), self.labels(), n, seed=seed))
 
     def mean(self, function: Callable[[Batch], Any], *, size: int | None = None) -> Any:
         """The mean over examples of what a function gives as a mean over each batch: numbers or tensors."""
@@ -111,8 +120,8 @@ class Pair(AbstractSource):
         return len(self.batch)
 
     def batches(self, size: int | None = None) -> Iterator[Batch]:  # noqa: D102
-        for start in range(0, len(self), size or SIZE):
-            yield self.batch[start : start + (size or SIZE)]
+        for start in range(0, len(self), size or DEFAULT_BATCH_SIZE):
+            yield self.batch[start : start + (size or DEFAULT_BATCH_SIZE)]
 
     def at(self, index: Tensor) -> Batch:  # noqa: D102
         return self.batch[index]
@@ -136,8 +145,8 @@ class Indexed(AbstractSource):
         return len(self.dataset)
 
     def batches(self, size: int | None = None) -> Iterator[Batch]:  # noqa: D102
-        for start in range(0, len(self), size or SIZE):
-            yield self.at(torch.arange(start, min(start + (size or SIZE), len(self))))
+        for start in range(0, len(self), size or DEFAULT_BATCH_SIZE):
+            yield self.at(torch.arange(start, min(start + (size or DEFAULT_BATCH_SIZE), len(self))))
 
     def at(self, index: Tensor) -> Batch:  # noqa: D102
         return self._ready(batch_of(read_examples(self.dataset, index.tolist(), self.collate)))
@@ -201,7 +210,7 @@ class Stream(AbstractSource):
             start += len(batch)
             if start > int(wanted[-1]):
                 break
-        return joined(parts)[order.argsort()]
+        return join_batches(parts)[order.argsort()]
 
 
 def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> AbstractSource:
@@ -238,7 +247,7 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> Abst
             what, first = f"the data are a dict of the data sets {', '.join(data)}", next(iter(data), "train")
             raise InputError(what, accepted="one data set", fix=f"Pass data['{first}'], and test=data['test']")
         return Pair(batch_of(data), module)
-    return _batched(data, module)
+    return _source_of_batches(data, module)
 
 
 def source_of_inputs(x: Any, module: nn.Module) -> AbstractSource:
@@ -271,7 +280,7 @@ def whole_inputs(x: Any, module: nn.Module) -> Inputs:
     return source_of_inputs(x, module).whole().x
 
 
-def _batched(data: Any, module: nn.Module | None) -> AbstractSource:
+def _source_of_batches(data: Any, module: nn.Module | None) -> AbstractSource:
     """Data that are not arrays: data sets, loaders, iterables and functions."""
     if isinstance(data, DataLoader):
         if isinstance(data.dataset, IterableDataset) or data.collate_fn is None:
@@ -281,7 +290,7 @@ def _batched(data: Any, module: nn.Module | None) -> AbstractSource:
         whole = isinstance(data, Sized)
         return Columns(data, module) if whole else Stream(lambda: _rows(data, module), module)
     if isinstance(data, IterableDataset):
-        return Stream(lambda: DataLoader(data, batch_size=SIZE), module)
+        return Stream(lambda: DataLoader(data, batch_size=DEFAULT_BATCH_SIZE), module)
     if isinstance(data, Dataset):
         return Indexed(data, default_collate, module)
     if callable(data) and not isinstance(data, Iterable) and not isinstance(data, type | nn.Module):
@@ -299,7 +308,7 @@ def _batched(data: Any, module: nn.Module | None) -> AbstractSource:
 def _rows(data: Iterable[Mapping[str, Any]], module: nn.Module | None) -> Iterator[Any]:
     """Single rows, gathered to batches."""
     rows = iter(data)
-    while some := list(islice(rows, SIZE)):
+    while some := list(islice(rows, DEFAULT_BATCH_SIZE)):
         yield columns_batch({name: [row[name] for row in some] for name in some[0]}, module)
 
 

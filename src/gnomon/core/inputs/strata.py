@@ -2,7 +2,7 @@
 
 >>> import torch
 >>> labels = torch.tensor([0] * 8 + [1] * 2)
->>> labels[stratified(10, labels, 5, seed=0)].tolist()
+>>> labels[stratified_sample(10, labels, 5, seed=0)].tolist()
 [0, 0, 0, 0, 1]
 """
 
@@ -12,16 +12,16 @@ from torch import Tensor
 
 from gnomon.core.inputs.classes import are_classes
 
-__all__ = ["stratified"]
+__all__ = ["stratified_sample"]
 
 
-def stratified(n: int, labels: Tensor | None, k: int, *, seed: int = 0) -> Int[Tensor, " k"]:
+def stratified_sample(n: int, labels: Tensor | None, k: int, *, seed: int = 0) -> Int[Tensor, " k"]:
     """The numbers of at most k of n examples, sorted; for class labels each class has its share, and at least one.
 
     Shares are rounded by largest remainder; where k is below the number of classes, the largest classes come first.
     Cost: one permutation of n.
 
-    >>> len(stratified(10, None, 4, seed=0)), stratified(3, None, 5).tolist()
+    >>> len(stratified_sample(10, None, 4, seed=0)), stratified_sample(3, None, 5).tolist()
     (4, [0, 1, 2])
     """
     if k >= n:
@@ -30,11 +30,11 @@ def stratified(n: int, labels: Tensor | None, k: int, *, seed: int = 0) -> Int[T
     if labels is None or not are_classes(labels):
         return order[:k].sort().values
     _, code = torch.unique(labels.cpu(), return_inverse=True)
-    seats = _apportioned(torch.bincount(code), k)
+    seats = _apportion(torch.bincount(code), k)
     return torch.cat([order[code[order] == c][: int(s)] for c, s in enumerate(seats)]).sort().values
 
 
-def _apportioned(sizes: Tensor, k: int) -> Tensor:
+def _apportion(sizes: Tensor, k: int) -> Tensor:
     """k seats for classes of these sizes, by largest remainder, one at least for each as far as they go."""
     exact = sizes.double() * k / int(sizes.sum())
     seats = torch.minimum(exact.floor().long().clamp(min=1 if k >= len(sizes) else 0), sizes)

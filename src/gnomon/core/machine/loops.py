@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 from gnomon.core.machine import progress
 
-__all__ = ["ARITHMETIC", "INNER", "bare", "entry", "kept", "wide"]
+__all__ = ["ARITHMETIC", "INNER", "bare", "entry", "is_compiled", "wide"]
 
 ARITHMETIC = frozenset({"contract", "nsz", "arcp"})
 """What the compiler may do: fused multiply-add; no reordering, no assumption on NaN or infinity."""
@@ -50,14 +50,14 @@ def entry(function: Callable[..., Any]) -> Any:
     return made
 
 
-def kept(function: Any, *arguments: Any) -> bool:
+def is_compiled(function: Any, *arguments: Any) -> bool:
     """Whether an entry is compiled already, by this process or by an earlier one that left it on disk.
 
     With arguments: for arguments of their types; without any: for some types.
     Cost: one small file is read.
 
     >>> twice = entry(lambda x: 2 * x)
-    >>> kept(twice), twice(3), kept(twice), kept(twice, 4), kept(twice, 4.0)
+    >>> is_compiled(twice), twice(3), is_compiled(twice), is_compiled(twice, 4), is_compiled(twice, 4.0)
     (False, 6, True, True, False)
     """
     signature = tuple(typeof(argument) for argument in arguments)

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, isqrt
 
-__all__ = ["SHARE", "MatrixTile", "free_bytes", "human", "tiles"]
+__all__ = ["SHARE_OF_FREE_MEMORY", "MatrixTile", "free_bytes", "human", "tiles"]
 
-SHARE = 0.5  # of the free memory that a computation may take when the caller names no budget
-FALLBACK = 4 * 2**30  # where the system does not tell what is free
+SHARE_OF_FREE_MEMORY = 0.5
+"""Share of the free memory that a computation may take if the caller sets no limit."""
+FALLBACK_FREE_BYTES = 4 * 2**30
+"""Free memory that is assumed if the system does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ def free_bytes() -> int:
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError, AttributeError):
-        return FALLBACK
+        return FALLBACK_FREE_BYTES
 
 
 def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = False) -> Iterator[MatrixTile]:

@@ -6,11 +6,12 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, ClassVar, TypeVar
 
-__all__ = ["Progress", "is_watched", "progress_line", "shown"]
+__all__ = ["Progress", "is_watched", "progress_line", "with_progress_bar"]
 
 T = TypeVar("T")
 
-PATIENCE = 2.0
+SECONDS_BEFORE_BAR = 2.0
+"""Seconds before a progress bar appears."""
 
 
 class Progress:
@@ -56,7 +57,7 @@ class Progress:
         """Draw, if it has been long enough and somebody looks."""
         if self.what is None:
             return
-        if self._bar is None and (monotonic() - self._start < PATIENCE or not sys.stderr.isatty()):
+        if self._bar is None and (monotonic() - self._start < SECONDS_BEFORE_BAR or not sys.stderr.isatty()):
             return
         if self._bar is None:
             if Progress.drawn is not None:
@@ -95,10 +96,10 @@ def is_watched() -> bool:
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
-def shown(items: Sequence[T], what: str) -> Iterator[T]:
+def with_progress_bar(items: Sequence[T], what: str) -> Iterator[T]:
     """The items one after another, with a bar that counts those that are done.
 
-    >>> list(shown(range(3), "products"))
+    >>> list(with_progress_bar(range(3), "products"))
     [0, 1, 2]
     """
     with Progress(len(items), what) as progress:

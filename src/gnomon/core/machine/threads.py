@@ -42,10 +42,10 @@ def share_out(
                 results.append(function(task, mine))
                 progress.step()
             return results
-        return _threaded(function, tasks, room, count, progress)
+        return _run_in_threads(function, tasks, room, count, progress)
 
 
-def _threaded(
+def _run_in_threads(
     function: Callable[[Task, Room], Result],
     tasks: Sequence[Task],
     room: Callable[[], Room],

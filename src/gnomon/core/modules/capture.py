@@ -21,8 +21,8 @@ from gnomon.core.modules.run import run
 
 __all__ = ["activations", "capture", "layer_names"]
 
-BATCH = 256
-"""Examples that are passed at once."""
+EXAMPLES_PER_PASS = 256
+"""Examples in one pass."""
 
 
 def layer_names(module: nn.Module) -> tuple[str, ...]:
@@ -84,9 +84,9 @@ def activations(
     """
     found: dict[str, list[Tensor]] = {name: [] for name in layers}
     with preserve(module, grad=False), capture(module, layers) as kept:
-        for start in range(0, count(x), BATCH):
+        for start in range(0, count(x), EXAMPLES_PER_PASS):
             kept.clear()
-            run(module, take(x, slice(start, start + BATCH)))
+            run(module, take(x, slice(start, start + EXAMPLES_PER_PASS)))
             for name in layers:
                 if name in kept:
                     found[name].append(keep(kept[name].detach()))

@@ -23,8 +23,8 @@ __all__ = ["output_rows", "output_tensor", "outputs", "run_to_rows"]
 PREDICTIONS = ("logits", "sample", "prediction", "predictions", "out", "output", "outputs", "reconstruction")
 """Names of predictions in dicts and records that modules return, in the order in which they are looked for."""
 
-BATCH = 256
-"""Examples that are passed at once."""
+EXAMPLES_PER_PASS = 256
+"""Examples in one pass."""
 
 
 def outputs(module: nn.Module, x: Inputs) -> Float[Tensor, "n k"]:
@@ -37,7 +37,7 @@ def outputs(module: nn.Module, x: Inputs) -> Float[Tensor, "n k"]:
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """
     with preserve(module, seed=0, grad=False):
-        pieces = (take(x, slice(start, start + BATCH)) for start in range(0, count(x), BATCH))
+        pieces = (take(x, slice(start, start + EXAMPLES_PER_PASS)) for start in range(0, count(x), EXAMPLES_PER_PASS))
         return torch.cat([run_to_rows(module, piece) for piece in pieces])
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.machine.memory import SHARE, free_bytes
+from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes
 
 __all__ = ["fitting", "saved_bytes"]
 
@@ -46,4 +46,4 @@ def fitting(each: int, most: int) -> int:
     >>> fitting(1, 512)
     512
     """
-    return max(1, min(most, int(SHARE * free_bytes() / max(1, each))))
+    return max(1, min(most, int(SHARE_OF_FREE_MEMORY * free_bytes() / max(1, each))))

@@ -11,7 +11,7 @@ from gnomon.core.results.finding import Definition, Finding, Hypothesis, Kind, L
 from gnomon.core.results.plain import plain
 from gnomon.core.results.plot import Axis, Band, Bars, Histogram, Image, Line, Meter, Plot, Reference, Scatter
 from gnomon.core.results.result import Result
-from gnomon.core.results.value import Interval, Value, shown
+from gnomon.core.results.value import Interval, Value, format_number
 
 __all__ = [
     "Axis",
@@ -36,5 +36,5 @@ __all__ = [
     "WithCurves",
     "draw",
     "plain",
-    "shown",
+    "format_number",
 ]

@@ -20,8 +20,8 @@ __all__ = ["COLORS", "draw"]
 
 COLORS = ("#b5367a", "#2f62a8", "#b57508", "#2f7d4b", "#6a6f7a")
 """Of the marks in their order; the HTML report replaces them by those of its light or dark theme."""
-LONGEST = 30
-"""Characters of the label of a bar."""
+MAX_LABEL_CHARACTERS = 30
+"""Characters in the label of a bar, at most."""
 STYLES = {"solid": "-", "dashed": "--", "dotted": ":"}
 
 
@@ -98,10 +98,12 @@ def _short(labels: Sequence[str]) -> list[str]:
     >>> _short(["head", "encoder.layers.0.self_attn.out_proj Linear"])
     ['head', '…s.0.self_attn.out_proj Linear']
     """
-    if max(map(len, labels), default=0) > LONGEST:
+    if max(map(len, labels), default=0) > MAX_LABEL_CHARACTERS:
         common = commonprefix(list(labels)).rpartition(".")
         labels = [label.removeprefix(common[0] + common[1]) for label in labels]
-    return [label if len(label) <= LONGEST else f"…{label[1 - LONGEST :]}" for label in labels]
+    return [
+        label if len(label) <= MAX_LABEL_CHARACTERS else f"…{label[1 - MAX_LABEL_CHARACTERS :]}" for label in labels
+    ]
 
 
 def _histogram(ax: Any, mark: Histogram, color: str) -> None:

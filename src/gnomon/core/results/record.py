@@ -1,7 +1,7 @@
 """How a record prints: one readable screen, whatever it holds.
 
 A class that inherits from `Record` shows its fields by name, tensors by dtype, shape and range, long texts and
-collections by their beginnings and sizes; never more than `LINES` lines and `CHARACTERS` characters.
+collections by their beginnings and sizes; never more than `MAX_LINES` lines and `MAX_CHARACTERS` characters.
 
 >>> import torch
 >>> from dataclasses import dataclass
@@ -23,13 +23,13 @@ from torch import Tensor, nn
 
 __all__ = ["Record"]
 
-LINES = 25
-"""Lines of a record at most."""
-CHARACTERS = 2000
-"""Characters of a record at most."""
-WIDTH = 100
+MAX_LINES = 25
+"""Lines of a record, at most."""
+MAX_CHARACTERS = 2000
+"""Characters of a record, at most."""
+MAX_LINE_CHARACTERS = 100
 """Characters up to which a record stays on one line, and of a field at most."""
-FEW = 6
+SHOWN_NUMBERS = 6
 """Numbers that are shown one by one."""
 
 
@@ -55,12 +55,12 @@ def screen(record: Any) -> str:
     name = type(record).__name__
     shown = [f"{f.name}={summary(getattr(record, f.name))}" for f in fields(record) if f.repr]
     line = f"{name}({', '.join(shown)})"
-    if len(line) <= WIDTH and "\n" not in line:
+    if len(line) <= MAX_LINE_CHARACTERS and "\n" not in line:
         return line
     rows, used = [], len(name) + 10
     for i, text in enumerate(shown):
         used += len(text) + 6
-        if used > CHARACTERS - 40 or i >= LINES - 3:
+        if used > MAX_CHARACTERS - 40 or i >= MAX_LINES - 3:
             rows.append(f"    ... and {len(shown) - i} more")
             break
         rows.append(f"    {text},")
@@ -68,7 +68,7 @@ def screen(record: Any) -> str:
 
 
 def summary(value: Any) -> str:
-    """What a field shows of its value, on one line of at most `WIDTH` characters.
+    """What a field shows of its value, on one line of at most `MAX_LINE_CHARACTERS` characters.
 
     Cost: one pass over a tensor; none otherwise.
 
@@ -80,34 +80,38 @@ def summary(value: Any) -> str:
     if isinstance(value, nn.Module):
         return f"<{type(value).__name__}, {sum(p.numel() for p in value.parameters())} parameters>"
     if isinstance(value, str):
-        return repr(value) if len(value) < WIDTH else f"{value[: WIDTH - 20]!r}... ({len(value)} characters)"
+        return (
+            repr(value)
+            if len(value) < MAX_LINE_CHARACTERS
+            else f"{value[: MAX_LINE_CHARACTERS - 20]!r}... ({len(value)} characters)"
+        )
     if isinstance(value, Mapping):
-        return _whole(value) or f"<{len(value)} entries: {_begun([str(key) for key in value])}>"
+        return _whole(value) or f"<{len(value)} entries: {_begin([str(key) for key in value])}>"
     if isinstance(value, Sequence | Set):
         kinds = sorted({type(item).__name__ for item in value})
         return _whole(value) or f"<{len(value)} {' or '.join(kinds[:3])}>"
     text = " ".join(repr(value).split())
-    return text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..."
+    return text if len(text) <= MAX_LINE_CHARACTERS else f"{text[: MAX_LINE_CHARACTERS - 3]}..."
 
 
 def _whole(value: Any) -> str:
     """A small collection of small things in full; nothing where it is larger."""
     items = [part for pair in value.items() for part in pair] if isinstance(value, Mapping) else list(value)
-    if len(items) > 2 * FEW or not all(isinstance(item, bool | int | float | str | None) for item in items):
+    if len(items) > 2 * SHOWN_NUMBERS or not all(isinstance(item, bool | int | float | str | None) for item in items):
         return ""
     text = repr(value)
-    return text if len(text) <= WIDTH and "\n" not in text else ""
+    return text if len(text) <= MAX_LINE_CHARACTERS and "\n" not in text else ""
 
 
-def _begun(names: list[str]) -> str:
-    shown = ", ".join(names[:FEW])[: WIDTH - 30]
-    return shown if len(names) <= FEW else f"{shown}, ..."
+def _begin(names: list[str]) -> str:
+    shown = ", ".join(names[:SHOWN_NUMBERS])[: MAX_LINE_CHARACTERS - 30]
+    return shown if len(names) <= SHOWN_NUMBERS else f"{shown}, ..."
 
 
 def _numbers(values: Tensor | np.ndarray) -> str:
     kind, shape = str(values.dtype).removeprefix("torch."), tuple(values.shape)
     numbers = values.detach() if isinstance(values, Tensor) else values
-    if numbers.ndim == 1 and len(numbers) <= FEW and kind != "object":
+    if numbers.ndim == 1 and len(numbers) <= SHOWN_NUMBERS and kind != "object":
         return f"<{kind} [{', '.join(_number(v) for v in numbers.tolist())}]>"
     head = f"<{kind} {shape}"
     if not isinstance(numbers, Tensor):

@@ -28,14 +28,14 @@ from gnomon.core.results.drawing import draw
 from gnomon.core.results.finding import Finding
 from gnomon.core.results.plain import plain, public_fields
 from gnomon.core.results.plot import Bars, Plot
-from gnomon.core.results.record import CHARACTERS, Record, summary
+from gnomon.core.results.record import MAX_CHARACTERS, Record, summary
 
 __all__ = ["Result"]
 
-LINES = 20
-"""Fields that the text of a result shows at most."""
-LONGEST = 500
-"""Characters of the verdict that it shows at most."""
+MAX_FIELDS = 20
+"""Fields in the text of a result, at most."""
+MAX_VERDICT_CHARACTERS = 500
+"""Characters of the verdict in this text, at most."""
 
 
 class Result(Record):
@@ -109,11 +109,15 @@ def screen(result: Any) -> str:
     """
     rows = _rows(result)
     wide = max((len(name) for name, _ in rows), default=0)
-    verdict = result.verdict if len(result.verdict) <= LONGEST else f"{result.verdict[: LONGEST - 3]}..."
+    verdict = (
+        result.verdict
+        if len(result.verdict) <= MAX_VERDICT_CHARACTERS
+        else f"{result.verdict[: MAX_VERDICT_CHARACTERS - 3]}..."
+    )
     lines = [f"{type(result).__name__}: {verdict}"]
     for i, (name, text) in enumerate(rows):
         line = f"  {name:<{wide}}  {text}".rstrip()
-        if i >= LINES or sum(map(len, lines)) + len(line) > CHARACTERS - 60:
+        if i >= MAX_FIELDS or sum(map(len, lines)) + len(line) > MAX_CHARACTERS - 60:
             lines.append(f"  ... and {len(rows) - i} more")
             break
         lines.append(line)

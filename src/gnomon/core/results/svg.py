@@ -29,8 +29,10 @@ STYLE: dict[str, Any] = {
     "axes.titlesize": 10.5, "lines.linewidth": 1.8, "axes.linewidth": 0.7, "xtick.major.width": 0.7,
     "ytick.major.width": 0.7,
 }  # fmt: skip
-ROW, BARS = 0.24, 1.4
-"""Inches of a bar, and of what is around the bars."""
+INCHES_PER_BAR = 0.24
+"""Height of a bar in inches."""
+INCHES_AROUND_BARS = 1.4
+"""Height of everything around the bars in inches."""
 
 
 def svg(plots: Sequence[Plot], name: str, *, width: float = 6.4, height: float = 3.4) -> str:
@@ -47,10 +49,13 @@ def svg(plots: Sequence[Plot], name: str, *, width: float = 6.4, height: float =
     bars = max((len(m.labels) for plot in plots for m in plot.marks if isinstance(m, Bars)), default=0)
     meters = all(isinstance(m, Meter) for plot in plots for m in plot.marks) and any(plot.marks for plot in plots)
     with _style(name):
-        figure = Figure(figsize=(width, 1.7 if meters else max(height, BARS + ROW * bars)), layout="constrained")
+        figure = Figure(
+            figsize=(width, 1.7 if meters else max(height, INCHES_AROUND_BARS + INCHES_PER_BAR * bars)),
+            layout="constrained",
+        )
         for plot, ax in zip(plots, figure.subplots(1, len(plots), squeeze=False)[0], strict=True):
             draw(plot, ax)
-        return _written(figure, name, plots)
+        return _write(figure, name, plots)
 
 
 def sketch(plot: Plot, name: str) -> str:
@@ -76,7 +81,7 @@ def sketch(plot: Plot, name: str) -> str:
             words.remove()
         for line in ax.lines:
             line.set(markersize=max(line.get_markersize(), 7) if line.get_marker() == "." else line.get_markersize())
-        return _written(figure, name, (plot,))
+        return _write(figure, name, (plot,))
 
 
 def _style(name: str) -> Any:
@@ -86,7 +91,7 @@ def _style(name: str) -> Any:
     return mpl.rc_context(style)
 
 
-def _written(figure: Any, name: str, plots: Sequence[Plot]) -> str:
+def _write(figure: Any, name: str, plots: Sequence[Plot]) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     FigureCanvasSVG(figure)

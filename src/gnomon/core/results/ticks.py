@@ -11,10 +11,12 @@ from gnomon.core.results.plot import Bars, Meter, Plot
 
 __all__ = ["mark_ticks", "plain_number"]
 
-FEW = 6
-"""Ticks of an axis, about."""
-NARROW, WIDE = 0.5, 1.7
-"""Powers of ten that a logarithmic axis spans, below which its ticks are as on a linear one, and 1, 2, 5, 10, ..."""
+TICK_COUNT = 6
+"""Ticks of an axis (approximately)."""
+MIN_LOG_DECADES = 0.5
+"""Decades below which a logarithmic axis gets linear ticks."""
+MAX_TICKED_DECADES = 1.7
+"""Decades below which a logarithmic axis gets ticks at 1, 2, 5, 10."""
 RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -49,11 +51,17 @@ def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
         if axis is ax.yaxis and named:
             continue  # its ticks are words, or there are none
         if axis.get_scale() != "log":
-            axis.set_major_locator(MaxNLocator(FEW, integer=whole and axis is ax.xaxis, steps=[1, 2, 2.5, 5, 10]))
+            axis.set_major_locator(
+                MaxNLocator(TICK_COUNT, integer=whole and axis is ax.xaxis, steps=[1, 2, 2.5, 5, 10])
+            )
         else:
             low, high = axis.get_view_interval()
-            decades = log10(high / low) if 0 < low < high else WIDE
-            fine = LogLocator(subs=(1.0, 2.0, 5.0), numticks=FEW) if decades < WIDE else LogLocator(numticks=FEW)
-            axis.set_major_locator(MaxNLocator(FEW - 2) if decades < NARROW else fine)
+            decades = log10(high / low) if 0 < low < high else MAX_TICKED_DECADES
+            fine = (
+                LogLocator(subs=(1.0, 2.0, 5.0), numticks=TICK_COUNT)
+                if decades < MAX_TICKED_DECADES
+                else LogLocator(numticks=TICK_COUNT)
+            )
+            axis.set_major_locator(MaxNLocator(TICK_COUNT - 2) if decades < MIN_LOG_DECADES else fine)
             axis.set_minor_formatter(NullFormatter())
         axis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value)))

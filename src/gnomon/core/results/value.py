@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from gnomon.core.results.record import Record
 
-__all__ = ["Interval", "Value", "shown"]
+__all__ = ["Interval", "Value", "format_number"]
 
 Obtained = Literal["exact", "upper bound", "lower bound", "estimate"]
 """How a number was obtained: to rounding, as a proven bound, or from a sample or an iteration."""
@@ -39,7 +39,7 @@ class Interval(Record):
 
     def __str__(self) -> str:
         sure = "" if self.confidence is None else f" ({100 * self.confidence:.3g} % confidence)"
-        return f"{shown(self.low)} to {shown(self.high)}{sure}"
+        return f"{format_number(self.low)} to {format_number(self.high)}{sure}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,15 @@ class Value(Record):
     def __str__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
         sign = {"upper bound": "at most ", "lower bound": "at least "}.get(self.obtained, "")
-        between = "" if self.interval is None else f"{shown(self.interval.low)} to {shown(self.interval.high)}"
-        narrow = between == f"{shown(self.value)} to {shown(self.value)}"  # narrower than the digits that are shown
-        return f"{sign}{shown(self.value)}{unit}" + (f" ({between})" if between and not narrow else "")
+        between = (
+            ""
+            if self.interval is None
+            else f"{format_number(self.interval.low)} to {format_number(self.interval.high)}"
+        )
+        narrow = (
+            between == f"{format_number(self.value)} to {format_number(self.value)}"
+        )  # narrower than the digits that are shown
+        return f"{sign}{format_number(self.value)}{unit}" + (f" ({between})" if between and not narrow else "")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; the interval as ``low``, ``high`` and ``confidence``."""
@@ -79,10 +85,10 @@ class Value(Record):
         )  # fmt: skip
 
 
-def shown(value: float | int | str) -> str:
+def format_number(value: float | int | str) -> str:
     """Three digits, as people read them.
 
-    >>> shown(1234567), shown(0.000123456), shown("tanh"), shown(2.0), shown(float("inf"))
+    >>> tuple(format_number(value) for value in (1234567, 0.000123456, "tanh", 2.0, float("inf")))
     ('1,234,567', '0.000123', 'tanh', '2', 'infinite')
     """
     if isinstance(value, str):

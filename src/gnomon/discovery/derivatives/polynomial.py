@@ -23,8 +23,8 @@ from gnomon.discovery.derivatives.base import AbstractDerivative, check_points
 __all__ = ["LocalPolynomial", "left_out_errors", "smoothing_window", "some_lines"]
 
 DEGREES = (4, 8, 12)
-LINES = 50
-"""Lines of the data that cross-validation looks at, at most."""
+MAX_VALIDATION_LINES = 50
+"""Lines of the data used in cross-validation, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class LocalPolynomial(AbstractDerivative):
 
 @names_call
 def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
-    """The half width and the degree that equation (2) chooses, from at most `LINES` lines of the data.
+    """The half width and the degree that equation (2) chooses, from at most `MAX_VALIDATION_LINES` lines of the data.
 
     Cost: one convolution of those lines for each pair that is tried.
 
@@ -71,7 +71,7 @@ def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
 
 
 def some_lines(u: np.ndarray, axis: int) -> np.ndarray:
-    """At most `LINES` real lines of the data along an axis, (lines, points); of complex data both parts.
+    """At most `MAX_VALIDATION_LINES` real lines of the data along an axis, (lines, points); of complex data both parts.
 
     Cost: a copy of them.
 
@@ -79,7 +79,7 @@ def some_lines(u: np.ndarray, axis: int) -> np.ndarray:
     (6, 5)
     """
     lines = np.moveaxis(u, axis, 0).reshape(u.shape[axis], -1)
-    lines = lines[:, :: max(1, lines.shape[1] // LINES)]
+    lines = lines[:, :: max(1, lines.shape[1] // MAX_VALIDATION_LINES)]
     return (np.concatenate([lines.real, lines.imag], 1) if np.iscomplexobj(u) else lines).T
 
 

@@ -22,10 +22,10 @@ from gnomon.discovery.derivatives.spectral import Spectral
 
 __all__ = ["smoothing_rule"]
 
-FEWEST = 12
-"""Waves are kept at least up to the number of points divided by this, as in the widest window of local polynomials."""
-ROUNDING = 1e-28
-"""Squared errors below this share of the data's square are rounding: fewer waves are then better than more."""
+MIN_KEPT_WAVES_DIVISOR = 12
+"""At least n / 12 waves are kept, as in the widest window of local polynomials."""
+ROUNDING_SHARE = 1e-28
+"""Squared errors below this share of the data's square are rounding; fewer waves are then better."""
 
 
 @names_call
@@ -48,9 +48,9 @@ def smoothing_rule(u: np.ndarray, axis: int) -> AbstractDerivative:
         power[-1] /= 2  # the highest frequency has no mirror
     above = np.append(np.cumsum(power[::-1])[::-1][1:], 0.0)  # the square that is above each frequency
     highest = (n - 1) // 2
-    floor = ROUNDING * float(np.mean(lines**2))
+    floor = ROUNDING_SHARE * float(np.mean(lines**2))
     waves = (above[:highest] + floor) / (1 - (2 * np.arange(highest) + 1) / n) ** 2  # (1)
-    waves[: max(1, n // FEWEST)] = np.inf  # a field without waves would have no derivative
+    waves[: max(1, n // MIN_KEPT_WAVES_DIVISOR)] = np.inf  # a field without waves would have no derivative
     best = int(np.argmin(waves))
     if local and min(local.values()) <= waves[best]:
         return LocalPolynomial(*min(local, key=lambda pair: local[pair]))

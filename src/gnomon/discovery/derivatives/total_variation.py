@@ -22,7 +22,8 @@ from gnomon.discovery.derivatives.base import AbstractDerivative, check_points
 
 __all__ = ["TotalVariation"]
 
-SMALL = 1e-8
+SMOOTHING_EPSILON = 1e-8
+"""Added to squared differences, so that the weights stay finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,6 @@ def _line(u: np.ndarray, h: float, alpha: float, repeats: int) -> np.ndarray:
     fit, right = integral.T @ integral / h, integral.T @ (u - u[0]) / h
     v = np.gradient(u, h)
     for _ in range(repeats):
-        weight = 1 / np.sqrt(np.diff(v) ** 2 + SMALL)
+        weight = 1 / np.sqrt(np.diff(v) ** 2 + SMOOTHING_EPSILON)
         v = np.linalg.solve(fit + alpha * jump.T @ (weight[:, None] * jump), right)  # (1)
     return v

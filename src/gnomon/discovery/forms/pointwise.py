@@ -24,10 +24,10 @@ from gnomon.discovery.term import Term
 
 __all__ = ["Pointwise", "values_of"]
 
-PIECES = 8
+BLOCKS_PER_AXIS = 8
 """Blocks along each axis, for the bootstrap."""
-EDGE = 0.05
-"""Share of each end of an axis that is left out: derivatives are worst there."""
+SKIPPED_EDGE_SHARE = 0.05
+"""Share of each end of an axis that is skipped: derivatives are least accurate there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Pointwise(AbstractForm):
         chosen = self._points(data.shape)
         cache: dict[tuple[str, str], np.ndarray] = {}
         columns = np.stack([self.column(data, term, cache).ravel()[chosen] for term in terms], 1)
-        pieces = [min(PIECES, n) for n in data.shape]
+        pieces = [min(BLOCKS_PER_AXIS, n) for n in data.shape]
         blocks = block_numbers(data.shape, pieces)[chosen]
         _, blocks = np.unique(blocks, return_inverse=True)
         h, axis = data.steps["t"], len(data.shape) - 1
@@ -63,7 +63,7 @@ class Pointwise(AbstractForm):
 
     def _points(self, shape: Sequence[int]) -> np.ndarray:
         inner = np.zeros(tuple(shape), dtype=bool)
-        inner[tuple(slice(int(EDGE * n), n - int(EDGE * n)) for n in shape)] = True
+        inner[tuple(slice(int(SKIPPED_EDGE_SHARE * n), n - int(SKIPPED_EDGE_SHARE * n)) for n in shape)] = True
         kept = np.flatnonzero(inner)
         rows = integer("rows", self.rows)
         if rows >= len(kept):

@@ -8,7 +8,7 @@ regression meets a term that the law does not have. Taken off, for real fields a
     s^2 = min over orders k and axes of mean |D^k u|^2 / C(2 k, k),    D the difference of neighbors             (3)
 
 Hypotheses: Gaussian noise, independent between points and fields (complex: circular); fields smooth on the grid, else
-(3) is too large. Noise below `SMALL` is not corrected.
+(3) is too large. Noise below `MIN_CORRECTED_NOISE` is not corrected.
 Reference: [janson1997gaussian], chapter 3, for (1) and (2); [gasser1986residual] for (3).
 Cost: (3) some differences of some lines; (1) and (2) one sum for each order.
 
@@ -26,8 +26,8 @@ from gnomon.discovery.derivatives.polynomial import some_lines
 
 __all__ = ["modulus_power", "noise_variance", "power"]
 
-SMALL = 1e-3
-"""Noise below this share of the field's standard deviation is left: what it adds to products is a millionth."""
+MIN_CORRECTED_NOISE = 1e-3
+"""Noise below this share of the field's standard deviation is not corrected: its effect on products is a millionth."""
 ORDERS = range(2, 9)
 
 
@@ -49,7 +49,7 @@ def noise_variance(u: np.ndarray) -> float:
             if lines.shape[1] > 2 * k:
                 found.append(float(np.mean(np.diff(lines, k, axis=1) ** 2)) / comb(2 * k, k))  # (3)
     variance = min(found, default=0.0) * (2 if np.iscomplexobj(u) else 1)
-    return variance if variance > SMALL**2 * float(np.var(u)) else 0.0
+    return variance if variance > MIN_CORRECTED_NOISE**2 * float(np.var(u)) else 0.0
 
 
 def power(u: np.ndarray, p: int, variance: float) -> np.ndarray:

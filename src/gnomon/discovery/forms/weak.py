@@ -46,17 +46,19 @@ __all__ = ["WeakForm"]
 
 SHARES = (0.01, 0.015, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1)
 """Half widths that are tried, as shares of an axis."""
-LEAST = 6
-"""Points on each side of a bump at least: fewer do not resolve its derivatives."""
-USUAL = 9
-"""Points on each side that are tried at least, where an axis has five times as many."""
-ROWS = 2400
-"""Bumps at most, about."""
-LINES, PLACES = 60, 60
-"""Lines of the data, and bumps along each, by which half widths are compared."""
-WIDEST = 4
-"""Bumps that are made wider reach over half of an axis at most."""
-OVERLAP = 4
+MIN_HALF_WIDTH = 6
+"""Points on each side of a bump, at least: fewer do not resolve its derivatives."""
+USUAL_MIN_HALF_WIDTH = 9
+"""Smallest half width that is tried if the axis has at least five times as many points."""
+MAX_BUMPS = 2400
+"""Number of bumps, at most (approximately)."""
+MAX_COMPARED_LINES = 60
+"""Lines of the data used to compare half widths."""
+BUMPS_PER_LINE = 60
+"""Bumps along each of these lines."""
+MAX_WIDTH_DIVISOR = 4
+"""The half width is at most the length of the axis divided by this, so that a bump covers half of the axis."""
+MAX_BUMPS_PER_POINT = 4
 """Bumps that cover a point along an axis, at most."""
 
 
@@ -80,7 +82,7 @@ class WeakForm(AbstractForm):
             highest = max(
                 [time] if letter == "t" else [f.derivative.count(letter) for t in terms for f in t.derived] + [1]
             )
-            check_points(n, 2 * LEAST + 2 * highest + 1, highest)
+            check_points(n, 2 * MIN_HALF_WIDTH + 2 * highest + 1, highest)
         halves = self._half_widths(data)
         counts = _centers(data.shape, halves)
         bumps = {
@@ -96,14 +98,14 @@ class WeakForm(AbstractForm):
         )
         independent = prod(free) * (2 if data.is_complex else 1)
         return {
-            name: System(columns, _tested(field, bumps, "t" * time), blocks, independent)
+            name: System(columns, _test(field, bumps, "t" * time), blocks, independent)
             for name, field in data.fields.items()
         }
 
     def wider(self, data: GridData) -> list[AbstractForm]:  # noqa: D102
         found: list[AbstractForm] = []
         halves = () if self.half_widths is not None else self._half_widths(data)
-        most = [max(half, (n - 1) // WIDEST) for half, n in zip(halves, data.shape, strict=False)]
+        most = [max(half, (n - 1) // MAX_WIDTH_DIVISOR) for half, n in zip(halves, data.shape, strict=False)]
         while halves != tuple(most):
             halves = tuple(min(2 * half, top) for half, top in zip(halves, most, strict=True))
             found.append(replace(self, half_widths=halves))
@@ -111,13 +113,13 @@ class WeakForm(AbstractForm):
 
     def _half_widths(self, data: GridData) -> tuple[int, ...]:
         if self.half_widths is not None:
-            found = tuple(integer("half_widths", half, least=LEAST) for half in self.half_widths)
+            found = tuple(integer("half_widths", half, least=MIN_HALF_WIDTH) for half in self.half_widths)
             if len(found) == len(data.shape):
                 return found
         orders = [2] * (len(data.shape) - 1) + [1]
         fields = list(data.fields.values())
         return tuple(
-            min(_matched(values, axis, self.degree, order) for values in fields) for axis, order in enumerate(orders)
+            min(_match(values, axis, self.degree, order) for values in fields) for axis, order in enumerate(orders)
         )
 
 
@@ -126,14 +128,14 @@ def _column(values: "_Values", term: Term, bumps: dict[str, "_Bumps"]) -> np.nda
     if len(derived) == 1 and derived[0].power == 1:
         one = derived[0]
         if not rest:
-            return _tested(values.of(one.symbol), bumps, one.derivative)
+            return _test(values.of(one.symbol), bumps, one.derivative)
         if len(rest) == 1 and rest[0].symbol == one.symbol and len(one.derivative) == 1:
             power = rest[0].power + 1
-            return _tested(values.product({one.symbol: power}), bumps, one.derivative) / power
+            return _test(values.product({one.symbol: power}), bumps, one.derivative) / power
     if rest and not derived:
-        return _tested(values.product({f.symbol: f.power for f in rest}), bumps, "")
+        return _test(values.product({f.symbol: f.power for f in rest}), bumps, "")
     parts = [values.of(f.symbol, f.derivative, f.power) for f in (*rest, *derived)]
-    return _tested(reduce(np.multiply, parts) if parts else np.ones(values.data.shape), bumps, "")
+    return _test(reduce(np.multiply, parts) if parts else np.ones(values.data.shape), bumps, "")
 
 
 class _Bumps:
@@ -192,15 +194,15 @@ def _twice(degree: int, order: int) -> tuple[np.ndarray, float]:
     return twice.coef, float(twice.deriv()(1.0))
 
 
-def _tested(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
+def _test(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
     """(-1)^|k| <D^k psi, values> for all bumps, axis by axis; the axis that shrinks most comes first."""  # (2)
     if np.iscomplexobj(values):  # bumps are real: two real products cost half of a complex one
         both = np.stack([values.real, values.imag])
-        return _contracted(both, bumps, by) @ np.array([1.0, 1j])
-    return _contracted(values[None], bumps, by)[:, 0]
+        return _contract(both, bumps, by) @ np.array([1.0, 1j])
+    return _contract(values[None], bumps, by)[:, 0]
 
 
-def _contracted(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
+def _contract(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
     """Rows (bumps, parts) from real parts (parts, *grid)."""
     order = sorted(enumerate(bumps.items(), 1), key=lambda pair: len(pair[1][1].centers) / pair[1][1].n)
     for axis, (letter, row) in order:
@@ -210,16 +212,16 @@ def _contracted(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.nda
     return values.reshape(len(values), -1).T
 
 
-def _matched(values: np.ndarray, axis: int, degree: int, order: int) -> int:
+def _match(values: np.ndarray, axis: int, degree: int, order: int) -> int:
     """The half width of equation (3), from some lines and places of a field."""
     n = values.shape[axis]
     lines = np.moveaxis(values, axis, 0).reshape(n, -1)
-    lines = lines[:, :: max(1, lines.shape[1] // LINES)]
+    lines = lines[:, :: max(1, lines.shape[1] // MAX_COMPARED_LINES)]
     lines = np.concatenate([lines.real, lines.imag], 1) if np.iscomplexobj(lines) else lines
     through = {}
-    least = USUAL if n >= 5 * USUAL else LEAST
+    least = USUAL_MIN_HALF_WIDTH if n >= 5 * USUAL_MIN_HALF_WIDTH else MIN_HALF_WIDTH
     for half in sorted({max(least, round(share * n)) for share in SHARES}):
-        tested = _Bumps(n, half, 1.0, degree, PLACES)
+        tested = _Bumps(n, half, 1.0, degree, BUMPS_PER_LINE)
         made = tested.products(lines[None], order)
         noise = float(np.linalg.norm(tested.window(order)))
         through[half] = float(np.linalg.norm(made) / len(tested.centers) ** 0.5 / noise)  # (3)
@@ -227,10 +229,12 @@ def _matched(values: np.ndarray, axis: int, degree: int, order: int) -> int:
 
 
 def _centers(shape: Sequence[int], halves: Sequence[int]) -> list[int]:
-    """Bumps along each axis: enough to overlap `OVERLAP` times, and about `ROWS` in all."""
-    wanted = [max(2.0, min(n - 2 * half, OVERLAP * n / (2 * half))) for n, half in zip(shape, halves, strict=True)]
+    """Bumps along each axis: enough to overlap `MAX_BUMPS_PER_POINT` times, and about `MAX_BUMPS` in all."""
+    wanted = [
+        max(2.0, min(n - 2 * half, MAX_BUMPS_PER_POINT * n / (2 * half))) for n, half in zip(shape, halves, strict=True)
+    ]
     wanted = [min(n - 2.0 * half, w) for n, half, w in zip(shape, halves, wanted, strict=True)]
-    scale = max(1.0, prod(wanted) / ROWS) ** (1 / len(shape))
+    scale = max(1.0, prod(wanted) / MAX_BUMPS) ** (1 / len(shape))
     return [max(2, int(w / scale)) for w in wanted]
 
 

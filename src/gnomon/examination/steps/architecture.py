@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs.arguments import tensors
-from gnomon.core.results import Axis, Bars, Finding, Hypothesis, Plot, Value, shown
+from gnomon.core.results import Axis, Bars, Finding, Hypothesis, Plot, Value, format_number
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import Cost, measured_cost
 from gnomon.examination.pictures import named_kind
@@ -16,8 +16,10 @@ from gnomon.findings import network as kinds
 from gnomon.program import Program, read
 from gnomon.report import Content
 
-BATCH, SHOWN = 32, 12
-"""Examples of the step that is timed, and parts whose size is drawn."""
+TIMED_BATCH_SIZE = 32
+"""Examples in the timed step."""
+SHOWN_PARTS = 12
+"""Parts whose size is plotted, at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +33,7 @@ class Profile(Record):
     @property
     def seconds_per_example(self) -> float:
         """Of a forward and a backward pass, in a batch of usual size."""
-        return self.cost.passes(BATCH) / BATCH
+        return self.cost.passes(TIMED_BATCH_SIZE) / TIMED_BATCH_SIZE
 
 
 class ArchitectureStep(AbstractStep):
@@ -49,7 +51,7 @@ class ArchitectureStep(AbstractStep):
         cost = measured_cost(subject, context.clock, context.seconds)
         program, reason = _program(subject)
         largest = sorted(sizes.items(), key=lambda item: -item[1])[:5]
-        n = min(BATCH, len(subject.probe))
+        n = min(TIMED_BATCH_SIZE, len(subject.probe))
         milliseconds = round(1e3 * cost.step(n), 3)
         values = (
             Value("parameters", total, id="parameters"),
@@ -72,7 +74,7 @@ class ArchitectureStep(AbstractStep):
         numbers = "one number" if task.outputs == 1 else f"{task.outputs} numbers"
         kind = f"tell {task.classes} classes apart" if task.classes else f"predict {numbers}"
         kind = kind if task.reading is None else task.reading.goal
-        time = f"a training step on {n} examples takes {shown(1e3 * cost.step(n))} ms"
+        time = f"a training step on {n} examples takes {format_number(1e3 * cost.step(n))} ms"
         answer = f"It has {total:,} parameters to {kind}; {time}.{known}"
         content = Content(answer, _findings(subject), values, _sizes(subject.module), hypotheses=(readable,))
         return StepResult(content, Profile(program, reason, cost))
@@ -82,7 +84,7 @@ def _sizes(module: nn.Module) -> tuple[Plot, ...]:
     """How many parameters each part has, in the order of the network; the largest where there are many."""
     own = {name: sum(p.numel() for p in part.parameters(recurse=False)) for name, part in module.named_modules()}
     kinds = {name: named_kind(name, part) for name, part in module.named_modules()}
-    largest = sorted((name for name in own if own[name]), key=lambda name: -own[name])[:SHOWN]
+    largest = sorted((name for name in own if own[name]), key=lambda name: -own[name])[:SHOWN_PARTS]
     listed = [name for name in own if name in largest]
     if len(listed) < 2:
         return ()

@@ -18,11 +18,16 @@ from gnomon.training import Run
 
 SIZES = (128, 256, 512, 1024)
 """Numbers of examples that are looked at."""
-FEWEST = 30
-LEVEL = 0.005
-"""The probability, at most, that a network without shortcuts is said to have one."""
-ALONE, WHOLE, MAPS = 5.0, 12.0, 800.0
-"""Forward and backward passes: for each example of the search for shortcuts, of the whole sheet, and for its maps."""
+MIN_EXAMPLES = 30
+"""Examples needed, at least."""
+SIGNIFICANCE_LEVEL = 0.005
+"""Probability that a network without shortcuts gets one reported, at most."""
+SEARCH_PASSES_PER_EXAMPLE = 5.0
+"""Forward and backward passes per example for the search for shortcuts."""
+SHEET_PASSES_PER_EXAMPLE = 12.0
+"""Forward and backward passes per example for the whole sheet."""
+MAP_PASSES = 800.0
+"""Forward and backward passes for the maps of the sheet."""
 
 
 class AttributionStep(AbstractStep):
@@ -45,21 +50,23 @@ class AttributionStep(AbstractStep):
         if run is not None and run.diverges:
             raise Skipped(DIVERGED)
         affordable = context.seconds / 2 / each
-        size = rung(SIZES, affordable / ALONE)
-        if ALONE * size > 2 * affordable:
-            raise needs(f"A search for shortcuts on {size} examples", ALONE * size * each, context)
+        size = rung(SIZES, affordable / SEARCH_PASSES_PER_EXAMPLE)
+        if SEARCH_PASSES_PER_EXAMPLE * size > 2 * affordable:
+            raise needs(f"A search for shortcuts on {size} examples", SEARCH_PASSES_PER_EXAMPLE * size * each, context)
         source = subject.train if subject.test is None else subject.test
         examples = subject.examples(source.probe(size, seed=context.seed))
-        if subject.task.classes < 2 or len(examples) < FEWEST:
-            few = f"There are {len(examples)} examples, and fewer than {FEWEST} tell nothing."
+        if subject.task.classes < 2 or len(examples) < MIN_EXAMPLES:
+            few = f"There are {len(examples)} examples, and fewer than {MIN_EXAMPLES} tell nothing."
             raise Skipped("Shortcuts are looked for in classification." if subject.task.classes < 2 else few)
         if not isinstance(examples.x, Tensor):
             raise Skipped("The inputs are not one tensor of numbers.")
         model, data = subject.module if run is None else run.model, (examples.x, examples.y)
         if not examples.x.is_floating_point():
-            return _tokens(model, data, examples.x, affordable < MAPS + WHOLE * size, context.seed)
-        if affordable < MAPS + WHOLE * size:
-            found = shortcuts(model, data, level=LEVEL, seed=context.seed)
+            return _tokens(
+                model, data, examples.x, affordable < MAP_PASSES + SHEET_PASSES_PER_EXAMPLE * size, context.seed
+            )
+        if affordable < MAP_PASSES + SHEET_PASSES_PER_EXAMPLE * size:
+            found = shortcuts(model, data, level=SIGNIFICANCE_LEVEL, seed=context.seed)
             return StepResult(_content(found, None), found)
         sheet = contact_sheet(model, data, seed=context.seed)
         return StepResult(_content(sheet.shortcuts, sheet), sheet.shortcuts)

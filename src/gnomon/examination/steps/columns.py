@@ -19,18 +19,23 @@ from gnomon.examination.subject import Examples, Subject
 from gnomon.findings import most_serious_first
 from gnomon.report import Content
 
-ROWS, PART = (250, 1000, 2000, 4000, 8000), 1000
-"""Examples that labels and columns are judged by, as the time allows, and those that are fitted at once: wrong labels
-are told from hard examples by counting, and twice the examples in parts are worth more than one fit to half of them."""
-EACH, WIDE = 6e-5, 1.6e-7
-"""Seconds of a free core that an example takes, about, and that each of its numbers adds."""
-LONGER, LEAST = 5, 1.2
-"""Times its share that the step may take, for nothing after it looks at labels again, and seconds in any case."""
+EXAMPLE_COUNTS = (250, 1000, 2000, 4000, 8000)
+"""Numbers of examples on which labels and columns are judged, chosen by time; wrong labels need many examples."""
+EXAMPLES_PER_FIT = 1000
+"""Examples that are fitted at once."""
+SECONDS_PER_EXAMPLE = 6e-5
+"""Seconds per example on an idle core, approximately."""
+SECONDS_PER_NUMBER = 1.6e-7
+"""Additional seconds per number of an example."""
+MAX_TIME_FACTOR = 5
+"""The step may take this multiple of its time share, because no later step checks labels."""
+MIN_SECONDS = 1.2
+"""Seconds that the step may take in any case."""
 
-SURE = 3.5
-"""Deviations of a guess, which 2e-4 of unrelated labels are beyond."""
-FEW = 256
-"""Examples by which it is seen what the first layer is given."""
+RELATED_Z = 3.5
+"""z-score against guessing; unrelated labels exceed it with probability 2e-4."""
+TRACED_EXAMPLES = 256
+"""Examples used to see what the first layer receives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +51,10 @@ class DataChecks(Record):
 
     @property
     def related(self) -> bool:
-        """Whether a simple model predicts labels of examples left out: by `SURE` deviations of a guess."""
+        """Whether a simple model predicts labels of examples left out: by `RELATED_Z` deviations of a guess."""
         if self.guess is None or self.simple is None or not self.examples:
             return False
-        return self.simple > self.guess + SURE * (self.guess * (1 - self.guess) / self.examples) ** 0.5
+        return self.simple > self.guess + RELATED_Z * (self.guess * (1 - self.guess) / self.examples) ** 0.5
 
 
 class ColumnsStep(AbstractStep):
@@ -65,9 +70,11 @@ class ColumnsStep(AbstractStep):
         if len(subject.train) < MIN_EXAMPLES:  # the spread of a column, or a missing class, may be chance
             answer = f"{len(subject.train)} training examples are too few to judge columns, targets and labels."
             return StepResult(Content(answer), DataChecks(), "unsure")
-        allowed = max(LONGER * context.seconds, LEAST)
-        each = pace(context.clock) * (EACH + WIDE * sum(t[0].numel() for t in tensors(subject.probe.x)))
-        examples = subject.examples(subject.train.probe(rung(ROWS, allowed / each), seed=context.seed))
+        allowed = max(MAX_TIME_FACTOR * context.seconds, MIN_SECONDS)
+        each = pace(context.clock) * (
+            SECONDS_PER_EXAMPLE + SECONDS_PER_NUMBER * sum(t[0].numel() for t in tensors(subject.probe.x))
+        )
+        examples = subject.examples(subject.train.probe(rung(EXAMPLE_COUNTS, allowed / each), seed=context.seed))
         found = _columns(subject, examples)
         values: list[Value] = []
         plots: tuple[Plot, ...] = ()
@@ -77,7 +84,7 @@ class ColumnsStep(AbstractStep):
             test = None if subject.test is None else subject.test.labels()
             found += class_findings(y, subject.task.classes, None if test is None else test.long())
             same = conflicts(examples.x, examples.y)
-            judged = suspects(examples.x, examples.y, seed=context.seed, most=PART)
+            judged = suspects(examples.x, examples.y, seed=context.seed, most=EXAMPLES_PER_FIT)
             found += (*same.findings, *judged.findings)
             guess = float(torch.bincount(y).max()) / len(y)
             checks = DataChecks(guess, judged.accuracy if judged.ranked else None, len(judged.ranked))
@@ -116,7 +123,7 @@ def _columns(subject: Subject, examples: Examples) -> list[Finding]:
     """Of the inputs; their scale is no matter where the network takes care of it before its first weights."""
     found = [*columns(examples.x, names=subject.columns).findings, *channel_findings(examples.x)]
     if any(finding.kind == "feature-scale" for finding in found):
-        given = first_given(subject.module, examples.some(FEW).x)
+        given = first_given(subject.module, examples.some(TRACED_EXAMPLES).x)
         if given is not None and not any(finding.kind == "feature-scale" for finding in columns(given).findings):
             return [finding for finding in found if finding.kind != "feature-scale"]
     return found

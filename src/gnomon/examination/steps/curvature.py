@@ -17,7 +17,7 @@ from gnomon.examination.step import (
     require_gradients,
 )
 from gnomon.examination.steps.architecture import Profile
-from gnomon.examination.steps.stability import affordable, products_within, timed
+from gnomon.examination.steps.stability import affordable, products_within, with_time_limit
 from gnomon.examination.subject import Subject
 from gnomon.findings import training as kinds
 from gnomon.landscape import gradient_noise, hessian
@@ -27,8 +27,8 @@ from gnomon.report import Content
 from gnomon.training import SGD, Run
 from gnomon.training.native import descent
 
-EDGE = 0.8
-"""Share of the limit of the learning rate from which on training is at the edge of stability."""
+EDGE_SHARE = 0.8
+"""Share of the stability limit above which training is at the edge of stability."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class CurvatureStep(AbstractStep):
         cost = products[Profile].cost
         examples = subject.probe.some(affordable(cost, context))
         y = subject.loss_targets(examples.y)
-        operator = timed(hessian(model, examples.x, y, loss=subject.loss), context)
+        operator = with_time_limit(hessian(model, examples.x, y, loss=subject.loss), context)
         count = products_within(operator, context, 0.3)
         top = top_eigenpairs(operator, 1, steps=count, seed=context.seed)
         value, residual = float(top.values[0]), float(top.residuals[0])
@@ -94,7 +94,7 @@ class CurvatureStep(AbstractStep):
 
 def _findings(sharpness: float, way: SGD | None) -> tuple[Finding, ...]:
     """That the loss is too steep for the learning rate, a note: training got there, and will leave it again."""
-    if way is None or sharpness * way.lr <= 2 * (1 + way.momentum) / EDGE:
+    if way is None or sharpness * way.lr <= 2 * (1 + way.momentum) / EDGE_SHARE:
         return ()
     limit = 2 * (1 + way.momentum) / sharpness
 
@@ -112,8 +112,8 @@ def _answer(sharpness: float, way: SGD | None, *, trained: bool) -> str:
         return f"{state} {rate} (sharpness {sharpness:.3g}); Adam has no such limit."
     limit = 2 * (1 + way.momentum) / way.lr
     share = f"{sharpness / limit:.0%} of what its learning rate allows"
-    if sharpness > EDGE * limit:
+    if sharpness > EDGE_SHARE * limit:
         share = "as much as its learning rate allows, the edge of stability"
-    if sharpness > limit / EDGE:
+    if sharpness > limit / EDGE_SHARE:
         share = f"{sharpness / limit:.1f} times what its learning rate allows, so that it cannot stay there"
     return f"{state} the loss is curved (sharpness {sharpness:.3g}) by {share} ({limit:.3g})."

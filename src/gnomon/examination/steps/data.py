@@ -17,11 +17,12 @@ from gnomon.examination.subject import Subject
 from gnomon.findings import data as kinds
 from gnomon.report import Content
 
-ROWS = 4096
-FEW = 64
-"""Examples by which it is seen what the first layer is given."""
-SHOWN = 20000
-"""Numbers in the histogram at most."""
+MAX_EXAMPLES = 4096
+"""Examples used, at most."""
+TRACED_EXAMPLES = 64
+"""Examples used to see what the first layer receives."""
+MAX_HISTOGRAM_NUMBERS = 20000
+"""Numbers in the histogram, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class DataStep(AbstractStep):
     essential = True
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
-        x = subject.train.probe(ROWS, seed=context.seed).x
+        x = subject.train.probe(MAX_EXAMPLES, seed=context.seed).x
         floats = [t for t in tensors(x) if t.is_floating_point()]
         rms, inputs = None, _Part()
         if floats:
@@ -69,7 +70,7 @@ class DataStep(AbstractStep):
             *inputs.values,
             *targets.values,
         )
-        meaning = Definition("rms = √(mean of x²)", f"over all features of at most {ROWS} examples")
+        meaning = Definition("rms = √(mean of x²)", f"over all features of at most {MAX_EXAMPLES} examples")
         content = Content(answer, findings, values, inputs.plots, (meaning,), stated=findings, notes=notes)
         return StepResult(content, DataSummary(rms, largest))
 
@@ -86,7 +87,7 @@ def _unless_scaled(subject: Subject, findings: tuple[Finding, ...]) -> tuple[Fin
     """Without the scale of inputs where the network takes care of it before its first weights."""
     if not any(finding.kind == "input-scale" for finding in findings):
         return findings
-    given = first_given(subject.module, subject.probe.some(FEW).x)
+    given = first_given(subject.module, subject.probe.some(TRACED_EXAMPLES).x)
     if given is None or signal_findings((), float(given.double().square().mean())):
         return findings
     return tuple(finding for finding in findings if finding.kind != "input-scale")
@@ -148,7 +149,7 @@ def _numbers(y: Tensor) -> _Part:
 
 def _histogram(flat: Tensor) -> Plot:
     numbers = flat.reshape(-1)
-    sample = numbers[:: max(1, len(numbers) // SHOWN)]
+    sample = numbers[:: max(1, len(numbers) // MAX_HISTOGRAM_NUMBERS)]
     words = "How often each value occurs among the inputs; networks learn best from values between about -3 and 3."
     axes = Axis("value of an input feature"), Axis("how often", log=True)
     return Plot("Inputs", (Histogram.of("values", sample, bins=60),), *axes, words, id="inputs")

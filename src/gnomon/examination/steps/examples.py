@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.inputs.arguments import take, transform
-from gnomon.core.inputs.strata import stratified
+from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.metrics import decisions
 from gnomon.core.results import Axis, Bars, Plot, Value
 from gnomon.core.results.record import Record
@@ -29,9 +29,13 @@ from gnomon.report import Content
 from gnomon.report.exhibit import Exhibit, exhibit
 from gnomon.training import Run
 
-SIZES, SHOWN, PAIRS = (64, 128, 256, 512, 1024, 2048), 12, 8
-"""Examples that are tried, as the time allows; that are shown; and pairs of classes that are named."""
-SIZE = 256
+EXAMPLE_COUNTS = (64, 128, 256, 512, 1024, 2048)
+"""Numbers of examples that are evaluated, chosen by time."""
+SHOWN_EXAMPLES = 12
+"""Examples that are shown."""
+NAMED_CLASS_PAIRS = 8
+"""Pairs of confused classes that are named."""
+EXAMPLES_PER_READ = 256
 """Examples that are read at once."""
 
 
@@ -66,20 +70,20 @@ class ExamplesStep(AbstractStep):
             raise Skipped("The loss does not ask the outputs to be the targets: what an error is, only it knows.")
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
         each = max(products[Profile].cost.each, 1e-9)
-        most = rung(SIZES, 0.5 * context.seconds / each)
+        most = rung(EXAMPLE_COUNTS, 0.5 * context.seconds / each)
         if most * each > 3 * context.seconds:  # a pass without gradients is a third of that
             raise needs(f"A pass over {most} examples", most * each / 3, context)
-        numbers = stratified(len(source), source.labels(), most, seed=context.seed)
+        numbers = stratified_sample(len(source), source.labels(), most, seed=context.seed)
         examples = subject.examples(source.at(numbers))
-        parts = torch.arange(len(numbers)).split(SIZE)
+        parts = torch.arange(len(numbers)).split(EXAMPLES_PER_READ)
         f = torch.cat([subject.outputs(take(examples.x, part), run.model) for part in parts]).double()
         if not bool(torch.isfinite(f).all()):
             raise Skipped("Some outputs are not finite.")
         classes = subject.task.classes > 0
-        error, answers, notes = _judged(f, examples.y, classes=classes)
-        worst = error.topk(min(SHOWN, len(error))).indices.cpu()
+        error, answers, notes = _judge(f, examples.y, classes=classes)
+        worst = error.topk(min(SHOWN_EXAMPLES, len(error))).indices.cpu()
         shown = tuple(
-            _shown(
+            _show(
                 take(examples.x, worst[i : i + 1]), int(numbers[j]), _words(examples.y[j]), answers[j], notes[j],
                 classes=classes,
             )
@@ -95,7 +99,7 @@ class ExamplesStep(AbstractStep):
         return StepResult(content, product, "unsure" if run.shortage else "answered")
 
 
-def _judged(f: Tensor, y: Tensor, *, classes: bool) -> tuple[Tensor, list[str], list[str]]:
+def _judge(f: Tensor, y: Tensor, *, classes: bool) -> tuple[Tensor, list[str], list[str]]:
     """How wrong each example is, what the network answers, and how sure it is of that."""
     if not classes:
         error = (f - y.double()).square().mean(1).sqrt()
@@ -112,7 +116,7 @@ def _words(y: Tensor) -> str:
     return ", ".join(f"{v:.3g}" for v in y[:3].tolist()) + (", ..." if len(y) > 3 else "")
 
 
-def _shown(x: object, number: int, label: str, answer: str, note: str, *, classes: bool) -> Exhibit:
+def _show(x: object, number: int, label: str, answer: str, note: str, *, classes: bool) -> Exhibit:
     right = label == answer if classes else None
     return exhibit(transform(lambda t: t[0], x), number, label=label, answer=answer, note=note, right=right)
 
@@ -125,10 +129,14 @@ def _mistakes(f: Tensor, y: Tensor, which: str) -> tuple[str, tuple[Plot, ...]]:
     if not count:
         return f"All {n} {which} examples that were tried are right; these are the ones it is least sure of.", ()
     pairs, times = torch.stack([y[wrong], answers[wrong]], 1).unique(dim=0, return_counts=True)
-    order = times.argsort(descending=True, stable=True)[:PAIRS].tolist()
+    order = times.argsort(descending=True, stable=True)[:NAMED_CLASS_PAIRS].tolist()
     names = [f"{int(pairs[i, 0])} taken for {int(pairs[i, 1])}" for i in order]
     head = f"{count} of {n} {which} examples {'are' if count > 1 else 'is'} wrong"
-    rest = " The others that are shown are right, and the ones it is least sure of." if count < min(n, SHOWN) else ""
+    rest = (
+        " The others that are shown are right, and the ones it is least sure of."
+        if count < min(n, SHOWN_EXAMPLES)
+        else ""
+    )
     if int(times.max()) < 2:  # no mistake occurs more often than another
         return f"{head}.{rest}", ()
     bars = Bars("times", names, times[order].double())

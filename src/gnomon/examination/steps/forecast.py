@@ -7,7 +7,7 @@ from torch import Tensor
 
 from gnomon.core.errors import NotFiniteError
 from gnomon.core.metrics import accuracy
-from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value, shown
+from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value, format_number
 from gnomon.dynamics.trajectory import Trajectory
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, plainly
 from gnomon.examination.steps.kernel import ProbeKernel
@@ -19,7 +19,8 @@ from gnomon.report import Content
 from gnomon.training import SGD
 from gnomon.training.native import descent
 
-TEST = 128
+MAX_TEST_EXAMPLES = 128
+"""Test examples used, at most."""
 TIME = Axis("time (learning rate × steps)", log=True)
 
 
@@ -41,8 +42,10 @@ class ForecastStep(AbstractStep):
             raise Skipped("The loss is one of your own, for which the theory of training has no equations.")
         if way is not None and way.decay:
             raise Skipped("Weight decay pulls parameters to zero, which the kernel alone does not predict.")
-        test = None if subject.test is None else subject.examples(subject.test.probe(TEST, seed=context.seed))
-        if product.means.estimate(TEST) > 0.5 * context.seconds:
+        test = (
+            None if subject.test is None else subject.examples(subject.test.probe(MAX_TEST_EXAMPLES, seed=context.seed))
+        )
+        if product.means.estimate(MAX_TEST_EXAMPLES) > 0.5 * context.seconds:
             test = None  # what the test examples would do is left out before the rest is
         y_test = None if test is None else subject.targets(test.y)
         try:
@@ -112,7 +115,7 @@ def _answer(run: Trajectory, way: SGD | None, sharpness: Sharpness | None) -> tu
     limit = inf if sharpness is None else sharpness.largest_lr * (1 if way is None else 1 + way.momentum)
     lr = way.lr if way is not None else limit / 2 if isfinite(limit) else None
     end = float(run.times[-1])
-    when = f"until learning rate × steps is {shown(end)}" if lr is None else f"in {end / lr:,.0f} steps"
+    when = f"until learning rate × steps is {format_number(end)}" if lr is None else f"in {end / lr:,.0f} steps"
     rule = "plain gradient descent" if lr is None else f"gradient descent with learning rate {lr:.3g}"
     chosen = "" if way is not None or lr is None else " (half of the largest stable one)"
     change = f"the {run.loss_name} from {float(run.loss[0]):.3g} to {float(run.loss[-1]):.3g}"

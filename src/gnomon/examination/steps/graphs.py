@@ -14,9 +14,11 @@ from gnomon.graphs.smoothing import Oversmoothing
 from gnomon.report import Content
 from gnomon.training import Run
 
-GRAPHS = 8
-WASTED = 2
-"""Layers behind the one after which nodes are alike: fewer, and a graph may be so dense that one layer joins it all."""
+MAX_GRAPHS = 8
+"""Graphs used, at most."""
+MIN_LAYERS_AFTER_COLLAPSE = 2
+"""Layers after the one at which nodes become indistinguishable that make a finding; in a dense graph one layer mixes
+all nodes."""
 
 
 class GraphsStep(AbstractStep):
@@ -48,12 +50,12 @@ class GraphsStep(AbstractStep):
 def _deep(measured: Oversmoothing) -> tuple[Finding, ...]:
     """Findings where further layers follow on nodes that are alike already."""
     behind = [len(measured.layers) - 1 - measured.layers.index(f.where) for f in measured.findings]
-    return tuple(f for f, later in zip(measured.findings, behind, strict=True) if later >= WASTED)
+    return tuple(f for f, later in zip(measured.findings, behind, strict=True) if later >= MIN_LAYERS_AFTER_COLLAPSE)
 
 
 def _graphs(subject: Subject) -> tuple[Any, Any] | None:
     """Features (n, nodes, channels) and matrices (n, nodes, nodes) of some examples, where the inputs are both."""
-    x = subject.probe.some(GRAPHS).x
+    x = subject.probe.some(MAX_GRAPHS).x
     parts = list(x.values()) if isinstance(x, dict) else list(x) if isinstance(x, tuple) else []
     if len(parts) != 2 or not all(isinstance(p, Tensor) and p.dim() == 3 for p in parts):
         return None

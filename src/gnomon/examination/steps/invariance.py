@@ -27,11 +27,12 @@ from gnomon.training import Run
 
 SIZES = (32, 64, 128, 256, 512)
 """Numbers of images that are moved; the largest that the time allows is taken."""
-PASSES = 6
-CHANGED = 0.1
-"""Share of decisions that one pixel of shift may change: a picture that a person hardly tells from the other."""
-SIDE = 20
-"""Pixels along a side below which the finding says how much of the picture one pixel is: more than a twentieth."""
+PASSES_PER_EXAMPLE = 6
+"""Forward passes per example."""
+MAX_CHANGED_DECISIONS = 0.1
+"""Share of decisions that a shift by one pixel may change."""
+SMALL_IMAGE_PIXELS = 20
+"""Side length in pixels below which the finding says how much of the image one pixel is."""
 
 
 class InvarianceStep(AbstractStep):
@@ -57,9 +58,9 @@ class InvarianceStep(AbstractStep):
             raise Skipped(DIVERGED)
         model = subject.module if run is None else run.model
         each = products[Profile].cost.each / 2  # a forward pass, and room
-        most = rung(SIZES, 0.5 * context.seconds / (PASSES * each))
-        if PASSES * most * each > context.seconds:
-            raise needs(f"{PASSES} passes over {most} images", PASSES * most * each, context)
+        most = rung(SIZES, 0.5 * context.seconds / (PASSES_PER_EXAMPLE * each))
+        if PASSES_PER_EXAMPLE * most * each > context.seconds:
+            raise needs(f"{PASSES_PER_EXAMPLE} passes over {most} images", PASSES_PER_EXAMPLE * most * each, context)
         images = subject.probe.some(most).x if subject.test is None else subject.test.probe(most, seed=context.seed).x
         measured = invariance(model, images)
         values = tuple(_value(motion, classes=subject.task.classes > 0) for motion in measured.motions)
@@ -68,7 +69,7 @@ class InvarianceStep(AbstractStep):
         answer = _answer(measured) if subject.task.classes else measured.verdict
         answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if short else answer
         told = run is not None and not short and subject.task.classes
-        findings = _shifted(measured, min(subject.probe.x.shape[2:])) if told else ()
+        findings = _shift(measured, min(subject.probe.x.shape[2:])) if told else ()
         content = Content(answer, findings, values, measured.plots(), (definition,))
         return StepResult(content, measured, "unsure" if short else "answered")
 
@@ -92,18 +93,21 @@ def _value(motion: Motion, *, classes: bool) -> Value:
     return Value(motion.name, motion.decisions, motion.interval, "estimate", meaning=meaning, id=motion.id)
 
 
-def _shifted(measured: Invariance, side: int) -> tuple[Finding, ...]:
-    """That one pixel changes more decisions than `CHANGED`, beyond chance."""
+def _shift(measured: Invariance, side: int) -> tuple[Finding, ...]:
+    """That one pixel changes more decisions than `MAX_CHANGED_DECISIONS`, beyond chance."""
     shifts = [motion for motion in measured.motions if motion.id.startswith("pixel-")]
     worst = max(shifts, key=lambda motion: motion.decisions)
     chance = binomial_interval(
         round(worst.decisions * measured.examples), measured.examples, confidence=1 - 2 * level("invariance")
     )
-    if chance.low <= CHANGED:
+    if chance.low <= MAX_CHANGED_DECISIONS:
         return ()
     least = min(motion.decisions for motion in shifts)
     share = f"{worst.decisions:.0%}" if worst.decisions - least < 0.01 else f"{least:.0%} to {worst.decisions:.0%}"
-    pixel = "one pixel" if side >= SIDE else f"one pixel, 1/{side} of the picture,"
+    pixel = "one pixel" if side >= SMALL_IMAGE_PIXELS else f"one pixel, 1/{side} of the picture,"
     values = {"pixel": pixel, "share": share, "images": measured.examples}
-    evidence = (Value("changed decisions", worst.decisions, chance, "estimate"), Value("accepted share", CHANGED))
+    evidence = (
+        Value("changed decisions", worst.decisions, chance, "estimate"),
+        Value("accepted share", MAX_CHANGED_DECISIONS),
+    )
     return (Finding(kinds.SHIFTS_CHANGE_DECISIONS, "inputs", values, evidence, level("invariance")),)

@@ -27,17 +27,17 @@ from gnomon.report import Content
 from gnomon.tangent import kernel_spectrum
 from gnomon.tangent.spectrum import KernelSpectrum
 
-ENOUGH = 256
-"""Examples from which on labels may be called unrelated to inputs; with fewer, nobody can tell."""
-OTHERS = 32
-"""Examples beside the largest class below which the same: that class alone has no relation to be seen."""
-DOUBT = 0.05
-"""The p-value below which inputs hint at a relation, so that "shuffled ones fit as well" would be false: one in
-twenty-five of the shuffled data is not named for it, those between this and the level of the test."""
-PART = 0.5
-"""Of its time that the kernel itself may take."""
-APART = 1e-2
-"""Of the size of the outputs, by which they must differ between examples to count as told apart."""
+MIN_EXAMPLES_FOR_LABEL_TEST = 256
+"""Minimum number of examples for calling labels unrelated to inputs."""
+MIN_EXAMPLES_OUTSIDE_LARGEST_CLASS = 32
+"""Minimum number of examples outside the largest class for calling labels unrelated."""
+MAX_P_VALUE_OF_DOUBT = 0.05
+"""p-value below which inputs hint at a relation. With it, 4 % of shuffled data sets are left undecided (0.01 < p <
+0.05)."""
+KERNEL_TIME_SHARE = 0.5
+"""Share of its time that the kernel itself may take."""
+MIN_OUTPUT_VARIATION = 1e-2
+"""Relative variation of the outputs over examples at which the network distinguishes them."""
 FRESH = (
     "Batch norm has seen no batch yet, and in eval mode all examples look the same to this network (constant tangent "
     "kernel). With the statistics of a batch, as in training, it tells them apart: what it learns first cannot be told."
@@ -73,7 +73,7 @@ class KernelStep(AbstractStep):
         if not subject.reads_targets:
             raise Skipped("The targets are integers of a form that only the loss can read.")
         means = kernel_means(subject, products[Profile].cost, context)
-        examples = subject.probe.some(means.affordable(context, PART))
+        examples = subject.probe.some(means.affordable(context, KERNEL_TIME_SHARE))
         kernel = means.kernel(examples.x, context)
         if not bool(kernel.abs().max() > 0):
             raise Skipped("The tangent kernel is zero: no parameter has an effect on the outputs.")
@@ -89,21 +89,21 @@ class KernelStep(AbstractStep):
         modes = kernel_spectrum(kernel, y)
         prediction = leave_one_out_of_modes(modes.values, modes.vectors, targets)
         labels = label_test(kernel, y, seed=context.seed)
-        seen = labels.related or better_than_guess(prediction, guessed(subject, examples.y))
+        seen = labels.related or better_than_guess(prediction, accuracy_of_guessing(subject, examples.y))
         asked = None if seen else input_relation(subject.probe.x, subject.targets(subject.probe.y), seed=context.seed)
         return self._result(subject, ProbeKernel(examples, kernel, modes, prediction, labels, means, asked))
 
     def _result(self, subject: Subject, product: ProbeKernel) -> StepResult:
         n, modes, labels = len(product.examples), product.spectrum, product.labels
-        guess = guessed(subject, product.examples.y)
+        guess = accuracy_of_guessing(subject, product.examples.y)
         seen = labels.related or better_than_guess(product.prediction, guess)
         related = seen or product.inputs is not None and product.inputs.related
         hint = 1.0 if product.inputs is None else product.inputs.p_value
-        doubtful = hint < DOUBT
+        doubtful = hint < MAX_P_VALUE_OF_DOUBT
         asked = min(n, len(subject.probe))
-        few = guess is not None and (1 - guess) * asked < OTHERS
-        unsure = not related and (doubtful or few or asked < ENOUGH)
-        findings = () if related or unsure else (_unrelated(product, guess, len(subject.probe)),)
+        few = guess is not None and (1 - guess) * asked < MIN_EXAMPLES_OUTSIDE_LARGEST_CLASS
+        unsure = not related and (doubtful or few or asked < MIN_EXAMPLES_FOR_LABEL_TEST)
+        findings = () if related or unsure else (_find_unrelated(product, guess, len(subject.probe)),)
         answer = _ease(modes.modes_for(0.9), n, labels, "targets" if guess is None else "labels")
         if related and not seen:
             answer += " Yet the labels are related to the inputs themselves, so that training can still learn them."
@@ -114,8 +114,12 @@ class KernelStep(AbstractStep):
         elif doubtful:
             answer += f" The inputs themselves hint at a relation (p-value {hint:.2g})."
         elif unsure:
-            lack = f"{n} examples are not enough" if asked < ENOUGH else "The examples of other classes are too few"
-            wanted = f"; {ENOUGH} would be" if asked < ENOUGH else ""
+            lack = (
+                f"{n} examples are not enough"
+                if asked < MIN_EXAMPLES_FOR_LABEL_TEST
+                else "The examples of other classes are too few"
+            )
+            wanted = f"; {MIN_EXAMPLES_FOR_LABEL_TEST} would be" if asked < MIN_EXAMPLES_FOR_LABEL_TEST else ""
             answer += f" {lack} to tell whether labels are related to inputs{wanted}."
         hypotheses = (
             Hypothesis(
@@ -125,7 +129,7 @@ class KernelStep(AbstractStep):
         )
         data = {"eigenvalues": modes.values, "captured": modes.captured}
         content = Content(
-            answer, findings, _values(product, classes=guess is not None), (_learned(modes), _speeds(modes)),
+            answer, findings, _values(product, classes=guess is not None), (_plot_learned_share(modes), _speeds(modes)),
             _definitions(), hypotheses, data,
         )  # fmt: skip
         return StepResult(content, product, "unsure" if unsure else "answered")
@@ -146,7 +150,7 @@ def _ease(modes: int, n: int, labels: LabelTest, what: str) -> str:
     return f"{easy}: {first}, {chance}. They fit {better} shuffled {what} would (p-value {labels.p_value:.2g})."
 
 
-def guessed(subject: Subject, y: Tensor) -> float | None:
+def accuracy_of_guessing(subject: Subject, y: Tensor) -> float | None:
     """The accuracy of always guessing the largest class of these examples; None for regression."""
     return float(torch.bincount(y).max()) / len(y) if subject.task.classes else None
 
@@ -159,7 +163,7 @@ def better_than_guess(prediction: LeaveOneOut, guess: float | None) -> bool:
     return prediction.accuracy > guess + 3 * sqrt(guess * (1 - guess) / n)
 
 
-def _unrelated(product: ProbeKernel, guess: float | None, asked: int) -> Finding:
+def _find_unrelated(product: ProbeKernel, guess: float | None, asked: int) -> Finding:
     labels, accuracy = product.labels, product.prediction.accuracy
     score = "" if guess is None or accuracy is None else (
         f"; {accuracy:.1%} of held-out examples are predicted right (always guessing the largest class: {guess:.1%})"
@@ -186,7 +190,7 @@ def _wakes(subject: Subject, x: Inputs) -> bool:
         return False
     with torch.no_grad(), random_state(0):
         f = run_to_rows(module, x).double()
-    return bool((f - f.mean(0)).norm() > APART * f.norm())
+    return bool((f - f.mean(0)).norm() > MIN_OUTPUT_VARIATION * f.norm())
 
 
 def _indistinct() -> Content:
@@ -240,7 +244,7 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
     )
 
 
-def _learned(modes: KernelSpectrum) -> Plot:
+def _plot_learned_share(modes: KernelSpectrum) -> Plot:
     """The share of the labels in the modes that are learned first, beside that of the kernel."""
     places, share = range(1, len(modes.values) + 1), modes.values.clamp(min=0).cumsum(0)
     marks = [] if modes.captured is None else [Line("labels", places, modes.captured)]

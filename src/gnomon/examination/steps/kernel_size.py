@@ -16,8 +16,8 @@ from gnomon.tangent.projection import random_combination, same_combination
 
 SIZES = LADDER[1:]
 FIRST = min(SIZES)
-WANTED = 256
-"""Examples for which one combination of the outputs is taken instead of all, where all leave time for fewer."""
+WANTED_EXAMPLES = 256
+"""If the kernel of all outputs does not allow this many examples, one random combination of the outputs is used."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,18 +54,19 @@ class KernelMeans(Record):
 
 
 def kernel_means(subject: Subject, cost: Cost, context: Context) -> KernelMeans:
-    """All outputs, where they leave time for `WANTED` examples, or else one combination; timed on 16 examples."""
+    """All outputs, where they leave time for `WANTED_EXAMPLES` examples, or else one combination; timed on 16
+    examples."""
     k = subject.task.outputs
     if _guess(1, cost) > 0.5 * context.seconds:
         raise needs(f"A tangent kernel of {FIRST} examples", _guess(1, cost), context)
     if k == 1 or _guess(k, cost) <= 0.2 * context.seconds:
-        every = _timed(subject.module, False, subject, context)
-        if k == 1 or every.estimate(min(WANTED, len(subject.probe))) <= 0.6 * context.seconds:
+        every = _time(subject.module, False, subject, context)
+        if k == 1 or every.estimate(min(WANTED_EXAMPLES, len(subject.probe))) <= 0.6 * context.seconds:
             return every
-    return _timed(random_combination(subject.module, k, seed=context.seed), True, subject, context)
+    return _time(random_combination(subject.module, k, seed=context.seed), True, subject, context)
 
 
-def _timed(module: nn.Module, combined: bool, subject: Subject, context: Context) -> KernelMeans:
+def _time(module: nn.Module, combined: bool, subject: Subject, context: Context) -> KernelMeans:
     means = KernelMeans(module, combined, 0.0)
     start = context.clock()
     means.kernel(subject.probe.some(FIRST).x, context)

@@ -24,16 +24,22 @@ from gnomon.program.steps import Activation
 from gnomon.report import Content
 from gnomon.training import Run
 
-SMALL, TEST, TESTED = 16, 800, 4
-"""Examples that the cost is measured on; test examples at most, and for each of those that are fitted."""
+TIMED_EXAMPLES = 16
+"""Examples on which the cost is measured."""
+MAX_TEST_EXAMPLES = 800
+"""Test examples, at most."""
+TEST_EXAMPLES_PER_FITTED = 4
+"""Test examples per fitted example, at most."""
 SIZES = (64, 128, 256, 512, 800)
 """Numbers of examples that are fitted; the largest that the time allows is taken."""
-FEW = 2
+FIRST_TRIAL_EXAMPLES = 2
 """Examples of the first trial without compiled loops."""
 MOST_ENTRIES = 10**8
 """Numbers that this trial may hold: torch handles about as many in a second."""
-COMPILING, TRYING = 0.5, 0.2
-"""Shares of the time left that compiling may take, and the cost measurement without compiled loops."""
+COMPILE_TIME_SHARE = 0.5
+"""Share of the remaining time that compilation may take."""
+TRIAL_TIME_SHARE = 0.2
+"""Share of the remaining time that measuring the cost without compiled loops may take."""
 FIRST_USE = (
     "The formulas for this are compiled once on every machine, which takes about {:.2g} s here: examine once with "
     "--budget 5m, and all later examinations have this section."
@@ -99,7 +105,7 @@ class LimitStep(AbstractStep):
             )
             explained = f"{1 - prediction.error:.1%} of the targets' variance (leave-one-out)"
             answer = f"A very wide version, which learns no features of its own, would explain {explained}."
-        shown, score = _tested(limit, subject, prediction, examples.x, test)
+        shown, score = _test(limit, subject, prediction, examples.x, test)
         definition = Definition(
             "Θ∞(x, x′) = lim E[∇f(x)·∇f(x′)]", "the infinite-width limit: all widths to infinity", "jacot2018neural"
         )
@@ -113,7 +119,7 @@ class LimitStep(AbstractStep):
         return StepResult(content, LimitScore(prediction, score))
 
 
-def _tested(
+def _test(
     limit: Limit, subject: Subject, prediction: LeaveOneOut, x: object, test: Examples | None
 ) -> tuple[tuple[Value, ...], float | None]:
     """The score of the fit on test examples: as a value, and its accuracy."""
@@ -139,7 +145,7 @@ def beside(fitted: int) -> int:
     >>> beside(64), beside(800)
     (256, 800)
     """
-    return min(TEST, TESTED * fitted)
+    return min(MAX_TEST_EXAMPLES, TEST_EXAMPLES_PER_FITTED * fitted)
 
 
 def affordable_limit(subject: Subject, context: Context) -> tuple[Limit, int]:
@@ -147,11 +153,11 @@ def affordable_limit(subject: Subject, context: Context) -> tuple[Limit, int]:
 
     Raises `Skipped` if there is no time for either.
     """
-    limit, x = Limit(subject.module), subject.probe.some(SMALL).x
+    limit, x = Limit(subject.module), subject.probe.some(TIMED_EXAMPLES).x
     wait = _compile_seconds(limit, x)
     if wait > 0:
         wait *= pace(context.clock)
-    if wait <= COMPILING * context.seconds:
+    if wait <= COMPILE_TIME_SHARE * context.seconds:
         return limit, affordable(limit, subject, context)
     limit = replace(limit, compiled=False)
     if _compile_seconds(limit, x) > 0 or not _triable(limit, subject, context):
@@ -163,22 +169,23 @@ def affordable_limit(subject: Subject, context: Context) -> tuple[Limit, int]:
 
 
 def _triable(limit: Limit, subject: Subject, context: Context) -> bool:
-    """Whether the kernel of `SMALL` examples, on which the cost is measured, can be computed without compiled loops."""
-    few = subject.probe.some(FEW).x
+    """Whether the kernel of `TIMED_EXAMPLES` examples, on which the cost is measured, can be computed without
+    compiled loops."""
+    few = subject.probe.some(FIRST_TRIAL_EXAMPLES).x
     assert isinstance(few, Tensor)  # a program has one input
-    if limit.plan(few).pair_entries(tangent=True) * FEW**2 > MOST_ENTRIES:
+    if limit.plan(few).pair_entries(tangent=True) * FIRST_TRIAL_EXAMPLES**2 > MOST_ENTRIES:
         return False
-    seconds = min(_seconds(limit, subject, FEW, context) for _ in range(2))
-    return (SMALL / FEW) ** 2 * seconds <= TRYING * context.seconds
+    seconds = min(_seconds(limit, subject, FIRST_TRIAL_EXAMPLES, context) for _ in range(2))
+    return (TIMED_EXAMPLES / FIRST_TRIAL_EXAMPLES) ** 2 * seconds <= TRIAL_TIME_SHARE * context.seconds
 
 
 def affordable(limit: Limit, subject: Subject, context: Context) -> int:
     """As many examples as half of the time allows, of a ladder: a fixed cost and one per pair, from small kernels."""
-    times = [_seconds(limit, subject, SMALL, context) for _ in range(2)]
-    pair, fixed = times[1] / SMALL**2, 0.0
+    times = [_seconds(limit, subject, TIMED_EXAMPLES, context) for _ in range(2)]
+    pair, fixed = times[1] / TIMED_EXAMPLES**2, 0.0
     if context.seconds > 9 * times[1]:
-        pair = max(_seconds(limit, subject, 3 * SMALL, context) - times[1], 1e-6) / (8 * SMALL**2)
-        fixed = max(times[1] - pair * SMALL**2, 0.0)
+        pair = max(_seconds(limit, subject, 3 * TIMED_EXAMPLES, context) - times[1], 1e-6) / (8 * TIMED_EXAMPLES**2)
+        fixed = max(times[1] - pair * TIMED_EXAMPLES**2, 0.0)
     test = 0 if subject.test is None else len(subject.test)
     cost = {n: fixed + pair * n * (n + min(test, beside(n))) for n in SIZES}
     fits = [n for n in SIZES if cost[n] <= 0.5 * context.seconds]

@@ -7,12 +7,12 @@ from torch import Tensor
 
 from gnomon.checks.run.guessing import MIN_EXAMPLES, guessing_findings, number_guessing_findings
 from gnomon.core.inputs.source import AbstractSource
-from gnomon.core.inputs.strata import stratified
+from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.metrics import explained_variance
 from gnomon.core.results import Axis, Definition, Histogram, Plot, Value
 from gnomon.core.results.record import Record
 from gnomon.decisions.calibration import Calibration, calibration
-from gnomon.decisions.margins import HARDEST, Margins, margins, probabilities
+from gnomon.decisions.margins import NAMED_EXAMPLES, Margins, margins, probabilities
 from gnomon.examination.cost import rung
 from gnomon.examination.levels import level
 from gnomon.examination.step import (
@@ -30,14 +30,14 @@ from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.data import DataSummary
 from gnomon.examination.subject import Subject
-from gnomon.examination.summary import counted
+from gnomon.examination.summary import count_with_noun
 from gnomon.examination.timed import needs
 from gnomon.report import Content
 from gnomon.training import Run
 
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 """Numbers of examples that are judged, where the time does not allow all."""
-SIZE = 256
+EXAMPLES_PER_READ = 256
 """Examples that are read at once."""
 
 MIN_EXPLAINED = 0.05
@@ -79,8 +79,8 @@ class MarginsStep(AbstractStep):
             raise Skipped(DIVERGED)
         model = subject.module if run is None else run.model
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
-        index = _drawn(source, products[Profile], context)
-        pieces = [subject.examples(source.at(part)) for part in index.split(SIZE)]
+        index = _draw(source, products[Profile], context)
+        pieces = [subject.examples(source.at(part)) for part in index.split(EXAMPLES_PER_READ)]
         f = torch.cat([subject.outputs(part.x, model) for part in pieces]).double()
         y = torch.cat([part.y for part in pieces])
         if not bool(torch.isfinite(f).all()):
@@ -92,7 +92,7 @@ class MarginsStep(AbstractStep):
             result = _regression(f, y, which, index, trained=run is not None, short=bool(short))
         else:
             result = _classification(probabilities(f), y, which, index, trained=run is not None, short=bool(short))
-        return replace(_shortened(result, short), facts=_facts(result.product, products))
+        return replace(_mark_as_unfinished(result, short), facts=_facts(result.product, products))
 
 
 def _facts(decisions: Decisions, products: Products) -> dict[str, bool]:
@@ -114,7 +114,7 @@ def _facts(decisions: Decisions, products: Products) -> dict[str, bool]:
     return {"labels_related": related, "does_well": well}
 
 
-def _drawn(source: AbstractSource, profile: Profile, context: Context) -> Tensor:
+def _draw(source: AbstractSource, profile: Profile, context: Context) -> Tensor:
     """Numbers of the examples that are judged: all, or as many as half of the time allows; of each class its share."""
     n = len(source)
     affordable = 0.5 * context.seconds / max(profile.cost.each, 1e-9)  # a forward pass is a third of that: twice over
@@ -123,10 +123,10 @@ def _drawn(source: AbstractSource, profile: Profile, context: Context) -> Tensor
     most = rung(SIZES, affordable)
     if most > 6 * affordable:  # not even in all of the time
         raise needs(f"A pass over {most} examples", most * profile.cost.each / 3, context)
-    return stratified(n, source.labels(), most, seed=context.seed)
+    return stratified_sample(n, source.labels(), most, seed=context.seed)
 
 
-def _shortened(result: StepResult, short: str) -> StepResult:
+def _mark_as_unfinished(result: StepResult, short: str) -> StepResult:
     """The same numbers, said to be those of a network on its way."""
     if not short:
         return result
@@ -188,7 +188,7 @@ def _few(result: StepResult, n: int) -> StepResult:
     """The same, said to be judged on too few examples where it is."""
     if n >= MIN_EXAMPLES or result.content.findings:
         return result
-    answer = f"{result.content.answer} {counted(n, 'example')} cannot tell how good it is."
+    answer = f"{result.content.answer} {count_with_noun(n, 'example')} cannot tell how good it is."
     return StepResult(replace(result.content, answer=answer), result.product, "unsure")
 
 
@@ -197,7 +197,7 @@ def _regression(
 ) -> StepResult:  # fmt: skip
     y = y.double()
     residual, explained = (f - y).square().mean(1).sqrt(), explained_variance(f, y)
-    hardest = index[residual.topk(min(HARDEST, len(f))).indices].tolist()
+    hardest = index[residual.topk(min(NAMED_EXAMPLES, len(f))).indices].tolist()
     state = "trained" if trained else "as it was given"
     error, spread = float(residual.square().mean().sqrt()), float(y.var(0, correction=0).mean().sqrt())
     values = (

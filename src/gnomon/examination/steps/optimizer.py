@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gnomon.checks.run.step_size import RUNS, short_runs, step_size_findings
+from gnomon.checks.run.step_size import MAX_SHORT_RUNS, short_runs, step_size_findings
 from gnomon.core.results import Axis, Bars, Definition, Plot, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import rung
@@ -14,17 +14,26 @@ from gnomon.examination.timed import needs
 from gnomon.report import Content
 from gnomon.training import Run
 
-STEPS, LEAST, BATCH = 40, 12, 32
-"""Steps of a short run at most and at least, and examples of a batch where none are named."""
-LONGER = 4
-"""Times its share that the step may take for the fewest steps: nothing else judges a learning rate of any optimizer."""
-SMALLER, LARGER, FELL, SMALL = (1.0, 0.1, 0.01), (1.0, 10.0, 100.0), 0.1, 16
-"""Multiples of the rate that are tried where there is no time for more, the part of the first loss that the whole run
-must have saved for none to be needed, and the examples of a batch then, where none are named."""
+MAX_SHORT_RUN_STEPS = 40
+"""Steps of a short run, at most."""
+MIN_SHORT_RUN_STEPS = 12
+"""Steps of a short run, at least."""
+DEFAULT_BATCH_SIZE = 32
+"""Examples in a batch if none is given."""
+MAX_TIME_FACTOR = 4
+"""The step may take this multiple of its time share: no other step judges the learning rate of any optimizer."""
+SMALLER_RATE_FACTORS = (1.0, 0.1, 0.01)
+"""Multiples of the learning rate that are tried if smaller rates are in question and time is short."""
+LARGER_RATE_FACTORS = (1.0, 10.0, 100.0)
+"""Multiples of the learning rate that are tried if larger rates are in question and time is short."""
+SUFFICIENT_LOSS_DECREASE = 0.1
+"""If the whole run reduced the loss by this share, no other rate needs to be tried."""
+SMALL_BATCH_SIZE = 16
+"""Examples in a batch if time is short and none is given."""
 EXAMPLES = (64, 128, 256, 512)
 """Examples on which the loss is measured."""
-LOOKING = 4 / 3
-"""Passes with gradients that the four passes without them are worth, by which the loss is measured."""
+EVALUATION_PASSES = 4 / 3
+"""Cost of the four loss evaluations, in passes with gradients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +61,15 @@ class OptimizerStep(AbstractStep):
         if subject.optimizer is None:
             raise Skipped("No optimizer was named: pass optimizer=torch.optim.Adam, or any other.")
         named, whole = batch_of(subject), products.get(Run)
-        each, batch = max(products[Profile].seconds_per_example, 1e-9), min(named or BATCH, 128)
-        some, steps = _affordable(subject, batch, RUNS * each, context)
+        each, batch = max(products[Profile].seconds_per_example, 1e-9), min(named or DEFAULT_BATCH_SIZE, 128)
+        some, steps = _affordable(subject, batch, MAX_SHORT_RUNS * each, context)
         factors: tuple[float, ...] = ()
-        if steps < LEAST and whole is not None:
-            factors, batch = _side(whole), min(named or SMALL, 128)
+        if steps < MIN_SHORT_RUN_STEPS and whole is not None:
+            factors, batch = _side(whole), min(named or SMALL_BATCH_SIZE, 128)
             some, steps = _affordable(subject, batch, len(factors) * each, context)
-        if steps < LEAST:
-            least = (LEAST * batch + LOOKING * len(some)) * RUNS * each
-            raise needs(f"{LEAST} steps in each of {RUNS} short runs", least, context)
+        if steps < MIN_SHORT_RUN_STEPS:
+            least = (MIN_SHORT_RUN_STEPS * batch + EVALUATION_PASSES * len(some)) * MAX_SHORT_RUNS * each
+            raise needs(f"{MIN_SHORT_RUN_STEPS} steps in each of {MAX_SHORT_RUNS} short runs", least, context)
         loss = subject.recipe.own_loss or subject.task.loss
         falls, start = short_runs(
             subject.module, some.x, subject.loss_targets(some.y), loss=loss, optimizer=subject.optimizer, steps=steps,
@@ -86,7 +95,7 @@ class OptimizerStep(AbstractStep):
         content = Content(
             findings[0].message if findings else good, findings, values, (plot,), (definition,), stated=findings[:1]
         )
-        one_side = factors == SMALLER and not findings  # larger ones were not tried
+        one_side = factors == SMALLER_RATE_FACTORS and not findings  # larger ones were not tried
         unsure = one_side or rose
         runs, facts = ShortRuns(tuple(sorted(falls.items()))), {"learning_rates_tried": not findings and not unsure}
         return StepResult(content, runs, "unsure" if unsure else "answered", facts)
@@ -95,10 +104,13 @@ class OptimizerStep(AbstractStep):
 def _affordable(subject: Subject, batch: int, each: float, context: Context) -> tuple[Examples, int]:
     """Examples that the loss is measured on and steps of a run, where one example takes so long in all runs."""
     some = subject.probe.some(rung(EXAMPLES, 0.15 * context.seconds / each))
-    looking = LOOKING * len(some)
-    steps = int(min(STEPS, (0.9 * context.seconds / each - looking) / batch))
-    if steps < LEAST and (LEAST * batch + looking) * each < LONGER * context.seconds:
-        steps = LEAST
+    looking = EVALUATION_PASSES * len(some)
+    steps = int(min(MAX_SHORT_RUN_STEPS, (0.9 * context.seconds / each - looking) / batch))
+    if (
+        steps < MIN_SHORT_RUN_STEPS
+        and (MIN_SHORT_RUN_STEPS * batch + looking) * each < MAX_TIME_FACTOR * context.seconds
+    ):
+        steps = MIN_SHORT_RUN_STEPS
     return some, steps
 
 
@@ -106,7 +118,7 @@ def _side(whole: Run) -> tuple[float, ...]:
     """Smaller rates where the loss of the whole run has risen, larger ones where it hardly fell; otherwise none."""
     first, last = float(whole.loss[0]), float(whole.loss[-1])
     if not last < first:
-        return SMALLER
-    if first - last < FELL * abs(first):
-        return LARGER
+        return SMALLER_RATE_FACTORS
+    if first - last < SUFFICIENT_LOSS_DECREASE * abs(first):
+        return LARGER_RATE_FACTORS
     raise Skipped(f"No time to try other learning rates; with this one the loss fell from {first:.3g} to {last:.3g}.")

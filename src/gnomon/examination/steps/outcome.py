@@ -30,22 +30,24 @@ from gnomon.training import Run
 
 LADDER = (64, 128, 256, 512, 1024)
 """Examples of train and of test that the trained network is judged by, as the time allows."""
-DEAD, STATISTICS = 64, 256
-"""Examples by which units are judged, and running statistics of batch norm at most."""
+ACTIVITY_EXAMPLES = 64
+"""Examples on which units are judged."""
+MAX_STATISTICS_EXAMPLES = 256
+"""Examples on which running statistics of batch norm are judged, at most."""
 DID_NOT_FIT = (
     training.NOT_LEARNING, training.NOTHING_LEARNED, training.HARDLY_LEARNED, training.UNDERFIT,
     training.REGRESSION_NOT_LEARNING, training.REGRESSION_NOTHING_LEARNED, training.REGRESSION_UNDERFIT,
 )  # fmt: skip
 """Findings that a network is given which did not reach what a simple model reaches."""
-ROOM = 0.02
-"""Lead of a simple model that is said."""
-SIMPLE = 2500
-"""Examples that a simple model is fitted to and judged by, at most."""
+MIN_REPORTED_LEAD = 0.02
+"""Lead of a simple model at which it is reported."""
+MAX_BASELINE_EXAMPLES = 2500
+"""Examples for fitting and judging a simple model, at most."""
 NOT_COMPARED = "Only the loss tells how good the outputs are, and there is no simple model to compare it with."
-TELLS = 0.5
-"""Of what the network learned of test examples, which a simple model must have learned for its gain to say anything."""
-PASSES = 1.5
-"""Passes with gradients that four passes without them, over train, test and twice for batch norm, are worth at most."""
+MIN_BASELINE_SHARE = 0.5
+"""Share of the network's gain over guessing that a simple model must reach before its learning curve means anything."""
+EVALUATION_PASSES = 1.5
+"""Cost of four evaluations (train, test, twice for batch norm), in passes with gradients, at most."""
 
 _Judged = tuple[AccuracyOutcome | None, tuple[Finding, ...], tuple[Value, ...]]
 
@@ -78,9 +80,9 @@ class OutcomeStep(AbstractStep):
             answer = found[0].message if found else "The loss grew, and no single layer explodes in the first steps."
             return StepResult(Content(answer, found, stated=found), TrainedChecks(), "answered" if found else "unsure")
         short, each = run.shortage, max(products[Profile].cost.each, 1e-9)
-        n = rung(LADDER, (context.seconds / each - DEAD) / PASSES)
-        if not short and (DEAD + PASSES * n) * each > 2 * context.seconds:
-            raise needs(f"Passes over {n} examples", (DEAD + PASSES * n) * each, context)
+        n = rung(LADDER, (context.seconds / each - ACTIVITY_EXAMPLES) / EVALUATION_PASSES)
+        if not short and (ACTIVITY_EXAMPLES + EVALUATION_PASSES * n) * each > 2 * context.seconds:
+            raise needs(f"Passes over {n} examples", (ACTIVITY_EXAMPLES + EVALUATION_PASSES * n) * each, context)
         findings: tuple[Finding, ...] = ()
         fits = False
         outcome: AccuracyOutcome | None = None
@@ -90,9 +92,9 @@ class OutcomeStep(AbstractStep):
                 outcome, judged, values = _classes(subject, run.model, products.get(DataChecks), n, context.seed)
             else:
                 judged, values = _numbers(subject, run.model, n, context.seed)
-            units = trained_unit_findings(run.model, subject.probe.some(DEAD).x)
+            units = trained_unit_findings(run.model, subject.probe.some(ACTIVITY_EXAMPLES).x)
             fits = not any(finding.row in DID_NOT_FIT for finding in judged)
-            findings = (*units, *statistics(subject, run.model, min(n, STATISTICS)), *judged)
+            findings = (*units, *statistics(subject, run.model, min(n, MAX_STATISTICS_EXAMPLES)), *judged)
         findings = most_serious_first(findings)
         good = f"Training was too short to judge: {short}." if short else _good(values, _unit(subject))
         good = f"{len(subject.train)} training examples are too few to judge training." if few and not short else good
@@ -111,7 +113,7 @@ def _good(values: tuple[Value, ...], unit: str) -> str:
     verb, of = ("is right on", unit) if "accuracy-on-train" in told else ("explains", "variance")
     sets = f"{train:.1%} of the training {of}" + ("" if test is None else f" and {test:.1%} of the test {of}")
     simple = told.get("simple-accuracy", told.get("simple-explained", 0.0))
-    if simple > (train if test is None else test) + ROOM:
+    if simple > (train if test is None else test) + MIN_REPORTED_LEAD:
         return f"It {verb} {sets}; a simple model (kernel regression) reaches {simple:.1%}, so there is room for more."
     perplexity = told.get("perplexity-on-test", told.get("perplexity-on-train"))
     if perplexity is not None:
@@ -155,7 +157,7 @@ def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: i
     found = outcome_findings(outcome)
     if any(finding.row is training.OVERFIT for finding in found):
         simple = _simple(subject, seed)
-        tells = simple.score - outcome.guess >= TELLS * ((test or 0.0) - outcome.guess)
+        tells = simple.score - outcome.guess >= MIN_BASELINE_SHARE * ((test or 0.0) - outcome.guess)
         outcome = replace(outcome, gain=simple.gain, fitted=simple.examples if tells else 0)
         found = outcome_findings(outcome)
     values = [
@@ -179,7 +181,7 @@ def _numbers(
     errors = [_errors(subject, model, data, n, seed) for data in (subject.train, subject.test) if data is not None]
     simple = _simple(subject, seed)
     test = errors[1] if len(errors) > 1 else None
-    tells = test is None or simple.score >= TELLS * (1 - float(test.mean()))
+    tells = test is None or simple.score >= MIN_BASELINE_SHARE * (1 - float(test.mean()))
     cure = overfit_cure(simple.gain, simple.examples if tells else 0, "explained variance")
     found = number_outcome_findings(errors[0], test, simple=simple.score, cure=cure)
     values = [
@@ -221,7 +223,7 @@ def _reading_scores(subject: Subject, model: nn.Module, reading: Reading, n: int
 
 
 def _simple(subject: Subject, seed: int) -> Baseline:
-    some = subject.examples(subject.train.probe(SIMPLE, seed=seed))
+    some = subject.examples(subject.train.probe(MAX_BASELINE_EXAMPLES, seed=seed))
     return baseline(some.x, some.y, seed=seed)
 
 

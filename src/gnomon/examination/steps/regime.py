@@ -14,8 +14,8 @@ from gnomon.training import Run
 MIN_FEATURE_LEARNING_CHANGE = 0.5
 """Relative change of the kernel above which training is called feature learning."""
 EXAMPLES = (16, 32, 64)
-LAYERS = 80
-"""Layers that are drawn at most."""
+MAX_SHOWN_LAYERS = 80
+"""Layers in the plot, at most."""
 
 
 class RegimeStep(AbstractStep):
@@ -71,7 +71,7 @@ class RegimeStep(AbstractStep):
             "Change of each layer", (bars,), Axis("relative change of its outputs"), caption=words, id="layer-changes"
         )
         definition = Definition("|Θ₁ − Θ₀| / |Θ₀|", "between the network before and after", "chizat2019lazy")
-        plots = (_meter(moved.kernel), *((plot,) if 0 < len(layers) <= LAYERS else ()))
+        plots = (_meter(moved.kernel), *((plot,) if 0 < len(layers) <= MAX_SHOWN_LAYERS else ()))
         data = {"regime": regime, **moved.to_dict()}
         content = Content(_answer(moved), (), values, plots, (definition,), data=data)
         return StepResult(content, moved)

@@ -23,8 +23,9 @@ from gnomon.sequences import (
 )
 from gnomon.training import Run
 
-EXAMPLES = 16
-HEADS = 64
+MAX_EXAMPLES = 16
+"""Sequences used, at most."""
+MAX_ABLATED_HEADS = 64
 """Heads that are switched off one by one, at most."""
 
 
@@ -56,10 +57,10 @@ class SequencesStep(AbstractStep):
             raise Skipped("There is no attention or recurrent layer of torch.nn, and targets are not the next inputs.")
         run = products.get(Run)
         model = subject.module if run is None or run.shortage or run.diverges else run.model
-        some = subject.probe.some(EXAMPLES)
+        some = subject.probe.some(MAX_EXAMPLES)
         heads = sum(m.num_heads for m in model.modules() if isinstance(m, nn.MultiheadAttention))
         times = some.x.shape[1] if isinstance(some.x, Tensor) and some.x.dim() > 1 else 1
-        passes = 6 + ("attention" in kinds) * min(heads, HEADS) + ("next" in kinds) * times
+        passes = 6 + ("attention" in kinds) * min(heads, MAX_ABLATED_HEADS) + ("next" in kinds) * times
         cost = passes * len(some) * products[Profile].cost.each / 2
         if cost > context.seconds:
             raise needs(f"{passes} passes over {len(some)} sequences", cost, context)
@@ -74,7 +75,7 @@ class SequencesStep(AbstractStep):
             maps, scale = attention_maps(model, some.x), logit_scale(model, some.x)
             findings, looked = [*findings, *maps.findings, *scale.findings], [*looked, maps.verdict]
             plots.extend(maps.plots())
-            if heads <= HEADS:
+            if heads <= MAX_ABLATED_HEADS:
                 findings.extend(head_ablation(model, some.x).findings)
         if lag and isinstance(some.x, Tensor):  # 0: the last step tells, and nothing must be kept
             kept = memory(model, some.x, lag=lag)

@@ -22,10 +22,12 @@ from gnomon.kernels import Limit, layers
 from gnomon.kernels.ready import layers_wait
 from gnomon.report import Content
 
-EXAMPLES, THEORY = (8, 16, 32, 64), (4, 24)
-"""Numbers of examples: of the measurement, and of the theory, where the fewer tell whether more can be afforded."""
-LONGER = 3
-"""Times its share that the step may take where its theory is compiled, once on a machine."""
+EXAMPLE_COUNTS = (8, 16, 32, 64)
+"""Numbers of examples for the measurement, chosen by time."""
+THEORY_EXAMPLE_COUNTS = (4, 24)
+"""Numbers of examples for the theory; the smaller one shows whether the larger one is affordable."""
+MAX_COMPILE_TIME_FACTOR = 3
+"""The step may take this multiple of its time share while its theory is compiled, once per machine."""
 FRESH = "batch norm has seen no batch yet, and is measured with the statistics of these examples"
 
 
@@ -50,7 +52,11 @@ class SignalStep(AbstractStep):
         hypothesis = Hypothesis("mean squares can be predicted for this module", bool(theory), why)
         plots = [*_through_layers(weighted, theory)] if len(weighted) > 1 else []
         values = _values(weighted, measured)
-        field = chain(subject.module, None if profile is None else profile.program, seconds=LONGER * context.seconds)
+        field = chain(
+            subject.module,
+            None if profile is None else profile.program,
+            seconds=MAX_COMPILE_TIME_FACTOR * context.seconds,
+        )
         if field is not None:
             plots.append(_correlations(field))
             values += _scales(field)
@@ -70,11 +76,13 @@ class SignalStep(AbstractStep):
 def _examples(profile: Profile | None, context: Context) -> int:
     """As many as half of the time allows for some passes, eight at least, which may take twice the time."""
     if profile is None:
-        return max(EXAMPLES)
-    least = 2 * profile.cost.passes(min(EXAMPLES))
+        return max(EXAMPLE_COUNTS)
+    least = 2 * profile.cost.passes(min(EXAMPLE_COUNTS))
     if least > 2 * context.seconds:
-        raise needs(f"Signals of {min(EXAMPLES)} examples", least, context)
-    return max(n for n in EXAMPLES if n == min(EXAMPLES) or 4 * profile.cost.passes(n) <= 0.5 * context.seconds)
+        raise needs(f"Signals of {min(EXAMPLE_COUNTS)} examples", least, context)
+    return max(
+        n for n in EXAMPLE_COUNTS if n == min(EXAMPLE_COUNTS) or 4 * profile.cost.passes(n) <= 0.5 * context.seconds
+    )
 
 
 def _healthy(measured: Signal, weighted: int) -> str:
@@ -88,12 +96,15 @@ def _theory(subject: Subject, x: Any, profile: Profile | None, context: Context)
     """Mean squares by module path, for the law of the present weights."""
     if profile is None or profile.program is None:
         return {}, "" if profile is None else profile.reason
-    if layers_wait(profile.program) > LONGER * context.seconds:
+    if layers_wait(profile.program) > MAX_COMPILE_TIME_FACTOR * context.seconds:
         return {}, "this is compiled once on every machine, which needs a larger budget"
     limit, start = Limit(subject.module, init="measured"), context.clock()
     try:
-        for n in THEORY:
-            if n > min(THEORY) and 2 * n / min(THEORY) * (context.clock() - start) > context.seconds:
+        for n in THEORY_EXAMPLE_COUNTS:
+            if (
+                n > min(THEORY_EXAMPLE_COUNTS)
+                and 2 * n / min(THEORY_EXAMPLE_COUNTS) * (context.clock() - start) > context.seconds
+            ):
                 break
             some = take(x, slice(0, n))
             assert isinstance(some, Tensor)

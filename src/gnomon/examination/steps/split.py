@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gnomon.checks import leaks, shift
-from gnomon.checks.data.compared_labels import MOST, TESTED, ComparedLabels, compared_labels
+from gnomon.checks.data.compared_labels import MAX_TEST_EXAMPLES, MAX_TRAIN_EXAMPLES, ComparedLabels, compared_labels
 from gnomon.checks.data.leaks import Leaks
 from gnomon.checks.data.shift import DataShift
 from gnomon.core.inputs.arguments import tensors
@@ -14,12 +14,18 @@ from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, 
 from gnomon.examination.subject import Subject
 from gnomon.report import Content
 
-SHIFT, EACH = 0.7, 6e-8
-"""Seconds of a free core that telling shifts takes, about, and looking for copies for each number of each example."""
-LABELS, WIDE = 0.4, 4e-8
-"""Seconds of a free core that comparing the labels takes, about, and what each number of an example adds for each."""
-LONGER, LEAST = 20, 1.5
-"""Times its share that the step may take, and seconds that it may take in any case."""
+SHIFT_SECONDS = 0.7
+"""Seconds on an idle core for detecting shifts, approximately."""
+COPY_SECONDS_PER_NUMBER = 6e-8
+"""Seconds on an idle core for finding copies, per number of each example."""
+LABEL_SECONDS = 0.4
+"""Seconds on an idle core for comparing labels, approximately."""
+LABEL_SECONDS_PER_NUMBER = 4e-8
+"""Additional seconds for comparing labels, per number of each example."""
+MAX_TIME_FACTOR = 20
+"""The step may take this multiple of its time share."""
+MIN_SECONDS = 1.5
+"""Seconds that the step may take in any case."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,10 +51,10 @@ class SplitStep(AbstractStep):
         if subject.test is None:
             raise Skipped("There are no test examples: pass test=(x, y).")
         share = context.seconds
-        allowed, slower = max(LONGER * share, LEAST), pace(context.clock)
+        allowed, slower = max(MAX_TIME_FACTOR * share, MIN_SECONDS), pace(context.clock)
         each = sum(t[0].numel() for t in tensors(subject.probe.x))
         numbers = each * (len(subject.train) + len(subject.test))
-        cost = slower * (SHIFT + EACH * numbers)
+        cost = slower * (SHIFT_SECONDS + COPY_SECONDS_PER_NUMBER * numbers)
         if cost > allowed:
             raise OutOfTime(f"Comparing train with test would take about {cost:.2g} s: give a larger budget.")
         copies = leaks(subject.train, subject.test, seed=context.seed)
@@ -56,9 +62,13 @@ class SplitStep(AbstractStep):
         labels = ComparedLabels()
         left = allowed - (share - context.seconds)
         alike = not copies.findings and not apart.inputs_shifted and not apart.augmented  # augmented ones are harder
-        if alike and slower * (LABELS + WIDE * each * (MOST + TESTED)) <= left:
-            train = subject.examples(subject.train.probe(MOST, seed=context.seed))
-            test = subject.examples(subject.test.probe(TESTED, seed=context.seed))
+        if (
+            alike
+            and slower * (LABEL_SECONDS + LABEL_SECONDS_PER_NUMBER * each * (MAX_TRAIN_EXAMPLES + MAX_TEST_EXAMPLES))
+            <= left
+        ):
+            train = subject.examples(subject.train.probe(MAX_TRAIN_EXAMPLES, seed=context.seed))
+            test = subject.examples(subject.test.probe(MAX_TEST_EXAMPLES, seed=context.seed))
             labels = compared_labels(train.x, train.y, test.x, test.y, seed=context.seed)
         findings = (*copies.findings, *apart.findings, *labels.findings)
         said = [copies.verdict, apart.verdict]

@@ -20,8 +20,8 @@ EXAMPLES = (16, 32, 64, 128)
 """Numbers of examples of which the curvature is measured; the largest that the time allows is taken."""
 PRODUCTS = (8, 12, 20, 30)
 """Numbers of Hessian products."""
-MEMORY = 2**30
-"""Bytes of the vectors of Lanczos, each as long as all parameters."""
+MAX_LANCZOS_BYTES = 2**30
+"""Bytes of the Lanczos vectors, each as long as all parameters."""
 
 
 class StabilityStep(AbstractStep):
@@ -36,7 +36,7 @@ class StabilityStep(AbstractStep):
         require_gradients(subject)
         examples = subject.probe.some(affordable(products[Profile].cost, context))
         y = subject.loss_targets(examples.y)
-        operator = timed(hessian(subject.module, examples.x, y, loss=subject.loss), context)
+        operator = with_time_limit(hessian(subject.module, examples.x, y, loss=subject.loss), context)
         measured = sharpness_of(operator, steps=products_within(operator, context, 0.6), seed=context.seed)
         limit, value = measured.largest_lr, measured.value
         within = Interval(value, value + measured.residuals[0])
@@ -80,7 +80,7 @@ def affordable(cost: Cost, context: Context) -> int:
     return max(fits)
 
 
-def timed(operator: AbstractOperator, context: Context) -> TimedOperator:
+def with_time_limit(operator: AbstractOperator, context: Context) -> TimedOperator:
     """An operator that gives up when the time of the step is spent."""
     return TimedOperator(operator, guard(context, "The curvature"))
 
@@ -90,5 +90,5 @@ def products_within(operator: TimedOperator, context: Context, part: float) -> i
     seconds = max(operator.seconds(context.clock), 1e-9)
     if seconds * min(PRODUCTS) > max(part, 0.8) * context.seconds:
         raise needs(f"{min(PRODUCTS)} Hessian products", seconds * min(PRODUCTS), context)
-    vectors = MEMORY / (operator.size * operator.like.element_size())
+    vectors = MAX_LANCZOS_BYTES / (operator.size * operator.like.element_size())
     return min(rung(PRODUCTS, min(part * context.seconds / seconds, vectors)), max(2, int(vectors)))

@@ -31,25 +31,36 @@ from gnomon.training.native import descent
 from gnomon.training.plan import Batches, Records
 from gnomon.training.schedule import Scheduled
 
-STEPS, EPOCHS, RECORDS = 2000, 10, 24
-"""Where the user names no number of epochs: at most so many steps, or so many epochs if those are more."""
-SAMPLES, SHARE = (32, 64, 128, 256, 512), 0.2
-"""Examples of each set on which a run is recorded, and the share of the time of its steps that all records may take."""
-TRACKED, PRODUCTS, TRACKING = (8, 16, 32), 8, 0.1
-"""Examples whose kernel is measured on the way, Hessian products for each sharpness, and their share of the time."""
-SIZES, DESCENT = (16, 32, 64, 128, 256), 32
-"""Of batches, where the user names none; and the least for gradient descent, whose noise grows like lr / batch: a
-learning rate that suits the usual batches of 32 to 128 is too large for smaller ones. Adam divides by that noise."""
-ENOUGH = 300
-"""Steps that a batch must leave time for, or a smaller one is taken: fewer hardly train anything."""
-FACTOR = 2.0
-"""By which a measured loss differs from the predicted one where that is said."""
-FELL = 0.5
-"""Share of its first loss below which a network learned, whatever is unusual about it."""
-MATTERS = 0.05
-"""Rise of the test loss, in units of the loss of an even guess or of the start, that is worth stopping earlier."""
-EARLIER = 4.0
-"""Factor by which predicted losses are drawn from before the first measured one."""
+DEFAULT_MAX_STEPS = 2000
+"""Steps, at most, if no number of epochs is given."""
+DEFAULT_MAX_EPOCHS = 10
+"""Epochs, at most, if they take more steps than that."""
+RECORDED_STEPS = 24
+"""Steps that are recorded."""
+SAMPLE_SIZES = (32, 64, 128, 256, 512)
+"""Examples of each set on which a run is recorded, chosen by time."""
+RECORDING_TIME_SHARE = 0.2
+"""Share of the training time that recording may take."""
+TRACKED_EXAMPLE_COUNTS = (8, 16, 32)
+"""Examples whose kernel is measured during training, chosen by time."""
+HESSIAN_PRODUCTS = 8
+"""Hessian products for each measurement of the sharpness."""
+TRACKING_TIME_SHARE = 0.1
+"""Share of the time for kernel and sharpness."""
+BATCH_SIZES = (16, 32, 64, 128, 256)
+"""Batch sizes to choose from if none is given."""
+MIN_BATCH_SIZE_SGD = 32
+"""Smallest batch for gradient descent, whose noise grows like lr / batch."""
+MIN_STEPS = 300
+"""If a batch size leaves time for fewer steps, a smaller one is used: fewer steps hardly train anything."""
+REPORTED_LOSS_FACTOR = 2.0
+"""Factor between measured and predicted loss at which the difference is reported."""
+LEARNED_LOSS_SHARE = 0.5
+"""A loss below this share of its start means that the network learned."""
+MIN_TEST_LOSS_RISE = 0.05
+"""Rise of the test loss, relative to the loss of guessing or of the start, at which stopping earlier is worthwhile."""
+PREDICTION_START_FACTOR = 4.0
+"""Predicted losses are drawn from the first measured step divided by this factor."""
 
 
 class TrainingStep(AbstractStep):
@@ -72,14 +83,14 @@ class TrainingStep(AbstractStep):
             raise Skipped("Training was not asked for: pass fit=True (--fit), or a function that builds the network.")
         require_gradients(subject)
         cost = products[Profile].cost
-        least = min(SIZES) if descent(subject.recipe.optimizer) is None else DESCENT
+        least = min(BATCH_SIZES) if descent(subject.recipe.optimizer) is None else MIN_BATCH_SIZE_SGD
         size = subject.recipe.batch or batch_size(len(subject.train), cost, context.seconds, least=least)
         if context.seconds < 3 * cost.step(size):
             raise needs(f"Three steps on {size} examples", 3 * cost.step(size), context)
-        run = _trained(subject, size, cost, context)
+        run = _train(subject, size, cost, context)
         if run.stopped == "interrupted":
             raise KeyboardInterrupt
-        plots = [_losses(run, products), *_tracked(run)]
+        plots = [_losses(run, products), *_plot_tracked(run)]
         definition = Definition(
             "2 / lr", "with a sharpness above this line plain gradient descent oscillates", "cohen2021gradient"
         )
@@ -88,7 +99,7 @@ class TrainingStep(AbstractStep):
         findings = run.findings if short else (
             *run.findings, *_below_kernel(run, products), *_overfit(run, subject.task.classes)
         )  # fmt: skip
-        wanted = compared(run, products)
+        wanted = compare_with_prediction(run, products)
         answer = f"{NOT_ENOUGH} {short}. {run.verdict}" if short else f"{run.verdict}{_disagreement(run, wanted)}"
         values = (*_values(run, size, own=subject.recipe.loader is not None), *wanted)
         content = Content(answer, findings, values, tuple(plots), (definition,), data=data)
@@ -97,37 +108,45 @@ class TrainingStep(AbstractStep):
 
 
 def _loss_fell(run: Run) -> bool:
-    """Whether a whole run brought the loss, on test examples if there are any, below `FELL` of what it was."""
+    """Whether a whole run brought the loss, on test examples if there are any, below `LEARNED_LOSS_SHARE` of what it
+    was."""
     losses = run.loss if run.test_loss is None else run.test_loss
-    return not run.diverges and not run.shortage and float(losses[-1]) < FELL * float(losses[0])
+    return not run.diverges and not run.shortage and float(losses[-1]) < LEARNED_LOSS_SHARE * float(losses[0])
 
 
-def _trained(subject: Subject, size: int, cost: Cost, context: Context) -> Run:
+def _train(subject: Subject, size: int, cost: Cost, context: Context) -> Run:
     recipe, n = subject.recipe, len(subject.train)
     epoch = max(1, n // size)
-    steps = max(STEPS, EPOCHS * epoch) if recipe.epochs is None else recipe.epochs * epoch
-    sample = rung(SAMPLES, 0.02 * context.seconds / cost.each)  # of both sets, at a third of a step for each example
+    steps = max(DEFAULT_MAX_STEPS, DEFAULT_MAX_EPOCHS * epoch) if recipe.epochs is None else recipe.epochs * epoch
+    sample = rung(
+        SAMPLE_SIZES, 0.02 * context.seconds / cost.each
+    )  # of both sets, at a third of a step for each example
     optimizer = recipe.optimizer or Adam()
     if recipe.schedule is not None:
         optimizer = Scheduled(optimizer, recipe.schedule, epoch)
     return train(
         subject.module, subject.train, x_test=subject.test, loss=subject.loss, optimizer=optimizer, steps=steps,
-        batch=Batches(size, recipe.loader, recipe.augment), record=Records(moments(steps), sample, SHARE),
+        batch=Batches(size, recipe.loader, recipe.augment), record=Records(moments(steps), sample,
+        RECORDING_TIME_SHARE),
         watch=_watchers(subject, cost, context), seconds=0.95 * context.seconds, seed=context.seed, clock=context.clock,
     )  # fmt: skip
 
 
 def _watchers(subject: Subject, cost: Cost, context: Context) -> dict[str, Watcher]:
     """Kernel and curvature on as many examples as a fiftieth of the time allows to measure once."""
-    each = 2 * max(1, subject.task.outputs) + 3 * PRODUCTS  # passes for an example: one per output, three per product
-    affordable = (context.seconds / 50 - 3 * PRODUCTS * cost.fixed) / (each * cost.each)
-    if affordable < min(TRACKED):
+    each = (
+        2 * max(1, subject.task.outputs) + 3 * HESSIAN_PRODUCTS
+    )  # passes for an example: one per output, three per product
+    affordable = (context.seconds / 50 - 3 * HESSIAN_PRODUCTS * cost.fixed) / (each * cost.each)
+    if affordable < min(TRACKED_EXAMPLE_COUNTS):
         return {}
-    examples = subject.probe.some(rung(TRACKED, affordable))
-    return Tracker(subject, examples, products=PRODUCTS, time=TimeSpent(context.clock, TRACKING)).watchers()
+    examples = subject.probe.some(rung(TRACKED_EXAMPLE_COUNTS, affordable))
+    return Tracker(
+        subject, examples, products=HESSIAN_PRODUCTS, time=TimeSpent(context.clock, TRACKING_TIME_SHARE)
+    ).watchers()
 
 
-def batch_size(n: int, cost: Cost, seconds: float, *, least: int = min(SIZES)) -> int:
+def batch_size(n: int, cost: Cost, seconds: float, *, least: int = min(BATCH_SIZES)) -> int:
     """Examples in a batch where the user names none: by the number of examples, and the cost of a step.
 
     Reference: [mandt2017stochastic] for the noise of gradient descent, which is that of lr / batch.
@@ -135,15 +154,15 @@ def batch_size(n: int, cost: Cost, seconds: float, *, least: int = min(SIZES)) -
     >>> batch_size(4000, Cost(0.0, 1e-4, 0.0), 10.0), batch_size(4000, Cost(0.0, 1e-2, 0.0), 60.0)
     (64, 16)
     """
-    size = rung(SIZES, min(128 if n >= 20000 else 64, n / 8))
-    while size > least and seconds < ENOUGH * cost.step(size) and cost.passes(size) > cost.update:
+    size = rung(BATCH_SIZES, min(128 if n >= 20000 else 64, n / 8))
+    while size > least and seconds < MIN_STEPS * cost.step(size) and cost.passes(size) > cost.update:
         size //= 2
     return min(size, n)
 
 
 def moments(steps: int) -> list[int]:
     """Recorded steps, closer together at the beginning."""
-    recorded = torch.logspace(0, torch.log10(torch.tensor(float(steps))), RECORDS).round().int().unique()
+    recorded = torch.logspace(0, torch.log10(torch.tensor(float(steps))), RECORDED_STEPS).round().int().unique()
     return [0, *recorded.tolist()]
 
 
@@ -184,13 +203,13 @@ def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
         return ()
     least, last, first = (float(loss) for loss in (run.test_loss.min(), run.test_loss[-1], run.test_loss[0]))
     nothing = min(abs(first), log(classes)) if classes > 1 else abs(first)
-    if last <= 1.2 * least or last - least <= max(0.02, MATTERS * nothing):
+    if last <= 1.2 * least or last - least <= max(0.02, MIN_TEST_LOSS_RISE * nothing):
         return ()
     step = int(run.steps[int(run.test_loss.argmin())])
     return (Finding(kinds.TEST_LOSS_ROSE, "optimizer", {"least": least, "step": step, "last": last}),)
 
 
-def compared(run: Run, products: Products) -> tuple[Value, ...]:
+def compare_with_prediction(run: Run, products: Products) -> tuple[Value, ...]:
     """The loss that a kernel which stays what it is predicts after as many steps, beside the one measured.
 
     For gradient descent at its own learning rate; for other rules at half of the largest stable one, the best that
@@ -214,7 +233,8 @@ def compared(run: Run, products: Products) -> tuple[Value, ...]:
 
 
 def _predicted_rate(run: Run, products: Products) -> float | None:
-    """The learning rate that predictions are made for, as `compared` has it; None where it is not known."""
+    """The learning rate that predictions are made for, as `compare_with_prediction` has it; None where it is not
+    known."""
     measured, way = products.get(Sharpness), descent(run.optimizer)
     lr = way.lr if way is not None else None if measured is None else measured.largest_lr / 2
     return lr if lr is not None and isfinite(lr) and lr > 0 else None
@@ -225,7 +245,7 @@ def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
     if not predicted or run.diverges:
         return ""
     wanted, got = float(predicted[0].value), float(run.loss[-1])
-    if max(wanted, got) <= FACTOR * min(wanted, got) or abs(wanted - got) < 0.05 * float(run.loss[0]):
+    if max(wanted, got) <= REPORTED_LOSS_FACTOR * min(wanted, got) or abs(wanted - got) < 0.05 * float(run.loss[0]):
         return ""
     plain = descent(run.optimizer) is not None
     if got < wanted:
@@ -246,7 +266,7 @@ def _losses(run: Run, products: Products) -> Plot:
     words = "Dots are measured."
     if predicted is not None and lr is not None and len(steps):
         there = predicted.times / lr
-        inside = (there > float(steps[0]) / EARLIER) & (there <= float(steps[-1]) * 1.01)
+        inside = (there > float(steps[0]) / PREDICTION_START_FACTOR) & (there <= float(steps[-1]) * 1.01)
         curves = {"predicted, training": predicted.loss, "predicted, test": predicted.test_loss}
         marks += [Line(name, there[inside], v[inside], "solid", i, predicted=True)
                   for i, (name, v) in enumerate(curves.items()) if v is not None]  # fmt: skip
@@ -257,7 +277,7 @@ def _losses(run: Run, products: Products) -> Plot:
     return Plot("Loss", tuple(marks), Axis("step", log=True), Axis(run.loss_name, log=True), words, id="loss")
 
 
-def _tracked(run: Run) -> list[Plot]:
+def _plot_tracked(run: Run) -> list[Plot]:
     """Kernel and curvature on the way, where they were measured more than twice."""
     rows = [i for i, value in enumerate(run.watched.get("sharpness", ())) if value == value]
     if len(rows) < 3:

@@ -29,10 +29,14 @@ from gnomon.examination.subject import Examples, Subject
 from gnomon.findings import most_serious_first
 from gnomon.report import Content
 
-SIZES, FEW, PASSES = (4, 8, 16, 32, 64), 16, 6
-"""Examples of a pass, of those passes of which there are many, and what all passes cost in training passes."""
-LONGER = 4
-"""Times its share that the step may take: its checks are the ones that most faults are found by."""
+EXAMPLE_COUNTS = (4, 8, 16, 32, 64)
+"""Examples in a pass, chosen by time."""
+EXAMPLES_OF_REPEATED_PASSES = 16
+"""Examples in those passes that are repeated many times."""
+TOTAL_PASSES = 6
+"""Cost of all passes, in training passes."""
+MAX_TIME_FACTOR = 4
+"""The step may take this multiple of its time share: its checks find most problems."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +57,8 @@ class WiringStep(AbstractStep):
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         module, allowed = subject.module, context.seconds
-        n = rung(SIZES, context.seconds / max(PASSES * products[Profile].seconds_per_example, 1e-9))
-        some, few = subject.probe.some(n), subject.probe.some(min(FEW, n))
+        n = rung(EXAMPLE_COUNTS, context.seconds / max(TOTAL_PASSES * products[Profile].seconds_per_example, 1e-9))
+        some, few = subject.probe.some(n), subject.probe.some(min(EXAMPLES_OF_REPEATED_PASSES, n))
         gradients = loss_gradients(module, some.x, some.y, subject.loss_of) if subject.trainable else {}
         reached = tuple(name for name, g in gradients.items() if g is not None)
         checks: dict[str, Callable[[], tuple[Finding, ...]]] = {
@@ -62,7 +66,7 @@ class WiringStep(AbstractStep):
             "the size of batches": partial(batch_size_findings, module, batch_of(subject), len(subject.train)),
             "the last operation": partial(_head, subject, some),
             "parameters without a gradient": partial(_reach, subject, few, reached),
-            "layers in lists": partial(_registered, subject, few),
+            "layers in lists": partial(_find_unregistered, subject, few),
             "chance": partial(chance_findings, module, few.x),
             "saturated units": lambda: saturation_findings(with_batch_statistics(module, some.x), some.x),
             "dropout": partial(mode_findings, module, some.x),
@@ -71,7 +75,7 @@ class WiringStep(AbstractStep):
         }
         found: list[Finding] = []
         left = list(checks)
-        while left and (context.seconds > -(LONGER - 1) * allowed):
+        while left and (context.seconds > -(MAX_TIME_FACTOR - 1) * allowed):
             found += checks[left.pop(0)]()
         findings = most_serious_first(found)
         total = sum(p.numel() for p in module.parameters())
@@ -122,7 +126,7 @@ def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[F
     return reach_findings(module, reached, matter=matter, held=held)
 
 
-def _registered(subject: Subject, few: Examples) -> tuple[Finding, ...]:
+def _find_unregistered(subject: Subject, few: Examples) -> tuple[Finding, ...]:
     module = subject.module
     with preserve(module, seed=0):
         return registered_findings(module, lambda: subject.loss_of(run(module, few.x), few.y))

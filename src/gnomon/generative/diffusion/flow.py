@@ -22,7 +22,7 @@ from torch import Tensor
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import number
-from gnomon.generative.continuous import integrated
+from gnomon.generative.continuous import transport_checked
 from gnomon.generative.diffusion.schedule import Schedule
 from gnomon.generative.divergence import AbstractTrace, Exact
 from gnomon.generative.model import standard_normal
@@ -76,7 +76,7 @@ def flow_log_prob(
         return rule(lambda y: -tan(angle) * (y + _score(score, y, time)), x, directions)
 
     low, high = _ends(schedule, first)
-    z, area = integrated(moving, x, low, high, steps)
+    z, area = transport_checked(moving, x, low, high, steps)
     return standard_normal(z) + area  # (1)
 
 
@@ -98,7 +98,7 @@ def flow_samples(score: Score, noise: Tensor, schedule: Schedule, *, steps: int 
         return -tan(angle) * (x + _score(score, x, _time(schedule, angle, x))), none
 
     low, high = _ends(schedule, first)
-    return integrated(moving, noise, high, low, steps)[0]
+    return transport_checked(moving, noise, high, low, steps)[0]
 
 
 def _score(score: Score, x: Tensor, time: Tensor) -> Tensor:

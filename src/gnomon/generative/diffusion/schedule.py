@@ -26,8 +26,8 @@ from gnomon.core.inputs.checks import as_numbers, integer, number
 
 __all__ = ["Schedule", "cosine_schedule", "linear_schedule"]
 
-LARGEST = 0.999
-"""The largest beta of the cosine schedule, as in its source."""
+MAX_BETA = 0.999
+"""Largest beta of the cosine schedule, as in its source."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def linear_schedule(steps: int = 1000, *, first: float | None = None, last: floa
     """
     t = integer("steps", steps)
     low = number("first", 0.1 / t if first is None else first, above=0, below=1)
-    high = number("last", min(20 / t, LARGEST) if last is None else last, above=0, below=1)
+    high = number("last", min(20 / t, MAX_BETA) if last is None else last, above=0, below=1)
     return Schedule(torch.linspace(low, high, t, dtype=torch.float64))  # (1)
 
 
@@ -125,5 +125,5 @@ def cosine_schedule(steps: int = 1000, *, offset: float = 0.008) -> Schedule:
     """
     t = integer("steps", steps)
     f = [cos(pi / 2 * (k / t + offset) / (1 + offset)) ** 2 for k in range(t + 1)]
-    betas = [min(1 - b / a, LARGEST) for a, b in zip(f, f[1:], strict=False)]
+    betas = [min(1 - b / a, MAX_BETA) for a, b in zip(f, f[1:], strict=False)]
     return Schedule(torch.tensor(betas, dtype=torch.float64))  # (1)

@@ -28,8 +28,8 @@ from gnomon.generative.vectors import check_vectors, finite_points
 
 __all__ = ["forward_path", "reverse_samples"]
 
-APART = 1_000_003
-"""Added to seeds: examples or noise that were drawn with the same seed elsewhere must not be drawn again on the way."""
+SEED_OFFSET = 1_000_003
+"""Added to seeds, so that draws on the way do not repeat examples or noise drawn elsewhere with the same seed."""
 
 
 @names_call
@@ -53,7 +53,7 @@ def forward_path(x: Tensor, schedule: Schedule, *, steps: int = 100, seed: int =
     (torch.Size([5, 2000, 1]), True)
     """
     x, count = finite_points(x, "x"), integer("steps", steps)
-    generator = torch.Generator().manual_seed(APART + check_seed(seed))
+    generator = torch.Generator().manual_seed(SEED_OFFSET + check_seed(seed))
     kept = schedule.kept_at(torch.linspace(0, 1, count + 1, dtype=torch.float64)).tolist()
     path = [x]
     for before, after in zip(kept, kept[1:], strict=False):
@@ -91,7 +91,7 @@ def reverse_samples(
     """
     x, count = finite_points(noise, "noise"), integer("steps", steps)
     start = number("first", 1 / len(schedule) if first is None else first, above=0, below=1)
-    generator = torch.Generator().manual_seed(APART + check_seed(seed))
+    generator = torch.Generator().manual_seed(SEED_OFFSET + check_seed(seed))
     ends = schedule.kept_at([1.0, start])
     low, high = (ends / (1 - ends)).log().tolist()
     kept = torch.linspace(low, high, count + 1, dtype=torch.float64).sigmoid()

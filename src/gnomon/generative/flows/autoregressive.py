@@ -25,13 +25,15 @@ from gnomon.generative.flows.spline import spline, spline_inverse
 
 __all__ = ["AbstractAutoregressive", "Autoregressive", "MaskedNetwork", "SplineAutoregressive"]
 
-LIMIT = 7.0
-"""|s| stays below it, so that one coordinate is scaled by 1,000 at most."""
-MANY = 64
-"""A unit that sees more inputs than this moves in a step of Adam as if it saw so many."""
-CALM, FASTEST = 2.0, 8.0
-"""In d dimensions what depends on other coordinates moves sqrt(d) / CALM times more slowly, and constants as many times
-faster, up to FASTEST. Chosen on held-out examples of 8 x 8 digits and MNIST, one seed, with Adam(2e-3)."""
+MAX_LOG_SCALE = 7.0
+"""|s| stays below this, so that one coordinate is scaled by at most a factor of 1,000."""
+MAX_EFFECTIVE_INPUTS = 64
+"""A unit with more inputs than this is initialized and trained as if it had this many."""
+SLOWDOWN_DIVISOR = 2.0
+"""In d dimensions, weights on other coordinates learn sqrt(d) / 2 times more slowly. Chosen on held-out digits and
+MNIST."""
+MAX_BIAS_SPEEDUP = 8.0
+"""Constants learn faster by the same factor, up to this one."""
 
 
 class MaskedNetwork(nn.Module):
@@ -57,11 +59,11 @@ class MaskedNetwork(nn.Module):
         d, self.outputs = integer("features", features), outputs
         degrees = [torch.arange(d)] + [torch.arange(hidden) * (d - 1) // hidden] * layers
         self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
-        calm = max(1.0, d**0.5 / CALM)
-        self.faster = [1.0] * layers + [min(calm, FASTEST)]
+        calm = max(1.0, d**0.5 / SLOWDOWN_DIVISOR)
+        self.faster = [1.0] * layers + [min(calm, MAX_BIAS_SPEEDUP)]
         for i, (a, b) in enumerate(zip(degrees, degrees[1:], strict=False)):
             layer, seen = nn.Linear(len(a), len(b)), (b[:, None] >= a[None, :]).float()
-            scale = (MANY / seen.sum(1, keepdim=True).clamp(min=1)).clamp(max=1)
+            scale = (MAX_EFFECTIVE_INPUTS / seen.sum(1, keepdim=True).clamp(min=1)).clamp(max=1)
             self.weights.append(nn.Parameter(layer.weight.detach() / scale))
             self.biases.append(layer.bias)
             self.register_buffer(f"mask{i}", seen * scale)
@@ -149,7 +151,7 @@ class Autoregressive(AbstractAutoregressive):
 
 def _both(options: Tensor) -> tuple[Tensor, Tensor]:
     s = options[..., 0]
-    return s / (1 + s.abs() / LIMIT), options[..., 1]
+    return s / (1 + s.abs() / MAX_LOG_SCALE), options[..., 1]
 
 
 class SplineAutoregressive(AbstractAutoregressive):

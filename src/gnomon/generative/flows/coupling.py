@@ -16,8 +16,8 @@ from gnomon.generative.flows.base import AbstractTransform
 
 __all__ = ["AbstractCoupling", "Coupling", "alternating", "coupling_network"]
 
-LIMIT = 3.0
-"""The largest |s|: a factor of at most e^3 in one map, so that no step of training can overflow."""
+MAX_LOG_SCALE = 3.0
+"""Largest |s|: one map scales by at most e^3, so that no training step can overflow."""
 
 
 @names_call
@@ -107,4 +107,4 @@ class Coupling(AbstractCoupling):
 
     def _both(self, kept: Tensor) -> tuple[Tensor, Tensor]:
         options = self.options(kept)
-        return LIMIT * options[..., 0].tanh(), options[..., 1]
+        return MAX_LOG_SCALE * options[..., 0].tanh(), options[..., 1]

@@ -18,8 +18,8 @@ from gnomon.generative.flows.base import AbstractTransform
 
 __all__ = ["Planar"]
 
-HALVINGS = 60
-"""Bisections of an interval that holds the root: enough for every bit of float64."""
+BISECTION_STEPS = 60
+"""Bisections of an interval that contains the root: enough for every bit of float64."""
 
 
 class Planar(AbstractTransform):
@@ -63,7 +63,7 @@ class Planar(AbstractTransform):
 def _root(product: Tensor, target: Tensor) -> Tensor:
     """The root of (2) by bisection between target - |u.w| and target + |u.w|, whose ends have unlike signs."""
     low, high = target - product.abs() - 1e-3, target + product.abs() + 1e-3
-    for _ in range(HALVINGS):
+    for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
         above = middle + product * middle.tanh() > target
         low, high = torch.where(above, low, middle), torch.where(above, middle, high)

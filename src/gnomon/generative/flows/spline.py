@@ -22,11 +22,11 @@ from gnomon.generative.flows.coupling import AbstractCoupling
 
 __all__ = ["SplineCoupling", "rational_spline", "rational_spline_inverse"]
 
-LEAST = 1e-3
-"""The least width and height of a piece relative to the whole, and the least slope."""
-LARGEST = 60.0
-"""Free numbers of widths and heights beyond it change nothing more: its exponential is far from overflow."""
-UNIT = log(exp(1 - LEAST) - 1)
+MIN_BIN_SHARE = 1e-3
+"""Smallest width and height of a bin relative to the whole, and the smallest slope."""
+MAX_LOGIT = 60.0
+"""Logits of widths and heights are clipped here: their exponential is far from overflow."""
+UNIT = log(exp(1 - MIN_BIN_SHARE) - 1)
 """softplus(UNIT) + LEAST = 1: zero outputs of a network are the identity."""
 
 
@@ -49,7 +49,7 @@ def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[
     >>> torch.allclose(y, torch.tensor([0.5, 9.0]), atol=1e-5), bool(log_slope.abs().max() < 1e-4)
     (True, True)
     """
-    return spline(*_checked(x, options), bound=bound)
+    return spline(*_check(x, options), bound=bound)
 
 
 @names_call
@@ -63,7 +63,7 @@ def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 5.0) -
     >>> torch.allclose(rational_spline_inverse(rational_spline(x, options)[0], options)[0], x)
     True
     """
-    return spline_inverse(*_checked(y, options), bound=bound)
+    return spline_inverse(*_check(y, options), bound=bound)
 
 
 def spline(x: Tensor, options: Tensor, *, bound: float) -> tuple[Tensor, Tensor]:
@@ -90,7 +90,7 @@ def spline_inverse(y: Tensor, options: Tensor, *, bound: float) -> tuple[Tensor,
     return torch.where(inside, bound * (2 * x - 1), y), torch.where(inside, -p.log_slope(w), torch.zeros_like(y))
 
 
-def _checked(x: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:
+def _check(x: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:
     if not bool(x.isfinite().all() & options.isfinite().all()):
         raise NotFiniteError("x or options hold NaN or infinity", accepted="finite numbers", fix="Drop or repair them")
     shared = options.dim() - 1
@@ -124,20 +124,20 @@ def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
     a number get their slopes: softmax and cumsum over few numbers are slow, and their gradients are slower.
     """
     k = (options.shape[-1] + 1) // 3
-    share, steps = 1 - LEAST * k, torch.arange(k + 1, dtype=options.dtype, device=options.device)
+    share, steps = 1 - MIN_BIN_SHARE * k, torch.arange(k + 1, dtype=options.dtype, device=options.device)
     before = (steps[:-1, None] < steps[None, :]).to(options)
-    sums = options[..., : 2 * k].clamp(-LARGEST, LARGEST).exp().unflatten(-1, (2, k)) @ before
+    sums = options[..., : 2 * k].clamp(-MAX_LOGIT, MAX_LOGIT).exp().unflatten(-1, (2, k)) @ before
     total = sums[..., -1:]
     with torch.no_grad():
-        inner = LEAST * steps[1:-1] + share * (sums[..., side, 1:-1] / total[..., side, :])
+        inner = MIN_BIN_SHARE * steps[1:-1] + share * (sums[..., side, 1:-1] / total[..., side, :])
         index = (value[..., None] >= inner).sum(-1, keepdim=True)
         both = torch.cat([index, index + 1], -1)
     near = both[..., None, :].expand(*both.shape[:-1], 2, 2)
     # A whole number times a float would be rounded to float32, whatever the dtype of the options.
-    ends = LEAST * near.to(options) + share * (sums.expand(*near.shape[:-1], k + 1).gather(-1, near) / total)
+    ends = MIN_BIN_SHARE * near.to(options) + share * (sums.expand(*near.shape[:-1], k + 1).gather(-1, near) / total)
     (x, x1), (y, y1) = (part.unbind(-1) for part in ends.unbind(-2))
     slopes = pad(options[..., 2 * k :], (1, 1)).expand(*both.shape[:-1], k + 1).gather(-1, both)
-    d0, d1 = (LEAST + softplus(slopes + UNIT)).unbind(-1)
+    d0, d1 = (MIN_BIN_SHARE + softplus(slopes + UNIT)).unbind(-1)
     return _Piece(x, x1 - x, y, y1 - y, d0, d1)
 
 

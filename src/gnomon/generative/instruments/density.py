@@ -24,20 +24,20 @@ from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
 from gnomon.findings import generative as kinds
-from gnomon.generative.instruments.draws import density_of, distribution_of, drawn
+from gnomon.generative.instruments.draws import density_of, distribution_of, draw_samples
 
 __all__ = ["DensityCheck", "flow_density_check"]
 
-GRID = 0.01
-"""How far an integral over a box may be from 1: what is outside, and the grid."""
-SURE = 5.0
-"""Standard errors from which an estimated integral differs from 1."""
-BACK = 1e-3
-"""Distance from where it began that a point may have after the way there and back, relative to its size."""
-FINEST = 1000
-"""Points in each dimension from which on a grid is not made finer."""
-TILE = 2**16
-"""Points of the grid at once."""
+INTEGRAL_TOLERANCE = 0.01
+"""Distance of the integral over a box from 1 that is allowed: mass outside the box, and the grid."""
+DIFFERENT_FROM_ONE_Z = 5.0
+"""Standard errors at which an estimated integral differs from 1."""
+ROUND_TRIP_TOLERANCE = 1e-3
+"""Relative distance between a point and its image after mapping it there and back that is allowed."""
+MAX_GRID_POINTS_PER_AXIS = 1000
+"""Grid points in each dimension at which refinement stops."""
+POINTS_PER_TILE = 2**16
+"""Grid points evaluated at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class DensityCheck(Result):
     def normalized(self) -> bool:
         """Whether the integral is 1 within its error."""
         interval = self.integral.interval
-        return abs(float(self.integral.value) - 1) <= GRID if interval is None else 1.0 in interval
+        return abs(float(self.integral.value) - 1) <= INTEGRAL_TOLERANCE if interval is None else 1.0 in interval
 
     @property
     def verdict(self) -> str:
@@ -75,11 +75,11 @@ class DensityCheck(Result):
         listed = []
         if not self.normalized:
             listed.append(Finding(kinds.DENSITY_NOT_NORMALIZED, "", {"integral": self.integral}, (self.integral,)))
-        if self.round_trip > BACK:
+        if self.round_trip > ROUND_TRIP_TOLERANCE:
             listed.append(
                 Finding(kinds.FLOW_NOT_INVERTIBLE, "", {"error": self.round_trip}, (Value("error", self.round_trip),))
             )
-        if self.log_determinant > BACK * 10:
+        if self.log_determinant > ROUND_TRIP_TOLERANCE * 10:
             error = self.log_determinant
             listed.append(Finding(kinds.LOG_DETERMINANT_WRONG, "", {"error": error}, (Value("error", error),)))
         return tuple(listed)
@@ -112,7 +112,7 @@ def flow_density_check(model: Any, *, samples: int = 2000, grid: int = 300, seed
     """
     n = integer("samples", samples, least=100)
     log_prob = density_of(model)
-    x = drawn(model, n, seed=seed)
+    x = draw_samples(model, n, seed=seed)
     flat = x.flatten(1)
     few = flat.shape[1] <= 2
     integral = _on_grid(log_prob, x, integer("grid", grid, least=10)) if few else _by_samples(log_prob, x)
@@ -134,9 +134,11 @@ def _on_grid(log_prob: Any, x: Tensor, grid: int) -> Value:
                 for a, b in zip(low - wide, high + wide, strict=True)]  # fmt: skip
         cell = float(((high - low + 2 * wide) / (size - 1)).prod())
         places = torch.cartesian_prod(*axes).reshape(-1, d).to(x.dtype).reshape(-1, *x.shape[1:])
-        values = torch.cat([log_prob(part).double().exp() for part in places.split(TILE)]).reshape([size] * d)
+        values = torch.cat([log_prob(part).double().exp() for part in places.split(POINTS_PER_TILE)]).reshape(
+            [size] * d
+        )
         total, coarse = float(values.sum()) * cell, float(values[(slice(None, None, 2),) * d].sum()) * cell * 2**d
-        if not abs(total - coarse) > GRID or size >= FINEST:
+        if not abs(total - coarse) > INTEGRAL_TOLERANCE or size >= MAX_GRID_POINTS_PER_AXIS:
             return Value("integral", total)  # (1)
         size = 2 * size - 1
 
@@ -149,7 +151,7 @@ def _by_samples(log_prob: Any, x: Tensor) -> Value:
     z = (flat - flat.mean(0)) @ vectors / values.sqrt()
     inner = -(z.square().sum(1) + d * log(2 * pi) + values.log().sum()) / 2
     weights = (inner - log_prob(x).double()).exp()  # (2)
-    mean, error = float(weights.mean()), SURE * float(weights.std()) / len(x) ** 0.5
+    mean, error = float(weights.mean()), DIFFERENT_FROM_ONE_Z * float(weights.std()) / len(x) ** 0.5
     return Value("integral", mean, Interval(mean - error, mean + error), "estimate")
 
 

@@ -11,15 +11,15 @@ from gnomon.core.inputs.checks import as_numbers, check_finite_inputs
 from gnomon.core.modules.preserve import random_state
 from gnomon.generative.model import AbstractGenerative
 
-__all__ = ["density_of", "drawn", "points"]
+__all__ = ["density_of", "draw_samples", "points"]
 
 
-def drawn(model: Any, n: int, *, seed: int = 0) -> Tensor:
+def draw_samples(model: Any, n: int, *, seed: int = 0) -> Tensor:
     """n examples of a model as a tensor: its own ``sample``, or what it is called for; torch's random state is kept.
 
     Cost: that of the model.
 
-    >>> drawn(torch.distributions.Normal(torch.zeros(2), torch.ones(2)), 5).shape
+    >>> draw_samples(torch.distributions.Normal(torch.zeros(2), torch.ones(2)), 5).shape
     torch.Size([5, 2])
     """
     with random_state(seed), torch.no_grad():

@@ -28,8 +28,8 @@ from gnomon.generative.vectors import check_vectors
 
 __all__ = ["GeneratorGradients", "GradientEstimators", "generator_gradient_health", "gradient_estimators"]
 
-SILENT = 0.01
-"""Share of its full size below which the generator's gradient is lost."""
+MIN_GRADIENT_SHARE = 0.01
+"""Share of its full size below which the generator's gradient counts as lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class GeneratorGradients(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """That the generator learns nothing."""
-        if self.in_use >= SILENT:
+        if self.in_use >= MIN_GRADIENT_SHARE:
             return ()
         return (Finding(kinds.GENERATOR_SILENCED, "", {"gradient": self.in_use}, (Value("gradient", self.in_use),)),)
 

@@ -25,8 +25,8 @@ from gnomon.generative.vae import VAE
 
 __all__ = ["LatentHoles", "PcaGap", "latent_holes", "latent_knn_score", "pca_gap", "reconstruction_error"]
 
-EMPTY = 0.5
-"""Share of decoded draws far from all data from which a model is no sampler."""
+MAX_HOLES = 0.5
+"""Share of decoded draws far from all data above which the decoder is not a usable sampler."""
 
 
 @names_call
@@ -170,7 +170,7 @@ class LatentHoles(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """That the latent space has holes."""
-        if self.holes < EMPTY:
+        if self.holes < MAX_HOLES:
             return ()
         return (Finding(kinds.LATENT_HOLES, "", {"holes": self.holes}, (Value("holes", self.holes),)),)
 

@@ -29,12 +29,13 @@ from gnomon.generative.instruments.draws import alike, points
 
 __all__ = ["SampleCoverage", "SampleMemorization", "coverage", "memorization"]
 
-TILE = 2**22
-"""Distances that are held at once."""
-MISSED = 6.0
-"""Standard errors below the expected coverage that count as missing parts: neighbors overlap, which makes the errors of
-a binomial share too small by up to a factor of two."""
-LEVEL = 0.01
+DISTANCES_PER_TILE = 2**22
+"""Distances held at once."""
+MISSING_MODES_Z = 6.0
+"""Standard errors below the expected coverage that count as missing modes. Neighborhoods overlap, so binomial errors
+are too small by up to a factor of two."""
+SIGNIFICANCE_LEVEL = 0.01
+"""Probability of a false alarm."""
 MANY_COPIED = 0.5
 """Share of the samples, beyond what is expected, whose repetition is a problem instead of a warning."""
 """The chance that a sampler which did not copy is called one that did."""
@@ -62,7 +63,7 @@ class SampleCoverage(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """That parts of the data are missed."""
-        if self.coverage >= self.expected - MISSED * self.error:
+        if self.coverage >= self.expected - MISSING_MODES_Z * self.error:
             return ()
         evidence = (Value("coverage", self.coverage), Value("expected", self.expected))
         return (Finding(kinds.MODES_DROPPED, "", {"coverage": self.coverage, "expected": self.expected}, evidence),)
@@ -98,7 +99,7 @@ def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
     alike(a, b)
     n, m = len(b), len(a)
     reached = 0
-    for part in b.split(max(1, TILE // max(n, m))):
+    for part in b.split(max(1, DISTANCES_PER_TILE // max(n, m))):
         radius = torch.cdist(part, b).kthvalue(k + 1, dim=1).values  # the nearest is the point itself
         reached += int((torch.cdist(part, a).amin(1) <= radius).sum())
     share, expected = reached / n, 1 - comb(n - 1, k) / comb(n + m - 1, k)  # (1) (2)
@@ -128,7 +129,7 @@ class SampleMemorization(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """That training examples are repeated."""
-        if self.p_value > LEVEL:
+        if self.p_value > SIGNIFICANCE_LEVEL:
             return ()
         evidence = (Value("copied", self.copied), Value("p-value", self.p_value))
         many = (self.copied - self.expected) / (1 - self.expected) >= MANY_COPIED
@@ -170,7 +171,9 @@ def memorization(
     count = integer("permutations", permutations, least=99)
     generator = torch.Generator().manual_seed(check_seed(seed))
     order = torch.cat([b, c])
-    nearest = torch.cat([torch.cdist(part, order).argmin(1) for part in a.split(max(1, TILE // len(order)))])
+    nearest = torch.cat(
+        [torch.cdist(part, order).argmin(1) for part in a.split(max(1, DISTANCES_PER_TILE // len(order)))]
+    )
     hits = nearest.bincount(minlength=len(order)).double() / len(a)
     own = float(hits[: len(b)].sum())  # (1)
     swapped = [float(hits[torch.randperm(len(order), generator=generator)[: len(b)]].sum()) for _ in range(count)]
@@ -180,4 +183,4 @@ def memorization(
 
 def nearest_distances(x: Tensor, data: Tensor) -> Tensor:
     """The distance of each point to the nearest of the data."""
-    return torch.cat([torch.cdist(part, data).amin(1) for part in x.split(max(1, TILE // len(data)))])
+    return torch.cat([torch.cdist(part, data).amin(1) for part in x.split(max(1, DISTANCES_PER_TILE // len(data)))])

@@ -22,8 +22,8 @@ from gnomon.generative.vae import VAE, gaussian_kl
 
 __all__ = ["ElboGap", "elbo_gap"]
 
-USED = 0.01
-"""Nats above which a latent coordinate is in use, as [burda2016importance] have it up to the measure."""
+MIN_NATS_IN_USE = 0.01
+"""Nats above which a latent coordinate is in use, similar to [burda2016importance]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class ElboGap(Result):
     @property
     def used(self) -> int:
         """Latent coordinates that carry more than 0.01 nats; equation (2)."""
-        return int((self.nats > USED).sum())
+        return int((self.nats > MIN_NATS_IN_USE).sum())
 
     @property
     def verdict(self) -> str:
@@ -60,7 +60,11 @@ class ElboGap(Result):
         """That the latents say nothing."""
         if self.used:
             return ()
-        return (Finding(kinds.POSTERIOR_COLLAPSED, "", {"limit": USED}, (Value("nats", float(self.nats.sum())),)),)
+        return (
+            Finding(
+                kinds.POSTERIOR_COLLAPSED, "", {"limit": MIN_NATS_IN_USE}, (Value("nats", float(self.nats.sum())),)
+            ),
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """The nats of each coordinate."""

@@ -28,10 +28,10 @@ __all__ = ["RatioCalibration", "density_ratio", "js_estimate", "ratio_calibratio
 
 Logits = Callable[[Tensor], Tensor]
 """A discriminator: from examples to the logits of being one of p."""
-OFF = 5.0
-"""Standard errors from which a bin of probabilities counts as wrong: one false alarm in 10^5 bins."""
-SMALL = 0.05
-"""Miscalibration that does no harm."""
+WRONG_BIN_Z = 5.0
+"""Standard errors at which a bin of probabilities counts as wrong: one false alarm in 10^5 bins."""
+HARMLESS_MISCALIBRATION = 0.05
+"""Miscalibration below this is harmless."""
 
 
 @names_call
@@ -108,7 +108,7 @@ class RatioCalibration(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """That the probabilities are wrong."""
-        if self.error < SMALL or self.worst < OFF:
+        if self.error < HARMLESS_MISCALIBRATION or self.worst < WRONG_BIN_Z:
             return ()
 
         evidence = (Value("mean error", self.error), Value("mean ratio", self.mean_ratio))

@@ -24,10 +24,10 @@ __all__ = ["ScoreError", "score_curl", "score_error"]
 
 Score = Callable[[Tensor], Tensor]
 """From points to gradients of a log density."""
-WRONG = 0.5
-"""Relative squared error from which a score points elsewhere: half of its square is not the true one's."""
-TURNS = 0.1
-"""Share of turning from which a field is no gradient in practice."""
+MAX_SCORE_ERROR = 0.5
+"""Relative squared error above which a score is wrong."""
+MAX_CURL_SHARE = 0.1
+"""Share of rotation above which a field is not a gradient in practice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,9 @@ class ScoreError(Result):
     def findings(self) -> tuple[Finding, ...]:
         """That the score is wrong, or no gradient."""
         listed = []
-        if self.error > WRONG:
+        if self.error > MAX_SCORE_ERROR:
             listed.append(Finding(kinds.SCORE_WRONG, "", {"error": self.error}, (Value("error", self.error),)))
-        if self.curl > TURNS:
+        if self.curl > MAX_CURL_SHARE:
             listed.append(Finding(kinds.SCORE_TURNS, "", {"curl": self.curl}, (Value("curl", self.curl),)))
         return tuple(listed)
 

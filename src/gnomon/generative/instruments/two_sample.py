@@ -26,10 +26,10 @@ from gnomon.generative.instruments.draws import alike, points
 
 __all__ = ["TwoSample", "classifier_test", "energy_test", "mmd_test"]
 
-LEVEL = 0.01
-"""The chance that two sets of one distribution are called different."""
-LARGEST = 4000
-"""Examples of both sets together whose distances are held: 128 MB."""
+SIGNIFICANCE_LEVEL = 0.01
+"""Probability that two samples of one distribution are called different."""
+MAX_EXAMPLES = 4000
+"""Examples of both sets together whose distances are held, at most: 128 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class TwoSample(Result):
     @property
     def differ(self) -> bool:
         """Whether the sets differ, with a chance of 1 % of saying so of equal distributions."""
-        return self.p_value <= LEVEL  # 99 permutations give 1 / 100 at least
+        return self.p_value <= SIGNIFICANCE_LEVEL  # 99 permutations give 1 / 100 at least
 
     @property
     def verdict(self) -> str:
@@ -70,7 +70,7 @@ class TwoSample(Result):
 
     def plots(self) -> tuple[Plot, ...]:
         """The p-value beside the level."""
-        bars = Bars("chance", ("p-value", "level"), (self.p_value, LEVEL))
+        bars = Bars("chance", ("p-value", "level"), (self.p_value, SIGNIFICANCE_LEVEL))
         return (Plot(self.method, (bars,), Axis("chance", limits=(0, 1)), caption=self.verdict),)
 
 
@@ -96,13 +96,13 @@ def mmd_test(x: Any, y: Any, *, permutations: int = 500, bandwidth: float | None
     >>> mmd_test(x, y).differ, mmd_test(x, y + 1).differ
     (False, True)
     """
-    both, first = _pooled(x, y, seed)
+    both, first = _pool(x, y, seed)
     squares = torch.cdist(both, both).square()
     middle = float(squares[torch.triu_indices(len(both), len(both), 1).unbind()].median()) ** 0.5
     middle = middle or 1.0
     widths = (bandwidth,) if bandwidth is not None else (middle / 2, middle, 2 * middle)
     kernel = torch.stack([(-squares / (2 * b**2)).exp() for b in widths]).mean(0)
-    value, p = permuted(kernel, first, permutations, seed)  # (1)
+    value, p = permutation_test(kernel, first, permutations, seed)  # (1)
     return TwoSample("MMD^2", value, p, len(both))
 
 
@@ -126,8 +126,8 @@ def energy_test(x: Any, y: Any, *, permutations: int = 500, seed: int = 0) -> Tw
     >>> energy_test(x, y).differ, energy_test(x, 2 * y).differ
     (False, True)
     """
-    both, first = _pooled(x, y, seed)
-    value, p = permuted(-torch.cdist(both, both), first, permutations, seed)  # (1)
+    both, first = _pool(x, y, seed)
+    value, p = permutation_test(-torch.cdist(both, both), first, permutations, seed)  # (1)
     return TwoSample("energy distance", value, p, len(both))
 
 
@@ -170,7 +170,7 @@ def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) ->
     return TwoSample("held-out accuracy", right / n, float(binomtest(right, n, 0.5, "greater").pvalue), 2 * n)  # (1)
 
 
-def permuted(kernel: Tensor, first: int, permutations: int, seed: int) -> tuple[float, float]:
+def permutation_test(kernel: Tensor, first: int, permutations: int, seed: int) -> tuple[float, float]:
     """The statistic (1) of a kernel matrix of both sets, the first of them having ``first`` rows, and its p-value (3).
 
     With weights w = 1/n on one set and -1/m on the other, w^T K w without its diagonal, corrected for the counts, is
@@ -193,10 +193,10 @@ def permuted(kernel: Tensor, first: int, permutations: int, seed: int) -> tuple[
     return float(values[0]), (1 + larger) / (1 + count)  # (3)
 
 
-def _pooled(x: Any, y: Any, seed: int) -> tuple[Tensor, int]:
+def _pool(x: Any, y: Any, seed: int) -> tuple[Tensor, int]:
     a, b = points(x, "x"), points(y, "y")
     alike(a, b)
     generator = torch.Generator().manual_seed(check_seed(seed))
-    half = LARGEST // 2
+    half = MAX_EXAMPLES // 2
     a, b = (p if len(p) <= half else p[torch.randperm(len(p), generator=generator)[:half]] for p in (a, b))
     return torch.cat([a, b]), len(a)

@@ -46,7 +46,7 @@ class GELU(AbstractDual):
         square = c * c
         gap = a * b - square
         narrow = p * ((a + gap) * (b + gap) + 2 * square) / (d * d)
-        return self.dual(a, b, c) + _mixed(a, b, square, d, p) + _mixed(b, a, square, d, p) + narrow  # (4)
+        return self.dual(a, b, c) + _mix(a, b, square, d, p) + _mix(b, a, square, d, p) + narrow  # (4)
 
     def mean(self, a: Variance) -> Variance:
         """Equation (3)."""
@@ -63,5 +63,5 @@ def _parts(a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covaria
     return d, steep / (2 * pi), 0.25 + torch.atan(c * steep) / (2 * pi)
 
 
-def _mixed(a: Variance, b: Variance, square: Covariance, d: Covariance, p: Covariance) -> Covariance:
+def _mix(a: Variance, b: Variance, square: Covariance, d: Covariance, p: Covariance) -> Covariance:
     return p * (a * b / (1 + b) + square * ((1 - b) / (1 + b) ** 2 + 1 / ((1 + b) * d)))  # (5)

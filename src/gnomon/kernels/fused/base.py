@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.kernels.fused.instructions import kinked
+from gnomon.kernels.fused.instructions import is_piecewise_linear
 from gnomon.kernels.plan import LimitPlan
 
 DTYPES = {torch.float32: np.float32, torch.float64: np.float64}
@@ -49,7 +49,7 @@ def takes(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
 
 def arithmetic_of(plan: LimitPlan, dtype: torch.dtype) -> type:
     """The precision that loops compute in, at variances that are not extreme."""
-    return np.float32 if dtype == torch.float32 and all(map(kinked, plan.rules)) else np.float64
+    return np.float32 if dtype == torch.float32 and all(map(is_piecewise_linear, plan.rules)) else np.float64
 
 
 def empty_results(points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype) -> dict[str, Tensor]:

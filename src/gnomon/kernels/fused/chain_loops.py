@@ -10,10 +10,12 @@ from numba import njit
 from gnomon.core.machine.loops import INNER, bare, entry, wide
 from gnomon.kernels.fused import pointwise as do
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, ERF, KINK, NORMALIZE, RECTIFIED, SCALE, SERIES, TRAINED
-from gnomon.kernels.fused.rectified import rectified
+from gnomon.kernels.fused.rectified import relu_entries
 
-RUN = 512
-BLOCK = 16  # side of the squares in which the mirror image is written
+ENTRIES_PER_RUN = 512
+"""Entries of one row in a register."""
+MIRROR_BLOCK_SIDE = 16
+"""Side of the squares in which the mirror image is written."""
 
 
 @entry
@@ -29,8 +31,8 @@ def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp,
     bad, end = 0, code[len(code) - 1, 1]
     for i in range(row, row + rows):
         width = min(cols, i - col + 1) if mirror else cols
-        for start in range(0, width, RUN):
-            n = min(RUN, width - start)
+        for start in range(0, width, ENTRIES_PER_RUN):
+            n = min(ENTRIES_PER_RUN, width - start)
             j = col + start
             e, t, ha, hb = regs[0, 0, :n], regs[0, 1, :n], x[0, i], y[0, j : j + n]
             if _load(gram[i - row, start : start + n], ha, hb, near, e, t):
@@ -71,15 +73,15 @@ def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):
     else:
         x1, y1 = x[st + 1, i], y[st + 1, j : j + n]
         if op == KINK:
-            do.kinked(e, t, x0, x1, y0, y1, p[0], p[1], k)
+            do.piecewise_linear_step(e, t, x0, x1, y0, y1, p[0], p[1], k)
         elif op == NORMALIZE:
             do.normalize(e, t, x0, x1, y0, y1)
         else:
             x2, y2 = x[st + 2, i], y[st + 2, j : j + n]
             if op == RECTIFIED:
-                rectified(e, t, x0, x1, x2, y0, y1, y2, p, k)
+                relu_entries(e, t, x0, x1, x2, y0, y1, y2, p, k)
             elif op == TRAINED:
-                do.trained(e, t, x0, x1, x2, y0, y1, y2, p, k)
+                do.trained_slope_step(e, t, x0, x1, x2, y0, y1, y2, p, k)
             elif op == SERIES:
                 _series(e, t, x[st:, i], y[st:, j : j + n], p, regs)
             elif op == ERF:
@@ -96,7 +98,7 @@ def _series(e, t, x, y, numbers, regs):
     do.correlation(e, x[0], x[1], y[0], y[1], rho, value, slope)
     for power in range(int(numbers[0]) - 1, -1, -1):
         do.horner(rho, value, slope, x[3 + power], y[3 + power])
-    do.summed(e, t, value, slope, x[0], x[2], y[0], y[2], numbers[1])
+    do.add_bias_and_gain(e, t, value, slope, x[0], x[2], y[0], y[2], numbers[1])
 
 
 @njit(**INNER)
@@ -127,13 +129,13 @@ def _recompute(e, a, b, fx, fy, near, k):
 @njit(**INNER)
 def _mirror(out, row, rows, col, cols):
     """Reflect a tile of the lower triangle, square after square."""
-    for top in range(row, row + rows, BLOCK):
-        for left in range(col, min(col + cols, top + BLOCK), BLOCK):
-            for j in range(left, min(left + BLOCK, col + cols)):
-                for i in range(max(top, j + 1), min(top + BLOCK, row + rows)):
+    for top in range(row, row + rows, MIRROR_BLOCK_SIDE):
+        for left in range(col, min(col + cols, top + MIRROR_BLOCK_SIDE), MIRROR_BLOCK_SIDE):
+            for j in range(left, min(left + MIRROR_BLOCK_SIDE, col + cols)):
+                for i in range(max(top, j + 1), min(top + MIRROR_BLOCK_SIDE, row + rows)):
                     out[j, i] = out[i, j]
 
 
 def registers(count: int, dtype: type) -> np.ndarray:
     """Room for the registers of one thread."""
-    return np.zeros((count + 2, 2, RUN), dtype)
+    return np.zeros((count + 2, 2, ENTRIES_PER_RUN), dtype)

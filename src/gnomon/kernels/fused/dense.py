@@ -12,8 +12,8 @@ from torch import Tensor
 
 from gnomon.core.machine.threads import share_out
 from gnomon.kernels.fused.base import DTYPES, Compiled, arithmetic_of, empty_results, on_both_sides
-from gnomon.kernels.fused.instructions import Instruction, PointMoments, activation, kinked, moments
-from gnomon.kernels.fused.joining import joined
+from gnomon.kernels.fused.instructions import Instruction, PointMoments, activation, is_piecewise_linear, moments
+from gnomon.kernels.fused.joining import fuse_relu_with_affine
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, NORMALIZE, SCALE
 from gnomon.kernels.fused.waiting import chain_wait
 from gnomon.kernels.plan import LimitPlan
@@ -24,9 +24,13 @@ from gnomon.kernels.rules.data import DataRule
 from gnomon.kernels.rules.normalization import DropoutRule, NormalizeRule
 from gnomon.kernels.rules.positions import MoveRule
 
-ROWS, COLS = 256, 512
+ROWS_PER_TILE = 256
+"""Rows of a tile."""
+COLUMNS_PER_TILE = 512
+"""Columns of a tile."""
 NEAR = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-9}  # pairs nearer than this are taken from differences
-SMALLEST = 1e-30  # variances below it leave the range of float32 when multiplied
+MIN_FLOAT32_VARIANCE = 1e-30
+"""Products of smaller variances leave the range of float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ def lower(plan: LimitPlan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> C
     instructions = _instructions(plan, found)
     if instructions is None:
         return None
-    instructions = joined(instructions)
+    instructions = fuse_relu_with_affine(instructions)
     table = torch.stack([found.own[0] / 2, *(s for ins in instructions for s in ins.statistics), found.own[-1] / 2])
     arithmetic = _arithmetic(plan, table, dtype)
     code, numbers = _arrays(instructions, arithmetic)
@@ -116,13 +120,15 @@ def run(chain: ChainArrays, out: tuple[Tensor | None, Tensor | None], *, symmetr
     near = chain.arithmetic.type(NEAR[chain.arithmetic])
     last = left.table.shape[0] - 1
     tiles = [
-        (i, min(ROWS, n - i), j, min(COLS, m - j))
-        for i in range(0, n, ROWS)
-        for j in range(0, min(m, i + ROWS) if symmetric else m, COLS)
+        (i, min(ROWS_PER_TILE, n - i), j, min(COLUMNS_PER_TILE, m - j))
+        for i in range(0, n, ROWS_PER_TILE)
+        for j in range(0, min(m, i + ROWS_PER_TILE) if symmetric else m, COLUMNS_PER_TILE)
     ]
 
     def worker() -> tuple[np.ndarray, np.ndarray]:
-        return np.empty(ROWS * COLS, chain.arithmetic), loops.registers(chain.registers, chain.arithmetic.type)
+        return np.empty(ROWS_PER_TILE * COLUMNS_PER_TILE, chain.arithmetic), loops.registers(
+            chain.registers, chain.arithmetic.type
+        )
 
     def tile(place: tuple[int, int, int, int], room: tuple[np.ndarray, np.ndarray]) -> int:
         i, rows, j, cols = place
@@ -153,17 +159,17 @@ def workspace(chain: ChainArrays, count: int, threads: int) -> int:
     """Bytes beside the result for so many points: statistics, twice while they are made, features, room of threads."""
     rows, width = len(chain.sides[0].table), chain.sides[0].features.shape[1]
     word = chain.arithmetic.itemsize
-    room = ROWS * COLS + 2 * 512 * (chain.registers + 2)
+    room = ROWS_PER_TILE * COLUMNS_PER_TILE + 2 * 512 * (chain.registers + 2)
     return count * (8 * rows + word * (rows + width)) + threads * room * word
 
 
 def _arithmetic(plan: LimitPlan, table: Tensor, dtype: torch.dtype) -> np.dtype:
     """float32 where it is asked for and loses nothing; float64 otherwise."""
-    single = dtype == torch.float32 and all(kinked(rule) for rule in plan.rules)
+    single = dtype == torch.float32 and all(is_piecewise_linear(rule) for rule in plan.rules)
     if single:
         positive = table[table > 0]
         smallest = float(positive.min()) if len(positive) else 1.0
-        single = smallest > SMALLEST and float(table.abs().max()) < 1 / SMALLEST
+        single = smallest > MIN_FLOAT32_VARIANCE and float(table.abs().max()) < 1 / MIN_FLOAT32_VARIANCE
     return np.dtype(np.float32 if single else np.float64)
 
 
@@ -213,12 +219,12 @@ def _instruction(
         case DropoutRule():
             return [Instruction(DROPOUT, target, sources[0], (before / 2,), (1 / rule.keep - 1,))]
         case WeightedRule():
-            return _weighted(rule.weights, sources, target)
+            return _weigh(rule.weights, sources, target)
         case _:
             return [Instruction(SCALE, target, sources[0], (), (1.0,))]
 
 
-def _weighted(weights: tuple[float, ...], sources: list[int], target: int) -> list[Instruction] | None:
+def _weigh(weights: tuple[float, ...], sources: list[int], target: int) -> list[Instruction] | None:
     if target in sources[1:]:
         return None
     instructions = [Instruction(SCALE, target, sources[0], (), (weights[0],))]

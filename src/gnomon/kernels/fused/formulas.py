@@ -52,7 +52,7 @@ def kink(e, sa, ra, sb, rb, k):
 
 
 @njit(**INNER)
-def turned(e, dd, rr, k):
+def angle_terms(e, dd, rr, k):
     """(t / 2 pi, sin^2(t / 2)) from (2)."""
     zero, quarter, half, one = k
     h = half_angle(e, dd, rr, k)
@@ -66,7 +66,7 @@ def error_function(e, ha, hb, sa, ra, sb, rb, k):
     """Equation (5); ha and hb are a' / 2 and b' / 2."""
     zero, quarter, half, one = k
     d = sa - sb
-    turn, h = turned(e + e + one, d * d, ra * rb, k)
+    turn, h = angle_terms(e + e + one, d * d, ra * rb, k)
     distance = (ha + hb) - one + (turn + turn + turn + turn)
     sine = sqrt(h * (one - h))  # half of sin t
     return distance if e > zero else zero, ra * rb * half / sine

@@ -23,10 +23,13 @@ from gnomon.kernels.rules.normalization import DropoutRule, NormalizeRule
 from gnomon.kernels.rules.positions import MixRule
 from gnomon.program.steps import Conv, Weights
 
-RAW = -1  # the data before their convolution
+RAW_DATA = -1
+"""Index of the data before their convolution."""
 NO_WEIGHTS = Weights("", "", "", None, 1)
-TERMS = 96  # of power series: all images need the same number
-BYTES = 64  # one vector: 16 lanes of float32, 8 of float64
+SERIES_TERMS = 96
+"""Terms of power series: all images need the same number."""
+VECTOR_BYTES = 64
+"""Bytes of one vector: 16 lanes of float32, 8 of float64."""
 
 
 class Uncovered(Exception):
@@ -75,7 +78,7 @@ class Runner:
 
     def __init__(self, programme: PlaneProgram, dtype: type, *, alone: bool) -> None:
         self.programme, self.dtype, self.alone = programme, dtype, alone
-        self.lanes = BYTES // np.dtype(dtype).itemsize
+        self.lanes = VECTOR_BYTES // np.dtype(dtype).itemsize
         self.tag = (0,) * self.lanes
         self.constants = tuple(dtype(v) for v in (0.0, 0.25, 0.5, 1.0))
         parts, wraps = programme.stages.parts, programme.stages.wraps
@@ -95,7 +98,7 @@ class Runner:
         items = [i for p in self.programme.stages.parts for i in p.items]
         grids = [g for i in items for g in (i.before, i.after) if i.op not in (DATA, FETCH)] + [i.before for i in items]
         largest = max(map(prod, grids)) * self.lanes
-        pads = [_padded(i) for i in items if i.op == CONV]
+        pads = [_pad(i) for i in items if i.op == CONV]
         count = max(p.registers for p in self.programme.stages.parts)
         made: dict[str, np.ndarray] = {f"out{g}": np.zeros(size, self.dtype) for g, (_, size) in enumerate(self.places)}
         made["registers"] = np.zeros((count + 2, 2, largest), self.dtype)
@@ -134,7 +137,7 @@ class Runner:
 
 def lower(plan: LimitPlan) -> PlaneProgram | None:
     """The stages of a plan, or None if it is not covered. Cost: none."""
-    made = st.cut(plan)
+    made = st.cut_into_stages(plan)
     return None if made is None else PlaneProgram(plan, made)
 
 
@@ -182,11 +185,11 @@ def _item(
     """Operation, statistics and numbers of an item; fills in the variances of its step."""
     i = item.step
     if item.op == DATA:
-        own[RAW if plan.data_rule.op.window is not None else i] = (x * x).mean(1)
+        own[RAW_DATA if plan.data_rule.op.window is not None else i] = (x * x).mean(1)
         return DATA, ((x / (2 * x.shape[1]) ** 0.5).flatten(1),), ()
     rule = plan.rules[i]
     if item.op == FETCH:
-        return FETCH, _entered(plan, item, own, left, runner, g), ()
+        return FETCH, _enter(plan, item, own, left, runner, g), ()
     if item.op == FLAT or item.op == POOL:
         return item.op, (), (item.weight,)
     if isinstance(rule, DataRule):
@@ -213,8 +216,8 @@ def _patches(
     """The convolution of the data: the mean over its taps, no weights yet."""
     assert rule.op.window is not None
     mean = ConvRule(Conv(NO_WEIGHTS, rule.op.window), AffineConstants(1.0, 0.0, 0.0, 0.0))
-    own[item.step] = mean.apply((KernelPair(own[RAW]),), RuleContext(1, False, False, None, None, None)).nngp
-    return CONV, (own[RAW] / 2, torch.zeros_like(own[item.step])), (1 / prod(item.kernel), 0.0)
+    own[item.step] = mean.apply((KernelPair(own[RAW_DATA]),), RuleContext(1, False, False, None, None, None)).nngp
+    return CONV, (own[RAW_DATA] / 2, torch.zeros_like(own[item.step])), (1 / prod(item.kernel), 0.0)
 
 
 def _pointwise(
@@ -226,7 +229,7 @@ def _pointwise(
         return ADD, (), (item.weight,)
     own[i] = _apply(plan, i, own)
     if item.op == KINK:
-        made = activation(plan, i, before, own[i], TERMS)
+        made = activation(plan, i, before, own[i], SERIES_TERMS)
         if made is None:
             raise Uncovered
         return made
@@ -241,7 +244,7 @@ def _pointwise(
     return item.op, (), (item.weight,)
 
 
-def _entered(
+def _enter(
     plan: LimitPlan, item: st.Item, own: dict[int, Tensor], left: np.ndarray, runner: Runner, g: int
 ) -> tuple[Tensor, ...]:
     """The variances of planes that enter a stage; after a pooling they are its plane d = 0, and z is needed."""
@@ -270,7 +273,7 @@ def _apply(plan: LimitPlan, i: int, own: dict[int, Tensor]) -> Tensor:
     return rule.apply(tuple(KernelPair(s) for s in selves), RuleContext(1, False, False, measured, measured, None)).nngp
 
 
-def _padded(item: st.Item) -> int:
+def _pad(item: st.Item) -> int:
     """Elements that the filter of a convolution needs: twice the padded plane and one row of vertical sums."""
     rows, width = (
         (a - 1) * s + (k - 1) * d + 1

@@ -92,7 +92,7 @@ def activation(
     return SERIES, (_reciprocal(before.sqrt()), before / 2, after / 2, *h), (float(len(h)), bias)
 
 
-def kinked(rule: object) -> bool:
+def is_piecewise_linear(rule: object) -> bool:
     """Whether float32 arithmetic keeps float32 accuracy: lines and kinks lose nothing near coinciding points."""
     if not isinstance(rule, ActivationRule):
         return True

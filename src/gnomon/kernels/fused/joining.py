@@ -17,16 +17,18 @@ from gnomon.kernels.fused.instructions import Instruction
 from gnomon.kernels.fused.opcodes import AFFINE, KINK, RECTIFIED
 
 LEVELS = (0.125, 0.25)  # of h = (1 - correlation) / 2: below, shorter polynomials do
-SLACK = 1e-4  # of h, far above its roundings
+RELATIVE_SLACK = 1e-4
+"""Relative slack of h, far above its rounding errors."""
 
 
-def joined(instructions: list[Instruction]) -> list[Instruction]:
+def fuse_relu_with_affine(instructions: list[Instruction]) -> list[Instruction]:
     """Join every ReLU after another one to the affine layer that follows it.
 
     >>> import torch
     >>> s, r, u = torch.tensor([1.0]), torch.tensor([1.0]), torch.tensor([0.5])
     >>> kink, layer = Instruction(KINK, 0, 0, (s, r), (0.0, 1.0, 0.0)), Instruction(AFFINE, 0, 0, (u,), (2.0, 1.0))
-    >>> [(ins.op, *ins.numbers[3:]) for ins in joined(4 * [kink, layer])]     # the first may meet obtuse angles
+    >>> [(ins.op, *ins.numbers[3:]) for ins in fuse_relu_with_affine(4 * [kink, layer])]     # the first may meet
+    obtuse angles
     [(2,), (1,), (16, 0.5), (16, 0.5), (16, 0.5)]
     """
     result: list[Instruction] = []
@@ -45,7 +47,7 @@ def joined(instructions: list[Instruction]) -> list[Instruction]:
         follows = i > 0 and before is not None and kink.source == instructions[i - 1].target
         if follows and least is not None and before is not None:
             least = _after(least, (before / s.square()).clamp(0, 1))
-            result.append(_one(kink, layer, g, (1 - least) / 2 * (1 + SLACK)))
+            result.append(_one(kink, layer, g, (1 - least) / 2 * (1 + RELATIVE_SLACK)))
         else:
             least = -1.0
             result += [kink, layer]

@@ -16,11 +16,12 @@ from torch import Tensor
 from gnomon.core.machine.threads import share_out
 from gnomon.kernels.fused.base import Compiled, arithmetic_of, empty_results, on_both_sides
 from gnomon.kernels.fused.images import PlaneProgram, Runner, Statistics, Uncovered, measure
-from gnomon.kernels.fused.instructions import kinked
+from gnomon.kernels.fused.instructions import is_piecewise_linear
 from gnomon.kernels.fused.waiting import planes_wait
 from gnomon.kernels.rules.normalization import DropoutRule
 
-NEAR = 1e-4  # relative squared distance below which float32 pairs are computed in float64
+FLOAT64_DISTANCE = 1e-4
+"""Relative squared distance below which float32 pairs are computed in float64."""
 
 Write = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 
@@ -103,7 +104,7 @@ def run(programme: PlaneProgram, data: tuple[Tensor, Tensor], out: dict[str, Ten
     rows, cols = np.unique(left), np.unique(right)
     direct = np.array_equal(rows, left) and np.array_equal(cols, right)  # an image of both sides is out of order
     small = {k: v.numpy() if direct else np.empty((len(rows), len(cols)), v.numpy().dtype) for k, v in out.items()}
-    single = next(iter(out.values())).dtype == torch.float32 and all(map(kinked, programme.plan.rules))
+    single = next(iter(out.values())).dtype == torch.float32 and all(map(is_piecewise_linear, programme.plan.rules))
     bad = _compute(programme, found, images.flatten(1).numpy(), (rows, cols), small, single, symmetric)
     for kind, target in out.items() if not direct else ():
         target.copy_(torch.from_numpy(small[kind][np.ix_(np.searchsorted(rows, left), np.searchsorted(cols, right))]))
@@ -150,7 +151,7 @@ def _compute(
         a, b = rows[i], cols[j]
         if again:
             distance = np.square(images[a] - images[b]).sum(1)
-            near = np.flatnonzero(distance < NEAR * (squares[a] + squares[b]))
+            near = np.flatnonzero(distance < FLOAT64_DISTANCE * (squares[a] + squares[b]))
             for start in range(0, len(near), exact.runner.lanes):
                 some = near[start : start + exact.runner.lanes]
                 lanes = np.resize(some, exact.runner.lanes)

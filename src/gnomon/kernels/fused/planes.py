@@ -204,7 +204,7 @@ def _elementwise(op, runs, x, y, st, grid, numbers, e, t, regs, k, own):
             continue
         x1, y1 = x[p + grid : p + grid + n], y[q + grid : q + grid + n]
         if op == KINK:
-            do.kinked(en, tn, x0, x1, y0, y1, numbers[0], numbers[1], k)
+            do.piecewise_linear_step(en, tn, x0, x1, y0, y1, numbers[0], numbers[1], k)
             continue
         if op == NORMALIZE:
             do.normalize(en, tn, x0, x1, y0, y1)
@@ -213,7 +213,7 @@ def _elementwise(op, runs, x, y, st, grid, numbers, e, t, regs, k, own):
         if op == SERIES:
             _series(en, tn, x[p:], y[q:], grid, numbers, regs)
         elif op == TRAINED:
-            do.trained(en, tn, x0, x1, x2, y0, y1, y2, numbers, k)
+            do.trained_slope_step(en, tn, x0, x1, x2, y0, y1, y2, numbers, k)
         elif op == ERF:
             do.erf(en, tn, x0, x1, x2, y0, y1, y2, numbers, k)
         else:
@@ -229,7 +229,9 @@ def _series(e, t, x, y, grid, numbers, regs):
     for power in range(int(numbers[0]) - 1, -1, -1):
         at = (3 + power) * grid
         do.horner(rho, value, slope, x[at : at + n], y[at : at + n])
-    do.summed(e, t, value, slope, x[:n], x[2 * grid : 2 * grid + n], y[:n], y[2 * grid : 2 * grid + n], numbers[1])
+    do.add_bias_and_gain(
+        e, t, value, slope, x[:n], x[2 * grid : 2 * grid + n], y[:n], y[2 * grid : 2 * grid + n], numbers[1]
+    )
 
 
 @njit(**INNER)

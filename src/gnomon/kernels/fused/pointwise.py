@@ -19,7 +19,7 @@ from numba import njit, types
 from numba.extending import overload
 
 from gnomon.core.machine.loops import INNER, wide
-from gnomon.kernels.fused.formulas import error_function, kink, turned
+from gnomon.kernels.fused.formulas import angle_terms, error_function, kink
 
 
 def at(values, q):
@@ -45,7 +45,7 @@ def affine(e, t, ua, ub, w2, a):
 
 
 @njit(**INNER)
-def kinked(e, t, sa, ra, sb, rb, p, q2, k):
+def piecewise_linear_step(e, t, sa, ra, sb, rb, p, q2, k):
     """Equation (2); statistics s, r."""
     wide()
     for q in range(len(e)):
@@ -56,7 +56,7 @@ def kinked(e, t, sa, ra, sb, rb, p, q2, k):
 
 
 @njit(**INNER)
-def trained(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
+def trained_slope_step(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
     """Equation (3); statistics s, r, a' / 2; numbers p, q, bias, gain, slope of a PReLU."""
     wide()
     p, q2, bias, gain, prelu = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
@@ -88,7 +88,7 @@ def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
     outer, inside = numbers[0], numbers[1]
     for q in range(len(e)):
         d, rr, both = at(sa, q) - sb[q], at(ra, q) * rb[q], at(ha, q) + hb[q]
-        turn, h = turned(inside * e[q], d * d, rr, k)
+        turn, h = angle_terms(inside * e[q], d * d, rr, k)
         t[q] = k[0]
         e[q] = outer * (both - k[3] + (turn + turn + turn + turn) if rr > k[0] else both)
 
@@ -114,7 +114,7 @@ def horner(rho, value, slope, first, second):
 
 
 @njit(**INNER)
-def summed(e, t, value, slope, ra, ha, rb, hb, bias):
+def add_bias_and_gain(e, t, value, slope, ra, ha, rb, hb, bias):
     """Ends (7); points that coincide still do."""
     wide()
     for q in range(len(e)):

@@ -50,13 +50,13 @@ def _layer(turned: Callable[..., Any]) -> Any:
 _acute, _quarter, _eighth = _layer(angles), _layer(quarter_angles), _layer(eighth_angles)
 
 
-def rectified(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
+def relu_entries(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
     """All entries of a run; statistics S, R, u; numbers 1 / 2 g, A / w2, g, and the largest h: 1/2, 1/4 or 1/8."""
     raise NotImplementedError  # compiled code only: the overload below
 
 
-@overload(rectified, jit_options={"fastmath": set(ARITHMETIC), "forceinline": True})
-def _rectified(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
+@overload(relu_entries, jit_options={"fastmath": set(ARITHMETIC), "forceinline": True})
+def _rectify(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
     if e.dtype != types.float32:
         return lambda e, t, sa, ra, ua, sb, rb, ub, numbers, k: _acute(e, t, sa, ra, ua, sb, rb, ub, numbers, k[2], k)
 

@@ -26,8 +26,10 @@ from torch import Tensor
 from gnomon.kernels.duals.base import AbstractDual
 
 LEVELS = ((256, 128), (271, 256))  # nodes, and powers, that are tried; longer series cost more than they save
-REACH = 13.5  # deviations between which nodes of one distance lie, for powers that the weights of Gauss cannot reach
-TOLERANCE = 1e-12
+MAX_DEVIATIONS = 13.5
+"""Standard deviations that equidistant nodes cover, for powers beyond the reach of Gauss weights."""
+SERIES_TOLERANCE = 1e-12
+"""Relative error at which a series ends."""
 AT_ONCE = 512  # points whose function values are held
 
 
@@ -50,19 +52,21 @@ def coefficients(
     for nodes, most in LEVELS:
         if terms is not None and terms > most:
             continue
-        h = _expanded(function, flat, nodes, most, terms)
+        h = _expand(function, flat, nodes, most, terms)
         if h is None:
             return None
         if moment is None or slope is None:
             moment, slope = dual.variance(flat), dual.dual_derivative(flat, flat, flat)
         square, power = h * h, torch.arange(h.shape[1], dtype=flat.dtype)
         missing = (moment - square.sum(1)).abs(), (slope - (square * power).sum(1) / flat).abs()  # (4)
-        if bool((missing[0] <= TOLERANCE * moment).all()) and bool((missing[1] <= TOLERANCE * slope).all()):
+        if bool((missing[0] <= SERIES_TOLERANCE * moment).all()) and bool(
+            (missing[1] <= SERIES_TOLERANCE * slope).all()
+        ):
             return h.T.reshape(-1, *variance.shape).contiguous()
     return None
 
 
-def _expanded(
+def _expand(
     function: Callable[[Tensor], Tensor], variance: Tensor, nodes: int, most: int, terms: int | None
 ) -> Tensor | None:
     """Equation (1) for each point (points, terms), as many as change anything or as told; None if one is not finite."""
@@ -91,7 +95,7 @@ def _rule(count: int, powers: int) -> tuple[Tensor, Tensor]:
         nodes, weights = np.polynomial.hermite_e.hermegauss(count)
         share = weights / weights.sum()
     else:
-        nodes = np.linspace(-REACH, REACH, count)
+        nodes = np.linspace(-MAX_DEVIATIONS, MAX_DEVIATIONS, count)
         share = np.exp(-(nodes**2) / 2) * ((nodes[1] - nodes[0]) / np.sqrt(2 * np.pi))
     polynomials = [np.ones(count), nodes]
     for k in range(1, powers - 1):

@@ -71,7 +71,7 @@ class Stages:
     wraps: bool
 
 
-def cut(plan: LimitPlan) -> Stages | None:
+def cut_into_stages(plan: LimitPlan) -> Stages | None:
     """The stages of a plan; None if some step has no instruction. Cost: none."""
     steps = plan.program.steps
     if any(len(s.grid) > 2 for s in steps) or [i for i, r in enumerate(plan.rules) if isinstance(r, DataRule)] != [0]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.kernels.fused.images import BYTES
+from gnomon.kernels.fused.images import VECTOR_BYTES
 
 __all__ = ["chain_wait", "planes_wait"]
 
@@ -29,10 +29,10 @@ def chain_wait(arithmetic: type, result: type) -> float:
     >>> chain_wait(np.float64, np.float64) in (0.0, CHAIN_SECONDS)
     True
     """
-    from gnomon.core.machine.loops import kept
+    from gnomon.core.machine.loops import is_compiled
     from gnomon.kernels.fused.chain_loops import chain
 
-    return 0.0 if kept(chain, *chain_arguments(arithmetic, result)) else CHAIN_SECONDS
+    return 0.0 if is_compiled(chain, *chain_arguments(arithmetic, result)) else CHAIN_SECONDS
 
 
 def planes_wait(dtype: type, *, flat: bool) -> float:
@@ -43,12 +43,12 @@ def planes_wait(dtype: type, *, flat: bool) -> float:
     >>> planes_wait(np.float64, flat=False) in (0.0, STAGE_SECONDS)
     True
     """
-    from gnomon.core.machine.loops import kept
+    from gnomon.core.machine.loops import is_compiled
     from gnomon.kernels.fused.planes import stage, sweep
 
-    swept = flat and kept(sweep, *sweep_arguments(dtype))
+    swept = flat and is_compiled(sweep, *sweep_arguments(dtype))
     needed = {np.float64} if swept else {np.float64, dtype}
-    stages = sum(STAGE_SECONDS for one in needed if not kept(stage, *stage_arguments(one)))
+    stages = sum(STAGE_SECONDS for one in needed if not is_compiled(stage, *stage_arguments(one)))
     return stages + (SWEEP_SECONDS if flat and not swept else 0.0)
 
 
@@ -63,14 +63,14 @@ def chain_arguments(arithmetic: type, result: type) -> tuple[Any, ...]:
 
 def stage_arguments(dtype: type) -> tuple[Any, ...]:
     """Arguments of `planes.stage`, by their types."""
-    one, tag = _zeros(dtype, 1), (0,) * (BYTES // np.dtype(dtype).itemsize)
+    one, tag = _zeros(dtype, 1), (0,) * (VECTOR_BYTES // np.dtype(dtype).itemsize)
     return (INTEGERS, one, (dtype(0),) * 4, INTEGERS, tag, True, one, one, one, INTEGERS, one, INTEGERS,
             _zeros(dtype, 3), one, INTEGERS)  # fmt: skip
 
 
 def sweep_arguments(dtype: type) -> tuple[Any, ...]:
     """Arguments of `planes.sweep`, by their types."""
-    one, tag = _zeros(dtype, 1), (0,) * (BYTES // np.dtype(dtype).itemsize)
+    one, tag = _zeros(dtype, 1), (0,) * (VECTOR_BYTES // np.dtype(dtype).itemsize)
     table, two = _zeros(dtype, 2), (INTEGERS, INTEGERS)
     return (two, (one, one), (dtype(0),) * 4, two, tag, one, table, (one, one), two, _zeros(dtype, 3), one,
             INTEGERS, table)  # fmt: skip

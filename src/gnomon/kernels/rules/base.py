@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-STRIP = 64  # rows whose mirror images are copied together, so that both stay in a cache
+ROWS_PER_STRIP = 64
+"""Rows whose mirror images are copied together, so that both stay in a cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +92,8 @@ def mirror(array: Tensor) -> None:
     tensor([[1., 2.],
             [2., 3.]])
     """
-    for left in range(0, len(array), STRIP):
-        rows, right = slice(left, left + STRIP), min(left + STRIP, len(array))
+    for left in range(0, len(array), ROWS_PER_STRIP):
+        rows, right = slice(left, left + ROWS_PER_STRIP), min(left + ROWS_PER_STRIP, len(array))
         square = array[rows, rows]
         below = torch.ones(square.shape[:2], dtype=torch.bool, device=array.device).tril()
         below = below.reshape(*square.shape[:2], *(1,) * (array.dim() - 2))

@@ -14,9 +14,12 @@ from torch import Tensor
 from gnomon.kernels.rules.base import mirror, pad
 from gnomon.program.steps import Input, Window
 
-LONG = 16  # features beyond which two summation orders may differ by more than the duals forgive
-STRIP = 64  # rows that are looked at together
-NEAR = 1e-9  # pairs with a cosine within this of one are recomputed by (2)
+MAX_SHORT_FEATURES = 16
+"""Features above which two summation orders may differ by more than the duals tolerate."""
+ROWS_PER_STRIP = 64
+"""Rows that are processed together."""
+ALIGNED_COSINE_TOLERANCE = 1e-9
+"""Pairs with a cosine within this distance of one are recomputed by (2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class DataRule:
             moments = torch.einsum("icp,jcq->ijpq", a, b) / c  # (1)
             return moments.reshape(n, m, *grid, *grid)
         moments = torch.einsum("icp,jcp->ijp", a, b) / c
-        if c > LONG:
+        if c > MAX_SHORT_FEATURES:
             moments = _near_equal(a, b, moments)
         if x is y:
             mirror(moments)  # matrix products may round both triangles differently
@@ -70,9 +73,9 @@ def _near_equal(a: Tensor, b: Tensor, moments: Tensor) -> Tensor:
     c = a.shape[1]
     va, vb = (a * a).sum(1)[:, None] / c, (b * b).sum(1)[None] / c
     found = []
-    for top in range(0, len(a), STRIP):  # a strip stays in a cache, its means need no room
-        rows = slice(top, top + STRIP)
-        i, j, p = torch.nonzero(moments[rows] > (1 - NEAR) / 2 * (va[rows] + vb), as_tuple=True)
+    for top in range(0, len(a), ROWS_PER_STRIP):  # a strip stays in a cache, its means need no room
+        rows = slice(top, top + ROWS_PER_STRIP)
+        i, j, p = torch.nonzero(moments[rows] > (1 - ALIGNED_COSINE_TOLERANCE) / 2 * (va[rows] + vb), as_tuple=True)
         found.append((i + top, j, p))
     i, j, p = (torch.cat(parts) for parts in zip(*found, strict=True))
     if len(i) == 0 or len(i) > a.shape[0] * b.shape[0]:

@@ -7,7 +7,8 @@ With K_q, K_k, K_v the covariances of queries, keys and values, the logits of on
     T'[p, q] = sum_{s, t} E[Z Z'] T_v[s, t] + sum_{s, t, a, b} E[dZ[p, s]/dG[p, a] dZ'[q, t]/dG'[q, b]] K_v[s, t]
                                                 * (K_q[p, q] T_k[a, b] + T_q[p, q] K_k[a, b])             (3)
 
-There is no closed form for softmax: (2) and (3) are averages over ``DRAWS`` pairs of opposite logits, the same for all
+There is no closed form for softmax: (2) and (3) are averages over ``LOGIT_DRAWS`` pairs of opposite logits, the same
+for all
 pairs of inputs. Their relative error is about std(G) / sqrt(DRAWS). The mask may be data: each input then has its own.
 Hypotheses: independent maps to queries, keys and values; heads and their size d_k both grow.
 Reference: [hron2020infinite] Theorem 3.
@@ -21,8 +22,10 @@ from torch import Tensor
 
 from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext, diagonal
 
-DRAWS = 512  # pairs of the logits; each is used with both signs
-CHUNK = 1 << 22  # numbers of logits held at once
+LOGIT_DRAWS = 512
+"""Pairs of draws of the logits; each is used with both signs."""
+LOGITS_PER_CHUNK = 1 << 22
+"""Logits held at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class HeadsRule(AbstractRule):
         if context.batch == 2:
             left, right = left.unsqueeze(1).expand(*batch, -1), right.unsqueeze(0).expand(*batch, -1)
         flat = [_flat(t, context.batch) for t in (left, right, v.nngp, q.nngp, k.nngp, v.ntk, q.ntk, k.ntk)]
-        size = max(1, CHUNK // (DRAWS * (queries + keys) ** 2))
+        size = max(1, LOGITS_PER_CHUNK // (LOGIT_DRAWS * (queries + keys) ** 2))
         count = batch.numel()
         parts = [
             self._pairs([None if t is None else t[i : i + size] for t in flat], context.tangent)
@@ -126,7 +129,7 @@ def _root(covariance: Tensor) -> Tensor:
 def _noise(rows: int, columns: int) -> Tensor:
     """Independent standard normal matrices, always the same."""
     generator = torch.Generator().manual_seed(0)
-    return torch.randn(DRAWS, rows, columns, dtype=torch.float64, generator=generator)
+    return torch.randn(LOGIT_DRAWS, rows, columns, dtype=torch.float64, generator=generator)
 
 
 def _between(z: Tensor, m: Tensor, w: Tensor) -> Tensor:

@@ -10,8 +10,8 @@ from gnomon.lab.judges.distribution import distributed_as
 from gnomon.lab.judges.equality import equals
 from gnomon.lab.judges.expectation import mean_equals
 from gnomon.lab.judges.mean_bound import at_most
-from gnomon.lab.judges.order import ordered
+from gnomon.lab.judges.order import in_order
 from gnomon.lab.judges.slope import rate_is
 from gnomon.lab.judges.trend import monotone_in
 
-__all__ = ["at_most", "bounded_by", "distributed_as", "equals", "mean_equals", "monotone_in", "ordered", "rate_is"]
+__all__ = ["at_most", "bounded_by", "distributed_as", "equals", "mean_equals", "monotone_in", "in_order", "rate_is"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from gnomon.core.errors import names_call
 from gnomon.core.results import Axis, Line, Plot, Value
-from gnomon.lab.judges.numbers import Judge, array, thinned
+from gnomon.lab.judges.numbers import Judge, array, thin_indices
 from gnomon.lab.verdict import Judgment, decide
 
 __all__ = ["distributed_as"]
@@ -48,7 +48,7 @@ def distributed_as(*, confidence: float = 0.999, resolution: float = 0.1) -> Jud
         )
         values = (Value("distance", float(test.statistic)), Value("p-value", float(test.pvalue)))
         heights = (np.arange(len(o)) + 0.5) / len(o)
-        shown = thinned(len(o))
+        shown = thin_indices(len(o))
         marks = (Line("observed", o[shown], heights[shown]), Line("predicted", o[shown], cdf(o[shown]), "dashed"))
         plot = Plot("Distribution", marks, Axis("value"), Axis("share below"))
         return Judgment(decide(bool(test.pvalue >= 1 - confidence), not few), reason, values, plot)  # (1)

@@ -16,10 +16,10 @@ from gnomon.lab.verdict import Judgment
 Judge = Callable[[Any, Any], Judgment]
 """(predicted, observed) -> judgment."""
 
-__all__ = ["Judge", "array", "beside", "quantile", "reached_share", "samples", "thinned"]
+__all__ = ["Judge", "array", "beside", "quantile", "reached_share", "samples", "thin_indices"]
 
-DRAWN = 300
-"""Points of a figure, at most: a page with thousands of them is slow to open and shows no more."""
+MAX_PLOT_POINTS = 300
+"""Points of a figure, at most: a page with thousands of points is slow and shows no more."""
 
 
 def array(values: Any, name: str = "values") -> np.ndarray:
@@ -81,13 +81,13 @@ def reached_share(bound: np.ndarray, observed: np.ndarray, *, above: bool = True
         return float(np.nanmax(np.where(large > 0, small / large, np.inf)))
 
 
-def thinned(count: int) -> np.ndarray:
+def thin_indices(count: int) -> np.ndarray:
     """The places of at most 300 of so many numbers, evenly spread, the first and the last among them.
 
-    >>> thinned(3), len(thinned(10**6))
+    >>> thin_indices(3), len(thin_indices(10**6))
     (array([0, 1, 2]), 300)
     """
-    return np.arange(count) if count <= DRAWN else np.linspace(0, count - 1, DRAWN).astype(int)
+    return np.arange(count) if count <= MAX_PLOT_POINTS else np.linspace(0, count - 1, MAX_PLOT_POINTS).astype(int)
 
 
 def beside(predicted: np.ndarray, observed: np.ndarray) -> Plot:
@@ -97,7 +97,7 @@ def beside(predicted: np.ndarray, observed: np.ndarray) -> Plot:
     'number'
     """
     p, o = (part.ravel() for part in np.broadcast_arrays(predicted, observed))
-    places = thinned(p.size)
+    places = thin_indices(p.size)
     p, o = p[places], o[places]
     if p.size == 1:
         return Plot(

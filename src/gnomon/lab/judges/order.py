@@ -16,17 +16,17 @@ from gnomon.core.results import Axis, Bars, Plot, Value
 from gnomon.lab.judges.numbers import Judge, array, quantile
 from gnomon.lab.verdict import Judgment, Verdict
 
-__all__ = ["ordered"]
+__all__ = ["in_order"]
 
 
 @names_call
-def ordered(*, confidence: float = 0.99) -> Judge:
+def in_order(*, confidence: float = 0.99) -> Judge:
     """A judge of an order; equation (1), the risk shared among neighbors.
 
     Reference: [student1908probable].
     Cost: one pass over the numbers.
 
-    >>> ordered()(("small", "large"), {"small": [1.0, 1.1, 0.9], "large": [2.0, 2.1, 2.0]}).verdict.value
+    >>> in_order()(("small", "large"), {"small": [1.0, 1.1, 0.9], "large": [2.0, 2.1, 2.0]}).verdict.value
     'holds'
     """
 

@@ -71,7 +71,7 @@ def rate_is(
         if len(x) < 3 or y.shape[1] != len(x) or (x <= 0).any() or (y <= 0).any():
             raise InputError("observed must be (x, y) with at least 3 points, all positive")
         logs = np.log(y)
-        slopes, half = _fitted(x, logs, confidence, next_order)
+        slopes, half = _fit_slopes(x, logs, confidence, next_order)
         slope = float(slopes.mean())
         if len(y) > 1:
             spread = quantile(confidence, len(y) - 1) * float(slopes.std(ddof=1)) / len(y) ** 0.5
@@ -95,7 +95,7 @@ def rate_is(
     return judge
 
 
-def _fitted(x: np.ndarray, logs: np.ndarray, confidence: float, q: float | None) -> tuple[np.ndarray, float]:
+def _fit_slopes(x: np.ndarray, logs: np.ndarray, confidence: float, q: float | None) -> tuple[np.ndarray, float]:
     """The least-squares slope of each curve by (1) or (2), and half the interval of their mean by its scatter."""
     u = np.log(x) - np.log(x).mean()
     columns = [u, np.ones_like(u)]

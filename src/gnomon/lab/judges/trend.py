@@ -12,7 +12,7 @@ import numpy as np
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Line, Plot, Value
-from gnomon.lab.judges.numbers import Judge, array, quantile, thinned
+from gnomon.lab.judges.numbers import Judge, array, quantile, thin_indices
 from gnomon.lab.verdict import Judgment, Verdict
 
 __all__ = ["monotone_in"]
@@ -46,7 +46,7 @@ def monotone_in(label: str, *, confidence: float = 0.99, rounding: float = 100, 
         reason = (
             f"{int(sure.sum())} of {len(means)} steps along {label} are {predicted}, {int(wrong.sum())} the reverse."
         )
-        marks = (Line("observed", thinned(o.shape[1]), o.mean(0)[thinned(o.shape[1])]),)
+        marks = (Line("observed", thin_indices(o.shape[1]), o.mean(0)[thin_indices(o.shape[1])]),)
         values = (Value("steps as predicted", int(sure.sum())), Value("steps against", int(wrong.sum())))
         return Judgment(verdict, reason, values, Plot("Along " + label, marks, Axis(label), Axis("observed")))
 

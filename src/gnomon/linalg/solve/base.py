@@ -21,7 +21,7 @@ from gnomon.core.errors import InputError, NotFiniteError, names_call, out_of_ra
 from gnomon.core.inputs.arrays import Array, as_tensor
 from gnomon.core.inputs.checks import as_numbers, integer, number, real
 from gnomon.core.inputs.classes import numbers
-from gnomon.core.machine.memory import SHARE, free_bytes
+from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.results.record import Record
@@ -34,7 +34,7 @@ Kernel = Array | TileFunction
 """A kernel as a matrix or as a function."""
 
 __all__ = [
-    "FLOAT",
+    "BYTES_PER_FLOAT64",
     "AbstractSolver",
     "FitScores",
     "IndexedKernel",
@@ -46,10 +46,12 @@ __all__ = [
     "tile_bytes",
 ]
 
-FLOAT = 8
+BYTES_PER_FLOAT64 = 8
 """Bytes of a float64."""
-PART = 8  # of the memory goes to one tile: the function of a kernel works beside it, and other things do as well
-STRIP = 2**22  # bytes of a strip while a kernel is put together, at least; of few rows there would be many calls
+MEMORY_PARTS_PER_TILE = 8
+"""One tile takes one of this many parts of the memory: the kernel function needs memory too."""
+MIN_STRIP_BYTES = 2**22
+"""Bytes of a strip while a kernel is assembled, at least; smaller strips mean too many calls."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,10 +213,10 @@ def kernel_system(kernel: Kernel, y: Array, ridge: float) -> KernelSystem:
 def row_blocks(n: int, width: int, most: int) -> Iterator[Tensor]:
     """Row numbers in blocks whose tiles of ``width`` columns take ``most`` bytes at most, one row at least.
 
-    >>> [block.tolist() for block in row_blocks(5, 10, 2 * 10 * FLOAT)]
+    >>> [block.tolist() for block in row_blocks(5, 10, 2 * 10 * BYTES_PER_FLOAT64)]
     [[0], [1, 2], [3, 4]]
     """
-    rows = max(1, min(n, most // (FLOAT * max(1, width))))
+    rows = max(1, min(n, most // (BYTES_PER_FLOAT64 * max(1, width))))
     count = -(-n // rows)
     for i in range(count):
         yield torch.arange(i * n // count, (i + 1) * n // count)
@@ -226,14 +228,14 @@ def tile_bytes(memory: int | None) -> int:
     >>> tile_bytes(800)
     100
     """
-    return memory_budget(memory) // PART
+    return memory_budget(memory) // MEMORY_PARTS_PER_TILE
 
 
 def full_kernel(system: KernelSystem, memory: int | None) -> Float[Tensor, "n n"]:
     """The kernel in one table of its own, put together from strips that are small beside it."""
     n = len(system.y)
     full, every = torch.empty(n, n, dtype=torch.float64), torch.arange(n)
-    for rows in row_blocks(n, n, max(STRIP, memory_budget(memory) // PART**2)):
+    for rows in row_blocks(n, n, max(MIN_STRIP_BYTES, memory_budget(memory) // MEMORY_PARTS_PER_TILE**2)):
         full[as_slice(rows)] = system.tile(rows, every)
     return full
 
@@ -249,7 +251,7 @@ def memory_budget(memory: int | None) -> int:
     >>> memory_budget(1_000_000)
     1000000
     """
-    return int(SHARE * free_bytes()) if memory is None else integer("memory", memory)
+    return int(SHARE_OF_FREE_MEMORY * free_bytes()) if memory is None else integer("memory", memory)
 
 
 def _part(matrix: Tensor, rows: Tensor, columns: Tensor) -> Tensor:

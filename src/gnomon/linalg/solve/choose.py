@@ -8,19 +8,23 @@ from typing import Any
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
-from gnomon.core.machine.memory import SHARE, human
+from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, human
 from gnomon.core.results import Result
-from gnomon.linalg.solve.base import FLOAT, AbstractSolver, memory_budget
+from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, AbstractSolver, memory_budget
 from gnomon.linalg.solve.direct import Direct
 from gnomon.linalg.solve.distributed import Distributed
 from gnomon.linalg.solve.gradient import ConjugateGradient
-from gnomon.linalg.solve.nystrom import MATRICES, Nystrom
+from gnomon.linalg.solve.nystrom import MATRICES_IN_MEMORY, Nystrom
 from gnomon.linalg.solve.precondition import Landmarks
 from gnomon.linalg.solve.tiles import Tiles
 
-PATIENCE = 60.0  # seconds that a solve may take where a cheaper method is at hand
-RATE = 5e10  # float64 operations a second: one core with wide vectors, or some without
-CUBE = int((3 * PATIENCE * RATE) ** (1 / 3))  # points up to which n^3 / 3 operations take a minute: 20,800
+MAX_SOLVE_SECONDS = 60.0
+"""Seconds that a solve may take if a cheaper method is available."""
+OPERATIONS_PER_SECOND = 5e10
+"""float64 operations per second: one core with wide vectors, or several without."""
+CUBE = int(
+    (3 * MAX_SOLVE_SECONDS * OPERATIONS_PER_SECOND) ** (1 / 3)
+)  # points up to which n^3 / 3 operations take a minute: 20,800
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +64,14 @@ def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, c
     'Nystrom'
     """
     n = integer("n", n)
-    room, size = memory_budget(memory), FLOAT * n * n
+    room, size = memory_budget(memory), BYTES_PER_FLOAT64 * n * n
     fits = f"their kernel takes {human(size)} of {human(room)}"
     if size <= room and n <= CUBE:
         return Choice(Direct(memory=room), f"Direct for {n} points: {fits}, and n^3 / 3 operations are few.")
     if size <= room:
         reason = f"ConjugateGradient for {n} points: {fits}, and n^3 / 3 operations would be many."
         return Choice(ConjugateGradient(memory=room), reason)
-    if path is not None and size / 2 <= (free := SHARE * disk_usage(_parent(path)).free):
+    if path is not None and size / 2 <= (free := SHARE_OF_FREE_MEMORY * disk_usage(_parent(path)).free):
         reason = f"Tiles for {n} points: {fits}, which is too much, and {human(size / 2)} of {human(free)} on disk."
         method = ConjugateGradient(preconditioner=Landmarks(), memory=room)
         return Choice(Tiles(path, method, memory=room), reason)
@@ -82,8 +86,8 @@ def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, c
 
 def _centers(n: int, room: int) -> int:
     """As many as theory asks for, more where they are cheap, and not more than fit."""
-    wanted = max(ceil(sqrt(n) * log(n)), isqrt(int(PATIENCE * RATE) // (2 * n)))  # (1)
-    return max(1, min(wanted, n, isqrt(room // (2 * MATRICES * FLOAT))))
+    wanted = max(ceil(sqrt(n) * log(n)), isqrt(int(MAX_SOLVE_SECONDS * OPERATIONS_PER_SECOND) // (2 * n)))  # (1)
+    return max(1, min(wanted, n, isqrt(room // (2 * MATRICES_IN_MEMORY * BYTES_PER_FLOAT64))))
 
 
 def _parent(path: str | Path) -> Path:

@@ -19,13 +19,16 @@ from gnomon.core.errors import MissingExtraError, WorkersLostError, out_of_range
 Piece = tuple[int, int]
 Output = TypeVar("Output")
 
-AHEAD = 2  # pieces in flight for each thread of a worker: one that it computes, one that waits for it
-RETURN = 5.0  # seconds in which a scheduler that went away may come back
-SENDS = 4  # of the shared object without a result in between, before the cluster is held to be broken
+PIECES_PER_THREAD = 2
+"""Pieces in flight for each thread of a worker: one that it computes, one that waits."""
+RECONNECT_SECONDS = 5.0
+"""Seconds in which a lost scheduler may come back."""
+MAX_SENDS_WITHOUT_RESULT = 4
+"""Times that the shared object is sent without a result before the cluster counts as broken."""
 
 
 @contextmanager
-def connected(where: Any) -> Iterator[Any]:
+def connect_client(where: Any) -> Iterator[Any]:
     """A client: the one that was passed, one for a scheduler's address, or one for so many local processes.
 
     What is started here, a client or a cluster, is closed on leaving, and a client that was passed is left open.
@@ -80,8 +83,8 @@ class Workers:
         self._reach()
         if self.missing:
             self.sends += 1
-            if self.sends > SENDS:
-                raise _lost(f"the data was lost {SENDS} times in a row, with its workers")
+            if self.sends > MAX_SENDS_WITHOUT_RESULT:
+                raise _is_lost(f"the data was lost {MAX_SENDS_WITHOUT_RESULT} times in a row, with its workers")
             self.held = self.broadcast(self.shared)
         return self.held
 
@@ -90,7 +93,7 @@ class Workers:
         try:
             (held,) = self.client.scatter([thing], broadcast=True, hash=False)
         except TimeoutError as error:
-            raise _lost("the cluster has no workers") from error
+            raise _is_lost("the cluster has no workers") from error
         except OSError as error:  # the scheduler did not answer
             raise self._broken() from error
         return held
@@ -113,7 +116,7 @@ class Workers:
     @property
     def width(self) -> int:
         """Pieces to have in flight."""
-        return AHEAD * max(1, sum(self.threads.values()))
+        return PIECES_PER_THREAD * max(1, sum(self.threads.values()))
 
     @property
     def threads(self) -> dict[str, int]:
@@ -156,20 +159,20 @@ class Workers:
         except CommClosedError as error:
             raise self._broken() from error
         except KilledWorker as error:
-            raise _lost(f"every worker died that computed one piece: {error}") from error
+            raise _is_lost(f"every worker died that computed one piece: {error}") from error
         self.sends = 1  # there is progress: what was lost before is made up for
         return value
 
     def _broken(self) -> type[BaseException]:
         """What to raise where a connection broke, as soon as the client knows of it as well: data that is lost."""
-        end = monotonic() + RETURN
+        end = monotonic() + RECONNECT_SECONDS
         while self.client.status == "running" and monotonic() < end:
             sleep(0.05)
         return self.lost
 
     def _reach(self) -> None:
         """Wait for a scheduler that went away; one that stays away is an error that says what went with it."""
-        end = monotonic() + RETURN
+        end = monotonic() + RECONNECT_SECONDS
         while self.client.status == "connecting" and monotonic() < end:
             sleep(0.05)
         if self.client.status != "running":
@@ -182,7 +185,7 @@ class Workers:
             raise WorkersLostError(what, accepted="a scheduler that runs until the end", fix=cure)
 
 
-def _lost(problem: str) -> WorkersLostError:
+def _is_lost(problem: str) -> WorkersLostError:
     fix = "Give workers more memory, or take fewer rows in a piece; the logs of the workers tell how they died"
     return WorkersLostError(problem, accepted="pieces that fit a worker", fix=fix)
 

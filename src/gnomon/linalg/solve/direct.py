@@ -31,7 +31,7 @@ from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import number
 from gnomon.core.machine.memory import human
 from gnomon.linalg.solve.base import (
-    FLOAT,
+    BYTES_PER_FLOAT64,
     AbstractSolver,
     FitScores,
     Kernel,
@@ -43,11 +43,13 @@ from gnomon.linalg.solve.base import (
     row_blocks,
 )
 
-CACHE = 2**20  # bytes of a tile that stays in the second cache while it is read across
+CACHE_TILE_BYTES = 2**20
+"""Bytes of a tile that stays in the second-level cache while it is transposed."""
 # Half of the digits of a float32, the shortest float that kernels are computed in: rounding stays below it through a
 # network of any reasonable depth, whatever dtype the kernel arrives in, and kernels that are not symmetric do not.
 SYMMETRIC = float(torch.finfo(torch.float32).eps) ** 0.5
-POWERS = 12  # powers of ten of jitter, from the precision of floats to a ten-thousandth of the mean diagonal
+JITTER_POWERS = 12
+"""Powers of ten of jitter, from float precision to a ten-thousandth of the mean diagonal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Direct(AbstractSolver):
         from scipy.linalg import lapack  # slow to import, and needed by this method alone
 
         system = kernel_system(kernel, y, ridge)
-        buffer = _assembled(system, self.memory, overwrite=self.overwrite)
+        buffer = _assemble(system, self.memory, overwrite=self.overwrite)
         n, k = system.y.shape
         diagonal = buffer.diagonal().copy() + system.ridge
         added = self._factorize(buffer, diagonal, lapack)
@@ -96,7 +98,7 @@ class Direct(AbstractSolver):
     def _factorize(self, buffer: np.ndarray, diagonal: np.ndarray, lapack: Any) -> float:
         """Put the factor into the lower triangle of buffer.T; returns the jitter."""
         unit = float(np.abs(diagonal).mean()) or 1.0
-        amounts = [0.0, *(unit * float(f"1e{p}") for p in range(-16, -16 + POWERS))]
+        amounts = [0.0, *(unit * float(f"1e{p}") for p in range(-16, -16 + JITTER_POWERS))]
         for added in amounts if self.jitter is None else [number("jitter", self.jitter)]:
             np.fill_diagonal(buffer, diagonal + added)
             _, info = lapack.dpotrf(buffer.T, lower=1, clean=0, overwrite_a=1)
@@ -108,14 +110,14 @@ class Direct(AbstractSolver):
         raise InputError(what, accepted="a positive semidefinite kernel", fix=cure)
 
 
-def _assembled(system: KernelSystem, memory: int | None, *, overwrite: bool) -> np.ndarray:
+def _assemble(system: KernelSystem, memory: int | None, *, overwrite: bool) -> np.ndarray:
     """The kernel in a buffer of its own, C-ordered, where it may not be overwritten."""
     n = len(system.y)
     own = system.kernel
     if overwrite and isinstance(own, Tensor) and own.dtype == torch.float64 and own.is_contiguous():
         return own.numpy()
-    if FLOAT * n * n > memory_budget(memory):
-        what = f"{n} points need {human(FLOAT * n * n)}, and {human(memory_budget(memory))} may be used"
+    if BYTES_PER_FLOAT64 * n * n > memory_budget(memory):
+        what = f"{n} points need {human(BYTES_PER_FLOAT64 * n * n)}, and {human(memory_budget(memory))} may be used"
         cure = "Use linalg.solve.Nystrom(m), or linalg.solve.auto(n) to choose"
         raise BudgetError(what, accepted="a kernel that fits into memory", fix=cure)
     buffer: np.ndarray = full_kernel(system, memory).numpy()
@@ -128,7 +130,7 @@ def _assembled(system: KernelSystem, memory: int | None, *, overwrite: bool) -> 
 
 def _skew(buffer: np.ndarray) -> tuple[float, float]:
     """max |K - K^T| and max |K| below the diagonal, in square tiles that stay in the cache while read across."""
-    n, side = len(buffer), isqrt(CACHE // FLOAT)
+    n, side = len(buffer), isqrt(CACHE_TILE_BYTES // BYTES_PER_FLOAT64)
     skew = largest = 0.0
     for i in range(0, n, side):
         for j in range(0, i + 1, side):
@@ -149,7 +151,7 @@ def _residual(buffer: np.ndarray, diagonal: np.ndarray, c: np.ndarray, y: np.nda
     """|A c - y| / |y| and |A|_1 for A = K + ridge, with K read from the triangle that the factorization left alone."""
     n = len(y)
     product, sums = diagonal[:, None] * c, np.abs(diagonal)
-    for rows in row_blocks(n, n, CACHE):
+    for rows in row_blocks(n, n, CACHE_TILE_BYTES):
         first, last = int(rows[0]), int(rows[-1]) + 1
         strip = np.tril(buffer[first:last, :last], first - 1)  # strictly below the diagonal
         product[first:last] += strip @ c[:last]

@@ -26,16 +26,18 @@ from torch import Tensor
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array, as_array
 from gnomon.core.inputs.checks import integer
-from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, KernelSystem, Solution, kernel_system
-from gnomon.linalg.solve.cluster import Piece, Workers, connected, require_dask, row_ranges
+from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, AbstractSolver, Kernel, KernelSystem, Solution, kernel_system
+from gnomon.linalg.solve.cluster import Piece, Workers, connect_client, require_dask, row_ranges
 from gnomon.linalg.solve.gradient import ConjugateGradient
 from gnomon.linalg.solve.nystrom import Nystrom, RowStream, from_sums
 from gnomon.linalg.solve.precondition import Landmarks
 
 # A range of r rows costs 2 r m^2 operations and sends 8 m^2 bytes: at 1e11 operations and 1e9 bytes a second the way
 # back takes 400 / r of the time, 5 % for this many rows.
-ROWS = 8192
-STRIP = 2**28  # bytes of a strip of the kernel: many to each worker, and what a death costs is computed in seconds
+DEFAULT_ROWS_PER_PIECE = 8192
+"""Rows in a piece if none is given."""
+STRIP_BYTES = 2**28
+"""Bytes of a strip of the kernel: each worker gets many, and a lost one is recomputed in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Distributed(AbstractSolver):
             cure = "Pass a function of row and column numbers, such as IndexedKernel(limit(net).ntk, x), or use Direct"
             raise InputError(what, accepted="a kernel that workers compute where they need it", fix=cure)
         system = kernel_system(kernel, y, ridge)
-        with connected(self.cluster) as client:
+        with connect_client(self.cluster) as client:
             return (self._nystrom if isinstance(self.method, Nystrom) else self._gradient)(client, system)
 
     def _nystrom(self, client: Any, system: KernelSystem) -> Solution:
@@ -83,7 +85,9 @@ class Distributed(AbstractSolver):
         name = f"Nystrom {_where(workers)}"
         m, k = len(stream.support), system.y.shape[1]
         gram, target = np.zeros((m, m), order="F"), np.zeros((m, k))
-        for part in workers.in_order(_sums, row_ranges(len(system.y), ROWS if self.rows is None else self.rows)):
+        for part in workers.in_order(
+            _sums, row_ranges(len(system.y), DEFAULT_ROWS_PER_PIECE if self.rows is None else self.rows)
+        ):
             gram += part[0]  # (1)
             target += part[1]  # (1)
         return from_sums(stream, gram, target, jitter, name)
@@ -91,7 +95,9 @@ class Distributed(AbstractSolver):
     def _gradient(self, client: Any, system: KernelSystem) -> Solution:
         assert isinstance(self.method, ConjugateGradient)
         n = len(system.y)
-        pieces = row_ranges(n, max(1, min(n, STRIP // (FLOAT * n))) if self.rows is None else self.rows)
+        pieces = row_ranges(
+            n, max(1, min(n, STRIP_BYTES // (BYTES_PER_FLOAT64 * n))) if self.rows is None else self.rows
+        )
         strips = Strips(Workers(client, system), pieces)
         return self.method.descend(system, strips.product, f"Conjugate gradients {_where(strips.workers)}")
 

@@ -26,7 +26,7 @@ from torch import Tensor
 from gnomon.core.errors import InputError, NotConvergedError, names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.linalg.solve.base import (
-    FLOAT,
+    BYTES_PER_FLOAT64,
     AbstractSolver,
     Kernel,
     KernelSystem,
@@ -40,7 +40,8 @@ from gnomon.linalg.solve.base import (
 )
 from gnomon.linalg.solve.precondition import AbstractPreconditioner, PivotedCholesky, inverse_of
 
-GAIN = 0.5  # of the true residual, at least, for another start to be worth it
+MIN_RESTART_GAIN = 0.5
+"""Reduction of the true residual that makes a restart worthwhile."""
 
 Map = Callable[[Tensor], Tensor]
 
@@ -80,7 +81,7 @@ class ConjugateGradient(AbstractSolver):
             solution = Solution(system.shaped(c), torch.arange(len(c)), name, residual, iterations=count)
             if bool((now <= goal).all()):
                 return solution
-            if count >= self.limit or not bool((now <= GAIN * before)[now > goal].all()):
+            if count >= self.limit or not bool((now <= MIN_RESTART_GAIN * before)[now > goal].all()):
                 raise _not_converged(solution, self.tolerance, self.limit)
 
 
@@ -118,7 +119,7 @@ def product_with(system: KernelSystem, p: Float[Tensor, "n k"], memory: int | No
 def in_memory(system: KernelSystem, memory: int | None) -> KernelSystem:
     """The same system with its kernel in memory, where it fits."""
     n = len(system.y)
-    if isinstance(system.kernel, Tensor) or FLOAT * n * n > memory_budget(memory):
+    if isinstance(system.kernel, Tensor) or BYTES_PER_FLOAT64 * n * n > memory_budget(memory):
         return system
     return replace(system, kernel=full_kernel(system, memory))
 

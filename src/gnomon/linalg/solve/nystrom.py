@@ -41,7 +41,7 @@ from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.machine.memory import human
 from gnomon.linalg.cholesky import cholesky, factor_with_least_jitter
 from gnomon.linalg.solve.base import (
-    FLOAT,
+    BYTES_PER_FLOAT64,
     AbstractSolver,
     Kernel,
     KernelSystem,
@@ -52,9 +52,12 @@ from gnomon.linalg.solve.base import (
 )
 from gnomon.linalg.solve.precondition import random_rows
 
-MATRICES = 4  # of m^2 numbers at a time: L, F^T F and two more while either is made or factorized
-TILE = 2**29  # bytes of tiles: products of such sizes run at full speed, and larger ones gain nothing
-TILES = 4  # at a time: one of the kernel, its image F, and two that the function of the kernel needs
+MATRICES_IN_MEMORY = 4
+"""Matrices of m^2 numbers at a time: L, F^T F and two more while either is computed or factorized."""
+TILE_BYTES = 2**29
+"""Bytes of tiles: products of this size run at full speed."""
+TILES_IN_MEMORY = 4
+"""Tiles at a time: one of the kernel, its image F, and two that the kernel function needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ class RowStream:
         solve, square = (blas.strsm, blas.ssyrk) if single else (blas.dtrsm, blas.dsyrk)
         gram, target = np.zeros((m, m), order="F"), np.zeros((m, self.system.y.shape[1]))
         part = np.zeros((m, m), dtype=np.float32, order="F") if single else gram
-        for block in row_blocks(last - first, TILES * m, room * FLOAT // self.dtype.itemsize):
+        for block in row_blocks(last - first, TILES_IN_MEMORY * m, room * BYTES_PER_FLOAT64 // self.dtype.itemsize):
             rows = block + first
             # Copied: the kernel may have returned a view of a matrix that its owner wants to keep.
             F = np.array(self.system.tile(rows, self.support, self.dtype).numpy(), order="C").T
@@ -145,12 +148,12 @@ def from_sums(stream: RowStream, gram: np.ndarray, target: np.ndarray, jitter: f
 
 def _room(m: int, memory: int | None) -> int:
     """Bytes for a tile beside the matrices of m^2 numbers."""
-    taken = FLOAT * MATRICES * m * m
+    taken = BYTES_PER_FLOAT64 * MATRICES_IN_MEMORY * m * m
     room = memory_budget(memory) - taken
-    if room < FLOAT * m:
+    if room < BYTES_PER_FLOAT64 * m:
         what = f"{m} centers need {human(taken)}, and {human(memory_budget(memory))} may be used"
         raise BudgetError(what, accepted="m^2 numbers that fit into memory", fix="Take fewer centers")
-    return min(room, max(TILE, FLOAT * m))
+    return min(room, max(TILE_BYTES, BYTES_PER_FLOAT64 * m))
 
 
 def _checked_centers(centers: tuple[int, ...], n: int) -> Tensor:

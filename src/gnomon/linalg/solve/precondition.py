@@ -22,9 +22,10 @@ from torch import Tensor
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import integer
 from gnomon.linalg.cholesky import cholesky
-from gnomon.linalg.solve.base import FLOAT, KernelSystem, as_slice, memory_budget, row_blocks, tile_bytes
+from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, KernelSystem, as_slice, memory_budget, row_blocks, tile_bytes
 
-ALONG = 256  # points of a tile on the diagonal: few calls, and 255 entries of each row that are computed in vain
+DIAGONAL_TILE_POINTS = 256
+"""Points of a tile on the diagonal: few calls, at the price of 255 unused entries per row."""
 EPS = torch.finfo(torch.float64).eps
 TINY = torch.finfo(torch.float64).tiny  # keeps P invertible for the zero kernel
 
@@ -131,7 +132,7 @@ def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> Precondition
 
 def diagonal(system: KernelSystem, memory: int | None) -> Float[Tensor, " n"]:
     """The diagonal of the kernel, from small tiles along it."""
-    side = max(1, min(ALONG, isqrt(tile_bytes(memory) // FLOAT)))
+    side = max(1, min(DIAGONAL_TILE_POINTS, isqrt(tile_bytes(memory) // BYTES_PER_FLOAT64)))
     entries = torch.empty(len(system.y), dtype=torch.float64)
     for rows in torch.arange(len(entries)).split(side):
         entries[as_slice(rows)] = system.tile(rows, rows).diagonal()
@@ -146,7 +147,7 @@ def diagonal(system: KernelSystem, memory: int | None) -> Float[Tensor, " n"]:
 
 def columns(rank: int, n: int, memory: int | None) -> int:
     """Columns of a factor: those that are wanted, no more than there are points, nor than a quarter of the memory."""
-    return max(1, min(rank, n, memory_budget(memory) // (4 * FLOAT * n)))
+    return max(1, min(rank, n, memory_budget(memory) // (4 * BYTES_PER_FLOAT64 * n)))
 
 
 def random_rows(n: int, m: int, seed: int) -> Tensor:

@@ -45,7 +45,7 @@ from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import integer
 from gnomon.core.machine.memory import human
 from gnomon.linalg.solve.base import (
-    FLOAT,
+    BYTES_PER_FLOAT64,
     AbstractSolver,
     Kernel,
     KernelSystem,
@@ -58,12 +58,16 @@ from gnomon.linalg.solve.base import (
 )
 from gnomon.linalg.solve.gradient import ConjugateGradient
 from gnomon.linalg.solve.precondition import Landmarks
-from gnomon.linalg.store import StoreLayout, fetch, open_store, pending, put, refuse
+from gnomon.linalg.store import StoreLayout, fetch, open_store, pending, refuse, write_tile
 
-SIDE = 2048  # points: a tile of 32 MiB, which a disk reads in one go and a kill can afford to lose
-TILES = 5  # of a side in memory at a time: one of the kernel, three that its function needs, one on its way to disk
-TABLES = 10  # like y: the targets, what conjugate gradients move, and what they need for a step
-PROBES = 8  # columns of the kernel that tell one set of points from another
+DEFAULT_TILE_POINTS = 2048
+"""Side of a tile in points: 32 MiB, which a disk reads at once."""
+TILES_IN_MEMORY = 5
+"""Tiles in memory at a time: one of the kernel, three that its function needs, one on its way to disk."""
+TABLES_IN_MEMORY = 10
+"""Tables of the size of y: the targets, the vectors of conjugate gradients, and temporaries."""
+PROBED_COLUMNS = 8
+"""Columns of the kernel that identify a set of points."""
 VERSION = "tiles of a kernel 1"
 
 
@@ -95,7 +99,7 @@ class Tiles(AbstractSolver):
         system = kernel_system(kernel, y, ridge)
         array, side = self.write_kernel(system)
         method = self.method if self.method.memory is not None else replace(self.method, memory=self.memory)
-        step = max(1, min(side, tile_bytes(self.memory) // (FLOAT * side)))
+        step = max(1, min(side, tile_bytes(self.memory) // (BYTES_PER_FLOAT64 * side)))
 
         def product(p: Tensor) -> Tensor:
             return _product(array, (side, step), system.ridge, p)
@@ -108,7 +112,10 @@ class Tiles(AbstractSolver):
         n, word = len(system.y), str(self.dtype).removeprefix("torch.")
         probe = _probe(system, self.memory)
         fingerprint = f"{VERSION}: {n} points in {word}"
-        room = isqrt(max(0, memory_budget(self.memory) - TABLES * FLOAT * system.y.numel()) // (TILES * FLOAT))
+        room = isqrt(
+            max(0, memory_budget(self.memory) - TABLES_IN_MEMORY * BYTES_PER_FLOAT64 * system.y.numel())
+            // (TILES_IN_MEMORY * BYTES_PER_FLOAT64)
+        )
         layout = StoreLayout(
             ("kernel",), (n, n), word, self._side(n, room), fingerprint, {"probe": probe}, packed=False
         )
@@ -118,19 +125,20 @@ class Tiles(AbstractSolver):
         for i, j in pending(group, symmetric=True):
             self._fits(min(side, n), room)
             rows, columns = (torch.arange(k * side, min(n, (k + 1) * side)) for k in (i, j))
-            put(group, i, j, {"kernel": system.tile(rows, columns, self.dtype).numpy()}, mirrored=False)
+            write_tile(group, i, j, {"kernel": system.tile(rows, columns, self.dtype).numpy()}, mirrored=False)
         return group["kernel"], side
 
     def _side(self, n: int, room: int) -> int:
         """The side of the tiles of a new store, where there is room for one of so many points."""
         if self.side is not None or room < 1:
-            self._fits(min(n, SIDE if self.side is None else self.side), room)
-        return min(n, SIDE if self.side is None else self.side, room)
+            self._fits(min(n, DEFAULT_TILE_POINTS if self.side is None else self.side), room)
+        return min(n, DEFAULT_TILE_POINTS if self.side is None else self.side, room)
 
     def _fits(self, side: int, room: int) -> None:
         """Refuse tiles that the memory does not hold while they are computed."""
         if side > room:
-            what = f"tiles of side {side} need {human(TILES * FLOAT * side**2)}, with what the kernel takes on the way"
+            needed = human(TILES_IN_MEMORY * BYTES_PER_FLOAT64 * side**2)
+            what = f"tiles of side {side} need {needed}, including the temporaries of the kernel"
             smaller = f"side={room} or less, " if room else ""
             more = f"more memory than {human(memory_budget(self.memory))}"
             cure = f"Pass {smaller}another path where one is taken, or {more}"
@@ -179,7 +187,7 @@ def _read(array: Any, side: int, step: int) -> Iterator[tuple[int, int, np.ndarr
 def _probe(system: KernelSystem, memory: int | None) -> np.ndarray:
     """Columns of the kernel at points spread over the numbers, (n, 8) at most."""
     n = len(system.y)
-    columns = torch.linspace(0, n - 1, min(PROBES, n)).long()
+    columns = torch.linspace(0, n - 1, min(PROBED_COLUMNS, n)).long()
     entries = torch.empty(n, len(columns), dtype=torch.float64)
     for rows in row_blocks(n, len(columns), tile_bytes(memory)):
         entries[as_slice(rows)] = system.tile(rows, columns)

@@ -20,8 +20,8 @@ from gnomon.robustness.attacks.threat import Threat, wide
 
 __all__ = ["APGD", "TargetedAPGD"]
 
-RISES = 0.75
-"""Share of steps since the last checkpoint that must have raised the loss."""
+MIN_SUCCESSFUL_STEPS = 0.75
+"""Share of steps since the last checkpoint that must have increased the loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def _step(s: _ApgdState, threat: Threat, *, first: bool) -> None:
 
 def _adapt(s: _ApgdState, since: int) -> None:
     stuck = ~s.halved & (s.best_value <= s.mark_value)
-    halve = (s.rises < RISES * since) | stuck
+    halve = (s.rises < MIN_SUCCESSFUL_STEPS * since) | stuck
     s.step = torch.where(halve, s.step / 2, s.step)
     s.z = torch.where(wide(halve, s.z), s.best, s.z)
     s.before = torch.where(wide(halve, s.z), s.best, s.before)

@@ -25,8 +25,8 @@ from gnomon.robustness.attacks.through import SeenThrough
 
 __all__ = ["AbstractAttack", "Victim", "cross_entropy", "dlr", "input_gradient", "margin", "targeted_dlr"]
 
-SIZE = 250
-"""Examples that pass at once."""
+EXAMPLES_PER_PASS = 250
+"""Examples in one pass."""
 Score = Callable[[Tensor, Tensor], Tensor]
 """(scores (n, k), classes (n,)) -> what an attack raises, (n,)."""
 
@@ -69,7 +69,7 @@ class Victim:
     @torch.no_grad()
     def all_scores(self, x: Tensor) -> Tensor:
         """The outputs (n, k) without a graph, in pieces."""
-        return torch.cat([self.scores(part) for part in x.split(SIZE)])
+        return torch.cat([self.scores(part) for part in x.split(EXAMPLES_PER_PASS)])
 
     def right(self, x: Tensor, y: Tensor) -> Tensor:
         """Whether each example is classified as y; scores that are not finite are wrong."""

@@ -42,7 +42,7 @@ class DeepFool(Record, AbstractAttack):
     def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
         z, left = x.clone(), torch.arange(len(x))
         for _ in range(self.steps):
-            gaps, gradients = _linearized(victim, z[left], y[left], self.classes)
+            gaps, gradients = _linearize(victim, z[left], y[left], self.classes)
             right = (gaps <= 0).all(1)
             left, gaps, gradients = left[right], gaps[right], gradients[right]
             if not len(left):
@@ -56,7 +56,7 @@ class DeepFool(Record, AbstractAttack):
         return z
 
 
-def _linearized(victim: Victim, z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
+def _linearize(victim: Victim, z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
     """f_j - f_y for the best other classes j, and their gradients, (n, j, ...)."""
     with torch.enable_grad():
         leaf = z.detach().requires_grad_()

@@ -32,12 +32,12 @@ from gnomon.robustness.radii import RobustRadii
 
 __all__ = ["Attack", "attack", "examples_of", "minimal_distance"]
 
-PIECE = 1000
-"""Examples that are attacked at once, fewer where their graphs would take half of the free memory."""
-SEEN = 32
-"""Examples whose scores are looked at before an attack."""
-ROUNDING = 1e-5
-"""Of eps and of the bounds, by which a returned example may exceed them; single precision rounds moves this much."""
+MAX_EXAMPLES_PER_ATTACK = 1000
+"""Examples that are attacked at once; fewer if their graphs would take half of the free memory."""
+CHECKED_EXAMPLES = 32
+"""Examples whose scores are checked before an attack."""
+BOUND_TOLERANCE = 1e-5
+"""Relative amount by which a returned example may exceed eps and the bounds: the rounding of float32."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +92,7 @@ def examples_of(module: nn.Module, data: Any) -> tuple[Tensor, Tensor]:
         found = f"y has shape {tuple(y.shape)}, {y.dtype}"
         raise InputError(found, accepted="class labels", fix="Pass classes as integers 0, 1, ...")
     with Victim(module).attacked() as victim:
-        scores = victim.all_scores(x[:SEEN])
+        scores = victim.all_scores(x[:CHECKED_EXAMPLES])
         numbers(y, outputs=scores.shape[1])  # refuses labels out of range
     if not bool(scores.isfinite().all()):
         raise InputError("the scores are not finite", accepted="finite scores", fix="Look for NaN in the weights")
@@ -183,7 +183,7 @@ def _run(method: AbstractAttack, victim: Victim, x: Tensor, y: Tensor, z: Tensor
          generator: torch.Generator) -> None:  # fmt: skip
     """Attack what is rightly classified, in pieces whose graphs fit in memory; the points go into z."""
     each = saved_bytes(lambda: victim.scores(x[:1].detach().requires_grad_()), victim.module)
-    for part in clean.nonzero()[:, 0].split(fitting(each, PIECE)):
+    for part in clean.nonzero()[:, 0].split(fitting(each, MAX_EXAMPLES_PER_ATTACK)):
         if len(part):
             z[part] = method.run(victim, x[part], y[part], threat, generator)
 
@@ -195,7 +195,7 @@ def check_bounds(x: Tensor, threat: Threat) -> None:
     """
     check_finite_inputs(x)
     low, high = float(x.min()), float(x.max())
-    slack = ROUNDING * (threat.high - threat.low)
+    slack = BOUND_TOLERANCE * (threat.high - threat.low)
     if low < threat.low - slack or high > threat.high + slack:
         found = f"x ranges from {low:.4g} to {high:.4g}, outside the bounds ({threat.low:g}, {threat.high:g})"
         cure = "Pass the bounds of the inputs, or move normalization into the model and pass raw inputs"

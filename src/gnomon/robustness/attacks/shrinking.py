@@ -20,8 +20,8 @@ from gnomon.robustness.attacks.threat import Threat
 
 __all__ = ["Shrinking"]
 
-BALLS = 6
-"""K in equation (1); one ball where w is 1."""
+BALL_COUNT = 6
+"""K in equation (1); one ball if w is 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,12 @@ class Shrinking(Record, AbstractAttack):
     def _inwards(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, width: float,
                  generator: torch.Generator) -> Tensor:  # fmt: skip
         z = threat.low + (threat.high - threat.low) * torch.rand(x.shape, generator=generator).to(x)
-        balls = BALLS if width > 1 else 1
+        balls = BALL_COUNT if width > 1 else 1
         for k in range(balls):
             ball = threat.at(threat.eps * width ** (1 - (k + 1) / balls))  # (1)
-            z = ascend(victim, x, y, ball.project(x, z), ball, _lost, max(1, self.steps // balls))  # (2)
+            z = ascend(victim, x, y, ball.project(x, z), ball, _is_lost, max(1, self.steps // balls))  # (2)
         return z
 
 
-def _lost(f: Tensor, y: Tensor) -> Tensor:
+def _is_lost(f: Tensor, y: Tensor) -> Tensor:
     return -margin(f, y)

@@ -24,8 +24,8 @@ from gnomon.robustness.attacks.threat import Norm, Threat
 
 __all__ = ["UniversalPerturbation", "universal_perturbation"]
 
-BATCH = 100
-"""Examples of a step of the ascent."""
+BATCH_SIZE = 100
+"""Examples in one step of the ascent."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +92,7 @@ def universal_perturbation(
         decided, v = victim.all_scores(x).argmax(1), torch.zeros_like(x[:1])
         whole = Threat(threat.eps, threat.norm, -torch.inf, torch.inf)  # the perturbation itself has no bounds
         for k in range(steps):
-            pick = torch.randperm(len(x), generator=generator)[:BATCH]
+            pick = torch.randperm(len(x), generator=generator)[:BATCH_SIZE]
             moved = (x[pick] + v).clamp(threat.low, threat.high)
             _, gradient, _ = victim.slope(moved, decided[pick], dlr)
             step = 0.25 * threat.eps * (1 - k / steps)

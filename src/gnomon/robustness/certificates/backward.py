@@ -44,7 +44,7 @@ def lowest(graph: Graph, region: Region, boxes: list[Box], number: int, rows: Te
             continue
         a, step = coefficients.pop(i), graph.steps[i]
         if step.kind == "affine":
-            pulled, shift = _pulled(step, a, [boxes[j][0] for j in step.inputs])
+            pulled, shift = _pull_back(step, a, [boxes[j][0] for j in step.inputs])
         elif step.kind == "relu":
             pulled, shift = _relu(step.slope, a, boxes[step.inputs[0]])
         else:
@@ -55,13 +55,13 @@ def lowest(graph: Graph, region: Region, boxes: list[Box], number: int, rows: Te
     return total + region.least(coefficients[0]) if 0 in coefficients else total
 
 
-def _pulled(step: GraphStep, a: Tensor, like: list[Tensor]) -> tuple[list[Tensor], Tensor]:
+def _pull_back(step: GraphStep, a: Tensor, like: list[Tensor]) -> tuple[list[Tensor], Tensor]:
     """a A for each input, and <a, b>, of an affine step A z + b; (1)."""
     layer = step.layer
     if isinstance(layer, nn.Linear):
         return [a @ layer.weight], _constant(a, layer.bias, -1)
     if isinstance(layer, CONVOLUTIONS) and isinstance(layer.padding, tuple) and layer.padding_mode == "zeros":
-        return [_transposed(layer, a, like[0])], _constant(a, layer.bias, 2)
+        return [_transpose(layer, a, like[0])], _constant(a, layer.bias, 2)
     if isinstance(layer, nn.modules.batchnorm._BatchNorm):
         zero = torch.zeros_like(like[0][:1])
         offset = layer(zero)
@@ -82,7 +82,7 @@ def _constant(a: Tensor, bias: Tensor | None, axis: int) -> Tensor:
     return (a.movedim(axis, 2).flatten(3).sum(3) if a.dim() > 3 else a) @ bias
 
 
-def _transposed(layer: Any, a: Tensor, like: Tensor) -> Tensor:
+def _transpose(layer: Any, a: Tensor, like: Tensor) -> Tensor:
     """A^T a of a convolution, at the size of its input."""
     n, s = a.shape[:2]
     shape = (n * s, *like.shape[1:])

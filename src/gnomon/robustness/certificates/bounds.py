@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import BudgetError, names_call
 from gnomon.core.inputs.checks import integer
-from gnomon.core.machine.memory import SHARE, free_bytes, human
+from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes, human
 from gnomon.core.machine.progress import Progress
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.saved import fitting
@@ -30,14 +30,21 @@ from gnomon.robustness.attacks.threat import Threat
 from gnomon.robustness.certificates.backward import Box, lowest
 from gnomon.robustness.certificates.region import Region
 
-__all__ = ["DEAREST", "Bounds", "examples_at_once", "interval_bounds", "linear_bounds", "output_bounds"]
+__all__ = [
+    "MAX_LINEARLY_BOUNDED_UNITS",
+    "Bounds",
+    "examples_at_once",
+    "interval_bounds",
+    "linear_bounds",
+    "output_bounds",
+]
 
-DEAREST = 4096
-"""Open units of a step up to which each has linear bounds; above, the step keeps its intervals, or it took hours."""
-NUMBERS = 2**22
-"""Coefficients of a step that are held at once: more take no less time, and pages of memory of their own."""
-LIVE = 8
-"""Tables of that size that are held at once: those of a step, of the one before, of residual sums, and in between."""
+MAX_LINEARLY_BOUNDED_UNITS = 4096
+"""Undecided units of a layer up to which each gets linear bounds; with more, the layer keeps its intervals."""
+MAX_COEFFICIENTS = 2**22
+"""Coefficients of a layer that are held at once: more do not save time."""
+TABLES_IN_MEMORY = 8
+"""Tables of that size in memory at once: of a layer, the previous layer, residual sums, and temporaries."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +68,7 @@ def output_bounds(
     *,
     norm: str = "inf",
     bounds: tuple[float, float] = (0, 1),
-    most: int = DEAREST,
+    most: int = MAX_LINEARLY_BOUNDED_UNITS,
 ) -> Bounds:
     """Bounds of the outputs within eps of each input, by linear bounds (1) passed backwards.
 
@@ -99,8 +106,8 @@ def examples_at_once(graph: Graph, x: Tensor) -> int:
     >>> examples_at_once(read_graph(nn.ReLU(), torch.zeros(1, 1)), torch.zeros(5, 1))
     5
     """
-    each = LIVE * x.element_size() * max(value.numel() for value in graph.values(x[:1]))
-    if each > SHARE * free_bytes():
+    each = TABLES_IN_MEMORY * x.element_size() * max(value.numel() for value in graph.values(x[:1]))
+    if each > SHARE_OF_FREE_MEMORY * free_bytes():
         found = f"the coefficients of one unit take {human(each)}, and {human(free_bytes())} are free"
         raise BudgetError(found, accepted="a row of coefficients that fits", fix="Pass smaller inputs")
     return fitting(each, len(x))
@@ -135,7 +142,7 @@ def _forward(step: GraphStep, boxes: list[Box], region: Region) -> Box:
 
 
 @torch.no_grad()
-def linear_bounds(graph: Graph, region: Region, most: int = DEAREST) -> list[Box]:
+def linear_bounds(graph: Graph, region: Region, most: int = MAX_LINEARLY_BOUNDED_UNITS) -> list[Box]:
     """The box around what every step gives, those before a relu and the last one by (1), the others by intervals.
 
     Steps with more than ``most`` units whose sign intervals do not tell keep their intervals.
@@ -157,7 +164,7 @@ def linear_bounds(graph: Graph, region: Region, most: int = DEAREST) -> list[Box
             last = number == len(graph.steps) - 1
             units = _open(graph, boxes, number, last=last)
             if len(units) <= most or last:
-                boxes[number] = _tightened(graph, region, boxes, number, units)
+                boxes[number] = _tighten(graph, region, boxes, number, units)
     return boxes
 
 
@@ -169,11 +176,11 @@ def _open(graph: Graph, boxes: list[Box], number: int, *, last: bool) -> Tensor:
     return ((low < 0) & (high > 0)).any(0).nonzero()[:, 0]
 
 
-def _tightened(graph: Graph, region: Region, boxes: list[Box], number: int, units: Tensor) -> Box:
+def _tighten(graph: Graph, region: Region, boxes: list[Box], number: int, units: Tensor) -> Box:
     low, high = (end.flatten(1).clone() for end in boxes[number])
     n, m = low.shape
     largest = n * max(int(b[0][0].numel()) for b in boxes)
-    size = fitting(LIVE * low.element_size() * largest, max(1, NUMBERS // largest))
+    size = fitting(TABLES_IN_MEMORY * low.element_size() * largest, max(1, MAX_COEFFICIENTS // largest))
     with Progress(len(units), f"units of step {number} of {len(graph.steps)}") as progress:
         for part in units.split(size):
             rows = torch.zeros(n, len(part), m).to(low)

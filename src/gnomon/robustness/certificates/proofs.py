@@ -17,7 +17,12 @@ from gnomon.core.metrics import margin_between
 from gnomon.core.results.record import Record
 from gnomon.program.piecewise_linear import Graph, read_graph
 from gnomon.robustness.certificates.backward import lowest
-from gnomon.robustness.certificates.bounds import DEAREST, examples_at_once, interval_bounds, linear_bounds
+from gnomon.robustness.certificates.bounds import (
+    MAX_LINEARLY_BOUNDED_UNITS,
+    examples_at_once,
+    interval_bounds,
+    linear_bounds,
+)
 from gnomon.robustness.certificates.region import Region
 from gnomon.robustness.lipschitz.network import pair_bounds
 
@@ -25,16 +30,16 @@ __all__ = ["AbstractProof", "Crown", "Intervals", "LipschitzMargin"]
 
 Ends = tuple[float, float]
 """The least and the largest value that an input may have."""
-STEPS = 16
-"""Halvings of the interval in which the radius lies, where nothing is known of it."""
-FEWER = 10
-"""Halvings where an attack has told an upper end: radii are proven to a thousandth of it."""
-BEYOND = 1.25
-"""Of that upper end, up to which a proof is tried: a proof beyond what an attack broke would be a contradiction."""
-PIECE = 64
+BISECTION_STEPS = 16
+"""Bisections of the interval that contains the radius if no upper end is known."""
+BISECTION_STEPS_AFTER_ATTACK = 10
+"""Bisections if an attack gave an upper end: radii are proven to a thousandth of it."""
+MAX_SEARCH_FACTOR = 1.25
+"""Proofs are tried up to this multiple of the upper end: a proof above it would contradict the attack."""
+EXAMPLES_PER_PASS = 64
 """Examples whose bounds are computed at once."""
-SURE = 1e-5
-"""Of the scale of the scores, that a proven margin must exceed: more than rounding adds up to."""
+MIN_PROVEN_MARGIN = 1e-5
+"""Proven margin, relative to the scale of the scores, that exceeds accumulated rounding."""
 
 
 class AbstractProof(ABC):
@@ -72,8 +77,12 @@ class AbstractBounding(AbstractProof):
         graph = read_graph(module, x[:1], decisions=True)
         widest = float(bounds[1] - bounds[0]) * (x[0].numel() ** 0.5 if norm == "2" else 1.0)
         high = torch.full((len(x),), widest).to(x)
-        high, steps = (high, STEPS) if most is None else (torch.minimum(high, BEYOND * most.to(high)), FEWER)
-        size = min(PIECE, examples_at_once(graph, x))
+        high, steps = (
+            (high, BISECTION_STEPS)
+            if most is None
+            else (torch.minimum(high, MAX_SEARCH_FACTOR * most.to(high)), BISECTION_STEPS_AFTER_ATTACK)
+        )
+        size = min(EXAMPLES_PER_PASS, examples_at_once(graph, x))
         pieces = zip(x.split(size), y.split(size), high.split(size), strict=True)
         with torch.no_grad():
             return torch.cat([self._bisect(graph, a, b, h, steps, norm, bounds) for a, b, h in pieces])
@@ -84,7 +93,7 @@ class AbstractBounding(AbstractProof):
         scale, low = graph.values(x)[-1].abs().amax(1), torch.zeros_like(high)
         for _ in range(steps):
             middle = (low + high) / 2
-            proven = self.margins(graph, Region.of(x, middle, norm, bounds), y) > SURE * scale  # (1)
+            proven = self.margins(graph, Region.of(x, middle, norm, bounds), y) > MIN_PROVEN_MARGIN * scale  # (1)
             low, high = torch.where(proven, middle, low), torch.where(proven, high, middle)
         return low
 
@@ -124,7 +133,7 @@ class Crown(Record, AbstractBounding):
     0.424
     """
 
-    most: int = DEAREST
+    most: int = MAX_LINEARLY_BOUNDED_UNITS
     name = "CROWN"
 
     def margins(self, graph: Graph, region: Region, y: Tensor) -> Tensor:  # noqa: D102
@@ -162,7 +171,7 @@ class LipschitzMargin(Record, AbstractProof):
         pairs = pair_bounds(module, x[:1]).to(x)
         graph = read_graph(module, x[:1], decisions=True)
         with torch.no_grad():
-            f = torch.cat([graph.values(part)[-1] for part in x.split(PIECE)])
+            f = torch.cat([graph.values(part)[-1] for part in x.split(EXAMPLES_PER_PASS)])
         gaps = (f.gather(1, y[:, None]) - f) / pairs[y].clamp_min(1e-30)
-        radius = gaps.scatter(1, y[:, None], float("inf")).amin(1).clamp_min(0) * (1 - SURE)
+        radius = gaps.scatter(1, y[:, None], float("inf")).amin(1).clamp_min(0) * (1 - MIN_PROVEN_MARGIN)
         return radius if norm == "2" else radius / x[0].numel() ** 0.5

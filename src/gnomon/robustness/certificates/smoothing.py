@@ -23,7 +23,7 @@ from gnomon.robustness.attacks.run import examples_of
 
 __all__ = ["SmoothedRadii", "smoothed_radius"]
 
-FIRST = 100
+SELECTION_DRAWS = 100
 """Draws that choose the class, before those that prove it."""
 
 
@@ -90,7 +90,7 @@ def smoothed_radius(
     radii, right = torch.zeros(len(x), dtype=torch.float64), torch.zeros(len(x), dtype=torch.bool)
     with Victim(module).attacked() as victim, torch.no_grad():
         for i, one in enumerate(x):
-            chosen = int(_votes(victim, one, sigma, FIRST, generator).argmax())
+            chosen = int(_votes(victim, one, sigma, SELECTION_DRAWS, generator).argmax())
             count = int(_votes(victim, one, sigma, samples, generator)[chosen])
             low = float(betaincinv(count, samples - count + 1, 1 - confidence)) if count else 0.0
             radii[i] = max(0.0, sigma * float(ndtri(low))) if low > 0.5 else 0.0  # (1)

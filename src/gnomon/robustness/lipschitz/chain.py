@@ -6,7 +6,8 @@ With W_k = U_k S_k V_k^T and diagonals D_k in [s, 1],
     pairs     |B D A| <= (1 + s) / 2 |B A| + (1 - s) / 2 |B T| |T^-1 A|     for every positive diagonal T        (2)
 
 e is 1/2, and 1 for the first and the last matrix. The maximum in (1) is at a corner, D of entries s and 1: all corners
-are tried up to `CORNERS` units, above them (2) bounds it, so that (1) is an upper bound in every case. (2) holds for
+are tried up to `MAX_ENUMERATED_UNITS` units, above them (2) bounds it, so that (1) is an upper bound in every case.
+(2) holds for
 D = (1 + s) / 2 I + (1 - s) / 2 R with |R| <= 1, because R commutes with T; T descends from one that balances rows of A
 against columns of B, and the best one met counts.
 
@@ -21,12 +22,12 @@ from torch import Tensor
 
 __all__ = ["MatrixChain", "pair_norm", "seqlip"]
 
-CORNERS = 12
+MAX_ENUMERATED_UNITS = 12
 """Units up to which every corner of (1) is tried."""
-DESCENT = 30
-"""Steps in which T descends."""
-SMALL = 200
-"""Rows and columns up to which T descends; above, it only balances."""
+DESCENT_STEPS = 30
+"""Steps of the descent in T."""
+MAX_DESCENT_SIZE = 200
+"""Rows and columns up to which T is optimized; larger matrices are only balanced."""
 
 
 def pair_norm(b: Tensor, a: Tensor, slope: float = 0.0) -> float:
@@ -41,14 +42,14 @@ def pair_norm(b: Tensor, a: Tensor, slope: float = 0.0) -> float:
     a, b = a[~dead], b[:, ~dead]
     if not len(a):
         return 0.0
-    return (1 + slope) / 2 * _norm(b @ a) + (1 - slope) / 2 * _balanced(b, a)  # (2)
+    return (1 + slope) / 2 * _norm(b @ a) + (1 - slope) / 2 * _balance(b, a)  # (2)
 
 
-def _balanced(b: Tensor, a: Tensor) -> float:
+def _balance(b: Tensor, a: Tensor) -> float:
     """The least |B T| |T^-1 A| that a descent in log T meets; its slope is the difference of two squared vectors."""
     log_t = (a.norm(dim=1) / b.norm(dim=0)).log() / 2
     best, rate = _norm(b) * _norm(a), 0.5
-    for _ in range(DESCENT if max(*a.shape, *b.shape) <= SMALL else 1):
+    for _ in range(DESCENT_STEPS if max(*a.shape, *b.shape) <= MAX_DESCENT_SIZE else 1):
         t = log_t.exp()
         left = torch.linalg.svd(b * t, full_matrices=False)
         right = torch.linalg.svd(a / t[:, None], full_matrices=False)
@@ -105,7 +106,7 @@ class MatrixChain:
         if key not in self._links:
             (u, s, _), (_, r, v) = self._factor(k), self._factor(k + 1)
             into, out = u * (s if first else s.sqrt()), (r if last else r.sqrt())[:, None] * v
-            bound = _corners if len(into) <= CORNERS else pair_norm
+            bound = _corners if len(into) <= MAX_ENUMERATED_UNITS else pair_norm
             self._links[key] = bound(out, into, self._slopes[k])
         return self._links[key]
 

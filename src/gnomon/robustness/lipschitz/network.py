@@ -22,22 +22,22 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.checks import check_module, check_seed
 from gnomon.core.inputs.source import source_of_inputs
-from gnomon.core.machine.progress import shown
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Bars, Plot, Result, Value
 from gnomon.program.piecewise_linear import Graph, GraphStep, read_graph
 from gnomon.robustness.lipschitz.chain import MatrixChain
-from gnomon.robustness.lipschitz.operators import DENSE, matrix_of, operator_norm
+from gnomon.robustness.lipschitz.operators import MAX_DENSE_INPUTS, matrix_of, operator_norm
 
 __all__ = ["LipschitzBounds", "lipschitz_bounds", "pair_bounds"]
 
-MULTIPLICATIONS = 2e11
-"""That the search for steep points may take."""
-STEPS = 8
-"""Of the power iteration for the slope at a point."""
-POINTS = 64
-"""Inputs at which the Jacobian is looked at first."""
+MAX_MULTIPLICATIONS = 2e11
+"""Multiplications that the search for steep points may take."""
+POWER_ITERATIONS = 8
+"""Power iterations for the slope at a point."""
+MAX_POINTS = 64
+"""Inputs at which the Jacobian is evaluated first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int =
     """
     check_module(module)
     seed = check_seed(seed)
-    inputs = source_of_inputs(x, module).first(POINTS).x
+    inputs = source_of_inputs(x, module).first(MAX_POINTS).x
     copy = copy_module(module).double().eval().requires_grad_(requires_grad=False)
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"
@@ -126,7 +126,7 @@ def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int =
         graph = read_graph(copy, points[:1])
         blocks = _blocks(graph, points[:1])
         product = _propagate(graph, blocks)
-        chain, refined = _chained(graph, blocks)
+        chain, refined = _chain(graph, blocks)
         lower = _steepest(copy, *_affordable(graph, points, search), seed)
     return LipschitzBounds(
         lower, min(refined, chain, product), min(chain, product), product, {b.where: b.norm for b in blocks}
@@ -148,7 +148,7 @@ def _blocks(graph: Graph, x: Tensor) -> list[_Block]:
     """Maximal chains of affine steps of one input that nothing else reads."""
     readers = [sum(i in step.inputs for step in graph.steps) for i in range(len(graph.steps))]
     values, blocks, done = graph.values(x), [], set()
-    for i, step in shown(list(enumerate(graph.steps)), "steps"):
+    for i, step in with_progress_bar(list(enumerate(graph.steps)), "steps"):
         if i in done or step.kind != "affine" or len(step.inputs) != 1:
             continue
         chain = [i]
@@ -159,8 +159,8 @@ def _blocks(graph: Graph, x: Tensor) -> list[_Block]:
             chain.append(chain[-1] + 1)
         done |= set(chain)
         steps, shape = [graph.steps[j] for j in chain], values[step.inputs[0]].shape[1:]
-        function = _composed(steps)
-        small = max(shape.numel(), values[chain[-1]].shape[1:].numel()) <= DENSE
+        function = _compose(steps)
+        small = max(shape.numel(), values[chain[-1]].shape[1:].numel()) <= MAX_DENSE_INPUTS
         matrix = matrix_of(function, shape) if small else None
         norm = float(torch.linalg.matrix_norm(matrix, 2)) if matrix is not None else operator_norm(function, shape)
         where = next(
@@ -170,7 +170,7 @@ def _blocks(graph: Graph, x: Tensor) -> list[_Block]:
     return blocks
 
 
-def _composed(steps: Sequence[GraphStep]) -> Any:
+def _compose(steps: Sequence[GraphStep]) -> Any:
     def run(x: Tensor) -> Tensor:
         for step in steps:
             x = step.function(x)
@@ -217,7 +217,7 @@ def _overlap(layer: nn.Module | None) -> float:
     return sqrt(windows)
 
 
-def _chained(graph: Graph, blocks: list[_Block]) -> tuple[float, float]:
+def _chain(graph: Graph, blocks: list[_Block]) -> tuple[float, float]:
     """SeqLip of a plain chain (3), and the least product over its cuts into blocks, pairs and SeqLip chains (4)."""
     plain = all(step.inputs == (i - 1,) for i, step in enumerate(graph.steps) if i)
     if not plain or any(step.kind == "max" for step in graph.steps):
@@ -261,9 +261,9 @@ def _affordable(graph: Graph, points: Tensor, rounds: int) -> tuple[Tensor, int]
         weight = getattr(step.layer, "weight", None)
         if isinstance(weight, Tensor) and weight.dim() > 1:
             work += weight.numel() * value[0].numel() / weight.shape[0]
-    each = 4 * STEPS * work  # forward, and two backward passes of a power iteration
-    kept = points[: max(1, int(MULTIPLICATIONS / (each * (rounds + 1))))]
-    return kept, min(rounds, max(1, int(MULTIPLICATIONS / (each * len(kept)))))
+    each = 4 * POWER_ITERATIONS * work  # forward, and two backward passes of a power iteration
+    kept = points[: max(1, int(MAX_MULTIPLICATIONS / (each * (rounds + 1))))]
+    return kept, min(rounds, max(1, int(MAX_MULTIPLICATIONS / (each * len(kept)))))
 
 
 def _steepest(module: nn.Module, x: Tensor, rounds: int, seed: int) -> float:
@@ -281,7 +281,7 @@ def _steepest(module: nn.Module, x: Tensor, rounds: int, seed: int) -> float:
     return float(found.max())
 
 
-def _slopes(module: nn.Module, x: Tensor, steps: int = STEPS) -> Tensor:
+def _slopes(module: nn.Module, x: Tensor, steps: int = POWER_ITERATIONS) -> Tensor:
     """|J| at each point by power iteration: forward difference-free, J v by two backward passes."""
     leaf = x.detach().requires_grad_()
     f = module(leaf)
@@ -316,7 +316,7 @@ def pair_bounds(module: nn.Module, x: Tensor) -> Tensor:
         graph = read_graph(copy, point, decisions=True)
         blocks = _blocks(graph, point)
         k = graph.values(point)[-1].shape[1]
-        whole = min(_propagate(graph, blocks), *_chained(graph, blocks))
+        whole = min(_propagate(graph, blocks), *_chain(graph, blocks))
         last = blocks[-1] if blocks else None
         if last is None or last.end != len(graph.steps) - 1 or last.matrix is None:
             return torch.full((k, k), sqrt(2) * whole, dtype=torch.float64).fill_diagonal_(0)

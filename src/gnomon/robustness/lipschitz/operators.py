@@ -19,9 +19,9 @@ from gnomon.linalg.operator import AbstractOperator
 
 __all__ = ["matrix_of", "operator_norm"]
 
-AFFINE = 1e-6
-"""Of the size of what moves, by which an affine layer may differ from its premise: rounding is far below."""
-DENSE = 1500
+AFFINE_TOLERANCE = 1e-6
+"""Relative deviation from an affine map that is allowed; rounding is far below."""
+MAX_DENSE_INPUTS = 1500
 """Inputs up to which the matrix is formed and its singular values are computed."""
 
 
@@ -74,7 +74,7 @@ def operator_norm(layer: nn.Module | Callable[[Tensor], Tensor], shape: Sequence
         raise InputError(found, accepted="a layer and its shape of inputs", fix=cure) from error
     _check_affine(function, zero)
     normal = _Normal(function, shape, zero)
-    if normal.size <= DENSE:
+    if normal.size <= MAX_DENSE_INPUTS:
         return float(torch.linalg.matrix_norm(matrix_of(function, shape), 2))
     return float(top_eigenpairs(normal, 1).values[0].clamp_min(0).sqrt())  # (1)
 
@@ -87,7 +87,7 @@ def _check_affine(function: Callable[[Tensor], Tensor], zero: Tensor) -> None:
     if not all(bool(side.isfinite().all()) for side in sides):
         raise NotFiniteError("the outputs are not finite", accepted="finite weights", fix="Look for NaN in them")
     gap, size = float((sides[0] - sides[1]).norm()), float(sides[0].norm() + sides[1].norm())
-    if gap > AFFINE * size:
+    if gap > AFFINE_TOLERANCE * size:
         found, cure = f"f(x + z) - f(x) differs from f(z) - f(0) by {gap / size:.0%}", "Use lipschitz_bounds"
         raise InputError(found, accepted="a layer that is affine in its input", fix=cure)
 

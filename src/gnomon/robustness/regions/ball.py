@@ -28,10 +28,10 @@ from gnomon.robustness.regions.cutting import pattern, points_at_once
 
 __all__ = ["BallPatterns", "patterns_in_ball"]
 
-ENTRIES = 2**28
-"""Units times points at most; larger networks have fewer points."""
-DEAREST = 2000
-"""Units up to which signs are bounded by linear bounds; above, by intervals, which are looser and cheap."""
+MAX_SIGNS = 2**28
+"""Units times points, at most; larger networks get fewer points."""
+MAX_LINEARLY_BOUNDED_UNITS = 2000
+"""Units up to which signs are bounded by linear bounds; with more, by intervals, which are looser and cheaper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,8 @@ def patterns_in_ball(
         units = pattern(graph, x).shape[1]
         if not units:
             raise InputError("the module has no relu or max-pool", accepted="a network with kinks", fix="It is affine")
-        m = min(m, max(2, ENTRIES // units))
-        move = _drawn(m, x, norm, generator)
+        m = min(m, max(2, MAX_SIGNS // units))
+        move = _draw(m, x, norm, generator)
         rows = torch.cat(
             [pattern(graph, x + r * part).to(torch.int16) for part in move.split(points_at_once(graph, x))]
         )
@@ -112,7 +112,7 @@ def patterns_in_ball(
     return BallPatterns(len(counts), unseen, rows.shape[1], stable, int(changes.sum()), m)
 
 
-def _drawn(m: int, x: Tensor, norm: str, generator: torch.Generator) -> Tensor:
+def _draw(m: int, x: Tensor, norm: str, generator: torch.Generator) -> Tensor:
     """Points of the unit ball or cube, uniformly."""
     if norm == "inf":
         return torch.rand((m, *x.shape[1:]), generator=generator, dtype=x.dtype) * 2 - 1
@@ -125,7 +125,7 @@ def _stable(graph: Graph, region: Region) -> int:
     """Units of relu whose argument keeps its sign, and windows of a max-pool that one input wins."""
     boxes = interval_bounds(graph, region)
     kinks = [step for step in graph.steps if step.kind in ("relu", "max")]
-    if sum(int(boxes[step.inputs[0]][0].numel()) for step in kinks) <= DEAREST:
+    if sum(int(boxes[step.inputs[0]][0].numel()) for step in kinks) <= MAX_LINEARLY_BOUNDED_UNITS:
         boxes = linear_bounds(graph, region)
     total = 0
     for step in kinks:

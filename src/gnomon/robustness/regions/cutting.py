@@ -2,7 +2,7 @@
 
 >>> import torch
 >>> square = torch.tensor([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
->>> [len(part) for part in cut(square, square[:, :1] - 0.5)]                # x - 1/2 at the corners
+>>> [len(part) for part in cut_polygon(square, square[:, :1] - 0.5)]                # x - 1/2 at the corners
 [4, 4]
 """
 
@@ -14,13 +14,13 @@ from torch import Tensor, nn
 
 from gnomon.program.piecewise_linear import Graph, GraphStep
 
-__all__ = ["crossed", "cut", "keys", "pattern", "points_at_once", "split_values"]
+__all__ = ["zero_crossings", "cut_polygon", "keys", "pattern", "points_at_once", "split_values"]
 
-NUMBERS = 2**26
-"""Values of all steps that are held at once."""
+MAX_NUMBERS_HELD = 2**26
+"""Values of all layers that are held at once."""
 
-ROUNDING = 1e-10
-"""Of the largest value, below which a sign is taken for rounding."""
+ROUNDING_SHARE = 1e-10
+"""Share of the largest value below which a sign counts as rounding."""
 
 
 def split_values(step: GraphStep, values: Tensor) -> Tensor:
@@ -49,7 +49,7 @@ def points_at_once(graph: Graph, x: Tensor) -> int:
     >>> points_at_once(read_graph(nn.ReLU(), torch.zeros(1, 2)), torch.zeros(1, 2))
     16777216
     """
-    return max(2, NUMBERS // sum(value[0].numel() for value in graph.values(x[:1])))
+    return max(2, MAX_NUMBERS_HELD // sum(value[0].numel() for value in graph.values(x[:1])))
 
 
 def pattern(graph: Graph, x: Tensor) -> Tensor:
@@ -114,30 +114,30 @@ def _one(value: Any) -> int:
     return int(value[0]) if isinstance(value, tuple) else int(value)
 
 
-def crossed(values: Tensor) -> tuple[Tensor, Tensor]:
+def zero_crossings(values: Tensor) -> tuple[Tensor, Tensor]:
     """Between which neighboring rows functions, linear in between, cross zero, and at which share of the way.
 
     Cost: one pass over the values.
 
-    >>> [found.tolist() for found in crossed(torch.tensor([[-1.0], [3.0]]))]
+    >>> [found.tolist() for found in zero_crossings(torch.tensor([[-1.0], [3.0]]))]
     [[0], [0.25]]
     """
     left, right = values[:-1], values[1:]
-    tiny = ROUNDING * values.abs().amax().clamp_min(1e-300)
+    tiny = ROUNDING_SHARE * values.abs().amax().clamp_min(1e-300)
     changed = ((left < -tiny) & (right > tiny)) | ((left > tiny) & (right < -tiny))
     return changed.nonzero()[:, 0], (left / (left - right))[changed]
 
 
-def cut(cell: Tensor, values: Tensor) -> list[Tensor]:
+def cut_polygon(cell: Tensor, values: Tensor) -> list[Tensor]:
     """The parts of a convex polygon (corners in order) between the zeros of functions, given at its corners (v, m).
 
     Cost: a pass over the corners for every function that changes sign.
 
     >>> triangle = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> len(cut(triangle, triangle - 0.25))                                     # two lines that cross inside
+    >>> len(cut_polygon(triangle, triangle - 0.25))                                     # two lines that cross inside
     4
     """
-    tiny = ROUNDING * values.abs().amax().clamp_min(1e-300)
+    tiny = ROUNDING_SHARE * values.abs().amax().clamp_min(1e-300)
     done, waiting = [], [(cell, values, 0)]
     while waiting:
         corners, z, first = waiting.pop()

@@ -21,23 +21,23 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import BudgetError, InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, integer, number
-from gnomon.core.machine.progress import Progress, shown
+from gnomon.core.machine.progress import Progress, with_progress_bar
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Image, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.program.piecewise_linear import Graph, GraphStep, read_graph
-from gnomon.robustness.regions.cutting import cut, keys, pattern, points_at_once, split_values
+from gnomon.robustness.regions.cutting import cut_polygon, keys, pattern, points_at_once, split_values
 from gnomon.robustness.regions.walk import places_of_kinks
 
 __all__ = ["LineRegions", "PlaneRegions", "maximal_regions", "regions_in_plane", "regions_on_line"]
 
 MOST_ON_LINE = 200_000
 """Pieces above which a line is given up."""
-MOST = 200_000
-"""Cells above which the plane is given up."""
-PIXELS = 120
-"""Of the side of the picture of a plane, unless the caller says otherwise."""
+MAX_CELLS = 200_000
+"""Number of cells at which the computation stops with an error."""
+DEFAULT_PIXELS = 120
+"""Side length of the picture of a plane, in pixels."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,7 +175,7 @@ def _changes(graph: Graph, a: Tensor, b: Tensor, t: Tensor, size: int) -> tuple[
 
 @names_call
 def regions_in_plane(
-    module: nn.Module, center: Any, directions: Any, *, radius: float = 1.0, pixels: int = PIXELS
+    module: nn.Module, center: Any, directions: Any, *, radius: float = 1.0, pixels: int = DEFAULT_PIXELS
 ) -> PlaneRegions:
     """All linear regions in the square center + s u + t v, |s|, |t| <= radius, exactly to rounding in float64.
 
@@ -217,12 +217,12 @@ def regions_in_plane(
         known, which = keys(graph, (embed(part) for part in middles.split(size))).unique(return_inverse=True)
         grid = torch.linspace(-radius, radius, side, dtype=torch.float64)
         points = torch.cartesian_prod(grid, grid).flip(1)
-        seen = keys(graph, (embed(part) for part in shown(points.split(size), "parts of the picture")))
+        seen = keys(graph, (embed(part) for part in with_progress_bar(points.split(size), "parts of the picture")))
         units = pattern(graph, c[None]).shape[1]
     kinks = [step.kind for step in graph.steps].count("relu") == 1 and not any(s.kind == "max" for s in graph.steps)
     bound = maximal_regions(2, units) if kinks else 0
-    merged, areas = _merged(cells, which, len(known))
-    return PlaneRegions(merged, areas, _numbered(known, seen).reshape(side, side), units, bound)
+    merged, areas = _merge(cells, which, len(known))
+    return PlaneRegions(merged, areas, _number(known, seen).reshape(side, side), units, bound)
 
 
 def _all_cut(
@@ -230,17 +230,17 @@ def _all_cut(
 ) -> list[Tensor]:
     """Every cell cut by the functions that decide a step, so many corners at once that their values fit."""
     found: list[Tensor] = []
-    for group in shown(_grouped(cells, size), f"groups of cells at {step.where}"):
+    for group in with_progress_bar(_group(cells, size), f"groups of cells at {step.where}"):
         values = split_values(step, graph.values(embed(torch.cat(group)), step.inputs[0])[step.inputs[0]])
         sizes = [len(cell) for cell in group]
-        found += [part for cell, z in zip(group, values.split(sizes), strict=True) for part in cut(cell, z)]
-        if len(found) > MOST:
-            told, cure = f"there are over {MOST} cells", "Pass a smaller radius"
+        found += [part for cell, z in zip(group, values.split(sizes), strict=True) for part in cut_polygon(cell, z)]
+        if len(found) > MAX_CELLS:
+            told, cure = f"there are over {MAX_CELLS} cells", "Pass a smaller radius"
             raise BudgetError(told, accepted="few enough regions to hold", fix=cure)
     return found
 
 
-def _grouped(cells: list[Tensor], size: int) -> list[list[Tensor]]:
+def _group(cells: list[Tensor], size: int) -> list[list[Tensor]]:
     """Neighbors in the list together, up to so many corners; a cell with more is a group of its own."""
     groups: list[list[Tensor]] = [[]]
     corners = 0
@@ -253,7 +253,7 @@ def _grouped(cells: list[Tensor], size: int) -> list[list[Tensor]]:
     return groups
 
 
-def _merged(cells: list[Tensor], which: Tensor, count: int) -> tuple[tuple[Tensor, ...], Tensor]:
+def _merge(cells: list[Tensor], which: Tensor, count: int) -> tuple[tuple[Tensor, ...], Tensor]:
     """One polygon for each pattern: the largest of its cells, and the area of all of them."""
     areas = torch.stack([_area(cell) for cell in cells])
     total = torch.zeros(count, dtype=torch.float64).index_add_(0, which, areas)
@@ -269,7 +269,7 @@ def _area(cell: Tensor) -> Tensor:
     return (cell[:, 0] * after[:, 1] - after[:, 0] * cell[:, 1]).sum().abs() / 2
 
 
-def _numbered(known: Tensor, seen: Tensor) -> Tensor:
+def _number(known: Tensor, seen: Tensor) -> Tensor:
     """The number of each pattern's key; -1 for a point on a border whose pattern is that of no cell."""
     place = torch.searchsorted(known, seen).clamp_max(len(known) - 1)
     return torch.where(known[place] == seen, place, -1)

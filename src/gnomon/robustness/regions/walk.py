@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from gnomon.program.piecewise_linear import Graph
-from gnomon.robustness.regions.cutting import crossed, split_values
+from gnomon.robustness.regions.cutting import split_values, zero_crossings
 
 __all__ = ["places_of_kinks"]
 
@@ -46,7 +46,7 @@ def _from(graph: Graph, readers: dict[int, int], live: Live, t: Tensor, start: i
     for number in range(start, len(graph.steps)):
         step = graph.steps[number]
         if step.kind in ("relu", "max"):
-            t, piece, share = _more(t, *crossed(split_values(step, live[step.inputs[0]])))
+            t, piece, share = _more(t, *zero_crossings(split_values(step, live[step.inputs[0]])))
             if len(t) > size:
                 for first in range(0, len(t) - 1, size - 1):
                     part = slice(first, first + size)

@@ -1,7 +1,7 @@
 """Networks of several widths and seeds from a user's function, and slopes along the widths.
 
 >>> import torch
->>> net = made(lambda width, seed: nn.Linear(2, width), 5, 0)
+>>> net = build_network(lambda width, seed: nn.Linear(2, width), 5, 0)
 >>> net.out_features
 5
 """
@@ -17,18 +17,18 @@ from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import check_readable, integer
 from gnomon.core.modules.preserve import random_state
 
-__all__ = ["Build", "checked_widths", "made", "slope"]
+__all__ = ["Build", "checked_widths", "build_network", "slope"]
 
 Build = Callable[[int, int], nn.Module]
 """A function of a width and a seed that returns a network."""
 
 
-def made(build: Build, width: int, seed: int) -> nn.Module:
+def build_network(build: Build, width: int, seed: int) -> nn.Module:
     """A network of a width, in eval mode; torch's random numbers start from the seed and are put back.
 
     Cost: that of the function.
 
-    >>> made(lambda width, seed: nn.Linear(1, width), 3, 1).training
+    >>> build_network(lambda width, seed: nn.Linear(1, width), 3, 1).training
     False
     """
     with random_state(seed):

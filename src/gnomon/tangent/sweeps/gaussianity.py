@@ -22,7 +22,7 @@ from gnomon.core.inputs.checks import integer
 from gnomon.core.inputs.source import whole_inputs
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.tangent.sweeps.build import Build, checked_widths, made, slope
+from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, slope
 
 __all__ = ["Gaussianity", "output_gaussianity"]
 
@@ -85,10 +85,10 @@ def output_gaussianity(build: Build, x: Any, *, widths: Sequence[int] = (8, 32, 
     from scipy.stats import kstest  # slow to import
 
     chosen, m = checked_widths(widths), integer("draws", draws, least=20)
-    one = take(whole_inputs(x, made(build, chosen[0], 0)), slice(0, 1))
+    one = take(whole_inputs(x, build_network(build, chosen[0], 0)), slice(0, 1))
     excess, distance = [], []
     for width in chosen:
-        nets = (made(build, width, seed) for seed in range(m))
+        nets = (build_network(build, width, seed) for seed in range(m))
         with torch.no_grad():  # the networks are our own
             f = np.array([float(run_to_rows(net, one)[0, 0]) for net in nets])
         scale = float(np.sqrt((f**2).mean())) or 1.0

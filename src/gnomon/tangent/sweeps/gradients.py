@@ -20,7 +20,7 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.tangent.sweeps.build import Build, checked_widths, made, slope
+from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, slope
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["GradientExponents", "gradient_exponents"]
@@ -104,7 +104,7 @@ def gradient_exponents(
 
 def _squares(build: Build, width: int, seed: int, x: Any, y: Any, loss: Loss | None) -> dict[str, float]:
     """The mean square of each parameter's gradient."""
-    net = made(build, width, seed)
+    net = build_network(build, width, seed)
     named = {name: p for name, p in net.named_parameters() if p.requires_grad}
     sums = {name: torch.zeros_like(p) for name, p in named.items()}
     with preserve(net):

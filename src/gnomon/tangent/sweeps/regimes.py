@@ -21,7 +21,7 @@ from gnomon.core.metrics import relative_change
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.tangent.empirical import ntk
 from gnomon.tangent.linear import rescale
-from gnomon.tangent.sweeps.build import Build, checked_widths, made, slope
+from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, slope
 from gnomon.training import SGD, train
 
 __all__ = ["RegimeMap", "regime_map"]
@@ -101,10 +101,10 @@ def regime_map(
     chosen = checked_widths(widths)
     scales = tuple(number("alphas", alpha, above=0) for alpha in alphas)
     rate, edge = number("lr", lr, above=0), number("level", level, above=0)
-    x, y = source(data, module=made(build, chosen[0], 0)).pair()
+    x, y = source(data, module=build_network(build, chosen[0], 0)).pair()
     rows = []
     for width in chosen:
-        net = made(build, width, 0)
+        net = build_network(build, width, 0)
         first, row = ntk(net, x), []
         for alpha in scales:
             run = train(rescale(net, alpha), x, y, optimizer=SGD(rate / alpha**2), steps=steps, record=[steps],

@@ -29,7 +29,7 @@ from gnomon.training.evaluate import Objective
 
 __all__ = ["ScaleSweep", "scale_sweep"]
 
-EXAMPLES = 64
+MAX_EXAMPLES = 64
 """Examples on which kernels are compared, at most."""
 
 
@@ -97,7 +97,7 @@ def scale_sweep(
     rate = number("lr", lr, above=0)
     x, y = source(data, module=module).pair()
     goal = Objective.of(test, None, module, None)
-    few = source(data, module=module).probe(EXAMPLES).x
+    few = source(data, module=module).probe(MAX_EXAMPLES).x
     first = ntk(module, few)
     scores, drift, flips, classes = [], [], [], False
     for alpha in chosen:

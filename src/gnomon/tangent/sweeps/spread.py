@@ -23,7 +23,7 @@ from gnomon.core.inputs.source import source, whole_inputs
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 from gnomon.tangent.empirical import ntk
-from gnomon.tangent.sweeps.build import Build, checked_widths, made, slope
+from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, slope
 from gnomon.training import train
 from gnomon.training.native import Choice
 
@@ -80,10 +80,10 @@ def kernel_spread(build: Build, x: Any, *, widths: Sequence[int] = (32, 64, 128,
     (0.0, 0.0, 0.0)
     """
     chosen, m = checked_widths(widths), integer("seeds", seeds, least=2)
-    inputs = whole_inputs(x, made(build, chosen[0], 0))
+    inputs = whole_inputs(x, build_network(build, chosen[0], 0))
     found = []
     for width in chosen:
-        found.append(_spread([ntk(made(build, width, s), inputs) for s in range(m)]))
+        found.append(_spread([ntk(build_network(build, width, s), inputs) for s in range(m)]))
     return WidthSpread(chosen, tuple(found), m, "kernels")
 
 
@@ -116,10 +116,10 @@ def output_spread(
     3
     """
     chosen, m = checked_widths(widths), integer("seeds", seeds, least=2)
-    x, y = source(data, module=made(build, chosen[0], 0)).pair()
+    x, y = source(data, module=build_network(build, chosen[0], 0)).pair()
 
     def trained(width: int, seed: int) -> Tensor:
-        net: nn.Module = made(build, width, seed)
+        net: nn.Module = build_network(build, width, seed)
         run = train(net, x, y, optimizer=optimizer, steps=steps, record=[steps], seed=seed, mode="eval")
         return outputs(run.model, x)
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
@@ -84,6 +84,6 @@ CLAIM = Claim(
     premises=(Premise("the target is made of parts of parts"),),
     parameters={"examples": 200, "steps": 120, "repeats": 5},
     full={"examples": 200, "steps": 1000, "repeats": 8},
-    judge=ordered(),
+    judge=in_order(),
     remark="A stand-in: the hierarchy of visual features needs networks trained on photographs.",
 )

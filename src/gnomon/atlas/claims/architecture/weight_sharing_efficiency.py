@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from gnomon.data import digits
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
@@ -70,5 +70,5 @@ CLAIM = Claim(
     premises=(Premise("neighbors in the image are neighbors in the input"),),
     parameters={"examples": 100, "steps": 60, "repeats": 5},
     full={"examples": 100, "steps": 300, "repeats": 8},
-    judge=ordered(),
+    judge=in_order(),
 )

@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from gnomon import data
 from gnomon.attribution.regularity import label_regularity
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
@@ -53,5 +53,5 @@ CLAIM = Claim(
     premises=(Premise("the representation was trained on the labels"),),
     parameters={"n": 500, "steps": 60, "repetitions": 5},
     full={"n": 1200, "steps": 400, "repetitions": 10},
-    judge=ordered(confidence=0.999),
+    judge=in_order(confidence=0.999),
 )

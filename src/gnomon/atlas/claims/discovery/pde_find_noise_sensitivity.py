@@ -9,7 +9,7 @@ import numpy as np
 
 from gnomon.data import fields as runs
 from gnomon.discovery import FiniteDifferences, Library, Pointwise, WeakForm, discover
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
@@ -50,5 +50,5 @@ CLAIM = Claim(
     ),
     parameters={"share": 0.01, "draws": 4},
     full={"draws": 10},
-    judge=ordered(),
+    judge=in_order(),
 )

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from gnomon.atlas.claims.dynamics_implicit_bias.deep_matrix_factorisation import error
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def problem(sets, n, rank, share, rng):
@@ -50,5 +50,5 @@ CLAIM = Claim(
     ),
     parameters={"sets": 12, "n": 20, "share": 0.6, "size": 1e-3, "steps": 800},
     full={"n": 30, "size": 1e-4, "steps": 5000},
-    judge=ordered(),
+    judge=in_order(),
 )

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def problem(sets, n, rank, share, rng):
@@ -73,5 +73,5 @@ CLAIM = Claim(
     ),
     parameters={"sets": 12, "n": 20, "share": 0.6, "size": 1e-3, "steps": 800},
     full={"sets": 12, "n": 30, "size": 1e-4, "steps": 5000},
-    judge=ordered(),
+    judge=in_order(),
 )

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def problem(sets, n, d, noise, seed):
@@ -57,5 +57,5 @@ CLAIM = Claim(
     ),
     parameters={"sets": 30, "n": 40, "d": 50, "noise": 1.0, "steps": 600, "patience": 10},
     full={"sets": 60, "n": 80, "d": 100, "steps": 1500},
-    judge=ordered(confidence=0.999),
+    judge=in_order(confidence=0.999),
 )

@@ -15,7 +15,7 @@ from functools import partial
 
 import torch
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
@@ -77,5 +77,5 @@ CLAIM = Claim(
     ),
     parameters={"nets": 6, "width": 24, "n": 40, "steps": 120},
     full={"nets": 8, "width": 32, "n": 64, "steps": 300},
-    judge=ordered(),
+    judge=in_order(),
 )

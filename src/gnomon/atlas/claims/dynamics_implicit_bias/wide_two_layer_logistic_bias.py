@@ -13,7 +13,7 @@ from functools import partial
 
 import torch
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def problem(n, d, few, seed):
@@ -70,5 +70,5 @@ CLAIM = Claim(
     ),
     parameters={"sets": 4, "n": 256, "d": 12, "width": 100, "steps": 200},
     full={"sets": 8, "n": 300, "d": 15, "width": 200, "steps": 400},
-    judge=ordered(),
+    judge=in_order(),
 )

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
@@ -41,5 +41,5 @@ CLAIM = Claim(
     source=Source("observed", "belkin2019reconciling"),
     premises=(Premise("labels hold what the model cannot express"),),
     parameters={"n": 30, "repetitions": 20},
-    judge=ordered(confidence=0.99),
+    judge=in_order(confidence=0.99),
 )

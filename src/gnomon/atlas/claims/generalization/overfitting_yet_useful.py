@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def probe(features, x, y, z, t):
@@ -77,5 +77,5 @@ CLAIM = Claim(
     premises=(Premise("the labels that are fitted belong to the digits"),),
     parameters={"width": 64, "fitted": 300, "repetitions": 8},
     full={"repetitions": 30},
-    judge=ordered(confidence=0.95),
+    judge=in_order(confidence=0.95),
 )

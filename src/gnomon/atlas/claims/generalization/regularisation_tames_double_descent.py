@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def risks(factor, n, sizes, repetitions, seed):
@@ -45,5 +45,5 @@ CLAIM = Claim(
     source=Source("theorem", "nakkiran2021optimal"),
     premises=(Premise("the ridge is the best one at each size"),),
     parameters={"n": 30, "sizes": (5, 15, 30, 60), "repetitions": 200},
-    judge=ordered(confidence=0.99),
+    judge=in_order(confidence=0.99),
 )

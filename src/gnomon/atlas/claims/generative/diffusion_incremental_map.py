@@ -9,7 +9,7 @@ from gnomon.data import ring
 from gnomon.generative import Diffusion, energy_test
 from gnomon.generative.diffusion.exact import ExactNetwork
 from gnomon.generative.diffusion.schedule import cosine_schedule
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def problem(radius=1.5):
@@ -50,5 +50,5 @@ CLAIM = Claim(
     ),
     parameters={"n": 300, "repetitions": 4},
     full={"n": 1500, "repetitions": 20},
-    judge=ordered(confidence=0.99),
+    judge=in_order(confidence=0.99),
 )

@@ -12,7 +12,7 @@ from functools import partial
 
 import torch
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 SHIFT = 0.4
 """Mean of each informative feature, in standard deviations."""
@@ -84,7 +84,7 @@ CLAIM = Claim(
     ),
     parameters={"sizes": (34, 1500), "features": 30, "splits": 64},
     full={"splits": 200},
-    judge=ordered(confidence=0.99),
+    judge=in_order(confidence=0.99),
     remark=(
         "On scikit-learn's breast cancer, wine and digits no crossing was seen: logistic regression was ahead, or "
         "even, at every size from 4 to 100 examples."

@@ -10,7 +10,7 @@ from torch import nn
 
 from gnomon.attribution import layer_probe
 from gnomon.data import digits
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
@@ -47,5 +47,5 @@ CLAIM = Claim(
     premises=(Premise("the network is trained"),),
     parameters={"n": 300, "steps": 100, "draws": 5},
     full={"n": 1000, "steps": 400, "draws": 5},
-    judge=ordered(),
+    judge=in_order(),
 )

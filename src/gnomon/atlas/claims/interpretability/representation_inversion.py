@@ -8,7 +8,7 @@ from torch import nn
 
 from gnomon.attribution import invert_layer
 from gnomon.data import digits
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
@@ -64,5 +64,5 @@ CLAIM = Claim(
     premises=(Premise("layers pool"),),
     parameters={"steps": 100, "draws": 36},
     full={"steps": 1000, "draws": 60},
-    judge=ordered(),
+    judge=in_order(),
 )

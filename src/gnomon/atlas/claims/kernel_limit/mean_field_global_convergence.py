@@ -11,7 +11,7 @@ Reference: [chizat2018global], Theorem 3.3.
 
 import torch
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
@@ -58,6 +58,6 @@ CLAIM = Claim(
     ),
     parameters={"width": 60, "nets": 20, "steps": 250},
     full={"width": 100, "nets": 80, "steps": 1500},
-    judge=ordered(confidence=0.999),
+    judge=in_order(confidence=0.999),
     remark="The theorem is about infinitely many neurons and infinite time, and says nothing of deeper networks.",
 )

@@ -10,7 +10,7 @@ after the same steps from the same rule of initialization. Reference: [ioffe2015
 import torch
 from torch import nn
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
@@ -65,6 +65,6 @@ CLAIM = Claim(
     ),
     parameters={"nets": 3, "depth": 10, "width": 32, "steps": 40},
     full={"nets": 5, "depth": 10, "width": 32, "steps": 80},
-    judge=ordered(),
+    judge=in_order(),
     remark="Of the list of advantages this measures the deeper networks, other activations and faster training.",
 )

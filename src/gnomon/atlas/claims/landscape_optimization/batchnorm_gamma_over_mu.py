@@ -13,7 +13,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
@@ -90,6 +90,6 @@ CLAIM = Claim(
     parameters={"nets": 30, "width": 12, "steps": 40},
     full={"nets": 240, "width": 16, "steps": 80},
     expected="refuted",
-    judge=ordered(),
+    judge=in_order(),
     remark="Before a ReLU the next layer can take over the scale, and nothing can take over the shift.",
 )

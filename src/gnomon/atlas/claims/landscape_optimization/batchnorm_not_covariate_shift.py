@@ -14,7 +14,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
@@ -81,5 +81,5 @@ CLAIM = Claim(
     ),
     parameters={"nets": 6, "depth": 6, "steps": 25},
     full={"nets": 10, "depth": 8, "steps": 80},
-    judge=ordered(),
+    judge=in_order(),
 )

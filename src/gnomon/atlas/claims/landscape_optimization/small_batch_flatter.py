@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
@@ -56,5 +56,5 @@ CLAIM = Claim(
     ),
     parameters={"sets": 20, "n": 20, "d": 40, "steps": 3000},
     full={"sets": 30, "n": 30, "d": 60, "steps": 4000},
-    judge=ordered(),
+    judge=in_order(),
 )

@@ -12,7 +12,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 INGREDIENTS = ("normalization", "augmentation", "dropout", "schedule")
 
@@ -103,5 +103,5 @@ CLAIM = Claim(
     ),
     parameters={"nets": 14, "n": 100, "steps": 60},
     full={"nets": 16, "n": 150, "steps": 80},
-    judge=ordered(),
+    judge=in_order(),
 )

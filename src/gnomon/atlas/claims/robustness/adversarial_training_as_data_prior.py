@@ -8,7 +8,7 @@ Reference: [tsipras2019robustness], Section 3.
 import torch
 
 from gnomon.data import digits
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def forward(weights, x):
@@ -78,5 +78,5 @@ CLAIM = Claim(
     premises=(Premise("inputs are moved against the network"),),
     parameters={"eps": 0.2, "width": 32, "networks": 16},
     full={"eps": 0.2, "width": 128, "networks": 20},
-    judge=ordered(),
+    judge=in_order(),
 )

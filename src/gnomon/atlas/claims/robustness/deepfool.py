@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from gnomon.data import digits
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 from gnomon.robustness.attacks import DeepFool, minimal_distance
 
 
@@ -70,6 +70,6 @@ CLAIM = Claim(
     premises=(Premise("the linearization is taken anew at every point"),),
     parameters={"width": 30},
     full={"width": 100},
-    judge=ordered(),
+    judge=in_order(),
     remark="Often misprinted: the stopping test compares f_i with itself, and the linearization stays at x.",
 )

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 from gnomon.sequences import memory
 
 
@@ -57,6 +57,6 @@ CLAIM = Claim(
     premises=(Premise("forget gates are open"),),
     parameters={"times": 40, "units": 16, "repeats": 5},
     full={"times": 100, "units": 64, "repeats": 10},
-    judge=ordered(),
+    judge=in_order(),
     remark="At the start of training: what a gradient does not reach cannot be learned.",
 )

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from gnomon.data import digits
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 from gnomon.models import VisionTransformer
 
 
@@ -64,5 +64,5 @@ CLAIM = Claim(
     parameters={"examples": 150, "steps": 50, "repeats": 8},
     full={"examples": 150, "steps": 200, "repeats": 12},
     covers=("vision-transformer",),
-    judge=ordered(),
+    judge=in_order(),
 )

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import torch
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 from gnomon.scattering import roto_translation_scattering
 
 
@@ -61,5 +61,5 @@ CLAIM = Claim(
     premises=(Premise("classes do not differ by a rotation"),),
     parameters={"train": 12, "repetitions": 6},
     full={"train": 40, "repetitions": 10},
-    judge=ordered(confidence=0.95),
+    judge=in_order(confidence=0.95),
 )

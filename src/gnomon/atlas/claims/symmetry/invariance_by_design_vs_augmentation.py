@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def quadratic(z):
@@ -76,5 +76,5 @@ CLAIM = Claim(
     source=Source("observed", "chen2020group"),
     premises=(Premise("augmentation moves examples as the test does"),),
     parameters={"n": 60, "d": 12, "repetitions": 24},
-    judge=ordered(confidence=0.99),
+    judge=in_order(confidence=0.99),
 )

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def asymmetry(copy, steps, seed):
@@ -56,5 +56,5 @@ CLAIM = Claim(
     premises=(Premise("the data hold the mirror image of each example"),),
     parameters={"steps": 25, "repetitions": 3},
     full={"steps": 500, "repetitions": 6},
-    judge=ordered(confidence=0.99),
+    judge=in_order(confidence=0.99),
 )
