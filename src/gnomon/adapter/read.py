@@ -8,6 +8,7 @@
 'read as an ensemble of 32 members, each with its own loss: 3 classes'
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from gnomon.adapter.losses import IGNORED, MembersSquared, PositionCrossEntropy
 from gnomon.adapter.reading import TASKS, Reading, TaskName
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import tensors
+from gnomon.core.inputs.signature import TARGET_ARGUMENTS
 
 __all__ = ["read"]
 
@@ -103,15 +105,22 @@ def _positions(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName 
 
 def _are_tokens(x: Any, classes: int) -> bool:
     """Whether some input holds integers from the same vocabulary as the labels."""
-    whole = [t for t in tensors(x) if not t.is_floating_point() and t.dtype != torch.bool and t.dim() == 2]
+    whole = [
+        t for t in tensors(_without_targets(x)) if not t.is_floating_point() and t.dtype != torch.bool and t.dim() == 2
+    ]
     return any(1 < int(t.max()) < classes for t in whole if t.numel())
 
 
 def _is_copy(x: Any, y: Tensor) -> bool:
     """Whether labels are the inputs themselves, so that each position is compared with the next label."""
-    same = [t for t in tensors(x) if t.shape == y.shape and not t.is_floating_point()]
+    same = [t for t in tensors(_without_targets(x)) if t.shape == y.shape and not t.is_floating_point()]
     counted = y != IGNORED
     return any(bool((t[counted] == y[counted]).all()) for t in same)
+
+
+def _without_targets(x: Any) -> Any:
+    """Inputs without targets that are passed along with them."""
+    return {name: t for name, t in x.items() if name not in TARGET_ARGUMENTS} if isinstance(x, Mapping) else x
 
 
 def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ With a module, every batch is on its device, in its dtype, and checked: finite, 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -28,6 +28,7 @@ from gnomon.core.inputs.arguments import Inputs, count
 from gnomon.core.inputs.batch import Batch, batch_of, join_batches, read_examples
 from gnomon.core.inputs.checks import as_inputs, as_targets, dense, is_array
 from gnomon.core.inputs.rows import columns_batch, target_column
+from gnomon.core.inputs.signature import target_argument, with_optional_arguments, with_targets
 from gnomon.core.inputs.strata import stratified_sample
 
 __all__ = [
@@ -49,6 +50,8 @@ class AbstractSource(ABC):
     """Examples in one fixed order."""
 
     module: nn.Module | None
+    _targets_go_to: str | None | Literal[False] = False
+    """The argument of the module that needs the targets; False before the first batch."""
 
     @abstractmethod
     def __len__(self) -> int:
@@ -105,8 +108,14 @@ class AbstractSource(ABC):
         """The batch checked and, with a module, as the module takes it."""
         if self.module is None:
             return batch
-        x = as_inputs(batch.x, self.module)
-        return Batch(x, None if batch.y is None else as_targets(batch.y, count(x)))
+        x = with_optional_arguments(as_inputs(batch.x, self.module), self.module)
+        if batch.y is None:
+            return Batch(x, None)
+        y = as_targets(batch.y, count(x))
+        if self._targets_go_to is False:
+            self._targets_go_to = target_argument(self.module, x, y)
+        name = self._targets_go_to
+        return Batch(with_targets(x, y, name, self.module) if name else x, y)
 
 
 class Pair(AbstractSource):

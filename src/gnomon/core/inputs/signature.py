@@ -1,0 +1,102 @@
+"""Arguments of a module's ``forward`` that the data do not name: optional ones, and targets that it needs itself.
+
+>>> import torch
+>>> class Table(nn.Module):
+...     def forward(self, numbers, categories: Tensor | None):
+...         return numbers
+>>> with_optional_arguments(torch.zeros(2, 3), Table())[1] is None
+True
+"""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError
+from gnomon.core.inputs.arguments import Inputs, take, tensors
+from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
+
+__all__ = ["TARGET_ARGUMENTS", "target_argument", "with_optional_arguments", "with_targets"]
+
+TARGET_ARGUMENTS = ("labels", "targets", "target")
+"""Names of arguments under which a ``forward`` takes targets."""
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def with_optional_arguments(x: Inputs, module: nn.Module) -> Inputs:
+    """The inputs, with None for arguments without a default that may be None and that the data do not give.
+
+    Cost: a look at the signature.
+
+    >>> import torch
+    >>> with_optional_arguments(torch.zeros(1), nn.Linear(1, 1)).shape
+    torch.Size([1])
+    """
+    known = _parameters(module)
+    if isinstance(x, Mapping):
+        missing = [name for name, p in known.items() if name not in x and _is_required(p)]
+        return {**x, **dict.fromkeys(missing)} if missing and all(_may_be_none(known[m]) for m in missing) else x
+    given = x if isinstance(x, tuple | list) else (x,)
+    rest = [p for p in list(known.values())[len(given) :] if _is_required(p) and p.kind in POSITIONAL]
+    return (*given, *(None for _ in rest)) if rest and all(map(_may_be_none, rest)) else x
+
+
+def target_argument(module: nn.Module, x: Inputs, y: Tensor) -> str | None:
+    """The argument of ``forward`` that needs the targets: without them it fails, or leaves out positions.
+
+    Examples are models that compute their loss, such as an encoder with a decoder, or a language model that returns the
+    last position only if there are no targets.
+    Cost: none if ``forward`` has no such argument, else a forward pass on two examples.
+
+    >>> import torch
+    >>> target_argument(nn.Linear(1, 1), torch.zeros(2, 1), torch.zeros(2, 1)) is None
+    True
+    """
+    name = next((name for name in TARGET_ARGUMENTS if name in _parameters(module)), None)
+    if name is None or (isinstance(x, Mapping) and name in x):
+        return None
+    try:
+        with preserve(module, grad=False, seed=0):
+            shape = tuple(output_tensor(run(module, take(x, slice(0, 2)))).shape)
+    except InputError:
+        return name
+    return name if y.dim() == 2 and not y.is_floating_point() and y.shape[1] not in shape[1:] else None
+
+
+def with_targets(x: Inputs, y: Tensor, name: str, module: nn.Module) -> Inputs:
+    """The inputs by name, with the targets among them.
+
+    >>> import torch
+    >>> class Model(nn.Module):
+    ...     def forward(self, ids, targets=None):
+    ...         return ids
+    >>> sorted(with_targets(torch.zeros(1, 2), torch.zeros(1, 2), "targets", Model()))
+    ['ids', 'targets']
+    """
+    y = y.to(next(tensors(x)).device)
+    if isinstance(x, Mapping):
+        return {**x, name: y}
+    given = x if isinstance(x, tuple | list) else (x,)
+    return {**dict(zip(_parameters(module), given, strict=False)), name: y}
+
+
+def _parameters(module: nn.Module) -> dict[str, inspect.Parameter]:
+    try:
+        return dict(inspect.signature(module.forward).parameters)
+    except (TypeError, ValueError):  # a forward that is not written in Python
+        return {}
+
+
+def _is_required(p: inspect.Parameter) -> bool:
+    return p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+
+
+def _may_be_none(p: inspect.Parameter) -> bool:
+    """Whether the annotation allows None."""
+    stated: Any = p.annotation
+    words = stated if isinstance(stated, str) else str(stated)
+    return stated is not p.empty and ("None" in words or "Optional" in words)
