@@ -43,7 +43,7 @@ def path(n, width, steps, seed, both):
         pull = np.exp(q - m) * y
         gw, gv = ((pull[:, None] * (hidden > 0)) * v).T @ x, pull @ hidden
         norm = (w**2).sum() + ((v**2).sum() if both else 0)
-        rate = 0.5 / (norm if both else (v**2).sum())
+        rate = 0.5 / norm if both else 50 / (v**2).sum()
         if q > 0:
             seen.append(q / norm)
         if len(seen) == steps:

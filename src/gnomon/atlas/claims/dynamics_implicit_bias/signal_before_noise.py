@@ -61,14 +61,14 @@ control = partial(gaps, stop=False)  # Trained to the end.
 
 CLAIM = Claim(
     id="signal-before-noise",
-    title="True labels are learned before wrong ones: at the best moment to stop, the gap is over 30 points",
+    title="True labels are learned before wrong ones: at the best moment to stop, the gap is over 60 points",
     equation=r"A_{true} - A_{wrong} \ge 0.3",
     source=Source("observed", "arpit2017closer"),
     premises=(
         Premise("training stops at the best validation error"),
         Premise("the network can fit all labels", lambda n, width: width >= n / 4),
     ),
-    parameters={"n": 200, "nets": 4, "width": 100, "steps": 100},
+    parameters={"n": 200, "nets": 8, "width": 100, "steps": 100},
     full={"n": 400, "nets": 6, "width": 200, "steps": 200},
     judge=at_most(confidence=0.99),
 )

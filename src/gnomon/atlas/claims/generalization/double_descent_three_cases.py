@@ -24,7 +24,7 @@ def sizes(noise, n, repetitions, seed):
     for _ in range(repetitions):
         for name, p in (("as many", n), ("more", 10 * n), ("fewer", n // 10)):
             x = rng.normal(size=(n, p)) / np.sqrt(p)
-            w = np.ones(p)
+            w = np.full(p, (p / n) ** 0.5)
             found[name].append(
                 np.log(np.linalg.norm(np.linalg.pinv(x) @ (x @ w * (1 - noise) + noise * rng.normal(size=n))))
             )
@@ -32,7 +32,7 @@ def sizes(noise, n, repetitions, seed):
 
 
 observed = partial(sizes, noise=1.0)  # Labels are noise.
-control = partial(sizes, noise=0.0)  # Labels are made by weights of one size: the more of them, the larger their norm.
+control = partial(sizes, noise=0.0)  # Labels are made by weights that grow with their number, and are found again.
 
 CLAIM = Claim(
     id="double-descent-three-cases",

@@ -47,7 +47,7 @@ CLAIM = Claim(
     equation=r"E F_\ell^2 = \rho E F_{\ell-1}^2 + \tfrac12 E B^2, \quad \rho = \tfrac n2 E W^2",
     source=Source("theorem", "he2015delving", "Section 2.2"),
     premises=(Premise("weights and biases are symmetric around zero"),),
-    parameters={"nets": 400, "width": 40, "depth": 5, "bias": 0.5},
+    parameters={"nets": 700, "width": 40, "depth": 5, "bias": 0.5},
     full={"nets": 600, "width": 64, "depth": 8},
     judge=mean_equals(confidence=0.9999),
     remark="Often called the variance: it is the second moment, for the mean of a ReLU layer is not zero.",
