@@ -91,7 +91,7 @@ async function tryKeyboardAndLinks() {
   await page.evaluate(() => playground.neighbor(1));
   await page.waitForFunction(() => location.hash.startsWith("#lesson=spectral-bias"));
   await page.goBack();
-  await page.waitForFunction(() => playground.state.lesson === "function-space");
+  await page.waitForFunction(() => playground.state.lesson === "function-space" && playground.report.ready);
   criterion("back button", "returns to the lesson before", "the same", true);
   const [href, predicted] = await page.evaluate(() => [location.href, playground.report.predicted]);
   await page.goto("about:blank");

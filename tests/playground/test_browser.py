@@ -63,6 +63,30 @@ def test_a_question_mark_shows_the_formula_with_numbers(browser):
 
 
 @MISSING
+def test_an_embedded_page_shows_one_lesson_without_controls_and_runs(browser):
+    resize(browser, 1400)
+    visit(browser, "lesson=lazy-to-rich&chrome=0")
+    hidden = "return ['.sheet', '.lessons', '.links', '.card'].every((s) => !document.querySelector(s).offsetParent)"
+    assert browser.execute_script(hidden)
+    until(browser, "return !playground.report.running && playground.report.step === 1000")
+    assert browser.execute_script(SCROLLS_DOWN) <= 0 and severe(browser) == []
+
+
+@MISSING
+@pytest.mark.parametrize(
+    ("atlas", "link"), [("../atlas/", "../atlas/claims/ntk-eigenmode-decay.html"), ("javascript:0", None)]
+)
+def test_claims_are_linked_if_the_page_knows_where_the_atlas_is(browser, atlas, link):
+    resize(browser, 1400)
+    browser.get("about:blank")
+    browser.get(f"{page_path().as_uri()}?atlas={atlas}#lesson=free")
+    until(browser, "return window.playground && playground.report.ready")
+    browser.find_element(By.CSS_SELECTOR, ".panel.modes .q").click()
+    links = browser.find_elements(By.CSS_SELECTOR, "dialog a")
+    assert [one.get_dom_attribute("href") for one in links] == ([link] if link else [])
+
+
+@MISSING
 def test_the_back_button_returns_to_the_lesson_before(browser):
     resize(browser, 1400)
     visit(browser, "lesson=momentum")

@@ -36,7 +36,7 @@ export function scoreOf(lesson: Lesson, guess: Guess, input: PanelInput): Score 
     if (!outcome) return null;
     const right = guess.choice === outcome.right;
     return {
-      rows: [["you", "Your answer", guess.choice === null ? "–" : question.options[guess.choice]!], ["truth", "What happened", question.options[outcome.right]!]],
+      rows: [...(guess.choice === null ? [] : [["you", "Your answer", question.options[guess.choice]!] as [string, string, string]]), ["truth", "What happened", question.options[outcome.right]!]],
       stars: guess.choice === null ? null : right ? 3 : 0, words: `${guess.choice === null ? "" : right ? "Right. " : "Not this time. "}${outcome.why}`,
     };
   }

@@ -127,6 +127,6 @@ export function drawDial(chart: Chart, p: Progress, c: Palette): void {
 /** A drift as a short text, and in a sentence. */
 export const change = (drift: number) => (drift < 1.5 ? percent(drift) : `${show(drift, 2)}\u00a0×`);
 export const changeWords = (drift: number) => (drift < 1.5 ? percent(drift) : `${show(drift, 2)} times its size`);
-export const dialWords = (drift: number) => (drift < 0.05 ? "lazy" : drift < 0.3 ? "between lazy and rich" : "rich");
+export const dialWords = (drift: number) => (drift < 0.05 ? "lazy" : drift < 0.3 ? "in between" : "rich");
 export const lossSummary = (p: Progress) =>
   `Loss at step ${p.frame.step}: measured ${show(p.frame.loss)}${p.setup.predicted && p.record >= 0 ? `, predicted ${show(p.setup.predicted.loss[p.record])}` : ""}.`;
