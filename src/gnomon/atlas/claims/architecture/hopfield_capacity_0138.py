@@ -40,7 +40,7 @@ control = partial(measured, loads=(0.3, 0.05))  # Loads of the other reading: un
 
 CLAIM = Claim(
     id="hopfield-capacity-0138",
-    title="Stored patterns are kept up to 0.138 of the units, and lost beyond",
+    title="Stored patterns are kept at a load of 0.1 and lost at 0.25, on the two sides of 0.138",
     equation=r"n_c / d \approx 0.138",
     source=Source("theorem", "amit1985storing"),
     premises=(Premise("the load is patterns over units"),),

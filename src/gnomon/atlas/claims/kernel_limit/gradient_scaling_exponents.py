@@ -48,7 +48,7 @@ CLAIM = Claim(
     equation=r"\partial f / \partial W_{0,1,2} = O(m^{-1/2}), O(m^{-1}), O(m^{-1/2})",
     source=Source("theorem", "geiger2020disentangling", "Section 4"),
     premises=(Premise("factors 1 / sqrt(fan_in) are outside the weights"),),
-    parameters={"nets": 20, "widths": (32, 64, 128, 256)},
+    parameters={"nets": 30, "widths": (32, 64, 128, 256)},
     full={"nets": 40, "widths": (32, 64, 128, 256, 512, 1024)},
     judge=mean_equals(confidence=0.9995, resolution=0.15, within=0.03, because="corrections of order 1/32"),
 )
