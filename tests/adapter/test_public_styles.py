@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 import gnomon
+from gnomon.bayes import laplace
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.run import run
@@ -180,3 +181,28 @@ def test_optional_arguments_are_none_and_missing_ones_are_named():
     examples = source(data, module=net).first(2)
     assert examples.x[1] is None
     assert output_tensor(run(net, examples.x)).shape == (2, 4, 3)
+
+
+@pytest.mark.parametrize("name", ["decoder", "members"])
+def test_laplace_counts_positions_and_predict_starts_with_the_squared_gradient(name):
+    net, data, _, plain = case(name)
+    prefix = "head.*" if name == "decoder" else "layers.*"
+    found = laplace(net, data, parameters=prefix, prior_precision=1.0)
+    net.zero_grad()
+    value = plain()
+    names = [n for n, _ in net.named_parameters() if n.startswith(prefix[:-2])]
+    start = torch.cat([net.get_parameter(n).detach().flatten() for n in names])
+
+    def at(vector: Tensor) -> Tensor:
+        sizes = [net.get_parameter(n).numel() for n in names]
+        parts = {n: v.reshape(net.get_parameter(n).shape) for n, v in zip(names, vector.split(sizes), strict=True)}
+        with torch.nn.utils.stateless._reparametrize_module(net, parts):
+            return plain()
+
+    observed = N * T if name == "decoder" else N  # outputs are linear in these parameters: the Hessian is Gauss-Newton
+    trace = observed * float(torch.autograd.functional.hessian(at, start).trace())
+    assert float(found.eigenvalues.sum()) == pytest.approx(trace, rel=1e-4)
+    slope = sum(float(g.square().sum()) for g in torch.autograd.grad(value, list(net.parameters())))
+    times = [0.0, 1e-3 * float(value.detach()) / slope]
+    run = gnomon.predict(net, data, times=times)
+    assert float(run.loss[0] - run.loss[-1]) / times[1] == pytest.approx(slope, rel=2e-3)

@@ -18,7 +18,7 @@ Hypotheses: positions that are not ignored count equally. Reference: [rosasco200
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from math import sqrt
 
 import torch
 from jaxtyping import Float
@@ -39,8 +39,20 @@ class AbstractAxesLoss(AbstractLoss):
     """A loss that knows the axes of the outputs. Targets keep their own form: labels stay integers."""
 
     @abstractmethod
+    def root(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k k"]:
+        """R with R R^T = Hessian, at each point."""
+
+    @abstractmethod
+    def table(self, y: Tensor, f: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
+        """Targets with a column for each output."""
+
+    @abstractmethod
     def decisions(self, y: Tensor) -> int:
         """What the loss is a mean over: labels that count, or examples."""
+
+    @abstractmethod
+    def observations(self, y: Tensor) -> int:
+        """Labels that are observed: each position counts, members of an ensemble share one."""
 
     @abstractmethod
     def right(self, f: Float[Tensor, "n k"], y: Tensor) -> tuple[int, int] | None:
@@ -74,25 +86,40 @@ class PositionCrossEntropy(AbstractAxesLoss):
     curvature = 0.5  # the largest eigenvalue of diag(p) - p p^T
 
     def value(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, ""]:  # noqa: D102
+        if _is_table(f, y):
+            chances = self._rows(f.double()).log_softmax(2)
+            return -(self._rows(y) * chances).sum() / y.sum()
         logits, labels = self._axes(f), self._labels(y)
         exact = logits.double() if logits.numel() <= MAX_EXACT_OUTPUTS else logits
         return F.cross_entropy(exact.flatten(0, 1), labels.flatten(), ignore_index=self.ignored).double()  # (1)
 
     def gradient(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k"]:  # noqa: D102
-        rows = f.detach().double().requires_grad_()
-        with torch.enable_grad():
-            (found,) = torch.autograd.grad(len(f) * self.value(rows, y), rows)
-        return found.to(f.dtype)
+        table = self.table(y, f)
+        rows, wanted = self._rows(f), self._rows(table)
+        found = rows.softmax(2) * wanted.sum(2, keepdim=True) - wanted
+        return self._flat(found) * (len(f) / table.sum())
 
     def hessian(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k k"]:  # noqa: D102
-        found = torch.zeros(*f.shape, f.shape[1], dtype=f.dtype)
-        labels, index = self._labels(y), torch.arange(f.shape[1], device=f.device)[None].expand(f.shape)
-        places, p = self._axes(index), self._axes(f).softmax(2)
-        counted = labels != self.ignored
-        for i, t in counted.nonzero().tolist():
-            block = torch.diag(p[i, t]) - p[i, t, :, None] * p[i, t, None, :]
-            found[i, places[i, t, :, None], places[i, t, None, :]] = block * len(f) / counted.sum()
+        root = self.root(f, y)
+        return root @ root.transpose(1, 2)
+
+    def root(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k k"]:  # noqa: D102
+        table = self.table(y, f)
+        p, counted = self._rows(f).softmax(2), self._rows(table).sum(2)
+        blocks = torch.diag_embed(p.sqrt()) - p[:, :, :, None] * p.sqrt()[:, :, None, :]  # of diag(p) - p p^T
+        blocks = blocks * (counted * len(f) / table.sum()).sqrt()[:, :, None, None]
+        places = self._rows(torch.arange(f.shape[1], device=f.device)[None])[0]
+        found = torch.zeros(len(f), f.shape[1], f.shape[1], dtype=f.dtype, device=f.device)
+        found[:, places[:, :, None], places[:, None, :]] = blocks
         return found
+
+    def table(self, y: Tensor, f: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
+        """One-hot rows of the labels at the outputs they belong to; zero at outputs without a label."""
+        if _is_table(f, y):
+            return y
+        labels = self._labels(y)
+        hot = F.one_hot(labels.clamp_min(0), self.classes) * (labels != self.ignored)[:, :, None]
+        return self._flat(F.pad(hot, (0, 0, 0, self.shift))).to(f)
 
     def right(self, f: Float[Tensor, "n k"], y: Tensor) -> tuple[int, int]:  # noqa: D102
         logits = self._axes(f)
@@ -103,11 +130,17 @@ class PositionCrossEntropy(AbstractAxesLoss):
         counted = labels != self.ignored
         return int((chosen[counted] == labels[counted]).sum()), int(counted.sum())
 
+    def observations(self, y: Tensor) -> int:  # noqa: D102
+        return len(y) if self.shared else self.decisions(y)
+
     def decisions(self, y: Tensor) -> int:  # noqa: D102
         return int((self._labels(y) != self.ignored).sum())
 
     def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:  # noqa: D102
-        table = as_tensor(y).long()
+        given = as_tensor(y)
+        if given.is_floating_point() and given.dim() == 2 and given.shape[1] == outputs:
+            return given  # one-hot rows, as `table` makes them
+        table = given.long()
         table = table.reshape(len(table), -1) if table.dim() != 1 or not self.shared else table
         counted = table[table != self.ignored]
         if len(counted) and (int(counted.min()) < 0 or int(counted.max()) >= self.classes):
@@ -116,11 +149,19 @@ class PositionCrossEntropy(AbstractAxesLoss):
             raise InputError(found, accepted="one output for each class", fix=fix)
         return table
 
-    def _axes(self, f: Tensor) -> Tensor:
-        """Outputs as (n, positions, classes), without those that no label belongs to."""
+    def _rows(self, f: Tensor) -> Tensor:
+        """Outputs as (n, positions, classes)."""
         if self.classes_first:
             return f.reshape(len(f), self.classes, -1).transpose(1, 2)
-        rows = f.reshape(len(f), -1, self.classes)
+        return f.reshape(len(f), -1, self.classes)
+
+    def _flat(self, rows: Tensor) -> Tensor:
+        """The inverse of `_rows`."""
+        return (rows.transpose(1, 2) if self.classes_first else rows).reshape(len(rows), -1)
+
+    def _axes(self, f: Tensor) -> Tensor:
+        """Outputs as (n, positions, classes), without those that no label belongs to."""
+        rows = self._rows(f)
         return rows[:, : rows.shape[1] - self.shift]
 
     def _labels(self, y: Tensor) -> Tensor:
@@ -151,8 +192,19 @@ class MembersSquared(AbstractAxesLoss):
     def hessian(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k k"]:  # noqa: D102
         return torch.eye(f.shape[1], dtype=f.dtype).expand(len(f), -1, -1) / self.members
 
+    def root(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k k"]:  # noqa: D102
+        return torch.eye(f.shape[1], dtype=f.dtype).expand(len(f), -1, -1) / sqrt(self.members)
+
+    def table(self, y: Tensor, f: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:  # noqa: D102
+        if _is_table(f, y) and self.members > 1:
+            return y
+        return y.reshape(len(y), 1, -1).expand(-1, self.members, -1).reshape(len(y), -1).to(f)
+
     def right(self, f: Float[Tensor, "n k"], y: Tensor) -> None:  # noqa: D102
         return None
+
+    def observations(self, y: Tensor) -> int:  # noqa: D102
+        return len(y)
 
     def decisions(self, y: Tensor) -> int:  # noqa: D102
         return len(y)
@@ -161,8 +213,13 @@ class MembersSquared(AbstractAxesLoss):
         table = as_tensor(y)
         return table.reshape(len(table), -1)
 
-    def _errors(self, f: Tensor, y: Any) -> Tensor:
-        return f.reshape(len(f), self.members, -1) - y.reshape(len(y), 1, -1).to(f)
+    def _errors(self, f: Tensor, y: Tensor) -> Tensor:
+        return (f - self.table(y, f)).reshape(len(f), self.members, -1)
+
+
+def _is_table(f: Tensor, y: Tensor) -> bool:
+    """Whether targets have a column for each output."""
+    return y.is_floating_point() and y.shape == f.shape
 
 
 MAX_EXACT_OUTPUTS = 2**25

@@ -3,7 +3,7 @@
 Contains: samplers of any log density and of modules, their diagnostics, predictive uncertainty, Laplace
 approximation.
 Does not contain: Gaussian processes of wide networks (`gnomon.dynamics`, `gnomon.estimators`).
-May import: core, findings, training.
+May import: adapter, core, findings, training.
 """
 
 from gnomon.bayes.density import Density

@@ -14,6 +14,7 @@ Reference: [daxberger2021laplace]; [dangel2020backpack] for (2).
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from math import sqrt
 from typing import Any
 
 import torch
@@ -21,6 +22,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.func import jacrev
 
+from gnomon.adapter import AbstractAxesLoss
 from gnomon.bayes.posterior import ModulePosterior
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.losses import CrossEntropy
@@ -54,17 +56,18 @@ def rows(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Iterator[Fl
 
 
 def _rows(posterior: ModulePosterior, center: Tensor, chosen: Tensor) -> Iterator[Tensor]:
-    x = posterior.objective.at(torch.arange(len(posterior)))[0]
+    x, y = posterior.objective.at(torch.arange(len(posterior)))
     with torch.no_grad():
         k = posterior.outputs(center, take(x, slice(0, 1))).shape[1]
-    for piece in _pieces(x, max(1, min(EXAMPLES_PER_PASS, MAX_NUMBERS_HELD // (k * len(chosen))))):
+    size = max(1, min(EXAMPLES_PER_PASS, MAX_NUMBERS_HELD // (k * len(chosen))))
+    for piece, targets in zip(_pieces(x, size), y.split(size), strict=True):
 
         def outputs(w: Tensor, piece: Inputs = piece) -> Tensor:
             return posterior.outputs(center.index_copy(0, chosen, w), piece)
 
         derivatives = jacrev(outputs)(center[chosen]).detach()
         with torch.no_grad():
-            roots = _roots(posterior, center, piece)
+            roots = _roots(posterior, center, piece, targets)
         yield torch.einsum("nkj,nkp->njp", roots, derivatives).flatten(0, 1) / posterior.noise  # (1)
 
 
@@ -79,7 +82,7 @@ def diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[T
     [1.0, 13.0, 2.0]
     """
     total = torch.zeros_like(center)
-    x = posterior.objective.at(torch.arange(len(posterior)))[0]
+    x, y = posterior.objective.at(torch.arange(len(posterior)))
     places = posterior.places
     with preserve(posterior.module, mode=None):
         size = min(EXAMPLES_PER_PASS, count(x))
@@ -87,8 +90,9 @@ def diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[T
         if size > 1:  # where time comes before examples, their numbers may agree by chance, but not twice
             again = _linear(posterior, center, take(x, slice(1, size)))
             layers = {name: part for name, part in layers.items() if name in again}
-        for piece in _pieces(x, EXAMPLES_PER_PASS) if layers else ():
-            _add_linear(total, posterior, center, piece, layers)
+        pieces = zip(_pieces(x, EXAMPLES_PER_PASS), y.split(EXAMPLES_PER_PASS), strict=True)
+        for piece, targets in pieces if layers else ():
+            _add_linear(total, posterior, center, piece, targets, layers)
     left = torch.ones(len(center), dtype=torch.bool)
     for name in layers:
         for part in ("weight", "bias"):
@@ -100,10 +104,10 @@ def diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[T
 
 
 def _add_linear(
-    total: Tensor, posterior: ModulePosterior, center: Tensor, piece: Inputs, layers: dict[str, nn.Linear]
+    total: Tensor, posterior: ModulePosterior, center: Tensor, piece: Inputs, y: Tensor, layers: dict[str, nn.Linear]
 ) -> None:
     """Add (2) of some examples."""
-    roots = _roots(posterior, center, piece)
+    roots = _roots(posterior, center, piece, y)
     with _meeting(layers) as met:
         outputs = posterior.outputs(center.clone().requires_grad_(), piece)
     after, places = [out for _, _, out in met.values()], posterior.places
@@ -187,10 +191,13 @@ def _pieces(x: Inputs, size: int) -> Iterator[Inputs]:
 
 
 @torch.no_grad()
-def _roots(posterior: ModulePosterior, center: Tensor, piece: Inputs) -> Tensor:
+def _roots(posterior: ModulePosterior, center: Tensor, piece: Inputs, y: Tensor) -> Tensor:
     """R with R R^T the second derivative of the loss in the outputs of each example."""
     outputs = posterior.outputs(center, piece).double()
     n, k = outputs.shape
+    loss = posterior.objective.loss
+    if isinstance(loss, AbstractAxesLoss):
+        return loss.root(outputs, y) * sqrt(loss.observations(y) / n)
     if posterior.binary:
         return (outputs.sigmoid() * (-outputs).sigmoid()).sqrt()[:, :, None]  # R R^T = p (1 - p)
     if not isinstance(posterior.objective.loss, CrossEntropy):

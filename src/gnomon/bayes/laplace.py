@@ -25,6 +25,7 @@ from jaxtyping import Float
 from scipy.optimize import minimize_scalar
 from torch import Tensor, nn
 
+from gnomon.adapter import AbstractAxesLoss
 from gnomon.bayes.draws import Draws
 from gnomon.bayes.gauss_newton import diagonal, rows
 from gnomon.bayes.posterior import ModulePosterior, module_posterior
@@ -162,13 +163,14 @@ def laplace(
     if structure not in ("full", "diagonal", "low rank"):
         raise out_of_range("structure", '"full", "low rank" or "diagonal"', structure)
     posterior = module_posterior(module, data, y, noise=noise, loss=loss, parameters=parameters)
-    if not isinstance(posterior.objective.loss, Squared | CrossEntropy) and not posterior.binary:
+    known = isinstance(posterior.objective.loss, Squared | CrossEntropy | AbstractAxesLoss)
+    if not known and not posterior.binary:
         accepted = "Squared(), CrossEntropy(), or for one output Logistic() or BCEWithLogitsLoss() without weights"
         raise InputError(f"the loss must be {accepted}, but it is {posterior.objective.name}")
     center = posterior.start
     _check_size(posterior, center, structure)
     values, vectors = _spectrum(posterior, center, structure, rank)
-    fit = -len(posterior) * _mean_loss(posterior, center) / noise**2
+    fit = -posterior.observations * _mean_loss(posterior, center) / noise**2
     if isinstance(posterior.objective.loss, Squared):
         fit -= len(posterior) * posterior.width * log(2 * pi * noise**2) / 2
     raw = Laplace(center, values.clamp(min=0), vectors, 1.0, 0.0, len(posterior), fit)

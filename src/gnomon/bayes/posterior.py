@@ -18,6 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.adapter import AbstractAxesLoss
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_readable, integer, number
@@ -80,6 +81,12 @@ class ModulePosterior:
         return isinstance(loss, Logistic) and self.width == 1
 
     @property
+    def observations(self) -> int:
+        """Targets that are observed: one for each example, or for each position that has a label."""
+        loss = self.objective.loss
+        return loss.observations(self._data[1]) if isinstance(loss, AbstractAxesLoss) else len(self)
+
+    @property
     def width(self) -> int:
         """The number of outputs."""
         with torch.no_grad():
@@ -101,7 +108,7 @@ class ModulePosterior:
 
     def _value(self, vector: Tensor, x: Inputs, y: Tensor) -> Tensor:
         loss = self._loss(vector, x, y)
-        return -len(self) * loss / self.noise**2 - vector.square().sum() / (2 * self.prior_std**2)  # (1)
+        return -self.observations * loss / self.noise**2 - vector.square().sum() / (2 * self.prior_std**2)  # (1)
 
     def _loss(self, vector: Tensor, x: Inputs, y: Tensor) -> Tensor:
         with preserve(self.module, all_derivatives=True):

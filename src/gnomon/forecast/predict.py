@@ -14,15 +14,18 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from gnomon.adapter import AbstractAxesLoss, read
 from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.inputs.arrays import Array, as_tensor
 from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_kind, check_readable
+from gnomon.core.inputs.signature import target_argument, with_optional_arguments, with_targets
 from gnomon.core.inputs.source import source, source_of_inputs
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.modules.copies import copy_module
-from gnomon.core.modules.outputs import run_to_rows
-from gnomon.core.modules.run import wrap_user_errors
+from gnomon.core.modules.outputs import output_tensor, run_to_rows
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run, wrap_user_errors
 from gnomon.dynamics import GradientFlow, error_decay
 from gnomon.dynamics.predict import LOSSES, predict_from_kernel
 from gnomon.dynamics.trajectory import Trajectory
@@ -119,9 +122,11 @@ def predict(
             optimizer=rule, penalty=penalty,
         )  # fmt: skip
     points, labels = (x, y) if y is not None else source(x).pair()
+    points = _complete(points, labels, model) if isinstance(model, nn.Module) else points
     parts = _kernels(model, points, x_test, kernel, outputs)
     start, start_test = (parts.f0, parts.f0_test) if f0 is None else (as_numbers(f0, "f0"), f0_test)
-    loss, targets = _loss_targets(loss, labels, len(parts.gram), start)
+    axes = _axes_loss(model, points, labels) if isinstance(model, nn.Module) and loss is None else None
+    loss, targets = _loss_targets(loss, labels, len(parts.gram), start, axes)
     run = predict_from_kernel(
         parts.gram, targets, test=parts.between, y_test=parts.y_test if y_test is None else y_test, f0=start,
         f0_test=start_test, times=times, loss=loss, optimizer=rule, penalty=penalty,
@@ -191,8 +196,13 @@ def _of_module(module: nn.Module, x: Any, x_test: Any, kernel: str, outputs: str
     return _Kernels(gram, between, f0, f0_test, name, y_test)
 
 
-def _loss_targets(loss: AbstractLoss | None, y: Any, n: int, start: Array | None) -> tuple[AbstractLoss, Tensor]:
+def _loss_targets(
+    loss: AbstractLoss | None, y: Any, n: int, start: Array | None, axes: AbstractAxesLoss | None
+) -> tuple[AbstractLoss, Tensor]:
     """The loss, and its targets with a column for each output where the outputs before training determine how many."""
+    if loss is None and axes is not None and start is not None:
+        f = as_tensor(start).reshape(n, -1)
+        return axes, axes.table(axes.targets(as_targets(y, n)).to(f.device), f)
     loss = by_targets(y) if loss is None else loss
     check_kind("loss", loss, AbstractLoss, cure=LOSSES)
     labels = as_targets(y, n)
@@ -201,6 +211,26 @@ def _loss_targets(loss: AbstractLoss | None, y: Any, n: int, start: Array | None
     table = as_tensor(start)
     targets = loss.targets(labels, outputs=table.reshape(len(table), -1).shape[1])
     return loss, targets[:, None] if targets.ndim == 1 and table.ndim > 1 else targets
+
+
+def _complete(x: Any, y: Any, module: nn.Module) -> Any:
+    """The inputs with optional arguments, and with targets if the module needs them."""
+    check_readable(module)
+    x = with_optional_arguments(x, module)
+    name = target_argument(module, lambda: as_inputs(x, module), as_numbers(y, "y"))
+    return x if name is None else with_targets(as_inputs(x, module), as_numbers(y, "y"), name, module)
+
+
+@torch.no_grad()
+def _axes_loss(module: nn.Module, x: Any, y: Any) -> AbstractAxesLoss | None:
+    """The loss of outputs with positions or members; None if the usual losses fit."""
+    few, labels = take(as_inputs(x, module), slice(0, 4)), as_numbers(y, "y")
+    with preserve(module, grad=False):
+        returned = output_tensor(run(module, few))
+    if returned.dim() < 3:
+        return None
+    largest = None if labels.is_floating_point() else int(labels.max())
+    return read(returned, labels[: len(returned)], x=few, largest=largest).loss
 
 
 def _double(module: nn.Module, x: Any) -> nn.Module:

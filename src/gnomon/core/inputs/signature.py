@@ -9,7 +9,7 @@ True
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from torch import Tensor, nn
@@ -45,19 +45,24 @@ def with_optional_arguments(x: Inputs, module: nn.Module) -> Inputs:
     return (*given, *(None for _ in rest)) if rest and all(map(_may_be_none, rest)) else x
 
 
-def target_argument(module: nn.Module, x: Inputs, y: Tensor) -> str | None:
+def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) -> str | None:
     """The argument of ``forward`` that needs the targets: without them it fails, or leaves out positions.
+
+    ``inputs`` returns the inputs; it is called only if ``forward`` has such an argument.
 
     Examples are models that compute their loss, such as an encoder with a decoder, or a language model that returns the
     last position only if there are no targets.
     Cost: none if ``forward`` has no such argument, else a forward pass on two examples.
 
     >>> import torch
-    >>> target_argument(nn.Linear(1, 1), torch.zeros(2, 1), torch.zeros(2, 1)) is None
+    >>> target_argument(nn.Linear(1, 1), lambda: torch.zeros(2, 1), torch.zeros(2, 1)) is None
     True
     """
     name = next((name for name in TARGET_ARGUMENTS if name in _parameters(module)), None)
-    if name is None or (isinstance(x, Mapping) and name in x):
+    if name is None:
+        return None
+    x = inputs()
+    if isinstance(x, Mapping) and name in x:
         return None
     try:
         with preserve(module, grad=False, seed=0):

@@ -113,7 +113,7 @@ class AbstractSource(ABC):
             return Batch(x, None)
         y = as_targets(batch.y, count(x))
         if self._targets_go_to is False:
-            self._targets_go_to = target_argument(self.module, x, y)
+            self._targets_go_to = target_argument(self.module, lambda: x, y)
         name = self._targets_go_to
         return Batch(with_targets(x, y, name, self.module) if name else x, y)
 
