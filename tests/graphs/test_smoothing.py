@@ -77,7 +77,7 @@ def test_networks_without_features_of_nodes_are_refused():
         def forward(self, x, graph):
             return x.mean(0)
 
-    with pytest.raises(InputError, match="no layer returns features of nodes"):
+    with pytest.raises(InputError, match="no layer returns node features"):
         graphs.oversmoothing(Mean(), torch.randn(6, 3), torch.tensor(two_parts()))
 
 

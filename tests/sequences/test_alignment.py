@@ -43,8 +43,8 @@ def test_the_largest_and_smallest_offset_are_among_the_patterns():
 
 def test_expected_places_are_checked_against_the_number_of_keys():
     weights = looking_at([2, 0], [2, 1], keys=3)
-    assert sequences.alignment(weights, places=[2, 1]) == (0.75, "as told")
-    assert sequences.alignment(weights, places=[-1, 0]) == (0.5, "as told")
+    assert sequences.alignment(weights, places=[2, 1]) == (0.75, "as given")
+    assert sequences.alignment(weights, places=[-1, 0]) == (0.5, "as given")
     assert sequences.alignment(weights, places=[0, -1])[0] == 0.0
     for places in ([3, 0], [-1, -1], [0, 1, 2]):
         with pytest.raises(InputError, match="2 queries and 3 keys"):

@@ -59,7 +59,7 @@ def test_lengths_are_checked():
     for lengths in ([4, 8], [4, 8, 99], [0, 4, 8]):
         with pytest.raises(InputError, match="complexity_profile"):
             sequences.complexity_profile(net, torch.zeros(1, 16, 3), lengths=lengths)
-    with pytest.raises(InputError, match="product of matrices"):
+    with pytest.raises(InputError, match="matrix product"):
         sequences.complexity_profile(nn.ReLU(), torch.zeros(1, 16, 3))
 
 

@@ -87,7 +87,7 @@ def test_causal_networks_pass(build):
     torch.manual_seed(0)
     x = tokens() if build is Decoder else torch.randn(3, 9, 2)
     found = sequences.causality(build(), x)
-    assert found.findings == () and found.ahead == 0 and "past alone" in found.verdict
+    assert found.findings == () and found.ahead == 0 and "past only" in found.verdict
 
 
 def test_a_leak_of_one_position_is_found():
@@ -163,7 +163,7 @@ def test_a_head_with_zero_output_is_found_and_others_are_not():
 def test_bad_input_is_told_in_a_sentence():
     with pytest.raises(InputError, match="embeddings"):
         sequences.memory(Recurrent(1.0), torch.zeros(2, 5, dtype=torch.long))
-    with pytest.raises(InputError, match="Return all positions"):
+    with pytest.raises(InputError, match="Return the output at all positions"):
         sequences.causality(nn.Sequential(nn.Flatten(), nn.Linear(10, 1)), torch.randn(3, 5, 2))
     with pytest.raises(InputError, match="no nn.MultiheadAttention"):
         sequences.attention_maps(nn.Linear(2, 2), torch.randn(3, 2))

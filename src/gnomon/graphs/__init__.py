@@ -1,4 +1,4 @@
-"""What can a network on graphs distinguish, and how far does it see?
+"""Instruments for graph networks: what they distinguish, and how far each node sees.
 
 Contains: oversmoothing, influence and reach, spectra, Weisfeiler-Leman classes, permutation errors, filter responses.
 Does not contain: layers on graphs (`gnomon.models`).

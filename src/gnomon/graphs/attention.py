@@ -1,4 +1,4 @@
-"""How many neighbors does a node of a graph attention network listen to?
+"""Measures how many neighbors each node of a graph attention network listens to.
 
     H_i = -sum_j q_ij log q_ij,    exp(H_i) neighbors; log(degree) if all count equally                         (1)
 
@@ -18,12 +18,12 @@ __all__ = ["neighbor_attention_entropy"]
 
 @names_call
 def neighbor_attention_entropy(attention: Any) -> Float[Tensor, " nodes"]:
-    """Entropy (1) of the attention weights of each node, in nats.
+    """Returns the entropy (1) of the attention weights of each node, in nats.
 
     Args:
-        attention: weights (nodes, nodes) whose rows sum to one, or a pair (edge_index, weights) as PyTorch Geometric's
-            layers return with ``return_attention_weights=True``: edges from row 0 to row 1, and a weight for each edge
-            or for each edge and head (heads are averaged).
+        attention: weights (nodes, nodes) whose rows sum to one, or a pair (edge_index, weights), as layers of PyTorch
+            Geometric return with ``return_attention_weights=True``. Edges go from row 0 to row 1. Each edge has a
+            weight, or a weight for each head (heads are averaged).
 
     Cost: one pass over the weights.
 

@@ -1,8 +1,8 @@
-"""What a network on a graph does to its frequencies: the response of any layer that is linear in the features.
+"""Measures the frequency response of a graph layer that is linear in the features.
 
     L = U diag(lambda) U^T,   response(lambda_k) = u_k . f(u_k),   leak_k = |f(u_k) - response u_k| / |f(u_k)|   (1)
 
-A polynomial filter p(L) has response p(lambda) and no leak. Low frequencies are smooth over the graph.
+A polynomial filter p(L) has response p(lambda) and no leakage. Low frequencies are smooth over the graph.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ __all__ = ["FilterResponse", "filter_response"]
 
 @dataclass(frozen=True, slots=True)
 class FilterResponse(Result):
-    """The response (1) at each frequency of the graph, in rising order, and how much leaks to other frequencies.
+    """The response (1) at each frequency of the graph in increasing order, and the share that leaks to the others.
 
     >>> FilterResponse((0.0, 2.0), (1.0, 0.2), (0.0, 0.0)).verdict
     'A low-pass filter: a response of 1 at the lowest frequency and 0.2 at the highest; 0.0% leaks.'
@@ -33,7 +33,7 @@ class FilterResponse(Result):
 
     @property
     def verdict(self) -> str:
-        """Which frequencies pass."""
+        """Says which frequencies pass."""
         low, high = abs(self.response[0]), abs(self.response[-1])
         kind = "A low-pass" if low > 2 * high else "A high-pass" if high > 2 * low else "Neither a low- nor a high-pass"
         return (
@@ -42,23 +42,23 @@ class FilterResponse(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Response by frequency."""
+        """Plots the response by frequency."""
         marks = (Scatter("response", list(self.frequencies), list(self.response)),)
         return (Plot("Filter", marks, Axis("frequency"), Axis("response")),)
 
 
 @names_call
 def filter_response(layer: Any, graph: Any, *, normalized: bool = True) -> FilterResponse:
-    """The response of a linear layer or function of node features at the frequencies of a graph; equation (1).
+    """Returns the response of a linear layer or function of node features at each frequency of a graph; equation (1).
 
     Args:
-        layer: a function of (nodes, 1), such as ``lambda x: chebyshev_filter(x, laplacian, c)``.
-        graph: whose Laplacian gives the frequencies: a matrix, an edge list, an object with ``edge_index``.
-        normalized: frequencies of I - D^(-1/2) A D^(-1/2), in [0, 2]; otherwise of D - A.
+        layer: a function of features (nodes, 1), such as ``lambda x: chebyshev_filter(x, laplacian, c)``.
+        graph: a matrix, an edge list or an object with ``edge_index``; its Laplacian gives the frequencies.
+        normalized: if True, uses the frequencies of I - D^(-1/2) A D^(-1/2), in [0, 2]; otherwise of D - A.
 
-    Hypotheses: the layer is linear; of frequencies that occur twice the eigenvectors are not unique.
+    Hypotheses: the layer is linear. For repeated frequencies the eigenvectors are not unique.
     Reference: [defferrard2016convolutional].
-    Cost: nodes^3, and a call for each node.
+    Cost: nodes^3 operations, and one call for each node.
 
     >>> ring = torch.eye(6).roll(1, 0) + torch.eye(6).roll(-1, 0)
     >>> found = filter_response(lambda x: ring.double() @ x / 2, ring)                  # 1 - lambda
@@ -77,7 +77,7 @@ def filter_response(layer: Any, graph: Any, *, normalized: bool = True) -> Filte
         for u in vectors.T:
             out = layer(u.to(kind)[:, None])
             if not isinstance(out, Tensor) or out.numel() != len(u):
-                raise InputError("the layer returns something else", accepted="(nodes, 1)", fix="Pass one channel")
+                raise InputError("the layer changes the shape", accepted="outputs (nodes, 1)", fix="Use one channel")
             made = out.detach().double().reshape(-1).cpu()
             response.append(float(u @ made))  # (1)
             leak.append(float((made - response[-1] * u).norm() / made.norm().clamp(min=1e-300)) if made.any() else 0.0)

@@ -1,4 +1,4 @@
-"""Graphs as they come: a dense or sparse adjacency matrix, an edge list, or an object with ``edge_index``."""
+"""Reads graphs from a dense or sparse adjacency matrix, an edge list, or an object with ``edge_index``."""
 
 import copy
 import inspect
@@ -14,13 +14,13 @@ __all__ = ["adjacency", "call_on_graph"]
 
 @names_call
 def adjacency(graph: Any, *, nodes: int | None = None) -> Tensor:
-    """The symmetric adjacency matrix of an undirected graph, without loops, in float64.
+    """Returns the symmetric adjacency matrix of an undirected graph, without self-loops, in float64.
 
     Args:
-        graph: a square matrix, dense or sparse; an edge list (2, edges) of whole numbers; or an object with
-            ``edge_index``, such as the Data of PyTorch Geometric.
-        nodes: how many nodes there are, where an edge list does not tell.
-        call: how messages name the caller.
+        graph: a square matrix, dense or sparse; an edge list (2, edges) of integers; or an object with
+            ``edge_index``, such as Data of PyTorch Geometric.
+        nodes: the number of nodes; needed if an edge list leaves out the last ones.
+        call: the name of the calling function for error messages.
 
     Cost: one pass, and nodes^2 numbers.
 
@@ -43,18 +43,18 @@ def adjacency(graph: Any, *, nodes: int | None = None) -> Tensor:
         matrix = (graph.to_dense() if graph.layout is not torch.strided else graph).detach().cpu().double()
         if matrix.shape[0] != matrix.shape[1]:
             found = f"the matrix has shape {tuple(matrix.shape)}"
-            raise InputError(found, accepted="as many rows as columns", fix="Pass a square matrix")
+            raise InputError(found, accepted="a square matrix", fix="Pass a square matrix")
     matrix = torch.maximum(matrix, matrix.T)
     return matrix - matrix.diag().diag()
 
 
 def call_on_graph(module: nn.Module, x: Tensor, graph: Any) -> Any:
-    """A network on features and a graph, as it is written: ``module(x, graph)`` for matrices and edge lists.
+    """Calls a network on features and a graph: ``module(x, graph)`` for matrices and edge lists.
 
-    An object with ``edge_index`` (the Data of PyTorch Geometric) is passed whole, with these features, to a forward
-    with one argument, and as ``module(x, edge_index)`` otherwise.
+    An object with ``edge_index`` (Data of PyTorch Geometric) is passed whole, with these features, if forward takes one
+    argument, and as ``module(x, edge_index)`` otherwise.
 
-    Cost: that of the network.
+    Cost: one call of the network.
 
     >>> class Sum(nn.Module):
     ...     def forward(self, data):

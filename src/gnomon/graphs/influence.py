@@ -1,9 +1,9 @@
-"""Oversquashing and reach: how much the features of one node count for another.
+"""Measures oversquashing and reach: how much the features of one node influence the output at another.
 
     I[i, j] = |dh_i / dx_j|                                                                                (1)
 
-I is zero beyond as many hops as there are layers, and small where many ways share few edges: where the effective
-resistance between i and j is large.
+I is zero if j is more hops away than the network has layers. I is small if many paths share few edges, because then the
+effective resistance between i and j is large.
 """
 
 from dataclasses import dataclass, field
@@ -24,12 +24,12 @@ from gnomon.graphs.spectrum import distances, effective_resistance
 __all__ = ["Influence", "influence"]
 
 MIN_RELATIVE_INFLUENCE = 1e-3
-"""Influence relative to a node's influence on itself below which learning is a thousand times slower."""
+"""Influence relative to the influence of a node on itself below which learning is a thousand times slower."""
 
 
 @dataclass(frozen=True, slots=True)
 class Influence(Result):
-    """The influence (1) of every node on every other, their hops and their effective resistance.
+    """The influence (1) of every node on every other node, with their hops and effective resistance.
 
     >>> hops = torch.tensor([[0, 1], [1, 0]])
     >>> Influence(torch.tensor([[2.0, 0.5], [0.5, 2.0]]), hops, hops.double(), 1, 1, -1.0).faintest
@@ -45,21 +45,22 @@ class Influence(Result):
 
     @property
     def faintest(self) -> float:
-        """The median influence at the largest distance that is reached, relative to that of nodes on themselves."""
+        """The median influence at the largest distance reached, relative to the influence of nodes on themselves."""
         own = self.matrix.diag().median()
         return float(self.matrix[self.hops == self.reach].median() / own)
 
     @property
     def verdict(self) -> str:
-        """How far nodes see, and how well."""
+        """Says how far and how well nodes see."""
         return (
-            f"Nodes see {self.reach} hops of a graph of diameter {self.diameter}; there their influence is "
-            f"{self.faintest:.1e} of that on themselves (rank correlation with resistance {self.correlation:.2f})."
+            f"Nodes see {self.reach} hops in a graph of diameter {self.diameter}. At that distance their influence is "
+            f"{self.faintest:.1e} of their influence on themselves (rank correlation with resistance: "
+            f"{self.correlation:.2f})."
         )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Nodes that do not see each other, or hardly."""
+        """Reports pairs of nodes that do not see each other, or hardly."""
         if self.reach < self.diameter:
             evidence = (Value("reach", self.reach), Value("diameter", self.diameter))
             return (Finding(kinds.OUT_OF_REACH, "", {"reach": self.reach, "diameter": self.diameter}, evidence, 0.0),)
@@ -69,7 +70,7 @@ class Influence(Result):
         return ()
 
     def plots(self) -> tuple[Plot, ...]:
-        """The matrix, and influence against resistance."""
+        """Plots the matrix of influence, and influence against resistance."""
         pairs = (self.hops > 0) & torch.isfinite(self.resistance) & (self.matrix > 0)
         points = Scatter("pairs of nodes", self.resistance[pairs].tolist(), self.matrix[pairs].tolist())
         return (
@@ -80,16 +81,16 @@ class Influence(Result):
 
 @names_call
 def influence(module: nn.Module, x: Tensor, graph: Any) -> Influence:
-    """The influence of the features of every node on the output at every other; equation (1).
+    """Measures the influence of the features of every node on the output at every other node; equation (1).
 
     Args:
-        module: is called as ``module(x, graph)``, or as PyTorch Geometric does, and returns (nodes, outputs).
+        module: called as ``module(x, graph)`` or in the style of PyTorch Geometric; returns (nodes, outputs).
         x: features of the nodes, (nodes, channels).
-        graph: what the module takes.
+        graph: the graph in the form that the module takes.
 
-    Hypotheses: the output is differentiable in the features; one random direction of outputs stands for all.
+    Hypotheses: the output is differentiable in the features; one random direction of outputs represents all.
     Reference: [topping2022understanding], [black2023understanding].
-    Cost: a backward pass for each node, and nodes^3.
+    Cost: a backward pass for each node, and nodes^3 operations.
 
     >>> class Mean(nn.Module):
     ...     def forward(self, x, a):
@@ -103,7 +104,9 @@ def influence(module: nn.Module, x: Tensor, graph: Any) -> Influence:
         seen = x.detach().clone().requires_grad_()
         out = call_on_graph(module, seen, graph)
         if not isinstance(out, Tensor) or out.shape[0] != len(x):
-            raise InputError("the output is not one row for each node", accepted="(nodes, outputs)", fix="Return nodes")
+            raise InputError(
+                "the output does not have one row per node", accepted="(nodes, outputs)", fix="Return all nodes"
+            )
         flat = out.reshape(len(x), -1)
         values = (flat * torch.randn_like(flat[0])).sum(1)
         rows = [torch.autograd.grad(v, seen, retain_graph=True)[0].flatten(1).norm(dim=1) for v in values]
@@ -118,7 +121,7 @@ def influence(module: nn.Module, x: Tensor, graph: Any) -> Influence:
 
 
 def _correlation(a: Tensor, b: Tensor) -> float:
-    """Of ranks."""
+    """The rank correlation of two lists of numbers."""
     if len(a) < 3:
         return 0.0
     ranks = torch.stack([t.argsort().argsort().double() for t in (a, b)])

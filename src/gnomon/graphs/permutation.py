@@ -1,9 +1,9 @@
-"""Whether a network sees the names of nodes: outputs must not depend on the order in which nodes are listed.
+"""Measures whether the output of a graph network depends on the order in which nodes are listed.
 
     nodes:  f(P X, P A P^T) = P f(X, A),      graphs:  f(P X, P A P^T) = f(X, A)                           (1)
     error = max over permutations P of |left - right| / |right|                                            (2)
 
-It is sometimes printed as f(X, A) = P f(P X, P A P^T), which holds for exchanges of two nodes alone.
+It is sometimes printed as f(X, A) = P f(P X, P A P^T), which holds only for swaps of two nodes.
 """
 
 import copy
@@ -23,12 +23,12 @@ from gnomon.graphs.graph import call_on_graph
 __all__ = ["PermutationError", "permutation_error"]
 
 EQUIVARIANCE_TOLERANCE = 1e-4
-"""Relative error that counts as none: float32 sums over neighbors in another order, layer after layer."""
+"""Relative error that counts as zero: float32 sums over neighbors in another order, layer after layer."""
 
 
 @dataclass(frozen=True, slots=True)
 class PermutationError(Result):
-    """The largest error (2) over the permutations tried; ``kind`` says which law of (1) the output was held to.
+    """The largest error (2) over all permutations tried; ``kind`` says which rule of (1) applies to the output.
 
     >>> PermutationError("nodes", 2e-7, 4).findings
     ()
@@ -40,14 +40,19 @@ class PermutationError(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the order of nodes counts."""
-        law = "outputs of nodes change places with them" if self.kind == "nodes" else "outputs stay as they are"
-        kept = "Under" if self.error <= EQUIVARIANCE_TOLERANCE else "They should, and do not: under"
-        return f"{kept} {self.tried} permutations {law}, to a relative error of {self.error:.1e}."
+        """Says whether the order of nodes changes the output."""
+        rule = (
+            "the outputs of nodes should move with the nodes"
+            if self.kind == "nodes"
+            else "the output should not change"
+        )
+        kept = "and they do" if self.kind == "nodes" else "and it does not"
+        kept = kept if self.error <= EQUIVARIANCE_TOLERANCE else "but this fails"
+        return f"Under {self.tried} permutations {rule}, {kept} (relative error {self.error:.1e})."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The order of nodes counts."""
+        """Reports an output that depends on the order of nodes."""
         if self.error <= EQUIVARIANCE_TOLERANCE:
             return ()
         return (
@@ -55,22 +60,22 @@ class PermutationError(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The error beside what is rounding."""
+        """Plots the error next to the rounding error."""
         bars = Bars("error", ["measured", "rounding"], [self.error, EQUIVARIANCE_TOLERANCE])
         return (Plot("Error under permutations", (bars,), Axis("relative error", log=True)),)
 
 
 @names_call
 def permutation_error(module: nn.Module, x: Tensor, graph: Any, *, permutations: int = 4) -> PermutationError:
-    """How far outputs depend on the order of nodes; equation (2).
+    """Measures how much outputs depend on the order of nodes; equation (2).
 
     Args:
-        module: is called as ``module(x, graph)``, or as PyTorch Geometric does.
+        module: called as ``module(x, graph)`` or in the style of PyTorch Geometric.
         x: features of the nodes, (nodes, channels).
         graph: a matrix, an edge list, or an object with ``edge_index``.
-        permutations: that are tried, drawn with a fixed seed.
+        permutations: the number of permutations, drawn with a fixed seed.
 
-    Hypotheses: the output has a row for each node, or is that of the whole graph.
+    Hypotheses: the output has one row for each node, or is one output for the whole graph.
     Reference: [kipf2017semi].
     Cost: a forward pass for each permutation.
 
@@ -87,7 +92,7 @@ def permutation_error(module: nn.Module, x: Tensor, graph: Any, *, permutations:
         plain = call_on_graph(module, x, graph)
         if not isinstance(plain, Tensor):
             found = f"the output is a {type(plain).__name__}"
-            raise InputError(found, accepted="one tensor", fix="Wrap the module so that it returns one")
+            raise InputError(found, accepted="one tensor", fix="Wrap the module so that it returns one tensor")
         rows = plain.dim() > 1 and plain.shape[0] == len(x)
         worst = 0.0
         for _ in range(count):
@@ -99,7 +104,7 @@ def permutation_error(module: nn.Module, x: Tensor, graph: Any, *, permutations:
 
 
 def _move(graph: Any, order: Tensor) -> Any:
-    """The graph with node i where order[i] was."""
+    """Relabels the graph: node i takes the position of node order[i]."""
     if hasattr(graph, "edge_index"):
         other = copy.copy(graph)
         other.edge_index = _move(graph.edge_index, order)

@@ -1,4 +1,4 @@
-"""Which points of a cloud, or members of a set, does a network use?
+"""Finds the points of a cloud, or the members of a set, that a network uses.
 
     i is critical  <=>  f(cloud without i) != f(cloud)                                                          (1)
 
@@ -17,18 +17,18 @@ from gnomon.core.modules.preserve import preserve
 __all__ = ["critical_points"]
 
 RELATIVE_ROUNDING = 1e-6
-"""Relative change of the output that counts as none, in float32."""
+"""Relative change of the output that counts as zero in float32."""
 
 
 @names_call
 def critical_points(module: nn.Module, cloud: Float[Tensor, "points d"]) -> tuple[int, ...]:
-    """Points without which the output changes, equation (1), in increasing order.
+    """Returns the points whose removal changes the output, equation (1), in increasing order.
 
     Args:
         module: called with one cloud, (1, points, features).
         cloud: the points of the cloud.
 
-    Hypotheses: the module takes any number of points.
+    Hypotheses: the module accepts any number of points.
     Reference: [qi2017pointnet].
     Cost: a forward pass for each point.
 

@@ -1,9 +1,9 @@
-"""Oversmoothing: with every graph convolution the features of connected nodes become more alike.
+"""Measures oversmoothing: each graph convolution makes the features of connected nodes more similar.
 
     d_l = |H_l - P H_l| / |H_l|,   P the projection on span(1, D^(1/2) 1) of every connected part          (1)
     |M^l x - P x| <= rho^l |x|,    rho = max(|lambda_2|, |lambda_min|) of M = D^(-1/2) (A + I) D^(-1/2)    (2)
 
-(2) is the rate of the linear network, and bounds that of ReLU networks with weights of norm one.
+(2) is the rate of a linear network, and an upper bound for ReLU networks with weights of norm one.
 """
 
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ __all__ = ["Oversmoothing", "oversmoothing", "propagation_norm", "smoothing_rate
 MIN_RELATIVE_DISTANCE = 0.05
 """Node features that differ by less than this share of their size cannot be distinguished by the next layer."""
 ROUNDING_SHARE = 1e-6
-"""Distances below this are rounding."""
+"""Distances below this are rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Oversmoothing(Result):
-    """The distance (1) of features from those that are alike, after each layer, and the rate (2) of theory.
+    """The distance (1) of features from fully smoothed ones after each layer, and the rate (2) that theory predicts.
 
     >>> round(Oversmoothing(("0", "1", "2"), (1.0, 0.5, 0.25), 0.5).rate, 9)
     0.5
@@ -43,7 +43,7 @@ class Oversmoothing(Result):
 
     @property
     def rate(self) -> float:
-        """The factor of the distance from layer to layer, fitted; rounding is left out."""
+        """The fitted factor by which the distance changes from layer to layer; rounding is excluded."""
         points = [(i, log(d)) for i, d in enumerate(self.distance) if d > ROUNDING_SHARE]
         if len(points) < 2:
             return 0.0
@@ -53,16 +53,16 @@ class Oversmoothing(Result):
 
     @property
     def verdict(self) -> str:
-        """How alike nodes are at the end."""
+        """Says how similar nodes are at the last layer."""
         return (
             f"After {len(self.layers)} layers the features of different nodes still differ by {self.distance[-1]:.0%} "
-            f"of their size; each layer multiplies that difference by {self.rate:.2g} (a linear network would by "
-            f"{self.predicted:.2g}), and near 0 % nodes could not be told apart."
+            f"of their size. Each layer multiplies this difference by {self.rate:.2g} (linear network: "
+            f"{self.predicted:.2g}); near 0 % nodes could not be distinguished."
         )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Nodes cannot be told apart any more."""
+        """Reports nodes that can no longer be distinguished."""
         if self.distance[-1] >= MIN_RELATIVE_DISTANCE:
             return ()
         first = next(i for i, d in enumerate(self.distance) if d < MIN_RELATIVE_DISTANCE)
@@ -70,7 +70,7 @@ class Oversmoothing(Result):
         return (Finding(kinds.OVERSMOOTHED, self.layers[first], {"limit": MIN_RELATIVE_DISTANCE}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The distance by layer, with the rate of theory."""
+        """Plots the distance by layer, with the rate that theory predicts."""
         depth = list(range(1, len(self.distance) + 1))
         theory = [self.distance[0] * self.predicted ** (i - 1) for i in depth]
         lines = (Line("measured", depth, list(self.distance)), Line("linear network", depth, theory, style="dashed"))
@@ -87,12 +87,12 @@ class Oversmoothing(Result):
 
 @names_call
 def propagation_norm(graph: Any) -> float:
-    """Spectral norm of the propagation matrix of a graph convolution; at most 1, so features never blow up.
+    """Returns the spectral norm of the propagation matrix of a graph convolution; at most 1, so features never blow up.
 
         |D^(-1/2) (A + I) D^(-1/2)|_2 = 1    for every undirected graph, with eigenvector D^(1/2) 1              (1)
 
-    A norm above 1 says that the graph has negative weights or is directed.
-    Hypotheses: weights that are not negative.
+    A norm above 1 means that the graph has negative weights or is directed.
+    Hypotheses: weights are not negative.
     Reference: [kipf2017semi].
     Cost: nodes^3.
 
@@ -106,11 +106,11 @@ def propagation_norm(graph: Any) -> float:
 
 @names_call
 def smoothing_rate(graph: Any) -> float:
-    """The factor by which one graph convolution brings the features of nodes together; equation (2).
+    """Returns the factor by which one graph convolution shrinks the differences between nodes; equation (2).
 
         rho = max(|lambda_2|, |lambda_min|) of D^(-1/2) (A + I) D^(-1/2)                                   (1)
 
-    Hypotheses: an undirected, connected graph; of several parts the slowest counts.
+    Hypotheses: an undirected, connected graph. If the graph has several parts, the slowest part counts.
     Reference: [oono2020graph].
     Cost: nodes^3.
 
@@ -127,14 +127,14 @@ def smoothing_rate(graph: Any) -> float:
 
 @names_call
 def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
-    """How alike the features of nodes are after each layer that is given the graph.
+    """Measures how similar the features of nodes are after each layer that receives the graph.
 
     Args:
-        module: is called as ``module(x, graph)``; its layers too are given the graph, or an object like it.
-        x: features of the nodes, (nodes, channels); or of several graphs, (n, nodes, channels).
-        graph: what the module takes: a matrix, an edge list, Data of PyTorch Geometric; or n matrices.
+        module: called as ``module(x, graph)``; its layers also receive the graph, or an object like it.
+        x: features of the nodes, (nodes, channels), or of several graphs, (n, nodes, channels).
+        graph: a matrix, an edge list or Data of PyTorch Geometric, as the module takes it; or n matrices.
 
-    Hypotheses: layers return features of nodes, (nodes, channels) or (n, nodes, channels).
+    Hypotheses: layers return node features, (nodes, channels) or (n, nodes, channels).
     Reference: [oono2020graph].
     Cost: one forward pass, and nodes^3 for the rate.
 
@@ -160,12 +160,12 @@ def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
                 hook.remove()
     given = [(name, h) for name, h, graphs in met if graphs]
     given = [(name, h) for name, h in given if not any(other.startswith(f"{name}.") for other, _ in given)]
-    seen = given or [(name, h) for name, h, _ in met]  # layers that see the graph; where there are none, all
+    seen = given or [(name, h) for name, h, _ in met]  # layers that receive the graph; all layers if none does
     if not seen and isinstance(out, Tensor) and out.shape[:-1] == shape:
         seen = [("output", out)]
     if not seen:
-        found = "no layer returns features of nodes"
-        raise InputError(found, accepted="layers on (nodes, channels)", fix="Pass a network of nodes")
+        found = "no layer returns node features"
+        raise InputError(found, accepted="layers on (nodes, channels)", fix="Pass a graph network")
     graphs = [adjacency(g, nodes=shape[-1]) for g in ([graph] if len(shape) == 1 else list(graph))]
     spaces = [_alike(a) for a in graphs]
     gaps = []
@@ -186,7 +186,7 @@ def _watch(name: str, shape: torch.Size, met: list[tuple[str, Tensor, bool]]) ->
 
 
 def _alike(a: Tensor) -> Tensor:
-    """An orthonormal basis of features that are alike within every connected part: constant, or as D^(1/2) 1."""
+    """An orthonormal basis of fully smoothed features: constant on each connected part, or proportional to D^(1/2)."""
     together = ~torch.isinf(distances(a))
     columns = []
     for row in {tuple(r) for r in together.tolist()}:

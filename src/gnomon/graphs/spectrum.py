@@ -1,4 +1,4 @@
-"""The Laplacian of a graph: its frequencies, its parts, how far apart its nodes are.
+"""Computes the Laplacian spectrum of a graph, its connected parts, and the distances between its nodes.
 
 L = D - A,   x.L x = sum over edges (x_i - x_j)^2,   N = I - D^(-1/2) A D^(-1/2)                       (1)
 R_ij = (e_i - e_j).L^+ (e_i - e_j)                                                                     (2)
@@ -22,7 +22,7 @@ ZERO_EIGENVALUE_SHARE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class GraphSpectrum(Result):
-    """Eigenvalues of the Laplacian and of its normalized form, equation (1), in rising order.
+    """Eigenvalues of the Laplacian and of the normalized Laplacian, equation (1), in increasing order.
 
     >>> GraphSpectrum((0.0, 2.0), (0.0, 2.0)).bipartite
     True
@@ -33,22 +33,22 @@ class GraphSpectrum(Result):
 
     @property
     def components(self) -> int:
-        """Parts that are not connected: as many as eigenvalues zero."""
+        """The number of connected parts, which is the number of zero eigenvalues."""
         return sum(v <= ZERO_EIGENVALUE_SHARE * max(self.laplacian[-1], 1.0) for v in self.laplacian)
 
     @property
     def bipartite(self) -> bool:
-        """Whether some part with edges is bipartite: the normalized form then has the eigenvalue 2."""
+        """Whether some part with edges is bipartite: the normalized Laplacian then has the eigenvalue 2."""
         return self.normalized[-1] >= 2 - 1e-9
 
     @property
     def verdict(self) -> str:
-        """Parts, and how well they are connected."""
+        """Reports the number of connected parts and how well they are connected."""
         gap = next((v for v in self.normalized if v > ZERO_EIGENVALUE_SHARE), 0.0)
         return f"{len(self.laplacian)} nodes in {self.components} connected parts; spectral gap {gap:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both spectra."""
+        """Plots both spectra."""
         ranks = list(range(len(self.laplacian)))
         lines = (Line("L", ranks, list(self.laplacian)), Line("normalized", ranks, list(self.normalized)))
         return (Plot("Frequencies of the graph", lines, Axis("rank"), Axis("eigenvalue")),)
@@ -56,9 +56,9 @@ class GraphSpectrum(Result):
 
 @names_call
 def graph_spectrum(graph: Any) -> GraphSpectrum:
-    """Eigenvalues of the Laplacian of an undirected graph; equation (1).
+    """Returns the eigenvalues of the Laplacian of an undirected graph; equation (1).
 
-    Hypotheses: weights are not negative. Nodes without edges count as parts.
+    Hypotheses: weights are not negative. Nodes without edges count as parts of their own.
     Reference: [defferrard2016convolutional].
     Cost: nodes^3.
 
@@ -78,11 +78,11 @@ def graph_spectrum(graph: Any) -> GraphSpectrum:
 
 @names_call
 def effective_resistance(graph: Any) -> Tensor:
-    """The resistance between all pairs of nodes, every edge of weight w a wire of resistance 1 / w; equation (2).
+    """Returns the effective resistance between all pairs of nodes; equation (1).
 
         R_ij = (e_i - e_j).L^+ (e_i - e_j)                                                                 (1)
 
-    Infinite between parts that are not connected.
+    An edge of weight w is a wire of resistance 1 / w. The resistance between unconnected parts is infinite.
     Hypotheses: weights are not negative.
     Reference: [black2023understanding].
     Cost: nodes^3.
@@ -100,7 +100,7 @@ def effective_resistance(graph: Any) -> Tensor:
 
 @names_call
 def distances(graph: Any) -> Tensor:
-    """The number of edges between all pairs of nodes, infinite where there is no way.
+    """Returns the number of edges on the shortest path between all pairs of nodes; infinite without a path.
 
     Cost: nodes^2 times the diameter.
 

@@ -1,8 +1,8 @@
-"""What message passing can tell apart: the colors of Weisfeiler and Leman.
+"""Computes which graphs message passing can distinguish, by the colors of Weisfeiler and Leman.
 
     color_{l+1}(i) = name of (color_l(i), multiset of color_l over the neighbors of i)                     (1)
 
-Two graphs whose multisets of colors agree give equal outputs in every network of message passing with equal features.
+Two graphs whose multisets of colors agree give equal outputs in every message-passing network with equal features.
 The reverse does not hold: such graphs need not be isomorphic.
 """
 
@@ -22,18 +22,18 @@ from gnomon.graphs.graph import adjacency
 __all__ = ["GraphClasses", "graph_classes", "wl_colors"]
 
 OUTPUT_TOLERANCE = 1e-5
-"""Relative difference of outputs that counts as none: float32 sums in another order."""
+"""Relative difference of outputs that counts as zero: float32 sums in another order."""
 
 
 @names_call
 def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
-    """The colors of the nodes of every graph after refinement has come to rest, named alike in all graphs.
+    """Returns the colors of the nodes of every graph after refinement; equal numbers are equal colors in all graphs.
 
         color_{l+1}(i) = name of (color_l(i), multiset of color_l over the neighbors of i)                 (1)
 
-    Hypotheses: undirected graphs without features of their own.
+    Hypotheses: graphs are undirected and without node features.
     Reference: [morris2019weisfeiler].
-    Cost: edges x rounds; at most as many rounds as there are nodes in all graphs.
+    Cost: edges x rounds, with at most one round for each node.
 
     >>> import torch
     >>> path, star = torch.tensor([[0, 1, 2], [1, 2, 3]]), torch.tensor([[0, 0, 0], [1, 2, 3]])
@@ -42,7 +42,7 @@ def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
     """
     around = [[row.nonzero()[:, 0].tolist() for row in adjacency(g)] for g in graphs]
     colors = [(0,) * len(a) for a in around]
-    while True:  # ends: every round but the last has more colors than the one before
+    while True:  # terminates: every round but the last adds colors
         names: dict[Any, int] = {}
         refined = []
         for near, old in zip(around, colors, strict=True):
@@ -56,12 +56,12 @@ def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class GraphClasses(Result):
-    """Classes of graphs by their colors, and by the outputs of a network where one was given.
+    """Classes of graphs by their colors, and by the outputs of a network if one was given.
 
-    ``missed`` are pairs that colors tell apart and the network does not.
+    ``missed`` are pairs that colors distinguish and the network does not.
 
     >>> GraphClasses((0, 1, 0)).verdict
-    'Message passing can tell 2 classes of 3 graphs apart.'
+    'Message passing can distinguish 2 classes among 3 graphs.'
     """
 
     by_colors: tuple[int, ...]
@@ -70,13 +70,15 @@ class GraphClasses(Result):
 
     @property
     def verdict(self) -> str:
-        """How many classes there are."""
-        text = f"Message passing can tell {len(set(self.by_colors))} classes of {len(self.by_colors)} graphs apart"
-        return f"{text}." if self.by_network is None else f"{text}; the network tells {len(set(self.by_network))}."
+        """Reports the number of classes."""
+        text = f"Message passing can distinguish {len(set(self.by_colors))} classes among {len(self.by_colors)} graphs"
+        if self.by_network is None:
+            return f"{text}."
+        return f"{text}; the network distinguishes {len(set(self.by_network))}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The network is weaker than message passing can be."""
+        """Reports graphs that message passing could distinguish and the network does not."""
         if not self.missed:
             return ()
         i, j = self.missed[0]
@@ -84,22 +86,22 @@ class GraphClasses(Result):
         return (Finding(kinds.GRAPHS_NOT_TOLD_APART, "", values, (Value("pairs", len(self.missed)),)),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """How many graphs each class has."""
+        """Plots the number of graphs in each class."""
         sizes = Counter(self.by_colors)
         return (Plot("Classes", (Bars("graphs", [str(k) for k in sizes], list(sizes.values())),), Axis("graphs")),)
 
 
 @names_call
 def graph_classes(graphs: Sequence[Any], network: Callable[[Tensor], Tensor] | None = None) -> GraphClasses:
-    """Classes of graphs that message passing can tell apart, and whether a network does.
+    """Returns the classes of graphs that message passing can distinguish, and whether a network distinguishes them.
 
     Args:
         graphs: matrices, edge lists or objects with ``edge_index``.
         network: a function of an adjacency matrix (float32), such as a GIN on constant features with a readout.
 
-    Hypotheses: the network passes messages, and starts from equal features.
+    Hypotheses: the network passes messages and starts from equal features.
     Reference: [morris2019weisfeiler], [xu2019powerful].
-    Cost: edges x rounds, and a call for each graph.
+    Cost: edges x rounds, and one call for each graph.
 
     >>> import torch
     >>> six = torch.eye(6).roll(1, 0) + torch.eye(6).roll(-1, 0)

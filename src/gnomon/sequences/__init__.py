@@ -1,6 +1,6 @@
-"""What does the network do along time?
+"""Instruments for networks on sequences: memory, causality, attention and gates.
 
-Contains: memory against lag, causality, attention maps and heads, gates, spectra of states, bits per character.
+Contains: memory by lag, causality, attention maps and heads, gates, spectra of states, bits per character.
 Does not contain: recurrent layers (`gnomon.models`), graphs (`gnomon.graphs`).
 May import: core, findings.
 """

@@ -1,13 +1,13 @@
-"""Which input each output looks at: the place of the largest weight of attention, beside the place it should be at.
+"""Measures which input position each attention head looks at, compared with the expected position.
 
     alignment = share of queries t with argmax_s A[t, s] = place(t)                                        (1)
 
-over examples, for each head. Where no places are told, those that most queries follow are looked for among
+over examples, for each head. If no places are given, the pattern that most queries follow is chosen from
 
     place(t) = t + o for an offset o,    place(t) = c - t,    place(t) = c for one place c                 (2)
 
-By chance (1) is 1 / keys for places that are told. The best of many patterns is right more often by chance: for these
-it is the mean of `RANDOM_DRAWS` sets of weights whose largest is anywhere.
+If places are given, (1) is 1 / keys by chance. The best of many patterns agrees more often by chance. Its baseline is
+the mean over `RANDOM_DRAWS` random attention maps, whose largest weight is at a random position.
 Reference: [bahdanau2015neural].
 """
 
@@ -31,7 +31,7 @@ RANDOM_DRAWS = 20
 
 @dataclass(frozen=True, slots=True)
 class AttentionAlignment(Result):
-    """The alignment (1) of every head, by the path of its attention module, with the pattern it is measured along.
+    """The alignment (1) of every head, and the pattern it follows, by the path of its attention module.
 
     >>> AttentionAlignment({"a": (0.2, 1.0)}, {"a": ("same place", "mirrored")}, 0.125).best
     ('a', 1)
@@ -43,21 +43,21 @@ class AttentionAlignment(Result):
 
     @property
     def best(self) -> tuple[str, int]:
-        """The head with the largest alignment."""
+        """The attention module and the index of the head with the largest alignment."""
         return max(((name, i) for name, row in self.shares.items() for i in range(len(row))),
                    key=lambda at: self.shares[at[0]][at[1]])  # fmt: skip
 
     @property
     def verdict(self) -> str:
-        """The best head."""
+        """Names the head with the largest alignment."""
         name, i = self.best
         looks = f"Head {i} of '{name}'" if name else f"Head {i}"
         share = f"{self.shares[name][i]:.0%} of queries"
         place = f"the expected place ({self.patterns[name][i]})"
-        return f"{looks} looks at {place} in {share}, where {self.chance:.0%} is chance."
+        return f"{looks} looks at {place} in {share} (chance: {self.chance:.0%})."
 
     def plots(self) -> tuple[Plot, ...]:
-        """A bar for each head."""
+        """One bar for each head."""
         names = [f"{name} head {i}" for name, row in self.shares.items() for i in range(len(row))]
         bars = Bars("alignment", names, [s for row in self.shares.values() for s in row])
         return (Plot("Attention at the expected place", (bars, Reference("chance", self.chance)), Axis("share")),)
@@ -65,16 +65,16 @@ class AttentionAlignment(Result):
 
 @names_call
 def attention_alignment(module: nn.Module, x: Any, *, places: Sequence[int] | None = None) -> AttentionAlignment:
-    """Which input the heads of every nn.MultiheadAttention look at, query by query; equations (1) and (2).
+    """Measures which input position the heads of every nn.MultiheadAttention look at; equations (1) and (2).
 
     Args:
-        module: a network with attention made by torch.nn; for weights of any other attention see `alignment`.
+        module: a network with nn.MultiheadAttention; for the weights of any other attention see `alignment`.
         x: inputs.
-        places: the key that each query should look at, -1 where any is right; None looks for a pattern (2).
+        places: the key that each query should look at, -1 if any key is right; None searches for a pattern (2).
 
-    Hypotheses: as many queries as places.
+    Hypotheses: there is one place for each query.
     Reference: [bahdanau2015neural].
-    Cost: that of `attention_maps`, and of `RANDOM_DRAWS` alignments where patterns are looked for.
+    Cost: one call of `attention_maps`; without ``places`` also `RANDOM_DRAWS` random alignments.
 
     >>> layer = nn.MultiheadAttention(4, 1, batch_first=True)
     >>> _ = layer.in_proj_weight.data.copy_(torch.cat([9 * torch.eye(4)] * 3))            # each token finds itself
@@ -100,9 +100,9 @@ def attention_alignment(module: nn.Module, x: Any, *, places: Sequence[int] | No
 
 @names_call
 def alignment(weights: Float[Tensor, "n queries keys"], *, places: Sequence[int] | None = None) -> tuple[float, str]:
-    """The share (1) of queries that look at their place, and the pattern of these places, for any weights.
+    """Returns the share (1) of queries that look at their expected place, and the pattern of these places.
 
-    Hypotheses: as many queries as places.
+    Hypotheses: there is one place for each query.
     Reference: [bahdanau2015neural].
     Cost: one pass for each of 2 (queries + keys) patterns.
 
@@ -114,20 +114,24 @@ def alignment(weights: Float[Tensor, "n queries keys"], *, places: Sequence[int]
     if places is not None:
         wanted = torch.as_tensor(places, device=looked.device)
         if wanted.shape != (queries,) or int(wanted.max()) >= keys or not bool((wanted >= 0).any()):
-            found = f"places has shape {tuple(wanted.shape)}, and there are {queries} queries and {keys} keys"
-            raise InputError(found, accepted="a key for each query, -1 for none", fix="Pass one number for each query")
+            found = f"places has shape {tuple(wanted.shape)}; there are {queries} queries and {keys} keys"
+            raise InputError(
+                found,
+                accepted="one key index for each query, or -1 to ignore the query",
+                fix="Pass one number for each query",
+            )
         judged = wanted >= 0
-        return float((looked == wanted)[:, judged].double().mean()), "as told"
+        return float((looked == wanted)[:, judged].double().mean()), "as given"
     t = torch.arange(queries, device=looked.device)
     candidates = [(_shift(o), t + o) for o in sorted(range(1 - queries, keys), key=abs)]
     candidates += [("mirrored" if c == keys - 1 else f"place {c} - t", c - t) for c in range(keys + queries - 1)]
     candidates += [(f"always place {c}", torch.full_like(t, c)) for c in range(keys)]
     shares = [(float((looked == place).double().mean()), name) for name, place in candidates]
-    return max(shares, key=lambda pair: pair[0])  # the first of equals
+    return max(shares, key=lambda pair: pair[0])  # of equal shares the first
 
 
 def _by_chance(shape: tuple[int, ...]) -> float:
-    """The mean of the best share (1) over patterns (2), of weights (n, queries, keys) drawn at random."""
+    """Mean over random attention maps (n, queries, keys) of the best share (1) over the patterns (2)."""
     generator = torch.Generator().manual_seed(0)
     return sum(alignment(torch.rand(shape, generator=generator))[0] for _ in range(RANDOM_DRAWS)) / RANDOM_DRAWS
 

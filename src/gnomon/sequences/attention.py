@@ -1,10 +1,10 @@
-"""What attention does: how widely each head looks, and whether tokens become alike with depth.
+"""Measures how widely each attention head looks, and whether tokens become more similar with depth.
 
     H[h] = mean over queries of -sum_s A[t, s] log A[t, s] / log(number of keys)                           (1)
     r_l  = |X_l - 1 mean(X_l)| / |X_l|     over the tokens that enter attention l                          (2)
 
-(1) is 1 for a head that averages all positions, and 0 for one that looks at one. (2) falls doubly exponentially with
-depth where attention has no skip connections [dong2021attention].
+(1) is 1 for a head that averages all positions, and 0 for a head that looks at one. (2) falls doubly exponentially with
+depth if attention has no skip connections [dong2021attention].
 """
 
 from dataclasses import dataclass, field
@@ -31,10 +31,10 @@ MIN_RELATIVE_DISTANCE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class AttentionMaps(Result):
-    """Entropy (1) of every head, rank of its maps, and how different the tokens (2) are, layer by layer.
+    """Attention maps with their entropy (1), their rank, and the differences between tokens (2), layer by layer.
 
     ``maps`` has one tensor (n, heads, queries, keys) for each layer; ``rank`` is the mean number of singular values of
-    a map above a hundredth of its largest.
+    a map above one hundredth of the largest singular value.
 
     >>> AttentionMaps(("0",), ((0.5, 1.0),), (2.0,), (0.75,), ()).findings
     ()
@@ -48,18 +48,18 @@ class AttentionMaps(Result):
 
     @property
     def verdict(self) -> str:
-        """How widely heads look, and what becomes of the tokens."""
+        """Says how widely heads look, and how different the tokens are at the last layer."""
         flat = [e for row in self.entropy for e in row]
         first, last = self.difference[0], self.difference[-1]
         return (
             f"The {len(flat)} attention heads spread their attention over {min(flat):.0%} to {max(flat):.0%} of what "
             f"they could look at (entropy). The tokens of a sequence differ by {first:.0%} of their size at the first "
-            f"attention and by {last:.0%} at the last; near 0 % they would all say the same."
+            f"attention and by {last:.0%} at the last; near 0 % all tokens would carry the same information."
         )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Tokens have become alike."""
+        """Reports tokens that have become nearly equal."""
         worst = min(range(len(self.layers)), key=self.difference.__getitem__)
         if self.difference[worst] >= MIN_RELATIVE_DISTANCE or self.difference[0] < MIN_RELATIVE_DISTANCE:
             return ()
@@ -68,7 +68,7 @@ class AttentionMaps(Result):
         return (Finding(kinds.TOKENS_ALIKE, self.layers[worst], values, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Entropy by head; difference of tokens by layer."""
+        """Plots the entropy by head and the difference of tokens by layer."""
         names = [
             f"{name} head {i}" for name, row in zip(self.layers, self.entropy, strict=True) for i in range(len(row))
         ]
@@ -88,11 +88,11 @@ class AttentionMaps(Result):
 
 @names_call
 def attention_maps(module: nn.Module, x: Any) -> AttentionMaps:
-    """The attention of every nn.MultiheadAttention of a network on a batch of inputs.
+    """Returns the attention maps of every nn.MultiheadAttention in a network, on a batch of inputs.
 
-    Hypotheses: attention is made by nn.MultiheadAttention, also inside nn.TransformerEncoderLayer.
+    Hypotheses: attention is an nn.MultiheadAttention, also inside nn.TransformerEncoderLayer.
     Reference: [dong2021attention].
-    Cost: two forward passes; the maps, n x heads x keys^2 numbers a layer.
+    Cost: two forward passes; memory for n x heads x keys^2 numbers per layer.
 
     >>> layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
     >>> attention_maps(layer, torch.randn(3, 5, 8)).maps[0].shape
@@ -101,21 +101,23 @@ def attention_maps(module: nn.Module, x: Any) -> AttentionMaps:
     check_module(module)
     found = [(name, m) for name, m in module.named_modules() if isinstance(m, nn.MultiheadAttention)]
     if not found:
-        what = f"{type(module).__name__} has no nn.MultiheadAttention"
-        raise InputError(what, accepted="attention made by torch.nn", fix="Pass a network that has one")
+        what = f"{type(module).__name__} contains no nn.MultiheadAttention"
+        raise InputError(what, accepted="at least one nn.MultiheadAttention", fix="Pass a network that has one")
     x = some(x, module)
     seen: dict[str, tuple[Tensor, Tensor]] = {}
     with preserve(module):
         hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]
         try:
-            with torch.enable_grad():  # without gradients torch takes a shortcut past the attention module
+            with torch.enable_grad():  # without gradients torch uses a fused path that skips the attention module
                 run(module, x)
         finally:
             for hook in hooks:
                 hook.remove()
     names = tuple(name for name, _ in found if name in seen)
     if not names:
-        raise InputError("no attention was met in forward", accepted="forward calls it", fix="Pass other inputs")
+        raise InputError(
+            "forward never calls an attention layer", accepted="at least one call", fix="Pass other inputs"
+        )
     maps = tuple(seen[n][0] for n in names)
     return AttentionMaps(
         names,
@@ -131,7 +133,7 @@ def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Te
         told = {**options, "need_weights": True, "average_attn_weights": False}
         with torch.no_grad():
             weights = m.forward(*args[:4], **told)[1]
-        assert weights is not None  # they were asked for
+        assert weights is not None  # because need_weights is True
         query = args[0] if args else options["query"]
         tokens = query.detach() if m.batch_first or query.dim() < 3 else query.detach().transpose(0, 1)
         seen[name] = (weights.detach().reshape(-1, *weights.shape[-3:]), tokens)  # one sequence is a batch of one
@@ -140,7 +142,7 @@ def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Te
 
 
 def _entropy(a: Tensor) -> Tensor:
-    """(1), one number for each head."""
+    """The normalized entropy (1), one number for each head."""
     h = -(a * a.clamp(min=1e-30).log()).sum(-1) / max(log(a.shape[-1]), 1e-12)
     return h.double().mean((0, 2))  # (1)
 

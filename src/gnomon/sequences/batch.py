@@ -1,4 +1,4 @@
-"""The inputs that an instrument looks at: those it is given, or the first of data that come in batches."""
+"""Selects the inputs for an instrument: the tensors it is given, or the first examples of batched data."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from gnomon.core.inputs.source import source_of_inputs
 __all__ = ["some"]
 
 MAX_EXAMPLES = 64
-"""Sequences used, at most."""
+"""Maximum number of sequences used."""
 
 
 def some(x: Any, module: nn.Module) -> Inputs:
-    """Inputs in memory as they are; of a data set, a loader or another source of batches the first 64 examples.
+    """Returns inputs in memory unchanged; from a data set, a loader or another source of batches the first 64 examples.
 
-    Cost: that of reading them.
+    Cost: reading the examples.
 
     >>> import torch
     >>> some(iter([(torch.zeros(3, 2), torch.zeros(3))]), nn.Linear(2, 1)).shape

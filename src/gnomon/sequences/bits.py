@@ -1,9 +1,9 @@
-"""Bits per character: how well a network predicts text, beside what counting alone would give.
+"""Measures how well a network predicts text, in bits per character, compared with counting characters.
 
     bits = -mean over t of log2 p(c_{t+1} | c_1 ... c_t)                                                   (1)
     counts: -sum_c q(c) log2 q(c),    pairs: -sum_ab q(ab) log2 q(b | a)                                   (2)
 
-2^bits is the perplexity. (2) are those of the same text, which a model of counts could reach at best.
+2^bits is the perplexity. The entropies (2) come from the same text: no model based on counts alone can do better.
 Reference: [shannon1951prediction].
 """
 
@@ -28,10 +28,10 @@ __all__ = ["BitsPerCharacter", "bits_per_character"]
 
 @dataclass(frozen=True, slots=True)
 class BitsPerCharacter(Result):
-    """Bits per character of a network (1), and of counts of characters and of pairs (2), on ``characters`` of them.
+    """Bits per character of a network (1), and of counts of characters and pairs (2), on ``characters`` of text.
 
     >>> BitsPerCharacter(1.5, 4.0, 3.0, 1000).verdict
-    'The network needs 1.5 bits a character, counts of characters 4 and of pairs 3.'
+    'The network needs 1.5 bits per character; counts of characters need 4, counts of pairs 3.'
     """
 
     bits: float
@@ -41,20 +41,20 @@ class BitsPerCharacter(Result):
 
     @property
     def perplexity(self) -> float:
-        """Between how many equally likely characters the network hesitates."""
+        """The perplexity 2^bits: the number of equally likely characters that would be as hard to predict."""
         return float(2.0**self.bits)
 
     @property
     def verdict(self) -> str:
-        """Beside what counting gives."""
+        """Compares the network with counting."""
         return (
-            f"The network needs {self.bits:.3g} bits a character, counts of characters {self.counts:.3g} "
-            f"and of pairs {self.pairs:.3g}."
+            f"The network needs {self.bits:.3g} bits per character; counts of characters need {self.counts:.3g}, "
+            f"counts of pairs {self.pairs:.3g}."
         )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """It has learned less than counts of single characters."""
+        """Reports a network that predicts worse than counts of single characters."""
         if self.bits <= self.counts:
             return ()
 
@@ -62,18 +62,18 @@ class BitsPerCharacter(Result):
         return (Finding(kinds.WORSE_THAN_COUNTING, "", {"bits": self.bits, "counts": self.counts}, evidence, 0.0),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Three bars."""
+        """Plots three bars: the network, counts of characters, counts of pairs."""
         bars = Bars("bits", ["network", "counts", "pairs"], [self.bits, self.counts, self.pairs])
         return (Plot("Bits per character", (bars,), Axis("bits")),)
 
 
 @names_call
 def bits_per_character(module: nn.Module, text: Any) -> BitsPerCharacter:
-    """How many bits a network needs for each character (or token) of sequences; equation (1).
+    """Measures the number of bits a network needs per character (or token) of sequences; equation (1).
 
     Args:
-        module: takes (n, times) of whole numbers and returns logits (n, times, characters); output t predicts t + 1.
-        text: such sequences, or data of them.
+        module: takes integers (n, times) and returns logits (n, times, characters); output t predicts character t + 1.
+        text: sequences of integers (n, times), or a data set of them.
 
     Hypotheses: every sequence is read from its beginning; its first character is given.
     Reference: [shannon1951prediction].
@@ -91,9 +91,13 @@ def bits_per_character(module: nn.Module, text: Any) -> BitsPerCharacter:
         for batch in source_of_inputs(text, module).batches():
             x = batch.x
             if not isinstance(x, Tensor) or x.dim() != 2 or x.is_floating_point() or x.shape[1] < 2:
-                found = f"the text is {tuple(x.shape)} of {x.dtype}" if isinstance(x, Tensor) else f"it is a {type(x)}"
-                cure = "Pass token numbers, a single text as one row: text[None]"
-                raise InputError(found, accepted="whole numbers (n, times), times >= 2", fix=cure)
+                found = (
+                    f"the text is {tuple(x.shape)} of {x.dtype}"
+                    if isinstance(x, Tensor)
+                    else f"the text is a {type(x)}"
+                )
+                fix = "Pass integers; pass a single text as one row: text[None]"
+                raise InputError(found, accepted="integers (n, times) with times >= 2", fix=fix)
             out = run(module, x)
             out = output_tensor(out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out))
             if out.dim() != 3 or out.shape[:2] != x.shape or int(x.max()) >= out.shape[2]:
@@ -111,6 +115,6 @@ def bits_per_character(module: nn.Module, text: Any) -> BitsPerCharacter:
 
 
 def _entropy(values: Tensor) -> float:
-    """In bits, of the shares of equal values; (2)."""
+    """Entropy in bits of the distribution of values, as in (2)."""
     shares = torch.unique(values, return_counts=True)[1].double() / len(values)
     return float(-(shares * shares.log2()).sum())

@@ -1,8 +1,8 @@
-"""Which outputs depend on which inputs: a decoder may see the past alone.
+"""Measures which outputs depend on which inputs. A decoder may only depend on the past.
 
     D[t, s] = max over examples of |y_t(x with x_s of another example) - y_t(x)| / max |y|                 (1)
 
-A causal network has D[t, s] = 0 for s > t, exactly. Tokens and real inputs alike, without gradients.
+A causal network has D[t, s] = 0 for s > t, exactly. Works for tokens and for real inputs, and needs no gradients.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from gnomon.sequences.batch import some
 __all__ = ["Causality", "causality", "predicts_next"]
 
 NO_EFFECT_TOLERANCE = 1e-5
-"""Relative change that counts as none: float32 sums in another order change outputs by about 1e-6."""
+"""Relative change that counts as zero: float32 sums in another order change outputs by about 1e-6."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Causality(Result):
 
     @property
     def leaks(self) -> tuple[tuple[int, int], ...]:
-        """Pairs (t, s) with s > t + shift on which output t depends."""
+        """Pairs (t, s) with s > t + shift for which output t depends on input s."""
         return tuple(
             (t, s)
             for t, row in enumerate(self.dependence)
@@ -48,20 +48,20 @@ class Causality(Result):
 
     @property
     def ahead(self) -> int:
-        """The most positions that an output sees ahead of its own."""
+        """The largest number of positions that an output sees ahead of its own."""
         seen = [s - t for t, row in enumerate(self.dependence) for s, d in enumerate(row) if d > NO_EFFECT_TOLERANCE]
         return max(seen, default=0)
 
     @property
     def verdict(self) -> str:
-        """Whether the past alone is seen."""
+        """Says whether every output depends on the past only."""
         if not self.leaks:
-            return "Every output depends on its past alone."
+            return "Every output depends on the past only."
         return f"Outputs see up to {self.ahead} positions ahead, in {len(self.leaks)} pairs of positions."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The future is seen."""
+        """Reports outputs that depend on future inputs."""
         if not self.leaks:
             return ()
         t, s = self.leaks[0]
@@ -71,7 +71,7 @@ class Causality(Result):
         return (Finding(kinds.SEES_THE_FUTURE, "", values, (Value("relative change", worst),), 0.0),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The matrix of dependence."""
+        """Plots the matrix of dependence."""
         return (
             Plot(
                 "Which outputs see which inputs", (Image("dependence", self.dependence),), Axis("input"), Axis("output")
@@ -81,14 +81,14 @@ class Causality(Result):
 
 @names_call
 def causality(module: nn.Module, x: Any, *, shift: int = 0) -> Causality:
-    """Change the inputs position by position, and see which outputs change.
+    """Changes the inputs position by position and reports which outputs change.
 
     Args:
         module: takes (n, times, ...) and returns (n, times, ...).
-        x: at least two sequences, tokens or real numbers, or data of them; values are exchanged between them.
-        shift: how far ahead an output may look; -1 where output t predicts input t.
+        x: at least two sequences of tokens or real numbers, or a data set; values are exchanged between sequences.
+        shift: how far ahead an output may look; -1 if output t predicts input t.
 
-    Hypotheses: sequences differ at every position.
+    Hypotheses: the sequences differ at every position.
     Reference: [vaswani2017attention] for the mask of decoders.
     Cost: a forward pass for each position.
 
@@ -102,7 +102,7 @@ def causality(module: nn.Module, x: Any, *, shift: int = 0) -> Causality:
     x = some(x, module)
     if not isinstance(x, Tensor) or x.dim() < 2 or len(x) < 2:
         raise InputError(
-            "x is not a batch of sequences", accepted="(n, times, ...) with n >= 2", fix="Pass at least two"
+            "x is not a batch of sequences", accepted="(n, times, ...) with n >= 2", fix="Pass at least two sequences"
         )
     with preserve(module, grad=False):
         first = _outputs(module, x)
@@ -118,13 +118,13 @@ def causality(module: nn.Module, x: Any, *, shift: int = 0) -> Causality:
 
 @names_call
 def predicts_next(x: Any, y: Tensor) -> bool:
-    """Whether targets are the inputs one step later: a task in which seeing ahead is seeing the answer.
+    """Returns whether the targets are the inputs one step later, so that seeing ahead means seeing the answer.
 
         y_t = x_{t+1}    for all t but the last                                                            (1)
 
-    Hypotheses: (n, times) or (n, times, features), the targets perhaps flattened.
+    Hypotheses: inputs are (n, times) or (n, times, features); targets may be flattened.
     Reference: [vaswani2017attention].
-    Cost: one pass.
+    Cost: one pass over the data.
 
     >>> x = torch.randn(3, 6, 1)
     >>> predicts_next(x[:, :-1], x[:, 1:].flatten(1)), predicts_next(x[:, 1:], x[:, :-1])
@@ -141,6 +141,8 @@ def _outputs(module: nn.Module, x: Tensor) -> Tensor:
     out = out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out)
     if not isinstance(out, Tensor) or out.dim() < 2 or out.shape[1] != x.shape[1]:
         found = f"the output has shape {tuple(out.shape) if isinstance(out, Tensor) else type(out).__name__}"
-        raise InputError(found, accepted="an output (n, times, ...) for every position", fix="Return all positions")
+        raise InputError(
+            found, accepted="an output (n, times, ...) for every position", fix="Return the output at all positions"
+        )
     out = out.double()
     return out.unsqueeze(2) if out.dim() == 2 else out

@@ -1,4 +1,4 @@
-"""Rank collapse: with depth, tokens of a network without skips and feed-forward parts become one and the same.
+"""Measures rank collapse: without skip connections and feed-forward parts, all tokens become equal with depth.
 
     r_l = |X_l - 1 mean(X_l)| / |X_l|,    rank_l = exp(entropy of the squared singular values of X_l)      (1)
 
@@ -23,14 +23,14 @@ from gnomon.findings import structured as kinds
 __all__ = ["RankCollapse", "rank_collapse"]
 
 MAX_EXAMPLES = 16
-"""Sequences used, at most."""
+"""Maximum number of sequences used."""
 MIN_RELATIVE_DISTANCE = 0.05
 """Tokens that differ by less than this share of their size carry the same information."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankCollapse(Result):
-    """How different tokens are (1), and how many directions they fill, after each layer; first of all the input's.
+    """Differences between tokens (1) and the number of directions they fill, at the input and after each layer.
 
     >>> RankCollapse(("input", "0"), (0.9, 0.8), (3.0, 2.5)).findings
     ()
@@ -42,7 +42,7 @@ class RankCollapse(Result):
 
     @property
     def verdict(self) -> str:
-        """From the first layer to the last."""
+        """Compares the first layer with the last."""
         return (
             f"Tokens differ by {self.difference[0]:.2g} of their size at the first of {len(self.layers)} places and by "
             f"{self.difference[-1]:.2g} at the last; they fill {self.rank[0]:.1f} directions, then {self.rank[-1]:.1f}."
@@ -50,7 +50,7 @@ class RankCollapse(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Tokens have become one."""
+        """Reports tokens that have become nearly equal."""
         if self.difference[-1] >= MIN_RELATIVE_DISTANCE or self.difference[0] < MIN_RELATIVE_DISTANCE:
             return ()
         first = next(i for i, d in enumerate(self.difference) if d < MIN_RELATIVE_DISTANCE)
@@ -59,7 +59,7 @@ class RankCollapse(Result):
         return (Finding(kinds.TOKENS_COLLAPSE, self.layers[first], {"limit": MIN_RELATIVE_DISTANCE}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both by layer."""
+        """Plots the difference and the rank of tokens by layer."""
         places = list(range(len(self.layers)))
         return (
             Plot(
@@ -74,12 +74,12 @@ class RankCollapse(Result):
 
 @names_call
 def rank_collapse(module: nn.Module, x: Any) -> RankCollapse:
-    """How different the tokens are after each layer of a network of sequences; equation (1).
+    """Measures how different the tokens are after each layer of a sequence network; equation (1).
 
-    Layers are parts that take and return (n, tokens, channels) of one shape, the outermost of them: blocks.
+    A layer is an outermost part that takes and returns (n, tokens, channels) of one shape, such as a block.
     Args:
-        module: any network with such parts, also attention made by hand.
-        x: inputs, or data, of which the first 16 examples are used.
+        module: any network with such parts; its attention may be your own code.
+        x: inputs, or a data set; the first 16 examples are used.
 
     Hypotheses: none. Reference: [dong2021attention].
     Cost: one forward pass and a singular value decomposition of every sequence and layer.
@@ -106,8 +106,8 @@ def rank_collapse(module: nn.Module, x: Any) -> RankCollapse:
             for hook in hooks:
                 hook.remove()
     if not seen:
-        found = "no part takes and returns (n, tokens, channels) of one shape"
-        raise InputError(found, accepted="blocks of one width", fix="Pass a network of such blocks")
+        found = "no part of the network takes and returns (n, tokens, channels) of one shape"
+        raise InputError(found, accepted="blocks of constant width", fix="Pass a network with such blocks")
     rows = [(_difference(t), _rank(t)) for _, t in seen]
     return RankCollapse(tuple(name for name, _ in seen), tuple(r[0] for r in rows), tuple(r[1] for r in rows))
 

@@ -1,11 +1,11 @@
-"""What a longer sequence costs: operations, and bytes kept for the gradient, against the length.
+"""Measures how operations and memory grow with the length of a sequence.
 
     operations(T) = c + l T + q T^2,    the same for the bytes kept                                        (1)
-    T* = l / q                          the length from which on the quadratic part is the larger one      (2)
+    T* = l / q                          the length beyond which the quadratic part is the larger one       (2)
 
-Both are counted in one forward pass at each length, so that the answer is the same on every machine: products of
-matrices and convolutions as torch counts them, two for a multiplication with its addition, and the tensors that
-autograd keeps. Attention compares all pairs of positions, q > 0; a recurrence takes one step after the other, q = 0.
+Both are counted in one forward pass at each length, so every machine gives the same answer. Counted are matrix products
+and convolutions (as torch counts them, two operations for each multiply-add) and the tensors that autograd keeps.
+Attention compares all pairs of positions, so q > 0; a recurrence takes one step after the other, so q = 0.
 Reference: [vaswani2017attention], table 1.
 """
 
@@ -31,7 +31,7 @@ __all__ = ["ComplexityProfile", "complexity_profile"]
 
 @dataclass(frozen=True, slots=True)
 class ComplexityProfile(Result):
-    """Operations and bytes kept for one sequence of each length, and the parts of (1): constant, linear, quadratic.
+    """Operations and bytes kept for one sequence of each length, and the constant, linear and quadratic parts of (1).
 
     >>> found = ComplexityProfile((10, 20, 40), (300, 800, 2400), (10, 20, 40), (0.0, 20.0, 1.0), (0.0, 1.0, 0.0))
     >>> found.crossover, round(found.power, 2)
@@ -46,18 +46,18 @@ class ComplexityProfile(Result):
 
     @property
     def power(self) -> float:
-        """The power of the length with which operations grow from the last length but one to the last."""
+        """The power of the length with which operations grow between the last two lengths."""
         (a, b), (s, t) = self.operations[-2:], self.lengths[-2:]
         return log(b / a) / log(t / s)
 
     @property
     def crossover(self) -> float:
-        """The length (2); infinite without a quadratic part."""
+        """The length (2) at which the quadratic part equals the linear one; infinite without a quadratic part."""
         return self.parts[1] / self.parts[2] if self.parts[2] > 0 else float("inf")
 
     @property
     def verdict(self) -> str:
-        """How the cost grows."""
+        """Says how the cost grows with the length."""
         last = f"From {self.lengths[-2]} to {self.lengths[-1]} steps"
         grows = f"{last} operations grow as the length to the power {self.power:.2f}"
         if self.crossover == float("inf"):
@@ -65,11 +65,11 @@ class ComplexityProfile(Result):
         if self.crossover < 1:
             return f"{grows}: {self.parts[2]:.3g} for each pair of steps."
         pairs = f"{self.parts[1]:.3g} for each step and {self.parts[2]:.3g} for each pair of steps"
-        return f"{grows}: {pairs}, which cost more from {self.crossover:.0f} steps on."
+        return f"{grows}: {pairs}. From {self.crossover:.0f} steps on, the pairs cost more."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both against the length."""
-        axes = Axis("steps", log=True), Axis("of one sequence", log=True)
+        """Plots operations and bytes against the length."""
+        axes = Axis("steps", log=True), Axis("cost of one sequence", log=True)
         marks = (
             Line("operations", self.lengths, self.operations),
             Line("bytes kept for the gradient", self.lengths, self.kept, "dashed"),
@@ -79,17 +79,16 @@ class ComplexityProfile(Result):
 
 @names_call
 def complexity_profile(module: nn.Module, x: Any, *, lengths: Sequence[int] | None = None) -> ComplexityProfile:
-    """How operations and memory of a network grow with the length of its sequences; equations (1) and (2).
+    """Measures how operations and memory of a network grow with the length of its sequences; equations (1) and (2).
 
     Args:
         module: takes sequences (n, times, ...) of numbers or tokens.
-        x: such sequences, as long as the longest to be counted; shorter ones are their beginnings.
-        lengths: at least three; by default the length of x and its half, quarter and eighth.
+        x: sequences at least as long as the largest length; shorter sequences are cut from their beginnings.
+        lengths: at least three lengths; by default the length of x, its half, its quarter and its eighth.
 
-    Hypotheses: forward takes sequences of any length up to that of x. Additions and functions of single numbers are not
-    counted.
+    Hypotheses: forward takes sequences of any length up to the length of x. Element-wise operations are not counted.
     Reference: [vaswani2017attention].
-    Cost: a forward pass of one sequence at each length.
+    Cost: one forward pass of one sequence at each length.
 
     >>> found = complexity_profile(nn.Sequential(nn.Linear(4, 8), nn.ReLU()), torch.zeros(1, 64, 4))
     >>> found.operations, found.crossover                                                # 2 x 4 x 8 for each step
@@ -104,18 +103,20 @@ def complexity_profile(module: nn.Module, x: Any, *, lengths: Sequence[int] | No
     asked = [longest // 2**j for j in range(4)] if lengths is None else list(lengths)
     chosen = sorted({integer("lengths", t) for t in asked})
     if len(chosen) < 3 or chosen[0] < 1 or chosen[-1] > longest:
-        found = f"the lengths are {chosen}, and x has {longest} steps"
-        raise InputError(found, accepted=f"at least three, from 1 to {longest}", fix="Pass longer sequences in x")
+        found = f"the lengths are {chosen}; x has {longest} steps"
+        raise InputError(
+            found, accepted=f"at least three lengths from 1 to {longest}", fix="Pass longer sequences in x"
+        )
     counted = [_count(module, x[:1, :t]) for t in chosen]
     operations, kept = (tuple(float(c[i]) for c in counted) for i in range(2))
     if not operations[0]:
-        what = "no product of matrices and no convolution was met"
+        what = "forward contains no matrix product and no convolution"
         raise InputError(what, accepted="operations that torch counts", fix="Pass a network with such layers")
     return ComplexityProfile(tuple(chosen), operations, kept, _parts(chosen, operations), _parts(chosen, kept))
 
 
 def _count(module: nn.Module, x: Tensor) -> tuple[int, int]:
-    """Operations of one forward pass, and bytes that autograd keeps of it besides parameters."""
+    """Operations of one forward pass, and the bytes that autograd keeps in addition to the parameters."""
     own = {p.untyped_storage().data_ptr() for p in module.parameters()}
     seen: dict[int, int] = {}
 
@@ -126,7 +127,7 @@ def _count(module: nn.Module, x: Tensor) -> tuple[int, int]:
         return t
 
     counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.mkldnn_rnn_layer: _fused_operations})
-    with preserve(module), sdpa_kernel(SDPBackend.MATH), counter:  # fused ones are not counted
+    with preserve(module), sdpa_kernel(SDPBackend.MATH), counter:  # torch does not count fused kernels
         with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
             made = run(module, x)
     del made
@@ -136,12 +137,12 @@ def _count(module: nn.Module, x: Tensor) -> tuple[int, int]:
 def _fused_operations(
     x: Sequence[int], w: Sequence[int], u: Sequence[int], *_: Any, out_shape: Any = None, **__: Any
 ) -> int:
-    """Operations of a fused layer of an LSTM from the shapes of inputs (times, n, p) and weights (4 h, p), (4 h, h)."""
+    """Operations of a fused LSTM layer, from the shapes of inputs (times, n, p) and weights (4 h, p), (4 h, h)."""
     return 2 * x[0] * x[1] * (w[0] * w[1] + u[0] * u[1])
 
 
 def _parts(lengths: list[int], counts: tuple[float, ...]) -> tuple[float, float, float]:
-    """The parts of (1) by least squares of relative errors; those below a millionth of the last count are none."""
+    """Fits the parts of (1) by least squares of relative errors; parts below a millionth of the last count become 0."""
     t = torch.tensor(lengths, dtype=torch.float64)
     y = torch.tensor(counts, dtype=torch.float64)
     design = torch.stack([torch.ones_like(t), t, t**2], 1)

@@ -1,9 +1,9 @@
-"""What the gates of an LSTM or a GRU do: how open they are, and how long a cell keeps what it holds.
+"""Measures how open the gates of an LSTM or GRU are, and how long each unit keeps what it stores.
 
     LSTM: c_t = f c_{t-1} + i g,   GRU: h_t = z h_{t-1} + (1 - z) n;      kept share k = f or z            (1)
     time scale of a unit = -1 / mean over time of log k                                                    (2)
 
-After so many steps a cell holds 1/e of what it held. Reference: [hochreiter1997long].
+After this number of steps a unit holds 1/e of its content. Reference: [hochreiter1997long].
 """
 
 from dataclasses import dataclass
@@ -24,17 +24,17 @@ from gnomon.findings import structured as kinds
 __all__ = ["GateStatistics", "gate_statistics"]
 
 MAX_EXAMPLES = 64
-"""Sequences used, at most."""
+"""Maximum number of sequences used."""
 MIN_KEPT_SHARE = 1e-3
-"""If no unit keeps more than this share of its cell over the lag, the lag is out of reach, as in `memory`."""
+"""If no unit keeps more than this share of its content over the lag, the lag is out of reach, as in `memory`."""
 
 
 @dataclass(frozen=True, slots=True)
 class GateStatistics(Result):
-    """Mean gates, and the time scales (2) of the units of each layer, in rising order.
+    """Mean gates and the time scales (2) of the units of each layer, in increasing order.
 
-    ``gates`` has, for each layer, the mean of each gate by its name: input, forget, output of an LSTM, reset and update
-    of a GRU. ``asked`` is the lag that the task needs, if told.
+    ``gates`` has the mean of each gate by name for each layer: input, forget and output of an LSTM; reset and update
+    of a GRU. ``asked`` is the lag that the task needs, if given.
 
     >>> round(GateStatistics(("rnn.l0",), ({"forget": 0.5},), ((1.4, 9.5),)).longest, 3)
     9.5
@@ -52,14 +52,15 @@ class GateStatistics(Result):
 
     @property
     def verdict(self) -> str:
-        """How long units keep what they hold."""
+        """Says how long units keep their content."""
         flat = sorted(s for row in self.scales for s in row)
         middle = flat[len(flat) // 2]
-        return f"Half of {len(flat)} gated units keep what they hold {middle:.3g} steps, the best {flat[-1]:.3g}."
+        kept = f"for {middle:.3g} steps, the best unit for {flat[-1]:.3g}"
+        return f"Half of the {len(flat)} gated units keep their content {kept}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """No unit keeps anything over the lag that was asked for."""
+        """Reports that no unit keeps its content over the lag that the task needs."""
         if self.asked is None or exp(-self.asked / self.longest) >= MIN_KEPT_SHARE:
             return ()
         left = exp(-self.asked / self.longest)
@@ -69,7 +70,7 @@ class GateStatistics(Result):
         return (Finding(kinds.GATES_FORGET, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The longest time scale of each layer, and the mean gates."""
+        """Plots the longest time scale of each layer, and the mean gates."""
         longest = Bars("longest", list(self.layers), [min(row[-1], 1e9) for row in self.scales])
         names = [f"{layer} {g}" for layer, row in zip(self.layers, self.gates, strict=True) for g in row]
         means = Bars("mean", names, [v for row in self.gates for v in row.values()])
@@ -81,16 +82,16 @@ class GateStatistics(Result):
 
 @names_call
 def gate_statistics(module: nn.Module, x: Any, *, lag: int | None = None) -> GateStatistics:
-    """The gates of every nn.LSTM and nn.GRU of a network on data, and the time scales they imply; equation (2).
+    """Measures the gates of every nn.LSTM and nn.GRU on data, and the time scales they imply; equation (2).
 
     Args:
-        module: with at least one such layer.
-        x: inputs, or data, of which the first 64 examples are used.
-        lag: how far back the answer lies, in steps.
+        module: a network with at least one nn.LSTM or nn.GRU.
+        x: inputs, or a data set; the first 64 examples are used.
+        lag: the number of steps back at which the answer lies.
 
-    Hypotheses: layers without projections (proj_size) on padded, not packed, sequences.
+    Hypotheses: layers have no projections (proj_size), and sequences are padded, not packed.
     Reference: [hochreiter1997long].
-    Cost: one forward pass, and once more the recurrences, step by step.
+    Cost: one forward pass, and a second pass through the recurrences step by step.
 
     >>> net = nn.LSTM(2, 3, batch_first=True)
     >>> for p in net.parameters(): _ = p.data.zero_()
@@ -102,8 +103,8 @@ def gate_statistics(module: nn.Module, x: Any, *, lag: int | None = None) -> Gat
     asked = None if lag is None else integer("lag", lag)
     found = [(name, m) for name, m in module.named_modules() if isinstance(m, nn.LSTM | nn.GRU)]
     if not found:
-        what = f"{type(module).__name__} has no nn.LSTM and no nn.GRU"
-        raise InputError(what, accepted="gated layers of torch.nn", fix="Pass a network that has one, or use memory()")
+        what = f"{type(module).__name__} contains no nn.LSTM and no nn.GRU"
+        raise InputError(what, accepted="at least one gated layer", fix="Pass a network that has one, or use memory()")
     seen: dict[str, Tensor] = {}
     inputs = source_of_inputs(x, module).first(MAX_EXAMPLES).x
     with preserve(module, grad=False):
@@ -115,14 +116,14 @@ def gate_statistics(module: nn.Module, x: Any, *, lag: int | None = None) -> Gat
                 hook.remove()
         rows = [row for name, m in found if name in seen for row in _layer(name, m, seen[name])]
     if not rows:
-        raise InputError("no gated layer was met in forward", accepted="forward calls it", fix="Pass other inputs")
+        raise InputError("forward never calls a gated layer", accepted="at least one call", fix="Pass other inputs")
     return GateStatistics(tuple(r[0] for r in rows), tuple(r[1] for r in rows), tuple(r[2] for r in rows), asked)
 
 
 def _watch(name: str, seen: dict[str, Tensor]) -> Any:
     def hook(m: nn.Module, args: tuple[Any, ...]) -> None:
         if not isinstance(args[0], Tensor):
-            found = f"'{name}' is given a {type(args[0]).__name__}"
+            found = f"'{name}' receives a {type(args[0]).__name__}"
             raise InputError(found, accepted="padded sequences", fix="Pass tensors instead of packed sequences")
         x = args[0].detach()
         x = x if x.dim() == 3 else x.unsqueeze(0 if getattr(m, "batch_first", False) else 1)
@@ -132,9 +133,9 @@ def _watch(name: str, seen: dict[str, Tensor]) -> Any:
 
 
 def _layer(name: str, m: nn.LSTM | nn.GRU, x: Tensor) -> list[tuple[str, dict[str, float], tuple[float, ...]]]:
-    """One row for each layer and direction: its name, its mean gates, its time scales."""
+    """Returns a row for each layer and direction: its name, its mean gates, its time scales."""
     if m.proj_size:
-        raise InputError(f"'{name}' has proj_size", accepted="states that are not projected", fix="Use proj_size=0")
+        raise InputError(f"'{name}' has proj_size", accepted="states without projection", fix="Use proj_size=0")
     rows = []
     for layer in range(m.num_layers):
         outputs = []
@@ -152,7 +153,7 @@ def _layer(name: str, m: nn.LSTM | nn.GRU, x: Tensor) -> list[tuple[str, dict[st
 
 
 def _run(m: nn.LSTM | nn.GRU, place: str, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-    """All states of one layer in one direction, and its gates (n, times, units); equation (1)."""
+    """Returns all states of one layer in one direction, and its gates (n, times, units); equation (1)."""
     w, u = getattr(m, f"weight_ih_{place}"), getattr(m, f"weight_hh_{place}")
     bias = [getattr(m, f"bias_{k}_{place}") if m.bias else w.new_zeros(len(w)) for k in ("ih", "hh")]
     h = c = x.new_zeros(len(x), m.hidden_size)

@@ -1,8 +1,8 @@
-"""Which heads matter: the output with one head switched off.
+"""Measures how much each attention head matters, by switching it off.
 
     effect(h) = |f(x) - f_without_h(x)| / |f(x) - mean f(x)|                                               (1)
 
-A head is switched off by setting its columns of the output map to zero.
+A head is switched off by setting its columns of the output projection to zero.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from gnomon.sequences.batch import some
 __all__ = ["HeadAblation", "head_ablation"]
 
 NO_EFFECT_TOLERANCE = 1e-6
-"""Relative effect that counts as none: the rounding of float32."""
+"""Relative effect that counts as zero: the rounding error of float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +37,20 @@ class HeadAblation(Result):
 
     @property
     def dead(self) -> tuple[tuple[str, int], ...]:
-        """Heads without any effect."""
+        """Heads whose removal does not change the output."""
         return tuple(
             (name, i) for name, row in self.effects.items() for i, e in enumerate(row) if e <= NO_EFFECT_TOLERANCE
         )
 
     @property
     def verdict(self) -> str:
-        """The range of effects."""
+        """The range of effects over all heads."""
         flat = [e for row in self.effects.values() for e in row]
         return f"Switching off one of {len(flat)} heads changes the outputs by {min(flat):.1%} to {max(flat):.1%}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Heads that could be left out."""
+        """Reports heads that can be removed without effect."""
         return tuple(
             Finding(kinds.DEAD_HEAD, name, {"head": i}, (Value("effect", self.effects[name][i]),), 0.0)
             for name, i in self.dead
@@ -65,11 +65,11 @@ class HeadAblation(Result):
 
 @names_call
 def head_ablation(module: nn.Module, x: Any) -> HeadAblation:
-    """Switch off every head of every nn.MultiheadAttention, one after the other.
+    """Switches off every head of every nn.MultiheadAttention in turn and measures how much the output changes.
 
-    Hypotheses: attention is made by nn.MultiheadAttention; outputs are one tensor.
+    Hypotheses: attention is an nn.MultiheadAttention; the output is one tensor.
     Reference: [michel2019sixteen].
-    Cost: a forward pass for each head; the module is not changed.
+    Cost: one forward pass for each head; the module is not changed.
 
     >>> import torch
     >>> layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
@@ -80,8 +80,8 @@ def head_ablation(module: nn.Module, x: Any) -> HeadAblation:
     check_module(module)
     found = [(name, m) for name, m in module.named_modules() if isinstance(m, nn.MultiheadAttention)]
     if not found:
-        what = f"{type(module).__name__} has no nn.MultiheadAttention"
-        raise InputError(what, accepted="attention made by torch.nn", fix="Pass a network that has one")
+        what = f"{type(module).__name__} contains no nn.MultiheadAttention"
+        raise InputError(what, accepted="at least one nn.MultiheadAttention", fix="Pass a network that has one")
     x = some(x, module)
     effects: dict[str, tuple[float, ...]] = {}
     with preserve(module, grad=False):
@@ -108,5 +108,9 @@ def _with(module: nn.Module, state: dict[str, Tensor], x: Any) -> Any:
 def _outputs(out: Any) -> Tensor:
     out = out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out)
     if not isinstance(out, Tensor):
-        raise InputError(f"forward returns a {type(out).__name__}", accepted="one tensor", fix="Wrap the module")
+        raise InputError(
+            f"forward returns a {type(out).__name__}",
+            accepted="one tensor",
+            fix="Wrap the module so that it returns one tensor",
+        )
     return out.double().flatten(1)

@@ -1,9 +1,9 @@
-"""How far back the answer lies: the lag at which inputs are related to targets, from the data alone.
+"""Estimates from the data how far back the answer lies: the lag at which inputs are related to targets.
 
     R^2(t) = share of the variance of x_t that the targets explain (of classes: between their means)       (1)
-    lag = T - 1 - (the latest t with R^2(t) >= half of the largest), where the largest is beyond chance    (2)
+    lag = T - 1 - (the latest t with R^2(t) >= half of the largest), if the largest is beyond chance      (2)
 
-Inputs that only matter together (parity, products) are related one by one to nothing, and give no lag.
+Inputs that only matter together (parity, products) are unrelated one by one, so they give no lag.
 Reference: [fisher1925statistical].
 """
 
@@ -20,22 +20,22 @@ from gnomon.core.inputs.classes import are_classes
 __all__ = ["task_lag"]
 
 SIGNIFICANCE_LEVEL = 1e-4
-"""Probability that unrelated data get a lag: the level of the test of the largest R^2 over all positions."""
+"""Probability that unrelated data get a lag: the significance level of the test of the largest R^2 over positions."""
 MIN_SHARE_OF_LARGEST = 0.5
-"""Positions count if their R^2 is at least this share of the largest."""
+"""A position counts if its R^2 is at least this share of the largest."""
 
 
 @names_call
 def task_lag(x: Any, y: Tensor) -> int | None:
-    """The lag of equation (2), in steps; None where no single place is related to the targets beyond chance.
+    """Returns the lag of equation (2) in steps, or None if no single position is related to the targets beyond chance.
 
     Args:
         x: sequences (n, times, features) of real numbers.
         y: classes (n,), or numbers (n, k).
 
-    Hypotheses: examples are independent; features nearly Gaussian within classes.
+    Hypotheses: examples are independent; features are nearly Gaussian within classes.
     Reference: [fisher1925statistical].
-    Cost: one pass.
+    Cost: one pass over the data.
 
     >>> x = torch.randn(200, 12, 2, generator=torch.Generator().manual_seed(0))
     >>> task_lag(x, (x[:, 3, 0] > 0).long())                                     # told at step 3 of 0 ... 11

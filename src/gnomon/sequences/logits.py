@@ -1,4 +1,4 @@
-"""How large the logits of attention are: too large, and softmax looks at one position and passes no gradient.
+"""Measures how large attention logits are. If they are too large, softmax picks one position and passes no gradient.
 
     scale[h] = standard deviation of q.k / sqrt(d_k) over keys, at the mean over queries                   (1)
     top[h]   = mean over queries of the largest weight
@@ -25,16 +25,16 @@ from gnomon.findings import structured as kinds
 __all__ = ["LogitScale", "logit_scale"]
 
 MAX_EXAMPLES = 16
-"""Sequences used, at most."""
+"""Maximum number of sequences used."""
 SATURATED_WEIGHT = 0.99
 """Mean largest weight above which a softmax passes less than a hundredth of its gradient: p (1 - p) < 0.01."""
 MIN_KEYS = 4
-"""With at most this many keys, one key may well have nearly all of the weight."""
+"""With at most this number of keys, one key may have nearly all of the weight without being a problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogitScale(Result):
-    """The scale of the logits (1) and the mean largest weight of every head, layer by layer; ``keys`` they choose from.
+    """The scale of the logits (1) and the mean largest weight of every head; ``keys`` is the number of keys per layer.
 
     >>> LogitScale(("attention",), ((1.0, 0.5),), ((0.4, 0.3),), (8,)).findings
     ()
@@ -47,7 +47,7 @@ class LogitScale(Result):
 
     @property
     def verdict(self) -> str:
-        """The range of scales."""
+        """The range of logit scales over all heads."""
         flat = [s for row in self.scale for s in row]
         high = max(t for row in self.top for t in row)
         return (
@@ -57,7 +57,7 @@ class LogitScale(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A layer all of whose heads look at one position each."""
+        """Reports layers in which every head looks at a single position."""
         found = []
         for name, scale, top, keys in zip(self.layers, self.scale, self.top, self.keys, strict=True):
             if keys > MIN_KEYS and min(top) > SATURATED_WEIGHT:
@@ -66,7 +66,7 @@ class LogitScale(Result):
         return tuple(found)
 
     def plots(self) -> tuple[Plot, ...]:
-        """One bar for each head."""
+        """Plots one bar for each head."""
         names = [f"{name} head {i}" for name, row in zip(self.layers, self.scale, strict=True) for i in range(len(row))]
         bars = Bars("scale", names, [s for row in self.scale for s in row])
         return (Plot("Scale of the logits", (bars, Reference("queries and keys of variance one", 1.0)), Axis("scale")),)
@@ -74,15 +74,15 @@ class LogitScale(Result):
 
 @names_call
 def logit_scale(module: nn.Module, x: Any) -> LogitScale:
-    """The scale of the logits of every nn.MultiheadAttention of a network on data; equation (1).
+    """Measures the scale of the logits of every nn.MultiheadAttention in a network on data; equation (1).
 
     Args:
-        module: with attention made by torch.nn, also inside nn.TransformerEncoderLayer.
-        x: inputs, or data, of which the first 16 examples are used.
+        module: a network with nn.MultiheadAttention, also inside nn.TransformerEncoderLayer.
+        x: inputs, or a data set; the first 16 examples are used.
 
-    Hypotheses: masks hide positions and do not shift logits; hidden positions are left in the scale.
+    Hypotheses: masks hide positions and do not shift logits; hidden positions still count in the scale.
     Reference: [vaswani2017attention].
-    Cost: one forward pass, and the logits of every layer once more.
+    Cost: one forward pass, and computing the logits of every layer a second time.
 
     >>> layer = nn.MultiheadAttention(8, 2, batch_first=True)
     >>> class Attend(nn.Module):
@@ -98,21 +98,23 @@ def logit_scale(module: nn.Module, x: Any) -> LogitScale:
     check_module(module)
     found = [(name, m) for name, m in module.named_modules() if isinstance(m, nn.MultiheadAttention)]
     if not found:
-        what = f"{type(module).__name__} has no nn.MultiheadAttention"
-        raise InputError(what, accepted="attention made by torch.nn", fix="Pass a network that has one")
+        what = f"{type(module).__name__} contains no nn.MultiheadAttention"
+        raise InputError(what, accepted="at least one nn.MultiheadAttention", fix="Pass a network that has one")
     inputs = source_of_inputs(x, module).first(MAX_EXAMPLES).x
     seen: dict[str, tuple[Tensor, Tensor]] = {}
     with preserve(module):
         hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]
         try:
-            with torch.enable_grad():  # without gradients torch takes a shortcut past the attention module
+            with torch.enable_grad():  # without gradients torch uses a fused path that skips the attention module
                 run(module, inputs)
         finally:
             for hook in hooks:
                 hook.remove()
     names = [name for name, _ in found if name in seen]
     if not names:
-        raise InputError("no attention was met in forward", accepted="forward calls it", fix="Pass other inputs")
+        raise InputError(
+            "forward never calls an attention layer", accepted="at least one call", fix="Pass other inputs"
+        )
     return LogitScale(
         tuple(names),
         tuple(_round_all(seen[n][0].double().std(-1, correction=0).mean((0, 2))) for n in names),  # (1)
@@ -131,14 +133,14 @@ def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Te
         with torch.no_grad():
             weights = m.forward(*args[:4], **{**options, "need_weights": True, "average_attn_weights": False})[1]
             q, k = (t if m.batch_first or t.dim() < 3 else t.transpose(0, 1) for t in (query.detach(), key.detach()))
-            assert weights is not None  # they were asked for
+            assert weights is not None  # because need_weights is True
             seen[name] = (_logits(m, q, k), weights.detach().reshape(-1, *weights.shape[-3:]))
 
     return hook
 
 
 def _logits(m: nn.MultiheadAttention, query: Tensor, key: Tensor) -> Tensor:
-    """q.k / sqrt(d_k), (n, heads, queries, keys)."""
+    """The scaled logits q.k / sqrt(d_k), of shape (n, heads, queries, keys)."""
     d = m.embed_dim
     if m.in_proj_weight is not None:
         wq, wk = m.in_proj_weight[:d], m.in_proj_weight[d : 2 * d]

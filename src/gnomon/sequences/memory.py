@@ -1,9 +1,9 @@
-"""How far back a network remembers: its last output against inputs at every lag.
+"""Measures how far back a network remembers: how sensitive its last output is to the input at every lag.
 
     s(lag) = mean over examples of |dy_T / dx_{T - lag}|,    s(lag) ~ C exp(-lag / length)                 (1)
 
-A network whose state has a recurrent matrix U and slopes at most alpha has s(lag) <= (alpha |U|)^lag times a constant:
-what lies many lengths back cannot be learned from, because its gradient is lost among the others.
+A network whose state has a recurrent matrix U and slopes at most alpha has s(lag) <= (alpha |U|)^lag times a constant.
+Inputs many lengths back cannot be learned from, because their gradient is lost among the others.
 Reference: [pascanu2013difficulty].
 """
 
@@ -27,16 +27,16 @@ __all__ = ["Memory", "memory"]
 MIN_RELATIVE_SENSITIVITY = 1e-3
 """Share of the largest sensitivity below which an input is learned a thousand times more slowly."""
 ROUNDING_SHARE = 1e-12
-"""Share of the largest sensitivity that counts as rounding and is left out of the fit."""
+"""Share of the largest sensitivity that counts as rounding and is excluded from the fit."""
 RANDOM_DIRECTIONS = 4
 """Number of random directions of the output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory(Result):
-    """Sensitivity of the last output to the input at each lag, equation (1), and the length fitted to it.
+    """Sensitivity of the last output to the input at each lag, equation (1), and the fitted memory length.
 
-    ``length`` is in steps, infinite where sensitivity does not fall. ``asked`` is the lag that the task needs, if told.
+    ``length`` is in steps, infinite if sensitivity does not fall. ``asked`` is the lag that the task needs, if given.
 
     >>> Memory((1.0, 0.7, 0.5), 2 / log(2)).verdict
     'Its memory halves every 2 steps back in time and reaches 2 steps back.'
@@ -54,7 +54,7 @@ class Memory(Result):
 
     @property
     def verdict(self) -> str:
-        """How long it remembers, in steps."""
+        """Says how far back the network remembers, in steps."""
         if self.length == inf:
             return f"The outputs depend as much on inputs {len(self.sensitivity) - 1} steps back as on the last ones."
         half = self.length * log(2)
@@ -62,7 +62,7 @@ class Memory(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The lag that was asked for is out of reach."""
+        """Reports that the lag the task needs is out of reach."""
         if self.asked is None or self._at(self.asked) >= MIN_RELATIVE_SENSITIVITY * max(self.sensitivity):
             return ()
         ratio = self._at(self.asked) / max(self.sensitivity)
@@ -71,7 +71,7 @@ class Memory(Result):
         return (Finding(kinds.MEMORY_TOO_SHORT, "", {"lag": self.asked, "ratio": ratio}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Sensitivity against lag, with the fitted decay."""
+        """Plots sensitivity against lag, with the fitted decay."""
         lags = list(range(len(self.sensitivity)))
         marks: list[Line | Reference] = [Line("measured", lags, list(self.sensitivity))]
         if isfinite(self.length) and max(self.sensitivity) > 0:
@@ -80,7 +80,7 @@ class Memory(Result):
         return (Plot("Memory", tuple(marks), Axis("lag (steps)"), Axis("sensitivity", log=True), id="memory"),)
 
     def _at(self, lag: int) -> float:
-        """Measured, or by the fit beyond the sequence."""
+        """Sensitivity at a lag: measured within the sequence, extrapolated by the fit beyond it."""
         if lag < len(self.sensitivity):
             return self.sensitivity[lag]
         return self.sensitivity[-1] * (
@@ -90,16 +90,16 @@ class Memory(Result):
 
 @names_call
 def memory(module: nn.Module, x: Any, *, lag: int | None = None) -> Memory:
-    """How sensitive the last output is to the input at each lag; with ``lag``, whether the task's lag is within reach.
+    """Measures how sensitive the last output is to the input at each lag, and whether the lag of the task is in reach.
 
     Args:
         module: takes (n, times, features) and returns (n, times, ...) or (n, ...).
-        x: real sequences of one length, or data of them; a few are enough.
-        lag: how far back the answer lies, in steps.
+        x: real sequences of equal length, or a data set of them; a few are enough.
+        lag: the number of steps back at which the answer lies.
 
-    Hypotheses: inputs are real numbers (give a network of tokens its embeddings).
+    Hypotheses: inputs are real numbers (for a network on tokens, pass embeddings).
     Reference: [pascanu2013difficulty].
-    Cost: a forward pass and `RANDOM_DIRECTIONS` backward passes.
+    Cost: one forward pass and `RANDOM_DIRECTIONS` backward passes.
 
     >>> class Leaky(nn.Module):
     ...     def forward(self, x):
@@ -130,16 +130,18 @@ def memory(module: nn.Module, x: Any, *, lag: int | None = None) -> Memory:
                 total += grad.detach().double().flatten(2).square().sum(2).mean(0).cpu()
     curve = tuple((total / RANDOM_DIRECTIONS).sqrt().flip(0).tolist())  # (1)
     if max(curve) == 0.0:
-        raise InputError("the output does not depend on the inputs", accepted="a network of them", fix="Check forward")
+        raise InputError(
+            "the output does not depend on the inputs", accepted="a network that uses its inputs", fix="Check forward"
+        )
     return Memory(curve, _length(curve), asked)
 
 
 def _length(curve: tuple[float, ...]) -> float:
-    """Least squares of log s over lags, from the largest on; what is rounding is left out."""
+    """Fits log s by least squares over lags, starting at the largest value; excludes rounding."""
     start = max(range(len(curve)), key=curve.__getitem__)
     points = [(i, log(s)) for i, s in enumerate(curve) if i >= start and s > ROUNDING_SHARE * curve[start]]
     if start == len(curve) - 1:
-        return inf  # what lies furthest back is seen best
+        return inf  # the most distant input has the largest influence
     if len(points) < 2:
         return 1.0 / -log(ROUNDING_SHARE)
     mx, my = (sum(p[k] for p in points) / len(points) for k in (0, 1))

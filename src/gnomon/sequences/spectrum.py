@@ -1,8 +1,8 @@
-"""The spectrum of a state: how long each of its modes lasts, and how it turns.
+"""Measures the eigenvalues of recurrent states: how long each mode lasts, and how it oscillates.
 
     z_{t+1} = A z_t + ...,   A = P diag(lambda) P^-1:   |mode_j| ~ |lambda_j|^t,  time scale -1 / log |lambda_j|   (1)
 
-Modes with |lambda| > 1 grow without end in a linear recurrence; those of a tanh network are held by its saturation.
+Modes with |lambda| > 1 grow without bound in a linear recurrence; in a tanh network, saturation limits them.
 Reference: [orvieto2023resurrecting].
 """
 
@@ -20,13 +20,14 @@ from gnomon.findings import structured as kinds
 __all__ = ["StateSpectrum", "state_spectrum"]
 
 UNIT_CIRCLE_TOLERANCE = 1e-6
-"""Excess over one that counts as rounding of eigenvalues."""
+"""Amount by which an eigenvalue may exceed one through rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateSpectrum(Result):
-    """Eigenvalues of every recurrent matrix, as pairs (real, imaginary), the largest first; ``linear`` recurrences are
-    those without an activation.
+    """Eigenvalues of every recurrent matrix as pairs (real, imaginary), the largest first.
+
+    ``linear`` says which recurrences have no activation.
 
     >>> round(StateSpectrum(("A",), (((0.5, 0.0),),), (True,)).scales[0][0] * log(2), 9)
     1.0
@@ -38,7 +39,7 @@ class StateSpectrum(Result):
 
     @property
     def scales(self) -> tuple[tuple[float, ...], ...]:
-        """The time scale of each mode in steps, equation (1); infinite for a mode that does not fall."""
+        """The time scale of each mode in steps, equation (1); infinite for a mode that does not decay."""
         return tuple(tuple(_scale(abs(complex(*v))) for v in row) for row in self.eigenvalues)
 
     @property
@@ -48,15 +49,15 @@ class StateSpectrum(Result):
 
     @property
     def verdict(self) -> str:
-        """The largest eigenvalue, and how long its mode lasts."""
+        """Reports the largest eigenvalue, and how long its mode lasts."""
         best = max(range(len(self.layers)), key=self.radius.__getitem__)
         scale = max(self.scales[best])
-        lasts = "does not fall" if scale == inf else f"lasts {scale:.3g} steps"
+        lasts = "does not decay" if scale == inf else f"lasts {scale:.3g} steps"
         return f"The largest eigenvalue is {self.radius[best]:.4g} ('{self.layers[best]}'); its mode {lasts}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Linear recurrences that grow."""
+        """Reports linear recurrences that grow without bound."""
         return tuple(
             Finding(kinds.STATE_GROWS, name, {"factor": r}, (Value("largest eigenvalue", r),), 0.0)
             for name, r, linear in zip(self.layers, self.radius, self.linear, strict=True)
@@ -64,7 +65,7 @@ class StateSpectrum(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The eigenvalues in the plane."""
+        """Plots the eigenvalues in the complex plane."""
         marks = tuple(
             Scatter(name, [v[0] for v in row], [v[1] for v in row])
             for name, row in zip(self.layers, self.eigenvalues, strict=True)
@@ -74,13 +75,13 @@ class StateSpectrum(Result):
 
 @names_call
 def state_spectrum(model: Any) -> StateSpectrum:
-    """The eigenvalues of the recurrent matrices of a network; equation (1).
+    """Returns the eigenvalues of the recurrent matrices of a network; equation (1).
 
     Args:
-        model: a square matrix, or a module: of its parts those with ``eigenvalues()`` (linear recurrent units), and
-            nn.RNN, whose activation has slope one at zero. Gated layers have no single matrix: `gate_statistics`.
+        model: a square matrix, or a module with nn.RNN or parts that have ``eigenvalues()`` (linear recurrent units).
+            The activation of nn.RNN has slope one at zero. Gated layers have no single matrix: see `gate_statistics`.
 
-    Hypotheses: those of (1); of nn.RNN the linear part around the state zero.
+    Hypotheses: the recurrence (1); for nn.RNN, its linear part around the state zero.
     Reference: [orvieto2023resurrecting].
     Cost: units^3 for each matrix.
 
@@ -90,10 +91,12 @@ def state_spectrum(model: Any) -> StateSpectrum:
     if isinstance(model, Tensor):
         if model.dim() != 2 or model.shape[0] != model.shape[1]:
             found = f"the matrix has shape {tuple(model.shape)}"
-            raise InputError(found, accepted="as many rows as columns", fix="Pass a square matrix")
+            raise InputError(found, accepted="a square matrix", fix="Pass a square matrix")
         return _record([("matrix", torch.linalg.eigvals(model.detach().to(torch.complex128)), True)])
     if not isinstance(model, nn.Module):
-        raise InputError(f"it is a {type(model).__name__}", accepted="a module or a matrix", fix="Pass one of both")
+        raise InputError(
+            f"the model is a {type(model).__name__}", accepted="a module or a matrix", fix="Pass one of these"
+        )
     rows = []
     for name, m in model.named_modules():
         if callable(getattr(m, "eigenvalues", None)):
@@ -103,9 +106,9 @@ def state_spectrum(model: Any) -> StateSpectrum:
                 if key.startswith("weight_hh"):
                     rows.append((f"{name}.{key}".strip("."), torch.linalg.eigvals(p.detach().double()), False))
     if not rows:
-        found = f"{type(model).__name__} has no recurrent matrix"
-        cure = "Pass the matrix itself, or use gate_statistics for nn.LSTM and nn.GRU"
-        raise InputError(found, accepted="nn.RNN, or parts with eigenvalues()", fix=cure)
+        found = f"{type(model).__name__} contains no recurrent matrix"
+        fix = "Pass the matrix itself, or use gate_statistics for nn.LSTM and nn.GRU"
+        raise InputError(found, accepted="nn.RNN, or parts with eigenvalues()", fix=fix)
     return _record(rows)
 
 
