@@ -10,6 +10,8 @@ from torch.nn import functional as F  # noqa: N812
 
 import gnomon
 from gnomon.bayes import laplace
+from gnomon.checks.network.chance import chance_findings
+from gnomon.checks.network.ignored import ignored_findings
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.run import run
@@ -206,3 +208,33 @@ def test_laplace_counts_positions_and_predict_starts_with_the_squared_gradient(n
     times = [0.0, 1e-3 * float(value.detach()) / slope]
     run = gnomon.predict(net, data, times=times)
     assert float(run.loss[0] - run.loss[-1]) / times[1] == pytest.approx(slope, rel=2e-3)
+
+
+class Sampling(Autoencoder):
+    """Draws its latent variable, as a variational autoencoder does by design."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        mean, log_variance = self.encode(x).chunk(2, 1)
+        return self.decode(mean + torch.randn_like(mean) * (log_variance / 2).exp()), mean, log_variance
+
+
+class Dropping(nn.Module):
+    """Drops units in eval mode."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(5, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.fc(F.dropout(x + 0 * torch.randn_like(x), 0.5))
+
+
+def test_sampling_is_no_fault_and_dropout_in_eval_mode_is():
+    x = torch.randn(8, 5)
+    assert chance_findings(Sampling(), x) == ()
+    assert [finding.kind for finding in chance_findings(Dropping(), x)] == ["random-in-eval"]
+
+
+def test_targets_that_only_the_loss_uses_are_not_called_ignored():
+    ids = tokens()
+    assert ignored_findings(Decoder(), {"idx": ids[:, :-1], "targets": ids[:, 1:]}) == ()

@@ -20,12 +20,16 @@ Reference: [srivastava2014dropout] for what eval mode means for dropout.
 'random-in-eval'
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve, random_state
+from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
@@ -40,6 +44,10 @@ EXAMPLES_PER_PASS = 8
 REPEATED_PASSES = 5
 """Passes with the same seed after the first one: a random choice among ten is the same in all of them with probability
 1e-5."""
+GAUSSIAN = {"randn", "randn_like", "normal", "normal_"}
+"""Functions that draw Gaussian numbers."""
+DROPPING = {"dropout", "dropout_", "alpha_dropout", "feature_dropout", "bernoulli", "bernoulli_", "rand", "rand_like"}
+"""Functions with which units are dropped."""
 
 
 def chance_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
@@ -56,9 +64,28 @@ def chance_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     if apart > OUTPUT_TOLERANCE:
         return (Finding(kinds.NOT_DETERMINISTIC, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
     apart = difference(first, _outputs(module, few, 1))
-    if apart > OUTPUT_TOLERANCE:
+    if apart > OUTPUT_TOLERANCE and not _samples(module, few):
         return (Finding(kinds.RANDOM_IN_EVAL, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
-    return _mixing(module, few, first)
+    return () if apart > OUTPUT_TOLERANCE else _mixing(module, few, first)
+
+
+def _samples(module: nn.Module, x: Inputs) -> bool:
+    """Whether the network draws Gaussian numbers, as a variational autoencoder does by design, and drops no units."""
+    with preserve(module, grad=False, seed=0), _Calls() as calls:
+        run(module, x)
+    return bool(calls.names & GAUSSIAN) and not calls.names & DROPPING
+
+
+class _Calls(TorchFunctionMode):
+    """Records the names of torch's functions that are called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.add(getattr(func, "__name__", ""))
+        return func(*args, **(kwargs or {}))
 
 
 def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...]:

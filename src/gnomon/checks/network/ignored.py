@@ -18,11 +18,14 @@ Hypotheses: eval mode; features outside of every window of a stride, such as the
 'inputs-ignored'
 """
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor, nn
 
 from gnomon.checks.network.chance import difference
 from gnomon.core.inputs.arguments import Inputs, count, tensors, transform
+from gnomon.core.inputs.signature import TARGET_ARGUMENTS
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import output_rows, run_to_rows
 from gnomon.core.modules.preserve import preserve
@@ -66,7 +69,10 @@ def ignored_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
         found: list[Finding] = []
         parts = list(tensors(x))
         seen = _gradients(module, x)
+        targets = {id(t) for name in TARGET_ARGUMENTS for t in tensors(x.get(name) if isinstance(x, Mapping) else None)}
         for i, t in enumerate(parts):
+            if id(t) in targets:  # a network that computes its loss need not use them for its outputs
+                continue
             found += _part(module, x, i, t, seen[i], first, several=len(parts) > 1)
     return most_serious_first(found)[:1]
 
