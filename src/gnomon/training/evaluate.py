@@ -154,7 +154,8 @@ class Objective(Record):
         self, module: nn.Module, loss: AbstractAxesLoss, size: int | None
     ) -> tuple[float, float | None, Tensor]:  # fmt: skip
         """The same for outputs with positions, batch by batch; outputs are dropped if they take too much memory."""
-        total, weights, right, decisions, kept, numbers = 0.0, 0, 0, 0, [], 0
+        total, weights, right, decisions, numbers = 0.0, 0, 0, 0, 0
+        kept: list[Tensor] = []
         with set_mode(module, "eval"), torch.no_grad():
             for x, y in self.batches(AT_ONCE if size is None else min(size, AT_ONCE)):
                 f, weight = output_rows(run(module, x), len(y)), loss.decisions(y)
