@@ -8,12 +8,12 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 
 def sum_kernel(outputs: Callable[[], Tensor], parameters: Sequence[Tensor]) -> Tensor:
-    """Kernel of the sum of each example's outputs: inner products of its gradients, (n, n)."""
+    """Kernel of the sum of each example's outputs: inner products of its gradients, added in double precision, (n, n)."""
     sums = outputs().flatten(1).sum(1)
     rows = []
     for i in range(len(sums)):
         gradients = torch.autograd.grad(sums[i], parameters, retain_graph=True, allow_unused=True)
-        rows.append(torch.cat([_flat(g, p) for g, p in zip(gradients, parameters, strict=True)]))
+        rows.append(torch.cat([_flat(g, p) for g, p in zip(gradients, parameters, strict=True)]).double())
     matrix = torch.stack(rows)
     return matrix @ matrix.T
 

@@ -16,7 +16,7 @@ def row(result: dict[str, Any]) -> tuple[str, ...]:
     head = (result["id"] + (" (rewritten)" if result["rewritten"] else ""), f"{result['parameters']:,}")
     plain = "" if result.get("plain_points") is None else f"{result['plain_points']:.1f}"
     if not result["accepted"]:
-        return (*head, "no", "", _short(result["refused"]), "", "", plain, f"{result['seconds']:.1f}")
+        return (*head, "no", "", short(result["refused"]), "", "", plain, f"{result['seconds']:.1f}")
     points = "" if result["points"] is None else f"{result['points']:.1f}"
     verdict = {True: "healthy", False: "not healthy", None: "cannot say"}[result["healthy"]]
     return (
@@ -39,7 +39,7 @@ def compact(result: dict[str, Any]) -> dict[str, Any]:
     if "findings" in kept:
         kept["findings"] = [[level, kind] for level, kind, _ in kept["findings"]]
     if "refused" in kept:
-        kept["refused"] = _short(kept["refused"], 200)
+        kept["refused"] = short(kept["refused"], 200)
     return kept | {"failed_sections": [key for key, _ in result.get("failed_sections", ())]}
 
 
@@ -69,6 +69,7 @@ def summary(results: Results) -> str:
     return "\n".join(f"{name}: {count}" for name, count in counts(results).items())
 
 
-def _short(text: str, most: int = 90) -> str:
+def short(text: str, most: int = 90) -> str:
+    """A text in one line, cut to a length."""
     line = " ".join(text.split())
     return line if len(line) <= most else line[: most - 3] + "..."

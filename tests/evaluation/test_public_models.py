@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from torch.optim import SGD
 
 from evaluation.public_models import __main__ as command
+from evaluation.public_models import page
 from evaluation.public_models.case import Case, Data, Reading
 from evaluation.public_models.models.examples import (
     MnistRnn,
@@ -207,3 +208,20 @@ def test_the_command_lists_cases_and_prints_the_table_of_a_file(tmp_path, capsys
     monkeypatch.setattr(sys, "argv", ["public_models", "--case", "no such case"])
     with pytest.raises(SystemExit, match="No case matches"):
         command.main()
+
+
+def test_the_page_states_the_recorded_results():
+    recorded = [page.load(name) for name in ("before-adapter.jsonl", "examinations.jsonl", "instruments.jsonl")]
+    assert all(recorded)
+    assert page.PAGE.read_text() == page.render(*recorded)
+
+
+def test_the_page_shows_refusals_and_wrong_readings():
+    base = {"id": "net", "source": "torch", "rewritten": False, "parameters": 8, "seconds": 1.0, "budget": 30.0}
+    wrong = base | {
+        "accepted": True, "reading": "numbers", "classes": 0, "read_correctly": False, "points": 90.0, "plain_points": 95.0,
+        "problems": ["dead-units"], "false_problems": ["dead-units"], "failed_sections": [],
+    }  # fmt: skip
+    text = page.render([], [wrong, base | {"id": "other", "accepted": False, "refused": "no targets"}], [])
+    assert "| net (torch) | 8 | numbers (wrong) | 90.0 | 95.0 | `dead-units` | 1 |" in text
+    assert "| other (torch) | no targets |" in text and "Of 1 networks" in text and ", 0 are at most" in text

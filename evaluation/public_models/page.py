@@ -1,0 +1,110 @@
+"""Writes the page of the documentation from the recorded results: `python -m evaluation.public_models.page`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from evaluation.public_models.instruments import Check, line
+from evaluation.public_models.report import close, counts, short
+
+RESULTS = Path(__file__).parent / "results"
+PAGE = Path(__file__).parents[2] / "docs" / "topics" / "public-models.md"
+
+INTRODUCTION = """\
+# Public models
+
+*What `gnomon.examine` does with architectures that other people published, unmodified and without a wrapper.*
+
+The collection has language models, classifiers of images and text, segmentation, speech, tables, graphs, series,
+autoencoders, diffusion, equivariant networks, neural operators and others. Each gets data in the form in which its users
+have them: pairs, dicts with `labels`, batches of PyTorch Geometric, tensors without targets. Networks that are published
+only as a script are rewritten, and `compare_checkouts` shows that 13 of them return exactly the same numbers as the
+published code. To repeat the measurements:
+
+```bash
+pip install -c constraints.txt -r evaluation/public_models/requirements.txt
+python -m evaluation.public_models --budget 30 --json build/public.jsonl
+python -m evaluation.public_models.instruments
+python -m evaluation.public_models.compare_checkouts FOLDER
+```
+
+"""
+
+MEANING = """\
+A network is *accepted* if `gnomon.examine(build, train, test, optimizer=...)` returns a report; `loss=` is passed only if
+users of the network write a loss themselves. It is *read correctly* if the task, the number of classes and the loss of the
+untrained network are those of a plain training loop. *False problems* are findings of level `problem`, because all
+networks of the collection train well in a plain loop. *Points* are percent of right answers, or of explained variance, on
+all test examples: of the network that the examination trained, and of a plain loop that trained for the same processor
+time. The machine was shared with other programs, so that 30 s of wall time often were less than 10 s of processor time.
+
+"""
+
+INSTRUMENTS = """\
+## Single instruments
+
+Each instrument gets the model and four examples. The reference is autograd, a plain loop, or a closed form for the last
+layer, in `evaluation/public_models/references.py`; the error is relative.
+
+| model | instrument | works | number | reference | error | seconds |
+|---|---|---|---|---|---|---|
+"""
+
+HEAD = "| network | parameters | read as | points | plain loop | problems | seconds |\n|---|---|---|---|---|---|---|\n"
+
+
+def load(name: str) -> list[dict[str, Any]]:
+    """Recorded results; none if there is no such file."""
+    path = RESULTS / name
+    return [json.loads(text) for text in path.read_text().splitlines()] if path.exists() else []
+
+
+def render(before: list[dict[str, Any]], after: list[dict[str, Any]], instruments: list[dict[str, Any]]) -> str:
+    """The whole page."""
+    first, second = counts(before), counts(after)
+    rows = [
+        f"| {name} | {first[name]} | {second[name]} |" for name in second if name != "within 3 points of a plain loop"
+    ]
+    compared = [
+        r for r in after if r.get("accepted") and r.get("points") is not None and r.get("plain_points") is not None
+    ]
+    near = f"Of {len(compared)} networks that the examination trained, {sum(map(close, compared))} are at most 3 points behind the plain loop.\n"
+    table = ["| | before the adapter | now |", "|---|---|---|", *rows]
+    accepted = [_row(r) for r in after if r.get("accepted")]
+    refused = [f"| {_name(r)} | {short(r['refused'], 160)} |" for r in after if r.get("accepted") is False]
+    parts = [
+        INTRODUCTION,
+        "\n".join(table) + "\n\n",
+        near + "\n",
+        MEANING,
+        "## Accepted\n\n",
+        HEAD,
+        "\n".join(accepted) + "\n\n",
+    ]
+    if refused:
+        parts += ["## Refused\n\n", "| network | message |\n|---|---|\n", "\n".join(refused) + "\n\n"]
+    if instruments:
+        parts += [INSTRUMENTS, "\n".join(line(Check(**check)) for check in instruments) + "\n"]
+    return "".join(parts).rstrip() + "\n"
+
+
+def _name(result: dict[str, Any]) -> str:
+    return f"{result['id']} ({result['source']}{', rewritten' if result['rewritten'] else ''})"
+
+
+def _row(result: dict[str, Any]) -> str:
+    read = result["reading"] + (f", {result['classes']}" if result["classes"] else "")
+    read += "" if result["read_correctly"] else " (wrong)"
+    points, plain = ("" if result.get(key) is None else f"{result[key]:.1f}" for key in ("points", "plain_points"))
+    problems = ", ".join(f"`{kind}`" for kind in result["problems"])
+    cells = (_name(result), f"{result['parameters']:,}", read, points, plain, problems, f"{result['seconds']:.0f}")
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    """Writes the page."""
+    PAGE.write_text(render(load("before-adapter.jsonl"), load("examinations.jsonl"), load("instruments.jsonl")))
+
+
+if __name__ == "__main__":
+    main()
