@@ -54,7 +54,12 @@ def main() -> None:
             continue
         curve = [PlainPoint(**point) for point in curves.get(case.id, {}).get("curve", ())] or None
         result = run_case(
-            case, budget=options.budget, seed=options.seed, curve=curve, compare=not options.no_comparison
+            case,
+            budget=options.budget,
+            seed=options.seed,
+            curve=curve,
+            compare=not options.no_comparison,
+            cpu_time=options.cpu_time,
         )
         done[case.id] = result
         _append(options.json, result)
@@ -87,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--list", action="store_true", help="list the selected cases and stop")
     add("--readings", action="store_true", help="print only how each case is read")
     add("--budget", type=float, default=30.0, help="seconds for each examination")
+    add("--cpu-time", action="store_true", help="count the budget in processor time instead of wall time")
     add("--seed", type=int, default=0, help="random seed of data and examination")
     add("--json", type=Path, metavar="FILE", help="append each result to this file, one JSON object in a line")
     add(

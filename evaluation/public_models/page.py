@@ -1,6 +1,7 @@
 """Writes the page of the documentation from the recorded results: `python -m evaluation.public_models.page`."""
 
 import json
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ users of the network write a loss themselves. It is *read correctly* if the task
 untrained network are those of a plain training loop. *False problems* are findings of level `problem`, because all
 networks of the collection train well in a plain loop. *Points* are percent of right answers, or of explained variance, on
 all test examples: of the network that the examination trained, and of a plain loop that trained for the same processor
-time. The machine was shared with other programs, so that 30 s of wall time often were less than 10 s of processor time.
+time; an empty cell was not measured.
 
 """
 
@@ -76,6 +77,7 @@ def render(before: list[dict[str, Any]], after: list[dict[str, Any]], instrument
         INTRODUCTION,
         "\n".join(table) + "\n\n",
         near + "\n",
+        conditions([r for r in after if "missing" not in r]),
         MEANING,
         "## Accepted\n\n",
         HEAD,
@@ -86,6 +88,15 @@ def render(before: list[dict[str, Any]], after: list[dict[str, Any]], instrument
     if instruments:
         parts += [INSTRUMENTS, "\n".join(line(Check(**check)) for check in instruments) + "\n"]
     return "".join(parts).rstrip() + "\n"
+
+
+def conditions(results: list[dict[str, Any]]) -> str:
+    """Budgets, and how much of the processor the examinations had."""
+    budgets = sorted({r["budget"] for r in results})
+    counted = [f"{b:g} s for {sum(r['budget'] == b for r in results)} networks" for b in budgets]
+    shares = [r["processor_seconds"] / r["seconds"] for r in results if r.get("accepted")]
+    share = f"{100 * statistics.median(shares):.0f} % of one core" if shares else "no time"
+    return f"Budgets: {' and '.join(counted)}. Other programs were running: half of the examinations had at most {share}.\n\n"
 
 
 def _name(result: dict[str, Any]) -> str:

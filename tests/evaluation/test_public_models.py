@@ -218,10 +218,11 @@ def test_the_page_states_the_recorded_results():
 
 def test_the_page_shows_refusals_and_wrong_readings():
     base = {"id": "net", "source": "torch", "rewritten": False, "parameters": 8, "seconds": 1.0, "budget": 30.0}
-    wrong = base | {
+    wrong = base | {"processor_seconds": 0.5} | {
         "accepted": True, "reading": "numbers", "classes": 0, "read_correctly": False, "points": 90.0, "plain_points": 95.0,
         "problems": ["dead-units"], "false_problems": ["dead-units"], "failed_sections": [],
     }  # fmt: skip
     text = page.render([], [wrong, base | {"id": "other", "accepted": False, "refused": "no targets"}], [])
     assert "| net (torch) | 8 | numbers (wrong) | 90.0 | 95.0 | `dead-units` | 1 |" in text
     assert "| other (torch) | no targets |" in text and "Of 1 networks" in text and ", 0 are at most" in text
+    assert "Budgets: 30 s for 2 networks." in text and "at most 50 % of one core" in text

@@ -27,11 +27,12 @@ def adamw(parameters):
     return AdamW(parameters, lr=1e-3)
 
 
-def gpt2():
-    """GPT-2 of Hugging Face."""
+def gpt2(tied: bool = True):
+    """GPT-2 of Hugging Face; untied, the last layer has weights of its own."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    return GPT2LMHeadModel(GPT2Config(vocab_size=VOCABULARY, n_positions=32, n_embd=128, n_layer=2, n_head=4))
+    sizes = {"n_positions": 32, "n_embd": 128, "n_layer": 2, "n_head": 4}
+    return GPT2LMHeadModel(GPT2Config(vocab_size=VOCABULARY, tie_word_embeddings=tied, **sizes))
 
 
 def llama():
@@ -78,7 +79,7 @@ def autoregressive():
 
 
 def performer():
-    """Linear attention with random features."""
+    """Linear attention with random features; not causal, so that it really sees the tokens that it has to predict."""
     from performer_pytorch import PerformerLM
 
     return PerformerLM(num_tokens=VOCABULARY, max_seq_len=32, dim=96, depth=2, heads=4, causal=False, nb_features=32)
@@ -135,10 +136,10 @@ def _hugging_face(id: str, source: str, build) -> Case:
     )
 
 
-def _tensor(id: str, source: str, license: str, build) -> Case:
+def _tensor(id: str, source: str, license: str, build, **more) -> Case:
     return Case(
         id, "language", source, license, build, next_tokens(), (Reading.CLASS_PER_POSITION,), compare(token_loss),
-        predict(), accuracy, adamw, classes=VOCABULARY,
+        predict(), accuracy, adamw, classes=VOCABULARY, **more,
     )  # fmt: skip
 
 
@@ -155,7 +156,7 @@ CASES = (
     _hugging_face("mistral", "transformers MistralForCausalLM", mistral),
     _hugging_face("mamba", "transformers MambaForCausalLM", mamba),
     _tensor("x-transformers", "x-transformers TransformerWrapper", "MIT", x_transformer),
-    _tensor("performer", "performer-pytorch PerformerLM", "MIT", performer),
+    _tensor("performer", "performer-pytorch PerformerLM", "MIT", performer, known_findings=("sees-the-future",)),
     _tensor("min-gru", "minGRU-pytorch minLM", "MIT", min_gru),
     Case(
         "autoregressive-wrapper", "language", "x-transformers AutoregressiveWrapper", "MIT", autoregressive, sequences(),
