@@ -40,5 +40,5 @@ CLAIM = Claim(
     premises=(Premise("the kernel has a second derivative at zero"),),
     parameters={"gamma": 2.0, "points": 200, "functions": 2000},
     full={"points": 500, "functions": 20_000},
-    judge=mean_equals(confidence=0.999, resolution=0.2),
+    judge=mean_equals(confidence=0.9999, resolution=0.2),
 )

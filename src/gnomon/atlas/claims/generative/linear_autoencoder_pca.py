@@ -64,7 +64,7 @@ CLAIM = Claim(
         Premise("as many latent coordinates as directions are kept"),
         Premise("centered data"),
     ),
-    parameters={"n": 100, "latent": 3, "steps": 120},
+    parameters={"n": 100, "latent": 3, "steps": 300},
     full={"n": 1797, "latent": 10, "steps": 600},
     judge=equals(
         within=1e-2, because="descent stops before the angle, of the order of the root of the excess, is zero"
