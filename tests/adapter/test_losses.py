@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812
 
-from gnomon.adapter import MembersSquared, PositionCrossEntropy
+from gnomon.adapter.losses import MembersSquared, PositionCrossEntropy
 from gnomon.core.errors import InputError
 
 N, T, K = 3, 4, 5

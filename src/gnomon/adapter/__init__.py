@@ -10,23 +10,6 @@ Does not contain: how a module is called (`gnomon.core.modules`), how data are r
 May import: core.
 """
 
-from gnomon.adapter.losses import AbstractAxesLoss, MembersSquared, PositionCrossEntropy
 from gnomon.adapter.read import read
-from gnomon.adapter.reading import Reading
-from gnomon.adapter.scores import Score, score
-from gnomon.adapter.users_loss import takes_predictions, users_loss
-from gnomon.adapter.view import Output, select_output
 
-__all__ = [
-    "AbstractAxesLoss",
-    "MembersSquared",
-    "Output",
-    "PositionCrossEntropy",
-    "Reading",
-    "Score",
-    "read",
-    "score",
-    "select_output",
-    "takes_predictions",
-    "users_loss",
-]
+__all__ = ["read"]

@@ -22,7 +22,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.func import jacrev
 
-from gnomon.adapter import AbstractAxesLoss
+from gnomon.adapter.losses import AbstractAxesLoss
 from gnomon.bayes.posterior import ModulePosterior
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.losses import CrossEntropy

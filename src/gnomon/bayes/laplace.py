@@ -25,7 +25,7 @@ from jaxtyping import Float
 from scipy.optimize import minimize_scalar
 from torch import Tensor, nn
 
-from gnomon.adapter import AbstractAxesLoss
+from gnomon.adapter.losses import AbstractAxesLoss
 from gnomon.bayes.draws import Draws
 from gnomon.bayes.gauss_newton import diagonal, rows
 from gnomon.bayes.posterior import ModulePosterior, module_posterior

@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.adapter import AbstractAxesLoss
+from gnomon.adapter.losses import AbstractAxesLoss
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_readable, integer, number

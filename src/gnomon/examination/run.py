@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.adapter import Output
 from gnomon.adapter.reading import TaskName
+from gnomon.adapter.view import Output
 from gnomon.core.errors import GnomonError, names_call
 from gnomon.core.inputs.arguments import Inputs, tensors
 from gnomon.core.inputs.checks import number
@@ -100,20 +100,15 @@ def examine(
         epochs: passes over the data at most; by default as many as settle training, if the time allows them.
         schedule: a function of a torch optimizer that makes a scheduler of torch, stepped once per epoch.
         loss: a function (outputs, targets) -> mean loss; by default cross-entropy for classes, else squared.
-        task: what the network learns, if it is read wrongly: "class", "numbers", "language model", "ensemble",
-            "class per position" or "class per pixel".
-        output: which part of what the network returns is its output: a name, a place or a function.
+        task, output: corrections of a wrong reading, such as "ensemble", and the name of a part of what is returned.
         augment: changes the inputs of each training batch.
         fit: whether to train a copy; by default if a function was given.
-        budget: seconds for the whole.
-        seed: of everything random.
+        budget, seed: seconds for the whole, and the random seed.
         name: of the network in the report.
-        notes: what was done to the data before, such as columns of words that were encoded; the report repeats it.
+        notes: what was done to the data before; the report repeats it.
         columns: names of the columns of a table, said in findings in place of their numbers.
-        command: what was typed, for the manifest.
-        steps: the questions to ask; by default `gnomon.examination.STEPS`.
-        progress: see `Progress`.
-        clock: what ``budget`` is read from.
+        command, steps: what was typed, and the questions to ask; by default `gnomon.examination.STEPS`.
+        progress, clock: see `Progress`, and what ``budget`` is read from.
 
     Hypotheses: the network gives each example its own row of outputs.
     Reference: [jacot2018neural], [cohen2021gradient], [chizat2019lazy].
@@ -130,8 +125,8 @@ def examine(
         warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data says so
         start = _begin(clock)
         with one_thread() as threads:
-            named = functools.partial(subject, name=name, notes=notes, columns=columns, reading=task, output=output)
-            network = named(module, train, test, optimizer=optimizer, seed=seed, plan=plan)
+            network = subject(module, train, test, optimizer=optimizer, seed=seed, plan=plan, name=name, notes=notes,
+                              columns=columns, reading=task, output=output)  # fmt: skip
             torch.set_num_threads(fitting_threads(network, clock, budget, threads))
             sections, products, partial = run_steps(
                 STEPS if steps is None else steps, network, end=start + budget, seed=seed, progress=progress,

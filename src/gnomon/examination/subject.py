@@ -15,8 +15,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.adapter import AbstractAxesLoss, Output, Reading, read, select_output, users_loss
-from gnomon.adapter.reading import TaskName
+from gnomon.adapter.losses import AbstractAxesLoss
+from gnomon.adapter.reading import Reading, TaskName
+from gnomon.adapter.users_loss import users_loss
+from gnomon.adapter.view import Output, select_output
 from gnomon.checks.network.applied import asks_for_targets
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, take, tensors
@@ -25,10 +27,10 @@ from gnomon.core.inputs.images import adapt_images
 from gnomon.core.inputs.source import AbstractSource, Batch, source
 from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic, Squared
-from gnomon.core.modules.outputs import output_rows, output_tensor, outputs
-from gnomon.core.modules.preserve import preserve, random_state
-from gnomon.core.modules.run import run
+from gnomon.core.modules.outputs import output_rows, outputs
+from gnomon.core.modules.preserve import random_state
 from gnomon.core.results.record import Record
+from gnomon.examination.first_outputs import all_labels, first_outputs
 from gnomon.examination.labels import AsClasses
 from gnomon.examination.recipe import Recipe, recipe, theory_loss
 from gnomon.training.evaluate import Loss
@@ -199,11 +201,11 @@ def subject(
     examples = _source(train, "train", module)
     others = None if test is None else _source(test, "test", module)
     changes = adapt_images(source(train).first(2).x, module)[1]
-    first, meaning = _first_outputs(module, examples, made.loss, reading)
+    first, meaning = first_outputs(module, examples, made.loss, reading)
     if others is not None:
         _check_test(module, examples, others)
     if meaning is not None and meaning.loss is not None:
-        shape = tuple(_labels(examples).shape[1:])
+        shape = tuple(all_labels(examples).shape[1:])
         task, made = Task(meaning.loss, 0, first.shape[1], shape), replace(made, loss=meaning.loss, given=True)
     else:
         task = _task(examples, others, first.shape[1], made.loss)
@@ -224,31 +226,6 @@ def subject(
     label = name or _name(network, module if output is None else network)
     told = (*notes, *([" and ".join(changes)] if changes else []))
     return Subject(module, label, examples, others, drawn, task, made, told, _columns(columns, drawn.x))
-
-
-def _first_outputs(
-    module: nn.Module, data: AbstractSource, loss: Loss | None, task: TaskName | None
-) -> tuple[Float[Tensor, "n k"], Reading | None]:
-    """Rows of outputs for the first examples, and what they mean; None if only the user's own loss knows."""
-    few = data.first(4)
-    with preserve(module, grad=False, seed=0):
-        returned = output_tensor(run(module, few.x))
-    rows = output_rows(returned, len(few))
-    wanted = theory_loss(loss)
-    if loss is not None and not isinstance(wanted, CrossEntropy) and not isinstance(loss, AbstractAxesLoss):
-        return rows, None
-    assert few.y is not None  # checked in _source
-    if task is None and (returned.dim() < 3 or (few.y.dim() == 2 and few.y.shape[1] == 1)):
-        return rows, None  # one class or some numbers per example
-    y = _labels(data)
-    largest = None if y.is_floating_point() else int(y.max())
-    return rows, read(returned, few.y, x=few.x, largest=largest, task=task)
-
-
-def _labels(data: AbstractSource) -> Tensor:
-    y = data.labels()
-    assert y is not None  # checked in _source
-    return y
 
 
 def _columns(names: Sequence[str], x: Inputs) -> tuple[str, ...]:
@@ -321,7 +298,7 @@ def _task(
     train: AbstractSource, test: AbstractSource | None, outputs: int, loss: Loss | None
 ) -> Task:  # fmt: skip
     """Integer targets are classes, real numbers are values to regress on, zeros and ones where the loss says so."""
-    y = _labels(train)
+    y = all_labels(train)
     shape, wanted = tuple(y.shape[1:]), theory_loss(loss)
     if y.is_floating_point():
         return _numbers_task(y, outputs, loss)

@@ -21,8 +21,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.adapter import Output
 from gnomon.adapter.reading import TaskName
+from gnomon.adapter.view import Output
 from gnomon.core.errors import GnomonError, MissingExtraError, names_call, out_of_range
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.machine.clock import Clock

@@ -14,7 +14,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from gnomon.adapter import AbstractAxesLoss, read
+from gnomon.adapter import read
+from gnomon.adapter.losses import AbstractAxesLoss
 from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.inputs.arrays import Array, as_tensor

@@ -21,7 +21,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.adapter import AbstractAxesLoss, read, takes_predictions, users_loss
+from gnomon.adapter import read
+from gnomon.adapter.losses import AbstractAxesLoss
+from gnomon.adapter.users_loss import takes_predictions, users_loss
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.arrays import Array

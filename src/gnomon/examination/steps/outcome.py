@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from gnomon.adapter import Reading, score
+from gnomon.adapter.reading import Reading
+from gnomon.adapter.scores import score
 from gnomon.checks import baseline, explosion
 from gnomon.checks.data.baseline import Baseline
 from gnomon.checks.network.signal import trained_unit_findings

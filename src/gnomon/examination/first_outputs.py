@@ -1,0 +1,46 @@
+"""The outputs for the first examples, and what they mean."""
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.adapter import read
+from gnomon.adapter.losses import AbstractAxesLoss
+from gnomon.adapter.reading import Reading, TaskName
+from gnomon.core.inputs.source import AbstractSource
+from gnomon.core.losses import CrossEntropy
+from gnomon.core.modules.outputs import output_rows, output_tensor
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
+from gnomon.examination.recipe import theory_loss
+from gnomon.training.evaluate import Loss
+
+__all__ = ["all_labels", "first_outputs"]
+
+
+def first_outputs(
+    module: nn.Module, data: AbstractSource, loss: Loss | None, task: TaskName | None
+) -> tuple[Float[Tensor, "n k"], Reading | None]:
+    """Rows of outputs for the first examples, and what they mean; None if only the user's own loss knows.
+
+    Cost: a forward pass on four examples.
+    """
+    few = data.first(4)
+    with preserve(module, grad=False, seed=0):
+        returned = output_tensor(run(module, few.x))
+    rows = output_rows(returned, len(few))
+    wanted = theory_loss(loss)
+    if loss is not None and not isinstance(wanted, CrossEntropy) and not isinstance(loss, AbstractAxesLoss):
+        return rows, None
+    assert few.y is not None  # checked in _source
+    if task is None and (returned.dim() < 3 or (few.y.dim() == 2 and few.y.shape[1] == 1)):
+        return rows, None  # one class or some numbers per example
+    y = all_labels(data)
+    largest = None if y.is_floating_point() else int(y.max())
+    return rows, read(returned, few.y, x=few.x, largest=largest, task=task)
+
+
+def all_labels(data: AbstractSource) -> Tensor:
+    """The targets of all examples."""
+    y = data.labels()
+    assert y is not None  # checked in _source
+    return y
