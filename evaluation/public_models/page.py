@@ -60,7 +60,9 @@ INSTRUMENTS = """\
 ## Single instruments
 
 Each instrument gets the model and four examples. The reference is autograd, a plain loop, or a closed form for the last
-layer, in `evaluation/public_models/references.py`; the error is relative.
+layer, in `evaluation/public_models/references.py`; the error is relative. The VAE samples at each call, and the reference
+draws other random numbers than gnomon: its errors say nothing about either. "No answer in time" means 120 or 150 s on a
+busy machine. Rows that are missing were not run.
 
 | model | instrument | works | number | reference | error | seconds |
 |---|---|---|---|---|---|---|
