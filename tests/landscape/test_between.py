@@ -49,5 +49,5 @@ def test_permuted_hidden_units_are_behind_a_barrier_and_the_same_units_are_not()
 def test_models_of_two_architectures_are_refused():
     with pytest.raises(InputError, match=r"'weight' has shape \(1, 2\) in one model and \(1, 3\) in another"):
         loss_between(nn.Linear(2, 1), nn.Linear(3, 1), torch.zeros(1, 2), torch.zeros(1))
-    with pytest.raises(InputError, match="there are no models"):
+    with pytest.raises(InputError, match="list of models is empty"):
         average([])

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gnomon.landscape.pushed import agree
+from gnomon.landscape.jvp import agree
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])

@@ -21,8 +21,8 @@ from gnomon.landscape import (
     run_constants,
     sharpness_forms,
 )
-from gnomon.landscape.along import keep_model
 from gnomon.landscape.averaging import averaging_gain
+from gnomon.landscape.run_constants import keep_model
 from gnomon.program.units import hidden_units, permute_units
 from gnomon.training import SGD, Adam
 
@@ -60,7 +60,7 @@ def test_a_shuffled_copy_is_put_back_in_order(make, by, images):
         permute_units(other, group, torch.randperm(group.size))
     found = match_units(net, other, images[0], by=by)
     assert found.before > 0.1 and found.after == 0 and found.moved > 0
-    assert "change places" in found.verdict and found.plots()
+    assert "permuted" in found.verdict and found.plots()
 
 
 @pytest.mark.parametrize("make", [dense, pytest.param(convolutional, marks=pytest.mark.full)])
@@ -101,7 +101,7 @@ def test_a_plane_through_a_quadratic_is_the_quadratic():
         assert float(expected) == pytest.approx(loss, rel=1e-8)
     with pytest.raises(InputError, match="on one line"):
         loss_plane(net, x, y, models=[others[0], others[0]])
-    with pytest.raises(InputError, match="one other model"):
+    with pytest.raises(InputError, match="one model"):
         loss_plane(net, x, y, models=[others[0]])
 
 
@@ -174,7 +174,7 @@ def test_constants_along_a_run_of_least_squares():
     assert float(values[0]) * (1 - 1e-6) <= found.polyak <= float(values[-1])
     assert all(float(values[0]) <= s <= float(values[-1]) * (1 + 1e-9) for s in found.smoothness_along)
     assert min(found.cosines) > 0 and 0 < found.rate < 1 and len(found.plots()) == 2
-    with pytest.raises(InputError, match="there are no models"):
+    with pytest.raises(InputError, match="list of models is empty"):
         run_constants([], x, y, lr=0.1)
 
 
@@ -182,7 +182,7 @@ def test_symmetries_are_found_tried_and_counted(images):
     found = parameter_symmetries(convolutional().eval(), images[0])
     assert found.permutable == {"0": 8, "4": 12} and found.directions == 20
     assert found.log10_orders == pytest.approx(13.2857, abs=1e-3)  # log10 of 8! 12!
-    assert found.order_error < 1e-5 and found.scaling_error < 1e-4 and "change places" in found.verdict
+    assert found.order_error < 1e-5 and found.scaling_error < 1e-4 and "permuted" in found.verdict
     none = parameter_symmetries(nn.Linear(2, 2), torch.randn(3, 2))
     assert none.permutable == {} and "No hidden units" in none.verdict
 

@@ -8,19 +8,19 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError
-from gnomon.landscape.along import RunConstants
 from gnomon.landscape.basins import basin_map
 from gnomon.landscape.connectivity import mode_connectivity
 from gnomon.landscape.edge import Edge
-from gnomon.landscape.flat import flat_directions
+from gnomon.landscape.flat_directions import flat_directions
 from gnomon.landscape.flow import flow_gap
-from gnomon.landscape.forms import sharpness_forms
 from gnomon.landscape.hessian import hessian
 from gnomon.landscape.planes import loss_plane
 from gnomon.landscape.ranges import lr_range, scale_robustness
+from gnomon.landscape.run_constants import RunConstants
 from gnomon.landscape.scale import scale_invariance
+from gnomon.landscape.seed_sensitivity import _apart, start_sensitivity
+from gnomon.landscape.sharpness_variants import sharpness_forms
 from gnomon.landscape.slices import convexity
-from gnomon.landscape.starts import _apart, start_sensitivity
 from gnomon.landscape.statistics import measure_statistics
 from gnomon.landscape.symmetries import parameter_symmetries, read_units, rescaled_twin
 from gnomon.training.evaluate import Objective

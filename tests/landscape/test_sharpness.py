@@ -97,7 +97,7 @@ def test_the_record_tells_and_plots():
 
 def test_runs_that_cannot_tell_are_refused():
     net, x, y = nn.Linear(1, 1), torch.ones(3, 1), torch.zeros(3)
-    with pytest.raises(InputError, match="a watcher 'sharpness'"):
+    with pytest.raises(InputError, match="a watcher named 'sharpness'"):
         edge(train(net, x, y, steps=1))
     with pytest.raises(InputError, match="the optimizer was Adam"):
         edge(train(net, x, y, steps=1, optimizer=Adam(), watch={"sharpness": lambda *_: 1.0}))

@@ -16,17 +16,17 @@ from gnomon.attribution.blocks import block_ablation
 from gnomon.attribution.neurons import neuron_distance
 from gnomon.attribution.regularity import label_regularity
 from gnomon.core.errors import GnomonError
-from gnomon.landscape.along import keep_model
 from gnomon.landscape.averaging import averaging_gain
 from gnomon.landscape.flow import flow_gap
 from gnomon.landscape.implicit import implicit_penalty
 from gnomon.landscape.invisible import invisible_weights
 from gnomon.landscape.norms import rank_path, solution_norms
 from gnomon.landscape.ranges import scale_robustness
+from gnomon.landscape.run_constants import keep_model
+from gnomon.landscape.seed_sensitivity import start_sensitivity
 from gnomon.landscape.shrinkage import shrinkage
 from gnomon.landscape.slices import convexity
 from gnomon.landscape.smoothness import polyak_constant
-from gnomon.landscape.starts import start_sensitivity
 from gnomon.robustness.attacks import FGSM
 
 X = torch.rand(8, 4, generator=torch.Generator().manual_seed(1))

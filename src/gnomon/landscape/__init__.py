@@ -6,14 +6,12 @@ Does not contain: the kernel in function space (`gnomon.tangent`).
 May import: core, findings, linalg, program, training.
 """
 
-from gnomon.landscape.along import run_constants
 from gnomon.landscape.batchnorm import normalization_smoothing
 from gnomon.landscape.between import average, loss_between
 from gnomon.landscape.connectivity import mode_connectivity
 from gnomon.landscape.edge import edge
-from gnomon.landscape.flat import flat_directions
+from gnomon.landscape.flat_directions import flat_directions
 from gnomon.landscape.flatness import flatness_radius
-from gnomon.landscape.forms import sharpness_forms
 from gnomon.landscape.gauss_newton import empirical_fisher, fisher, gauss_newton
 from gnomon.landscape.hessian import hessian
 from gnomon.landscape.importance import normalization_importance
@@ -22,8 +20,10 @@ from gnomon.landscape.noise import gradient_noise
 from gnomon.landscape.perturbed import local_entropy, nearby_rise
 from gnomon.landscape.planes import loss_plane
 from gnomon.landscape.ranges import lr_range
+from gnomon.landscape.run_constants import run_constants
 from gnomon.landscape.scale import scale_invariance
 from gnomon.landscape.sharpness import sharpness
+from gnomon.landscape.sharpness_variants import sharpness_forms
 from gnomon.landscape.slices import loss_along
 from gnomon.landscape.smoothness import steps_ahead
 from gnomon.landscape.symmetries import parameter_symmetries

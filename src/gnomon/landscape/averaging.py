@@ -1,10 +1,10 @@
-"""What averaging several trained models brings: of their weights, and of their outputs.
+"""Compares two ways to combine trained models: averaging their weights and averaging their outputs (ensemble).
 
     mean of the losses,    loss of the mean outputs (ensemble),    loss of the mean weights                      (1)
 
 For a convex loss of the outputs the ensemble is never worse than the mean of the losses; for squared loss the
-difference is half the variance of the outputs. The mean of the weights is one model, good where there is no barrier
-between them (`loss_between`).
+difference is half the variance of the outputs. The mean of the weights is one model, and it is good if no barrier
+separates them (`loss_between`).
 Hypotheses: one architecture for the weights.
 Reference: [izmailov2018averaging]; [krogh1991simple]; [geiger2020scaling] for networks of one width.
 
@@ -31,7 +31,7 @@ __all__ = ["AveragingGain", "averaging_gain"]
 
 @dataclass(frozen=True, slots=True)
 class AveragingGain(Result):
-    """Equation (1): the mean of the losses, the loss of the mean outputs, that of the mean weights, all losses."""
+    """Holds the three losses of equation (1) and the loss of each model."""
 
     mean: float
     ensemble: float
@@ -40,7 +40,7 @@ class AveragingGain(Result):
 
     @property
     def verdict(self) -> str:
-        """Which average to use."""
+        """Says which average to use."""
         better = "the averaged weights are as good as the ensemble" if self.weights <= self.ensemble else (
             "the ensemble is better" if self.ensemble < self.mean else "no average helps")  # fmt: skip
         return (
@@ -49,7 +49,7 @@ class AveragingGain(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The three losses."""
+        """Plots the three losses."""
         bars = Bars(
             "loss", ("mean of the models", "ensemble", "mean weights"), (self.mean, self.ensemble, self.weights)
         )
@@ -58,28 +58,28 @@ class AveragingGain(Result):
 
 @names_call
 def averaging_gain(models: Sequence[nn.Module], x: Any, y: Any = None, *, loss: Loss | None = None) -> AveragingGain:
-    """The loss of several models, of their ensemble and of the model with their mean weights; equation (1).
+    """Computes the mean loss of several models, the loss of their ensemble and of their mean weights; equation (1).
 
     Args:
         models: at least two of one architecture: checkpoints late in training, or networks from several seeds.
         x: inputs, or data, as in `hessian`.
         y: targets.
-        loss: as in `hessian`; outputs are averaged before it, so for cross-entropy logits are.
+        loss: as in `hessian`; outputs are averaged before the loss, so cross-entropy averages logits.
 
-    Batch statistics of the mean weights are measured on the data: averaged ones are not those of the averaged model. In
-    layers that never saw a batch they stay as they are, as in the models.
+    Batch norm statistics of the averaged model are measured again on the data, because averaged statistics do not fit
+    it. Layers that never saw a batch keep their statistics.
     Hypotheses: see the module. Reference: [izmailov2018averaging].
     Cost: a pass over the data for each model and one more.
 
     >>> one, two = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.constant_(one.weight, 1.0), nn.init.constant_(two.weight, -1.0)
-    >>> told = averaging_gain([one, two], torch.ones(1, 1), torch.zeros(1))              # 1/2 each; the mean is zero
-    >>> told.mean, told.ensemble, told.weights
+    >>> result = averaging_gain([one, two], torch.ones(1, 1), torch.zeros(1))              # 1/2 each; the mean is zero
+    >>> result.mean, result.ensemble, result.weights
     (0.5, 0.0, 0.0)
     """
     if len(models) < 2:
         found = f"there are {len(models)} models"
-        raise InputError(found, accepted="several models", fix="Pass a list of at least two")
+        raise InputError(found, accepted="at least two models", fix="Pass a list of two or more models")
     middle = average(models)
     losses, rows = [], []
     for model in (*models, middle):

@@ -1,4 +1,4 @@
-"""Which minimum descent reaches, from every start of a grid, for a loss of two parameters.
+"""Maps which minimum gradient descent reaches from each point of a grid, for a loss of two parameters.
 
     w' = -grad L(w):  starts with one end form a basin, whose border is the stable set of saddles                 (1)
 
@@ -25,7 +25,7 @@ __all__ = ["BasinMap", "basin_map"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BasinMap(Result):
-    """For each start of a grid the number of the minimum that descent reaches, and the minima."""
+    """Holds the index of the minimum that descent reaches from each grid point, and the minima."""
 
     basins: Int[Tensor, "h w"]
     minima: Float[Tensor, "m 2"]
@@ -37,11 +37,11 @@ class BasinMap(Result):
 
     @property
     def verdict(self) -> str:
-        """How many minima, and the largest basin."""
+        """The number of minima and the share of the largest basin."""
         return f"{len(self.minima)} minima are reached; the largest attracts {max(self.shares):.0%} of the starts."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The basins as a picture."""
+        """Plots the basins as an image."""
         return (Plot("Basins of attraction", (Image("minimum reached", self.basins.double()),), caption=self.verdict),)
 
 
@@ -55,19 +55,19 @@ def basin_map(
     lr: float = 0.01,
     steps: int = 2000,
 ) -> BasinMap:
-    """Which minimum of a loss of two parameters descent reaches from each start of a grid.
+    """Runs gradient descent on a loss of two parameters from each point of a grid and groups the end points.
 
     Args:
-        loss: of many points at once, (n, 2) to (n,); differentiable by torch.
+        loss: a function of many points at once, (n, 2) to (n,), that torch can differentiate.
         low: the lower left corner of the grid.
         high: the upper right corner.
-        points: of the grid along each axis.
-        lr: of descent from all starts.
-        steps: of descent.
+        points: number of grid points along each axis.
+        lr: learning rate of descent from all starts.
+        steps: number of steps of descent.
 
-    Ends nearer than a hundredth of the grid are one minimum; starts whose descent leaves all bounds have number -1.
+    End points closer than a hundredth of the grid count as one minimum. Starts that diverge get the index -1.
     Hypotheses: a step below 2 / curvature. Reference: [hairer2006geometric].
-    Cost: steps gradients of points^2 starts at once.
+    Cost: ``steps`` gradients of points^2 starts at once.
 
     >>> two = basin_map(lambda w: (w[:, 0] ** 2 - 1) ** 2 + w[:, 1] ** 2, points=10)         # minima at x = -1 and 1
     >>> two.shares

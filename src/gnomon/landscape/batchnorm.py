@@ -1,4 +1,4 @@
-"""What batch norm takes out of a gradient.
+"""Measures how much of a gradient batch norm removes beyond rescaling it.
 
 For a batch of m outputs y of a layer, normalized z = b + c yhat, yhat = (y - mean) / s, and the loss L of z,
 
@@ -8,7 +8,7 @@ Hypotheses: training mode; up to the eps of the layer over the variance.
 Reference: [santurkar2018how], Theorem 4.1; [ioffe2015batch].
 
 >>> NormalizationSmoothing({"1": 0.6}, {"1": 3.0}, 0.0).verdict
-"Batch norm takes up to 40% out of the squared gradient ('1')."
+"Batch norm removes up to 40% of the squared gradient ('1')."
 """
 
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ __all__ = ["MAX_EXAMPLES", "NormalizationSmoothing", "batch_norms", "normalizati
 
 NORMS = nn.modules.batchnorm._BatchNorm
 MAX_EXAMPLES = 256
-"""Examples in the normalized batch, at most."""
+"""Maximum number of examples in the normalized batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class NormalizationSmoothing(Result):
-    """By batch norm layer: |dL/dy|^2 s^2 / (c^2 |dL/dz|^2), 1 for a plain rescaling, and the largest error of (1)."""
+    """Holds |dL/dy|^2 s^2 / (c^2 |dL/dz|^2) of each layer (1 for a plain rescaling) and the largest error of (1)."""
 
     factors: dict[str, float]
     scales: dict[str, float]
@@ -41,15 +41,20 @@ class NormalizationSmoothing(Result):
 
     @property
     def verdict(self) -> str:
-        """How much the layers take out of the gradient beyond rescaling it."""
+        """The largest share of the squared gradient that a layer removes beyond rescaling it."""
         name = min(self.factors, key=self.factors.__getitem__)
-        return f"Batch norm takes up to {1 - self.factors[name]:.0%} out of the squared gradient ('{name}')."
+        return f"Batch norm removes up to {1 - self.factors[name]:.0%} of the squared gradient ('{name}')."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The factor of each layer."""
+        """Plots the factor of each layer."""
         bars = Bars("factor", tuple(self.factors), tuple(self.factors.values()))
         return (
-            Plot("Gradient left by batch norm", (bars,), Axis("share of the rescaled square"), caption=self.verdict),
+            Plot(
+                "Gradient that remains after batch norm",
+                (bars,),
+                Axis("share of the rescaled squared gradient"),
+                caption=self.verdict,
+            ),
         )
 
 
@@ -57,14 +62,14 @@ class NormalizationSmoothing(Result):
 def normalization_smoothing(
     module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None
 ) -> NormalizationSmoothing:
-    """How much of the gradient each batch norm layer takes out, beyond rescaling it, on one batch; equation (1).
+    """Measures how much of the gradient each batch norm layer removes beyond rescaling it, on one batch; equation (1).
 
     Hypotheses: see the module; at most 256 examples, as one batch. Reference: [santurkar2018how].
     Cost: a forward and a backward pass in training mode, on a copy.
 
     >>> net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.Linear(3, 1))
-    >>> told = normalization_smoothing(net, torch.randn(32, 2), torch.randn(32))
-    >>> 0 <= told.factors["1"] <= 1 and told.error < 1e-3
+    >>> result = normalization_smoothing(net, torch.randn(32, 2), torch.randn(32))
+    >>> 0 <= result.factors["1"] <= 1 and result.error < 1e-3
     True
     """
     check_weights(module)
@@ -95,24 +100,26 @@ def normalization_smoothing(
 
 
 def batch_norms(model: nn.Module) -> dict[str, Any]:
-    """The batch norm layers of a module by name, refused where there are none.
+    """Returns the batch norm layers of a module by name. Raises an error if there are none.
 
     >>> list(batch_norms(nn.Sequential(nn.BatchNorm1d(1))))
     ['0']
     """
     found = {name: part for name, part in model.named_modules() if isinstance(part, NORMS)}
     if not found:
-        raise InputError("the module has no batch norm layer", accepted="at least one", fix="Pass a network with one")
+        raise InputError(
+            "the module has no batch norm layer", accepted="at least one", fix="Pass a network with batch norm"
+        )
     return found
 
 
 def _with_gradient(_: nn.Module, args: Any) -> Any:
-    """The arguments of a layer, with a gradient for its input also if that is the data themselves."""
+    """Makes the first argument of a layer require a gradient, also if it is the input data."""
     return args if args[0].requires_grad else (args[0].detach().requires_grad_(), *args[1:])
 
 
 def _smoothing(part: Any, y: Tensor, into: Tensor, out: Tensor) -> tuple[float, float, float]:
-    """The factor of a layer, its mean c / s, and the relative error of (1), channel by channel."""
+    """Returns the factor of a layer, its mean c / s, and the relative error of (1), computed for each channel."""
     y, into, out = (t.movedim(1, 0).flatten(1).double() for t in (y, into, out))
     m = y.shape[1]
     s = (y.var(1, correction=0) + part.eps).sqrt()

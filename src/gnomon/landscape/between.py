@@ -2,8 +2,8 @@
 
     w(t) = (1 - t) w_a + t w_b,      barrier = max over t of  L(w(t)) - ((1 - t) L(w_a) + t L(w_b))                (1)
 
-Solutions without a barrier are in one valley, and their mean is as good as they are; with one, averaging them hurts.
-Batch statistics of normalization layers are interpolated as well, which is an approximation, or measured anew.
+Without a barrier two solutions are in one valley, and their average is as good as they are. With a barrier, averaging
+hurts. Batch norm statistics are either interpolated too, which is an approximation, or measured again.
 
 Reference: [frankle2020linear].
 """
@@ -27,12 +27,12 @@ from gnomon.training.evaluate import Loss, Objective
 __all__ = ["LossBetween", "average", "check_pair", "loss_between"]
 
 EXAMPLES_PER_PASS = 512
-"""Examples in one pass."""
+"""Number of examples in one forward pass."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossBetween(Result):
-    """Losses, and accuracies where targets are classes, at places t between two sets of parameters; equation (1).
+    """Holds losses, and accuracies if targets are classes, at points t between two sets of parameters; equation (1).
 
     >>> found = LossBetween(torch.tensor([0.0, 0.5, 1.0]), torch.tensor([1.0, 4.0, 2.0]), None)
     >>> found.barrier, found.best                                       # 4 - (1 + 2) / 2
@@ -45,32 +45,32 @@ class LossBetween(Result):
 
     @property
     def barrier(self) -> float:
-        """How far the loss rises above the line between its ends; zero where it never does."""
+        """The largest rise of the loss above the straight line between its end values, or zero."""
         straight = (1 - self.t) * self.losses[0] + self.t * self.losses[-1]
         return max(0.0, float((self.losses - straight).max()))  # (1)
 
     @property
     def best(self) -> float:
-        """The place t of the least loss."""
+        """The position t of the smallest loss."""
         return float(self.t[self.losses.argmin()])
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         ends = f"{float(self.losses[0]):.3g} and {float(self.losses[-1]):.3g}"
         if self.barrier <= 0.02 * float(self.losses[[0, -1]].max()):
             return f"No barrier between losses {ends}: averaging the two does no harm."
         return f"The loss rises by {self.barrier:.3g} between {ends}: the average of the two is worse than both."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Loss, and error where there is one, along the line."""
+        """Plots the loss, and the error rate if targets are classes, along the line."""
         first = Plot(
             "Loss between two models", (Line("loss", self.t, self.losses),), Axis("t"), Axis("loss"), self.verdict
         )
         if self.accuracies is None:
             return (first,)
         line = Line("error", self.t, 1 - self.accuracies)
-        return first, Plot("Error between two models", (line,), Axis("t"), Axis("share of wrong decisions"))
+        return first, Plot("Error between two models", (line,), Axis("t"), Axis("error rate"))
 
 
 @names_call
@@ -84,16 +84,16 @@ def loss_between(
     points: int = 21,
     fresh_statistics: bool = False,
 ) -> LossBetween:
-    """The loss of networks on the line from ``a`` to ``b``, two models of one architecture; equation (1).
+    """Evaluates the loss on the straight line of weights from model ``a`` to model ``b``; equation (1).
 
     Args:
-        a: a model, read in eval mode and left as it was, as is the other.
-        b: another with parameters of the same names and shapes.
+        a: a model. Both models are read in eval mode and left as they were.
+        b: another model, with parameters of the same names and shapes.
         x: inputs, or data; ``y`` and ``loss`` as in `hessian`.
         y: targets.
         loss: by default cross-entropy for integer targets and squared loss for real ones.
-        points: places on the line, its ends included.
-        fresh_statistics: measure the statistics of batch norm layers on the data at every place between the ends.
+        points: number of points on the line, including its ends.
+        fresh_statistics: measure batch norm statistics again on the data at every point between the ends.
 
     Reference: [frankle2020linear]. Hypotheses: none.
     Cost: ``points`` passes over the data, twice as many with fresh statistics.
@@ -123,9 +123,9 @@ def loss_between(
 
 @names_call
 def average(models: Sequence[nn.Module]) -> nn.Module:
-    """A model whose parameters and floating buffers are the means of those of several, in eval mode.
+    """Returns a model in eval mode whose parameters and floating-point buffers are the means over several models.
 
-    Hypotheses: one architecture; useful where there is no barrier between them, see `loss_between`.
+    Hypotheses: one architecture; useful if no barrier separates the models, see `loss_between`.
     Reference: [izmailov2018averaging].
     Cost: a copy of the parameters.
 
@@ -135,7 +135,7 @@ def average(models: Sequence[nn.Module]) -> nn.Module:
     2.5
     """
     if not models:
-        raise InputError("there are no models", accepted="at least one model", fix="Pass a list of models")
+        raise InputError("the list of models is empty", accepted="at least one model", fix="Pass a list of models")
     for other in models:
         check_pair(models[0], other)
     return _mix(models, [1 / len(models)] * len(models)).eval()
@@ -153,7 +153,7 @@ def _mix(models: Sequence[nn.Module], shares: Sequence[float]) -> nn.Module:
 
 
 def check_pair(a: Any, b: Any) -> None:
-    """Refuse two models whose parameters and buffers differ in names or shapes, or are not finite.
+    """Raises an error if parameters or buffers of two models differ in names or shapes, or are not finite.
 
     Cost: a pass over the weights.
 

@@ -1,10 +1,10 @@
 """Linear mode connectivity: the barrier between two trained models, before and after matching their hidden units.
 
     barrier(a, b)      of the loss on the line between them, see `loss_between`                                   (1)
-    barrier(a, P b)    with the hidden units of b in the order of those of a, see `match_units`                   (2)
+    barrier(a, P b)    with the hidden units of b in the order of a, see `match_units`                   (2)
 
-Two runs from different starts are usually behind a barrier; most of it is the order of their units. Statistics of batch
-norm layers are measured anew on the line, for those of a mean of two networks are not the mean of theirs.
+Usually a barrier separates two runs from different seeds. Most of it comes from the order of their hidden units.
+Batch norm statistics are measured again on the line, because averaged statistics do not fit an averaged network.
 
 Hypotheses: one architecture. (2) is an upper bound of the barrier over all orders.
 Reference: [frankle2020linear] for (1), [entezari2022role] and [ainsworth2023git] for (2).
@@ -26,7 +26,7 @@ __all__ = ["ModeConnectivity", "mode_connectivity"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModeConnectivity(Result):
-    """The line between two models as they are and after matching, by which matching, and how many units it moved.
+    """Holds the losses between two models before and after matching, the matching method, and how many units moved.
 
     >>> import torch
     >>> t = torch.tensor([0.0, 0.5, 1.0])
@@ -42,7 +42,7 @@ class ModeConnectivity(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         start, end = self.before.barrier, self.after.barrier
         return (
             f"The barrier between the two models is {start:.3g}; with the hidden units in one order (by {self.by}) it "
@@ -50,7 +50,7 @@ class ModeConnectivity(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both lines."""
+        """Plots the loss along both lines."""
         marks = (Line("as they are", self.before.t, self.before.losses),
                  Line("hidden units matched", self.after.t, self.after.losses, "dashed"))  # fmt: skip
         return (Plot("Loss between two models", marks, Axis("t"), Axis("loss"), self.verdict),)
@@ -60,15 +60,16 @@ class ModeConnectivity(Result):
 def mode_connectivity(
     a: nn.Module, b: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None, points: int = 11
 ) -> ModeConnectivity:
-    """The barrier between two models before and after matching hidden units, the better of two matchings; (1), (2).
+    """Measures the barrier between two models before and after matching hidden units (the better of two methods); (1),
+    (2).
 
     Args:
-        a: a trained model, read in eval mode and left as it was, as is the other.
-        b: another of the same architecture.
+        a: a trained model. Both models are read in eval mode and left as they were.
+        b: another model of the same architecture.
         x: inputs, or data; ``y`` and ``loss`` as in `hessian`.
         y: targets.
         loss: by default cross-entropy for integer targets and squared loss for real ones.
-        points: places on each line, its ends included.
+        points: number of points on each line, including its ends.
 
     Hypotheses: see the module. Reference: [entezari2022role].
     Cost: three lines of ``points`` passes over the data, two with batch norm, and two matchings.

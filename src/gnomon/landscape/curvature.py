@@ -1,9 +1,9 @@
-"""What all curvatures of a mean loss share: Hessian, Gauss-Newton and Fisher matrices, known by their products.
+"""The common part of Hessian, Gauss-Newton and Fisher matrices of a mean loss, used through products with vectors.
 
     L(w) = (1 / n) sum_i l(f(w, x_i), y_i)                                                           (1)
 
-Each of them is a symmetric p x p matrix that is a mean over examples, so the products of batches add up. Where all
-examples fit in one batch its graph is kept, otherwise it is made anew for every product.
+Each of them is a symmetric p x p matrix that is a mean over examples, so the products of batches add up. If all
+examples fit in one batch, its graph is kept; otherwise the graph is rebuilt for every product.
 """
 
 from abc import abstractmethod
@@ -34,7 +34,7 @@ from gnomon.training.evaluate import Loss, Objective
 __all__ = ["AbstractCurvature"]
 
 MAX_EXAMPLES_PER_GRAPH = 512
-"""Examples whose graph is held at once, if the caller gives no number and memory allows."""
+"""Maximum number of examples whose graph is held at once, if the caller passes none and memory allows."""
 SECOND_DERIVATIVE_MEMORY = 4
 """Memory of a second derivative relative to what a forward pass keeps for the first."""
 Names = str | Sequence[str] | None
@@ -42,7 +42,7 @@ Names = str | Sequence[str] | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setup:
-    """What a curvature is taken of: a module, an objective, which parameters, how many examples at once."""
+    """The arguments of a curvature matrix: module, objective, chosen parameters, and examples per graph."""
 
     module: nn.Module
     objective: Objective
@@ -51,7 +51,7 @@ class Setup:
 
     @classmethod
     def of(cls, module: Any, x: Any, y: Any, loss: Loss | None, parameters: Names, tile: int | None) -> "Setup":
-        """Check the arguments of an instrument."""
+        """Checks the arguments of `hessian` and similar functions."""
         check_readable(module)
         with preserve(module, mode=None):
             objective = Objective.of(x, y, module, loss)
@@ -60,26 +60,26 @@ class Setup:
 
 
 class AbstractCurvature(AbstractOperator):
-    """A curvature matrix of (1) on the p chosen parameters, in the order of their names; used while they stay."""
+    """A curvature matrix of (1) for the p chosen parameters, in the order of their names. Valid until they change."""
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
         with preserve(setup.module, mode=None):
-            self._n = len(setup.objective)  # a stream is read to count its examples
+            self._n = len(setup.objective)  # counting the examples of a stream reads it once
             self._f = Pure.of(setup.module, setup.parameters)
             self._kept = list(self._parts()) if self._n <= setup.tile else None
 
     @abstractmethod
     def _part(self, number: int, x: Inputs, y: Tensor) -> Any:
-        """What is kept of a batch, the number-th, for products; shares of batches add up."""
+        """Returns what products need from batch ``number``; the contributions of batches add up."""
 
     @abstractmethod
     def _product(self, part: Any, pieces: list[Tensor]) -> list[Tensor]:
-        """The share of a batch in the product with a vector, which is given and returned parameter by parameter."""
+        """Returns the contribution of a batch to a product with a vector, as one tensor for each parameter."""
 
     @property
     def size(self) -> int:
-        """p."""
+        """The number of chosen parameters, p."""
         return sum(w.numel() for w in self._leaves)
 
     @property
@@ -89,11 +89,11 @@ class AbstractCurvature(AbstractOperator):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The parameters, in the order in which they stand in a vector."""
+        """The names of the parameters, in the order of their entries in a vector."""
         return tuple(self._f.leaves)
 
     def matvec(self, v: Float[Tensor, " p"]) -> Float[Tensor, " p"]:
-        """The product with a vector."""
+        """Multiplies the matrix by a vector."""
         leaves = self._leaves
         pieces = [part.reshape(w.shape) for part, w in zip(v.split([w.numel() for w in leaves]), leaves, strict=True)]
         total = None
@@ -104,7 +104,7 @@ class AbstractCurvature(AbstractOperator):
         return total
 
     def gradient(self) -> Float[Tensor, " p"]:
-        """dL / dw."""
+        """Returns the gradient of the mean loss, dL / dw."""
         total = self.like.new_zeros(self.size)
         for _, x, y in self._batches():
             with self._reading():
@@ -114,11 +114,11 @@ class AbstractCurvature(AbstractOperator):
         return total
 
     def block(self, parameters: str | Sequence[str]) -> "AbstractCurvature":
-        """The block of some parameters, by a pattern of their names: the rows and columns that belong to them."""
+        """Returns the block of rows and columns of some parameters, chosen by a pattern of their names."""
         return type(self)(replace(self._setup, parameters=parameters))
 
     def by_layer(self) -> Iterator[tuple[str, "AbstractCurvature"]]:
-        """The diagonal block of each layer that holds chosen parameters, by the name of the layer, one after another.
+        """Yields the name and the diagonal block of each layer that has chosen parameters.
 
         Parameters of the module itself have the name "".
         """
@@ -138,7 +138,8 @@ class AbstractCurvature(AbstractOperator):
     def trace(
         self, *, products: int = 60, confidence: float = 0.95, method: str = "auto", seed: int = 0
     ) -> TraceEstimate:
-        """The trace with a confidence interval; ``method`` "hutch++", "hutchinson", or "auto": the one that wins here.
+        """Estimates the trace with a confidence interval; ``method`` is "hutch++", "hutchinson", or "auto" for the
+        better one.
 
         See `gnomon.linalg.trace`.
         """
@@ -159,12 +160,12 @@ class AbstractCurvature(AbstractOperator):
     def inverse_product(
         self, b: Float[Tensor, " p"], *, damping: float = 0.0, tolerance: float = 1e-5, products: int = 1000
     ) -> InverseProduct:
-        """x with (A + damping I) x = b; see `gnomon.linalg.conjugate.inverse_product`."""
+        """Solves (A + damping I) x = b for x; see `gnomon.linalg.conjugate.inverse_product`."""
         return inverse_product(self, b, damping=damping, tolerance=tolerance, products=products)
 
     def to_scipy(self) -> Any:
         """The matrix as a ``scipy.sparse.linalg.LinearOperator``, for scipy's own solvers."""
-        from scipy.sparse.linalg import LinearOperator  # scipy is slow to import, and needed here alone
+        from scipy.sparse.linalg import LinearOperator  # imported here because scipy is slow to import
 
         like = self.like
 
@@ -198,14 +199,14 @@ class AbstractCurvature(AbstractOperator):
             yield part
 
     def _share(self, x: Inputs, y: Tensor) -> Tensor:
-        """The share of a batch in L, with its graph."""
-        return self._weighted(self._f.returned(x), y)
+        """Returns the contribution of a batch to L, with its graph."""
+        return self._weighted_loss(self._f.returned(x), y)
 
-    def _weighted(self, outputs: Any, y: Tensor) -> Tensor:
+    def _weighted_loss(self, outputs: Any, y: Tensor) -> Tensor:
         value = self._setup.objective.loss_of(outputs, y) * (len(y) / self._n)
         if not bool(value.detach().isfinite()):
-            cure = "Look for NaN in the weights, or lower the scale of the weights"
-            raise NotFiniteError("the loss is not finite", accepted="a loss with derivatives", fix=cure)
+            fix = "Look for NaN in the weights, or lower the scale of the weights"
+            raise NotFiniteError("the loss is not finite", accepted="a finite loss", fix=fix)
         return value
 
     def _outputs(self, x: Inputs) -> Tensor:
@@ -213,8 +214,7 @@ class AbstractCurvature(AbstractOperator):
 
 
 def _affordable(module: nn.Module, objective: Objective) -> int:
-    """Examples whose graph fits in half of the free memory, at most `MAX_EXAMPLES_PER_GRAPH`: from what one example
-    keeps."""
+    """Returns how many examples fit in half of the free memory, at most `MAX_EXAMPLES_PER_GRAPH`."""
     batch = objective.data.first(1)
     y = objective.of_batch(batch)[1]
     with preserve(module, all_derivatives=True):

@@ -1,12 +1,12 @@
-"""The edge of stability: how sharpness changed during a run, beside the limit of its learning rate.
+"""The edge of stability: how sharpness changed during a run, compared with the limit of its learning rate.
 
 Full-batch gradient descent often sharpens until lambda_1 reaches 2 (1 + momentum) / lr and then stays near it, while
-the loss keeps falling, not monotonically. A run is called
+the loss keeps falling, though not monotonically. A run is called
 
-    at the edge    where the mean of lambda_1 lr / 2 (1 + momentum) over its last third is 1 within TOLERANCE   (1)
-    beyond         where that mean is larger,    below where it is smaller
+    at the edge    if the mean of lambda_1 lr / 2 (1 + momentum) over its last third is 1 within EDGE_TOLERANCE  (1)
+    beyond         if that mean is larger,    below if it is smaller
 
-Hypotheses: full-batch descent or momentum; for Adam, and for small batches, the limit is another one.
+Hypotheses: full-batch descent or momentum; for Adam, and for small batches, the limit is different.
 Reference: [cohen2021gradient].
 """
 
@@ -28,7 +28,7 @@ EDGE_TOLERANCE = 0.15
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edge(Result):
-    """Sharpness at the recorded steps of a run, and the limit 2 (1 + momentum) / lr.
+    """Holds the sharpness at the recorded steps of a run, and the limit 2 (1 + momentum) / lr.
 
     >>> run = Edge(torch.arange(3), torch.tensor([1.0, 1.9, 2.0]).double(), 2.0)
     >>> run.place, run.sharpening
@@ -47,45 +47,45 @@ class Edge(Result):
 
     @property
     def sharpening(self) -> float:
-        """The last sharpness in units of the first; infinite where it started from none."""
+        """The last sharpness divided by the first; infinite if the first is zero."""
         first, last = float(self.sharpness[0]), float(self.sharpness[-1])
         return last / first if first > 0 else float("inf")
 
     @property
     def place(self) -> str:
-        """Where the run ended: "below", "at" or "beyond" the edge, by (1)."""
+        """The position of the run at its end: "below", "at" or "beyond" the edge, by (1)."""
         if abs(self.ratio - 1) <= EDGE_TOLERANCE:
             return "at"
         return "below" if self.ratio < 1 else "beyond"
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         moved = f"Sharpness went from {float(self.sharpness[0]):.3g} to {float(self.sharpness[-1]):.3g}"
         words = {
             "at": "at the edge of stability: the learning rate decides how sharp the solution is",
             "below": "below the edge of stability: a larger learning rate would be stable too",
             "beyond": "beyond the edge of stability: the learning rate is too large for this loss",
         }
-        return f"{moved}, {self.ratio:.0%} of the limit {self.limit:.3g} in the end: {words[self.place]}."
+        return f"{moved}, {self.ratio:.0%} of the limit {self.limit:.3g} at the end: {words[self.place]}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That the run ended beyond the edge, where it did."""
+        """A finding if the run ended beyond the edge."""
         if self.place != "beyond":
             return ()
         evidence = (Value("sharpness over limit", self.ratio), Value("limit", self.limit))
         return (Finding(kinds.BEYOND_EDGE, values={"ratio": self.ratio}, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Sharpness over steps, beside the limit."""
+        """Plots sharpness over steps, with the limit."""
         marks = (Line("sharpness", self.steps, self.sharpness), Reference("limit of the learning rate", self.limit))
         return (Plot("Edge of stability", marks, Axis("step"), Axis("largest Hessian eigenvalue"), self.verdict),)
 
 
 @names_call
 def edge(run: Run, *, watched: str = "sharpness") -> Edge:
-    """Where a run of `gnomon.train` was relative to the edge of stability, from the sharpness it watched.
+    """Compares the sharpness recorded during a run of `gnomon.train` with the edge of stability.
 
     The run needs a watcher of that name, for instance
     ``watch={"sharpness": lambda step, model, loss: sharpness(model, x, y).value}``.
@@ -97,15 +97,19 @@ def edge(run: Run, *, watched: str = "sharpness") -> Edge:
     >>> net, x, y = torch.nn.Linear(1, 1, bias=False), torch.tensor([[2.0]]), torch.zeros(1)
     >>> watch = {"sharpness": lambda step, model, loss: sharpness(model, x, y).value}
     >>> print(edge(train(net, x, y, optimizer=SGD(0.1), steps=5, watch=watch)).verdict)
-    Sharpness went from 4 to 4, 20% of the limit 20 in the end: below the edge of stability: a larger learning rate
+    Sharpness went from 4 to 4, 20% of the limit 20 at the end: below the edge of stability: a larger learning rate
     would be stable too.
     """
     if watched not in run.watched:
-        cure = 'Train with watch={"sharpness": lambda step, model, loss: sharpness(model, x, y).value}'
-        raise InputError(f"the run watched {sorted(run.watched)}", accepted=f"a watcher {watched!r}", fix=cure)
+        fix = 'Train with watch={"sharpness": lambda step, model, loss: sharpness(model, x, y).value}'
+        raise InputError(
+            f"the run watched {sorted(run.watched)}", accepted=f"a run with a watcher named {watched!r}", fix=fix
+        )
     rule = descent(run.optimizer)
     if rule is None:
         what = f"the optimizer was {run.optimizer.name}"
-        raise InputError(what, accepted="steps along the gradient", fix="Train with SGD(lr, momentum=...)")
+        raise InputError(
+            what, accepted="gradient descent with or without momentum", fix="Train with SGD(lr, momentum=...)"
+        )
     values = torch.tensor([float(v) for v in run.watched[watched]], dtype=torch.float64)
     return Edge(run.steps, values, 2 * (1 + rule.momentum) / rule.lr)

@@ -1,10 +1,10 @@
-"""How far the parameters can move before the loss rises by a given amount.
+"""Measures how far the parameters can move before the loss rises by a given amount.
 
     r(v) = the least r with L(w + r v) - L(w) >= rise,   |v| = 1                                                  (1)
     second order:   typical  sqrt(2 rise p / trace H),    worst  sqrt(2 rise / lambda_1)                           (2)
 
-The typical radius is the median of (1) over random directions; the worst is found along the steepest ones: the gradient
-and the top eigenvector, both ways. (2) is what curvature foretells of both, where the gradient is small.
+The typical radius is the median of (1) over random directions; the worst is found along the gradient and the top
+eigenvector, in both directions. (2) is what curvature predicts for both if the gradient is small.
 
 Hypotheses: the loss rises along the directions within the reach of the search.
 Reference: [hochreiter1997flat]; [huang2020understanding] for radii along random directions.
@@ -33,20 +33,22 @@ from gnomon.training.gradient import finite_loss, loss_gradient, moved_parameter
 __all__ = ["FlatnessRadius", "flatness_radius"]
 
 MAX_DOUBLINGS = 40
-"""Doublings of the distance after which a direction counts as flat."""
+"""Number of doublings of the distance after which a direction counts as flat."""
 BISECTION_STEPS = 12
-"""Bisections of the interval that contains the distance."""
+"""Number of bisections of the interval that contains the distance."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlatnessRadius(Result):
-    """Distances (1) along random directions, the least distance found, what (2) foretells, and the rise they are for.
+    """Holds distances (1) along random directions, the smallest distance, the predictions (2), and the rise of the
+    loss.
 
-    ``norm`` is the length of the parameters, beside which a distance is large or small.
+    ``norm`` is the norm of the parameters, for comparison with the distances.
 
     >>> found = FlatnessRadius(torch.tensor([1.0, 2.0, 3.0]), 0.1, 1.9, 0.11, 0.5, 10.0)
     >>> print(found.verdict)
-    The loss rises by 0.5 within 2 of typical directions (20% of the weights' length), within 0.1 of the worst one.
+    The loss rises by 0.5 after a move of 2 in a typical direction (20% of the weights' norm), and of 0.1 in the worst
+    one.
     """
 
     radii: Float[Tensor, " d"] = field(metadata=HIDDEN)
@@ -58,21 +60,21 @@ class FlatnessRadius(Result):
 
     @property
     def typical(self) -> float:
-        """The median over random directions."""
+        """The median distance over random directions."""
         return float(self.radii.quantile(0.5, interpolation="nearest"))
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         share = f"{self.typical / max(self.norm, 1e-300):.3g}" if self.typical == inf else (
-            f"{self.typical / max(self.norm, 1e-300):.0%} of the weights' length")  # fmt: skip
+            f"{self.typical / max(self.norm, 1e-300):.0%} of the weights' norm")  # fmt: skip
         return (
-            f"The loss rises by {self.rise:.3g} within {self.typical:.3g} of typical directions ({share}), within "
-            f"{self.worst:.3g} of the worst one."
+            f"The loss rises by {self.rise:.3g} after a move of {self.typical:.3g} in a typical direction "
+            f"({share}), and of {self.worst:.3g} in the worst one."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The distances, beside what curvature foretells."""
+        """Plots the distances, with the prediction from curvature."""
         finite = self.radii[self.radii.isfinite()]
         marks = (Histogram.of("directions", finite),) if len(finite) else ()
         line = () if self.foretold == inf else (Reference("second order", self.foretold, vertical=True),)
@@ -91,18 +93,18 @@ def flatness_radius(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> FlatnessRadius:
-    """How far the parameters can move along random directions, and along the worst found, before the loss rises; (1).
+    """Measures how far the parameters can move along random and worst-case directions before the loss rises; (1).
 
     Args:
         module: read in eval mode and left as it was.
         x: inputs, or data, as in `hessian`.
         y: targets.
-        rise: of the loss.
-        directions: random ones.
-        products: with the Hessian, for its trace and for its largest eigenvalue each; by default 30 for the trace and
-            as many as it takes for the eigenvalue.
+        rise: increase of the loss that ends the search.
+        directions: number of random directions.
+        products: number of Hessian products, for the trace and for the largest eigenvalue each; by default 30 for the
+            trace, and for the eigenvalue until it converges.
         loss: as in `hessian`.
-        seed: of the directions.
+        seed: random seed for the directions.
 
     The distances are not invariant to rescaling of layers, see `sharpness_forms`.
     Hypotheses: see the module. Reference: [hochreiter1997flat].
@@ -128,15 +130,15 @@ def flatness_radius(
         start, g = loss_gradient(moved, objective)
         finite_loss(start)
 
-        def risen(v: Tensor, r: float) -> bool:
+        def exceeds_rise(v: Tensor, r: float) -> bool:
             vector_to_parameters(w + r * v, leaves)
-            return not objective.measure(moved, EXAMPLES_PER_PASS)[0] - start < level  # not a number counts as risen
+            return not objective.measure(moved, EXAMPLES_PER_PASS)[0] - start < level  # NaN counts as a rise
 
         first = sqrt(2 * level / max(float(top.values[0]), 1e-12))
         drawn = [torch.randn(w.shape, generator=generator).to(w) for _ in range(count)]
         steep = [s * v for v in (top.vectors[:, 0].to(w), g.to(w)) for s in (1, -1) if float(v.norm()) > 0]
         radii = [
-            _distance(risen, v / v.norm(), first) for v in with_progress_bar((*drawn, *steep), "directions")
+            _distance(exceeds_rise, v / v.norm(), first) for v in with_progress_bar((*drawn, *steep), "directions")
         ]  # (1)
     p, curvature = len(w), float(top.values[0])
     typical = sqrt(2 * level * p / trace) if trace > 0 else inf  # (2)
@@ -146,14 +148,14 @@ def flatness_radius(
 
 
 EXAMPLES_PER_PASS = 512
-"""Examples in one pass."""
+"""Number of examples in one forward pass."""
 
 
-def _distance(risen: Any, v: Tensor, first: float) -> float:
-    """Equation (1) by doubling and bisection."""
+def _distance(exceeds_rise: Any, v: Tensor, first: float) -> float:
+    """Finds the distance (1) by doubling and bisection."""
     high = first
     for _ in range(MAX_DOUBLINGS):
-        if risen(v, high):
+        if exceeds_rise(v, high):
             break
         high *= 2
     else:
@@ -161,5 +163,5 @@ def _distance(risen: Any, v: Tensor, first: float) -> float:
     low = 0.0 if high == first else high / 2
     for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
-        low, high = (low, middle) if risen(v, middle) else (middle, high)
+        low, high = (low, middle) if exceeds_rise(v, middle) else (middle, high)
     return (low + high) / 2

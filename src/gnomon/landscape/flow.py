@@ -1,12 +1,12 @@
-"""How far descent with a learning rate is from the flow it stands for.
+"""Compares gradient descent with gradient flow, its limit for small learning rates.
 
     gap = |f_lr(t) - f_flow(t)| / |f_flow(t) - f(0)|,   the flow by the same time in steps of lr / c              (1)
 
-The gap falls like lr. Where it is large, the learning rate itself decides what is learned.
+The gap is proportional to lr. If the gap is large, the learning rate itself influences what is learned.
 Hypotheses: full-batch descent. Reference: [hairer2006geometric], section IX; [cohen2021gradient].
 
 >>> FlowGap(0.02, 0.03, 0.1, 50).verdict[:24]
-'Descent stays near its f'
+'Descent stays near gradi'
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ __all__ = ["FlowGap", "flow_gap"]
 
 @dataclass(frozen=True, slots=True)
 class FlowGap(Result):
-    """The gap (1) of outputs and of parameters, the learning rate and the steps."""
+    """Holds the gap (1) for outputs and for parameters, the learning rate and the number of steps."""
 
     outputs: float
     parameters: float
@@ -37,11 +37,11 @@ class FlowGap(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the learning rate decides what is learned."""
+        """Whether the learning rate influences what is learned."""
         near = self.outputs < 0.1
         return (
-            f"Descent {'stays near its flow' if near else 'leaves its flow'}: after {self.steps} steps of "
-            f"{self.lr:.3g} outputs differ by {self.outputs:.1%} of what was learned."
+            f"Descent {'stays near gradient flow' if near else 'differs from gradient flow'}: after {self.steps} steps "
+            f"of {self.lr:.3g} outputs differ by {self.outputs:.1%} of the change in training."
         )
 
 
@@ -49,15 +49,15 @@ class FlowGap(Result):
 def flow_gap(
     module: nn.Module, x: Any, y: Any = None, *, lr: float, steps: int = 100, finer: int = 8, loss: Loss | None = None
 ) -> FlowGap:
-    """How far descent with a learning rate ends from the same descent in much smaller steps; equation (1).
+    """Measures how far gradient descent ends from the same training in much smaller steps; equation (1).
 
     Args:
         module: left as it was; two copies are trained.
         x: inputs, or data, as in `gnomon.train`.
         y: targets.
         lr: the learning rate.
-        steps: of descent with it.
-        finer: how many small steps replace one.
+        steps: number of steps with this learning rate.
+        finer: number of small steps that replace one step.
         loss: as in `gnomon.train`.
 
     Hypotheses: see the module. Reference: [hairer2006geometric].
@@ -66,7 +66,7 @@ def flow_gap(
     >>> import torch
     >>> net, x = nn.Linear(1, 1, bias=False), torch.ones(1, 1)
     >>> _ = nn.init.ones_(net.weight)
-    >>> found = flow_gap(net, x, torch.zeros(1), lr=0.5, steps=1, finer=2)     # 1/2 beside (3/4)^2: 0.0625 / 0.4375
+    >>> found = flow_gap(net, x, torch.zeros(1), lr=0.5, steps=1, finer=2)     # 1/2 and (3/4)^2: 0.0625 / 0.4375
     >>> round(found.outputs, 4)
     0.1429
     """
@@ -76,7 +76,9 @@ def flow_gap(
     runs = [train(module, x, y, loss=loss, optimizer=SGD(r), steps=s, record=[s], mode="eval")
             for r, s in ((rate, count), (rate / c, count * c))]  # fmt: skip
     if any(run.stopped == "diverged" for run in runs):
-        raise InputError(f"descent diverged at lr = {rate:.3g}", accepted="a stable step", fix="Use a smaller lr")
+        raise InputError(
+            f"descent diverged at lr = {rate:.3g}", accepted="a stable learning rate", fix="Use a smaller lr"
+        )
     inputs = source(x, y, module=module).whole().x
     f0, f1, f2 = (outputs(m, inputs).double() for m in (module, runs[0].model, runs[1].model))
     w0, w1, w2 = (parameters_to_vector(m.parameters()).detach().double() for m in (module, *(r.model for r in runs)))

@@ -9,8 +9,8 @@ With J_i = df(x_i) / dw, and M_i a matrix in the outputs of example i,
     empirical Fisher   M_i = g g^T      for the y of the data                                        (5)
 
 (2) leaves out of the Hessian the curvature of f itself, and is never negative. For cross-entropy, squared and logistic
-loss (3) is equal to (2). (4) estimates it without bias; (5) is another matrix, near it only where the model fits.
-A product is J v in forward mode (`gnomon.landscape.pushed`) and one backward pass.
+loss (3) is equal to (2). (4) estimates it without bias; (5) is another matrix, close to (3) only if the model fits the
+data. A product is J v in forward mode (`gnomon.landscape.jvp`) and one backward pass.
 
 Reference: [schraudolph2002fast] for (1), [martens2020new] for (3) and [kunstner2019limitations] for (5).
 
@@ -34,18 +34,18 @@ from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.losses import CrossEntropy, Logistic, Squared
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.landscape.curvature import AbstractCurvature, Setup
-from gnomon.landscape.pushed import agree, by_backward_passes, in_forward_mode
+from gnomon.landscape.jvp import agree, by_backward_passes, in_forward_mode
 from gnomon.training.evaluate import Loss
 
 __all__ = ["GaussNewtonOperator", "empirical_fisher", "fisher", "gauss_newton"]
 
 Middle = Callable[[Tensor], Tensor]
-"""u -> M u for the outputs of a batch, with the share of the batch in the mean."""
+"""Maps u to M u for the outputs of a batch, weighted by the share of the batch in the mean."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A batch: its inputs, the random state they were read under, their outputs with the graph, the products with M."""
+    """A batch: inputs, the random state at evaluation, outputs with their graph, and the product with M."""
 
     x: Inputs
     random: Tensor
@@ -54,10 +54,10 @@ class Part:
 
 
 class AbstractOutputCurvature(AbstractCurvature):
-    """A of equation (1)."""
+    """The matrix A of equation (1), for a choice of M that subclasses make."""
 
     _forward: bool | None = None
-    """Whether J v is taken in forward mode; None until the first product has tried."""
+    """Whether J v is computed in forward mode; None before the first product."""
 
     def _part(self, number: int, x: Inputs, y: Tensor) -> Part:
         random = torch.get_rng_state()
@@ -68,12 +68,12 @@ class AbstractOutputCurvature(AbstractCurvature):
         if not part.outputs.requires_grad:  # the outputs do not depend on these parameters
             return [torch.zeros_like(u) for u in pieces]
         return list(
-            torch.autograd.grad(part.outputs, self._leaves, part.middle(self._moved(part, pieces)), retain_graph=True,
+            torch.autograd.grad(part.outputs, self._leaves, part.middle(self._jvp(part, pieces)), retain_graph=True,
                                 allow_unused=True, materialize_grads=True)
         )  # (1)  # fmt: skip
 
-    def _moved(self, part: Part, pieces: list[Tensor]) -> Tensor:
-        """J v."""
+    def _jvp(self, part: Part, pieces: list[Tensor]) -> Tensor:
+        """Returns J v."""
         if self._forward is not False:
             with self._reading():
                 torch.set_rng_state(part.random)
@@ -92,13 +92,14 @@ class AbstractOutputCurvature(AbstractCurvature):
         raise NotImplementedError
 
     def _slope(self, outputs: Tensor, y: Tensor, *, graph: bool) -> tuple[Tensor, Tensor]:
-        """Outputs as a leaf, and the derivative of the batch's share of L in them."""
+        """Returns the outputs as a leaf, and the derivative of the batch's contribution to L with respect to them."""
         leaf = outputs.requires_grad_()
-        return leaf, torch.autograd.grad(self._weighted(leaf, y), leaf, create_graph=graph)[0]
+        return leaf, torch.autograd.grad(self._weighted_loss(leaf, y), leaf, create_graph=graph)[0]
 
 
 class GaussNewtonOperator(AbstractOutputCurvature):
-    """A of (1) with M of (2); made by `gauss_newton`, and by `fisher` for losses whose (3) is the same."""
+    """The Gauss-Newton matrix: A of (1) with M of (2). Made by `gauss_newton`, and by `fisher` if (3) is equal to
+    (2)."""
 
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
         leaf, slope = self._slope(outputs, y, graph=True)
@@ -112,22 +113,22 @@ class GaussNewtonOperator(AbstractOutputCurvature):
 
 
 class EmpiricalFisherOperator(AbstractOutputCurvature):
-    """A of (1) with M of (5); made by `empirical_fisher`."""
+    """The empirical Fisher matrix: A of (1) with M of (5). Made by `empirical_fisher`."""
 
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
-        slope = self._slope(outputs, y, graph=False)[1] * self._n  # of each example's own loss
+        slope = self._slope(outputs, y, graph=False)[1] * self._n  # the slope of each example's own loss
         return _outer(slope[None], self._n)  # (5)
 
 
 class SampledFisherOperator(AbstractOutputCurvature):
-    """A of (1) with M of (4); made by `fisher` with ``samples``."""
+    """The sampled Fisher matrix: A of (1) with M of (4). Made by `fisher` with ``samples``."""
 
     def __init__(self, setup: Setup, samples: int, seed: int) -> None:
         self._samples, self._seed = samples, seed
         super().__init__(setup)
 
     def block(self, parameters: str | Sequence[str]) -> "SampledFisherOperator":
-        """The block of some parameters, with the same draws."""
+        """Returns the block of some parameters, with the same draws."""
         return SampledFisherOperator(replace(self._setup, parameters=parameters), self._samples, self._seed)
 
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
@@ -147,7 +148,7 @@ def gauss_newton(
     parameters: str | Sequence[str] | None = None,
     tile: int | None = None,
 ) -> GaussNewtonOperator:
-    """The Gauss-Newton matrix (2) as a matrix-free operator; arguments and methods are those of `hessian`.
+    """The Gauss-Newton matrix (2) as a matrix-free operator; same arguments and methods as `hessian`.
 
     Hypotheses: a loss that is a mean over examples, each a function of its own outputs, and convex in them for a matrix
     that is never negative.
@@ -176,11 +177,11 @@ def fisher(
 ) -> AbstractOutputCurvature:
     """The Fisher matrix of the model's own predictions as an operator: exact (3), or from ``samples`` draws (4).
 
-    Other arguments and all methods are those of `hessian`; targets only name the kind of prediction.
+    Other arguments and all methods are the same as for `hessian`; targets only determine the kind of prediction.
 
     Hypotheses: cross-entropy (a categorical prediction), squared loss (a Gaussian one of variance 1) or logistic loss.
     Reference: [martens2020new].
-    Cost: that of `gauss_newton`.
+    Cost: as for `gauss_newton`.
 
     >>> net, x = nn.Linear(1, 2, bias=False), torch.ones(1, 1)
     >>> nn.init.zeros_(net.weight).shape
@@ -191,8 +192,10 @@ def fisher(
     """
     setup = Setup.of(module, x, y, loss, parameters, tile)
     if not isinstance(setup.objective.loss, CrossEntropy | Squared | Logistic):
-        cure = "Pass CrossEntropy(), Squared() or Logistic(), or use gauss_newton or empirical_fisher"
-        raise InputError(f"the loss is {setup.objective.name}", accepted="minus a log-density", fix=cure)
+        fix = "Pass CrossEntropy(), Squared() or Logistic(), or use gauss_newton or empirical_fisher"
+        raise InputError(
+            f"the loss is {setup.objective.name}", accepted="the negative logarithm of a probability density", fix=fix
+        )
     if samples is None:
         return GaussNewtonOperator(setup)  # (3)
     return SampledFisherOperator(setup, integer("samples", samples), check_seed(seed))
@@ -208,11 +211,11 @@ def empirical_fisher(
     parameters: str | Sequence[str] | None = None,
     tile: int | None = None,
 ) -> EmpiricalFisherOperator:
-    """The mean of g g^T over the gradients g of single examples, (5), as an operator; arguments as for `hessian`.
+    """The mean of g g^T over per-example gradients g (5), as a matrix-free operator; arguments as for `hessian`.
 
     Hypotheses: a loss that is a mean over examples, each a function of its own outputs.
-    Reference: [kunstner2019limitations], also on why it is no approximation of curvature away from a good fit.
-    Cost: that of `gauss_newton`.
+    Reference: [kunstner2019limitations], which explains why it does not approximate curvature away from a good fit.
+    Cost: as for `gauss_newton`.
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> nn.init.zeros_(net.weight).shape
@@ -224,7 +227,7 @@ def empirical_fisher(
 
 
 def _outer(slopes: Tensor, count: int) -> Middle:
-    """u -> sum over draws of g (g . u) / count, example by example; slopes are (draws, n, ...)."""
+    """Returns the map u -> sum over draws of g (g . u) / count for each example; slopes are (draws, n, ...)."""
     flat = slopes.flatten(2) if slopes.dim() > 2 else slopes[..., None]
 
     def middle(u: Tensor) -> Tensor:
@@ -235,7 +238,7 @@ def _outer(slopes: Tensor, count: int) -> Middle:
 
 
 def _draw(loss: Loss, f: Tensor, samples: int, generator: torch.Generator) -> Tensor:
-    """dl / df for targets drawn from the prediction, (samples, n, k)."""
+    """Returns dl / df for targets drawn from the prediction, (samples, n, k)."""
     shape = (samples, *f.shape)
     if isinstance(loss, CrossEntropy):
         p = torch.softmax(f.double(), 1)

@@ -1,10 +1,10 @@
-"""The Hessian of the mean loss in the parameters, by its products with vectors.
+"""The Hessian of the mean loss with respect to the parameters, computed through products with vectors.
 
     L(w) = (1 / n) sum_i l(f(w, x_i), y_i),    H = d^2 L / dw^2                                      (1)
     H v = d (dL / dw . v) / dw                                                                       (2)
 
-(2) is a second backward pass through the gradient. Examples are taken in batches, whose products add up; where all fit
-in one batch the graph is kept, otherwise it is made anew for every product.
+(2) is a second backward pass through the gradient. Examples are processed in batches, and the products of batches add
+up. If all examples fit in one batch, its graph is kept; otherwise the graph is rebuilt for every product.
 
 Reference: [pearlmutter1994fast] for (2).
 
@@ -30,10 +30,10 @@ __all__ = ["HessianOperator", "hessian"]
 
 
 class HessianOperator(AbstractCurvature):
-    """H of equation (1), on the p parameters in the order of their names; made by `hessian`, used while they stay."""
+    """The Hessian (1) for the p parameters in the order of their names. Made by `hessian`; valid until they change."""
 
     def _part(self, number: int, x: Inputs, y: Tensor) -> list[Tensor]:
-        """The share of a batch in dL / dw, with its graph."""
+        """Returns the contribution of a batch to dL / dw, with its graph."""
         return list(
             torch.autograd.grad(
                 self._share(x, y), self._leaves, create_graph=True, allow_unused=True, materialize_grads=True
@@ -69,8 +69,8 @@ def hessian(
         y: targets, as in `gnomon.train`.
         loss: as in `gnomon.train`: one of `gnomon.training`, or a function (outputs, targets) -> mean loss; by default
             cross-entropy for integer targets and squared loss for real ones.
-        parameters: those that require gradients, or those whose name matches a shell-style pattern.
-        tile: examples whose graph is held at once; by default 512, fewer where they would take half of the free memory.
+        parameters: shell-style patterns of parameter names; by default all parameters that require gradients.
+        tile: examples whose graph is held at once; by default 512, or fewer if they would take half of the free memory.
 
     Hypotheses: the loss is twice differentiable by autograd (relu counts, with second derivative zero); a loss that is
     a mean over examples, so that batches add up.

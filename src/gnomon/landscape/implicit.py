@@ -1,4 +1,4 @@
-"""What the size of steps and batches adds to the loss without being asked.
+"""Computes the implicit regularization that finite learning rates and batches add to the loss.
 
     descent with step lr follows the flow of  L + (lr / 4) |grad L|^2                                             (1)
     an epoch over batches k follows           L + (lr / 4) |grad L|^2 + (lr / 4) mean_k |grad L_k - grad L|^2     (2)
@@ -31,7 +31,7 @@ __all__ = ["ImplicitPenalty", "implicit_penalty"]
 
 @dataclass(frozen=True, slots=True)
 class ImplicitPenalty(Result):
-    """The loss, the two implicit terms of (2) and the learning rate; ``noise`` is zero for full batches."""
+    """Holds the loss, the two implicit terms of (2) and the learning rate; ``noise`` is zero for full batches."""
 
     loss: float
     norm: float
@@ -40,17 +40,17 @@ class ImplicitPenalty(Result):
 
     @property
     def share(self) -> float:
-        """Both terms in units of the loss."""
+        """The sum of both terms divided by the loss."""
         return (self.norm + self.noise) / self.loss if self.loss > 0 else float("inf")
 
     @property
     def verdict(self) -> str:
-        """How much of the effective objective nobody wrote down."""
+        """The size of the implicit penalty relative to the loss."""
         which = "the size of the step" if self.norm >= self.noise else "the noise of the batches"
-        return f"Steps of {self.lr:.3g} add {self.share:.1%} to the loss without being asked, most of it by {which}."
+        return f"Steps of {self.lr:.3g} add an implicit penalty of {self.share:.1%} of the loss, mostly from {which}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The loss and both terms."""
+        """Plots the loss and both penalties."""
         bars = Bars("value", ("loss", "penalty of the step", "penalty of the batches"),
                     (self.loss, self.norm, self.noise))  # fmt: skip
         return (Plot("What steps add to the loss", (bars,), Axis("value"), caption=self.verdict),)
@@ -67,7 +67,7 @@ def implicit_penalty(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> ImplicitPenalty:
-    """The implicit penalties of descent with a learning rate and a batch size, at the present parameters; (1), (2).
+    """Computes the implicit penalties of SGD for a learning rate and a batch size, at the current parameters; (1), (2).
 
     Args:
         module: read in eval mode and left as it was.
@@ -76,15 +76,15 @@ def implicit_penalty(
         lr: the learning rate.
         batch: examples in a batch; without it, full batches, equation (1).
         loss: as in `hessian`.
-        seed: of the partition into batches.
+        seed: random seed for the partition into batches.
 
     Hypotheses: see the module. Reference: [smith2021origin].
     Cost: two gradients over the examples.
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.zeros_(net.weight)
-    >>> told = implicit_penalty(net, torch.ones(2, 1), torch.tensor([1.0, -1.0]), lr=0.4, batch=1)
-    >>> told.norm, round(told.noise, 6)                                       # gradients +1 and -1: mean 0, variance 1
+    >>> result = implicit_penalty(net, torch.ones(2, 1), torch.tensor([1.0, -1.0]), lr=0.4, batch=1)
+    >>> result.norm, round(result.noise, 6)                                    # gradients +1 and -1: mean 0, variance 1
     (0.0, 0.1)
     """
     check_weights(module)

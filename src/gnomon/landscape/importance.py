@@ -1,6 +1,6 @@
-"""Which of the two parameters of batch norm matters: the rise of the loss when one of them is reset.
+"""Measures which of the two learned parameters of batch norm matters, by resetting one of them.
 
-    rise of a layer's scale c: L with c = 1 less L,    of its shift b: L with b = 0 less L                        (1)
+    rise of a layer's scale c: (L with c = 1) - L,    of its shift b: (L with b = 0) - L                        (1)
 
 Hypotheses: a trained network in eval mode. Reference: [ioffe2015batch].
 
@@ -26,7 +26,7 @@ __all__ = ["NormalizationImportance", "normalization_importance"]
 
 @dataclass(frozen=True, slots=True)
 class NormalizationImportance(Result):
-    """By batch norm layer, the rise of the loss (1) when its scale, or its shift, is reset; and the loss itself."""
+    """Holds the rise of the loss (1) for each batch norm layer when its scale or its shift is reset, and the loss."""
 
     scale: dict[str, float]
     shift: dict[str, float]
@@ -34,17 +34,17 @@ class NormalizationImportance(Result):
 
     @property
     def verdict(self) -> str:
-        """Which of the two matters more."""
+        """Whether the scale or the shift matters more."""
         scale, shift = sum(self.scale.values()), sum(self.shift.values())
         more, less = ("scale", "shift") if scale >= shift else ("shift", "scale")
         low, high = sorted((scale, shift))
         return (
-            f"The learned {more} matters more than the {less}: resetting it costs {high:.3g} of loss, against "
-            f"{low:.3g}."
+            f"The learned {more} matters more than the {less}: resetting it raises the loss by {high:.3g}, "
+            f"compared with {low:.3g}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both for each layer."""
+        """Plots both rises for each layer."""
         names = tuple(self.scale)
         axis = Axis("rise of the loss")
         return (
@@ -57,15 +57,15 @@ class NormalizationImportance(Result):
 def normalization_importance(
     module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None
 ) -> NormalizationImportance:
-    """The rise of the loss when the learned scale or shift of each batch norm layer is reset; equation (1).
+    """Measures the rise of the loss when the learned scale or shift of each batch norm layer is reset; equation (1).
 
     Hypotheses: a trained network with affine batch norm layers. Reference: [ioffe2015batch].
     Cost: two passes over the data for each layer.
 
     >>> import torch
     >>> net = nn.Sequential(nn.BatchNorm1d(1), nn.Linear(1, 1))
-    >>> told = normalization_importance(net, torch.randn(8, 1), torch.zeros(8))       # 1 and 0 already: nothing changes
-    >>> told.scale, told.shift
+    >>> result = normalization_importance(net, torch.randn(8, 1), torch.zeros(8))     # 1 and 0 already: nothing changes
+    >>> result.scale, result.shift
     ({'0': 0.0}, {'0': 0.0})
     """
     check_weights(module)

@@ -1,8 +1,8 @@
-"""The part of the weights that no example sees.
+"""Measures the part of the weights that affects no output of the examples.
 
     invisible share of a weight W = |W (1 - P)|^2 / |W|^2,  P the projector on the layer's inputs                 (1)
 
-Descent never moves it: it stays what it was at the start, or fades by weight decay.
+Gradient descent never changes this part. It keeps its initial value, or shrinks by weight decay.
 Hypotheses: linear layers, whose inputs are all examples. Reference: [soudry2018implicit], section 2.
 
 >>> InvisibleWeights({"0": 0.5}, {"0": 3}).shares["0"]
@@ -27,29 +27,36 @@ __all__ = ["InvisibleWeights", "invisible_weights"]
 
 @dataclass(frozen=True, slots=True)
 class InvisibleWeights(Result):
-    """By layer: the share (1) of its weights that no example sees, and the rank of its inputs."""
+    """Holds for each layer the share (1) of its weights that no example uses, and the rank of its inputs."""
 
     shares: dict[str, float]
     ranks: dict[str, int]
 
     @property
     def verdict(self) -> str:
-        """The layer with the largest share."""
+        """The layer with the largest invisible share."""
         name = max(self.shares, key=self.shares.__getitem__)
         return (
-            f"Up to {self.shares[name]:.0%} of the squared weights of a layer are not seen by the data ('{name}', "
-            f"whose inputs span {self.ranks[name]} directions): only weight decay moves them."
+            f"Up to {self.shares[name]:.0%} of the squared weights of a layer have no effect on the data ('{name}', "
+            f"whose inputs span {self.ranks[name]} directions): only weight decay changes them."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The share of each layer."""
+        """Plots the share of each layer."""
         bars = Bars("share", tuple(self.shares), tuple(self.shares.values()))
-        return (Plot("Weights that data do not see", (bars,), Axis("share of the square"), caption=self.verdict),)
+        return (
+            Plot(
+                "Weights without effect on the data",
+                (bars,),
+                Axis("share of the squared weights"),
+                caption=self.verdict,
+            ),
+        )
 
 
 @names_call
 def invisible_weights(module: nn.Module, x: Any) -> InvisibleWeights:
-    """The share of each linear layer's weights that no example's input to it sees; equation (1).
+    """Computes the share of each linear layer's weights that has no effect on any example; equation (1).
 
     Args:
         module: read in eval mode and left as it was.
@@ -60,14 +67,16 @@ def invisible_weights(module: nn.Module, x: Any) -> InvisibleWeights:
 
     >>> net = nn.Linear(2, 1, bias=False)
     >>> net.weight.data = torch.tensor([[3.0, 4.0]])
-    >>> told = invisible_weights(net, torch.tensor([[1.0, 0.0]]))                      # the second weight is not seen
-    >>> round(told.shares[""], 4)
+    >>> result = invisible_weights(net, torch.tensor([[1.0, 0.0]]))                    # the second weight has no effect
+    >>> round(result.shares[""], 4)
     0.64
     """
     check_weights(module)
     layers = {name: part for name, part in module.named_modules() if isinstance(part, nn.Linear)}
     if not layers:
-        raise InputError("there is no linear layer", accepted="a network with nn.Linear", fix="Pass such a network")
+        raise InputError(
+            "the module has no linear layer", accepted="a network with nn.Linear", fix="Pass such a network"
+        )
     seen: dict[str, Tensor] = {}
 
     def keep(name: str) -> Any:

@@ -1,12 +1,13 @@
-"""Hidden units of one model in the order of another's: permutations change no output, but they change what a mean is.
+"""Permutes the hidden units of one model to match another: outputs stay the same, averages of weights do not.
 
-    weights      maximize over orders P  sum over the places of each group  <A, P B>                              (1)
+    weights      maximize over orders P  sum over the weights of each group  <A, P B>                              (1)
     activations  maximize over orders P  sum over units i of  correlation(a_i(x), b_P(i)(x))                      (2)
 
 (1) for one group, the others fixed, is an assignment problem, solved exactly; groups are visited in turn until nothing
-changes. (2) is one assignment for each group, and sees data instead of weights. Neither is the best of all orders.
+changes. (2) is one assignment for each group and uses data instead of weights. Neither is guaranteed to find the best
+order.
 
-Hypotheses: one architecture; groups are those of `gnomon.program.units`; what it does not understand keeps its order.
+Hypotheses: one architecture; groups come from `gnomon.program.units`; layers that it cannot read keep their order.
 Reference: [ainsworth2023git], algorithm 1, for (1); [li2016convergent] for (2).
 """
 
@@ -31,18 +32,18 @@ from gnomon.program.units import Slot, UnitGroup, hidden_units, permute_units
 __all__ = ["MatchedUnits", "match_units"]
 
 MAX_EXAMPLES = 256
-"""Inputs whose activations are compared, at most."""
+"""Maximum number of inputs whose activations are compared."""
 MAX_ROUNDS = 50
-"""Passes over all groups of units, at most."""
+"""Maximum number of passes over all groups of units."""
 MAX_CORRELATED_NUMBERS = 20_000
-"""Numbers of a unit (examples times positions) that are correlated, at most."""
+"""Maximum number of activations of a unit (examples times positions) in a correlation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchedUnits(Result):
-    """A copy of the second model whose hidden units are in the order of the first's, and what it took.
+    """Holds a copy of the second model with the hidden units in the order of the first, and the permutations.
 
-    ``orders`` has for each group the number that each unit had before; distances are those of all weights.
+    ``orders`` has for each group the former index of each unit; distances are between all weights.
 
     >>> MatchedUnits(nn.Linear(1, 1), {"0": torch.tensor([1, 0])}, 5.0, 2.0).verdict
     '2 of 2 units in 1 groups change places: the weights were 5 apart, now 2.'
@@ -55,12 +56,12 @@ class MatchedUnits(Result):
 
     @property
     def moved(self) -> int:
-        """Units that change places."""
+        """The number of units that change places."""
         return sum(int((order != torch.arange(len(order))).sum()) for order in self.orders.values())
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         if not self.orders:
             return f"No hidden units were found that may change places; the weights are {self.before:.4g} apart."
         units = sum(len(order) for order in self.orders.values())
@@ -68,23 +69,24 @@ class MatchedUnits(Result):
         return f"{head}: the weights were {self.before:.4g} apart, now {self.after:.4g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both distances."""
+        """Plots both distances."""
         bars = Bars("distance of the weights", ("before", "after matching"), (self.before, self.after))
         return (Plot("Matching of hidden units", (bars,), Axis("distance"), caption=self.verdict),)
 
 
 @names_call
 def match_units(a: nn.Module, b: nn.Module, x: Any, *, by: str = "activations") -> MatchedUnits:
-    """A copy of ``b`` that computes the same, with its hidden units in the order of those of ``a``; (1) or (2).
+    """Returns a copy of ``b`` with the same outputs and its hidden units in the order of ``a``; (1) or (2).
 
     Args:
-        a: a model, read in eval mode and left as it was, as is the other.
-        b: another of the same architecture: dense, convolutional, with normalization and residual sums.
+        a: a model. Both models are read in eval mode and left as they were.
+        b: another model of the same architecture: dense, convolutional, with normalization and residual sums.
         x: inputs, or data; the activations of 256 of them are compared.
         by: "activations" (2), or "weights" (1).
 
     Hypotheses: see the module. Reference: [ainsworth2023git], [li2016convergent].
-    Cost: a forward pass of each model and an assignment, cubic in the units, for each group; for weights some rounds.
+    Cost: a forward pass of each model and an assignment, cubic in the units, for each group; several rounds of
+    assignments for weights.
 
     >>> net = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
     >>> other = match_units(net, net, torch.randn(20, 2))
@@ -107,8 +109,8 @@ def match_units(a: nn.Module, b: nn.Module, x: Any, *, by: str = "activations") 
 
 
 def _assign(gain: Tensor) -> Tensor:
-    """The order of columns with the largest sum."""
-    from scipy.optimize import linear_sum_assignment  # scipy is slow to import, and needed here alone
+    """Returns the order of columns with the largest sum."""
+    from scipy.optimize import linear_sum_assignment  # imported here because scipy is slow to import
 
     return torch.from_numpy(linear_sum_assignment(gain.double().cpu().numpy(), maximize=True)[1])
 
@@ -133,7 +135,7 @@ def _by_weights(a: nn.Module, b: nn.Module, groups: tuple[UnitGroup, ...]) -> di
 
 
 def _rows(t: Tensor, slot: Slot) -> Tensor:
-    """The entries of each unit as a row."""
+    """Returns the weights of each unit as a row."""
     return t.detach().double().movedim(slot.axis, 0).reshape(t.shape[slot.axis] // slot.repeat, -1)
 
 
@@ -148,7 +150,7 @@ def _by_activations(a: nn.Module, b: nn.Module, groups: tuple[UnitGroup, ...], x
 
 
 def _activations(model: nn.Module, groups: tuple[UnitGroup, ...], x: Tensor) -> list[list[Tensor]]:
-    """For each group the centered, normalized outputs of its layers, a row for each unit."""
+    """Returns for each group the centered, normalized outputs of its layers, one row for each unit."""
     kept: dict[str, Tensor] = {}
 
     def keep(name: str) -> Any:
@@ -187,7 +189,7 @@ def _distance(a: nn.Module, b: nn.Module) -> float:
 
 
 def log_orders(groups: tuple[UnitGroup, ...]) -> float:
-    """log10 of the number of models that the orders of these units make: all compute the same.
+    """Returns log10 of the number of models with the same outputs that permuting these units gives.
 
     >>> round(10 ** log_orders((UnitGroup(3, (), ("0",)), UnitGroup(2, (), ("1",)))))             # 3! 2!
     12

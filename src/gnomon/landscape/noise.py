@@ -1,4 +1,4 @@
-"""The noise of gradients: from which batch size on a larger batch hardly helps.
+"""Gradient noise: the batch size above which a larger batch hardly helps.
 
 With gradients g_i of single examples, drawn from a distribution with mean G and covariance S,
 
@@ -8,9 +8,9 @@ is the batch size at which noise and signal in a batch's gradient are equally la
 
     trace S ~ s = sum_i |g_i - g|^2 / (n - 1),    |G|^2 ~ |g|^2 - s / n,    g = mean g_i               (2)
 
-The interval is that of Student's t around the jackknife of sqrt(|g|^2 / s), whose spread hardly depends on its value;
-|G|^2 / trace S is its square less 1 / n. Where the lower end of that is zero or less, the mean gradient may be
-zero, and the upper end for B is infinite.
+The interval is a Student's t interval of the jackknife of sqrt(|g|^2 / s), whose spread hardly depends on its value;
+|G|^2 / trace S is its square less 1 / n. If its lower end is zero or less, the mean gradient may be zero, and the upper
+end for B is infinite.
 
 Hypotheses: examples are independent draws; a loss that is a mean over examples.
 Reference: [mccandlish2018empirical], section 2.2; [efron1981jackknife] for the interval.
@@ -34,19 +34,19 @@ from gnomon.core.results import Axis, Interval, Line, Plot, Reference, Result
 from gnomon.training.evaluate import Loss, Objective
 
 MAX_GRADIENT_BYTES = 256 * 2**20
-"""Bytes of per-example gradients that are held at once."""
+"""Maximum memory in bytes for per-example gradients that are held at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class GradientNoise(Result):
-    """The noise scale B of equation (1) with its interval, the variance and squared mean it is made of, and n.
+    """Holds the noise scale B of equation (1) with its interval, the variance, the squared mean, and n.
 
-    ``scale`` is infinite where the estimate of |G|^2 is zero or less.
+    ``scale`` is infinite if the estimate of |G|^2 is zero or less.
 
     >>> result = GradientNoise(20.0, Interval(15.0, 30.0, 0.95), 40.0, 2.0, 500)
     >>> print(result)
-    The gradient noise scale is 20 (15 to 30 at 95% confidence): batches far above it waste examples, far below it,
-    steps.
+    The gradient noise scale is 20 (15 to 30 at 95% confidence): much larger batches waste examples, much smaller
+    batches need more steps.
     """
 
     scale: float
@@ -57,17 +57,19 @@ class GradientNoise(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         low, high = self.interval.low, self.interval.high
         where = f"({low:.3g} to {high:.3g} at {self.interval.confidence:.0%} confidence)"
         if self.scale == inf:
             what = f"The mean gradient of {self.examples} examples cannot be distinguished from noise"
             return f"{what}: the noise scale is above {low:.3g}."
-        advice = "batches far above it waste examples, far below it, steps"
+        advice = "much larger batches waste examples, much smaller batches need more steps"
         return f"The gradient noise scale is {self.scale:.3g} {where}: {advice}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Steps and examples to one goal, in units of their least, over the batch size b: 1 + B / b and 1 + b / B."""
+        """Plots the steps and examples that training needs over the batch size b, relative to the minimum: 1 + B / b, 1
+        + b / B.
+        """
         if not 0 < self.scale < inf:
             return Result.plots(self)
         sizes = [self.scale * 2.0 ** (k / 4) for k in range(-24, 25)]
@@ -76,7 +78,7 @@ class GradientNoise(Result):
             Line("examples needed", sizes, [1 + b / self.scale for b in sizes]),
             Reference("noise scale", self.scale, vertical=True),
         )
-        axes = Axis("batch size", log=True), Axis("relative to the least", log=True)
+        axes = Axis("batch size", log=True), Axis("relative to the minimum", log=True)
         return (Plot("Gradient noise", marks, *axes, caption=self.verdict),)
 
 
@@ -90,13 +92,13 @@ def gradient_noise(
     parameters: str | Sequence[str] | None = None,
     confidence: float = 0.95,
 ) -> GradientNoise:
-    """The simple noise scale of the gradients of single examples, with an interval.
+    """Estimates the simple noise scale of per-example gradients, with a confidence interval.
 
         B = trace cov(g_i) / |mean g_i|^2                                                        (1)
 
-    Arguments are those of `hessian`; the module is read in eval mode and left as it was.
+    Arguments are the same as for `hessian`; the module is read in eval mode and left as it was.
 
-    Hypotheses: the examples are independent draws from what is trained on; at least three of them.
+    Hypotheses: the examples are independent draws from the training distribution; at least three of them.
     Reference: [mccandlish2018empirical].
     Cost: one backward pass on all examples, then one for each example, many at once.
 
@@ -115,16 +117,16 @@ def gradient_noise(
             raise InputError(f"there must be at least 3 examples, but there are {len(objective)}")
         squares, products, total = _moments(Pure.of(module, parameters), objective)
     if not bool(squares.isfinite().all()):
-        cure = "Look for NaN in the weights or the data"
-        raise NotFiniteError("gradients are not finite", accepted="a loss with derivatives", fix=cure)
+        fix = "Look for NaN in the weights or the data"
+        raise NotFiniteError("gradients are not finite", accepted="finite gradients", fix=fix)
     return _estimate(squares, products, total, confidence)
 
 
 def _moments(f: Pure, objective: Objective) -> tuple[Tensor, Tensor, float]:
-    """|g_i|^2 and g_i . g for each example, and |g|^2, in float64."""
+    """Returns |g_i|^2 and g_i . g for each example, and |g|^2, in float64."""
     size, n = sum(w.numel() for w in f.leaves.values()), len(objective)
     tile = max(1, MAX_GRADIENT_BYTES // (size * next(iter(f.leaves.values())).element_size()))
-    # The whole gradient is taken in tiles as well, so that its graph stays small.
+    # The full gradient is computed in tiles as well, so that its graph stays small.
     parts = [_gradient(f, objective, x, y).double() * (len(y) / n) for x, y in objective.batches(tile)]
     mean = torch.stack(parts).sum(0)
     squares, products = [], []
@@ -142,7 +144,7 @@ def _gradient(f: Pure, objective: Objective, x: Inputs, y: Tensor) -> Tensor:
 
 
 def _rows(f: Pure, objective: Objective, x: Inputs, y: Tensor) -> Tensor:
-    """Gradients of single examples, (n, p): all at once where the module can be batched, else one by one."""
+    """Returns per-example gradients (n, p): all at once if vmap supports the module, otherwise one by one."""
     leaves = {name: w.detach() for name, w in f.leaves.items()}
 
     def single(w: dict[str, Tensor], one: Inputs, target: Tensor) -> Tensor:
@@ -156,7 +158,7 @@ def _rows(f: Pure, objective: Objective, x: Inputs, y: Tensor) -> Tensor:
 
 
 def _axes(x: object) -> object:
-    """0 for tensors, None for whatever else is among the arguments."""
+    """Returns the vmap axes of the arguments: 0 for tensors, None for anything else."""
     if isinstance(x, Tensor):
         return 0 if x.dim() > 0 else None
     if isinstance(x, dict):
@@ -170,7 +172,7 @@ def _estimate(squares: Tensor, products: Tensor, total: float, confidence: float
     n, whole = len(squares), squares.sum()
 
     def ratio(square: Tensor, mean: Tensor, m: int) -> Tensor:
-        """|g|^2 / s of m examples, from the sum of their |g_i|^2 and from |g|^2."""
+        """Returns |g|^2 / s of m examples, from the sum of their |g_i|^2 and from |g|^2."""
         return mean * (m - 1) / (square - m * mean)
 
     variance = float(whole - n * total) / (n - 1)

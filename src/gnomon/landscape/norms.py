@@ -1,4 +1,4 @@
-"""The size of a solution, in the norms that different networks keep small without being asked.
+"""Measures the size of a solution in the norms that training keeps small implicitly.
 
     |W|_F, |W|_2, nuclear norm |W|_*,  effective rank exp(entropy of the singular values)      for each weight    (1)
     path norm = sqrt( sum over paths from inputs to outputs of prod w^2 )                                         (2)
@@ -34,7 +34,7 @@ __all__ = ["RankPath", "SolutionNorms", "WeightNorms", "rank_path", "solution_no
 
 @dataclass(frozen=True, slots=True)
 class WeightNorms(Record):
-    """The norms (1) of one weight as a matrix, outputs by all else; ``rank`` is the effective one.
+    """The norms (1) of one weight as a matrix (outputs by all other axes); ``rank`` is the effective rank.
 
     >>> WeightNorms(5.0, 4.0, 7.0, 1.9).nuclear
     7.0
@@ -48,7 +48,9 @@ class WeightNorms(Record):
 
 @dataclass(frozen=True, slots=True)
 class SolutionNorms(Result):
-    """By weight, the norms (1); the Euclidean norm of all parameters, and the path norm, None outside chains."""
+    """Holds the norms (1) of each weight, the Euclidean norm of all parameters, and the path norm (None if not a
+    chain).
+    """
 
     weights: dict[str, WeightNorms]
     euclidean: float
@@ -56,28 +58,30 @@ class SolutionNorms(Result):
 
     @property
     def product(self) -> float:
-        """The product of the spectral norms: a bound on the Lipschitz constant of chains with contracting units."""
+        """The product of the spectral norms, which bounds the Lipschitz constant of chains with 1-Lipschitz
+        activations.
+        """
         return prod(w.spectral for w in self.weights.values())
 
     @property
     def verdict(self) -> str:
-        """The norms, and the weight with the least effective rank."""
+        """The norms, and the weight with the smallest effective rank."""
         name = min(self.weights, key=lambda n: self.weights[n].rank)
         path = "" if self.path is None else f", the path norm {self.path:.3g}"
         return (
-            f"The parameters have norm {self.euclidean:.3g}{path}; '{name}' has the least effective rank, "
+            f"The parameters have norm {self.euclidean:.3g}{path}; '{name}' has the smallest effective rank, "
             f"{self.weights[name].rank:.1f}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The effective rank of each weight."""
+        """Plots the effective rank of each weight."""
         bars = Bars("rank", tuple(self.weights), tuple(w.rank for w in self.weights.values()))
-        return (Plot("Effective rank", (bars,), Axis("directions in use"), caption=self.verdict),)
+        return (Plot("Effective rank", (bars,), Axis("effective rank"), caption=self.verdict),)
 
 
 @dataclass(frozen=True, slots=True)
 class RankPath(Result):
-    """The effective rank of each weight at each checkpoint."""
+    """Holds the effective rank of each weight at each checkpoint."""
 
     ranks: dict[str, tuple[float, ...]]
 
@@ -89,14 +93,14 @@ class RankPath(Result):
         return f"The effective rank of '{name}' changed most, from {row[0]:.1f} to {row[-1]:.1f}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The ranks along the checkpoints."""
+        """Plots the ranks over the checkpoints."""
         lines = tuple(Line(name, range(len(row)), row) for name, row in self.ranks.items())
         return (Plot("Effective rank in training", lines, Axis("checkpoint"), Axis("rank"), self.verdict),)
 
 
 @names_call
 def solution_norms(module: nn.Module) -> SolutionNorms:
-    """The norms of the weights of a network, by layer and as a whole; equations (1), (2).
+    """Computes the norms of the weights of a network, for each layer and for the whole network; equations (1), (2).
 
     Hypotheses: see the module. Reference: [neyshabur2015norm].
     Cost: the singular values of each weight.
@@ -117,7 +121,7 @@ def solution_norms(module: nn.Module) -> SolutionNorms:
 
 @names_call
 def rank_path(checkpoints: Sequence[nn.Module]) -> RankPath:
-    """The effective rank of each weight along checkpoints of a run; equation (1).
+    """Computes the effective rank of each weight at each checkpoint of a run; equation (1).
 
     Hypotheses: one architecture. Reference: [roy2007effective].
     Cost: the singular values of each weight of each checkpoint.
@@ -126,10 +130,12 @@ def rank_path(checkpoints: Sequence[nn.Module]) -> RankPath:
     (1.0, 1.0)
     """
     if not checkpoints:
-        raise InputError("there are no checkpoints", accepted="at least one", fix="Pass a list of modules")
+        raise InputError("the list of checkpoints is empty", accepted="at least one", fix="Pass a list of modules")
     rows = [solution_norms(module).weights for module in with_progress_bar(checkpoints, "checkpoints")]
     if any(set(row) != set(rows[0]) for row in rows):
-        raise InputError("the checkpoints have other weights", accepted="one architecture", fix="Pass one network's")
+        raise InputError(
+            "the checkpoints have different weights", accepted="one architecture", fix="Pass checkpoints of one network"
+        )
     return RankPath({name: tuple(round(row[name].rank, 12) for row in rows) for name in rows[0]})
 
 
@@ -139,7 +145,8 @@ def _norms(w: Tensor) -> WeightNorms:
 
 
 def _path(module: nn.Module) -> float | None:
-    """The path norm of a chain of linear layers, by passing ones through the squared weights; biases are left out."""
+    """Returns the path norm of a chain of linear layers, by passing ones through the squared weights. Ignores
+    biases."""
     layers = [part for part in module.modules() if not list(part.children()) and any(True for _ in part.parameters())]
     if not isinstance(module, nn.Sequential | nn.Linear) or not all(isinstance(part, nn.Linear) for part in layers):
         return None

@@ -1,10 +1,11 @@
-"""Sharpness as the largest rise of the loss nearby, also in a form that rescaling of layers cannot change.
+"""Sharpness as the largest rise of the loss nearby, also in a variant that rescaling of layers cannot change.
 
     S(r) = max over |e| <= r of L(w + e) - L(w),    first order: e = r g / |g|                                   (1)
     adaptive: e = r T^2 g / |T g| with T = diag |w|, so that |e / w| <= r                                        (2)
     local entropy: F(c) = log E_(e ~ N(0, 1 / c)) exp(-L(w + e) n),  by draws                                    (3)
 
-(1) is the sharpness of SAM, (2) that of ASAM: relu layers scaled by c and 1/c have the same (2), not the same (1).
+(1) is the sharpness in SAM, (2) the sharpness in ASAM: relu layers scaled by c and 1/c have the same (2), not the same
+(1).
 Hypotheses: small r for the first order. Reference: [keskar2017large]; [dinh2017sharp] on rescaling;
 [chaudhari2017entropy] for (3).
 
@@ -37,7 +38,7 @@ __all__ = ["LocalEntropy", "NearbyRise", "local_entropy", "nearby_rise"]
 
 @dataclass(frozen=True, slots=True)
 class NearbyRise(Result):
-    """The loss, its rise (1) or (2) within a radius, and which of the two it is."""
+    """Holds the loss, its rise (1) or (2) within a radius, and which of the two it is."""
 
     loss: float
     rise: float
@@ -46,14 +47,14 @@ class NearbyRise(Result):
 
     @property
     def verdict(self) -> str:
-        """How much worse the loss may become nearby."""
+        """How much the loss can rise nearby."""
         unit = "of each weight" if self.adaptive else "in parameters"
         return f"Within {self.radius:.3g} {unit} the loss can rise from {self.loss:.3g} by {self.rise:.3g}."
 
 
 @dataclass(frozen=True, slots=True)
 class LocalEntropy(Result):
-    """The local entropy (3) with a 95 % interval over draws, the loss itself times n, and the scope c."""
+    """Holds the local entropy (3) with a 95 % interval over draws, the loss times n, and the scope c."""
 
     value: float
     interval: Interval
@@ -62,9 +63,9 @@ class LocalEntropy(Result):
 
     @property
     def verdict(self) -> str:
-        """How wide the valley is: what noise of the scope costs on top of the loss here."""
+        """How wide the valley is: how much noise of this scope adds to the loss."""
         cost = -self.value - self.here
-        return f"Noise of scope {self.scope:.3g} costs {cost:.3g} nats on top of the loss here: the less, the wider."
+        return f"Noise of scope {self.scope:.3g} costs {cost:.3g} nats on top of the loss; in a wide valley, little."
 
 
 @names_call
@@ -78,15 +79,15 @@ def nearby_rise(
     steps: int = 1,
     loss: Loss | None = None,
 ) -> NearbyRise:
-    """The largest rise of the loss within a radius of the parameters, by steps up the gradient; equations (1), (2).
+    """Finds the largest rise of the loss within a radius of the parameters, by gradient ascent; equations (1), (2).
 
     Args:
         module: read in eval mode and left as it was.
         x: inputs, or data, as in `hessian`.
         y: targets.
-        radius: of the ball; for ``adaptive`` relative to each weight.
+        radius: radius of the ball; for ``adaptive`` relative to each weight.
         adaptive: measure in units of the weights, which no rescaling of layers changes.
-        steps: of ascent, each followed by a return to the ball; 1 is the first order.
+        steps: number of steps of ascent, each followed by a projection onto the ball; 1 is the first-order estimate.
         loss: as in `hessian`.
 
     Hypotheses: see the module. The result is a lower bound on the maximum. Reference: [keskar2017large].
@@ -128,25 +129,25 @@ def local_entropy(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> LocalEntropy:
-    """The local entropy of the loss around the parameters, by Gaussian draws; equation (3).
+    """Estimates the local entropy of the loss around the parameters, by Gaussian draws; equation (3).
 
     Args:
         module: read in eval mode and left as it was.
         x: inputs, or data, as in `hessian`.
         y: targets.
         scope: c of (3); noise has variance 1 / c. Large c looks at the point itself.
-        draws: of noise.
+        draws: number of draws of noise.
         loss: as in `hessian`.
-        seed: of the draws.
+        seed: random seed for the draws.
 
-    Hypotheses: noise so small that the draws see the valley: the interval says whether they do.
+    Hypotheses: noise small enough that the draws stay in the valley; a narrow interval confirms it.
     Reference: [chaudhari2017entropy].
     Cost: a pass over the data for each draw.
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.zeros_(net.weight)
-    >>> told = local_entropy(net, torch.ones(1, 1), torch.zeros(1), scope=1.0, draws=4000)
-    >>> abs(told.value + log(2) / 2) < 0.05                               # E exp(-w^2 / 2) = 1 / sqrt(1 + 1 / c)
+    >>> result = local_entropy(net, torch.ones(1, 1), torch.zeros(1), scope=1.0, draws=4000)
+    >>> abs(result.value + log(2) / 2) < 0.05                               # E exp(-w^2 / 2) = 1 / sqrt(1 + 1 / c)
     True
     """
     check_readable(module)
@@ -165,8 +166,8 @@ def local_entropy(
     energies = -torch.tensor(values, dtype=torch.float64)
     if not bool(energies.isfinite().all()):
         found = f"noise of standard deviation {1 / c**0.5:.3g} makes the loss infinite or NaN"
-        cure = "Pass a larger scope: the standard deviation is 1 / sqrt(scope)"
-        raise InputError(found, accepted="noise that the loss survives", fix=cure)
+        fix = "Pass a larger scope: the standard deviation is 1 / sqrt(scope)"
+        raise InputError(found, accepted="noise small enough for a finite loss", fix=fix)
     value = float(torch.logsumexp(energies, 0)) - log(m)  # (3)
     weights = (energies - energies.max()).exp()
     error = 1.96 * float(weights.std() / weights.mean()) / m**0.5

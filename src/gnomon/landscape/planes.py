@@ -1,4 +1,4 @@
-"""The loss on a plane of parameters: through a model and two random directions, three models, or a run's own plane.
+"""The loss on a plane of parameters: two random directions, a plane through three models, or the plane of a run.
 
     L(w + s u + t v),    u and v as long as the weights, filter by filter:  u_f <- u_f |w_f| / |u_f|              (1)
     a run w_0 ... w_T:   u, v the two principal directions of w_k - w_T,  with the share of its motion in them     (2)
@@ -31,12 +31,12 @@ from gnomon.training.gradient import finite_loss, moved_parameters
 __all__ = ["LossPlane", "filter_normalized", "loss_plane"]
 
 EXAMPLES_PER_PASS = 512
-"""Examples in one pass."""
+"""Number of examples in one forward pass."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossPlane(Result):
-    """Losses on a grid (rows: t, columns: s), the places of the given models on it, and the share of a run it holds.
+    """Holds losses on a grid (rows: t, columns: s), the positions of the given models, and how much of a run it shows.
 
     ``share`` is the part of the squared motion of the models that lies in the plane, 1 for at most three of them.
 
@@ -54,19 +54,21 @@ class LossPlane(Result):
 
     @property
     def best(self) -> tuple[float, float]:
-        """The place (s, t) of the least loss on the grid."""
+        """The position (s, t) of the smallest loss on the grid."""
         row, column = divmod(int(self.losses.nan_to_num(torch.inf).argmin()), len(self.s))
         return float(self.s[column]), float(self.t[row])
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         low, high = float(self.losses.min()), float(self.losses.max())
         head = f"On the plane the loss goes from {low:.3g}, at ({self.best[0]:.3g}, {self.best[1]:.3g}), to {high:.3g}"
-        return f"{head}; it holds {self.share:.0%} of the motion of the models." if len(self.path) > 1 else f"{head}."
+        return (
+            f"{head}; it contains {self.share:.0%} of the motion of the models." if len(self.path) > 1 else f"{head}."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The logarithm of the loss as a picture, and the models on their way."""
+        """Plots the logarithm of the loss as an image, and the positions of the models."""
         shades = self.losses.clamp_min(1e-12).log().flip(0)
         picture = Plot("Loss on a plane (logarithm)", (Image("log loss", shades),), caption=self.verdict)
         if len(self.path) < 2:
@@ -87,26 +89,27 @@ def loss_plane(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> LossPlane:
-    """The loss on a plane through a model: random filter-normalized directions (1), other models, or their run (2).
+    """Evaluates the loss on a plane through a model: random filter-normalized directions (1), other models, or a run
+    (2).
 
     Args:
-        module: the middle of the plane, read in eval mode and left as it was.
+        module: the center of the plane, read in eval mode and left as it was.
         x: inputs, or data, as in `hessian`.
         y: targets.
-        models: others of the same architecture. None: random directions. Two: the plane through all three. More: the
-            principal plane of their motion, such as checkpoints of a run that ended in ``module``.
-        reach: how far to go to each side, in units of the directions: of the weights' length for random ones, else of
-            the farthest model's distance.
-        points: of the grid along each axis, made odd so that the module is on it.
+        models: other models of the same architecture. None: random directions. Two: the plane through all three. More:
+            the principal plane of their motion, such as checkpoints of a run that ended in ``module``.
+        reach: how far the plane extends to each side, relative to the norm of the weights for random directions, or to
+            the distance of the farthest model.
+        points: number of grid points along each axis, made odd so that the module is on the grid.
         loss: as in `hessian`.
-        seed: of random directions.
+        seed: random seed for random directions.
 
     Hypotheses: see the module. Reference: [li2018visualizing].
     Cost: points^2 passes over the data, and a vector of parameters for each model.
 
     >>> net = nn.Linear(2, 1, bias=False)
     >>> _ = nn.init.ones_(net.weight)
-    >>> found = loss_plane(net, torch.eye(2), torch.ones(2), points=5)                    # the least loss is here
+    >>> found = loss_plane(net, torch.eye(2), torch.ones(2), points=5)                    # the smallest loss is here
     >>> found.best, float(found.losses.min())
     ((0.0, 0.0), 0.0)
     """
@@ -132,14 +135,14 @@ def loss_plane(
 def _directions(
     module: nn.Module, leaves: list[nn.Parameter], w: Tensor, models: Sequence[nn.Module], seed: int
 ) -> tuple[tuple[Tensor, Tensor], Tensor, float]:
-    """Two directions, the places of the models in their coordinates, and the share of their motion."""
+    """Returns two directions, the positions of the models in their coordinates, and the share of their motion."""
     if not models:
         generator = torch.Generator().manual_seed(check_seed(seed))
         first, second = (filter_normalized(torch.randn(w.shape, generator=generator).to(w), leaves) for _ in range(2))
         return (first, second), torch.zeros(1, 2, dtype=torch.float64), 1.0
     if len(models) < 2:
-        cure = "Pass two others or more, or use loss_between for one"
-        raise InputError("there is one other model", accepted="a plane", fix=cure)
+        fix = "Pass two or more other models, or use loss_between for one"
+        raise InputError("models contains one model", accepted="two or more models, which span a plane", fix=fix)
     for other in models:
         check_pair(module, other)
     moves = torch.stack([parameters_to_vector([p for p, q in zip(o.parameters(), module.parameters(), strict=True)
@@ -148,16 +151,19 @@ def _directions(
     values, vectors = torch.linalg.eigh(gram)
     kept = values[-2:].flip(0).clamp_min(0)
     if not float(kept[1]) > 1e-12 * float(kept[0]):
-        raise InputError("all models are on one line", accepted="a plane", fix="Use loss_between or loss_along")
+        raise InputError(
+            "all models are on one line", accepted="models that span a plane", fix="Use loss_between or loss_along"
+        )
     basis = (vectors[:, -2:].flip(1) / kept.sqrt()).to(w).T @ moves  # (2)
     path = torch.cat([(moves @ basis.T).double(), torch.zeros(1, 2, dtype=torch.float64)])
     return (basis[0], basis[1]), path, float(kept.sum() / values.clamp_min(0).sum())
 
 
 def filter_normalized(direction: Tensor, parameters: Sequence[Tensor]) -> Tensor:
-    """A direction with each filter as long as that of the parameters; zero for biases and normalizations; (1).
+    """Rescales each filter of a direction to the norm of the same filter of the weights; zero for biases and norms;
+    (1).
 
-    A filter is the part of a weight that makes one unit: a row of a dense layer, a kernel of a convolution.
+    A filter is the part of a weight that computes one unit: a row of a dense layer, a kernel of a convolution.
     Cost: one pass.
 
     >>> weight, bias = torch.tensor([[3.0, 4.0], [1.0, 0.0]]), torch.ones(1)

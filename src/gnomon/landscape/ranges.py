@@ -1,4 +1,4 @@
-"""Which learning rates, and which scales of the first weights, training stands.
+"""Learning rates and initialization scales at which training is stable.
 
     learning rates: one run whose rate grows geometrically, lr_s = low (high / low)^(s / steps), until it diverges  (1)
     scales: for each c, training from c w_0; the range of c whose final loss is within a factor of the best          (2)
@@ -38,7 +38,7 @@ TRAINABLE_LOSS_FACTOR = 2.0
 
 @dataclass(frozen=True, slots=True)
 class LrRange(Result):
-    """Learning rates, the loss of the batch met at each, and how the run (1) ended: "finished" or "diverged"."""
+    """Holds learning rates, the batch loss at each, and how the run (1) ended: "finished" or "diverged"."""
 
     lrs: tuple[float, ...]
     losses: tuple[float, ...]
@@ -46,9 +46,9 @@ class LrRange(Result):
 
     @property
     def steepest(self) -> float:
-        """The learning rate at which the loss falls fastest per decade: one to train with.
+        """The learning rate at which the loss falls fastest per decade: a good choice for training.
 
-        Means over a tenth of the steps on both sides are compared, so that the noise of batches does not decide.
+        Compares means over a tenth of the steps on both sides, which averages out the noise of batches.
         """
         n = len(self.losses)
         w = max(1, n // 10)
@@ -57,18 +57,18 @@ class LrRange(Result):
 
     @property
     def largest(self) -> float:
-        """The learning rate with the least smoothed loss: beyond it, training gets worse."""
+        """The learning rate with the smallest smoothed loss; training gets worse above it."""
         smooth = _smooth(self.losses)
         return self.lrs[smooth.index(min(smooth))]
 
     @property
     def verdict(self) -> str:
         """Which learning rates to use."""
-        end = "diverges" if self.stopped == "diverged" else "gets no better"
+        end = "diverges" if self.stopped == "diverged" else "stops improving"
         return f"The loss falls fastest near lr = {self.steepest:.2g} and {end} beyond {self.largest:.2g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The loss along the learning rate."""
+        """Plots the loss over the learning rate."""
         marks = (Line("loss of the batch", self.lrs, self.losses), Line("smoothed", self.lrs, _smooth(self.losses)),
                  Reference("steepest", self.steepest, vertical=True))  # fmt: skip
         return (Plot("Range of learning rates", marks, Axis("learning rate", log=True), Axis("loss"), self.verdict),)
@@ -76,7 +76,7 @@ class LrRange(Result):
 
 @dataclass(frozen=True, slots=True)
 class ScaleRobustness(Result):
-    """Factors on the first weights and the final loss from each; NaN where training diverged."""
+    """Holds factors on the initial weights and the final loss for each; NaN if training diverged."""
 
     scales: tuple[float, ...]
     losses: tuple[float, ...]
@@ -94,17 +94,17 @@ class ScaleRobustness(Result):
 
     @property
     def verdict(self) -> str:
-        """How wide the range is."""
+        """The range of scales from which training works."""
         if not self.trainable:
-            return "Training diverged from every scale of the first weights."
+            return "Training diverged from every scale of the initial weights."
         low, high = self.trainable[0], self.trainable[-1]
-        return f"Training works from first weights scaled by {low:g} to {high:g}, a factor {high / low:.3g}."
+        return f"Training works from initial weights scaled by {low:g} to {high:g}, a factor {high / low:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The final loss along the scale."""
+        """Plots the final loss over the scale."""
         known = [(s, v) for s, v in zip(self.scales, self.losses, strict=True) if isfinite(v)]
         line = Line("final loss", [s for s, _ in known], [v for _, v in known])
-        return (Plot("Scale of the first weights", (line,), Axis("scale", log=True), Axis("loss"), self.verdict),)
+        return (Plot("Scale of the initial weights", (line,), Axis("scale", log=True), Axis("loss"), self.verdict),)
 
 
 @names_call
@@ -121,7 +121,7 @@ def lr_range(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> LrRange:
-    """The range of learning rates of an optimizer, from one run whose rate grows until it diverges; equation (1).
+    """Finds the usable learning rates from one run whose learning rate grows until it diverges; equation (1).
 
     Args:
         module: left as it was; a copy is trained, in training mode.
@@ -129,19 +129,19 @@ def lr_range(
         y: targets.
         low: the first learning rate.
         high: the last.
-        steps: of the run.
+        steps: number of steps of the run.
         batch: examples in a batch.
         optimizer: as in `gnomon.train`, whose own learning rate is not used; by default plain descent.
         loss: as in `gnomon.train`.
-        seed: of the batches.
+        seed: random seed for the batches.
 
     Hypotheses: see the module. Reference: [smith2017cyclical].
     Cost: a gradient for each step.
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.ones_(net.weight)
-    >>> told = lr_range(net, torch.ones(8, 1), torch.zeros(8), low=0.01, high=100.0, steps=80)      # H = 1: limit 2
-    >>> told.stopped, 0.1 < told.largest < 10
+    >>> result = lr_range(net, torch.ones(8, 1), torch.zeros(8), low=0.01, high=100.0, steps=80)      # H = 1: limit 2
+    >>> result.stopped, 0.1 < result.largest < 10
     ('diverged', True)
     """
     check_readable(module)
@@ -175,7 +175,7 @@ def lr_range(
                     rule = replace(rule, lr=rate)
                 rule.move(moved, partial(_lookup, value.detach(), slopes), memory, step)
     if len(losses) < 3:
-        raise InputError(f"the loss left all bounds at lr = {first:g} already. Pass a smaller low")
+        raise InputError(f"the loss diverged at the first learning rate, {first:g}. Pass a smaller low")
     return LrRange(tuple(rates[: len(losses)]), tuple(losses), stopped)
 
 
@@ -192,14 +192,14 @@ def scale_robustness(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> ScaleRobustness:
-    """Train copies of a network whose first weights (not biases) are multiplied by several factors; equation (2).
+    """Trains copies of a network whose initial weights (not biases) are multiplied by several factors; equation (2).
 
     Args:
-        module: at its start; left as it was.
+        module: an untrained network; left as it was.
         x: inputs, or data, as in `gnomon.train`.
         y: targets.
-        scales: factors, rising.
-        steps: of each run; ``optimizer``, ``batch``, ``loss`` and ``seed`` as in `gnomon.train`.
+        scales: factors in increasing order.
+        steps: number of steps of each run; ``optimizer``, ``batch``, ``loss`` and ``seed`` as in `gnomon.train`.
         optimizer: see ``steps``.
         batch: see ``steps``.
         loss: see ``steps``.
@@ -208,8 +208,8 @@ def scale_robustness(
     Hypotheses: none. Reference: [zhang2019fixup].
     Cost: a training run for each scale.
 
-    >>> told = scale_robustness(nn.Linear(2, 1), torch.eye(2), torch.ones(2), scales=(0.5, 1.0), steps=300)
-    >>> len(told.losses)
+    >>> result = scale_robustness(nn.Linear(2, 1), torch.eye(2), torch.ones(2), scales=(0.5, 1.0), steps=300)
+    >>> len(result.losses)
     2
     """
     check_readable(module)
@@ -231,6 +231,6 @@ def _lookup(value: Tensor, slopes: Sequence[Tensor | None]) -> tuple[Tensor, Seq
 
 
 def _smooth(values: Sequence[float], width: int = 5) -> list[float]:
-    """Means over neighbors."""
+    """Averages neighboring values."""
     half = width // 2
     return [sum(part) / len(part) for i in range(len(values)) if (part := values[max(0, i - half) : i + half + 1])]

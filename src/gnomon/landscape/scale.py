@@ -1,4 +1,4 @@
-"""Weights whose scale the loss does not see, as before a normalization.
+"""Finds weights whose scale does not change the loss, such as weights before a normalization layer.
 
     L(a w) = L(w):    <w, dL/dw> = 0,    the direction of w turns at the rate lr / |w|^2                          (1)
 
@@ -30,38 +30,38 @@ MAX_COSINE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class ScaleInvariance(Result):
-    """By weight: |cosine| of the weight and its gradient, zero where the loss does not see its scale, and |w|^2."""
+    """Holds |cosine| of each weight and its gradient (zero if the loss does not depend on the scale), and |w|^2."""
 
     cosines: dict[str, float]
     squares: dict[str, float]
 
     @property
     def invariant(self) -> tuple[str, ...]:
-        """The weights whose scale does not matter."""
+        """The names of the weights whose scale does not change the loss."""
         return tuple(name for name, cosine in self.cosines.items() if cosine < MAX_COSINE)
 
     @names_call("effective_lr(lr)")
     def effective_lr(self, lr: float) -> dict[str, float]:
-        """lr / |w|^2 for each weight without scale: the rate at which its direction turns, equation (1)."""
+        """Returns lr / |w|^2 for each scale-invariant weight: the rate at which its direction turns, equation (1)."""
         rate = number("lr", lr, above=0)
         return {name: rate / self.squares[name] for name in self.invariant}
 
     @property
     def verdict(self) -> str:
-        """How many weights have no scale."""
+        """The number of scale-invariant weights."""
         found = self.invariant
         named = f": {', '.join(found[:3])}{' ...' if len(found) > 3 else ''}" if found else ""
-        return f"The loss does not see the scale of {len(found)} of {len(self.cosines)} weights{named}."
+        return f"The loss does not depend on the scale of {len(found)} of {len(self.cosines)} weights{named}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The cosine of each weight."""
+        """Plots the cosine of each weight."""
         bars = Bars("cosine", tuple(self.cosines), tuple(self.cosines.values()))
-        return (Plot("Weights along their gradient", (bars,), Axis("|cosine|"), caption=self.verdict),)
+        return (Plot("Cosine of weights and their gradient", (bars,), Axis("|cosine|"), caption=self.verdict),)
 
 
 @names_call
 def scale_invariance(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None) -> ScaleInvariance:
-    """Which weights the loss does not see the scale of, by their gradients in training mode; equation (1).
+    """Finds the weights whose scale does not change the loss, from their gradients in training mode; equation (1).
 
     Hypotheses: at most 256 examples, as one batch. Reference: [laarhoven2017regularization].
     Cost: a forward and a backward pass in training mode, on a copy.
@@ -78,8 +78,8 @@ def scale_invariance(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | N
         value = objective.value(model, *objective.of_batch(objective.data.first(MAX_EXAMPLES)))
         weights = {name: p for name, p in model.named_parameters() if p.dim() > 1 and p.requires_grad}
         if not weights:
-            found, cure = "no weight matrix requires a gradient", "Pass a network with layers that are trained"
-            raise InputError(found, accepted="weights with a scale", fix=cure)
+            found, fix = "no weight matrix requires a gradient", "Pass a network with layers that are trained"
+            raise InputError(found, accepted="at least one trainable weight matrix", fix=fix)
         grads = torch.autograd.grad(value, list(weights.values()), allow_unused=True)
     used = [(name, w.detach().double(), g.double()) for (name, w), g in zip(weights.items(), grads, strict=True)
             if g is not None]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Sharpness: the largest eigenvalue of the Hessian, beside the largest at which a learning rate is stable.
+"""Sharpness: the largest eigenvalue of the Hessian, compared with the limit at which a learning rate is stable.
 
     lambda_1(H) < 2 (1 + momentum) / lr                                                         (1)
 
@@ -33,9 +33,9 @@ __all__ = ["Sharpness", "sharpness", "sharpness_of"]
 
 @dataclass(frozen=True, slots=True)
 class Sharpness(Result):
-    """The largest eigenvalues of the Hessian, a bound on the error of each, and the lr they are measured against.
+    """Holds the largest Hessian eigenvalues, a bound on the error of each, and the learning rate to compare with.
 
-    ``lr`` is None where there is none; ``products`` counts the Hessian-vector products that were taken.
+    ``lr`` is None if none was passed; ``products`` is the number of Hessian-vector products that were computed.
     """
 
     values: tuple[float, ...]
@@ -51,27 +51,28 @@ class Sharpness(Result):
 
     @property
     def limit(self) -> float:
-        """The largest eigenvalue at which the learning rate is stable, equation (1); infinite without one."""
+        """The largest eigenvalue at which the learning rate is stable, equation (1); infinite without a learning
+        rate."""
         return inf if self.lr is None else 2 * (1 + self.momentum) / self.lr  # (1)
 
     @property
     def largest_lr(self) -> float:
-        """The largest stable learning rate; infinite where the loss curves down in all directions, or not at all."""
+        """The largest stable learning rate; infinite if no direction has positive curvature."""
         return 2 * (1 + self.momentum) / self.value if self.value > 0 else inf
 
     @property
     def ratio(self) -> float:
-        """Sharpness in units of the limit: above 1, the learning rate is too large here."""
+        """Sharpness divided by the limit; above 1, the learning rate is too large here."""
         return self.value / self.limit
 
     @property
     def stable(self) -> bool:
-        """Whether (1) holds."""
+        """Whether the learning rate is stable, by (1)."""
         return self.value < self.limit
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         head = f"The largest Hessian eigenvalue is {self.value:.4g} (within {self.residuals[0]:.1g})"
         if self.lr is None:
             return f"{head}: learning rates below {self.largest_lr:.3g} are stable here."
@@ -82,7 +83,7 @@ class Sharpness(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That the learning rate is unstable here, where it is."""
+        """A finding if the learning rate is unstable here."""
         if self.stable or self.lr is None:
             return ()
 
@@ -92,7 +93,7 @@ class Sharpness(Result):
         return (Finding(kinds.UNSTABLE_HERE, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The eigenvalues, beside the limit where there is a learning rate."""
+        """Plots the eigenvalues, with the limit if a learning rate was passed."""
         labels = [f"eigenvalue {i + 1}" for i in range(len(self.values))]
         bars = Bars("largest eigenvalues", labels, self.values)
         limit = () if self.limit == inf else (Reference("limit of the learning rate", self.limit, vertical=True),)
@@ -114,16 +115,16 @@ def sharpness(
     tile: int | None = None,
     seed: int = 0,
 ) -> Sharpness:
-    """The k largest Hessian eigenvalues of the mean loss, by Lanczos, against the limit of a learning rate.
+    """Computes the k largest Hessian eigenvalues of the mean loss by Lanczos, and the largest stable learning rate.
 
         lambda_1 = max over v of v^T H v / v^T v,    stable below 2 (1 + momentum) / lr                   (1)
 
-    ``steps`` fixes the number of products, which then bounds the time; by default they go on until each residual is
-    below the square root of the precision. Other arguments are those of `hessian`.
+    ``steps`` fixes the number of products, which then bounds the time; by default, products continue until each
+    residual is below the square root of the precision. Other arguments are as in `hessian`.
 
     Hypotheses: as for `hessian`; (1) is exact for a quadratic loss, and local for others.
     Reference: [cohen2021gradient].
-    Cost: 22 Hessian-vector products and as many vectors of p numbers for k = 1, more where they are needed.
+    Cost: 22 Hessian-vector products and as many vectors of p numbers for k = 1, more if convergence is slow.
 
     >>> import torch
     >>> net, x = nn.Linear(2, 1, bias=False), 2.0 * torch.eye(2)
@@ -141,7 +142,7 @@ def sharpness(
 
 
 def sharpness_of(operator: AbstractOperator, *, steps: int, seed: int) -> Sharpness:
-    """The largest eigenvalue of a Hessian that is given as an operator, by at most ``steps`` products.
+    """Computes the sharpness of a Hessian operator, by at most ``steps`` products.
 
     >>> import torch
     >>> net, x = nn.Linear(2, 1, bias=False), 2.0 * torch.eye(2)

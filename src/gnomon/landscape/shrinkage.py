@@ -1,4 +1,4 @@
-"""What weight decay and early stopping leave of each direction of the Hessian, and which decay a stop is like.
+"""How much weight decay and early stopping shrink each Hessian direction, and which decay equals which stop.
 
 Near a minimum w* of a quadratic loss with Hessian eigenvalues l_i, of the part of w* along direction i
 
@@ -31,7 +31,7 @@ __all__ = ["Shrinkage", "equivalent_weight_decay", "shrinkage"]
 
 @dataclass(frozen=True, slots=True)
 class Shrinkage(Result):
-    """The largest curvatures, what (1) and (2) keep along each, and the decay; None where one is not asked for."""
+    """Holds the largest curvatures, the shares (1) and (2) kept along each (None if not requested), and the decay."""
 
     curvatures: tuple[float, ...]
     decayed: tuple[float, ...] | None
@@ -40,14 +40,14 @@ class Shrinkage(Result):
 
     @property
     def verdict(self) -> str:
-        """How much is kept along the first and the last of the directions."""
+        """The share that is kept along the first and along the last direction."""
         parts = [f"{name} keeps {kept[0]:.1%} of the steepest direction and {kept[-1]:.1%} of number {len(kept)}"
                  for name, kept in (("weight decay", self.decayed), ("stopping", self.stopped)) if kept]  # fmt: skip
         text = "; ".join(parts)
         return f"{text[0].upper()}{text[1:]} (decay {self.weight_decay:.3g})."
 
     def plots(self) -> tuple[Plot, ...]:
-        """What is kept along the curvature."""
+        """Plots the share that is kept over the curvature."""
         kept = (("weight decay", self.decayed), ("early stopping", self.stopped))
         marks = tuple(Line(name, self.curvatures, values) for name, values in kept if values)
         axes = Axis("curvature", log=all(c > 0 for c in self.curvatures)), Axis("share kept", limits=(0, 1.02))
@@ -56,7 +56,7 @@ class Shrinkage(Result):
 
 @names_call
 def equivalent_weight_decay(lr: float | Sequence[float], *, steps: int | None = None) -> float:
-    """The weight decay that stopping is like, for one learning rate and a number of steps or for a schedule; (3).
+    """Returns the weight decay that is equivalent to early stopping, for a learning rate and steps or a schedule; (3).
 
     Hypotheses: see the module. Reference: [ali2019continuous].
 
@@ -80,17 +80,17 @@ def shrinkage(
     products: int | None = None,
     loss: Loss | None = None,
 ) -> Shrinkage:
-    """What weight decay, or stopping after some steps, leaves along the steepest directions of the loss; (1), (2).
+    """Computes how much weight decay or early stopping keeps along the steepest directions of the loss; (1), (2).
 
     Args:
         module: at a minimum of the loss without decay; read in eval mode and left as it was.
         x: inputs, or data, as in `hessian`.
         y: targets.
-        weight_decay: a of (1), on (a / 2) |w|^2; by default that of (3).
+        weight_decay: a of (1), on (a / 2) |w|^2; by default from (3).
         lr: a learning rate, or one for each step.
-        steps: where ``lr`` is one number.
-        k: directions, the steepest first.
-        products: with the Hessian; by default as many as it takes.
+        steps: number of steps, if ``lr`` is one number.
+        k: number of directions, the steepest first.
+        products: number of Hessian products; by default, until it converges.
         loss: as in `hessian`.
 
     Hypotheses: see the module. Reference: [krogh1992simple].

@@ -1,7 +1,7 @@
 """The loss along a direction of the parameters, and whether it is convex.
 
     L(w + t v) = L + t g.v + (t^2 / 2) v^T H v + O(t^3)                                                          (1)
-    a segment a, b breaks convexity where L((a + b) / 2) > (L(a) + L(b)) / 2                                     (2)
+    a segment a, b breaks convexity if  L((a + b) / 2) > (L(a) + L(b)) / 2                                     (2)
 
 Hypotheses: none for the values; a twice differentiable loss for the parabola.
 Reference: [goodfellow2015explaining] does the same over inputs; [boyd2004convex], section 3.1, for (2).
@@ -40,7 +40,7 @@ __all__ = ["Convexity", "LossSlice", "convexity", "loss_along"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossSlice(Result):
-    """Losses at places t along a direction of length one, and slope and curvature (1) at t = 0."""
+    """Holds losses at positions t along a direction of norm one, and slope and curvature (1) at t = 0."""
 
     t: Float[Tensor, " m"]
     losses: Float[Tensor, " m"]
@@ -49,28 +49,29 @@ class LossSlice(Result):
 
     @property
     def parabola(self) -> Float[Tensor, " m"]:
-        """The second order of (1) at the same places."""
+        """The second-order expansion (1) at the same positions."""
         middle = self.losses[int(self.t.abs().argmin())]
         return middle + self.slope * self.t + self.curvature * self.t**2 / 2
 
     @property
     def verdict(self) -> str:
-        """Slope and curvature, and where the least loss is."""
+        """Slope, curvature and the position of the smallest loss."""
         best = float(self.t[self.losses.argmin()])
         return (
-            f"Along this direction the loss has slope {self.slope:.3g} and curvature {self.curvature:.3g}; it is least "
-            f"at distance {best:.3g}."
+            f"Along this direction the loss has slope {self.slope:.3g} and curvature {self.curvature:.3g}; its minimum "
+            f"is at distance {best:.3g}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The loss beside its parabola."""
+        """Plots the loss and its second-order expansion."""
         marks = (Line("loss", self.t, self.losses), Line("second order", self.t, self.parabola, "dashed"))
         return (Plot("Loss along a direction", marks, Axis("distance"), Axis("loss"), self.verdict),)
 
 
 @dataclass(frozen=True, slots=True)
 class Convexity(Result):
-    """The share of random segments that break convexity (2) with its interval, and the least Hessian eigenvalue."""
+    """Holds the share of random segments that break convexity (2), its interval, and the smallest Hessian
+    eigenvalue."""
 
     broken: float
     interval: Interval
@@ -79,12 +80,10 @@ class Convexity(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the loss can be convex."""
+        """Whether the loss may be convex."""
         if self.broken == 0 and self.lowest >= -1e-6:
-            return f"None of {self.segments} segments and no curvature here breaks convexity."
-        return (
-            f"The loss is not convex: {self.broken:.0%} of segments break it, the least curvature is {self.lowest:.2g}."
-        )
+            return f"No sign of non-convexity in {self.segments} segments and in the curvature here."
+        return f"The loss is not convex: {self.broken:.0%} of segments violate it; least curvature {self.lowest:.2g}."
 
 
 @names_call
@@ -99,17 +98,17 @@ def loss_along(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> LossSlice:
-    """The loss on a line through the present parameters, with its slope and curvature there; equation (1).
+    """Evaluates the loss on a line through the current parameters, with its slope and curvature there; equation (1).
 
     Args:
         module: read in eval mode and left as it was.
         x: inputs, or data, as in `hessian`.
         y: targets.
-        direction: as many numbers as parameters that require gradients, or a random one; made of length one.
-        reach: how far to go to both sides.
-        points: places, made odd so that the middle is one of them.
+        direction: one number for each trainable parameter; by default random. Scaled to norm one.
+        reach: distance to both sides.
+        points: number of positions, made odd so that the center is one of them.
         loss: as in `hessian`.
-        seed: of a random direction.
+        seed: random seed for a random direction.
 
     Hypotheses: see the module. Reference: [boyd2004convex].
     Cost: ``points`` passes over the data and one Hessian-vector product.
@@ -143,11 +142,11 @@ def convexity(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> Convexity:
-    """Whether the loss is convex around the present parameters: random segments (2) and the least curvature.
+    """Tests whether the loss is convex around the current parameters: random segments (2) and the smallest curvature.
 
     Segments join two Gaussian draws around the parameters, with the standard deviation ``radius`` times the root mean
-    square of the parameters. ``products`` with the Hessian are spent on the least curvature; by default as many as it
-    takes.
+    square of the parameters. ``products`` is the number of Hessian products for the smallest curvature; by default,
+    until it converges.
     Hypotheses: none; a convex loss never breaks (2) beyond rounding. Reference: [boyd2004convex].
     Cost: three passes over the data for each segment, and about 25 Hessian-vector products.
 
@@ -177,12 +176,12 @@ def _direction(direction: Any, w: Tensor, seed: int) -> Tensor:
         v = as_numbers(direction, "direction").detach().flatten().to(w)
     if v.shape != w.shape or not float(v.norm()) > 0:
         found = f"the direction has {v.numel()} numbers of norm {float(v.norm()):.3g}"
-        raise InputError(found, accepted=f"a direction of {w.numel()} numbers, not all zero", fix="Pass such a vector")
+        raise InputError(found, accepted=f"{w.numel()} numbers, not all zero", fix="Pass a vector of that size")
     return v / v.norm()
 
 
 def _losses(module: nn.Module, x: Any, y: Any, loss: Loss | None, places: Iterable[Tensor]) -> list[float]:
-    """The loss at each of some parameter vectors."""
+    """Returns the loss at each of several parameter vectors."""
     moved = copy_module(module)
     leaves, found = moved_parameters(moved), []
     with preserve(moved):

@@ -1,11 +1,11 @@
-"""How fast the gradient changes along a step: the smoothness that a learning rate meets, and what the step brings.
+"""How fast the gradient changes along a step, and how the loss changes, for several learning rates.
 
     L_local = lambda_1(H),    L_step(lr) = |g(w - lr g) - g(w)| / (lr |g|)                                       (1)
     predictiveness of a step:  cosine(g(w - lr g), g(w)),    loss along it  L(w - lr g)                           (2)
     mu = min over a path of  |g|^2 / (2 (L - L*))                                                                (3)
 
-Descent with lr < 2 / L cannot raise the loss; with mu > 0 in (3), the inequality of Polyak and Lojasiewicz, it
-converges at the rate 1 - mu / L without convexity.
+Descent with lr < 2 / L cannot raise the loss. With mu > 0 in (3), the Polyak-Lojasiewicz inequality, it converges at
+the rate 1 - mu / L without convexity.
 Hypotheses: full-batch gradients of a mean loss.
 Reference: [nesterov2018lectures] for (1); [santurkar2018how] for (2); [karimi2016linear] for (3).
 
@@ -39,7 +39,7 @@ __all__ = ["PolyakConstant", "StepsAhead", "polyak_constant", "steps_ahead"]
 
 @dataclass(frozen=True, slots=True)
 class StepsAhead(Result):
-    """For each learning rate, what a step along the gradient meets: (1) and (2); ``local`` is lambda_1 at its start."""
+    """Holds (1) and (2) along a gradient step for each learning rate; ``local`` is lambda_1 before the step."""
 
     lrs: tuple[float, ...]
     losses: tuple[float, ...]
@@ -50,13 +50,13 @@ class StepsAhead(Result):
 
     @property
     def verdict(self) -> str:
-        """Up to which learning rate the gradient still points where it did."""
+        """The largest learning rate at which the gradient keeps its direction."""
         good = [lr for lr, c in zip(self.lrs, self.cosines, strict=True) if c > 0.5]
         far = f"up to lr = {max(good):.3g}" if good else "for none of these learning rates"
         return f"The gradient keeps its direction (cosine above 1/2) {far}; 2 / curvature is {2 / self.local:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Loss and cosine along the step."""
+        """Plots loss and cosine along the step."""
         limit = Reference("2 / curvature", 2 / self.local, vertical=True)
         loss = (Line("loss after the step", self.lrs, self.losses), Reference("loss before", self.start), limit)
         cosine = (Line("cosine with the gradient before", self.lrs, self.cosines), limit)
@@ -68,7 +68,7 @@ class StepsAhead(Result):
 
 @dataclass(frozen=True, slots=True)
 class PolyakConstant(Result):
-    """The constant (3) along a run, the loss it is measured against, and the curvature at the end."""
+    """Holds the constant (3) along a run, the lowest loss L*, and the curvature at the end."""
 
     value: float
     lowest: float
@@ -77,7 +77,7 @@ class PolyakConstant(Result):
 
     @property
     def verdict(self) -> str:
-        """The rate that the constant promises."""
+        """The convergence rate that the constant guarantees."""
         rate = max(0.0, 1 - self.value / self.curvature)
         return (
             f"Along {self.steps} steps |gradient|^2 stays above {2 * self.value:.3g} (loss - {self.lowest:.3g}): with "
@@ -95,14 +95,14 @@ def steps_ahead(
     products: int | None = None,
     loss: Loss | None = None,
 ) -> StepsAhead:
-    """What a step of descent meets for several learning rates: loss, direction, change of the gradient; (1), (2).
+    """Takes one gradient step with each of several learning rates; measures loss and gradient after it; (1), (2).
 
     Args:
         module: read in eval mode and left as it was; copies take the steps.
         x: inputs, or data, as in `hessian`.
         y: targets.
         lrs: learning rates; by default from 1/20 to 5 times 2 / curvature.
-        products: with the Hessian, for its largest eigenvalue; by default as many as it takes.
+        products: number of Hessian products for the largest eigenvalue; by default, until it converges.
         loss: as in `hessian`.
 
     Hypotheses: see the module. Reference: [santurkar2018how].
@@ -110,8 +110,8 @@ def steps_ahead(
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.ones_(net.weight)
-    >>> told = steps_ahead(net, torch.ones(1, 1), torch.zeros(1), lrs=(0.5, 3.0))       # g = w: after 3 it turns round
-    >>> told.cosines
+    >>> result = steps_ahead(net, torch.ones(1, 1), torch.zeros(1), lrs=(0.5, 3.0))      # g = w: after 3 it turns round
+    >>> result.cosines
     (1.0, -1.0)
     """
     check_readable(module)
@@ -119,7 +119,9 @@ def steps_ahead(
     local = sharpness(module, x, y, loss=loss, steps=most).value
     if not local > 0:
         found = f"the largest curvature is {local:.3g}"
-        raise InputError(found, accepted="a loss that curves up somewhere", fix="Pass lrs and other parameters")
+        raise InputError(
+            found, accepted="a positive largest curvature", fix="Pass lrs explicitly, or use other parameters"
+        )
     rates = [2 / local * 10 ** (e / 4) for e in range(-5, 4)] if lrs is None else lrs
     chosen = tuple(number("lrs", lr, above=0) for lr in rates)
     moved = copy_module(module)
@@ -150,16 +152,16 @@ def polyak_constant(
     products: int | None = None,
     loss: Loss | None = None,
 ) -> PolyakConstant:
-    """The constant of Polyak and Lojasiewicz along a run of full-batch descent from here; equation (3).
+    """Measures the Polyak-Lojasiewicz constant along a run of full-batch gradient descent; equation (3).
 
     Args:
         module: left as it was; a copy is trained.
         x: inputs, or data.
         y: targets.
         lr: by default 1 / curvature at the start.
-        steps: of descent.
-        lowest: the least loss L*; zero where the network can fit all examples.
-        products: with the Hessian, for each largest eigenvalue; by default as many as it takes.
+        steps: number of steps of descent.
+        lowest: the smallest loss L*; zero if the network can fit all examples.
+        products: number of Hessian products for each largest eigenvalue; by default, until it converges.
         loss: as in `hessian`.
 
     Hypotheses: ``lowest`` is at most the loss reached. Reference: [karimi2016linear].

@@ -1,8 +1,8 @@
-"""Batch statistics of a model measured anew: what its normalization layers would see of these data.
+"""Measures batch norm statistics of a model again on given data.
 
 A mean of two networks has activations with less spread than either, while the averaged statistics of its batch norm
-layers still say otherwise. Measuring them again is part of averaging weights. Layers that never saw a batch are left
-out: the models they are compared with are read with mean zero and variance one as well.
+layers do not show this. Averaging weights therefore includes measuring the statistics again. Layers that never saw a
+batch are left out, because the models to compare with also use mean zero and variance one there.
 Reference: [izmailov2018averaging]; [jordan2023repair] for interpolated networks.
 """
 
@@ -17,10 +17,10 @@ NORMS = nn.modules.batchnorm._BatchNorm
 
 
 def measure_statistics(model: nn.Module, objective: Objective, *, size: int = 512) -> None:
-    """Set the running mean and variance of every batch norm layer to the means over batches of the data, in place.
+    """Sets the running mean and variance of every batch norm layer to the means over batches of the data, in place.
 
-    Layers that never saw a batch, and all where there is one example, keep what they have. Nothing else of the model
-    runs in training mode, so dropout stays off.
+    Layers that never saw a batch keep their statistics, and so do all layers if there is only one example. No other
+    layer runs in training mode, so dropout stays off.
     Cost: a forward pass over the data; none for a model without such layers.
 
     >>> net = nn.Sequential(nn.BatchNorm1d(1), nn.Linear(1, 1)).eval()
@@ -52,7 +52,7 @@ def measure_statistics(model: nn.Module, objective: Objective, *, size: int = 51
 
 
 def _has_statistics(layer: NORMS) -> bool:
-    """Whether a layer has statistics, and other ones than those it began with."""
+    """Whether a layer has running statistics that differ from their initial values."""
     mean, variance, count = layer.running_mean, layer.running_var, layer.num_batches_tracked
     if mean is None or variance is None:
         return False

@@ -1,13 +1,13 @@
-"""Symmetries of the parameters that a model has: changes of weights that change no output, found and tried.
+"""Finds and tests parameter symmetries of a model: changes of weights that change no output.
 
     orders      units of a group in another order: product of m! over groups of m units                            (1)
-    scalings    what makes a unit times c > 0, what reads it over c: a direction for each unit, along which the
+    scalings    incoming weights times c > 0, outgoing weights over c: a direction for each unit, along which the
                 loss is constant and no measure of sharpness of single weights can mean anything                   (2)
 
-Both are found by reading the model (`gnomon.program.units`) and tried on the data: outputs must agree to rounding.
+Both are found by reading the model (`gnomon.program.units`) and tested on the data: outputs must agree to rounding.
 Weights in front of a normalization have one more, see `scale_invariance`.
 
-Hypotheses: eval mode. What cannot be read is left out, so there may be more.
+Hypotheses: eval mode. Layers that cannot be read are skipped, so there may be more symmetries.
 Reference: [hecht1990algebraic] for (1), [dinh2017sharp] for (2).
 """
 
@@ -31,12 +31,13 @@ from gnomon.program.units import HiddenUnits, hidden_units, permute_units, scale
 __all__ = ["ParameterSymmetries", "parameter_symmetries", "rescaled_twin"]
 
 MAX_EXAMPLES = 64
-"""Inputs on which the symmetries are tried."""
+"""Number of inputs on which the symmetries are tested."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterSymmetries(Result):
-    """Units that may change places and units that may be rescaled, by their layer; log10 of (1); what was measured.
+    """Holds the numbers of units that can be permuted and rescaled in each layer, log10 of (1), and the measured
+    errors.
 
     ``order_error`` and ``scaling_error`` are the largest relative changes of the outputs under a random order and under
     random factors between 1/4 and 4.
@@ -53,34 +54,34 @@ class ParameterSymmetries(Result):
 
     @property
     def directions(self) -> int:
-        """Directions of the parameters along which no output changes, by (2)."""
+        """The number of parameter directions along which no output changes, by (2)."""
         return sum(self.scalable.values())
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         if not self.permutable:
-            return "No hidden units were found that may change places or be rescaled."
+            return "No hidden units were found that can be permuted or rescaled."
         units = sum(self.permutable.values())
         return (
-            f"{units} hidden units may change places (10^{self.log10_orders:.4g} equal models), {self.directions} may "
-            f"be rescaled; tried, outputs change by {max(self.order_error, self.scaling_error):.1g} of their size."
+            f"{units} hidden units can be permuted (10^{self.log10_orders:.4g} equal models), {self.directions} can "
+            f"be rescaled; in a test, outputs change by {max(self.order_error, self.scaling_error):.1g} of their size."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Units of each group."""
+        """Plots the number of units in each group."""
         bars = Bars("units", tuple(self.permutable), tuple(self.permutable.values()))
-        return (Plot("Hidden units that may change places", (bars,), Axis("units"), caption=self.verdict),)
+        return (Plot("Hidden units that can be permuted", (bars,), Axis("units"), caption=self.verdict),)
 
 
 @names_call
 def parameter_symmetries(module: nn.Module, x: Any, *, seed: int = 0) -> ParameterSymmetries:
-    """Which hidden units may change places or be rescaled without a change of the outputs; equations (1), (2).
+    """Finds hidden units that can be permuted or rescaled without changing the outputs; equations (1), (2).
 
     Args:
         module: any module of one input tensor, read in eval mode and left as it was.
-        x: inputs, or data; the symmetries are tried on 64 of them.
-        seed: of the order and the factors that are tried.
+        x: inputs, or data; the symmetries are tested on 64 of them.
+        seed: random seed for the order and the factors that are tried.
 
     Hypotheses: see the module. Reference: [hecht1990algebraic].
     Cost: three forward passes of 64 examples.
@@ -106,7 +107,7 @@ def parameter_symmetries(module: nn.Module, x: Any, *, seed: int = 0) -> Paramet
 
 
 def read_units(module: nn.Module, x: Any) -> tuple[Tensor, HiddenUnits]:
-    """Some inputs and the hidden units of a module, refused where its input is no single tensor.
+    """Returns some inputs and the hidden units of a module. Raises an error if its input is not one tensor.
 
     Cost: a symbolic pass.
 
@@ -123,7 +124,7 @@ def read_units(module: nn.Module, x: Any) -> tuple[Tensor, HiddenUnits]:
 
 
 def rescaled_twin(module: nn.Module, units: HiddenUnits, factor: float) -> nn.Module:
-    """A copy with the same outputs, units of groups scaled in turn by sqrt(factor) to factor and by the inverse; (2).
+    """Returns a copy with the same outputs whose groups of units are alternately scaled up and down by factor; (2).
 
     Cost: a copy.
 

@@ -1,10 +1,10 @@
-"""How far each example is from a change of its decision, to first order; what noise at the inputs costs.
+"""Measures how far each example is from the decision boundary, and how much input noise raises the loss.
 
     margin_i = f_y(x_i) - max over other classes,    distance_i = margin_i / |grad_x margin_i|                    (1)
     E L(x + s e) - L(x)  =  (s^2 / 2) mean_i tr(J_i^T H_i J_i)  +  terms with second derivatives of f  +  O(s^4)  (2)
 
 e is standard Gaussian noise, J the Jacobian in the inputs, H the Hessian of the loss in the outputs (1 for squared
-loss). (1) is exact for linear networks: the signed distance to the border. (2) is a penalty on the Jacobian.
+loss). (1) is exact for linear networks: the signed distance to the boundary. (2) is a penalty on the Jacobian.
 Hypotheses: inputs are one tensor of real numbers.
 Reference: [bartlett1998sample]; [moosavi2016deepfool] for (1); [bishop1995training] for (2).
 
@@ -41,7 +41,7 @@ EXAMPLES_PER_PASS = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginDistribution(Result):
-    """The margin of each example, and its distance to the border to first order (1); negative where it is wrong."""
+    """Holds the margin of each example and its first-order distance to the boundary (1); negative if misclassified."""
 
     margins: Float[Tensor, " n"] = field(metadata=HIDDEN)
     distances: Float[Tensor, " n"] = field(metadata=HIDDEN)
@@ -58,7 +58,7 @@ class MarginDistribution(Result):
 
     @property
     def verdict(self) -> str:
-        """The share of wrong decisions, and how near the border is."""
+        """The error rate, and how near the decision boundary is."""
         right = self.distances[self.margins > 0].double()
         wrong = 1 - len(right) / len(self.margins)
         if not len(right):
@@ -70,14 +70,14 @@ class MarginDistribution(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """How often each distance occurs."""
+        """Plots a histogram of the distances."""
         marks = (Histogram.of("examples", self.distances), Reference("wrong to the left", 0.0, vertical=True))
         return (Plot("Distance to the border", marks, Axis("distance"), Axis("examples"), self.verdict),)
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseSensitivity(Result):
-    """The rise of the loss by noise with its 95 % interval, the penalty of (2), the loss without noise, and s."""
+    """Holds the rise of the loss by noise with its 95 % interval, the penalty of (2), the loss without noise, and s."""
 
     rise: float
     interval: Interval
@@ -87,7 +87,7 @@ class NoiseSensitivity(Result):
 
     @property
     def verdict(self) -> str:
-        """What the noise costs, beside the penalty on the Jacobian."""
+        """The rise of the loss by noise, compared with the penalty on the Jacobian."""
         return (
             f"Noise of {self.sigma:.3g} at the inputs changes the loss by {self.rise:.3g} (from {self.loss:.3g}); a "
             f"penalty on the Jacobian would cost {self.penalty:.3g}."
@@ -96,7 +96,7 @@ class NoiseSensitivity(Result):
 
 @names_call
 def margin_distribution(module: nn.Module, x: Any, y: Any = None) -> MarginDistribution:
-    """The margin of every example and its distance to the border of its decision, to first order; equation (1).
+    """Computes the margin of every example and its first-order distance to the decision boundary; equation (1).
 
     Args:
         module: read in eval mode and left as it was.
@@ -117,7 +117,7 @@ def margin_distribution(module: nn.Module, x: Any, y: Any = None) -> MarginDistr
         for batch in data.batches(EXAMPLES_PER_PASS):
             inputs, labels = _real(batch.x), batch.y
             if labels is None or labels.is_floating_point() or labels.dim() != 1:
-                raise InputError("the targets are no classes", accepted="classes 0, 1, ...", fix="Pass integer labels")
+                raise InputError("the targets are not classes", accepted="classes 0, 1, ...", fix="Pass integer labels")
             m = checked_margins(output_rows(module(inputs), len(inputs)), labels)
             (g,) = torch.autograd.grad(m.sum(), inputs)
             margins.append(m.detach())
@@ -136,24 +136,26 @@ def noise_sensitivity(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> NoiseSensitivity:
-    """What Gaussian noise at the inputs adds to the loss, beside the equivalent penalty on the Jacobian; equation (2).
+    """Measures how much Gaussian input noise adds to the loss, and the equivalent penalty on the Jacobian; equation
+    (2).
 
     Args:
         module: read in eval mode and left as it was.
         x: inputs, or data, as in `gnomon.train`.
         y: targets.
         sigma: the standard deviation s of the noise.
-        draws: of noise for each example; for each, noise and its negative, which cancels the first order.
-        loss: one of `gnomon.training`; by default that of the targets.
-        seed: of the noise.
+        draws: number of draws of noise for each example; for each, noise and its negative, which cancels the first
+            order.
+        loss: one of `gnomon.training`; by default chosen from the targets.
+        seed: random seed for the noise.
 
     Hypotheses: see the module; a smooth network for small s. Reference: [bishop1995training].
     Cost: two forward passes and one backward pass for each draw.
 
     >>> net = nn.Linear(2, 1)
     >>> net.weight.data = torch.tensor([[3.0, 4.0]])
-    >>> told = noise_sensitivity(net, torch.zeros(200, 2), torch.zeros(200), sigma=0.1)               # s^2 |w|^2 / 2
-    >>> round(told.penalty, 4), abs(told.rise - 0.125) < 0.02
+    >>> result = noise_sensitivity(net, torch.zeros(200, 2), torch.zeros(200), sigma=0.1)               # s^2 |w|^2 / 2
+    >>> round(result.penalty, 4), abs(result.rise - 0.125) < 0.02
     (0.125, True)
     """
     check_weights(module)
@@ -186,7 +188,7 @@ def noise_sensitivity(
 
 def _real(x: Any) -> Tensor:
     if not isinstance(x, Tensor) or not x.is_floating_point():
-        raise InputError("the inputs are not one tensor of real numbers", accepted="inputs to differentiate in",
+        raise InputError("the inputs are not one tensor of real numbers", accepted="inputs with gradients",
                                 fix="Pass images or columns; for tokens pass their embeddings")  # fmt: skip
     return x.detach().clone().requires_grad_()
 

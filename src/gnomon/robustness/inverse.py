@@ -1,4 +1,4 @@
-"""Is anything lost: whether inputs can be told from outputs, by the Jacobian and by an inverse where there is one.
+"""Tests whether a network is invertible, by its Jacobian and by its ``inverse`` method if it has one.
 
     J(x) = df / dx,   lost = directions with singular value below 1e-6 of the largest,   condition = s_max / s_min  (1)
     error = max |inverse(f(x)) - x| / max |x|      for modules with ``inverse``                                     (2)
@@ -33,9 +33,10 @@ MAX_RECONSTRUCTION_ERROR = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Invertibility(Result):
-    """The least number of directions that survive (1) over the examples, of ``inputs``; the median condition number,
-    infinite where some are lost; log sqrt(det J^T J), which is log |det J| for a square J, where none is; the error (2)
-    where the module has an inverse.
+    """Holds the smallest number of directions that survive (1) over the examples, and the median condition number.
+
+    The condition number is infinite if directions are lost. ``log_det`` is log sqrt(det J^T J), which is log |det J|
+    for a square J, if none is lost. ``error`` is (2) if the module has an inverse.
 
     >>> Invertibility(4, 4, 2.0, 0.0, 1e-7).invertible
     True
@@ -49,20 +50,20 @@ class Invertibility(Result):
 
     @property
     def invertible(self) -> bool:
-        """Whether all directions survive, and the inverse, where there is one, gives the inputs again."""
+        """Whether all directions survive and the inverse, if there is one, reconstructs the inputs."""
         return self.kept == self.inputs and (self.error is None or self.error < MAX_RECONSTRUCTION_ERROR)
 
     @property
     def verdict(self) -> str:
-        """What is kept."""
+        """How many input directions survive."""
         kept = f"{self.kept} of {self.inputs} directions of the inputs survive"
         number = "" if self.condition == inf else f", with condition number {self.condition:.3g}"
-        back = "" if self.error is None else f"; its inverse gives inputs again to {self.error:.1e}"
+        back = "" if self.error is None else f"; its inverse reconstructs inputs with error {self.error:.1e}"
         return f"{kept}{number}{back}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """An inverse that does not invert."""
+        """A finding if the inverse does not reconstruct the inputs."""
         if self.error is None or self.error < MAX_RECONSTRUCTION_ERROR:
             return ()
 
@@ -70,17 +71,17 @@ class Invertibility(Result):
         return (Finding(kinds.INVERSE_UNSTABLE, "", {"error": self.error}, evidence, 0.0),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Directions kept and lost."""
+        """Plots the numbers of directions that are kept and lost."""
         bars = Bars("directions", ["kept", "lost"], [self.kept, self.inputs - self.kept])
-        return (Plot("What survives", (bars,), Axis("directions")),)
+        return (Plot("Input directions that survive", (bars,), Axis("directions")),)
 
 
 @names_call
 def invertibility(module: nn.Module, x: Any) -> Invertibility:
-    """Whether inputs can be told from outputs: singular values of the Jacobian (1), and the inverse (2).
+    """Tests whether inputs can be recovered from outputs: singular values of the Jacobian (1), and the inverse (2).
 
     Args:
-        module: any network of one real tensor; one with a method ``inverse`` is tried both ways.
+        module: any network of one real tensor; one with a method ``inverse`` is also tested with it.
         x: inputs, or data, of which the first eight examples are used.
 
     Hypotheses: (1) is local: a network may still send two inputs far apart to one output.

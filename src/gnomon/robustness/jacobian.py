@@ -1,9 +1,9 @@
-"""The Jacobian of a network in its inputs: its singular values, and the one linear map of a network without bends.
+"""The Jacobian of a network with respect to its inputs: singular values, and the linear map of an affine network.
 
     J(x) = df / dx,    isometry: all singular values near one another                                            (1)
     a network of linear layers is f(x) = f(0) + b^T x:    b-hat = unitary Fourier transform of b                  (2)
 
-Where singular values spread over orders of magnitude, signals and gradients of some directions die.
+If singular values spread over orders of magnitude, signals and gradients of some directions vanish.
 Hypotheses: inputs are one tensor of real numbers; (2) for networks that are affine, which is measured.
 Reference: [saxe2014exact], [pennington2017resurrecting] for (1); [gunasekar2018implicit] for (2).
 
@@ -38,7 +38,7 @@ AFFINE_TOLERANCE = 1e-4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JacobianSpectrum(Result):
-    """The singular values of (1), largest first, for each example; the mean of their squares is ``gain``."""
+    """Holds the singular values of (1) for each example, largest first; ``gain`` is the mean of their squares."""
 
     values: Float[Tensor, "n k"] = field(metadata=HIDDEN)
     gain: float
@@ -54,16 +54,16 @@ class JacobianSpectrum(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """How often each singular value occurs."""
+        """Plots a histogram of the singular values."""
         marks = (Histogram.of("singular values", self.values.flatten()),)
         return (Plot("Jacobian in the inputs", marks, Axis("singular value"), Axis("count"), self.verdict),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearMap(Result):
-    """The weights b of a network that is affine, one row for each output, and the sizes of their Fourier transform.
+    """Holds the weights b of an affine network, one row for each output, and the sizes of their Fourier transform.
 
-    ``sparsity`` is |b-hat|_1 / |b-hat|_2 over sqrt(d): 1 for all frequencies alike, 1 / sqrt(d) for a single one.
+    ``sparsity`` is |b-hat|_1 / |b-hat|_2 over sqrt(d): 1 if all frequencies are equal, 1 / sqrt(d) for a single one.
     """
 
     weights: Float[Tensor, "k d"] = field(metadata=HIDDEN)
@@ -78,7 +78,7 @@ class LinearMap(Result):
         return f"The network is one linear map of {d} inputs that uses about {used:.1f} frequencies."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The sizes of the frequencies."""
+        """Plots the sizes of the frequencies."""
         places = range(self.frequencies.shape[1])
         lines = tuple(Line(f"output {i}", places, row) for i, row in enumerate(self.frequencies[:8]))
         return (Plot("Frequencies of the linear map", lines, Axis("frequency"), Axis("size"), self.verdict),)
@@ -86,12 +86,12 @@ class LinearMap(Result):
 
 @names_call
 def jacobian_spectrum(module: nn.Module, x: Any, *, examples: int = 32) -> JacobianSpectrum:
-    """The singular values of the Jacobian of a network in its inputs, at some of them; equation (1).
+    """Computes the singular values of the input Jacobian of a network at some inputs; equation (1).
 
     Args:
         module: read in eval mode and left as it was; its outputs are flattened.
         x: inputs, or data, of which the first ``examples`` are used.
-        examples: that are looked at.
+        examples: number of examples to use.
 
     Hypotheses: see the module. Reference: [pennington2017resurrecting].
     Cost: a backward pass for each output, and the singular values of each (k x d) matrix.
@@ -111,7 +111,7 @@ def jacobian_spectrum(module: nn.Module, x: Any, *, examples: int = 32) -> Jacob
 
 @names_call
 def linear_map(module: nn.Module, x: Any) -> LinearMap:
-    """The one linear map that a network of linear layers computes, and its frequencies; equation (2).
+    """Computes the linear map of a network of linear layers, and its frequencies; equation (2).
 
     Args:
         module: affine in its inputs, which is measured on x; read in eval mode and left as it was.
@@ -134,9 +134,9 @@ def linear_map(module: nn.Module, x: Any) -> LinearMap:
             f = [output_rows(module(part), len(inputs)) for part in (inputs + z, inputs, z, zero)]
         bent = float((f[0] - f[1] - f[2] + f[3]).norm() / f[0].norm().clamp_min(1e-30))
         if bent > AFFINE_TOLERANCE:
-            cure = "Pass a network of linear layers alone, or use jacobian_spectrum"
+            fix = "Pass a network of linear layers alone, or use jacobian_spectrum"
             raise InputError(f"f(x + z) differs from f(x) + f(z) - f(0) by {bent:.1%}", accepted="a linear network",
-                                    fix=cure)  # fmt: skip
+                                    fix=fix)  # fmt: skip
         weights = _jacobian(module, torch.zeros_like(inputs[:1]).requires_grad_())[0]
     sizes = torch.fft.fft(weights.double(), norm="ortho").abs()  # (2)
     d = sizes.shape[1]
@@ -145,7 +145,7 @@ def linear_map(module: nn.Module, x: Any) -> LinearMap:
 
 
 def _jacobian(module: nn.Module, x: Tensor) -> Float[Tensor, "n k d"]:
-    """df / dx of each example, by a backward pass for each output."""
+    """Returns df / dx of each example, by a backward pass for each output."""
     f = output_rows(module(x), len(x))
     rows = [torch.autograd.grad(f[:, a].sum(), x, retain_graph=True, materialize_grads=True, allow_unused=True)[0]
             for a in range(f.shape[1])]  # fmt: skip

@@ -1,7 +1,7 @@
-"""Whether a measurement of robustness can be believed, checked before it is made.
+"""Checks the assumptions of a robustness measurement before it is made.
 
-An attack that fails says nothing where it could not have worked: gradients that are zero or point nowhere, decisions
-that depend on chance or on the batch, inputs on another scale than the model's. Each premise is measured:
+A failed attack means nothing if it could not have worked: if gradients are zero or wrong, if decisions depend on chance
+or on the batch, or if inputs have another scale than the model expects. Each assumption is measured:
 
     gradient     g = d margin / dx is not zero, and (m(x - h s) - m(x)) / (-h |g|_*) is near 1 for small h      (1)
 
@@ -37,13 +37,13 @@ MIN_FILLED_SHARE = 0.02
 """Share of the width of the bounds that the inputs must fill."""
 SCORE_TOLERANCE = 1e-3
 """Difference between two computations of the scores that is allowed, relative to their spread."""
-GRADIENTS = "gradients of the model tell where its scores fall"
-"""The premise that fails where gradients are masked."""
+GRADIENTS = "gradients of the model predict how its scores change"
+"""The assumption that fails if gradients are masked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preflight(Result):
-    """The premises of an attack, each with whether it holds and what was measured.
+    """Holds the assumptions of an attack, whether each holds, and what was measured.
 
     >>> found = Preflight((Hypothesis(GRADIENTS, False, "gradients are zero at 90% of the examples"),))
     >>> found.ready, found.masked
@@ -56,29 +56,29 @@ class Preflight(Result):
 
     @property
     def failed(self) -> tuple[Hypothesis, ...]:
-        """Those that do not hold."""
+        """The assumptions that do not hold."""
         return tuple(p for p in self.premises if p.holds is False)
 
     @property
     def ready(self) -> bool:
-        """Whether all premises hold."""
+        """Whether all assumptions hold."""
         return not self.failed
 
     @property
     def masked(self) -> bool:
-        """Whether gradients are of no use to an attack."""
+        """Whether gradients are masked, so that attacks cannot use them."""
         return any(p.statement == GRADIENTS for p in self.failed)
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         if self.ready:
-            return f"All {len(self.premises)} premises of an attack hold: robustness can be measured."
-        return "Robustness cannot be trusted here: " + "; ".join(f"{p.checked}" for p in self.failed) + "."
+            return f"All {len(self.premises)} assumptions of an attack hold: robustness can be measured."
+        return "A robustness measurement would not be reliable: " + "; ".join(f"{p.checked}" for p in self.failed) + "."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A finding for each premise that does not hold."""
+        """A finding for each assumption that does not hold."""
         return tuple(
             Finding(kinds.GRADIENT_MASKING if p.statement == GRADIENTS else kinds.ROBUSTNESS_PREMISE, "",
                     {"reasons": p.checked.capitalize(), "advice": FIXES.get(p.statement, "Fix this before measuring.")},
@@ -87,12 +87,12 @@ class Preflight(Result):
         )  # fmt: skip
 
     def plots(self) -> tuple[Plot, ...]:
-        """A bar of length 1 for each premise that holds."""
+        """Plots a bar of length 1 for each assumption that holds."""
         bars = Bars("holds", [p.statement for p in self.premises], [float(p.holds is not False) for p in self.premises])
-        return (Plot("Premises of an attack", (bars,), caption=self.verdict),)
+        return (Plot("Assumptions of an attack", (bars,), caption=self.verdict),)
 
 
-EVAL = "decisions are those of eval mode"
+EVAL = "the model makes decisions in eval mode"
 SAME = "the same input gives the same scores"
 BATCH = "scores do not depend on the other examples of a batch"
 INSIDE = "inputs lie within the bounds"
@@ -102,7 +102,7 @@ FIXES = {
     GRADIENTS: "Trust only attacks without gradients, or attack a model without the layer that masks them.",
     EVAL: "Call model.eval() first.",
     SAME: "Fix the random numbers inside the model, or measure their average.",
-    BATCH: "Use eval mode, or layers that treat examples apart.",
+    BATCH: "Use eval mode, or layers that process each example separately.",
     INSIDE: "Move normalization into the model and pass raw inputs with their bounds.",
     FILL: "Pass the bounds of these inputs; scaling outside the model changes what eps means.",
     CHANCE: "Train the model, or check labels and preprocessing.",
@@ -113,7 +113,7 @@ FIXES = {
 def preflight(
     module: nn.Module, data: Any, *, eps: float, norm: Norm = "inf", bounds: tuple[float, float] = (0, 1)
 ) -> Preflight:
-    """Check the premises of `robust_accuracy` and say which fail.
+    """Checks the assumptions of `robust_accuracy` and reports which fail.
 
     Hypotheses: none.
     Reference: [carlini2019evaluating].
@@ -130,7 +130,7 @@ def preflight(
 
 
 def flight_check(module: nn.Module, x: Tensor, y: Tensor, threat: Threat) -> Preflight:
-    """The premises for examples in memory; see `preflight`.
+    """Checks the assumptions for examples in memory; see `preflight`.
 
     Cost: as `preflight`.
 
@@ -142,8 +142,8 @@ def flight_check(module: nn.Module, x: Tensor, y: Tensor, threat: Threat) -> Pre
     with Victim(module).attacked() as victim:
         f = victim.all_scores(x)
         if not bool(f.isfinite().all()):
-            cure = "Look for NaN in the weights"
-            raise InputError("the scores are not finite", accepted="finite scores", fix=cure)
+            fix = "Look for NaN in the weights"
+            raise InputError("the scores are not finite", accepted="finite scores", fix=fix)
         premises += [_same(victim, x, f), _alone(victim, x, f), _chance(f, y)]
         right = (f.argmax(1) == y).nonzero()[:PROBE_EXAMPLES, 0]
         if len(right):
@@ -165,7 +165,7 @@ def _check_filled(x: Tensor, threat: Threat) -> Hypothesis:
 
 
 def _eval(module: nn.Module, x: Tensor) -> Hypothesis:
-    """Training mode is no matter where it changes no score."""
+    """Checks for training mode, which only matters if it changes scores."""
     if not any(part.training for part in module.modules()):
         return Hypothesis(EVAL, True, "the model is in eval mode")
     part, modes = x[:PROBE_EXAMPLES], [m.training for m in module.modules()]
@@ -187,7 +187,7 @@ def _differ(a: Tensor, b: Tensor) -> bool:
 def _same(victim: Victim, x: Tensor, f: Tensor) -> Hypothesis:
     again = victim.all_scores(x[:PROBE_EXAMPLES])
     differ = _differ(f[:PROBE_EXAMPLES], again)
-    words = "the same input gives other scores the second time" if differ else "two passes agree"
+    words = "the same input gives different scores the second time" if differ else "two passes agree"
     return Hypothesis(SAME, not differ, words)
 
 
@@ -195,7 +195,7 @@ def _same(victim: Victim, x: Tensor, f: Tensor) -> Hypothesis:
 def _alone(victim: Victim, x: Tensor, f: Tensor) -> Hypothesis:
     alone = torch.cat([victim.scores(x[i : i + 1]) for i in range(min(SINGLE_EXAMPLES, len(x)))])
     differ = _differ(f[: len(alone)], alone)
-    words = "an example has other scores alone than in a batch" if differ else "alone and in a batch agree"
+    words = "an example has different scores alone and in a batch" if differ else "alone and in a batch agree"
     return Hypothesis(BATCH, not differ, words)
 
 
@@ -206,7 +206,7 @@ def _chance(f: Tensor, y: Tensor) -> Hypothesis:
 
 
 def gradients_tell(victim: Victim, x: Tensor, y: Tensor, threat: Threat) -> Hypothesis:
-    """Whether gradients of the margin are not zero and foretell how it changes over a small step; equation (1).
+    """Checks that gradients of the margin are not zero and predict its change over a small step; equation (1).
 
     Cost: a gradient and a forward pass of the examples.
 
@@ -225,5 +225,5 @@ def gradients_tell(victim: Victim, x: Tensor, y: Tensor, threat: Threat) -> Hypo
     foretold = (gradient * (moved - x)).flatten(1).sum(1)
     ratio = (margin(victim.all_scores(moved), y) - value) / torch.where(foretold == 0, -torch.inf, foretold)
     happened = float(ratio.median())
-    words = f"a small step changes the margin by {happened:.0%} of what the gradient foretells"
+    words = f"a small step changes the margin by {happened:.0%} of what the gradient predicts"
     return Hypothesis(GRADIENTS, happened >= MIN_PREDICTED_CHANGE, words)  # (1)

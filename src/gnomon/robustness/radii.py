@@ -1,8 +1,8 @@
-"""How far each example can move before its class changes: proven from below, broken from above.
+"""How far each example can move before its class changes: a proven lower bound and an upper bound from attacks.
 
     below_i <= r_i <= above_i,      r_i = min { |z - x_i| : z is not classified as y_i }                      (1)
 
-At eps an example is proven robust where below > eps, broken where above <= eps, and unknown in between.
+At eps an example is proven robust if below > eps, broken if above <= eps, and unknown otherwise.
 
 >>> import torch
 >>> radii = RobustRadii(torch.tensor([0.1, 0.0]), torch.tensor([0.4, 0.0]), torch.tensor([True, False]), "2", "a", "b")
@@ -22,14 +22,14 @@ from gnomon.core.results.plain import HIDDEN
 __all__ = ["RobustRadii"]
 
 CURVE_POINTS = 60
-"""Values of eps in the plot."""
+"""Number of values of eps in the plot."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RobustRadii(Result):
-    """Both sides of (1) for each example; ``clean`` tells which are right, ``proof`` and ``attack`` what gave them.
+    """Holds both bounds (1) for each example, which were correct at first (``clean``), and the methods that were used.
 
-    ``below`` is zero where nothing is proven, ``above`` infinite where no attack succeeded.
+    ``below`` is zero if nothing is proven, ``above`` infinite if no attack succeeded.
     """
 
     below: Float[Tensor, " n"] = field(metadata=HIDDEN)
@@ -53,22 +53,22 @@ class RobustRadii(Result):
 
     @property
     def contradictions(self) -> int:
-        """Examples broken within the radius that was proven: zero, or something is wrong."""
+        """The number of examples broken within their proven radius; it must be zero."""
         return int((self.clean & (self.above < self.below)).sum())
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         n, right = len(self.clean), self.clean
         if not bool(right.any()):
-            return f"None of {n} examples is classified rightly: there is no radius to speak of."
+            return f"None of {n} examples is classified correctly, so no radius can be measured."
         below, above = float(self.below[right].median()), float(self.above[right].median())
         low = f"at least {below:.3g}" if below > 0 else "not proven"
         high = f"at most {above:.3g}" if above < float("inf") else "not broken"
-        return f"Half of {int(right.sum())} rightly classified examples have a robust radius {low}, and {high}."
+        return f"Half of {int(right.sum())} correctly classified examples have a robust radius {low}, and {high}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The shares of examples that are proven and not broken, over eps."""
+        """Plots the shares of examples that are proven robust and not broken, over eps."""
         finite = torch.cat([self.above[self.above.isfinite()], self.below])
         grid = torch.linspace(0, 1.05 * float(finite.max()) if len(finite) else 1.0, CURVE_POINTS).tolist()
         marks = (

@@ -1,4 +1,4 @@
-"""Robust radii from both sides: what is proven, and what attacks break.
+"""Computes lower bounds (proofs) and upper bounds (attacks) of robust radii.
 
 >>> import torch
 >>> net = nn.Linear(2, 2, bias=False)
@@ -37,22 +37,22 @@ def robust_radius(
     method: AbstractAttack | None = None,
     seed: int = 0,
 ) -> RobustRadii:
-    """For each example a radius that is proven and one at which an attack succeeds; the truth is between.
+    """Returns for each example a proven radius and a radius at which an attack succeeds; the true one is between.
 
     Args:
-        module: a classifier of one input tensor, in eval mode; where no proof can read it nothing is proven.
+        module: a classifier of one input tensor, in eval mode; if no proof method supports it, nothing is proven.
         data: a pair (inputs, classes), a ``Dataset``, a ``DataLoader``, ...
         norm: "inf" or "2".
-        bounds: the least and the largest value that an input may have.
-        proofs: those to try; the largest radius counts.
+        bounds: the smallest and the largest value that an input may have.
+        proofs: proof methods to try; the largest radius counts.
         method: the attack, by default a minimum-norm attack.
-        seed: of random starts.
+        seed: random seed for random starts.
 
     Hypotheses: proofs hold in exact arithmetic, with a margin above rounding.
     Reference: [zhang2018efficient].
     Cost: 10 bounds of the network for each example and the attack; linear bounds pass backwards once for each unit
-    whose sign is open, seconds for a small convolutional network and an example, and fall back to intervals in layers
-    of more than 4,096 such units.
+    whose sign is undecided, seconds for a small convolutional network and an example, and fall back to intervals in
+    layers of more than 4,096 such units.
 
     >>> net, data = nn.Linear(2, 2), (torch.full((3, 2), 0.5), torch.tensor([0, 0, 1]))
     >>> robust_radius(net, data).contradictions

@@ -1,9 +1,10 @@
-"""Robust accuracy: the share of examples that stay rightly classified under every attack of an ensemble.
+"""Robust accuracy: the share of examples that stay correctly classified under every attack of an ensemble.
 
     A(eps) = share { i : f(z) = y_i for all z in B(x_i) }  <=  share { i : no attack changed the decision }    (1)
 
-Attacks run from the cheapest to the dearest, each on what the others left. Every point that is returned is checked
-again: it lies in B(x_i), and the model as the user calls it, in batches of the user's size, decides wrongly.
+Attacks run from the cheapest to the most expensive, each on the examples that are still unbroken. Every point that is
+returned is checked again: it lies in B(x_i), and the model as the user calls it, in batches of the user's size, decides
+wrongly.
 
 Reference: [croce2020reliable].
 """
@@ -39,11 +40,11 @@ ENSEMBLE: tuple[AbstractAttack, ...] = (
     FGSM(), PGD(10, 0.25), APGD(40), Closest(Shrinking(), 100), Closest(TargetedAPGD(40, 4)),
     Closest(TargetedAPGD(60), 20), Sampled(SquareAttack(1000), rest=(SquareAttack(5000),)),
 )  # fmt: skip
-"""The attacks, the cheapest first; the dear ones stop where a group of examples withstands."""
+"""The default attacks, the cheapest first; the expensive ones stop when a group of examples resists."""
 THOROUGH: tuple[AbstractAttack, ...] = (
     FGSM(), PGD(10, 0.25), APGD(100), Shrinking(100, 40), TargetedAPGD(100), SquareAttack(5000),
 )  # fmt: skip
-"""All attacks on all examples: tens of times dearer, for a last word."""
+"""All attacks on all examples: tens of times more expensive, for a final result."""
 MAX_GRADIENT_FREE_SHARE = 0.05
 """Share of examples that an attack without gradients may break after attacks with gradients; above it, gradients are
 masked."""
@@ -53,7 +54,7 @@ MIN_GRADIENT_FREE_EXAMPLES = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RobustAccuracy(Result):
-    """Which examples no attack broke, the last point of each, what each attack broke, and the premises.
+    """Holds which examples no attack broke, the last point of each, how many each attack broke, and the assumptions.
 
     ``examples`` holds for each input the point that broke it, or the input itself.
 
@@ -62,7 +63,7 @@ class RobustAccuracy(Result):
     >>> found.value
     0.75
     >>> print(found.verdict)
-    75.0% of 4 examples withstand all attacks (largest change of an entry at most 0.1), 100.0% are right without one.
+    75.0% of 4 examples resist all attacks (largest change of an entry at most 0.1), 100.0% are right without one.
     """
 
     robust: Bool[Tensor, " n"] = field(metadata=HIDDEN)
@@ -84,30 +85,30 @@ class RobustAccuracy(Result):
 
     @property
     def trusted(self) -> bool:
-        """Whether gradients were of use, so that what is unbroken means something."""
+        """Whether gradients were useful, so that the result is reliable."""
         return not any(f.kind == "gradient-masking" for f in self.findings)
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
-        what = f"{self.value:.1%} of {len(self.robust)} examples withstand all attacks ({self.threat})"
-        tail = "" if self.trusted else "; this is not to be trusted, for gradients are masked"
-        return f"{what}, {self.clean:.1%} are right without one{tail}."
+        """The result in one sentence."""
+        what = f"{self.value:.1%} of {len(self.robust)} examples resist all attacks ({self.threat})"
+        tail = "" if self.trusted else "; this is not reliable because gradients are masked"
+        return f"{what}, {self.clean:.1%} are right without an attack{tail}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That gradients are masked, where they are."""
-        told = [p.checked for p in self.premises if p.statement == GRADIENTS and p.holds is False]
+        """A finding if gradients are masked."""
+        reasons = [p.checked for p in self.premises if p.statement == GRADIENTS and p.holds is False]
         blind = sum(count for name, count in self.broken if name == SquareAttack.name)
         if blind >= max(MIN_GRADIENT_FREE_EXAMPLES, MAX_GRADIENT_FREE_SHARE * len(self.robust)):
-            told.append(f"an attack without gradients broke {blind} examples that resisted all other attacks")
-        if not told:
+            reasons.append(f"an attack without gradients broke {blind} examples that resisted all other attacks")
+        if not reasons:
             return ()
         evidence = (Value("broken without gradients", blind), Value("unbroken", self.value, obtained="upper bound"))
-        return (Finding(kinds.GRADIENT_MASKING, "", {"reasons": "; ".join(told).capitalize()}, evidence),)
+        return (Finding(kinds.GRADIENT_MASKING, "", {"reasons": "; ".join(reasons).capitalize()}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The share that was right at first, and after each attack."""
+        """Plots the share of correct examples before any attack and after each attack."""
         n, left = len(self.robust), round(self.clean * len(self.robust))
         labels, values = ["no attack"], [left / n]
         for name, count in self.broken:
@@ -130,26 +131,27 @@ def robust_accuracy(
     seed: int = 0,
     progress: Callable[[str, int], None] | None = None,
 ) -> RobustAccuracy:
-    """The share of examples that no attack of an ensemble breaks within eps: an upper bound of robust accuracy.
+    """Measures the share of examples that no attack of an ensemble breaks within eps: an upper bound of robust
+    accuracy.
 
     Args:
         module: a classifier of one input tensor, read in eval mode and left as it was.
         data: a pair (inputs, classes), a ``Dataset``, a ``DataLoader``, ...
         eps: how far an example may move.
         norm: "inf", the largest change of an entry, or "2", the Euclidean length.
-        bounds: the least and the largest value that an input may have.
-        attacks: those to run, in this order.
-        batch: examples in a batch when you will use the model; 256 by default.
-        seed: of random starts.
+        bounds: the smallest and the largest value that an input may have.
+        attacks: attacks to run, in this order.
+        batch: batch size with which the model will be used; 256 by default.
+        seed: random seed for random starts.
         progress: called with (name of an attack, examples that are left) before each attack.
 
-    Refused where the premises of `preflight` fail, but for masked gradients, which become a finding.
+    Raises an error if an assumption of `preflight` fails; masked gradients become a finding instead.
 
-    Hypotheses: those of `preflight`; what no attack broke is not proven robust, see `robust_radius`.
+    Hypotheses: as for `preflight`; what no attack broke is not proven robust, see `robust_radius`.
     Reference: [croce2020reliable].
-    Cost: about 50 gradients of every example; 160 to 1,100 in each of three attacks of those that came closest to
-    breaking, in groups of 20 to 100 until a group withstands; 1,000 forward passes of 50 random ones, and where these
-    break one 5,000 of all that are left. `THOROUGH` leaves nobody out.
+    Cost: about 50 gradients of every example; 160 to 1,100 in each of three attacks of the most vulnerable examples, in
+    groups of 20 to 100 until a group resists; 1,000 forward passes of 50 random ones, and if these break one, 5,000 of
+    all that are left. `THOROUGH` attacks every example.
 
     >>> net, x = nn.Linear(2, 2, bias=False), torch.tensor([[0.0, 1.0], [0.6, 0.4]])
     >>> with torch.no_grad():
@@ -165,15 +167,15 @@ def robust_accuracy(
     check = flight_check(module, x, y, threat)
     for premise in check.failed:
         if premise.statement != GRADIENTS:
-            cure = FIXES[premise.statement].removesuffix(".")
-            raise InputError(premise.checked, accepted=premise.statement, fix=cure)
+            fix = FIXES[premise.statement].removesuffix(".")
+            raise InputError(premise.checked, accepted=premise.statement, fix=fix)
     with Victim(module, through=check.masked).attacked() as victim:
         robust = _right(victim, x, y, batch)
         search = _Search(victim, x, y, threat, generator, robust.clone(), batch)
         if check.masked and bool(robust.any()):
             seen = robust.nonzero()[:PROBE_EXAMPLES, 0]
             search.blind = gradients_tell(victim, x[seen], y[seen], threat).holds is False
-        broken = [told for method in attacks for told in search.run(method, progress)]
+        broken = [count for method in attacks for count in search.run(method, progress)]
     clean = float(robust.double().mean())
     return RobustAccuracy(search.robust, search.found, clean, tuple(broken), threat, check.premises)
 
@@ -185,7 +187,8 @@ MAX_EXAMPLES_PER_ATTACK = 500
 
 
 class _Search:
-    """What attacks have found so far: who is unbroken, the point that broke each, and the point nearest to breaking."""
+    """The state of the search: which examples are unbroken, the point that broke each, and the most vulnerable
+    point."""
 
     def __init__(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator,
                  robust: Tensor, batch: int) -> None:  # fmt: skip
@@ -197,7 +200,8 @@ class _Search:
         )
 
     def run(self, method: AbstractAttack, progress: Callable[[str, int], None] | None) -> Iterator[tuple[str, int]]:
-        """Run an attack on what is unbroken; the name and how many it broke, of each that ran."""
+        """Runs an attack on unbroken examples. Returns the name of each attack that ran and how many examples it
+        broke."""
         left = self.robust.nonzero()[:, 0]
         if not len(left):
             return
@@ -206,9 +210,9 @@ class _Search:
         if isinstance(method, Sampled):
             if not self.blind:
                 few = left[torch.randperm(len(left), generator=self.generator)[: method.group]]
-                told = self._try(method.method, few.split(self.piece), stops=False)
-                yield method.name, told
-                if not told:
+                broken = self._try(method.method, few.split(self.piece), stops=False)
+                yield method.name, broken
+                if not broken:
                     return
             for other in method.rest:
                 yield from self.run(other, progress)
@@ -219,7 +223,7 @@ class _Search:
             yield method.name, self._try(method, left.split(self.piece), stops=False)
 
     def _try(self, method: AbstractAttack, groups: Sequence[Tensor], *, stops: bool) -> int:
-        """Run an attack on groups of examples, one after another; how many it broke."""
+        """Runs an attack on one group of examples after another. Returns how many it broke."""
         tried, wrong = self.found.clone(), [groups[0][:0]]
         for part in groups:
             z = method.run(self.victim, self.x[part], self.y[part], self.threat, self.generator)
@@ -234,7 +238,7 @@ class _Search:
         return len(broken)
 
     def _wrong(self, part: Tensor, z: Tensor) -> Tensor:
-        """Who is fooled; points that came nearer to it are kept."""
+        """Returns which examples are fooled; keeps the points that came closer to fooling the model."""
         f, y = self.victim.all_scores(z), self.y[part]
         value = margin(f, y)
         nearer = value < self.least[part]
@@ -242,7 +246,7 @@ class _Search:
         return decisions(f) != y
 
     def _order(self, left: Tensor) -> Tensor:
-        """The unbroken, those first whose margin needs the least further move by its linearization."""
+        """Returns the unbroken examples, sorted by the linearized distance that is left to the boundary."""
         away = []
         for part in left.split(self.piece):
             value, gradient, _ = self.victim.slope(self.near[part], self.y[part], margin)
@@ -252,7 +256,7 @@ class _Search:
 
 @torch.no_grad()
 def _right(victim: Victim, x: Tensor, y: Tensor, batch: int) -> Tensor:
-    """The decisions in the batches that the user will use."""
+    """Whether decisions are correct in batches of the user's size."""
     return torch.cat([victim.scores(part) for part in x.split(batch)]).argmax(1) == y
 
 

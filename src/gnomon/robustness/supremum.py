@@ -2,7 +2,7 @@
 
     d(f, g) = sup over the box of |f - g|,    grid max <= d <= grid max + L h,   h = half a diagonal of a cell   (1)
 
-L is a Lipschitz constant of f - g. A class is universal where d(f, G) = 0 for all continuous f and all boxes.
+L is a Lipschitz constant of f - g. A class is universal if d(f, G) = 0 for all continuous f and all boxes.
 Reference: [cybenko1989approximation].
 """
 
@@ -28,7 +28,7 @@ POINTS_PER_CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class SupDistance(Result):
-    """The distance lies between ``low``, which was seen at ``place``, and ``high``; equation (1).
+    """Holds bounds of the distance: ``low``, which was reached at ``place``, and ``high``; equation (1).
 
     >>> SupDistance(0.5, 0.6, (0.0,), 11).verdict
     'The functions differ by at least 0.5 and at most 0.6 over the box (11 points).'
@@ -41,12 +41,12 @@ class SupDistance(Result):
 
     @property
     def verdict(self) -> str:
-        """Both bounds."""
+        """The lower and the upper bound."""
         above = "" if self.high == inf else f" and at most {self.high:.4g}"
         return f"The functions differ by at least {self.low:.4g}{above} over the box ({self.points} points)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both bounds."""
+        """The lower and the upper bound."""
         shown = [("at least", self.low)] + ([] if self.high == inf else [("at most", self.high)])
         return (Plot("Distance", (Bars("distance", [n for n, _ in shown], [v for _, v in shown]),), Axis("distance")),)
 
@@ -60,16 +60,16 @@ def sup_distance(
     points: int = 4096,
     lipschitz: float = inf,
 ) -> SupDistance:
-    """The largest difference of two functions over a box; equation (1).
+    """Bounds the largest difference of two functions over a box; equation (1).
 
     Args:
         f: a module or a function of (n, variables), with outputs of any shape after n.
-        g: the same.
+        g: another module or function.
         box: (low, high) for each variable.
-        points: of the grid, about; at least two for each variable.
+        points: approximate number of grid points; at least two for each variable.
         lipschitz: a constant of f - g in the Euclidean norm; without it there is no bound from above.
 
-    Hypotheses: the constant is one. Reference: [cybenko1989approximation].
+    Hypotheses: ``lipschitz`` is a Lipschitz constant of f - g. Reference: [cybenko1989approximation].
     Cost: an evaluation of both at every point.
 
     >>> found = sup_distance(torch.sin, lambda x: x, [(0.0, 1.0)], lipschitz=1.0)
@@ -104,6 +104,6 @@ def _values(f: Callable[[Tensor], Any], x: Tensor) -> Tensor:
     if not isinstance(out, Tensor) or len(out) != len(x):
         raise InputError("a function does not return one row for each point", accepted="(n, ...)", fix="Return rows")
     if not bool(out.isfinite().all()):
-        found, cure = "a function is NaN or infinite in the box", "Pass a smaller box, or look for NaN in the weights"
-        raise NotFiniteError(found, accepted="finite values", fix=cure)
+        found, fix = "a function is NaN or infinite in the box", "Pass a smaller box, or look for NaN in the weights"
+        raise NotFiniteError(found, accepted="finite values", fix=fix)
     return out.double().reshape(len(x), -1)

@@ -1,4 +1,4 @@
-"""Attacks, one family in a file: objects that say how to look for a wrong decision, and what runs them."""
+"""Adversarial attacks, one family in each file, and the functions that run them."""
 
 from gnomon.robustness.attacks.apgd import APGD, TargetedAPGD
 from gnomon.robustness.attacks.base import AbstractAttack

@@ -2,8 +2,8 @@
 
     u = P(z_k + a s(g_k)),    z_{k+1} = P(z_k + 0.75 (u - z_k) + 0.25 (z_k - z_{k-1})),    a = 2 eps at first        (1)
 
-At checkpoints, ever closer, the step a of an example is halved, and the search goes on from its best point, where fewer
-than 3/4 of the steps since the last checkpoint raised the loss, or where neither a nor the best loss has changed.
+At checkpoints the step a of an example is halved, and the search continues from its best point, if fewer than 3/4 of
+the steps since the last checkpoint raised the loss, or if neither a nor the best loss has changed.
 
 Reference: [croce2020reliable], algorithm 1.
 """
@@ -41,7 +41,7 @@ class APGD(Record, AbstractAttack):
 
     @property
     def name(self) -> str:
-        """What it is called in a table."""
+        """The name of the attack in tables."""
         return "APGD, DLR" if self.scale_free else "APGD, cross-entropy"
 
     def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
@@ -59,7 +59,7 @@ class APGD(Record, AbstractAttack):
 
 @dataclass(frozen=True, slots=True)
 class TargetedAPGD(Record, AbstractAttack):
-    """Ascent (1) on the DLR loss aimed at one class after the other, those of the highest scores first.
+    """Ascent (1) on the DLR loss towards one target class after the other, in the order of their scores.
 
     >>> from gnomon.robustness.attacks import attack
     >>> net = torch.nn.Linear(3, 3, bias=False)
@@ -73,7 +73,7 @@ class TargetedAPGD(Record, AbstractAttack):
 
     steps: int = 100
     targets: int = 9
-    name = "APGD, aimed"
+    name = "APGD, targeted"
 
     def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
         best, left = x.clone(), torch.arange(len(x))
@@ -91,7 +91,7 @@ class TargetedAPGD(Record, AbstractAttack):
 
 @dataclass(slots=True)
 class _ApgdState:
-    """Of the examples that are not yet fooled, each array has a row for each."""
+    """The state of the search, with one row in each array for each example that is not yet fooled."""
 
     index: Tensor
     x: Tensor
@@ -124,7 +124,7 @@ def ascend(
     steps: int,
     target: Tensor | None = None,
 ) -> Tensor:
-    """Ascend from one start; the first fooled point of each example, or the one of the largest loss.
+    """Ascends from one start. Returns the first fooling point of each example, or the point of the largest loss.
 
     Cost: steps + 1 gradients of the examples that are not yet fooled.
     """
@@ -157,7 +157,7 @@ def ascend(
 
 
 def _leave(s: _ApgdState, found: Tensor, right: Tensor) -> None:
-    """Fooled examples leave with their point."""
+    """Removes fooled examples and stores their points."""
     if not bool(right.all()):
         found[s.index[~right]] = s.z[~right]
         s.keep(right)
@@ -181,7 +181,7 @@ def _adapt(s: _ApgdState, since: int) -> None:
 
 
 def _checkpoints(steps: int) -> Iterator[int]:
-    """Steps at which the step size is reconsidered: gaps from 22 % of the steps, shrinking by 3 % to 6 %."""
+    """Returns the steps at which the step size may be halved: gaps start at 22 % of the steps and shrink to 6 %."""
     before, now = 0.0, 0.22
     while now < 1:
         yield max(1, int(now * steps + 0.999))

@@ -1,11 +1,11 @@
-"""What attacks share: the classifier under attack, the losses that they raise, and what an attack is.
+"""The common part of attacks: the classifier under attack, the losses to increase, and the base class.
 
 With the scores f of an example of class y, sorted f_(1) >= f_(2) >= ...,
 
     margin  f_y - max over j != y of f_j                                                                     (1)
-    DLR     - margin / (f_(1) - f_(3)),     aimed at t:  - (f_y - f_t) / (f_(1) - (f_(3) + f_(4)) / 2)       (2)
+    DLR     - margin / (f_(1) - f_(3)),     target t:  - (f_y - f_t) / (f_(1) - (f_(3) + f_(4)) / 2)       (2)
 
-An example is fooled where (1) is below zero. (2) does not change when all scores are multiplied or shifted.
+An example is fooled if (1) is below zero. (2) does not change when all scores are multiplied or shifted.
 Reference: [croce2020reliable] for (2).
 """
 
@@ -26,15 +26,15 @@ from gnomon.robustness.attacks.through import SeenThrough
 __all__ = ["AbstractAttack", "Victim", "cross_entropy", "dlr", "input_gradient", "margin", "targeted_dlr"]
 
 EXAMPLES_PER_PASS = 250
-"""Examples in one pass."""
+"""Number of examples in one forward pass."""
 Score = Callable[[Tensor, Tensor], Tensor]
-"""(scores (n, k), classes (n,)) -> what an attack raises, (n,)."""
+"""Maps scores (n, k) and classes (n,) to the loss (n,) that an attack increases."""
 
 
 class Victim:
     """A classifier in eval mode: scores, decisions, and gradients in its inputs, never in its parameters.
 
-    With ``through`` gradients see through rounding and the like, `SeenThrough`.
+    With ``through``, gradients pass through rounding and other step functions, see `SeenThrough`.
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> victim = Victim(net)
@@ -48,7 +48,7 @@ class Victim:
 
     @contextmanager
     def attacked(self) -> Any:
-        """The module in eval mode and without gradients of parameters; afterwards as it was."""
+        """Puts the module in eval mode without parameter gradients, and restores it afterwards."""
         wanted = [(p, p.requires_grad) for p in self.module.parameters()]
         try:
             with preserve(self.module):
@@ -60,7 +60,7 @@ class Victim:
                 p.requires_grad = before
 
     def scores(self, x: Tensor) -> Tensor:
-        """The outputs (n, k), with their graph where x has one; a single output f becomes two, (-f, f) / 2."""
+        """Returns the outputs (n, k), with their graph if x has one; a single output f becomes two, (-f, f) / 2."""
         self.queries += len(x)
         with SeenThrough() if self.through and x.requires_grad else nullcontext():
             f = run_to_rows(self.module, x)
@@ -68,15 +68,17 @@ class Victim:
 
     @torch.no_grad()
     def all_scores(self, x: Tensor) -> Tensor:
-        """The outputs (n, k) without a graph, in pieces."""
+        """Returns the outputs (n, k) without a graph, computed in batches."""
         return torch.cat([self.scores(part) for part in x.split(EXAMPLES_PER_PASS)])
 
     def right(self, x: Tensor, y: Tensor) -> Tensor:
-        """Whether each example is classified as y; scores that are not finite are wrong."""
+        """Whether each example is classified as y; scores that are not finite count as wrong."""
         return decisions(self.all_scores(x)) == y
 
     def slope(self, x: Tensor, y: Tensor, score: Score) -> tuple[Tensor, Tensor, Tensor]:
-        """What is raised, its gradient in the inputs, and whether each example is still classified as y."""
+        """Returns the attacked loss, its gradient with respect to the inputs, and whether each example is still
+        classified as y.
+        """
         with torch.enable_grad():
             leaf = x.detach().requires_grad_()
             f = self.scores(leaf)
@@ -86,7 +88,8 @@ class Victim:
 
 
 def input_gradient(value: Tensor, leaf: Tensor) -> Tensor:
-    """The gradient of a number in the inputs, its graph kept; zero where no derivative leads from one to the other.
+    """Returns the gradient of a number with respect to the inputs and keeps the graph; zero if it does not depend on
+    them.
 
     Cost: a backward pass.
 
@@ -100,20 +103,20 @@ def input_gradient(value: Tensor, leaf: Tensor) -> Tensor:
 
 
 class AbstractAttack(ABC):
-    """A way to look for a wrongly classified point within a threat."""
+    """Base class of methods that search for a misclassified point within a threat."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What the attack is called in a table."""
+        """The name of the attack in tables."""
 
     @abstractmethod
     def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:
-        """A point within the threat for each example, wrongly classified where one was found."""
+        """Returns a point within the threat for each example, misclassified if the attack succeeded."""
 
 
 def margin(f: Tensor, y: Tensor) -> Tensor:
-    """By how much the score of y is above the best other; equation (1).
+    """Returns the score of class y minus the best other score; equation (1).
 
     Cost: one pass over the scores.
 
@@ -124,7 +127,7 @@ def margin(f: Tensor, y: Tensor) -> Tensor:
 
 
 def dlr(f: Tensor, y: Tensor) -> Tensor:
-    """Minus the margin in units of the spread of the scores; equation (2), with f_(1) - f_(2) for two classes.
+    """Returns minus the margin over the spread of the scores; equation (2), with f_(1) - f_(2) for two classes.
 
     Cost: a partial sort of the scores.
 
@@ -136,7 +139,7 @@ def dlr(f: Tensor, y: Tensor) -> Tensor:
 
 
 def targeted_dlr(target: Tensor) -> Score:
-    """The score that an attack raises to have examples classified as ``target``; equation (2).
+    """Returns the loss that an attack increases so that examples are classified as ``target``; equation (2).
 
     >>> targeted_dlr(torch.tensor([1]))(torch.tensor([[4.0, 3.0, 1.0, 1.0]]), torch.tensor([0])).tolist()
     [-0.333...]
@@ -151,7 +154,7 @@ def targeted_dlr(target: Tensor) -> Score:
 
 
 def cross_entropy(f: Tensor, y: Tensor) -> Tensor:
-    """The cross-entropy of each example.
+    """Returns the cross-entropy of each example.
 
     Cost: one pass over the scores.
 

@@ -1,12 +1,12 @@
-"""A dear attack on the examples that came closest to breaking, until a whole group of them withstands.
+"""Runs an expensive attack on the most vulnerable examples first, and stops when a whole group resists.
 
-Attacks that ran before leave each example with the point of its least margin. Examples are sorted by how much farther
-they would have to move, and attacked in groups; the first group in which nothing breaks ends the search. With m
+Earlier attacks leave each example at the point of its smallest margin. Examples are sorted by how much farther they
+would have to move, and attacked in groups. The search ends at the first group in which no attack succeeds. With m
 examples in that group the share of its kind that this attack could still break is below
 
     1 - 0.05^(1 / m) at 95 % confidence                                                                     (1)
 
-and those that come after it were farther from breaking.
+and all later examples were less vulnerable.
 Reference: [croce2020reliable] for running the cheap attacks first.
 """
 
@@ -24,9 +24,9 @@ __all__ = ["Closest", "Sampled"]
 
 @dataclass(frozen=True, slots=True)
 class Closest(Record, AbstractAttack):
-    """Another attack for `robust_accuracy`, there run on ``group`` examples at a time, the closest to breaking first.
+    """Runs another attack in `robust_accuracy` on ``group`` examples at a time, the most vulnerable first.
 
-    Where gradients tell nothing it runs on all examples that are left. Alone, in `attack`, it runs on all examples.
+    If gradients are masked, it runs on all remaining examples. In `attack` it runs on all examples.
 
     >>> from gnomon.robustness.attacks import SquareAttack
     >>> Closest(SquareAttack(100), group=40).name
@@ -38,7 +38,7 @@ class Closest(Record, AbstractAttack):
 
     @property
     def name(self) -> str:
-        """That of the other attack."""
+        """The name of the other attack."""
         return self.method.name
 
     def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
@@ -47,10 +47,10 @@ class Closest(Record, AbstractAttack):
 
 @dataclass(frozen=True, slots=True)
 class Sampled(Record, AbstractAttack):
-    """An attack for `robust_accuracy`, there tried on ``group`` random examples: if it breaks one, the ``rest`` follow.
+    """Tries an attack in `robust_accuracy` on ``group`` random examples; if it breaks one, runs ``rest`` on the others.
 
-    Whether an attack without gradients finds more than those with gradients is a property of the model, which a sample
-    tells; the rest, on all examples that are left, is dear. Where gradients tell nothing the rest follows in any case.
+    Whether an attack without gradients finds more is a property of the model, which a sample shows. Running ``rest`` on
+    all remaining examples is expensive. If gradients are masked, ``rest`` always runs.
 
     >>> from gnomon.robustness.attacks import SquareAttack
     >>> Sampled(SquareAttack(100), (SquareAttack(5000),)).name
@@ -63,7 +63,7 @@ class Sampled(Record, AbstractAttack):
 
     @property
     def name(self) -> str:
-        """That of the attack that is tried."""
+        """The name of the attack that is tried."""
         return self.method.name
 
     def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102

@@ -1,4 +1,4 @@
-"""DeepFool: steps to the nearest of the linearized boundaries, until the decision changes.
+"""DeepFool: steps to the nearest linearized decision boundary until the decision changes.
 
 With gaps h_j = f_j - f_y < 0 and their gradients g_j at the present point z,
 
@@ -57,7 +57,7 @@ class DeepFool(Record, AbstractAttack):
 
 
 def _linearize(victim: Victim, z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
-    """f_j - f_y for the best other classes j, and their gradients, (n, j, ...)."""
+    """Returns f_j - f_y for the best other classes j, and their gradients, (n, j, ...)."""
     with torch.enable_grad():
         leaf = z.detach().requires_grad_()
         f = victim.scores(leaf)

@@ -1,10 +1,10 @@
-"""FGSM and projected gradient ascent: the attacks that every other is measured by.
+"""FGSM and projected gradient ascent (PGD), the standard baseline attacks.
 
     FGSM   z = x + eps s(g),                      g = dl / dx,  s the steepest direction of norm 1          (1)
     PGD    z <- P(z + step s(g(z))),              P the projection onto the threat, not a rescaling         (2)
 
-In the largest-entry norm s is the sign and P clips every entry; in the Euclidean norm s = g / |g| and P shortens
-what is too long and leaves the rest.
+In the largest-entry norm s is the sign and P clips every entry; in the Euclidean norm s = g / |g| and P shortens only
+vectors that are too long.
 Reference: [goodfellow2015explaining] for (1), [madry2018towards] for (2).
 """
 

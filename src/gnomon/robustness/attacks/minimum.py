@@ -1,11 +1,11 @@
 """A minimum-norm attack: the nearest wrongly classified point, by ascent in a ball whose radius follows the decision.
 
-    not fooled yet   radius <- 1.02 (|d| + margin / |g|_*)     (a little beyond what the linearization asks for)  (1)
+    not fooled yet   radius <- 1.02 (|d| + margin / |g|_*)     (slightly beyond the linearized distance)  (1)
     fooled           radius <- min(radius (1 - c), |best|)                                                     (2)
     lost again       radius <- radius (1 + c)                                                                  (3)
     d <- P_radius(d + a s(g)),    c and a fall along a cosine                                                  (4)
 
-At the end each point found is drawn towards its input by bisection.
+At the end, bisection moves each point that was found towards its input.
 Reference: [pintor2021fast].
 """
 
@@ -25,7 +25,8 @@ __all__ = ["MinimumNorm", "drawn_back"]
 
 @dataclass(frozen=True, slots=True)
 class MinimumNorm(Record, AbstractAttack):
-    """The search (1) to (4), from the point of DeepFool and then from random ones; eps of the threat is the first step.
+    """The search (1) to (4), from the result of DeepFool and then from random points; eps of the threat is the first
+    step.
 
     >>> from gnomon.robustness.attacks import minimal_distance
     >>> net = torch.nn.Linear(2, 2, bias=False)
@@ -70,7 +71,7 @@ class MinimumNorm(Record, AbstractAttack):
 
 
 def drawn_back(victim: Victim, x: Tensor, y: Tensor, z: Tensor, *, steps: int = 12) -> Tensor:
-    """Each wrongly classified point drawn towards its input by bisection; it stays wrongly classified.
+    """Moves each misclassified point towards its input by bisection, so that it stays misclassified.
 
     Cost: steps + 1 forward passes.
 

@@ -1,4 +1,4 @@
-"""One attack on the examples of a data set, and the smallest distance at which attacks succeed.
+"""Runs one attack on a data set, and finds the smallest distance at which an attack succeeds.
 
 >>> import torch
 >>> from gnomon.robustness.attacks.gradient import FGSM
@@ -35,16 +35,16 @@ __all__ = ["Attack", "attack", "examples_of", "minimal_distance"]
 MAX_EXAMPLES_PER_ATTACK = 1000
 """Examples that are attacked at once; fewer if their graphs would take half of the free memory."""
 CHECKED_EXAMPLES = 32
-"""Examples whose scores are checked before an attack."""
+"""Number of examples whose scores are checked before an attack."""
 BOUND_TOLERANCE = 1e-5
 """Relative amount by which a returned example may exceed eps and the bounds: the rounding of float32."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attack(Result):
-    """The points that an attack returned, whether each is wrongly classified, and how far each moved.
+    """Holds the points that an attack returned, whether each is misclassified, and how far each moved.
 
-    ``clean`` tells whether each example was classified rightly before.
+    ``clean`` says whether each example was classified correctly before the attack.
     """
 
     examples: Float[Tensor, "n ..."] = field(metadata=HIDDEN)
@@ -56,24 +56,26 @@ class Attack(Result):
 
     @property
     def success(self) -> float:
-        """The share of the rightly classified examples that were fooled."""
+        """The share of the correctly classified examples that were fooled."""
         return float((self.fooled & self.clean).sum()) / max(1, int(self.clean.sum()))
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         n = int(self.clean.sum())
-        return f"{self.method} fooled {self.success:.1%} of {n} rightly classified examples ({self.threat})."
+        return f"{self.method} fooled {self.success:.1%} of {n} correctly classified examples ({self.threat})."
 
     def plots(self) -> tuple[Plot, ...]:
-        """How far the examples that were fooled moved."""
+        """Plots how far the fooled examples moved."""
         moved = self.sizes[self.fooled & self.clean]
         marks = (Histogram.of("examples", moved),) if len(moved) else ()
-        return (Plot("Moves that fooled", marks, Axis("size of the move"), Axis("examples"), self.verdict),)
+        return (
+            Plot("Successful perturbations", marks, Axis("size of the perturbation"), Axis("examples"), self.verdict),
+        )
 
 
 def examples_of(module: nn.Module, data: Any) -> tuple[Tensor, Tensor]:
-    """Inputs and classes in memory, checked for an attack: one floating tensor, whole-number labels.
+    """Returns inputs and classes, checked for an attack: one floating-point tensor and integer labels.
 
     Cost: a pass over the data.
 
@@ -83,17 +85,17 @@ def examples_of(module: nn.Module, data: Any) -> tuple[Tensor, Tensor]:
     check_module(module)
     x, y = source(data, module=module).pair()
     if not isinstance(x, Tensor):
-        cure = "Wrap the model in one that takes the tensor to attack and holds the other arguments"
-        raise InputError(f"the inputs are a {type(x).__name__}", accepted="one tensor of inputs", fix=cure)
+        fix = "Wrap the model in one that takes the tensor to attack and holds the other arguments"
+        raise InputError(f"the inputs are a {type(x).__name__}", accepted="one tensor of inputs", fix=fix)
     if not x.is_floating_point():
-        cure = "Pass x.float() scaled to the bounds; for tokens attack their embeddings"
-        raise InputError(f"x holds {x.dtype}", accepted="inputs that can move a little", fix=cure)
+        fix = "Pass x.float() scaled to the bounds; for tokens attack their embeddings"
+        raise InputError(f"x holds {x.dtype}", accepted="floating-point inputs", fix=fix)
     if not are_classes(y):
         found = f"y has shape {tuple(y.shape)}, {y.dtype}"
         raise InputError(found, accepted="class labels", fix="Pass classes as integers 0, 1, ...")
     with Victim(module).attacked() as victim:
         scores = victim.all_scores(x[:CHECKED_EXAMPLES])
-        numbers(y, outputs=scores.shape[1])  # refuses labels out of range
+        numbers(y, outputs=scores.shape[1])  # raises an error for labels out of range
     if not bool(scores.isfinite().all()):
         raise InputError("the scores are not finite", accepted="finite scores", fix="Look for NaN in the weights")
     return x, y.long().to(x.device)
@@ -110,20 +112,20 @@ def attack(
     method: AbstractAttack | None = None,
     seed: int = 0,
 ) -> Attack:
-    """Run one attack, by default `APGD`, on all rightly classified examples, and classify what it returns again.
+    """Runs one attack, by default `APGD`, on all correctly classified examples, and checks the points that it returns.
 
     Args:
         module: a classifier of one input tensor, read in eval mode and left as it was.
         data: a pair (inputs, classes), a ``Dataset``, a ``DataLoader``, ...
         eps: how far an example may move.
         norm: "inf", the largest change of an entry, or "2", the Euclidean length.
-        bounds: the least and the largest value that an input may have.
+        bounds: the smallest and the largest value that an input may have.
         method: one of `gnomon.robustness.attacks`.
-        seed: of random starts.
+        seed: random seed for random starts.
 
-    Hypotheses: scores that differ from zero gradient; what no attack fools may still be fooled by another.
-    Reference: that of the method.
-    Cost: that of the method.
+    Hypotheses: gradients of the scores that are not zero; an example that resists one attack may not resist another.
+    Reference: see the method.
+    Cost: as for the method.
 
     >>> net, data = nn.Linear(2, 2), (torch.full((3, 2), 0.5), torch.tensor([0, 0, 1]))
     >>> len(attack(net, data, eps=0.1).sizes)
@@ -152,13 +154,13 @@ def minimal_distance(
     method: AbstractAttack | None = None,
     seed: int = 0,
 ) -> RobustRadii:
-    """The least distance at which an attack, by default `MinimumNorm`, found a wrong decision, for each example.
+    """Returns the smallest distance at which an attack, by default `MinimumNorm`, fooled the model, for each example.
 
-    These are upper bounds of the true distances: zero for what is wrong already, infinite where nothing was found.
+    These are upper bounds of the true distances: zero for misclassified inputs, infinite if the attack failed.
 
-    Hypotheses: those of `attack`.
-    Reference: that of the method.
-    Cost: that of the method, and 13 forward passes.
+    Hypotheses: as for `attack`.
+    Reference: see the method.
+    Cost: as for the method, and 13 forward passes.
 
     >>> net, data = nn.Linear(2, 2), (torch.full((3, 2), 0.5), torch.tensor([0, 0, 1]))
     >>> minimal_distance(net, data).above.shape
@@ -181,7 +183,7 @@ def minimal_distance(
 
 def _run(method: AbstractAttack, victim: Victim, x: Tensor, y: Tensor, z: Tensor, clean: Tensor, threat: Threat,
          generator: torch.Generator) -> None:  # fmt: skip
-    """Attack what is rightly classified, in pieces whose graphs fit in memory; the points go into z."""
+    """Attacks the correctly classified examples, in batches that fit in memory, and writes the points into z."""
     each = saved_bytes(lambda: victim.scores(x[:1].detach().requires_grad_()), victim.module)
     for part in clean.nonzero()[:, 0].split(fitting(each, MAX_EXAMPLES_PER_ATTACK)):
         if len(part):
@@ -189,7 +191,7 @@ def _run(method: AbstractAttack, victim: Victim, x: Tensor, y: Tensor, z: Tensor
 
 
 def check_bounds(x: Tensor, threat: Threat) -> None:
-    """Refuse data that are not finite, and bounds that do not contain them.
+    """Raises an error if data are not finite or not within the bounds.
 
     >>> check_bounds(torch.zeros(1, 2), Threat(0.1, "inf", 0.0, 1.0))
     """
@@ -198,5 +200,5 @@ def check_bounds(x: Tensor, threat: Threat) -> None:
     slack = BOUND_TOLERANCE * (threat.high - threat.low)
     if low < threat.low - slack or high > threat.high + slack:
         found = f"x ranges from {low:.4g} to {high:.4g}, outside the bounds ({threat.low:g}, {threat.high:g})"
-        cure = "Pass the bounds of the inputs, or move normalization into the model and pass raw inputs"
-        raise InputError(found, accepted="inputs within the bounds", fix=cure)
+        fix = "Pass the bounds of the inputs, or move normalization into the model and pass raw inputs"
+        raise InputError(found, accepted="inputs within the bounds", fix=fix)

@@ -3,9 +3,9 @@
     z_0 uniform within the bounds,    r_k = eps w^(1 - k / K),    k = 1, ..., K                                     (1)
     z_k = ascent of minus the margin within r_k of x, from the projection of z_{k-1}                               (2)
 
-A network that hardly reacts to small changes has no useful gradient near an example, so that ascent within eps gets
-nowhere. Farther away it has: a wrong decision is found there first, and then followed inwards.
-Reference: [croce2021mind], which begins with larger balls where changes are measured by their sum; [croce2020reliable].
+A network that hardly reacts to small changes has no useful gradient near an example, so ascent within eps fails.
+Farther away gradients are useful: the search finds a wrong decision there first, and then follows it inwards.
+Reference: [croce2021mind], which begins with larger balls for the L1 norm; [croce2020reliable].
 """
 
 from dataclasses import dataclass
@@ -28,8 +28,7 @@ BALL_COUNT = 6
 class Shrinking(Record, AbstractAttack):
     """Ascents (2) of ``steps`` steps in all, from at most ``restarts`` points, with the ``widths`` w in turn.
 
-    A width that breaks no example ``patience`` times in a row is left out from then on, so that the search ends where
-    it finds nothing and goes on with what helps where it does.
+    A width that breaks no example ``patience`` times in a row is dropped. The search ends when no width is left.
 
     >>> from gnomon.robustness.attacks import attack
     >>> net = torch.nn.Linear(2, 2, bias=False)

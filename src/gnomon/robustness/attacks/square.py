@@ -1,9 +1,9 @@
-"""Square: random squares of the image at the edge of the threat, kept where they lower the margin; no gradients.
+"""Square: random squares of the image at the edge of the threat, kept if they lower the margin; no gradients.
 
     largest entry   a square window of every channel is set to x - eps or x + eps                             (1)
     Euclidean       a window's share of the length eps is moved into a window with a pyramid of one sign      (2)
 
-The side of the windows shrinks with the queries. What is not an image is treated as an image of one row.
+The side of the windows shrinks with the queries. Other inputs are treated as an image of one row.
 Reference: [andriushchenko2020square].
 """
 
@@ -19,7 +19,7 @@ from gnomon.robustness.attacks.threat import Threat, lengths, wide
 __all__ = ["SquareAttack"]
 
 SHRINKS = (10, 50, 200, 1000, 2000, 4000, 6000, 8000)
-"""Queries of 10,000 after which the share of an image that a window covers is halved."""
+"""Numbers of queries, out of 10,000, after which the share of an image that a window covers is halved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def _signs(*shape: int, like: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def _stripes(x: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:
-    """Vertical stripes of one sign in each channel, at the edge of the threat."""
+    """Returns vertical stripes of one sign in each channel, at the edge of the threat."""
     n, c, _, w = x.shape
     signs = _signs(n, c, 1, w, like=x, generator=generator).expand_as(x)
     if threat.norm == "inf":
@@ -81,7 +81,7 @@ def _stripes(x: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:
 
 
 def _places(x: Tensor, height: int, width: int, generator: torch.Generator) -> Tensor:
-    """A mask (n, 1, h, w) with one window of ones for each example."""
+    """Returns a mask (n, 1, h, w) with one window of ones for each example."""
     n, _, h, w = x.shape
     top = torch.randint(0, h - height + 1, (n, 1, 1, 1), generator=generator)
     left = torch.randint(0, w - width + 1, (n, 1, 1, 1), generator=generator)
@@ -114,7 +114,7 @@ def _pyramid(x: Tensor, z: Tensor, side: int, threat: Threat, generator: torch.G
 
 
 def _entries(x: Tensor, height: int, width: int, generator: torch.Generator) -> tuple[Tensor, ...]:
-    """Indices (n, c, height, width) of one window for each example."""
+    """Returns indices (n, c, height, width) of one window for each example."""
     n, c, h, w = x.shape
     top = torch.randint(0, h - height + 1, (n, 1, 1, 1), generator=generator)
     left = torch.randint(0, w - width + 1, (n, 1, 1, 1), generator=generator)
@@ -127,7 +127,7 @@ def _entries(x: Tensor, height: int, width: int, generator: torch.Generator) -> 
 
 
 def _heights(height: int, width: int) -> Tensor:
-    """A pyramid: 1 / k^2-like steps that rise to the middle, summed over nested rectangles."""
+    """Returns a pyramid that rises to the middle in steps like 1 / k^2, summed over nested rectangles."""
     total, a, b = torch.zeros(height, width), (height + 1) // 2, (width + 1) // 2
     for k in range(max(a, b)):
         i, j = min(k, a - 1), min(k, b - 1)

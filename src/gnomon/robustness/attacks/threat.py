@@ -1,4 +1,4 @@
-"""What an attacker may do: move an input by at most eps in a norm, within the bounds of inputs.
+"""The threat model: an attacker may move an input by at most eps in a norm, within the bounds of inputs.
 
     B(x) = { z : |z - x| <= eps,  low <= z <= high },      | . | the largest entry or the Euclidean length          (1)
 
@@ -28,7 +28,7 @@ Norm = str
 
 @dataclass(frozen=True, slots=True)
 class Threat(Record):
-    """The set of equation (1)."""
+    """The set of allowed inputs around an example; equation (1)."""
 
     eps: float
     norm: Norm
@@ -37,7 +37,7 @@ class Threat(Record):
 
     @classmethod
     def of(cls, eps: Any, norm: Any, bounds: Any) -> "Threat":
-        """Check the options of an attack."""
+        """Checks the options of an attack."""
         eps = number("eps", eps, above=0)
         if norm not in ("inf", "2"):
             raise out_of_range("norm", '"inf" or "2"', norm)
@@ -50,18 +50,18 @@ class Threat(Record):
         return cls(eps, norm, low, high)
 
     def at(self, eps: float) -> "Threat":
-        """The same with another eps."""
+        """Returns the same threat with another eps."""
         return Threat(eps, self.norm, self.low, self.high)
 
     def size(self, move: Tensor) -> Tensor:
-        """The norm of each example's move, (n,)."""
+        """Returns the norm of each example's perturbation, (n,)."""
         flat = move.flatten(1)
         return flat.abs().amax(1) if self.norm == "inf" else flat.norm(dim=1)
 
     def project(self, x: Tensor, z: Tensor, eps: Tensor | float | None = None) -> Tensor:
-        """z brought into B(x), of radius ``eps`` where one is given, alone or for each example.
+        """Projects z into B(x), with radius ``eps`` if it is given, for all examples or for each.
 
-        In the Euclidean norm the ball comes first and the bounds second, which ends inside both.
+        In the Euclidean norm it projects onto the ball first and then onto the bounds; the result is inside both.
         """
         eps = self.eps if eps is None else eps
         radius = wide(eps, x) if isinstance(eps, Tensor) else eps
@@ -72,23 +72,24 @@ class Threat(Record):
         return (x + move * (radius / size).clamp(max=1.0)).clamp(self.low, self.high)  # (1)
 
     def steepest(self, gradient: Tensor) -> Tensor:
-        """The move of norm 1 that follows a gradient best: its signs, or the gradient over its length."""
+        """Returns the steepest step of norm 1: the signs of the gradient, or the gradient over its length."""
         if self.norm == "inf":
             return gradient.sign()
         return gradient / wide(gradient.flatten(1).norm(dim=1), gradient).clamp_min(1e-30)
 
     def free(self, z: Tensor, gradient: Tensor) -> Tensor:
-        """The gradient without the entries that would push z out of the bounds at once."""
+        """Returns the gradient without the entries that would push z out of the bounds."""
         blocked = ((z <= self.low) & (gradient < 0)) | ((z >= self.high) & (gradient > 0))
         return gradient.masked_fill(blocked, 0.0)
 
     def dual(self, gradient: Tensor) -> Tensor:
-        """The largest change per unit of norm that a gradient foretells, (n,): its sum of sizes, or its length."""
+        """Returns the dual norm of a gradient, (n,): the sum of its absolute entries, or its length."""
         flat = gradient.flatten(1)
         return flat.abs().sum(1) if self.norm == "inf" else flat.norm(dim=1)
 
     def random(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        """A point of B(x) for each example: uniform in the cube, or in a random direction at a random distance."""
+        """Draws a point of B(x) for each example: uniform in the cube, or in a random direction at a random
+        distance."""
         if self.norm == "inf":
             move = (torch.rand(x.shape, generator=generator) * 2 - 1).to(x)
         else:
@@ -102,7 +103,7 @@ class Threat(Record):
 
 
 def wide(values: Tensor, x: Tensor) -> Tensor:
-    """One number for each example, shaped to multiply x.
+    """Reshapes one number for each example so that it multiplies x.
 
     >>> wide(torch.ones(2), torch.zeros(2, 3, 4)).shape
     torch.Size([2, 1, 1])
@@ -111,7 +112,7 @@ def wide(values: Tensor, x: Tensor) -> Tensor:
 
 
 def dot(a: Tensor, b: Tensor) -> Tensor:
-    """The inner product of each example's entries, (n,).
+    """Returns the inner product of two tensors for each example, (n,).
 
     >>> dot(torch.ones(1, 2, 3), torch.ones(1, 2, 3)).tolist()
     [6.0]
@@ -122,7 +123,7 @@ def dot(a: Tensor, b: Tensor) -> Tensor:
 
 
 def lengths(a: Tensor) -> Tensor:
-    """The Euclidean length of each example, (n,).
+    """Returns the Euclidean length of each example, (n,).
 
     >>> lengths(torch.ones(1, 4)).tolist()
     [2.0]

@@ -1,9 +1,9 @@
-"""Seeing through steps: functions that are constant almost everywhere pass gradients on as if they were not there.
+"""Straight-through gradients: step functions such as rounding pass gradients on unchanged.
 
     forward  y = round(x),      backward  dL/dx = dL/dy                                                      (1)
 
-Rounding, floors and signs have the derivative zero, which hides from an attack where scores fall; the function that
-they approximate does not. Values stay what they are: only the direction of the search is another one.
+Rounding, floors and signs have derivative zero, so an attack cannot see in which direction scores fall.
+Straight-through gradients show this direction. They change only the search, not the values.
 Reference: [bengio2013estimating] for (1), [athalye2018obfuscated] for its use against masked gradients.
 
 >>> import torch
@@ -36,7 +36,7 @@ class SeenThrough(TorchFunctionMode):
     def __torch_function__(
         self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        """What the function gives, with the derivative of the identity where it is a step."""
+        """Returns the value of the function, with the derivative of the identity if it is a step function."""
         value = func(*args, **(kwargs or {}))
         if func in STEPS and isinstance(value, Tensor) and value.is_floating_point():
             return args[0] + (value - args[0]).detach()  # (1)

@@ -1,4 +1,4 @@
-"""One perturbation for all inputs that changes many decisions.
+"""Finds one perturbation that changes many decisions when it is added to all inputs.
 
     max over |v| <= eps of  share { i : f(x_i + v) != f(x_i) }                                               (1)
 
@@ -30,7 +30,7 @@ BATCH_SIZE = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UniversalPerturbation(Result):
-    """The perturbation, how many of n decisions it changes, and how many a random one of the same norm changes.
+    """Holds the perturbation, how many of n decisions it changes, and how many a random one of the same norm changes.
 
     >>> found = UniversalPerturbation(torch.zeros(2), 30, 5, 100, Threat(0.1, "inf", 0.0, 1.0))
     >>> print(found.verdict)
@@ -55,7 +55,7 @@ class UniversalPerturbation(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         noise = self.changed_by_noise / self.examples
         return f"One perturbation changes {self.rate:.1%} of {self.examples} decisions, random noise {noise:.1%}."
 
@@ -74,9 +74,9 @@ def universal_perturbation(
 ) -> UniversalPerturbation:
     """Find one perturbation on the examples of ``data``, and count the decisions that it changes on ``test``.
 
-    Without ``test`` they are counted on the same examples, which flatters it. Other arguments are those of `attack`.
+    Without ``test`` they are counted on the same examples, which is too optimistic. Other arguments are as in `attack`.
 
-    Reference: [moosavi2017universal]; hypotheses are those of `attack`.
+    Reference: [moosavi2017universal]; hypotheses as for `attack`.
     Cost: ``steps`` gradients of 100 examples, and three forward passes over the test examples.
 
     >>> net, data = nn.Linear(2, 2), (torch.full((3, 2), 0.5), torch.tensor([0, 0, 1]))

@@ -1,4 +1,4 @@
-"""Proofs that no point within a distance is classified otherwise, one method in a file."""
+"""Certificates: proofs that no point within a distance changes the class, one method in each file."""
 
 from gnomon.robustness.certificates.bounds import Bounds, output_bounds
 from gnomon.robustness.certificates.proofs import Crown, Intervals, LipschitzMargin

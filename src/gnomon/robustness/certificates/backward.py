@@ -1,5 +1,4 @@
-"""Linear bounds of a piecewise linear network passed backwards, step by step: from coefficients of what a step gives to
-coefficients of what it takes.
+"""Passes linear bounds backwards through a piecewise linear network, from the outputs of each step to its inputs.
 
     <a, A z + b> = <A^T a, z> + <a, b>                                      an affine step                          (1)
     a relu(z) >= a s(a) z + min(a, 0) (1 - k) u                             s(a) = the lower slope, k for a < 0     (2)
@@ -26,7 +25,7 @@ Box = tuple[Tensor, Tensor]
 
 @torch.no_grad()
 def lowest(graph: Graph, region: Region, boxes: list[Box], number: int, rows: Tensor) -> Tensor:
-    """A lower bound of <row, what a step gives> over the region, for rows (n, s, ...); (n, s).
+    """Returns a lower bound of <row, output of a step> over the region, for rows (n, s, ...); shape (n, s).
 
     Cost: a backward pass for each row of each example.
 
@@ -56,7 +55,7 @@ def lowest(graph: Graph, region: Region, boxes: list[Box], number: int, rows: Te
 
 
 def _pull_back(step: GraphStep, a: Tensor, like: list[Tensor]) -> tuple[list[Tensor], Tensor]:
-    """a A for each input, and <a, b>, of an affine step A z + b; (1)."""
+    """Returns a A for each input, and <a, b>, for an affine step A z + b; (1)."""
     layer = step.layer
     if isinstance(layer, nn.Linear):
         return [a @ layer.weight], _constant(a, layer.bias, -1)
@@ -76,14 +75,14 @@ def _pull_back(step: GraphStep, a: Tensor, like: list[Tensor]) -> tuple[list[Ten
 
 
 def _constant(a: Tensor, bias: Tensor | None, axis: int) -> Tensor:
-    """<a, b> for a bias along one axis of what a layer gives; axis 2 is that of channels."""
+    """Returns <a, b> for a bias along one axis of the output of a layer; axis 2 holds the channels."""
     if bias is None:
         return a.new_zeros(a.shape[:2])
     return (a.movedim(axis, 2).flatten(3).sum(3) if a.dim() > 3 else a) @ bias
 
 
 def _transpose(layer: Any, a: Tensor, like: Tensor) -> Tensor:
-    """A^T a of a convolution, at the size of its input."""
+    """Returns A^T a for a convolution, at the size of its input."""
     n, s = a.shape[:2]
     shape = (n * s, *like.shape[1:])
     known = (layer.weight, None, layer.stride, layer.padding, layer.dilation, False, [0] * len(layer.stride))
@@ -104,7 +103,8 @@ def _relu(slope: float, a: Tensor, box: Box) -> tuple[list[Tensor], Tensor]:
 
 
 def _max(step: GraphStep, a: Tensor, box: Box, outer: Box) -> tuple[list[Tensor], Tensor]:
-    """max z_j >= z_best for the input with the largest lower end; <= its upper end, or z_best where that is certain."""
+    """max z_j >= z_best for the input with the largest lower end; <= its upper end, or z_best if the winner is
+    certain."""
     layer = step.layer
     assert isinstance(layer, nn.MaxPool1d | nn.MaxPool2d)
     pool = nn.functional.max_pool1d if isinstance(layer, nn.MaxPool1d) else nn.functional.max_pool2d

@@ -3,7 +3,7 @@
 Intervals go forward: through an affine step by |A|, through a relu by its ends. Linear bounds go backward: a relu-like
 function with slope s below zero whose argument lies in [l, u], l < 0 < u, is between two lines,
 
-    a z  <=  relu(z)  <=  k z + (1 - k) u,     k = (u - s l) / (u - l),   a = 1 where u > -l, else s             (1)
+    a z  <=  relu(z)  <=  k z + (1 - k) u,     k = (u - s l) / (u - l),   a = 1 if u > -l, else s             (1)
 
 and a positive coefficient takes the lower line, a negative one the upper. Replacing every such function by its line
 leaves one linear function of the input below each output, whose least value over the region is known.
@@ -49,7 +49,7 @@ TABLES_IN_MEMORY = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bounds(Record):
-    """The least and the largest value of every output over the region of each example, (n, k).
+    """Holds the smallest and the largest value of every output over the region of each example, (n, k).
 
     >>> found = Bounds(low=torch.tensor([[1.0, -1.0]]), high=torch.tensor([[2.0, 0.5]]))
     >>> bool((found.low[:, 0] > found.high[:, 1]).all())                # so class 0 wins everywhere in the region
@@ -70,14 +70,14 @@ def output_bounds(
     bounds: tuple[float, float] = (0, 1),
     most: int = MAX_LINEARLY_BOUNDED_UNITS,
 ) -> Bounds:
-    """Bounds of the outputs within eps of each input, by linear bounds (1) passed backwards.
+    """Bounds the outputs within eps of each input, by linear bounds (1) passed backwards.
 
-    ``most`` are the units of a step, of those whose sign intervals do not tell, up to which each has linear bounds; a
-    step with more keeps its intervals. Fewer is faster and looser, 0 are intervals but for the outputs.
+    ``most`` limits the units of undecided sign in a step that get linear bounds; a step with more keeps its intervals.
+    A smaller number is faster and looser; 0 uses intervals everywhere except for the outputs.
 
     Hypotheses: see the module. Reference: [zhang2018efficient].
     Cost: for each example two backward passes for each unit whose sign is not certain. Memory: at most half of what is
-    free, examples and units in pieces that fit. A terminal shows how far it is.
+    free, examples and units in pieces that fit. A terminal shows the progress.
 
     >>> net = nn.Linear(2, 1, bias=False)
     >>> with torch.no_grad():
@@ -99,7 +99,7 @@ def output_bounds(
 
 @torch.no_grad()
 def examples_at_once(graph: Graph, x: Tensor) -> int:
-    """How many examples have their bounds computed at once within half of the free memory; refused where none has.
+    """Returns how many examples can be bounded at once within half of the free memory. Raises an error if none fits.
 
     Cost: a forward pass of one example.
 
@@ -115,7 +115,7 @@ def examples_at_once(graph: Graph, x: Tensor) -> int:
 
 @torch.no_grad()
 def interval_bounds(graph: Graph, region: Region) -> list[Box]:
-    """The box around what every step gives, step by step.
+    """Returns intervals of the output of every step, computed forward.
 
     Cost: two forward passes.
 
@@ -143,11 +143,11 @@ def _forward(step: GraphStep, boxes: list[Box], region: Region) -> Box:
 
 @torch.no_grad()
 def linear_bounds(graph: Graph, region: Region, most: int = MAX_LINEARLY_BOUNDED_UNITS) -> list[Box]:
-    """The box around what every step gives, those before a relu and the last one by (1), the others by intervals.
+    """Returns bounds of the output of every step: by (1) before a relu and at the end, by intervals otherwise.
 
-    Steps with more than ``most`` units whose sign intervals do not tell keep their intervals.
+    Steps with more than ``most`` units of undecided sign keep their intervals.
 
-    Cost: a backward pass for each unit whose sign intervals do not tell, for every example.
+    Cost: a backward pass for each unit of undecided sign, for every example.
 
     >>> graph = read_graph(nn.Linear(1, 1), torch.zeros(1, 1))
     >>> region = Region.of(torch.zeros(1, 1), torch.ones(1), "inf", (-9.0, 9.0))
@@ -169,7 +169,9 @@ def linear_bounds(graph: Graph, region: Region, most: int = MAX_LINEARLY_BOUNDED
 
 
 def _open(graph: Graph, boxes: list[Box], number: int, *, last: bool) -> Tensor:
-    """The units of a step whose bounds matter: those of no certain sign; of the last step and before a max-pool all."""
+    """Returns the units of a step whose bounds matter: units of undecided sign, or all in the last step and before a
+    max-pool.
+    """
     low, high = (end.flatten(1) for end in boxes[number])
     if last or any(step.kind == "max" and number in step.inputs for step in graph.steps):
         return torch.arange(low.shape[1], device=low.device)

@@ -1,4 +1,4 @@
-"""How a radius is proven: intervals, linear bounds, or a Lipschitz constant; and the largest radius each can prove.
+"""Methods that prove a robust radius: intervals, linear bounds, or a Lipschitz constant.
 
     proven at eps:   min over j != y of  low(f_y - f_j over the region of eps)  > 0                            (1)
 
@@ -29,7 +29,7 @@ from gnomon.robustness.lipschitz.network import pair_bounds
 __all__ = ["AbstractProof", "Crown", "Intervals", "LipschitzMargin"]
 
 Ends = tuple[float, float]
-"""The least and the largest value that an input may have."""
+"""The smallest and the largest value that an input may have."""
 BISECTION_STEPS = 16
 """Bisections of the interval that contains the radius if no upper end is known."""
 BISECTION_STEPS_AFTER_ATTACK = 10
@@ -43,10 +43,10 @@ MIN_PROVEN_MARGIN = 1e-5
 
 
 class AbstractProof(ABC):
-    """A method that proves radii."""
+    """Base class of methods that prove radii."""
 
     name: str
-    """What it is called in a table."""
+    """The name of the method in tables."""
 
     @abstractmethod
     def radii(
@@ -58,7 +58,7 @@ class AbstractProof(ABC):
         bounds: tuple[float, float],
         most: Tensor | None = None,
     ) -> Tensor:
-        """A proven radius for each example, zero where nothing is proven; ``most`` are distances that break them."""
+        """Returns a proven radius for each example, or zero; ``most`` are distances at which an attack succeeded."""
 
 
 class AbstractBounding(AbstractProof):
@@ -123,7 +123,7 @@ class Intervals(Record, AbstractBounding):
 
 @dataclass(frozen=True, slots=True)
 class Crown(Record, AbstractBounding):
-    """Linear bounds passed backwards; dearer and tighter. ``most`` as in `output_bounds`: fewer is faster and looser.
+    """Linear bounds passed backwards; slower and tighter than intervals. ``most`` is as in `output_bounds`.
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():
@@ -146,7 +146,7 @@ class Crown(Record, AbstractBounding):
 
 @dataclass(frozen=True, slots=True)
 class LipschitzMargin(Record, AbstractProof):
-    """margin over the Lipschitz constant of a difference of scores; in the largest-entry norm over sqrt(d) of it.
+    """Divides the margin by the Lipschitz constant of score differences (times sqrt(d) in the largest-entry norm).
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():

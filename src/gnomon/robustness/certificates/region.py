@@ -1,4 +1,4 @@
-"""The set of inputs that a certificate speaks about, and linear functions over it.
+"""The set of inputs that a certificate covers, and minima of linear functions over it.
 
     min over z of <a, z>  = sum_i min(a_i low_i, a_i high_i)    over a box                                  (1)
                           = <a, x> - eps |a|_2                  over a Euclidean ball                       (2)
@@ -31,12 +31,12 @@ class Region(Record):
 
     @classmethod
     def of(cls, x: Tensor, eps: Tensor, norm: str, bounds: tuple[float, float]) -> "Region":
-        """Around x, with a radius for each example."""
+        """Returns the region around x, with a radius for each example."""
         radius = eps.reshape(-1, *[1] * (x.dim() - 1))
         return cls(x, eps, norm, (x - radius).clamp(*bounds), (x + radius).clamp(*bounds))
 
     def least(self, a: Tensor) -> Tensor:
-        """The least value of <a, z>, for coefficients (n, s, ...); (n, s)."""
+        """Returns the smallest value of <a, z> for coefficients (n, s, ...); shape (n, s)."""
         center, radius = (self.low + self.high) / 2, (self.high - self.low) / 2
         flat = a.flatten(2)
         box = torch.einsum("nsd,nd->ns", flat, center.flatten(1)) - torch.einsum("nsd,nd->ns", flat.abs(),

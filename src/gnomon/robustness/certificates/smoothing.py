@@ -3,7 +3,7 @@
     g(x) = the class that f(x + s u) has most often, u ~ N(0, I);   Euclidean radius s Q(p),  p > 1/2       (1)
 
 with Q the quantile of the normal distribution and p a lower confidence bound of the share of that class, by the exact
-binomial interval. The radius is that of the vote g, not of f itself, and holds for any model.
+binomial interval. The radius holds for the vote g, not for f itself, and for any model.
 Reference: [cohen2019certified], Theorem 1 and algorithm CERTIFY.
 """
 
@@ -24,12 +24,12 @@ from gnomon.robustness.attacks.run import examples_of
 __all__ = ["SmoothedRadii", "smoothed_radius"]
 
 SELECTION_DRAWS = 100
-"""Draws that choose the class, before those that prove it."""
+"""Number of draws that choose the class, before the draws that prove it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SmoothedRadii(Result):
-    """A Euclidean radius for each example, zero where the vote abstains; whether the vote is right; what it took.
+    """Holds a Euclidean radius for each example (zero if the vote abstains), and whether the vote is correct.
 
     >>> radii, right = torch.tensor([0.5, 0.2, 0.0, 0.9]), torch.tensor([True, True, True, False])
     >>> found = SmoothedRadii(radii, right, sigma=0.25, samples=1000, confidence=0.999)
@@ -49,7 +49,7 @@ class SmoothedRadii(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         known = self.radii[self.right & (self.radii > 0)]
         middle = float(known.median()) if len(known) else 0.0
         share, sure = self.proven(0.0), f"{self.confidence:.1%} confidence for each"
@@ -68,7 +68,7 @@ class SmoothedRadii(Result):
 def smoothed_radius(
     module: nn.Module, data: Any, *, sigma: float = 0.25, samples: int = 1000, confidence: float = 0.999, seed: int = 0
 ) -> SmoothedRadii:
-    """A radius around each example within which the vote under noise does not change, at a confidence for each.
+    """Returns a radius around each example within which the vote under noise does not change, with a given confidence.
 
     Hypotheses: any classifier of one input tensor; the statement is on the vote, and holds for each example with the
     stated confidence over the draws.
@@ -81,7 +81,7 @@ def smoothed_radius(
     >>> bool(0 < smoothed_radius(net, data, sigma=0.5).radii <= 1.0)                   # the true one is 1
     True
     """
-    from scipy.special import betaincinv, ndtri  # scipy is slow to import, and needed here alone
+    from scipy.special import betaincinv, ndtri  # imported here because scipy is slow to import
 
     sigma, samples = number("sigma", sigma, above=0), integer("samples", samples, least=2)
     confidence = number("confidence", confidence, above=0, below=1)

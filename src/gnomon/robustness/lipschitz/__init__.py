@@ -1,4 +1,4 @@
-"""Lipschitz constants: of layers, exactly, and of networks, from both sides."""
+"""Lipschitz constants: exact for layers, upper and lower bounds for networks."""
 
 from gnomon.robustness.lipschitz.network import LipschitzBounds, lipschitz_bounds
 from gnomon.robustness.lipschitz.operators import operator_norm

@@ -31,7 +31,7 @@ MAX_DESCENT_SIZE = 200
 
 
 def pair_norm(b: Tensor, a: Tensor, slope: float = 0.0) -> float:
-    """A bound of the largest |B D A| over diagonals D in [slope, 1]; equation (2).
+    """Bounds the largest |B D A| over diagonals D in [slope, 1]; equation (2).
 
     Cost: about 60 singular value decompositions, for the descent of T; 5 above 200 rows or columns.
 
@@ -46,7 +46,9 @@ def pair_norm(b: Tensor, a: Tensor, slope: float = 0.0) -> float:
 
 
 def _balance(b: Tensor, a: Tensor) -> float:
-    """The least |B T| |T^-1 A| that a descent in log T meets; its slope is the difference of two squared vectors."""
+    """Returns the smallest |B T| |T^-1 A| found by descent in log T; its slope is the difference of two squared
+    vectors.
+    """
     log_t = (a.norm(dim=1) / b.norm(dim=0)).log() / 2
     best, rate = _norm(b) * _norm(a), 0.5
     for _ in range(DESCENT_STEPS if max(*a.shape, *b.shape) <= MAX_DESCENT_SIZE else 1):
@@ -60,9 +62,9 @@ def _balance(b: Tensor, a: Tensor) -> float:
 
 
 def seqlip(matrices: Sequence[Tensor], slopes: Sequence[float]) -> float:
-    """A bound of |W_m D ... D W_1| from the singular vectors of neighbors; equation (1).
+    """Bounds |W_m D ... D W_1| from the singular vectors of neighboring matrices; equation (1).
 
-    ``slopes`` are the least slopes of the functions between neighbors, one fewer than matrices.
+    ``slopes`` are the smallest slopes of the functions between neighbors, one fewer than matrices.
 
     Cost: a singular value decomposition of each matrix and a bound for each pair of neighbors.
 
@@ -74,7 +76,7 @@ def seqlip(matrices: Sequence[Tensor], slopes: Sequence[float]) -> float:
 
 
 class MatrixChain:
-    """Matrices with slopes between them, and the bounds (1) of its parts; what parts share is computed once.
+    """Matrices with slopes between them, and the bounds (1) of parts of the chain, with cached factors.
 
     >>> MatrixChain([torch.eye(2), 3 * torch.eye(2)], [0.0]).seqlip(0, 1)
     3.0
@@ -86,13 +88,13 @@ class MatrixChain:
         self._links: dict[tuple[int, bool, bool], float] = {}
 
     def seqlip(self, first: int, last: int) -> float:
-        """Equation (1) for the matrices from one number to another."""
+        """Returns the bound (1) for a range of matrices."""
         if first == last:
             return _norm(self._matrices[first])
         return prod(self._link(k, k == first, k + 1 == last) for k in range(first, last))  # (1)
 
     def pair(self, first: int) -> float:
-        """Equation (2) for a matrix and the next."""
+        """Returns the bound (2) for a matrix and the next."""
         return pair_norm(self._matrices[first + 1], self._matrices[first], self._slopes[first])
 
     def _factor(self, k: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -101,7 +103,7 @@ class MatrixChain:
         return self._factors[k]
 
     def _link(self, k: int, first: bool, last: bool) -> float:  # noqa: FBT001
-        """The factor of (1) between a matrix and the next, whether these are the first or the last of a part."""
+        """Returns the factor of (1) between a matrix and the next, given whether they begin or end a part."""
         key = (k, first, last)
         if key not in self._links:
             (u, s, _), (_, r, v) = self._factor(k), self._factor(k + 1)
@@ -112,7 +114,7 @@ class MatrixChain:
 
 
 def _corners(b: Tensor, a: Tensor, slope: float) -> float:
-    """The largest |B D A| over all D of entries slope and 1."""
+    """Returns the largest |B D A| over all D with entries slope and 1."""
     m = a.shape[0]
     bits = (torch.arange(2**m)[:, None] >> torch.arange(m)) & 1
     d = torch.where(bits.bool(), 1.0, slope).to(a)

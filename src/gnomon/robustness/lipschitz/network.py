@@ -1,9 +1,9 @@
-"""How much a network can stretch a difference of inputs: bounds from above and from below.
+"""Upper and lower bounds of the Lipschitz constant of a network.
 
     |f(x) - f(z)|_2 <= L |x - z|_2                                                                            (1)
     product     L <= product of the operator norms of the affine blocks                                       (2)
     SeqLip      neighbors by their singular vectors, in chains of blocks; see `chain.seqlip`                   (3)
-    refined     chains cut into single blocks, pairs and SeqLip chains so that the product is least             (4)
+    refined     chains cut into single blocks, pairs and SeqLip chains so that the product is smallest             (4)
     from below  L >= the largest singular value of the Jacobian at any point                                  (5)
 
 Hypotheses: affine layers, relu, leaky relu, max-pool, sums and joins of branches; eval mode.
@@ -33,19 +33,19 @@ from gnomon.robustness.lipschitz.operators import MAX_DENSE_INPUTS, matrix_of, o
 __all__ = ["LipschitzBounds", "lipschitz_bounds", "pair_bounds"]
 
 MAX_MULTIPLICATIONS = 2e11
-"""Multiplications that the search for steep points may take."""
+"""Maximum number of multiplications in the search for steep points."""
 POWER_ITERATIONS = 8
 """Power iterations for the slope at a point."""
 MAX_POINTS = 64
-"""Inputs at which the Jacobian is evaluated first."""
+"""Number of inputs at which the search evaluates the Jacobian first."""
 
 
 @dataclass(frozen=True, slots=True)
 class LipschitzBounds(Result):
-    """The Lipschitz constant of a network in the Euclidean norm: from below, and three bounds from above.
+    """Holds a lower bound and three upper bounds of the Euclidean Lipschitz constant of a network.
 
     ``layers`` are the operator norms of the affine blocks, by the name of their first layer; ``seqlip`` and ``refined``
-    are the product where the network is no chain of blocks small enough to form.
+    are equal to the product if the network is not a chain of blocks with small matrices.
 
     >>> found = LipschitzBounds(lower=3.0, refined=5.0, seqlip=5.5, product=6.0, layers={"0": 2.0, "2": 3.0})
     >>> found.upper
@@ -67,7 +67,7 @@ class LipschitzBounds(Result):
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """Both sides, with how each was obtained."""
+        """The lower and upper bounds, and how each was obtained."""
         return (
             Value("largest slope found", self.lower, obtained="lower bound"),
             Value("refined", self.refined, obtained="upper bound"),
@@ -77,12 +77,12 @@ class LipschitzBounds(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
-        most, least = f"at most {self.upper:.4g}", f"somewhere by {self.lower:.4g}"
+        """The result in one sentence."""
+        most, least = f"at most {self.upper:.4g}", f"at some point by {self.lower:.4g}"
         return f"An input that moves by 1 moves the outputs by {most}, and {least}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The operator norm of each block, and both sides."""
+        """Plots the bounds, and the operator norm of each block."""
         sides = Bars("Lipschitz constant", [v.name for v in self.values], [float(v.value) for v in self.values])
         blocks = Bars("operator norm", list(self.layers), list(self.layers.values()))
         return Plot("Lipschitz constant", (sides,), caption=self.verdict), Plot("Operator norms", (blocks,))
@@ -90,20 +90,20 @@ class LipschitzBounds(Result):
 
 @names_call
 def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int = 0) -> LipschitzBounds:
-    """Bounds of the Lipschitz constant of a network over all inputs, from both sides; equations (1) to (5).
+    """Computes lower and upper bounds of the Lipschitz constant of a network over all inputs; equations (1) to (5).
 
     Args:
         module: a network of the layers below, read in eval mode and left as it was.
-        x: inputs, whose shape counts, and around which slopes are looked for.
-        search: rounds of the search for steeper points.
-        seed: of the search.
+        x: inputs; they set the shape, and the search for steep points starts there.
+        search: number of rounds of the search for steeper points.
+        seed: random seed for the search.
 
-    Attention, sigmoid gates and the like are refused: they have no bound over all inputs, or another one.
+    Attention, sigmoid gates and similar layers raise an error, because their bound is infinite or not implemented.
 
     Hypotheses: affine layers, relu, leaky relu, max-pool, sums; Euclidean norms on both sides.
     Reference: [virmaux2018lipschitz].
     Cost: an operator norm for each block, and ``search`` Jacobians of 64 inputs, fewer of both
-    where they would take more than 2e11 multiplications, about a minute.
+    if they would take more than 2e11 multiplications, about a minute.
 
     >>> net = nn.Sequential(nn.Linear(2, 2, bias=False), nn.ReLU(), nn.Linear(2, 2, bias=False))
     >>> with torch.no_grad():
@@ -135,7 +135,7 @@ def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int =
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
-    """A chain of affine steps from step ``start`` to step ``end``, its norm, its matrix where it is small."""
+    """A chain of affine steps from step ``start`` to step ``end``, its norm, and its matrix if it is small."""
 
     start: int
     end: int
@@ -145,7 +145,7 @@ class _Block:
 
 
 def _blocks(graph: Graph, x: Tensor) -> list[_Block]:
-    """Maximal chains of affine steps of one input that nothing else reads."""
+    """Returns maximal chains of affine steps whose intermediate values have no other reader."""
     readers = [sum(i in step.inputs for step in graph.steps) for i in range(len(graph.steps))]
     values, blocks, done = graph.values(x), [], set()
     for i, step in with_progress_bar(list(enumerate(graph.steps)), "steps"):
@@ -180,7 +180,8 @@ def _compose(steps: Sequence[GraphStep]) -> Any:
 
 
 def _propagate(graph: Graph, blocks: list[_Block]) -> float:
-    """The Lipschitz constant from the input to every step; equation (2), sums and joins of branches included."""
+    """Bounds the Lipschitz constant from the input to every step; equation (2), including sums and joins of
+    branches."""
     ends = {b.end: b for b in blocks}
     inside = {j for b in blocks for j in range(b.start, b.end)}
     known: dict[int, float] = {}
@@ -204,7 +205,7 @@ def _propagate(graph: Graph, blocks: list[_Block]) -> float:
 
 
 def _overlap(layer: nn.Module | None) -> float:
-    """A max-pool is 1-Lipschitz where windows do not overlap; else each input counts in several windows."""
+    """Returns in how many windows of a max-pool an input lies; a max-pool without overlap is 1-Lipschitz."""
     assert isinstance(layer, nn.MaxPool1d | nn.MaxPool2d)
     axes = 1 if isinstance(layer, nn.MaxPool1d) else 2
 
@@ -218,7 +219,7 @@ def _overlap(layer: nn.Module | None) -> float:
 
 
 def _chain(graph: Graph, blocks: list[_Block]) -> tuple[float, float]:
-    """SeqLip of a plain chain (3), and the least product over its cuts into blocks, pairs and SeqLip chains (4)."""
+    """Returns SeqLip of a chain (3), and the smallest product over cuts into blocks, pairs and SeqLip chains (4)."""
     plain = all(step.inputs == (i - 1,) for i, step in enumerate(graph.steps) if i)
     if not plain or any(step.kind == "max" for step in graph.steps):
         return inf, inf
@@ -240,7 +241,7 @@ def _chain(graph: Graph, blocks: list[_Block]) -> tuple[float, float]:
 
 
 def _runs(blocks: list[_Block], slopes: list[float]) -> dict[int, tuple[int, MatrixChain]]:
-    """For each block whose matrix is known, where the run of such blocks that it is in begins, and the run's chain."""
+    """Returns for each block with a known matrix the start of its run of such blocks, and the chain of the run."""
     found: dict[int, tuple[int, MatrixChain]] = {}
     start = 0
     while start < len(blocks):
@@ -255,7 +256,7 @@ def _runs(blocks: list[_Block], slopes: list[float]) -> dict[int, tuple[int, Mat
 
 
 def _affordable(graph: Graph, points: Tensor, rounds: int) -> tuple[Tensor, int]:
-    """As many inputs and rounds of the search as the budget of multiplications allows, at least one of each."""
+    """Returns how many inputs and search rounds the limit on multiplications allows, at least one of each."""
     values, work = graph.values(points[:1]), 1.0
     for step, value in zip(graph.steps, values, strict=True):
         weight = getattr(step.layer, "weight", None)
@@ -267,7 +268,7 @@ def _affordable(graph: Graph, points: Tensor, rounds: int) -> tuple[Tensor, int]
 
 
 def _steepest(module: nn.Module, x: Tensor, rounds: int, seed: int) -> float:
-    """The largest singular value of the Jacobian that a search finds; equation (4)."""
+    """Searches for the largest singular value of the Jacobian; equation (5)."""
     generator = torch.Generator().manual_seed(seed)
     points, found, width = x, _slopes(module, x), float(x.std()) if x.numel() > 1 else 1.0
     width = width or 1.0
@@ -282,7 +283,7 @@ def _steepest(module: nn.Module, x: Tensor, rounds: int, seed: int) -> float:
 
 
 def _slopes(module: nn.Module, x: Tensor, steps: int = POWER_ITERATIONS) -> Tensor:
-    """|J| at each point by power iteration: forward difference-free, J v by two backward passes."""
+    """Returns |J| at each point by power iteration, with J v by two backward passes."""
     leaf = x.detach().requires_grad_()
     f = module(leaf)
     f = f.reshape(len(f), -1)
@@ -299,9 +300,9 @@ def _slopes(module: nn.Module, x: Tensor, steps: int = POWER_ITERATIONS) -> Tens
 
 
 def pair_bounds(module: nn.Module, x: Tensor) -> Tensor:
-    """A bound of the Lipschitz constant of f_i - f_j for all pairs of outputs, (k, k), before a last softmax.
+    """Bounds the Lipschitz constant of f_i - f_j for all pairs of outputs, (k, k), before a final softmax.
 
-    Cost: that of the operator norms.
+    Cost: as for the operator norms.
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():

@@ -2,7 +2,7 @@
 
     |A| = max |A v| / |v|,     |A|^2 the largest eigenvalue of A^T A                                          (1)
 
-A convolution is taken as the linear map that it is on its input: with its stride, dilation, groups and padding, at
+A convolution is treated as a linear map of its input, with its stride, dilation, groups and padding, at
 the actual height and width; not as its reshaped weight.
 Reference: [sedghi2019singular] on why the reshaped weight is another matrix; [golub2010matrices] for Lanczos.
 """
@@ -50,7 +50,7 @@ class _Normal(AbstractOperator):
 
 @names_call
 def operator_norm(layer: nn.Module | Callable[[Tensor], Tensor], shape: Sequence[int]) -> float:
-    """The largest factor by which an affine layer stretches an input of this shape (without the batch axis), (1).
+    """Computes the largest factor by which an affine layer stretches an input of this shape (without batch axis), (1).
 
     Hypotheses: the layer is affine in its input, in eval mode.
     Reference: [sedghi2019singular].
@@ -70,8 +70,8 @@ def operator_norm(layer: nn.Module | Callable[[Tensor], Tensor], shape: Sequence
             function(zero)
     except Exception as error:
         found = f"the layer raised {type(error).__name__} on an input of shape {tuple(shape)}"
-        cure = "Pass the shape of one input, without the batch"
-        raise InputError(found, accepted="a layer and its shape of inputs", fix=cure) from error
+        fix = "Pass the shape of one input, without the batch"
+        raise InputError(found, accepted="the shape of one input of the layer", fix=fix) from error
     _check_affine(function, zero)
     normal = _Normal(function, shape, zero)
     if normal.size <= MAX_DENSE_INPUTS:
@@ -81,20 +81,20 @@ def operator_norm(layer: nn.Module | Callable[[Tensor], Tensor], shape: Sequence
 
 @torch.no_grad()
 def _check_affine(function: Callable[[Tensor], Tensor], zero: Tensor) -> None:
-    """f(x + z) - f(x) = f(z) - f(0) at two random points, in float64."""
+    """Raises an error unless f(x + z) - f(x) = f(z) - f(0) at two random points, in float64."""
     x, z = torch.randn((2, *zero.shape), generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     sides = function(x + z) - function(x), function(z) - function(zero)
     if not all(bool(side.isfinite().all()) for side in sides):
         raise NotFiniteError("the outputs are not finite", accepted="finite weights", fix="Look for NaN in them")
     gap, size = float((sides[0] - sides[1]).norm()), float(sides[0].norm() + sides[1].norm())
     if gap > AFFINE_TOLERANCE * size:
-        found, cure = f"f(x + z) - f(x) differs from f(z) - f(0) by {gap / size:.0%}", "Use lipschitz_bounds"
-        raise InputError(found, accepted="a layer that is affine in its input", fix=cure)
+        found, fix = f"f(x + z) - f(x) differs from f(z) - f(0) by {gap / size:.0%}", "Use lipschitz_bounds"
+        raise InputError(found, accepted="a layer that is affine in its input", fix=fix)
 
 
 @torch.no_grad()
 def matrix_of(function: Callable[[Tensor], Tensor], shape: Sequence[int]) -> Tensor:
-    """The matrix of an affine function of inputs of this shape, outputs by inputs, in float64.
+    """Returns the matrix of an affine function (outputs by inputs) for this input shape, in float64.
 
     Cost: as many examples as there are inputs, in one batch.
 
@@ -107,7 +107,7 @@ def matrix_of(function: Callable[[Tensor], Tensor], shape: Sequence[int]) -> Ten
 
 
 def _double(layer: nn.Module | Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """The layer in float64 and eval mode, on a copy."""
+    """Returns a copy of the layer in float64 and eval mode."""
     if not isinstance(layer, nn.Module):
         return layer
     import copy

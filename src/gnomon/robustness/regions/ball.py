@@ -1,8 +1,8 @@
-"""Which activation patterns a network takes within a ball of inputs: seen, still unseen, and impossible.
+"""Counts the activation patterns of a network within a ball of inputs, and finds units that never change there.
 
     seen      patterns of m points drawn from the ball                                                             (1)
     unseen    points of the ball whose pattern was not seen: about (patterns seen once) / m of its volume          (2)
-    stable    units whose sign bounds prove to be the same in the whole ball: they have no kink there              (3)
+    stable    units whose sign is proven constant in the whole ball: they have no kink there              (3)
 
 A network is affine on each pattern, so (1) counts linear regions that are met, from below; at most 2^(units that are
 not stable) are possible.
@@ -29,14 +29,15 @@ from gnomon.robustness.regions.cutting import pattern, points_at_once
 __all__ = ["BallPatterns", "patterns_in_ball"]
 
 MAX_SIGNS = 2**28
-"""Units times points, at most; larger networks get fewer points."""
+"""Maximum of units times points; larger networks get fewer points."""
 MAX_LINEARLY_BOUNDED_UNITS = 2000
 """Units up to which signs are bounded by linear bounds; with more, by intervals, which are looser and cheaper."""
 
 
 @dataclass(frozen=True, slots=True)
 class BallPatterns(Result):
-    """Patterns met by ``points`` draws of a ball, the share of it they leave unseen (2), and its units by (3).
+    """Holds the patterns in ``points`` draws from a ball, the share of the ball with other patterns (2), and units by
+    (3).
 
     >>> found = BallPatterns(seen=12, unseen=0.01, units=10, stable=6, flipped=3, points=1000)
     >>> print(found.verdict)
@@ -52,12 +53,12 @@ class BallPatterns(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         head = f"{self.seen} activation patterns in {self.points} points of the ball"
-        return f"{head} ({self.unseen:.1%} of it has others): {self.stable} of {self.units} units never change there."
+        return f"{head} ({self.unseen:.1%} has others): {self.stable} of {self.units} units never change there."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Units that are proven stable, that were seen to change, and the rest."""
+        """Plots the units that are proven stable, the units that were seen to change, and the rest."""
         names = ("proven stable", "seen to change", "unknown")
         bars = Bars("units", names, (self.stable, self.flipped, self.units - self.stable - self.flipped))
         return (Plot("Units within the ball", (bars,), caption=self.verdict),)
@@ -67,18 +68,18 @@ class BallPatterns(Result):
 def patterns_in_ball(
     module: nn.Module, center: Any, radius: float, *, norm: str = "2", points: int = 2000, seed: int = 0
 ) -> BallPatterns:
-    """The activation patterns of a network within ``radius`` of an input, and which units cannot change there.
+    """Counts the activation patterns of a network within ``radius`` of an input, and the units that cannot change.
 
     Args:
         module: a network of affine layers, relu, leaky relu and max-pool, read in eval mode and left as it was.
         center: one input, without a batch axis.
-        radius: of the ball.
+        radius: radius of the ball.
         norm: "2", a ball, or "inf", a cube; points are drawn uniformly.
-        points: draws, fewer where points times units are above 2.7e8.
-        seed: of the draws.
+        points: number of draws, fewer if points times units exceed 2.7e8.
+        seed: random seed for the draws.
 
     Hypotheses: see the module. Reference: [good1953population], [hanin2019deep].
-    Cost: a forward pass of the points, and for up to 2,000 units a backward pass for each whose sign is open.
+    Cost: a forward pass of the points, and for up to 2,000 units a backward pass for each whose sign is undecided.
 
     >>> net = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
     >>> with torch.no_grad():
@@ -99,7 +100,11 @@ def patterns_in_ball(
         graph = read_graph(copy, x)
         units = pattern(graph, x).shape[1]
         if not units:
-            raise InputError("the module has no relu or max-pool", accepted="a network with kinks", fix="It is affine")
+            raise InputError(
+                "the module has no relu or max-pool",
+                accepted="a network with relu or max-pool",
+                fix="Without them the network is affine: one region",
+            )
         m = min(m, max(2, MAX_SIGNS // units))
         move = _draw(m, x, norm, generator)
         rows = torch.cat(
@@ -113,7 +118,7 @@ def patterns_in_ball(
 
 
 def _draw(m: int, x: Tensor, norm: str, generator: torch.Generator) -> Tensor:
-    """Points of the unit ball or cube, uniformly."""
+    """Draws points of the unit ball or cube uniformly."""
     if norm == "inf":
         return torch.rand((m, *x.shape[1:]), generator=generator, dtype=x.dtype) * 2 - 1
     move = torch.randn((m, x[0].numel()), generator=generator, dtype=x.dtype)
@@ -122,7 +127,7 @@ def _draw(m: int, x: Tensor, norm: str, generator: torch.Generator) -> Tensor:
 
 
 def _stable(graph: Graph, region: Region) -> int:
-    """Units of relu whose argument keeps its sign, and windows of a max-pool that one input wins."""
+    """Returns relu units whose argument keeps its sign, and max-pool windows with a constant winner."""
     boxes = interval_bounds(graph, region)
     kinks = [step for step in graph.steps if step.kind in ("relu", "max")]
     if sum(int(boxes[step.inputs[0]][0].numel()) for step in kinks) <= MAX_LINEARLY_BOUNDED_UNITS:

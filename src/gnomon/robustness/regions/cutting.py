@@ -1,4 +1,4 @@
-"""Cutting segments and polygons where functions that are affine on them change sign.
+"""Cuts segments and polygons along the zeros of functions that are affine on them.
 
 >>> import torch
 >>> square = torch.tensor([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
@@ -17,15 +17,14 @@ from gnomon.program.piecewise_linear import Graph, GraphStep
 __all__ = ["zero_crossings", "cut_polygon", "keys", "pattern", "points_at_once", "split_values"]
 
 MAX_NUMBERS_HELD = 2**26
-"""Values of all layers that are held at once."""
+"""Maximum number of values of all layers that are held at once."""
 
 ROUNDING_SHARE = 1e-10
 """Share of the largest value below which a sign counts as rounding."""
 
 
 def split_values(step: GraphStep, values: Tensor) -> Tensor:
-    """The functions whose signs decide what a step does, (points, functions): arguments of a relu, differences of a
-    max-pool's inputs within each window.
+    """Returns the values whose signs decide a step, (points, functions): relu arguments, max-pool input differences.
 
     Cost: one pass; for a max-pool as many as there are pairs in a window.
 
@@ -41,7 +40,7 @@ def split_values(step: GraphStep, values: Tensor) -> Tensor:
 
 
 def points_at_once(graph: Graph, x: Tensor) -> int:
-    """How many points may pass at once so that the values of all steps stay within bounds; at least two.
+    """Returns how many points fit in one pass, given the memory for the values of all steps; at least two.
 
     Cost: a forward pass of one point.
 
@@ -53,7 +52,8 @@ def points_at_once(graph: Graph, x: Tensor) -> int:
 
 
 def pattern(graph: Graph, x: Tensor) -> Tensor:
-    """Which side of its kink every unit is on, and the winner of every max-pool, (points, units).
+    """Returns the activation pattern: the side of the kink of every unit, and the winner of every max-pool, (points,
+    units).
 
     Cost: a forward pass.
 
@@ -72,10 +72,10 @@ def pattern(graph: Graph, x: Tensor) -> Tensor:
 
 
 def keys(graph: Graph, points: Iterable[Tensor]) -> Tensor:
-    """A number for each activation pattern, of points that come in batches, so that no pattern needs to be held.
+    """Returns a hash of the activation pattern of each point, from points in batches, without storing patterns.
 
-    The number is a sum of random 64-bit numbers, one for each unit: of 200,000 patterns two different ones have the
-    same with a probability of 1e-9.
+    The hash is a sum of random 64-bit numbers, one for each unit. Among 200,000 patterns a collision has probability
+    1e-9.
 
     Cost: a forward pass.
 
@@ -95,7 +95,7 @@ def keys(graph: Graph, points: Iterable[Tensor]) -> Tensor:
 
 
 def _windows(layer: nn.Module | None, values: Tensor) -> Tensor:
-    """The inputs of every window, (points, channels, places, window); what is outside is minus infinity."""
+    """Returns the inputs of every window, (points, channels, places, window); padding is minus infinity."""
     assert isinstance(layer, nn.MaxPool1d | nn.MaxPool2d)
     images = values[:, :, None] if isinstance(layer, nn.MaxPool1d) else values
     kernel, stride, padding, dilation = layer.kernel_size, layer.stride, layer.padding, layer.dilation
@@ -104,7 +104,7 @@ def _windows(layer: nn.Module | None, values: Tensor) -> Tensor:
             (k, _one(v)) for k, v in zip((1, 1, 0, 1), (kernel, stride, padding, dilation), strict=True)
         )
     low = images.min() - 1
-    shifted = images - low  # unfold pads by zeros, which then are below all
+    shifted = images - low  # unfold pads with zeros, which are then below all values
     patches = nn.functional.unfold(shifted.flatten(0, 1)[:, None], kernel, dilation, padding, stride)
     patches = torch.where(patches > 0, patches + low, -torch.inf)
     return patches.transpose(1, 2).reshape(len(values), images.shape[1], patches.shape[2], -1)
@@ -115,7 +115,7 @@ def _one(value: Any) -> int:
 
 
 def zero_crossings(values: Tensor) -> tuple[Tensor, Tensor]:
-    """Between which neighboring rows functions, linear in between, cross zero, and at which share of the way.
+    """Finds the neighboring rows between which piecewise linear functions cross zero, and the relative position.
 
     Cost: one pass over the values.
 
@@ -129,7 +129,7 @@ def zero_crossings(values: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def cut_polygon(cell: Tensor, values: Tensor) -> list[Tensor]:
-    """The parts of a convex polygon (corners in order) between the zeros of functions, given at its corners (v, m).
+    """Cuts a convex polygon (corners in order) along the zeros of functions, given at its corners (v, m).
 
     Cost: a pass over the corners for every function that changes sign.
 
@@ -152,7 +152,7 @@ def cut_polygon(cell: Tensor, values: Tensor) -> list[Tensor]:
 
 
 def _half(corners: Tensor, z: Tensor, side: Tensor, tiny: float) -> tuple[Tensor, Tensor]:
-    """The part of a polygon where ``side`` is positive, with the values at its corners."""
+    """Returns the part of a polygon on which ``side`` is positive, with the values at its corners."""
     points, rows = [], []
     for i in range(len(corners)):
         j = (i + 1) % len(corners)

@@ -1,8 +1,8 @@
 """Linear regions of a piecewise linear network, exactly, on a line and in a plane through its inputs.
 
-Where every relu keeps its sign and every max-pool its winner the network is affine: such a set of inputs, given by its
-activation pattern, is convex. Along a line the patterns change where an argument, linear in between, crosses zero; in a
-plane every argument cuts the polygons on which all before it is affine. Layer after layer this finds all patterns.
+If every relu keeps its sign and every max-pool its winner, the network is affine. The inputs with one such activation
+pattern form a convex set. Along a line the pattern changes at zeros of relu arguments; in a plane every argument cuts
+the polygons on which all earlier layers are affine. Layer by layer this finds all patterns.
 
     Zaslavsky   m lines or hyperplanes in n dimensions make at most sum over i <= n of C(m, i) regions          (1)
     Montufar    some network of L layers of m >= n units has at least (floor(m / n))^(n (L - 1)) sum_i C(m, i)  (2)
@@ -33,7 +33,7 @@ from gnomon.robustness.regions.walk import places_of_kinks
 __all__ = ["LineRegions", "PlaneRegions", "maximal_regions", "regions_in_plane", "regions_on_line"]
 
 MOST_ON_LINE = 200_000
-"""Pieces above which a line is given up."""
+"""Number of pieces at which the computation stops with an error."""
 MAX_CELLS = 200_000
 """Number of cells at which the computation stops with an error."""
 DEFAULT_PIXELS = 120
@@ -42,7 +42,7 @@ DEFAULT_PIXELS = 120
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineRegions(Result):
-    """The places t in (0, 1), on the way from one input to another, where the activation pattern changes.
+    """Holds the positions t in (0, 1) between two inputs at which the activation pattern changes.
 
     >>> found = LineRegions(torch.tensor([0.25, 0.5]), units=3)
     >>> print(found.verdict)
@@ -54,26 +54,26 @@ class LineRegions(Result):
 
     @property
     def count(self) -> int:
-        """Regions on the segment."""
+        """The number of regions on the segment."""
         return len(self.places) + 1
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         return f"The network is affine on each of {self.count} pieces of the segment ({self.units} units with a kink)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """How many regions have been passed, along the segment."""
+        """Plots the number of regions passed along the segment."""
         steps = Line("regions passed", [0.0, *self.places.tolist(), 1.0], [*range(1, self.count + 1), self.count])
         return (Plot("Linear regions on a line", (steps,), Axis("t"), Axis("regions"), self.verdict),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlaneRegions(Result):
-    """All cells of a square of a plane: corners of each polygon in the plane's two coordinates, and areas.
+    """Holds all cells of a square in a plane: the corners of each polygon in plane coordinates, and the areas.
 
-    ``bound`` is the number of regions that as many lines could make, (1), for a single hidden layer; ``picture`` tells
-    the cell of each of its points.
+    ``bound`` is the number of regions that as many lines could make, (1), for a single hidden layer; ``picture`` holds
+    the cell index of each pixel.
 
     >>> halves = tuple(torch.tensor([[x, 0.0], [x + 1, 0.0], [x + 1, 2.0], [x, 2.0]]) for x in (0.0, 1.0))
     >>> picture = (torch.arange(120) >= 60).long().expand(120, 120)
@@ -90,23 +90,23 @@ class PlaneRegions(Result):
 
     @property
     def count(self) -> int:
-        """Regions in the square."""
+        """The number of regions in the square."""
         return len(self.cells)
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         return f"The network is affine on each of {self.count} regions of the square ({self.units} units with a kink)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Each region in a shade of its own."""
+        """Plots each region in its own shade."""
         shades = (self.picture * 0.6180339887) % 1.0
         return (Plot("Linear regions in a plane", (Image("region", shades.flip(0)),), caption=self.verdict),)
 
 
 @names_call
 def maximal_regions(inputs: int, width: int, layers: int = 1) -> int:
-    """The largest number of regions: exactly (1) for one layer of units, at least (2) for several.
+    """Returns the largest possible number of regions: exactly (1) for one layer, at least (2) for several layers.
 
     Hypotheses: hidden layers of one width, at least the number of inputs for several layers.
     Reference: [zaslavsky1975facing], [montufar2014number].
@@ -127,14 +127,14 @@ def maximal_regions(inputs: int, width: int, layers: int = 1) -> int:
 
 @names_call
 def regions_on_line(module: nn.Module, start: Any, end: Any) -> LineRegions:
-    """All linear regions on the segment between two inputs, exactly to rounding in float64.
+    """Finds all linear regions on the segment between two inputs, exact up to float64 rounding.
 
     Args:
         module: a network of affine layers, relu, leaky relu and max-pool, read in eval mode.
         start: one input, without a batch axis.
-        end: another.
+        end: another input.
 
-    Hypotheses: those of the module; patterns are counted, also where two neighbors have the same affine map.
+    Hypotheses: as for the module; patterns are counted, even if two neighbors have the same affine map.
     Reference: [montufar2014number].
     Cost: two forward passes of all pieces, in batches that hold 0.5 GB.
 
@@ -153,8 +153,8 @@ def regions_on_line(module: nn.Module, start: Any, end: Any) -> LineRegions:
                 found.append(part)
                 count += len(part)
                 if count > MOST_ON_LINE:
-                    told = f"there are over {MOST_ON_LINE} pieces"
-                    raise BudgetError(told, accepted="few enough regions to hold", fix="Pass a shorter segment")
+                    problem = f"there are over {MOST_ON_LINE} pieces"
+                    raise BudgetError(problem, accepted="few enough regions for memory", fix="Pass a shorter segment")
                 progress.advance(int(1000 * part[-1]) - progress.done)
                 progress.show()
         t = torch.cat(found).unique()
@@ -163,7 +163,7 @@ def regions_on_line(module: nn.Module, start: Any, end: Any) -> LineRegions:
 
 
 def _changes(graph: Graph, a: Tensor, b: Tensor, t: Tensor, size: int) -> tuple[Tensor, int]:
-    """Whether the pattern changes between neighboring t, and the number of units."""
+    """Returns whether the pattern changes between neighboring t, and the number of units."""
     found, before = [], None
     for part in t.split(size):
         rows = pattern(graph, _along(a, b, part))
@@ -177,16 +177,16 @@ def _changes(graph: Graph, a: Tensor, b: Tensor, t: Tensor, size: int) -> tuple[
 def regions_in_plane(
     module: nn.Module, center: Any, directions: Any, *, radius: float = 1.0, pixels: int = DEFAULT_PIXELS
 ) -> PlaneRegions:
-    """All linear regions in the square center + s u + t v, |s|, |t| <= radius, exactly to rounding in float64.
+    """Finds all linear regions in the square center + s u + t v, |s|, |t| <= radius, exact up to float64 rounding.
 
     Args:
         module: a network of affine layers, relu, leaky relu and max-pool, read in eval mode.
         center: one input, without a batch axis.
         directions: the two inputs u and v that span the plane.
         radius: half of the side of the square, in their units.
-        pixels: of the side of the picture, each a forward pass.
+        pixels: side length of the picture in pixels, each a forward pass.
 
-    Hypotheses: those of the module.
+    Hypotheses: as for the module.
     Reference: [zaslavsky1975facing] for the bound.
     Cost: a forward pass of all corners for each layer, up to it, a cut for each unit that changes sign in a cell, and a
     forward pass of the points of the picture; in batches that hold 0.5 GB.
@@ -213,7 +213,7 @@ def regions_in_plane(
             if step.kind in ("relu", "max"):
                 cells = _all_cut(graph, step, cells, embed, size)
         middles = torch.stack([cell.mean(0) for cell in cells])
-        # cuts of max-pools by differences that decide nothing are no borders
+        # differences that do not decide a max-pool cut cells without being a border
         known, which = keys(graph, (embed(part) for part in middles.split(size))).unique(return_inverse=True)
         grid = torch.linspace(-radius, radius, side, dtype=torch.float64)
         points = torch.cartesian_prod(grid, grid).flip(1)
@@ -228,20 +228,20 @@ def regions_in_plane(
 def _all_cut(
     graph: Graph, step: GraphStep, cells: list[Tensor], embed: Callable[[Tensor], Tensor], size: int
 ) -> list[Tensor]:
-    """Every cell cut by the functions that decide a step, so many corners at once that their values fit."""
+    """Cuts every cell by the functions that decide a step, in groups of corners that fit in memory."""
     found: list[Tensor] = []
     for group in with_progress_bar(_group(cells, size), f"groups of cells at {step.where}"):
         values = split_values(step, graph.values(embed(torch.cat(group)), step.inputs[0])[step.inputs[0]])
         sizes = [len(cell) for cell in group]
         found += [part for cell, z in zip(group, values.split(sizes), strict=True) for part in cut_polygon(cell, z)]
         if len(found) > MAX_CELLS:
-            told, cure = f"there are over {MAX_CELLS} cells", "Pass a smaller radius"
-            raise BudgetError(told, accepted="few enough regions to hold", fix=cure)
+            problem, fix = f"there are over {MAX_CELLS} cells", "Pass a smaller radius"
+            raise BudgetError(problem, accepted="few enough regions for memory", fix=fix)
     return found
 
 
 def _group(cells: list[Tensor], size: int) -> list[list[Tensor]]:
-    """Neighbors in the list together, up to so many corners; a cell with more is a group of its own."""
+    """Groups neighboring cells up to a number of corners; a cell with more corners is its own group."""
     groups: list[list[Tensor]] = [[]]
     corners = 0
     for cell in cells:
@@ -254,7 +254,7 @@ def _group(cells: list[Tensor], size: int) -> list[list[Tensor]]:
 
 
 def _merge(cells: list[Tensor], which: Tensor, count: int) -> tuple[tuple[Tensor, ...], Tensor]:
-    """One polygon for each pattern: the largest of its cells, and the area of all of them."""
+    """Returns one polygon for each pattern: its largest cell, with the total area of its cells."""
     areas = torch.stack([_area(cell) for cell in cells])
     total = torch.zeros(count, dtype=torch.float64).index_add_(0, which, areas)
     chosen = []
@@ -270,7 +270,7 @@ def _area(cell: Tensor) -> Tensor:
 
 
 def _number(known: Tensor, seen: Tensor) -> Tensor:
-    """The number of each pattern's key; -1 for a point on a border whose pattern is that of no cell."""
+    """Returns the cell index of each pattern hash; -1 for a point on a border whose pattern has no cell."""
     place = torch.searchsorted(known, seen).clamp_max(len(known) - 1)
     return torch.where(known[place] == seen, place, -1)
 
@@ -280,7 +280,11 @@ def _read(module: nn.Module, example: Tensor) -> tuple[nn.Module, Graph]:
     copy = copy_module(module).double().cpu().eval().requires_grad_(requires_grad=False)
     graph = read_graph(copy, example[None])
     if not any(step.kind in ("relu", "max") for step in graph.steps):
-        raise InputError("the module has no relu or max-pool", accepted="a network with kinks", fix="It is affine")
+        raise InputError(
+            "the module has no relu or max-pool",
+            accepted="a network with relu or max-pool",
+            fix="Without them the network is affine: one region",
+        )
     return copy, graph
 
 

@@ -1,4 +1,4 @@
-"""All places on a segment where a piecewise linear network has a kink, in one pass through its steps.
+"""Finds all positions on a segment at which a piecewise linear network has a kink, in one pass through its layers.
 
 Between two neighboring places every step so far is affine, so that at a new place between them, where a unit crosses
 zero, every value that a later step needs is a mean of those at its neighbors,
@@ -23,7 +23,8 @@ Live = dict[int, Tensor]
 
 
 def places_of_kinks(graph: Graph, values: Tensor, t: Tensor, size: int) -> Iterator[Tensor]:
-    """Sorted places, the ends included, piece by piece of a segment; neighboring pieces share an end.
+    """Yields sorted positions of kinks, including the ends, for each piece of a segment; neighboring pieces share an
+    end.
 
     ``values`` are the inputs at the places t to begin with, and at most ``size`` places are held at once.
 
@@ -42,7 +43,7 @@ def places_of_kinks(graph: Graph, values: Tensor, t: Tensor, size: int) -> Itera
 
 
 def _from(graph: Graph, readers: dict[int, int], live: Live, t: Tensor, start: int, size: int) -> Iterator[Tensor]:
-    """The places between the ends of t that the steps from ``start`` on add."""
+    """Yields the positions between the ends of t that later steps add, beginning with step ``start``."""
     for number in range(start, len(graph.steps)):
         step = graph.steps[number]
         if step.kind in ("relu", "max"):
@@ -60,7 +61,7 @@ def _from(graph: Graph, readers: dict[int, int], live: Live, t: Tensor, start: i
 
 
 def _more(t: Tensor, piece: Tensor, share: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Old and new places in their order, each once, by the piece that they are in and how far in it; (1)."""
+    """Merges old and new positions in order, without duplicates; values at new positions by (1)."""
     last = len(t) - 2
     piece = torch.cat([torch.arange(len(t)).clamp_max(last), piece])
     share = torch.cat([torch.zeros(last + 1).to(t), torch.ones(1).to(t), share])
@@ -77,7 +78,7 @@ def _between(values: Tensor, piece: Tensor, share: Tensor) -> Tensor:
 
 
 def _after(graph: Graph, readers: dict[int, int], live: Live, number: int) -> Live:
-    """The values that are needed after a step."""
+    """Returns the values that later steps need."""
     step = graph.steps[number]
     live = {**live, number: step.function(*(live[i] for i in step.inputs))}
     return {i: v for i, v in live.items() if readers[i] > number}

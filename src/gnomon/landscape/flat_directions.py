@@ -1,4 +1,4 @@
-"""Along how many directions the loss does not change to second order: the dimension of a set of minima.
+"""Counts the directions along which the loss does not change to second order: the dimension of the set of minima.
 
     at a fitted minimum  H = J^T S J / n,    rank H <= n k,    flat directions = p - rank                         (1)
 
@@ -28,14 +28,15 @@ from gnomon.training.gradient import finite_loss
 __all__ = ["FlatDirections", "flat_directions"]
 
 JACOBIAN_ROUNDINGS = 10
-"""Roundings that add up in an entry of J: a singular value below this many roundings of |J| counts as zero."""
+"""A singular value below this multiple of the floating-point precision times |J| counts as zero."""
 COLUMNS_PER_TILE = 2**18
-"""Columns of J that are held in float64 at once."""
+"""Number of columns of J that are held in float64 at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlatDirections(Result):
-    """The parameters, the rank of J on the examples looked at, their singular values squared over n, and the loss."""
+    """Holds the number of parameters, the rank of J on the examples, the squared singular values over n, and the
+    loss."""
 
     parameters: int
     rank: int
@@ -44,19 +45,19 @@ class FlatDirections(Result):
 
     @property
     def flat(self) -> int:
-        """Directions that change no output of these examples to first order."""
+        """The number of directions that change no output of these examples to first order."""
         return self.parameters - self.rank  # (1)
 
     @property
     def verdict(self) -> str:
-        """How large the set of minima is."""
+        """The dimension of the set of minima."""
         return (
-            f"{self.flat:,} of {self.parameters:,} directions change no output of these examples: {self.rank} are held "
-            "by them."
+            f"{self.flat:,} of {self.parameters:,} directions change no output of these examples; the other "
+            f"{self.rank} do."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The curvatures that are not zero."""
+        """Plots the curvatures that are not zero."""
         shown = self.values[self.values > 0]
         line = Line("curvature", range(1, len(shown) + 1), shown)
         return (Plot("Curvatures of a fitted minimum", (line,), Axis("number"), Axis("curvature", log=True)),)
@@ -66,14 +67,14 @@ class FlatDirections(Result):
 def flat_directions(
     module: nn.Module, x: Any, y: Any = None, *, examples: int = 100, loss: Loss | None = None
 ) -> FlatDirections:
-    """Count the directions of the parameters that the examples do not hold; equation (1).
+    """Counts the directions of the parameters that change no output of the examples; equation (1).
 
     Args:
         module: read in eval mode and left as it was.
         x: inputs, or data, as in `hessian`.
         y: targets.
-        examples: that are looked at, the first of the data; the count is exact for them.
-        loss: as in `hessian`, for the loss that is told.
+        examples: number of examples to use, the first of the data; the count is exact for them.
+        loss: as in `hessian`; only for the reported loss.
 
     Hypotheses: see the module. Reference: [sagun2016eigenvalues].
     Cost: a backward pass for each output of each example, O((n k)^2 p) for their products.
@@ -103,7 +104,7 @@ def flat_directions(
 
 
 def _gram(rows: list[Tensor]) -> Tensor:
-    """J J^T in double precision, some columns at a time."""
+    """Returns J J^T in double precision, computed in blocks of columns."""
     total = torch.zeros(len(rows), len(rows), dtype=torch.float64, device=rows[0].device)
     for start in range(0, len(rows[0]), COLUMNS_PER_TILE):
         part = torch.stack([row[start : start + COLUMNS_PER_TILE] for row in rows]).double()

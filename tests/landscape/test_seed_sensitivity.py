@@ -10,8 +10,8 @@ from gnomon.landscape import normalization_smoothing, steps_ahead
 from gnomon.landscape.basins import basin_map
 from gnomon.landscape.batchnorm import _smoothing
 from gnomon.landscape.matching import _distance, _standard
+from gnomon.landscape.seed_sensitivity import _apart, start_sensitivity
 from gnomon.landscape.smoothness import polyak_constant
-from gnomon.landscape.starts import _apart, start_sensitivity
 from gnomon.training import SGD
 
 G = torch.Generator().manual_seed(0)

@@ -1,13 +1,13 @@
-"""J v of a network, J = df / dw: one pass in forward mode, or two backward passes where there is no forward mode.
+"""Jacobian-vector products J v with J = df / dw: in forward mode, or by two backward passes if that is unsupported.
 
     J v = d f(w + t v) / dt  at t = 0                                                                (1)
     J v = d (J^T u . v) / du                                                                         (2)
     u . (J v) = (J^T u) . v                     for every u                                          (3)
 
-(1) computes each layer and its derivative side by side. (2) needs nothing but backward passes, and so works for every
-function that has two derivatives, but the second derivative of a convolution computes more than is asked for: it takes
-two to three times as long. Functions without forward mode raise an error; some, such as those that draw random numbers
-of their own, give another derivative without one, which (3) tells, with u along J v and along a random direction.
+(1) computes each layer and its derivative together. (2) needs only backward passes, so it works for every function with
+two derivatives, but it takes two to three times as long for convolutions. Functions without forward mode raise an
+error. Some functions, such as those that draw random numbers, return a wrong derivative without an error. The check (3)
+detects this, with u along J v and along a random direction.
 
 Reference: [schraudolph2002fast].
 """
@@ -31,7 +31,7 @@ ADJOINT_TOLERANCE = 1e-3
 def in_forward_mode(
     returned: Callable[[dict[str, Tensor]], Tensor], leaves: dict[str, Tensor], pieces: list[Tensor]
 ) -> Tensor | None:
-    """(1) of a function of named parameters; None where something in it has no forward mode.
+    """Computes (1) for a function of named parameters. Returns None if an operation has no forward mode.
 
     Cost: about two to three forward passes.
 
@@ -41,18 +41,18 @@ def in_forward_mode(
     """
     try:
         with forward_ad.dual_level(), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*torch.jit.script")  # torch's forward mode loads itself by it
+            warnings.filterwarnings("ignore", message=".*torch.jit.script")  # raised when torch loads its forward mode
             pairs = zip(leaves.items(), pieces, strict=True)
             outputs, tangent = forward_ad.unpack_dual(
                 returned({name: forward_ad.make_dual(w.detach(), v) for (name, w), v in pairs})
             )
             return torch.zeros_like(outputs) if tangent is None else tangent.detach()  # (1)
-    except (NotImplementedError, RuntimeError, InputError):  # an error of the module itself was raised before this
+    except (NotImplementedError, RuntimeError, InputError):  # errors of the module itself were raised earlier
         return None
 
 
 def by_backward_passes(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor]) -> Tensor:
-    """(2), from outputs with their graph.
+    """Computes (2) from outputs with their graph.
 
     Cost: two backward passes, and the memory of both.
 
@@ -68,7 +68,7 @@ def by_backward_passes(outputs: Tensor, leaves: list[Tensor], pieces: list[Tenso
 
 
 def agree(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor], moved: Tensor) -> bool:
-    """Whether (3) holds, of a J v that was found and of the graph that gives J^T u.
+    """Whether (3) holds for a computed J v and the J^T u from the graph.
 
     Cost: one backward pass.
 

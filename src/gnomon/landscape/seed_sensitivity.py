@@ -1,11 +1,11 @@
-"""How much the end of training depends on its start.
+"""Measures how much the result of training depends on the random seed.
 
     mean over pairs of  |f_a - f_b| / sqrt(|f_a| |f_b|),  of outputs and of parameters                            (1)
 
 Hypotheses: one architecture. Reference: [fort2020deep].
 
->>> StartSensitivity(0.05, 1.2, (0.1, 0.1)).verdict[:30]
-'2 starts learn nearly the same'
+>>> StartSensitivity(0.05, 1.2, (0.1, 0.1)).verdict[:29]
+'2 seeds learn nearly the same'
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ __all__ = ["StartSensitivity", "start_sensitivity"]
 
 @dataclass(frozen=True, slots=True)
 class StartSensitivity(Result):
-    """Mean relative distances between networks trained from several starts, of functions and of parameters."""
+    """Holds mean relative distances between networks trained from several seeds, of outputs and of parameters."""
 
     functions: float
     parameters: float
@@ -39,10 +39,10 @@ class StartSensitivity(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether different starts learn different functions."""
+        """Whether different seeds learn different functions."""
         same = "learn nearly the same function" if self.functions < 0.1 else "learn different functions"
         return (
-            f"{len(self.losses)} starts {same}: outputs differ by {self.functions:.1%}, parameters by "
+            f"{len(self.losses)} seeds {same}: outputs differ by {self.functions:.1%}, parameters by "
             f"{self.parameters:.1%}."
         )
 
@@ -57,13 +57,13 @@ def start_sensitivity(
     optimizer: Choice | None = None,
     loss: Loss | None = None,
 ) -> StartSensitivity:
-    """How different the networks are that training reaches from several starts, as functions and as parameters.
+    """Trains networks from several seeds and measures how much their outputs and parameters differ.
 
     Args:
-        build: a function of a seed that returns a network; torch's random numbers start from the seed.
-        data: (inputs, targets) or other data; functions are compared on them.
+        build: a function of a seed that returns a network; torch's random numbers are seeded before each call.
+        data: (inputs, targets) or other data; outputs are compared on them.
         seeds: at least two.
-        steps: of training, full batch.
+        steps: number of steps of training, full batch.
         optimizer: as in `gnomon.train`.
         loss: as in `gnomon.train`.
 
@@ -75,8 +75,8 @@ def start_sensitivity(
     >>> from gnomon.training import SGD
     >>> x = torch.eye(2)
     >>> pair, rule = (x, torch.ones(2)), SGD(1.0)
-    >>> told = start_sensitivity(lambda s: nn.Linear(2, 1), pair, seeds=(0, 1), steps=99, optimizer=rule)
-    >>> told.functions < 0.05                                                 # a convex problem has one solution
+    >>> result = start_sensitivity(lambda s: nn.Linear(2, 1), pair, seeds=(0, 1), steps=99, optimizer=rule)
+    >>> result.functions < 0.05                                                 # a convex problem has one solution
     True
     """
     if len(seeds) < 2:

@@ -1,4 +1,4 @@
-"""Sharpness in its forms, and which of them mean anything: those that a rescaling with the same outputs cannot change.
+"""Six variants of sharpness, and which of them stay the same when a network is rescaled without changing its outputs.
 
 With T = diag |w|,
 
@@ -6,11 +6,11 @@ With T = diag |w|,
     trace                trace H                        adaptive  trace T H T = sum_i w_i^2 H_ii                  (2)
     rise in a ball       max over |e| <= r of L(w + e) - L(w)       adaptive  |e / w| <= r                        (3)
 
-A relu network with one layer times c and the next over c computes the same. The plain forms change with c, up to any
-value; the adaptive ones do not. All of them stay the same when hidden units change places. Plain forms still say which
-learning rate is stable: descent is not invariant either.
+A relu network with one layer multiplied by c and the next divided by c computes the same outputs. The plain variants
+can take any value as c changes; the adaptive ones stay the same. No variant changes when hidden units change places.
+Plain variants still say which learning rate is stable, because descent is not invariant either.
 
-Hypotheses: those of `hessian`; (3) by ascent of the first order, as SAM and ASAM take it.
+Hypotheses: as for `hessian`; (3) by one first-order ascent step, as in SAM and ASAM.
 Reference: [dinh2017sharp] for the rescaling, [kwon2021asam] for the adaptive forms, [foret2021sharpness] for (3).
 """
 
@@ -40,9 +40,9 @@ NAMES = ("largest eigenvalue", "trace", "rise in a ball", "adaptive eigenvalue",
 
 @dataclass(frozen=True, slots=True)
 class SharpnessForms(Result):
-    """Each form (1) to (3) of a model, and of a copy with the same outputs whose units are rescaled.
+    """Holds each variant (1) to (3) for a model, and for a rescaled copy with the same outputs.
 
-    ``rescaled`` is empty where the model has no units that can be rescaled; ``factor`` is how far they were.
+    ``rescaled`` is empty if no unit of the model can be rescaled; ``factor`` is the largest factor of the rescaling.
 
     >>> found = SharpnessForms({"trace": 2.0, "adaptive trace": 1.0}, {"trace": 90.0, "adaptive trace": 1.0}, 10.0)
     >>> found.invariant
@@ -55,26 +55,26 @@ class SharpnessForms(Result):
 
     @property
     def invariant(self) -> tuple[str, ...]:
-        """The forms that the rescaling did not change."""
+        """The variants that the rescaling did not change."""
         return tuple(
             n for n, v in self.rescaled.items() if abs(v - self.values[n]) <= MAX_RELATIVE_CHANGE * abs(self.values[n])
         )
 
     @property
     def verdict(self) -> str:
-        """Which forms may be compared between models."""
+        """Which variants can be compared between models."""
         if not self.rescaled:
-            return "No units can be rescaled here without a change of the outputs: all forms may be compared."
+            return "No hidden unit can be rescaled without changing the outputs: all variants can be compared."
         worst = max(self.rescaled, key=lambda n: self.rescaled[n] / max(abs(self.values[n]), 1e-300))
         ratio = self.rescaled[worst] / max(abs(self.values[worst]), 1e-300)
         kept = ", ".join(self.invariant) or "none"
         return (
             f"A copy with the same outputs, units rescaled by up to {self.factor:g}, has {ratio:.3g} times the "
-            f"{worst}; kept: {kept}."
+            f"{worst}; unchanged: {kept}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """How much the rescaling changes each form."""
+        """Plots how much the rescaling changes each variant."""
         names = tuple(self.rescaled)
         ratios = [self.rescaled[n] / self.values[n] if self.values[n] else 1.0 for n in names]
         bars = Bars("after over before", names, ratios)
@@ -83,7 +83,7 @@ class SharpnessForms(Result):
 
 
 class _Adaptive(AbstractOperator):
-    """T A T for a diagonal T."""
+    """The operator T A T for a diagonal T."""
 
     def __init__(self, operator: AbstractOperator, scale: Tensor) -> None:
         self._operator, self._scale = operator, scale
@@ -114,19 +114,20 @@ def sharpness_forms(
     tile: int | None = None,
     seed: int = 0,
 ) -> SharpnessForms:
-    """Six forms of sharpness, of a model and of a rescaled copy that computes the same; equations (1) to (3).
+    """Computes six variants of sharpness for a model and for a rescaled copy with the same outputs; equations (1) to
+    (3).
 
     Args:
         module: read in eval mode and left as it was.
-        x: inputs, or data, as in `hessian`; ``y``, ``loss`` and ``tile`` as there.
+        x: inputs, or data, as in `hessian`; ``y``, ``loss`` and ``tile`` too.
         y: targets.
         radius: r of (3), in parameters and, for the adaptive form, relative to each weight.
-        factor: units of the copy are rescaled by sqrt(factor) to factor, group by group up and down.
-        products: for each trace.
-        steps: products for each largest eigenvalue; by default as many as it takes.
+        factor: units of the copy are rescaled by sqrt(factor) to factor, alternately up and down from group to group.
+        products: number of Hessian products for each trace.
+        steps: number of products for each largest eigenvalue; by default, until it converges.
         loss: as in `hessian`.
         tile: as in `hessian`.
-        seed: of random vectors.
+        seed: random seed for random vectors.
 
     Hypotheses: see the module. Reference: [dinh2017sharp], [kwon2021asam].
     Cost: about 2 x (2 products + 60) Hessian-vector products and four gradients for each of the two models.

@@ -1,9 +1,9 @@
-"""The constants that convergence theory speaks of, measured at the models of a run.
+"""Measures the constants of convergence theory (smoothness, Polyak-Lojasiewicz) at the checkpoints of a run.
 
     smoothness        lambda_1(H),   along the step:  |g(w - lr g) - g(w)| / (lr |g|)                               (1)
-    predictiveness    cosine(g(w - lr g), g(w)):  how long a step the gradient can be trusted for                   (2)
-    Polyak-Lojasiewicz  mu = |g|^2 / (2 (L - L*)),   its least value over the run                                   (3)
-    foretold rate     1 - mu / smoothness: the share of L - L* that a step of lr = 1 / smoothness leaves at most    (4)
+    predictiveness    cosine(g(w - lr g), g(w)):  whether the gradient still points the same way                   (2)
+    Polyak-Lojasiewicz  mu = |g|^2 / (2 (L - L*)),   its smallest value in the run                                   (3)
+    predicted rate    1 - mu / smoothness: the share of L - L* that a step of lr = 1 / smoothness leaves at most    (4)
 
 Hypotheses: full-batch gradients of a mean loss, in eval mode; L* is at most every loss of the run.
 Reference: [nesterov2018lectures] for (1), [santurkar2018how] for (2), [karimi2016linear] for (3) and (4).
@@ -30,7 +30,7 @@ __all__ = ["RunConstants", "keep_model", "run_constants"]
 
 @dataclass(frozen=True, slots=True)
 class RunConstants(Result):
-    """At each model of a run: the loss, (1) here and along a step, the cosine (2), and the constant (3).
+    """Holds for each checkpoint the loss, both smoothness values (1), the cosine (2) and the constant (3).
 
     >>> found = RunConstants((2.0, 1.0), (4.0, 5.0), (4.0, 4.5), (1.0, 0.9), (0.5, 0.4), 0.1)
     >>> found.polyak, round(found.rate, 3)
@@ -46,17 +46,18 @@ class RunConstants(Result):
 
     @property
     def polyak(self) -> float:
-        """The least constant (3) over the run."""
+        """The smallest Polyak-Lojasiewicz constant (3) over the run."""
         return min((mu for mu in self.polyaks if mu == mu), default=nan)
 
     @property
     def rate(self) -> float:
-        """What each step leaves of the excess loss at most, (4), with the largest smoothness of the run."""
+        """The largest share of the excess loss that remains after a step (4), with the largest smoothness of the
+        run."""
         return max(0.0, 1 - self.polyak / max(self.smoothness))
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         largest = max(self.smoothness)
         return (
             f"Over {len(self.losses)} models smoothness is at most {largest:.3g} (steps below {2 / largest:.3g} are "
@@ -65,7 +66,7 @@ class RunConstants(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The constants over the models."""
+        """Plots the constants and the cosine over the checkpoints."""
         order, axis = range(len(self.losses)), Axis("model of the run")
         known = [(i, mu) for i, mu in enumerate(self.polyaks) if mu == mu and mu > 0]
         curves = (Line("largest curvature", order, self.smoothness), Line("along the step", order,
@@ -98,15 +99,15 @@ def run_constants(
     products: int | None = None,
     loss: Loss | None = None,
 ) -> RunConstants:
-    """Smoothness, predictiveness and the constant of Polyak and Lojasiewicz at each model of a run; (1) to (3).
+    """Measures smoothness, gradient predictiveness and the Polyak-Lojasiewicz constant at each checkpoint; (1) to (3).
 
     Args:
         models: checkpoints, such as ``run.watched["model"]`` of `gnomon.train` with ``watch={"model": keep_model}``.
         x: inputs, or data, as in `hessian`.
         y: targets.
-        lr: of the step that is looked along.
-        lowest: the least loss L*; zero where the network can fit all examples.
-        products: with the Hessian of each model, for its largest eigenvalue; by default as many as it takes.
+        lr: learning rate of the step along which the gradient is compared.
+        lowest: the smallest loss L*; zero if the network can fit all examples.
+        products: number of Hessian products for the largest eigenvalue of each model; by default, until it converges.
         loss: as in `hessian`.
 
     Hypotheses: see the module. Reference: [karimi2016linear], [santurkar2018how].
@@ -121,8 +122,8 @@ def run_constants(
     """
     rate, floor = number("lr", lr, above=0), number("lowest", lowest)
     if not models:
-        cure = 'Train with watch={"model": keep_model} and pass run.watched["model"]'
-        raise InputError("there are no models", accepted="at least one", fix=cure)
+        fix = 'Train with watch={"model": keep_model} and pass run.watched["model"]'
+        raise InputError("the list of models is empty", accepted="at least one model", fix=fix)
     rows = []
     for model in models:
         ahead = steps_ahead(model, x, y, lrs=(rate,), products=products, loss=loss)
