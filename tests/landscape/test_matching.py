@@ -60,7 +60,7 @@ def test_a_shuffled_copy_is_put_back_in_order(make, by, images):
         permute_units(other, group, torch.randperm(group.size))
     found = match_units(net, other, images[0], by=by)
     assert found.before > 0.1 and found.after == 0 and found.moved > 0
-    assert "permuted" in found.verdict and found.plots()
+    assert "change places" in found.verdict and found.plots()
 
 
 @pytest.mark.parametrize("make", [dense, pytest.param(convolutional, marks=pytest.mark.full)])
