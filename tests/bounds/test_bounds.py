@@ -161,7 +161,10 @@ ALL = {"rows", "frobenius", "spectral-1", "spectral-F", "compression", "spectral
         (nn.Sequential(nn.Linear(3, 5), nn.GELU(), nn.Linear(5, 3)), set(), "'1' is a GELU"),
         (Twisted("plain"), ALL, ""),
         (Twisted("log-softmax"), ALL, ""),
-        *((Twisted(how), set(), "not those of its Linear layers") for how in ("skip", "scaled", "sine", "softmax")),
+        *(
+            (Twisted(how), set(), "differ from a chain of its Linear layers")
+            for how in ("skip", "scaled", "sine", "softmax")
+        ),
     ],
 )
 def test_only_bounds_whose_assumptions_hold_are_reported(net, names, reason):

@@ -71,7 +71,7 @@ def test_the_curve_is_that_of_a_known_spectrum_also_beyond_the_rows(decay, power
 def test_what_has_no_curve_is_told():
     with pytest.raises(InputError, match="at least 20 rows"):
         learning_curve(torch.eye(5), torch.ones(5))
-    with pytest.raises(InputError, match="are asked for"):
+    with pytest.raises(InputError, match="are requested"):
         learning_curve(torch.eye(30), torch.ones(30), sizes=[121])
 
 
@@ -86,7 +86,7 @@ def test_a_law_is_found_with_its_floor_and_refused_where_the_range_is_short():
         assert not scaling_law(short, [s**-0.5 for s in short]).trusted
     flat = scaling_law(sizes, [0.3 * e for e in noise])
     assert not flat.trusted
-    with pytest.raises(InputError, match="points that tell a law"):
+    with pytest.raises(InputError, match="points that determine a power law"):
         flat.at(100)
     with pytest.raises(InputError, match="points end at"):
         law.at(10**6)
@@ -170,7 +170,7 @@ def test_descents_along_examples_and_along_epochs():
             assert run.test[epochs.index(step)] == pytest.approx(error, rel=1e-4)
     with pytest.raises(InputError, match="three growing sizes"):
         epoch_wise(factory, [3, 2, 1], (x, y), (z, z @ w))
-    with pytest.raises(InputError, match="rows are asked for"):
+    with pytest.raises(InputError, match="rows are requested"):
         sample_wise(least_norm, [10, 20, 500], (x, y), (z, z @ w))
 
 

@@ -151,9 +151,9 @@ class Odd(nn.Module):
 @pytest.mark.parametrize(
     ("module", "data", "options", "words"),
     [
-        (Odd(), problem(100), {}, "'scale' cannot be drawn anew"),
+        (Odd(), problem(100), {}, "'scale' cannot be reset"),
         (nn.Linear(3, 1), problem(100), {}, "an output for each class"),
-        (nn.Linear(3, 2), problem(30), {}, "examples are left to count"),
+        (nn.Linear(3, 2), problem(30), {}, "examples are left for the bound"),
         (nn.Linear(3, 2), (problem(100)[0], torch.randn(100)), {}, "integer classes"),
         (nn.LayerNorm(3), problem(100), {"prior": GivenPrior()}, "no layer is Linear or Conv"),
         (nn.Linear(3, 2), problem(100), {"delta": 0.0}, "delta must be"),

@@ -137,7 +137,7 @@ def test_rounding_is_seen_through_and_the_preflight_says_so(trained):
     result = robust_accuracy(masked, (x, y), eps=0.12, attacks=(PGD(20), Closest(SquareAttack(100))))
     blind = attack(masked, (x, y), eps=0.12, method=SquareAttack(300))
     assert dict(result.broken)["PGD"] > 5 and result.value <= float((~blind.fooled).double().mean()) + 0.02
-    assert not result.trusted and "not to be trusted" in result.verdict
+    assert not result.trusted and "not reliable" in result.verdict
     for norm in ("inf", "2"):
         assert preflight(net, (x, y), eps=0.12, norm=norm).ready  # the healthy control
 

@@ -76,7 +76,7 @@ def spread(width=1.0):
 
 
 def test_premises_fail_at_their_thresholds():
-    gradients, same = "gradients of the model tell where its scores fall", "the same input gives the same scores"
+    gradients, same = "gradients of the model predict how its scores change", "the same input gives the same scores"
     assert [gradients in failed(Scores(share), spread()) for share in (0.31, 0.29)] == [False, True]
     assert [gradients in failed(Scores(flat=at), spread()) for at in (0.015, 0.025)] == [False, True]  # 2 and 3 of 100
     assert [same in failed(Scores(drift=d), spread()) for d in (1.4e-3, 1.6e-3)] == [False, True]  # 1.5 on average

@@ -1,4 +1,4 @@
-"""How many units a function needs: its Barron norm, and the bound that does not know the dimension.
+"""How many hidden units a function needs: its Barron norm, and an error bound that does not depend on the dimension.
 
     C_f = integral of |w| |f^(w)| dw,     mean (f - f_m)^2 <= (2 r C_f)^2 / m  over a ball of radius r    (1)
     C   = sum over k of |w_k| |c_k|,      c_k the Fourier coefficients of values on a grid                (2)
@@ -22,7 +22,7 @@ __all__ = ["BarronNorm", "barron_norm"]
 
 @dataclass(frozen=True, slots=True)
 class BarronNorm(Result):
-    """The norm (2), the radius of the box around its middle, and how much of the norm lies below each frequency.
+    """Holds the norm (2), the radius of the box, and how much of the norm lies below each frequency.
 
     >>> BarronNorm(2.0, 0.5, ((1.0, 1.0),)).units(0.1)
     400
@@ -34,33 +34,32 @@ class BarronNorm(Result):
 
     @names_call
     def units(self, error: float) -> int:
-        """How many hidden units are enough for a root mean square error, by (1)."""
+        """Returns how many hidden units are enough for a root mean square error, by (1)."""
         error = number("error", error, above=0.0)
         return ceil((2 * self.radius * self.norm / error) ** 2)
 
     @property
     def verdict(self) -> str:
-        """The norm, and what it promises."""
+        """The norm, and how many hidden units it requires."""
         return (
             f"The Barron norm is {self.norm:.4g}: {self.units(0.1 * self.norm)} units are enough for an error of a "
             f"tenth of it, and {self.units(0.01 * self.norm)} for a hundredth."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The norm below each frequency."""
+        """Plots the norm below each frequency."""
         line = Line("norm below", [w for w, _ in self.spectrum], [c for _, c in self.spectrum])
         return (Plot("Barron norm by frequency", (line,), Axis("frequency"), Axis("norm")),)
 
 
 @names_call
 def barron_norm(values: Any, lengths: Sequence[float], *, periodic: bool = False) -> BarronNorm:
-    """The Barron norm of a function, from its values on a regular grid; equation (2).
+    """Computes the Barron norm of a function from its values on a regular grid; equation (2).
 
     Args:
-        values: on a grid over a box, one axis for each variable, at the middles of its cells.
-        lengths: of the sides of the box.
-        periodic: the function goes on periodically; otherwise it is mirrored at every side, so that it goes on
-            continuously.
+        values: function values at the cell centers of a grid over a box, one axis for each variable.
+        lengths: side lengths of the box.
+        periodic: whether the function is periodic; otherwise it is mirrored at every side, which is continuous.
 
     Hypotheses: the grid is fine enough for the frequencies of the function. A function with a kink or a jump has no
     finite norm: the estimate then grows with the grid.

@@ -47,11 +47,11 @@ class BiasVariance(Result):
     def verdict(self) -> str:
         """Which part is larger."""
         share = self.variance / max(self.error, 1e-300)
-        cure = "More data or regularization helps." if share > 0.5 else "A larger model or longer training helps."
-        return f"{share:.0%} of the test error is variance between {self.draws} training samples. {cure}"
+        fix = "More data or regularization helps." if share > 0.5 else "A larger model or longer training helps."
+        return f"{share:.0%} of the test error is variance between {self.draws} training samples. {fix}"
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both parts."""
+        """Plots both parts."""
         bars = Bars("mean squared error", ["bias and noise", "variance"], [self.bias, self.variance])
         return (Plot("Parts of the test error", (bars,), Axis("mean squared error")),)
 
@@ -67,10 +67,10 @@ def bias_variance(
     lr: float = 1e-2,
     seed: int = 0,
 ) -> BiasVariance:
-    """Train networks on bootstrap samples and split their test error by equation (1).
+    """Trains networks on bootstrap samples and splits their test error by equation (1).
 
     Args:
-        factory: from a seed to a fresh network.
+        factory: a function from a seed to a new network.
         data: training examples with numbers as targets.
         test: test examples.
         draws: number of bootstrap samples, at least 2.
@@ -101,7 +101,7 @@ def bias_variance(
 
 
 def split_error(predictions: Tensor, targets: Tensor) -> BiasVariance:
-    """Equation (1) for predictions (draws, examples, outputs) and targets (examples, outputs).
+    """Splits the error of predictions (draws, examples, outputs) for targets (examples, outputs); equation (1).
 
     >>> found = split_error(torch.tensor([[[0.0]], [[2.0]]]), torch.tensor([[2.0]]))
     >>> found.bias, found.variance

@@ -1,4 +1,4 @@
-"""How much a class of functions can fit: dimensions, growth, and complexity on random signs.
+"""The capacity of a class of functions: VC dimension, growth function, and Rademacher complexity.
 
     Sauer         Pi(m) <= sum_{i <= d} binom(m, i),   d the VC dimension                                        (1)
     VC            sup |R_n - R| <= sqrt(32 (ln Pi(n) + ln(8 / delta)) / n)                                       (2)
@@ -9,8 +9,8 @@
     gap           sup (R - R_n) <= 2 Rad + 3 sqrt(ln(2 / delta) / (2 n))                                        (7)
     min norm      test error of kernel regression <= 2 sqrt(y^T K^-1 y / n) + 3 sqrt(ln(2 / delta) / (2 n))     (8)
 
-e are random signs. Expectations are exact where there are at most `draws` ways to choose them, up to a common sign, and
-else means over draws with a 95 % interval.
+e are random signs. Expectations are exact if there are at most `draws` choices of signs, up to a common sign; otherwise
+they are means over draws with a 95 % interval.
 
 Hypotheses: independent examples; losses in [0, 1]; in (8) a Lipschitz loss, |x| = 1 and labels +-1 that K can fit.
 Reference: [sauer1972density] for (1), [vapnik1971uniform] for (2), [bartlett2019nearly] for (3),
@@ -52,7 +52,7 @@ CONFIDENCE_LEVEL = 0.95
 
 @names_call
 def sauer(m: int, dimension: int) -> int:
-    """At most so many ways to label m points, for a class of this VC dimension; equation (1).
+    """Returns the maximum number of ways in which a class of this VC dimension labels m points; equation (1).
 
     Hypotheses: none.
     Reference: [sauer1972density].
@@ -66,12 +66,12 @@ def sauer(m: int, dimension: int) -> int:
 
 @names_call
 def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
-    """The largest difference of training and true error over a class with so many labelings of n points; (2).
+    """Bounds the difference of training and true error over a class that labels n points in ``ways`` ways; (2).
 
     Args:
-        n: examples.
-        ways: of labeling them, such as ``sauer(n, dimension)``.
-        delta: the risk that it is larger.
+        n: number of examples.
+        ways: number of ways to label them, such as ``sauer(n, dimension)``.
+        delta: the probability that the difference is larger.
 
     Hypotheses: independent examples.
     Reference: [vapnik1971uniform].
@@ -105,7 +105,7 @@ def network_dimension(module: nn.Module) -> float:
 
 @names_call
 def massart(m: int, ways: float) -> float:
-    """Rademacher complexity of a class that labels m points in so many ways, at most; equation (6).
+    """Bounds the Rademacher complexity of a class that labels m points in ``ways`` ways; equation (6).
 
     Hypotheses: values in [-1, 1].
     Reference: [bartlett2002rademacher].
@@ -118,7 +118,7 @@ def massart(m: int, ways: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Rademacher(Result):
-    """The complexity of a class on given points with its interval, a bound in closed form, and the gap (7)."""
+    """Holds the complexity of a class on given points with its interval, a closed-form bound, and the gap (7)."""
 
     value: float
     interval: Interval
@@ -132,7 +132,7 @@ class Rademacher(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         return (
             f"On {self.examples} points the class follows random signs with correlation {self.value:.3g} "
             f"({self.interval}); the closed form is at most {self.closed:.3g}."
@@ -141,7 +141,7 @@ class Rademacher(Result):
 
 @names_call
 def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: int = 0) -> Rademacher:
-    """The empirical Rademacher complexity of linear functions with |w| <= radius; equation (4).
+    """Computes the empirical Rademacher complexity of linear functions with |w| <= radius; equation (4).
 
     Hypotheses: none.
     Reference: [bartlett2002rademacher].
@@ -162,7 +162,7 @@ def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: i
 def kernel_rademacher(
     kernel: Float[Tensor, "n n"], radius: float = 1.0, *, draws: int = 1000, seed: int = 0
 ) -> Rademacher:
-    """The empirical Rademacher complexity of functions of kernel norm at most radius; equation (5).
+    """Computes the empirical Rademacher complexity of functions of kernel norm at most radius; equation (5).
 
     Hypotheses: a symmetric positive semidefinite kernel.
     Reference: [bartlett2002rademacher].
@@ -189,12 +189,12 @@ def min_norm_bound(
     delta: float = 0.05,
     test: tuple[Float[Tensor, "m n"], Float[Tensor, " m"]] | None = None,
 ) -> Bound:
-    """A bound on the test error of kernel regression that fits labels +-1 exactly; equation (8).
+    """Bounds the test error of kernel regression that fits labels +-1 exactly; equation (8).
 
-    ``test`` is the kernel of test examples with the others, and their labels: the share of wrong signs then stands
-    beside the bound.
+    ``test`` is the kernel of test examples with the others, and their labels: the error rate on them is then reported
+    with the bound.
 
-    Hypotheses: those of (8); labels that the kernel fits with a small norm, which is the first factor.
+    Hypotheses: as for (8); labels that the kernel fits with a small norm, which is the first factor.
     Reference: [arora2019fine], Theorem 5.1.
     Cost: n^3 / 3.
 
@@ -219,9 +219,13 @@ def min_norm_bound(
         Value("3 sqrt(ln(2 / delta) / (2 n))", 3 * sqrt(log(2 / delta) / (2 * n))),
     )
     premises = (
-        Hypothesis("examples are independent and of one law", None),
+        Hypothesis("examples are independent and identically distributed", None),
         Hypothesis("labels are +1 and -1", signs),
-        Hypothesis("inputs have one length", unit, "the diagonal of the kernel is constant" if unit else "it is not"),
+        Hypothesis(
+            "inputs have one length",
+            unit,
+            "the diagonal of the kernel is constant" if unit else "the diagonal of the kernel is not constant",
+        ),
     )
     words = Definition(
         "2 sqrt(y^T K^-1 y / n) + 3 sqrt(ln(2 / delta) / (2 n))", "error of the min-norm fit", "arora2019fine"
@@ -236,7 +240,7 @@ def _wrong(made: Tensor, labels: Tensor) -> Value:
 
 
 def _signs(n: int, draws: int, seed: int) -> Tensor:
-    """All signs of n points with the first one +, where these are at most `draws`, else random ones."""
+    """Returns all signs of n points with the first one +, if these are at most `draws`, otherwise random signs."""
     if _exact(n, draws):
         bits = torch.arange(2 ** (n - 1))[:, None] >> torch.arange(n - 1)
         return torch.cat([torch.ones(len(bits), 1), 2.0 * (bits & 1) - 1], 1).double()

@@ -1,6 +1,6 @@
-"""How a trained network keeps signals and swallows noise: the cushions that make it compressible.
+"""Noise stability of a trained network: the cushions of its layers, which make it compressible.
 
-With x_i the outputs of layer i before its activation, a_i those after it, J_ij the Jacobian of x_j in x_i:
+With x_i the outputs of layer i before its activation, a_i after it, and J_ij the Jacobian of x_j with respect to x_i:
 
     layer cushion        mu_i  = min over x of |W_i a_{i-1}| / (|W_i|_F |a_{i-1}|)                              (1)
     interlayer cushion   mu_i> = min over x, j >= i of |J_ij x_i| / (|J_ij|_F |x_i|);  1 / sqrt(h_i) for j = i  (2)
@@ -37,7 +37,7 @@ SHAPELESS = (nn.ReLU, nn.Flatten, nn.Dropout, nn.Identity)
 
 @dataclass(frozen=True, slots=True)
 class Cushions(Result):
-    """Cushions (1) and (2) of each Linear layer, the contraction (3), and the largest output norm."""
+    """Holds the cushions (1) and (2) of each Linear layer, the contraction (3), and the largest output norm."""
 
     names: tuple[str, ...]
     layer: tuple[float, ...]
@@ -53,15 +53,15 @@ class Cushions(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         worst = min(range(len(self.layer)), key=lambda i: self.layer[i] * self.interlayer[i])
         return (
-            f"Layer '{self.names[worst]}' keeps the least of its signals: cushion {self.layer[worst]:.3g}, from there "
+            f"Layer '{self.names[worst]}' has the smallest cushion: {self.layer[worst]:.3g}, and from there "
             f"to the output {self.interlayer[worst]:.3g}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The cushions of each layer."""
+        """Plots the cushions of each layer."""
         bars = (Bars("layer", self.names, self.layer), Bars("to the output", self.names, self.interlayer))
         words = "The larger, the better a layer's signals survive noise, and the better it can be compressed."
         return (Plot("Cushions", bars, Axis("cushion"), caption=words),)
@@ -69,9 +69,9 @@ class Cushions(Result):
 
 @names_call
 def cushions(module: nn.Module, x: Tensor) -> Cushions:
-    """The layer and interlayer cushions of a ReLU network on some inputs; equations (1) to (3).
+    """Measures the layer and interlayer cushions of a ReLU network on some inputs; equations (1) to (3).
 
-    Hypotheses: a ``nn.Sequential`` of Linear layers and ReLU (Flatten, Dropout and Identity do no harm).
+    Hypotheses: a ``nn.Sequential`` of Linear layers and ReLU (Flatten, Dropout and Identity are allowed).
     Reference: [arora2018stronger].
     Cost: for each input the products of all weight matrices between two layers.
 
@@ -83,8 +83,10 @@ def cushions(module: nn.Module, x: Tensor) -> Cushions:
     parts = list(module._modules.items()) if isinstance(module, nn.Sequential) else [("module", module)]
     odd = next((name for name, part in parts if not isinstance(part, (nn.Linear, *SHAPELESS))), None)
     if odd is not None or not any(isinstance(part, nn.Linear) for _, part in parts):
-        found = f"'{odd}' is neither Linear nor ReLU" if odd is not None else "there is no Linear layer"
-        raise InputError(found, accepted="a Sequential of Linear and ReLU layers", fix="Pass such a network")
+        found = f"'{odd}' is neither Linear nor ReLU" if odd is not None else "the module has no Linear layer"
+        raise InputError(
+            found, accepted="a Sequential of Linear and ReLU layers", fix="Pass an nn.Sequential of these layers"
+        )
     given = as_inputs(x, module)
     h = (given if isinstance(given, Tensor) else torch.as_tensor(given)).double().flatten(1)
     layers, masks, before, after, names = [], [], [], [], []
@@ -113,7 +115,7 @@ def cushions(module: nn.Module, x: Tensor) -> Cushions:
 
 
 def _interlayer(i: int, layers: list[Tensor], masks: list[Tensor], before: list[Tensor]) -> float:
-    """Equation (2): over all later layers, the Jacobian is a product of masks and weights."""
+    """Computes (2) over all later layers, with the Jacobian as a product of masks and weights."""
     x = before[i]
     least = x.shape[1] ** -0.5  # j = i: the Jacobian is the identity
     jacobian = torch.eye(x.shape[1], dtype=x.dtype).expand(len(x), -1, -1)
@@ -125,6 +127,6 @@ def _interlayer(i: int, layers: list[Tensor], masks: list[Tensor], before: list[
 
 
 def _least(above: Tensor, below: Tensor) -> float:
-    """The smallest ratio over examples; those with nothing below are left out."""
+    """Returns the smallest ratio over examples; skips examples with a zero denominator."""
     known = below > 0
     return float((above[known] / below[known]).min()) if bool(known.any()) else 0.0

@@ -1,7 +1,7 @@
-"""Double descent along examples and along training, in one call each; along the model it is `double_descent`.
+"""Measures double descent over the number of examples and over training time; `double_descent` varies the model.
 
-    along examples   rows 1 to m of a random order are fitted:  error(m) peaks where the model just fits them        (1)
-    along epochs     one run is looked at after e epochs:       error(e) rises while noise is fitted, and falls    (2)
+    along examples   rows 1 to m of a random order are fitted:  error(m) peaks if the model just fits them        (1)
+    along epochs     one run is evaluated after e epochs:       error(e) rises while noise is fitted, and falls    (2)
 
 Hypotheses: none; noise in the labels makes the peaks visible.
 Reference: [nakkiran2020deep].
@@ -40,20 +40,20 @@ __all__ = ["epoch_wise", "sample_wise"]
 def sample_wise(
     fit: Callable[..., Callable[[Any], Tensor]], sizes: Sequence[int], data: Any, test: Any, *, repetitions: int = 3
 ) -> DoubleDescent:
-    """Fit the same model to more and more rows, and look for the peak of the test error; equation (1).
+    """Fits the same model to more and more examples and looks for a peak of the test error; equation (1).
 
     Args:
         fit: ``fit(x, y, seed)`` returns a trained module or function from inputs to outputs.
-        sizes: numbers of rows in growing order, at most those of the data.
-        data: training examples; each repetition orders them anew.
-        test: further ones.
-        repetitions: orders, at each size.
+        sizes: increasing numbers of examples, at most the size of the data.
+        data: training examples; each repetition shuffles them.
+        test: test examples.
+        repetitions: number of random orders at each size.
 
-    Errors are shares of wrong answers for classes and mean squares for numbers; that of training is on the rows used.
+    Errors are error rates for classes and mean squared errors for numbers; training errors are on the examples used.
 
     Hypotheses: none.
     Reference: [nakkiran2020deep].
-    Cost: that of all fits.
+    Cost: one fit for each size and repetition.
 
     >>> def mean(x, y, seed):
     ...     return lambda inputs: y.mean() + 0 * inputs[:, 0]
@@ -64,8 +64,8 @@ def sample_wise(
     (x, y), (z, t) = (source(part).pair() for part in (data, test))
     n = count(x)
     if wanted[-1] > n:
-        found = f"{wanted[-1]} rows are asked for and there are {n}"
-        raise InputError(found, accepted="at most as many as there are", fix="Pass smaller sizes or more data")
+        found = f"{wanted[-1]} rows are requested, but the data has {n}"
+        raise InputError(found, accepted="sizes up to the number of rows", fix="Pass smaller sizes or more data")
     rows = []
     for size in wanted:
         pairs = []
@@ -90,18 +90,18 @@ def epoch_wise(
     batch: int = 32,
     repetitions: int = 3,
 ) -> DoubleDescent:
-    """Train fresh networks once each, and look at them after some epochs for a peak of the test error; equation (2).
+    """Trains new networks, evaluates them after some epochs, and looks for a peak of the test error; equation (2).
 
     Args:
-        factory: from a seed to a fresh network.
-        epochs: after which errors are measured, in growing order.
+        factory: a function from a seed to a new network.
+        epochs: epochs after which errors are measured, in increasing order.
         data: training examples.
-        test: further ones.
-        optimizer: as `gnomon.train` takes it; ``Adam(1e-3)`` where left out.
+        test: test examples.
+        optimizer: as `gnomon.train` takes it; by default ``Adam(1e-3)``.
         batch: examples in a batch.
-        repetitions: networks.
+        repetitions: number of networks.
 
-    Errors are those of `sample_wise`.
+    Errors are defined as in `sample_wise`.
 
     Hypotheses: none.
     Reference: [nakkiran2020deep].
@@ -145,7 +145,7 @@ def _growing(sizes: Sequence[int]) -> list[int]:
 
 
 def _error(made: Tensor, y: Tensor) -> float:
-    """The share of wrong classes, or the mean squared error of numbers."""
+    """Returns the error rate for classes, or the mean squared error for numbers."""
     if are_classes(y):
         return float((made.argmax(1) != y).double().mean())
     return float((made.double().reshape(len(y), -1) - y.double().reshape(len(y), -1)).square().mean())

@@ -1,6 +1,6 @@
 """Double descent: test error over the size of a model, the number of examples, or the length of training.
 
-For least squares of least norm on n Gaussian rows with p isotropic features, noise s^2 and signal |w|^2 = r^2:
+For minimum-norm least squares on n Gaussian rows with p isotropic features, noise s^2 and signal |w|^2 = r^2:
 
     p < n - 1:  risk = s^2 p / (n - p - 1)                                                                        (1)
     p > n + 1:  risk = r^2 (1 - n / p) + s^2 n / (p - n - 1)                                                      (2)
@@ -12,7 +12,7 @@ random-feature model, in the limit,
 
 with eigenvalues l, coefficients v of the target in units of the eigenfunctions, and D2 = sum_i (l_i / (l_i + k))^2.
 
-Hypotheses: for (1) and (2) Gaussian rows; for (3) rows as random as Gaussian ones.
+Hypotheses: for (1) and (2) Gaussian rows; for (3) rows that behave like Gaussian ones.
 Reference: [belkin2019reconciling] for the phenomenon, [hastie2022surprises] for (1) to (3), [nakkiran2020deep].
 
 >>> isotropic_risk(100, 50, noise=1.0, signal=1.0) == 50 / 49
@@ -42,7 +42,7 @@ MIN_PEAK_RATIO = 1.2
 
 @names_call
 def isotropic_risk(n: int, p: int, *, noise: float, signal: float) -> float:
-    """The exact expected risk of least squares of least norm, beyond the noise of labels; equations (1) and (2).
+    """Returns the exact expected risk of minimum-norm least squares, without label noise; equations (1) and (2).
 
     Hypotheses: Gaussian rows with independent features of variance one; ``noise`` and ``signal`` are s^2 and r^2.
     Reference: [hastie2022surprises].
@@ -67,16 +67,16 @@ def spectral_risk(
     ridge: float = 0.0,
     noise: float = 0.0,
 ) -> float:
-    """The limiting risk of ridge regression for any spectrum and target, beyond the noise of labels; equation (3).
+    """Returns the limiting risk of ridge regression for any spectrum and target, without label noise; equation (3).
 
     Args:
-        eigenvalues: of the kernel's operator, or of the covariance of the features.
-        coefficients: of the target in the eigenfunctions (of variance one).
-        n: rows.
-        ridge: R, added to the diagonal of the kernel matrix (that of X^T X for features).
+        eigenvalues: eigenvalues of the kernel operator, or of the covariance of the features.
+        coefficients: coefficients of the target in the eigenfunctions (of variance one).
+        n: number of rows.
+        ridge: R, added to the diagonal of the kernel matrix (or of X^T X for features).
         noise: variance of the labels.
 
-    Hypotheses: rows as random as Gaussian ones; infinite where n is the number of features and there is no ridge.
+    Hypotheses: rows as random as Gaussian ones; infinite if n is the number of features and the ridge is zero.
     Reference: [simon2023eigenlearning], [hastie2022surprises].
     Cost: a bisection, each step a pass over the spectrum.
 
@@ -103,10 +103,9 @@ def spectral_risk(
 
 @dataclass(frozen=True, slots=True)
 class DoubleDescent(Result):
-    """Mean errors over repetitions at each size, with their deviations of the mean; ``along`` says what the size is.
+    """Holds mean errors over repetitions at each size with their standard errors; ``along`` says what the size is.
 
-    ``lowest`` are the smallest test errors of any repetition, ``threshold`` is the size at which training data begin to
-    be fitted, None where there is none.
+    ``lowest`` are the smallest test errors of any repetition, ``threshold`` is the interpolation threshold, or None.
     """
 
     sizes: tuple[float, ...]
@@ -119,9 +118,10 @@ class DoubleDescent(Result):
 
     @property
     def threshold(self) -> float | None:
-        """Where training data begin to be fitted: to an error of at most a hundredth of the largest, or of nothing.
+        """The interpolation threshold: the size at which the training error is at most a hundredth of the largest
+        error.
 
-        Along examples, where few are fitted and many are not, it is the last size at which they are.
+        Along examples, it is the last size at which the training data are fitted.
         """
         top = max(self.train)
         fitted = [e <= 0.01 * top for e in self.train]
@@ -131,9 +131,11 @@ class DoubleDescent(Result):
 
     @property
     def peak(self) -> float | None:
-        """The size of the largest error between two smaller ones, where it rises above chance and by a fifth.
+        """The size at which the error peaks between two smaller values, if the peak is significant and at least a
+        fifth.
 
-        Above chance: by two deviations of its mean, or in every repetition. At the threshold errors have heavy tails.
+        Significant means by two standard errors or in every repetition, because errors at the threshold have heavy
+        tails.
         """
         best = None
         for i in range(1, len(self.sizes) - 1):
@@ -145,20 +147,20 @@ class DoubleDescent(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         best = min(range(len(self.sizes)), key=lambda i: self.test[i])
         where = f"the smallest test error, {self.test[best]:.3g}, is at {self.sizes[best]:g}"
         if self.peak is None:
             return f"Along {self.along} there is no second descent; {where}."
-        fits = "" if self.threshold is None else f", where training data begin to be fitted ({self.threshold:g})"
+        fits = "" if self.threshold is None else f", near the interpolation threshold ({self.threshold:g})"
         return f"Along {self.along} the test error peaks at {self.peak:g}{fits} and falls again; {where}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Errors over size, with the threshold."""
+        """Plots errors over size, with the threshold."""
         low = [t - 2 * d for t, d in zip(self.test, self.deviation, strict=True)]
         high = [t + 2 * d for t, d in zip(self.test, self.deviation, strict=True)]
         marks: list[Mark] = [Line("test", self.sizes, self.test), Line("training", self.sizes, self.train, "dashed")]
-        marks += [Band("two deviations", self.sizes, low, high)]
+        marks += [Band("two standard errors", self.sizes, low, high)]
         if self.threshold is not None:
             marks += [Reference("training data are fitted", self.threshold, vertical=True)]
         return (
@@ -180,23 +182,24 @@ def double_descent(
     repetitions: int = 3,
     loss: Callable[[Tensor, Tensor], Tensor] = nn.functional.mse_loss,
 ) -> DoubleDescent:
-    """Fit a model at each size and look for the peak of the test error where training data begin to be fitted.
+    """Fits a model at each size and looks for a peak of the test error at the interpolation threshold.
 
     ``fit(size, x, y, seed)`` returns a trained module or function from inputs to outputs. The size is the width of a
-    model, or whatever the factory makes of it; for more examples or longer training see `sample_wise`, `epoch_wise`.
+    model, or another size that ``fit`` understands; for more examples or longer training see `sample_wise`,
+    `epoch_wise`.
 
     Args:
-        fit: the factory.
-        sizes: in growing order.
+        fit: the function that trains a model.
+        sizes: sizes in increasing order.
         data: training examples (inputs, targets).
-        test: further ones.
-        along: what the size is, for the words of the result.
-        repetitions: seeds at each size.
-        loss: of outputs and targets, a mean.
+        test: test examples.
+        along: what the size is, for the text of the result.
+        repetitions: number of seeds at each size.
+        loss: function of outputs and targets that returns a mean loss.
 
     Hypotheses: none.
     Reference: [belkin2019reconciling], [nakkiran2020deep].
-    Cost: that of all fits.
+    Cost: one fit for each size and repetition.
 
     >>> g = torch.Generator().manual_seed(0)
     >>> x, noise = torch.randn(40, 80, generator=g), torch.randn(40, generator=g)
@@ -224,7 +227,7 @@ def double_descent(
 
 
 def collect_errors(sizes: Sequence[float], rows: Sequence[Tensor], along: str) -> DoubleDescent:
-    """The record of errors (repetitions, 2), of training and of test, at each size.
+    """Summarizes errors (repetitions, 2), training and test, at each size.
 
     >>> collect_errors([1, 2, 3], [torch.tensor([[1.0, 2.0]])] * 3, "width").test
     (2.0, 2.0, 2.0)

@@ -1,4 +1,4 @@
-"""Where the excess error of a chosen model comes from: too few examples, or a choice that was not the best.
+"""Splits the excess error of a chosen model into two parts: too few examples, and a suboptimal choice.
 
     R(f) - min R  <=  2 max |R_n - R|  +  R_n(f) - min R_n                                                      (1)
 
@@ -25,7 +25,7 @@ __all__ = ["ExcessRisk", "excess_risk_report"]
 
 @dataclass(frozen=True, slots=True)
 class ExcessRisk(Result):
-    """The terms of equation (1), as shares of wrong answers.
+    """Holds the terms of equation (1), as error rates.
 
     >>> ExcessRisk(excess=0.1, estimation=0.3, optimization=0.05).bound
     0.35
@@ -50,9 +50,9 @@ class ExcessRisk(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The three terms."""
+        """Plots the three terms."""
         names, values = ["excess", "estimation", "optimization"], [self.excess, self.estimation, self.optimization]
-        return (Plot("Excess error", (Bars("share of wrong answers", names, values),), Axis("share of wrong answers")),)
+        return (Plot("Excess error", (Bars("error rate", names, values),), Axis("error rate")),)
 
 
 @names_call
@@ -63,7 +63,7 @@ def excess_risk_report(models: Sequence[nn.Module], data: Any, test: Any, *, cho
         models: candidate classifiers.
         data: training examples with classes.
         test: test examples with classes.
-        chosen: place of the chosen model among the candidates.
+        chosen: index of the chosen model among the candidates.
 
     Cost: two forward passes of every candidate.
 
@@ -74,7 +74,7 @@ def excess_risk_report(models: Sequence[nn.Module], data: Any, test: Any, *, cho
     """
     if not 0 <= chosen < len(models):
         found = f"chosen is {chosen} and there are {len(models)} models"
-        raise InputError(found, accepted="the place of a model", fix="Pass chosen from 0 to len(models) - 1")
+        raise InputError(found, accepted="the index of a model", fix="Pass chosen from 0 to len(models) - 1")
     training = [_error(model, data) for model in models]
     true = [_error(model, test) for model in models]
     estimation = 2 * max(abs(a - b) for a, b in zip(training, true, strict=True))

@@ -1,11 +1,11 @@
-"""The gap between the loss on training examples and on others, with an interval.
+"""Measures the gap between training and test loss, with a confidence interval.
 
     gap = (1/m) sum over test of l - (1/n) sum over training of l                                                (1)
-    interval  gap +- z sqrt(s_test^2 / m + s_train^2 / n);  for losses in [0, 1] also Hoeffding's, which is certain
-        for the test part:  +- sqrt(log(2 / a) / (2 m))                                                           (2)
+    interval  gap +- z sqrt(s_test^2 / m + s_train^2 / n);  for losses in [0, 1] also Hoeffding's, which is exact for
+    the test part:  +- sqrt(log(2 / a) / (2 m))                                                           (2)
 
-The mean over test examples estimates the risk without bias; that over training examples does not, for the network was
-chosen by them.
+The mean over test examples is an unbiased estimate of the risk. The mean over training examples is biased, because they
+determined the network.
 Hypotheses: test examples are independent draws that took no part in any choice.
 Reference: [vapnik1971uniform]; [hastie2009elements], section 7.
 
@@ -36,10 +36,10 @@ __all__ = ["GeneralizationGap", "generalization_gap"]
 
 @dataclass(frozen=True, slots=True)
 class GeneralizationGap(Result):
-    """Mean losses on training and test examples and the gap (1) with its interval; the same for the error rate.
+    """Holds mean losses on training and test examples and the gap (1) with its interval; the same for the error rate.
 
-    ``error_gap`` and ``certain`` (half the width of Hoeffding's interval (2) for the test error) are None where the
-    targets are no classes.
+    ``error_gap`` and ``certain`` (half the width of Hoeffding's interval (2) for the test error) are None if the
+    targets are not classes.
     """
 
     train: float
@@ -50,42 +50,40 @@ class GeneralizationGap(Result):
 
     @property
     def gap(self) -> float:
-        """Test less training loss."""
+        """The test loss minus the training loss."""
         return self.test - self.train  # (1)
 
     @property
     def verdict(self) -> str:
-        """Whether the gap is there at all."""
+        """Whether there is a significant gap."""
         if 0 in self.interval:
-            return (
-                f"No gap can be told from chance: the loss is {self.train:.3g} in training and {self.test:.3g} on test."
-            )
-        errors = "" if self.error_gap is None else f", {self.error_gap:+.1%} of wrong decisions"
-        return f"Test examples cost {self.gap:+.3g} of loss more than training ones ({self.interval}){errors}."
+            return f"No significant gap: the loss is {self.train:.3g} on training and {self.test:.3g} on test examples."
+        errors = "" if self.error_gap is None else f", {self.error_gap:+.1%} in error rate"
+        return f"The test loss exceeds the training loss by {self.gap:+.3g} ({self.interval}){errors}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both losses."""
+        """Plots both losses."""
         bars = Bars("loss", ("training", "test"), (self.train, self.test))
         return (Plot("Training and test", (bars,), Axis("mean loss"), caption=self.verdict),)
 
 
 @names_call
 def generalization_gap(module: nn.Module, train: Any, test: Any, *, confidence: float = 0.95) -> GeneralizationGap:
-    """The gap between test and training loss with its interval; cross-entropy for classes, else squared; (1), (2).
+    """Measures the gap between test and training loss (cross-entropy for classes, otherwise squared loss); (1), (2).
 
     Args:
         module: read in eval mode and left as it was.
         train: the examples it was trained on: (inputs, targets) or other data.
-        test: others.
-        confidence: of the interval.
+        test: test examples.
+        confidence: confidence level of the interval.
 
     Hypotheses: see the module. Reference: [vapnik1971uniform].
     Cost: a forward pass over both.
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.zeros_(net.weight)
-    >>> told = generalization_gap(net, (torch.ones(4, 1), torch.zeros(4)), (torch.ones(4, 1), 2 * torch.ones(4)))
-    >>> told.gap                                                                        # 2^2 / 2 against 0
+    >>> result = generalization_gap(net, (torch.ones(4, 1), torch.zeros(4)), (torch.ones(4, 1), 2 * torch.ones(4)))
+    >>> result.gap                                                                        # 2^2 / 2 against 0
     2.0
     """
     check_readable(module)
@@ -103,7 +101,7 @@ def generalization_gap(module: nn.Module, train: Any, test: Any, *, confidence: 
 
 
 def _losses(module: nn.Module, data: Any) -> tuple[Tensor, float | None]:
-    """The loss of each example, and the share of wrong decisions where targets are classes."""
+    """Returns the loss of each example, and the error rate if targets are classes."""
     x, y = source(data, module=module).pair()
     f = outputs(module, x).double()
     loss = by_targets(y)

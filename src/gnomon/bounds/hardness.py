@@ -1,9 +1,9 @@
-"""How hard are the labels? Margins of a trained network, in units of its weights, with true and with random labels.
+"""Measures how hard labels are to fit: normalized margins after training on true and on random labels.
 
     hardness(s) = median of the normalized margins after training on labels of which a share s is random        (1)
 
-Labels with structure leave larger normalized margins than random ones. True labels that are no better than random ones
-are as hard as noise.
+Labels with structure leave larger normalized margins than random ones. If true labels leave margins no larger than
+random ones, they are as hard as noise.
 
 Hypotheses: one architecture and one training recipe for all labels.
 Reference: [bartlett2017spectrally].
@@ -41,16 +41,16 @@ class Hardness(Result):
 
     @property
     def advantage(self) -> float:
-        """Margin with the fewest random labels over that with the most; 1 or less means labels as hard as noise."""
+        """The margin with the fewest random labels over the margin with the most; 1 or less means as hard as noise."""
         return self.margins[0] / self.margins[-1] if self.margins[-1] > 0 else float("inf")
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         return f"True labels leave {self.advantage:.2g} times the normalized margin of random ones (1: hard as noise)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Margin over the share of random labels."""
+        """Plots the margin over the share of random labels."""
         line = Line("median normalized margin", self.shares, self.margins)
         return (Plot("Hardness of the labels", (line,), Axis("share of random labels"), Axis("normalized margin")),)
 
@@ -65,10 +65,10 @@ def dataset_hardness(
     lr: float = 3e-3,
     seed: int = 0,
 ) -> Hardness:
-    """Train the same network on labels with more and more noise and compare its normalized margins; equation (1).
+    """Trains the same network on labels with increasing noise and compares its normalized margins; equation (1).
 
     Args:
-        factory: from a seed to a fresh network with an output for each class.
+        factory: a function from a seed to a new network with an output for each class.
         data: examples with integer classes.
         shares: shares of labels that are replaced by random ones, in increasing order.
         steps: training steps of each network, with Adam on all examples.

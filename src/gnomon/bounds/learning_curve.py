@@ -1,4 +1,4 @@
-"""Test error against the number of examples, from the kernel of the examples at hand: no network is trained again.
+"""Predicts the test error for other numbers of examples from the kernel of the given examples, without training.
 
 Kernel regression on n rows with ridge r acts on the law of the data like a filter with one number k(n, r):
 
@@ -11,15 +11,16 @@ with l the eigenvalues of the kernel's operator. None of these must be known: on
 
 and D2 = D1 + k dD1/dk, so each s gives one point k of (1), and (2) at n follows from (2) at N: an n with the same k has
 the error of N rows times (1 - D2 / N) / (1 - D2 / n). Fewer rows than N have the k of a larger ridge s > r, more rows
-that of a smaller one, as far as s > 0 reaches; beyond that the curve is continued as a n^-b + c. What few rows say of
-more is too hopeful, and by how much is seen at home: with e_m(N) the prediction from m of the N rows,
+the k of a smaller ridge, as long as s > 0; beyond that the curve is continued as a n^-b + c. Predictions for more rows
+are too optimistic. The correction compares smaller subsets with all rows: with e_m(N) the prediction from m of the N
+rows,
 
     error at n > N:    e_N(n) * max(1, error(N) / mean of e_m(N)),    m = N^2 / n, as far below N as n is above     (4)
 
-where two standard errors of the leave-one-out error(N) are taken off it first, so that noise corrects nothing.
+Two standard errors of the leave-one-out error(N) are subtracted first, so that noise alone makes no correction.
 
 Hypotheses: rows are independent and test rows drawn as they are (with groups, such as several rows of one writer, the
-curve is that of new rows of the same groups); squared loss; features as random as Gaussian ones of their covariance.
+curve holds for new rows of the same groups); squared loss; features as random as Gaussian ones of their covariance.
 Reference: [simon2023eigenlearning] for (1) and (2), [wei2022more] for estimates from the rows alone, [jacot2020kernel].
 
 >>> import torch
@@ -49,7 +50,7 @@ from gnomon.findings import theory as kinds
 __all__ = ["LearningCurve", "learning_curve"]
 
 MIN_ROWS = 20
-"""Rows needed, at least."""
+"""Minimum number of rows."""
 RIDGE_COUNT = 400
 """Ridges s at which (3) is evaluated."""
 MIN_KEPT_SHARE = 0.1
@@ -70,9 +71,9 @@ MIN_GAIN_OF_DOUBLING = 0.1
 class LearningCurve(Result):
     """Predicted mean squared errors at some numbers of examples, equations (1) to (4).
 
-    ``now`` is the leave-one-out error of all rows, ``doubled`` what twice the rows would give with its interval (None
-    where the curve cannot be continued), ``spread`` the variance of the targets, which is the error of their mean;
-    ``law`` continues the curve beyond ``reach`` rows, up to which (2) gives it.
+    ``now`` is the leave-one-out error of all rows, ``doubled`` the predicted error with twice the rows and its interval
+    (None if the curve cannot be extrapolated), ``spread`` the variance of the targets, which is the error of their
+    mean; ``law`` continues the curve beyond ``reach`` rows, up to which (2) gives it.
     """
 
     sizes: tuple[int, ...]
@@ -91,15 +92,15 @@ class LearningCurve(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         share = f"{self.now / self.spread:.1%} of the variance of the targets" if self.spread > 0 else f"{self.now:.3g}"
         if self.gain is None:
-            return f"With {self.examples} examples the error is {share}; what more would bring cannot be told."
+            return f"With {self.examples} examples the error is {share}; the effect of more examples is unknown."
         return f"With {self.examples} examples the error is {share}; twice as many would remove {self.gain:.0%} of it."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Whether more data or another model would help, where the curve tells."""
+        """Whether more data or another model would help, if the curve shows it."""
         if self.gain is None or self.spread <= 0 or self.now < 0.01 * self.spread:
             return ()
         evidence = (Value("error removed by a doubling", self.gain, obtained="estimate"),)
@@ -108,7 +109,7 @@ class LearningCurve(Result):
         return (Finding(row, "inputs", values, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The predicted curve, and the leave-one-out error at its end."""
+        """Plots the predicted curve, and the leave-one-out error at its end."""
         marks = (Line("predicted", self.sizes, self.predicted), Scatter("leave-one-out", (self.examples,), (self.now,)))
         axes = Axis("examples", log=True), Axis("mean squared error", log=True)
         return (Plot("Learning curve", marks, *axes, self.verdict),)
@@ -118,15 +119,15 @@ class LearningCurve(Result):
 def learning_curve(
     kernel: Float[Tensor, "n n"], y: Any, *, sizes: Sequence[int] | None = None, ridge: float | None = None
 ) -> LearningCurve:
-    """Predict the test error of kernel regression at other numbers of examples, equations (1) to (4).
+    """Predicts the test error of kernel regression at other numbers of examples, equations (1) to (4).
 
     Args:
-        kernel: of all rows with each other, such as ``gnomon.limit(net).ntk(x)`` or ``gnomon.ntk(net, x)``.
+        kernel: kernel matrix of all rows, such as ``gnomon.limit(net).ntk(x)`` or ``gnomon.ntk(net, x)``.
         y: numbers (n,) or (n, k), or integer classes, which are one-hot rows; errors are sums over outputs.
-        sizes: numbers of examples to predict, at most four times those at hand; by default halves down to 20.
-        ridge: of the regression, added to the diagonal; by default 1e-3 of the mean diagonal.
+        sizes: numbers of examples to predict, at most four times the given rows; by default repeated halves down to 20.
+        ridge: ridge of the regression, added to the diagonal; by default 1e-3 of the mean diagonal.
 
-    Hypotheses: those of the module.
+    Hypotheses: as for the module.
     Reference: [simon2023eigenlearning], [wei2022more].
     Cost: 9 n^3 for one eigendecomposition, and three of n / 2 rows.
 
@@ -161,7 +162,7 @@ def learning_curve(
 
 
 class _Known:
-    """What the rows tell: D1, D2, k and the leave-one-out error at any ridge; equation (3)."""
+    """Estimates from the rows: D1, D2, k and the leave-one-out error at any ridge; equation (3)."""
 
     def __init__(self, values: Tensor, vectors: Tensor, y: Tensor, ridge: float) -> None:
         self.values, self.squares, self.vectors = values, vectors.square(), vectors
@@ -171,12 +172,12 @@ class _Known:
 
     @classmethod
     def of(cls, kernel: Tensor, targets: Tensor, ridge: float) -> "_Known":
-        """From a kernel matrix and the targets of its rows."""
+        """Makes the estimates from a kernel matrix and the targets of its rows."""
         values, vectors = torch.linalg.eigh((kernel + kernel.mT) / 2)
         return cls(values.clamp_min(0), vectors, targets - targets.mean(0), ridge)
 
     def left_out(self, ridge: float) -> tuple[float, float]:
-        """The leave-one-out mean squared error at a ridge, and the standard error of this mean."""
+        """Returns the leave-one-out mean squared error at a ridge, and its standard error."""
         inverse = 1 / (self.values + ridge)
         residual = self.vectors @ (inverse[:, None] * self.turned)
         own = (self.squares * inverse).sum(1)
@@ -184,7 +185,7 @@ class _Known:
         return float(errors.mean()), float(errors.std()) / self.n**0.5
 
     def measures(self, ridge: float) -> tuple[float, float, float]:
-        """D1, k and D2 at a ridge s of all rows, equation (3)."""
+        """Returns D1, k and D2 at a ridge s for all rows, equation (3)."""
         share = self.values / (self.values + ridge)
         d1, s2 = float(share.sum()), float(share.square().sum())
         left = float((ridge / (self.values + ridge)).sum())
@@ -194,7 +195,8 @@ class _Known:
         return d1, k, d1 + k * slope / dk
 
     def _table(self) -> Tensor:
-        """Ridges s, from the smallest that tells something upwards, with D1 + r / k at each: the n of equation (1)."""
+        """Returns ridges s, from the smallest informative one upwards, and D1 + r / k at each: the n of equation
+        (1)."""
         top = float(self.values.max())
         low, high = max(MIN_RELATIVE_RIDGE * top, 1e-4 * self.ridge), self.n * top + self.ridge
         grid = torch.logspace(0, 1, RIDGE_COUNT, dtype=torch.float64).log10()
@@ -206,7 +208,7 @@ class _Known:
         return torch.tensor(rows, dtype=torch.float64)
 
     def at(self, size: int) -> float:
-        """The error (2) at another number of rows, up to the reach."""
+        """Returns the error (2) at another number of rows, up to the reach."""
         ns = self.table[:, 1]
         place = int((ns > size).sum().clamp(1, len(ns) - 1))
         (s0, n0), (s1, n1) = self.table[place - 1].tolist(), self.table[place].tolist()
@@ -217,7 +219,7 @@ class _Known:
 
 
 def _extrapolate(known: _Known, now: float) -> ScalingLaw | None:
-    """The power law through the last four octaves of the curve; None where it is too short."""
+    """Fits a power law to the last four octaves of the curve; None if the curve is too short."""
     sizes = sorted({int(known.reach * 2 ** (-j / 2)) for j in range(9)})
     sizes = [size for size in sizes if size >= MIN_ROWS]
     if len(sizes) < 5:
@@ -227,18 +229,18 @@ def _extrapolate(known: _Known, now: float) -> ScalingLaw | None:
 
 
 def _report(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float:
-    """The error at a number of rows, by (2) or by the law beyond its reach."""
+    """Returns the error at a number of rows, by (2) or by the power law beyond its reach."""
     if size <= known.reach:
         return now if size == known.n else known.at(size)
     if size > MAX_EXTRAPOLATION * known.n or law is None or not law.trusted:
         most = MAX_EXTRAPOLATION * known.n if law is not None and law.trusted else known.reach
-        found = f"{size} examples are asked for and there are {known.n}"
+        found = f"{size} examples are requested and {known.n} are given"
         raise InputError(found, accepted=f"at most {most}", fix=f"Pass sizes of at most {most}")
     return float(law.at(size).value)
 
 
 def _too_hopeful(kernel: Tensor, targets: Tensor, ridge: float, least: float, size: int) -> float:
-    """The factor of (4): ``least`` of all rows' error over what parts of them say; 1 where too few rows are left."""
+    """Returns the correction factor of (4): the error ``least`` of all rows over predictions from subsets, or 1."""
     n = len(kernel)
     m = n * n // max(size, n)
     if m == n or m < MIN_SUBSET_ROWS:
@@ -258,10 +260,10 @@ def _too_hopeful(kernel: Tensor, targets: Tensor, ridge: float, least: float, si
 def _error_with_twice_the_rows(
     known: _Known, law: ScalingLaw | None, now: float, noise: float, factor: float
 ) -> Value | None:
-    """The error (4) with twice as many rows; its interval is that of the mean of the leave-one-out errors.
+    """Returns the error (4) with twice as many rows; the interval comes from the leave-one-out errors.
 
-    It holds the value without the factor too, and beyond the reach the law's interval and the curve continued by the
-    slope of its last octave.
+    The interval also contains the value without the factor. Beyond the reach it contains the interval of the power law
+    and the curve continued with the slope of its last octave.
     """
     size, reach = 2 * known.n, known.reach
     ends: tuple[float, ...] = ()

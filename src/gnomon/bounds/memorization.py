@@ -1,10 +1,11 @@
-"""Memorization: can the network fit random labels, which examples does it forget, and which weigh on a prediction?
+"""Memorization: can the network fit random labels, which examples does it forget, and which influence a prediction?
 
     random-sign correlation  Rad = E sup_f (1 / n) sum_i e_i f(x_i)  >=  2 accuracy on random labels - 1          (1)
-    forgetting events of i = times that i is right at one look and wrong at the next                             (2)
+    forgetting events of i = times that i is right at one evaluation and wrong at the next
+    (2)
     influence of row i on point x:  f(x) - f_{-i}(x) = G(x, i) (y_i - f_{-i}(x_i)),  G = k(x, X) (K + r)^-1        (3)
 
-(1) is for two classes; where random labels are all fitted, Rad is 1 and bounds that count labelings say nothing. (3) is
+(1) is for two classes. If all random labels are fitted, Rad is 1 and bounds that count labelings are vacuous. (3) is
 exact for kernel regression, and for a wide network with its tangent kernel.
 
 Hypotheses: for (1) a training run as for the true labels; for (3) squared loss and a positive definite kernel.
@@ -43,7 +44,7 @@ EVALUATIONS = 40
 
 @dataclass(frozen=True, slots=True)
 class Memorization(Result):
-    """Training accuracy along the run with true and with random labels, and the step from which on all are fitted."""
+    """Holds the training accuracy over steps with true and with random labels."""
 
     steps: tuple[int, ...]
     true: tuple[float, ...]
@@ -52,7 +53,7 @@ class Memorization(Result):
 
     @property
     def fitted(self) -> tuple[int | None, int | None]:
-        """The first looked-at step at which all true, and all random, labels are fitted; None where they never are."""
+        """The first evaluated step at which all true, and all random, labels are fitted; None if that never happens."""
         first = [
             next((s for s, a in zip(self.steps, c, strict=True) if a == 1.0), None) for c in (self.true, self.random)
         ]
@@ -60,25 +61,25 @@ class Memorization(Result):
 
     @property
     def slowdown(self) -> float | None:
-        """How many times longer random labels take."""
+        """How many times longer fitting random labels takes."""
         true, random = self.fitted
         return None if true is None or random is None else max(random, 1) / max(true, 1)
 
     @property
     def rademacher(self) -> float | None:
-        """The correlation (1) with random signs that the run reached, a lower bound; for two classes."""
+        """The correlation (1) with random signs in this run, a lower bound; for two classes."""
         return 2 * max(self.random) - 1 if self.classes == 2 else None  # (1)
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         share = f"{max(self.random):.1%} of random labels"
         if self.slowdown is None:
             return f"The network fits {max(self.true):.1%} of the true and {share} within {self.steps[-1]} steps."
         return f"The network fits all random labels, {self.slowdown:.2g} times as slowly as true ones: it can memorize."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Training accuracy over steps."""
+        """Plots training accuracy over steps."""
         lines = (Line("true labels", self.steps, self.true), Line("random labels", self.steps, self.random))
         words = "A network that fits random labels could memorize; that it generalizes has other reasons than its size."
         return (Plot("Random labels", lines, Axis("step"), Axis("training accuracy"), words),)
@@ -88,16 +89,16 @@ class Memorization(Result):
 def memorization(
     factory: Callable[[int], nn.Module], data: Any, *, steps: int = 400, lr: float = 3e-3, seed: int = 0
 ) -> Memorization:
-    """Train two fresh networks, one on the labels and one on labels drawn at random, and compare; equation (1).
+    """Trains two new networks, one on the labels and one on random labels, and compares them; equation (1).
 
     Args:
-        factory: from a seed to a fresh network.
+        factory: a function from a seed to a new network.
         data: examples with integer classes.
-        steps: of Adam on all examples.
+        steps: number of steps of Adam on all examples.
         lr: its learning rate.
-        seed: of the networks and the random labels.
+        seed: random seed for the networks and the random labels.
 
-    Hypotheses: those of the module.
+    Hypotheses: as for the module.
     Reference: [zhang2017understanding].
     Cost: two training runs.
 
@@ -130,7 +131,7 @@ def memorization(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forgetting(Result):
-    """How often each example was forgotten, equation (2), and whether it was ever right."""
+    """Holds how often each example was forgotten, equation (2), and whether it was ever right."""
 
     events: Tensor = field(metadata=HIDDEN)
     learned: Tensor = field(metadata=HIDDEN)
@@ -138,7 +139,7 @@ class Forgetting(Result):
 
     @property
     def ranked(self) -> tuple[int, ...]:
-        """Examples, those never right first, then by how often they were forgotten."""
+        """Example indices: examples that were never right first, then by how often they were forgotten."""
         score = self.events + (~self.learned) * (int(self.events.max()) + 1)
         return tuple(score.argsort(descending=True, stable=True).tolist())
 
@@ -149,13 +150,11 @@ class Forgetting(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
-        return (
-            f"{self.never:.1%} of the examples are never forgotten once right; the others teach the most, or are wrong."
-        )
+        """The result in one sentence."""
+        return f"{self.never:.1%} of the examples are never forgotten once right; the others are hard or mislabeled."
 
     def plots(self) -> tuple[Plot, ...]:
-        """How many examples were forgotten how often."""
+        """Plots a histogram of how often examples were forgotten."""
         marks = (Histogram.of("examples", self.events.double(), bins=20),)
         return (Plot("Forgetting", marks, Axis("times forgotten"), Axis("examples"), self.verdict),)
 
@@ -164,11 +163,11 @@ class Forgetting(Result):
 def forgetting(
     module: nn.Module, data: Any, *, steps: int = 300, batch: int = 32, lr: float = 1e-3, seed: int = 0
 ) -> Forgetting:
-    """Train a copy and count for each example how often it goes from right to wrong between looks; equation (2).
+    """Trains a copy and counts how often each example goes from right to wrong between evaluations; equation (2).
 
     Hypotheses: none.
     Reference: [toneva2019empirical].
-    Cost: a training run, and a forward pass on all examples at each of forty looks.
+    Cost: a training run, and a forward pass on all examples at each of forty evaluations.
 
     >>> x, y = torch.eye(4), torch.tensor([0, 1, 0, 1])
     >>> forgetting(nn.Linear(4, 2), (x, y), steps=40, batch=4, lr=0.3).never
@@ -196,9 +195,9 @@ def forgetting(
 def kernel_influence(
     kernel: Float[Tensor, "n n"], y: Float[Tensor, "n k"], cross: Float[Tensor, "m n"], *, ridge: float
 ) -> Float[Tensor, "m n k"]:
-    """What each training row adds to each prediction, exactly: the prediction minus that without the row; equation (3).
+    """Returns the exact influence of each training row: the prediction with the row minus without it; equation (3).
 
-    Hypotheses: kernel regression with this ridge; for networks, wide ones and their tangent kernel.
+    Hypotheses: kernel regression with this ridge; for wide networks, with the tangent kernel.
     Reference: [koh2017understanding]; [rasmussen2006gaussian], 5.4.2, for the leave-one-out residual.
     Cost: n^3 / 3, then m n k.
 
@@ -217,19 +216,19 @@ def kernel_influence(
 def network_rademacher(
     factory: Callable[[int], nn.Module], x: Any, *, draws: int = 5, steps: int = 200, lr: float = 3e-3, seed: int = 0
 ) -> Rademacher:
-    """How well freshly trained networks follow random signs: equation (1) over several draws, with a 95 % interval.
+    """Measures how well new networks fit random signs: equation (1) over several draws, with a 95 % interval.
 
     Training does not reach the supremum, so the value is a lower bound of the complexity of the class.
 
     Args:
-        factory: from a seed to a fresh network with two outputs.
+        factory: a function from a seed to a new network with two outputs.
         x: inputs.
-        draws: of signs, each with a network of its own.
-        steps: of Adam on all inputs.
+        draws: number of draws of signs, each with its own network.
+        steps: number of steps of Adam on all inputs.
         lr: its learning rate.
-        seed: of the first network and its signs; the others follow.
+        seed: random seed for the first network and its signs; the others follow.
 
-    Hypotheses: those of the module.
+    Hypotheses: as for the module.
     Reference: [zhang2017understanding], [bartlett2002rademacher].
     Cost: a training run for each draw.
 

@@ -3,7 +3,7 @@
     clean(t) = share of examples with true labels that are fitted,   noise(t) = share of wrong labels that are     (1)
 
 Early in training clean is high and noise low; stopping at the largest difference keeps the signal and leaves noise.
-Hypotheses: it is known which labels are wrong, as where they were corrupted on purpose.
+Hypotheses: it is known which labels are wrong, for example because they were corrupted on purpose.
 Reference: [arpit2017closer].
 
 >>> NoiseFit((0, 10, 20), (0.5, 0.9, 1.0), (0.1, 0.2, 1.0)).best
@@ -29,7 +29,7 @@ __all__ = ["NoiseFit", "noise_fit"]
 
 @dataclass(frozen=True, slots=True)
 class NoiseFit(Result):
-    """The shares (1) at the recorded steps."""
+    """Holds the shares (1) at the recorded steps."""
 
     steps: tuple[int, ...]
     clean: tuple[float, ...]
@@ -37,21 +37,21 @@ class NoiseFit(Result):
 
     @property
     def best(self) -> int:
-        """The step at which clean labels are fitted most ahead of wrong ones."""
+        """The step with the largest difference between fitted clean and fitted wrong labels."""
         ahead = [a - b for a, b in zip(self.clean, self.noise, strict=True)]
         return self.steps[ahead.index(max(ahead))]
 
     @property
     def verdict(self) -> str:
-        """When the signal was learned, and what followed."""
+        """When the clean labels were learned, and how many wrong labels were fitted later."""
         i = self.steps.index(self.best)
         return (
             f"At step {self.best} {self.clean[i]:.0%} of the clean and {self.noise[i]:.0%} of the wrong labels are "
-            f"fitted; in the end {self.noise[-1]:.0%} of the wrong ones."
+            f"fitted; at the end {self.noise[-1]:.0%} of the wrong ones."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both along the steps."""
+        """Plots both shares over the steps."""
         marks = (Line("clean labels", self.steps, self.clean), Line("wrong labels", self.steps, self.noise),
                  Reference("best", float(self.best), vertical=True))  # fmt: skip
         return (Plot("Signal before noise", marks, Axis("step"), Axis("share fitted", limits=(0, 1)), self.verdict),)
@@ -69,14 +69,14 @@ def noise_fit(
     batch: int | None = None,
     seed: int = 0,
 ) -> NoiseFit:
-    """Train a copy of a network on partly wrong labels and record which of them it fits when; equation (1).
+    """Trains a copy of a network on partly wrong labels and records when it fits which labels; equation (1).
 
     Args:
-        module: at its start; left as it was.
+        module: an untrained network; left as it was.
         x: inputs, or data, as in `gnomon.train`.
         y: classes, some of them wrong.
         clean: for each example whether its label is true, a mask.
-        steps: of training; ``optimizer``, ``batch`` and ``seed`` as in `gnomon.train`.
+        steps: number of steps of training; ``optimizer``, ``batch`` and ``seed`` as in `gnomon.train`.
         optimizer: see ``steps``.
         batch: see ``steps``.
         seed: see ``steps``.
@@ -86,15 +86,15 @@ def noise_fit(
 
     >>> net, x = nn.Linear(2, 2), torch.randn(20, 2)
     >>> mask = torch.arange(20) > 3
-    >>> told = noise_fit(net, x, (x[:, 0] > 0).long(), clean=mask, steps=5)
-    >>> len(told.steps) == len(told.clean)
+    >>> result = noise_fit(net, x, (x[:, 0] > 0).long(), clean=mask, steps=5)
+    >>> len(result.steps) == len(result.clean)
     True
     """
     check_readable(module)
     inputs, labels = source(x, y, module=module).pair()
     mask = as_targets(clean, len(labels)).bool()
     if labels.is_floating_point() or mask.all() or not mask.any():
-        found = "the targets are no classes" if labels.is_floating_point() else "all labels are of one kind"
+        found = "the targets are not classes" if labels.is_floating_point() else "all labels are of one kind"
         raise InputError(found, accepted="classes, some of them wrong", fix="Pass labels and a mask of true ones")
 
     def right(_: int, model: nn.Module, __: float) -> Tensor:

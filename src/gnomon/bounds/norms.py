@@ -1,4 +1,4 @@
-"""Sizes of the weights of a network, layer by layer: what bounds on generalization are made of.
+"""Norms of the weights of each layer, which bounds on generalization use.
 
 For a layer W (a convolution as its matrix out x (in k k)) and its start W0:
 
@@ -40,7 +40,7 @@ SUMMING = (*AFFINE_LAYERS, *MAX_POOLS, *AVERAGE_POOLS, nn.ReLU, nn.LeakyReLU, nn
 
 @dataclass(frozen=True, slots=True)
 class LayerNorms(Record):
-    """The norms (1) to (3) of one layer; ``distance`` and ``moved`` are from the start, the whole norm without one.
+    """The norms (1) to (3) of one layer; ``distance`` and ``moved`` are relative to the start, or to zero without one.
 
     ``moved`` is |W - W0| in the norm (2, 1) of (1); ``units`` are the outputs of the layer.
 
@@ -59,19 +59,19 @@ class LayerNorms(Record):
 
     @property
     def stable_rank(self) -> float:
-        """|W|_F^2 / |W|_2^2, equation (3)."""
+        """The stable rank |W|_F^2 / |W|_2^2, equation (3)."""
         return (self.frobenius / self.spectral) ** 2 if self.spectral else 0.0
 
 
 @names_call
 def norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms, ...]:
-    """The norms of all Linear and convolution layers, equations (1) to (3), in the order of the module.
+    """Computes the norms of all Linear and convolution layers, equations (1) to (3), in the order of the module.
 
     Args:
         module: a network.
         start: the same network as it was initialized, for distances; without it they are from zero.
 
-    Hypotheses: those of the module's docstring.
+    Hypotheses: as for the module's docstring.
     Reference: [bartlett2017spectrally], [neyshabur2015norm].
     Cost: for a layer of m inputs and n outputs about (m + n) min(m, n)^2 operations.
 
@@ -110,11 +110,11 @@ def norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms
 
 @names_call
 def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
-    """The root of the sum over all paths of products of squared weights; equation (4).
+    """Computes the square root of the sum over all paths of products of squared weights; equation (4).
 
     Args:
         module: a network of Linear and convolution layers, ReLU, pooling by means or largest values, flattening.
-        shape: that of one input, without the axis of examples.
+        shape: shape of one input, without the batch axis.
 
     Hypotheses: layers that map ones through squared weights to sums over paths; a ReLU network.
     Reference: [neyshabur2015norm].
@@ -138,8 +138,8 @@ def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
     odd = [(name, part) for name, part in module.named_modules() if not (isinstance(part, SUMMING) or _has_parts(part))]
     if odd or not affine or bool((out < 0).any()):
         found = f"'{odd[0][0]}' is a {type(odd[0][1]).__name__}" if odd else "the outputs are not sums over paths"
-        cure = "Pass the layers before it, such as net[:-1], or a module of Linear, Conv and ReLU layers"
-        raise InputError(found, accepted="a ReLU network", fix=cure)
+        fix = "Pass the layers before it, such as net[:-1], or a module of Linear, Conv and ReLU layers"
+        raise InputError(found, accepted="a ReLU network", fix=fix)
     return float(out.sum().sqrt())
 
 
@@ -148,11 +148,11 @@ def _has_parts(module: nn.Module) -> bool:
 
 
 def matrix(weight: Tensor) -> Tensor:
-    """The weight of a layer as a matrix from inputs to outputs, in float64."""
+    """Returns the weight of a layer as a matrix from inputs to outputs, in float64."""
     return weight.detach().double().flatten(1)
 
 
 def _largest_singular_value(w: Tensor) -> float:
-    """|W|_2 from the Gram matrix of the smaller side: exact to rounding for the largest, and far cheaper than all."""
+    """Returns |W|_2 from the smaller Gram matrix: exact up to rounding and much cheaper than all singular values."""
     gram = w @ w.T if w.shape[0] <= w.shape[1] else w.T @ w
     return float(torch.linalg.eigvalsh(gram)[-1].clamp_min(0).sqrt())

@@ -1,4 +1,4 @@
-"""Margins of a network's outputs, plain and divided by its size, which tell easy data sets from hard ones.
+"""Output margins of a network, plain and normalized; normalized margins distinguish easy from hard data sets.
 
     m_i = f(x_i)_y - max over other classes of f(x_i)_c,    normalized: m_i n / (R_A |X|_F)                       (1)
     R_A = prod_j |W_j|_2 (sum_j (|W_j^T - W0_j^T|_{2,1} / |W_j|_2)^(2/3))^(3/2)                                  (2)
@@ -7,7 +7,7 @@ R_A is the spectral complexity. Plain margins grow with the weights and say litt
 labels that are harder to fit.
 
 Hypotheses: activations with Lipschitz constant 1; layers are Linear (a convolution enters by its matrix).
-Reference: [bartlett2017spectrally], equation (1.2) and figure 1; it divides by R_A |X|_F / n as is done here.
+Reference: [bartlett2017spectrally], equation (1.2) and figure 1; the normalization by R_A |X|_F / n is the same.
 
 >>> import torch
 >>> from torch import nn
@@ -41,7 +41,7 @@ __all__ = ["OutputMargins", "output_margins", "spectral_complexity"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutputMargins(Result):
-    """Margins (1) of all examples; ``complexity`` is R_A of (2), ``size`` the norm |X|_F of all inputs."""
+    """Holds the margins (1) of all examples; ``complexity`` is R_A of (2), ``size`` the norm |X|_F of all inputs."""
 
     values: Float[Tensor, " n"] = field(metadata=HIDDEN)
     complexity: float
@@ -56,23 +56,23 @@ class OutputMargins(Result):
 
     @property
     def error(self) -> float:
-        """The share of examples with no positive margin: wrong answers, ties included."""
+        """The error rate: the share of examples without a positive margin, including ties."""
         return float((self.values <= 0).double().mean())
 
     def quantile(self, share: float) -> float:
-        """The margin below which a share of the examples is."""
+        """Returns the margin below which a given share of the examples lies."""
         return float(torch.quantile(self.values.double(), share))
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         middle, small = float(self.values.median()), float(self.normalized.median())
         half = f"Half of {len(self.values)} examples have a margin below {middle:.3g}"
-        beside = f" ({small:.3g} when it is divided by the size of the weights and inputs)" if self.size > 0 else ""
-        return f"{half}{beside}."
+        normalized = f" ({small:.3g} when it is divided by the size of the weights and inputs)" if self.size > 0 else ""
+        return f"{half}{normalized}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """How often each margin occurs, divided by the size of the network."""
+        """Plots a histogram of the normalized margins."""
         marks = (Histogram.of("examples", self.normalized), Reference("wrong to the left", 0.0, vertical=True))
         words = "Labels that are harder to fit leave smaller margins for a network of this size."
         return (Plot("Normalized margins", marks, Axis("margin / size"), Axis("examples"), words),)
@@ -80,11 +80,11 @@ class OutputMargins(Result):
 
 @names_call
 def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = None) -> OutputMargins:
-    """The margins of a classifier on data, plain and normalized by its spectral complexity; equations (1) and (2).
+    """Computes the margins of a classifier on data, plain and normalized by its spectral complexity; (1) and (2).
 
     Hypotheses: integer classes, an output for each.
     Reference: [bartlett2017spectrally].
-    Cost: one forward pass, and that of `norms`.
+    Cost: one forward pass, and the cost of `norms`.
 
     >>> x = torch.eye(2)
     >>> output_margins(nn.Linear(2, 2), (x, torch.tensor([0, 1]))).values.shape
@@ -103,9 +103,9 @@ def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = No
 
 
 def spectral_complexity(layers: tuple[LayerNorms, ...]) -> float:
-    """R_A of equation (2), from the norms of the layers.
+    """Returns the spectral complexity R_A of equation (2), from the norms of the layers.
 
-    Hypotheses: those of the module.
+    Hypotheses: as for the module.
     Reference: [bartlett2017spectrally].
 
     >>> spectral_complexity((LayerNorms("a", 1, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0),))

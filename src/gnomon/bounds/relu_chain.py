@@ -1,10 +1,10 @@
-"""Whether a network is what the bounds from weights are about: Linear layers one after another.
+"""Checks whether a network is a chain of Linear layers, which the weight bounds assume.
 
     f(x) = W_L a(W_{L-1} a(... a(W_1 x + b_1) ...) + b_{L-1}) + b_L + c(x),    a = relu or tanh                      (1)
 
 The layers are put together again in this way, and their outputs are compared with the outputs of the module. So the
-check does not depend on how ``forward`` is written. The number c(x) is added to all outputs alike, as a last
-log-softmax does; no margin depends on it.
+check does not depend on how ``forward`` is written. The number c(x) is added to all outputs, as a final log-softmax
+does; no margin depends on it.
 
 Hypotheses: layers are defined in the order in which they are used.
 Reference: [bartlett2017spectrally].
@@ -32,7 +32,7 @@ MAX_ROUNDINGS = 1e3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReluChain(Record):
-    """The layers of a module as a ``nn.Sequential`` with their activation, or the reason why they are no chain.
+    """The layers of a module as a ``nn.Sequential`` with their activation, or the reason why they are not a chain.
 
     >>> ReluChain(None, "", "'0' is a Conv2d").layers is None
     True
@@ -44,17 +44,17 @@ class ReluChain(Record):
 
 
 def read_chain(module: nn.Module, x: Tensor) -> ReluChain:
-    """The chain (1) of a module's Linear layers, if its outputs are those of the module; else the reason.
+    """Returns the chain (1) of a module's Linear layers if it has the same outputs; otherwise the reason why not.
 
     Args:
         module: a network.
         x: some inputs to compare outputs on.
 
-    Hypotheses: those of the module's docstring. Reference: [bartlett2017spectrally].
+    Hypotheses: as for the module's docstring. Reference: [bartlett2017spectrally].
     Cost: two or three forward passes.
 
     >>> read_chain(nn.Sequential(nn.Linear(2, 2), nn.Softmax(1)), torch.ones(1, 2)).reason
-    "the outputs are not those of its Linear layers one after another: '1' is a Softmax"
+    "the outputs differ from a chain of its Linear layers: '1' is a Softmax"
     """
     named = dict(module.named_modules())
     inside = {id(p) for part in named.values() if isinstance(part, AFFINE_LAYERS) for p in part.parameters()}
@@ -78,7 +78,7 @@ def read_chain(module: nn.Module, x: Tensor) -> ReluChain:
     known = (nn.Linear, nn.ReLU, nn.Tanh, nn.Flatten, nn.Dropout, nn.Identity, nn.LogSoftmax)
     leaves = {name: part for name, part in named.items() if name and not any(True for _ in part.children())}
     odd = [f": '{name}' is a {type(part).__name__}" for name, part in leaves.items() if type(part) not in known]
-    return ReluChain(None, "", f"the outputs are not those of its Linear layers one after another{''.join(odd[:1])}")
+    return ReluChain(None, "", f"the outputs differ from a chain of its Linear layers{''.join(odd[:1])}")
 
 
 def _same_margins(a: Tensor, b: Tensor) -> bool:

@@ -1,12 +1,13 @@
-"""Stability of any way of training: what one replaced example changes, which on average is the generalization gap.
+"""Stability of a training method: the mean effect of replacing one example is the generalization gap.
 
-With A(S) trained on n examples S, and S_i where example z_i is replaced by a fresh one,
+With A(S) trained on n examples S, and S_i the same set with example z_i replaced by a new one,
 
     E [l(A(S_i), z_i) - l(A(S), z_i)] = E [error on new examples - training error]                                 (1)
 
-exactly, for z_i is new to A(S_i) and drawn as the examples that it was trained on. The left side is a mean over some i.
+exactly, because z_i is new to A(S_i) and has the same distribution as its training examples. The left side is a mean
+over some i.
 
-Hypotheses: independent examples of one law; training that does not look at the order of its examples beyond the seed.
+Hypotheses: independent, identically distributed examples; training depends on the order of examples only by the seed.
 Reference: [shalev2014understanding], Theorem 13.2.
 
 >>> import torch
@@ -38,10 +39,10 @@ __all__ = ["ReplaceOne", "replace_one"]
 
 @dataclass(frozen=True, slots=True)
 class ReplaceOne(Result):
-    """The mean (1) with its 95 % interval, the largest change of a loss that was seen, and the training error.
+    """Holds the mean (1) with its 95 % interval, the largest observed change of a loss, and the training error.
 
     >>> ReplaceOne(Value("gap", 0.1, Interval(0.05, 0.15)), 0.3, 0.2, 90, 10).verdict
-    'An example that is left out costs 0.1 more than one that is trained on, 0.3 at most: the expected gap.'
+    'The loss of a left-out example exceeds the loss of a training example by 0.1 (at most 0.3): the expected gap.'
     """
 
     gap: Value
@@ -52,26 +53,26 @@ class ReplaceOne(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
-        more = f"An example that is left out costs {float(self.gap.value):.3g} more than one that is trained on"
-        return f"{more}, {self.largest:.3g} at most: the expected gap."
+        """The result in one sentence."""
+        more = f"The loss of a left-out example exceeds the loss of a training example by {float(self.gap.value):.3g}"
+        return f"{more} (at most {self.largest:.3g}): the expected gap."
 
 
 @names_call
 def replace_one(
     fit: Callable[..., Callable[[Any], Tensor]], data: Any, *, draws: int = 10, seed: int = 0
 ) -> ReplaceOne:
-    """Train once, and again with one example replaced, and again; the mean change is the expected gap; equation (1).
+    """Trains repeatedly with one example replaced; the mean change of the loss is the expected gap; equation (1).
 
     Args:
         fit: ``fit(x, y, seed)`` returns a trained module or function from inputs to outputs.
         data: examples, of which ``draws`` are kept as replacements.
-        draws: examples that are replaced, each in a training of its own.
-        seed: of the choice, and of training.
+        draws: number of examples that are replaced, each in its own training run.
+        seed: random seed for the choice, and of training.
 
     Losses are 0 or 1 for classes, and squares for numbers.
 
-    Hypotheses: those of the module.
+    Hypotheses: as for the module.
     Reference: [shalev2014understanding], [bousquet2002stability].
     Cost: draws + 1 trainings.
 

@@ -1,4 +1,5 @@
-"""Scaling laws: error as a power of the amount of data, parameters or compute, and whether the points tell one.
+"""Scaling laws: error as a power of the amount of data, parameters or compute, with a check that the points determine
+it.
 
     error(n) = a n^-b + c,    a, b > 0,  c >= 0                                                                   (1)
 
@@ -26,9 +27,9 @@ from gnomon.core.results import Axis, Interval, Line, Plot, Result, Scatter, Val
 __all__ = ["ScalingLaw", "scaling_law"]
 
 MIN_POINTS = 5
-"""Points needed, at least."""
+"""Minimum number of points."""
 MIN_SIZE_RATIO = 8.0
-"""Ratio of the largest to the smallest size that is needed, at least."""
+"""Minimum ratio of the largest to the smallest size."""
 MAX_EXTRAPOLATION = 4.0
 """Largest ratio beyond the last point at which the law is evaluated."""
 CONFIDENCE_LEVEL = 0.95
@@ -41,7 +42,7 @@ MAX_EXPONENT_INTERVAL = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ScalingLaw(Result):
-    """The law (1) with the interval of its exponent b; ``reason`` says why it is not to be trusted, or is empty."""
+    """The law (1) with the interval of its exponent b; ``reason`` says why it is not reliable, or is empty."""
 
     scale: float
     exponent: float
@@ -54,19 +55,21 @@ class ScalingLaw(Result):
 
     @property
     def trusted(self) -> bool:
-        """Whether the points tell an exponent."""
+        """Whether the points determine an exponent."""
         return not self.reason
 
     @names_call
     def at(self, size: float) -> Value:
-        """The error at another size, with the interval that exponent and scatter give; refused far beyond the points.
+        """Predicts the error at another size, with an interval. Raises an error far beyond the points.
 
         >>> law = scaling_law([1, 2, 4, 8, 16], [1.0, 0.5, 0.25, 0.125, 0.0625])
         >>> round(law.at(32).value, 9)
         0.03125
         """
         if not self.trusted:
-            raise InputError(self.reason, accepted="points that tell a law", fix="Measure at more and larger sizes")
+            raise InputError(
+                self.reason, accepted="points that determine a power law", fix="Measure at more and larger sizes"
+            )
         if size > MAX_EXTRAPOLATION * self.sizes[-1] or size <= 0:
             found = f"the size is {size:g} and the points end at {self.sizes[-1]:g}"
             raise InputError(
@@ -86,15 +89,15 @@ class ScalingLaw(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         if not self.trusted:
-            return f"No law can be read from these points: {self.reason}."
+            return f"These points do not determine a power law: {self.reason}."
         low, high = self.exponent_interval.low, self.exponent_interval.high
         power = f"size^-{self.exponent:.2f} (between {low:.2f} and {high:.2f})"
         return f"The error falls as {power} to a floor of {self.floor:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Points and law."""
+        """Plots the points and the law."""
         marks: tuple[Scatter | Line, ...] = (Scatter("measured", self.sizes, self.errors),)
         if self.trusted:
             curve = [self.scale * s**-self.exponent + self.floor for s in self.sizes]
@@ -104,12 +107,12 @@ class ScalingLaw(Result):
 
 @names_call
 def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
-    """Fit (1) to measured errors, and say whether the points are enough to tell an exponent.
+    """Fits (1) to measured errors, and says whether the points are enough to determine an exponent.
 
-    Refused, with the reason in the record: fewer than five sizes, a range below a factor of 8, errors that do not fall,
-    an exponent whose 95 % interval is wider than 1 or holds 0.
+    The result is not trusted, and ``reason`` says why, for: fewer than five sizes, a range below a factor of 8, errors
+    that do not fall, an exponent whose 95 % interval is wider than 1 or holds 0.
 
-    Hypotheses: those of the module.
+    Hypotheses: as for the module.
     Reference: [hestness2017deep].
     Cost: two hundred fits of a line.
 
@@ -154,7 +157,7 @@ def _reason(pairs: list[tuple[float, float]], interval: Interval) -> str:
 
 
 def _line(x: Tensor, y: Tensor) -> tuple[float, float, float]:
-    """Slope, offset and standard error of the slope."""
+    """Returns slope, offset and standard error of the slope."""
     center = x.mean()
     u = x - center
     slope = float((u @ y) / (u @ u))
@@ -170,7 +173,7 @@ def _loss(n: Tensor, e: Tensor, slope: float, offset: float, c: float) -> float:
 
 
 def student(freedom: int) -> float:
-    """The two-sided 95 % quantile of Student's t."""
+    """Returns the two-sided 95 % quantile of Student's t."""
     from scipy.stats import t  # slow to import
 
     return float(t.ppf((1 + CONFIDENCE_LEVEL) / 2, freedom))

@@ -2,7 +2,7 @@
 
     share(n) = fitted labelings / tried labelings,    1 for n up to the VC dimension if training finds every fit  (1)
 
-Hypotheses: two classes; a fit that training does not find counts as none, so (1) is a lower bound.
+Hypotheses: two classes; a fit that training does not find is not counted, so (1) is a lower bound.
 Reference: [vapnik1971uniform], [zhang2017understanding].
 """
 
@@ -25,7 +25,7 @@ __all__ = ["Shattering", "empirical_shattering"]
 
 @dataclass(frozen=True, slots=True)
 class Shattering(Result):
-    """Number of examples, and the share of random labelings of them that training fitted without an error.
+    """Holds numbers of examples, and the share of random labelings of them that training fitted without an error.
 
     >>> Shattering((2, 4, 8), (1.0, 1.0, 0.25), 4).capacity
     4
@@ -42,7 +42,7 @@ class Shattering(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         return f"Training fits all {self.labelings} random labelings of up to {self.capacity} examples."
 
     def plots(self) -> tuple[Plot, ...]:
@@ -62,10 +62,10 @@ def empirical_shattering(
     lr: float = 3e-2,
     seed: int = 0,
 ) -> Shattering:
-    """Train on random labels of the first examples, for several numbers of examples; equation (1).
+    """Trains on random labels of the first examples, for several numbers of examples; equation (1).
 
     Args:
-        factory: from a seed to a fresh network with two outputs.
+        factory: a function from a seed to a new network with two outputs.
         data: examples; targets are ignored.
         sizes: numbers of examples to label.
         labelings: number of random labelings of each size.

@@ -1,12 +1,12 @@
-"""Algorithmic stability: how much one example can change what is learned, and what that promises.
+"""Algorithmic stability: how much one example can change what is learned, and the error bound that follows.
 
 Kernel ridge regression, (1 / n) sum (f - y)^2 + a |f|_K^2, with k(x, x) <= q^2 and targets in [-M, M]:
 
-    uniform     b = s^2 q^2 / (2 a n),  s = 2 (M + q M / sqrt(a)):  at most so much does a loss change            (1)
+    uniform     b = s^2 q^2 / (2 a n),  s = 2 (M + q M / sqrt(a)): the largest change of a loss            (1)
     measured    b_i = |l(f, i) - l(f_{-i}, i)|,    f_{-i} the fit without example i, by the leave-one-out formula   (2)
     gap         R <= R_n + 2 b + (4 n b + L) sqrt(ln(1 / delta) / (2 n)),    L the largest loss                    (3)
 
-The loss has Lipschitz constant s over the values that f takes, for |f|_K <= M / sqrt(a).
+The loss has Lipschitz constant s over the values of f, because |f|_K <= M / sqrt(a).
 
 Hypotheses: independent examples; for (3) the uniform b of (1), not the measured one.
 Reference: [bousquet2002stability], Theorems 12 and 22.
@@ -34,7 +34,7 @@ __all__ = ["Stability", "ridge_stability"]
 
 @dataclass(frozen=True, slots=True)
 class Stability(Result):
-    """The uniform stability (1), the largest measured change (2), and the bound (3) on the mean squared error."""
+    """Holds the uniform stability (1), the largest measured change (2), and the bound (3) on the mean squared error."""
 
     uniform: float
     measured: Value
@@ -43,7 +43,7 @@ class Stability(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         return (
             f"One example changes a loss by at most {self.uniform:.3g} in theory and by "
             f"{float(self.measured.value):.3g} here; the bound on the error is {self.bound.value:.3g}."
@@ -59,12 +59,13 @@ def ridge_stability(
     delta: float = 0.05,
     test: tuple[Float[Tensor, "t n"], Float[Tensor, " t"]] | None = None,
 ) -> Stability:
-    """The stability of kernel ridge regression with penalty a |f|^2, in theory and measured; equations (1) to (3).
+    """Computes the stability of kernel ridge regression with penalty a |f|^2, bounded and measured; equations (1) to
+    (3).
 
-    ``test`` is the kernel of test examples with the others, and their targets: the error on them then stands beside
+    ``test`` is the kernel of test examples with the others, and their targets: the error on them is then reported with
     the bound.
 
-    Hypotheses: those of the module; targets in [-1, 1] make the numbers comparable with shares.
+    Hypotheses: as for the module; targets in [-1, 1] make the numbers comparable with shares.
     Reference: [bousquet2002stability].
     Cost: n^3 / 3.
 
@@ -92,7 +93,7 @@ def ridge_stability(
         Value("L sqrt(ln(1 / delta) / (2 n))", largest * tail),
     )
     premises = (
-        Hypothesis("examples are independent and of one law", None),
+        Hypothesis("examples are independent and identically distributed", None),
         Hypothesis(
             "the kernel is positive semidefinite", bool(torch.linalg.eigvalsh((k + k.mT) / 2)[0] > -1e-8 * q**2)
         ),

@@ -12,7 +12,7 @@ order sqrt(C / n), up to constants and logarithms:
     path         C = (B path norm / gamma)^2                                                                     (7)
     parameters   C = p L ln p,  the VC dimension of a ReLU network of p weights in L layers                      (8)
 
-Most of these say nothing for real networks: they are for comparing networks, and their factors tell what is large.
+Most of these bounds are vacuous for real networks. Use them to compare networks; their factors show what is large.
 
 A bound whose hypotheses do not hold for the module is not reported: `GeneralizationBounds.excluded` has its name and
 the reason. The same goes for a bound that is below the measured gap by more than chance, because then the constants
@@ -57,7 +57,7 @@ FOR_TANH = ("rows", "spectral-1", "spectral")
 
 @dataclass(frozen=True, slots=True)
 class GeneralizationBounds(Result):
-    """All bounds that the network has, the smallest first; ``gap`` is what was measured, ``margin`` is gamma.
+    """Holds all bounds that apply, the smallest first; ``gap`` is the measured gap, ``margin`` is gamma.
 
     ``excluded`` are the bounds that do not apply to this network, by name, each with the reason.
 
@@ -79,7 +79,7 @@ class GeneralizationBounds(Result):
     excluded: dict[str, str]
 
     def __getitem__(self, name: str) -> Bound:
-        """A bound by its name."""
+        """Returns a bound by its name."""
         found = next((bound for bound in self.bounds if bound.name == name), None)
         if found is None:
             what = f"the bound '{name}' does not apply: {self.excluded.get(name, 'there is no bound of this name')}"
@@ -93,23 +93,23 @@ class GeneralizationBounds(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         seen = self.gap
-        beside = "" if seen is None else f" The measured gap is {float(seen.value):.2%} ({seen.interval})."
+        measured = "" if seen is None else f" The measured gap is {float(seen.value):.2%} ({seen.interval})."
         if not self.bounds:
-            return f"No bound applies to this network: {next(iter(self.excluded.values()))}.{beside}"
+            return f"No bound applies to this network: {next(iter(self.excluded.values()))}.{measured}"
         best = self.bounds[0]
-        says = "says nothing, and no other bound does" if best.vacuous else "says something"
+        says = "vacuous, like all others" if best.vacuous else "not vacuous"
         part = f"its largest part is '{best.dominating.name}' ({float(best.dominating.value):.3g})"
-        return f"The smallest bound, '{best.name}', is {best.value:.3g} and {says}; {part}.{beside}"
+        return f"The smallest bound, '{best.name}', is {best.value:.3g}, {says}; {part}.{measured}"
 
     def plots(self) -> tuple[Plot, ...]:
-        """All bounds on one scale, and the measured gap."""
+        """Plots all bounds on one scale, and the measured gap."""
         if not self.bounds:
             return ()
         bars = Bars("bound", [b.name for b in self.bounds], [b.value for b in self.bounds])
         seen = () if self.gap is None else (Reference("measured gap", float(self.gap.value), vertical=True),)
-        words = "Right of 1 a bound says nothing; the order of the bounds still compares networks."
+        words = "Bounds above 1 are vacuous; the order of the bounds still compares networks."
         return (Plot("Bounds on the gap", (bars, *seen), Axis("test error - training error", log=True), caption=words),)
 
 
@@ -117,18 +117,18 @@ class GeneralizationBounds(Result):
 def generalization_bounds(
     module: nn.Module, data: Any, *, test: Any = None, start: nn.Module | None = None, delta: float = 0.05
 ) -> GeneralizationBounds:
-    """Every bound (1) to (8) for a trained classifier, with factors and premises, beside the measured gap.
+    """Computes every bound (1) to (8) for a trained classifier, with factors and assumptions, and the measured gap.
 
     Args:
         module: a trained classifier.
         data: its training examples.
-        test: examples that were kept apart; without them the gap is not measured.
+        test: held-out examples; without them the gap is not measured.
         start: the network before training, from which (6) measures distances.
-        delta: the risk that theory would take; it enters (1) to (8) only by logarithms, which are left out.
+        delta: the probability that a bound fails; it enters (1) to (8) only by logarithms, which are left out.
 
-    Hypotheses: those of the module; each is checked where it can be, and listed with the bound.
+    Hypotheses: as for the module; each is checked if possible, and listed with the bound.
     Reference: [jiang2020fantastic].
-    Cost: two forward passes, and that of `norms`.
+    Cost: two forward passes, and the cost of `norms`.
 
     >>> import torch
     >>> x, net = torch.eye(2), nn.Linear(2, 2, bias=False)
@@ -142,7 +142,7 @@ def generalization_bounds(
     first = next(iter(tensors(x)))
     if not first.is_floating_point():
         found = f"x is {first.dtype} of shape {tuple(first.shape)}"
-        raise InputError(found, accepted="inputs that have a length", fix="Pass embeddings in place of tokens")
+        raise InputError(found, accepted="floating-point inputs", fix="Pass embeddings in place of tokens")
     gamma = train.quantile(MARGIN_QUANTILE) if train.error < MARGIN_QUANTILE else train.quantile((1 + train.error) / 2)
     if not gamma > 0:
         found = f"{train.error:.0%} of the training examples are wrong or tied, and the margin is {gamma:.3g}"
@@ -150,7 +150,7 @@ def generalization_bounds(
     gap = None if test is None else _gap(train, output_margins(module, test))
     chain = read_chain(module, first[:PROBE_EXAMPLES])
     premises = (
-        Hypothesis("examples are independent and of one law", None),
+        Hypothesis("examples are independent and identically distributed", None),
         Hypothesis("layers are fully connected and follow one another", chain.layers is not None, chain.reason),
     )
     relu = Hypothesis("activations are ReLU", chain.activation == "relu")
@@ -184,7 +184,7 @@ Made = tuple[str, dict[str, float], str, str]
 
 
 def _norm_bounds(layers: tuple[LayerNorms, ...], scale: float) -> list[Made]:
-    """Equations (1) to (4): their roots, factor by factor."""
+    """Returns the square roots of equations (1) to (4) with their factors."""
     spectral = prod(layer.spectral for layer in layers)
     ones = sqrt(sum((a.row_sum_square / a.spectral) ** 2 if a.spectral else inf for a in layers))
     ranks = sqrt(sum(a.units * a.stable_rank for a in layers))
@@ -218,7 +218,7 @@ def _norm_bounds(layers: tuple[LayerNorms, ...], scale: float) -> list[Made]:
 
 
 def _others(module: nn.Module, train: OutputMargins, gamma: float) -> list[Made]:
-    """Equations (6) and (8)."""
+    """Returns the bounds (6) and (8)."""
     n = len(train.values)
     p, depth = sum(q.numel() for q in module.parameters()), len(train.layers)
     vc = {"sqrt(weights)": sqrt(p), "sqrt(layers ln weights)": sqrt(depth * log(max(p, 2)))}
@@ -230,7 +230,7 @@ def _others(module: nn.Module, train: OutputMargins, gamma: float) -> list[Made]
 
 
 def _of_chain(chain: ReluChain, x: Tensor, radius: float, gamma: float) -> list[Made]:
-    """Equations (5) and (7), which run the layers themselves."""
+    """Returns the bounds (5) and (7), which run the layers."""
     assert chain.layers is not None
     kept = cushions(chain.layers, x[:PROBE_EXAMPLES])
     parts = {"largest output / margin": kept.largest / gamma, "cushions": sqrt(kept.total)}
@@ -242,7 +242,7 @@ def _of_chain(chain: ReluChain, x: Tensor, radius: float, gamma: float) -> list[
 
 
 def _exclude(chain: ReluChain) -> dict[str, str]:
-    """The bounds whose hypotheses the network does not meet, with the reason."""
+    """Returns the bounds whose hypotheses the network does not meet, with the reason."""
     if chain.layers is None:
         return dict.fromkeys(EVERY, chain.reason)
     if chain.activation == "relu":

@@ -49,7 +49,7 @@ class Preflight(Result):
     >>> found.ready, found.masked
     (False, True)
     >>> print(found.verdict)
-    Robustness cannot be trusted here: gradients are zero at 90% of the examples.
+    A robustness measurement would not be reliable: gradients are zero at 90% of the examples.
     """
 
     premises: tuple[Hypothesis, ...]

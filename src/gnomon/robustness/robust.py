@@ -63,7 +63,7 @@ class RobustAccuracy(Result):
     >>> found.value
     0.75
     >>> print(found.verdict)
-    75.0% of 4 examples resist all attacks (largest change of an entry at most 0.1), 100.0% are right without one.
+    75.0% of 4 examples resist all attacks (largest change of an entry at most 0.1), 100.0% are right without an attack.
     """
 
     robust: Bool[Tensor, " n"] = field(metadata=HIDDEN)

@@ -1,4 +1,4 @@
-"""PAC-Bayes: what a network whose weights are drawn from a distribution promises on new examples.
+"""PAC-Bayes: error bounds on new examples for a network with randomly drawn weights.
 
 `inequalities` has the bounds as functions of four numbers, `posterior` the distribution over the weights of any module,
 `prior` where it starts, `certify` the one call, `certificate` what it returns.

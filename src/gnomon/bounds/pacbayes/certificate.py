@@ -1,13 +1,13 @@
-"""What a PAC-Bayes certificate promises, for the network with drawn weights and for those made from it.
+"""A PAC-Bayes certificate: error bounds for a network with random weights, and for votes and averages of it.
 
     stochastic   new weights for each example:          R        <= seeger(r)                                  (1)
     majority     the class that most draws choose:      R_vote   <= 2 seeger(r)                                (2)
     average      the largest mean probability:          R_mean   <= 2 seeger(l),  l = mean of 1 - p(label)     (3)
     single       one network drawn once:                kl(r_w | R_w) <= (ln dQ/dP(w) + ln(2 sqrt(n) / delta)) / n   (4)
 
-A majority or an average is wrong only where at least half of the draws, or half of the probability, is: hence factor 2.
+A majority or an average is wrong only if at least half of the draws, or of the probability, is wrong: hence factor 2.
 
-Hypotheses: those of `gnomon.bounds.seeger`; (4) holds with probability 1 - delta over examples and the draw.
+Hypotheses: as for `gnomon.bounds.seeger`; (4) holds with probability 1 - delta over examples and the draw.
 Reference: [langford2003pac] for (2), [rivasplata2020pac] for (4).
 """
 
@@ -23,10 +23,10 @@ __all__ = ["Certificate"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Certificate(Result):
-    """Bounds on the error on new examples: equations (1) to (4), and the others of the family beside (1).
+    """Holds bounds on the error on new examples: equations (1) to (4), and weaker inequalities for comparison.
 
     ``posterior`` draws networks and their votes, ``others`` are the weaker inequalities for the same network,
-    ``counted`` is the number of examples that the bounds are from, ``prior`` what the start knew.
+    ``counted`` is the number of examples in the bounds, ``prior`` describes the prior.
 
     >>> import torch, gnomon
     >>> g = torch.Generator().manual_seed(0)
@@ -48,28 +48,28 @@ class Certificate(Result):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        """All four."""
+        """All four bounds."""
         return self.stochastic, self.majority, self.average, self.single
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         bound = self.stochastic
         seen = bound.measured
-        beside = "" if seen is None else f" (measured on test examples: {float(seen.value):.2%})"
+        measured = "" if seen is None else f" (measured on test examples: {float(seen.value):.2%})"
         sure = f"With confidence {1 - bound.delta:.3g} over the draw of {self.counted} examples"
         if bound.vacuous:
-            return f"Nothing is certified: the bound is {bound.value:.3g}{beside}. More examples would help."
+            return f"Nothing is certified: the bound is {bound.value:.3g}{measured}. More examples would help."
         return (
-            f"{sure}, a network drawn from the posterior errs on at most {bound.value:.2%} of new examples{beside}; "
+            f"{sure}, a network drawn from the posterior errs on at most {bound.value:.2%} of new examples{measured}; "
             f"one fixed draw on at most {min(1.0, self.single.value):.2%}, the majority of draws on at most "
             f"{min(1.0, self.majority.value):.2%}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The four bounds beside what was measured for the first."""
+        """Plots the four bounds, and the measured error of the first."""
         named = [(bound.name, bound.value) for bound in self.bounds]
         bars = Bars("bound", [name for name, _ in named], [value for _, value in named])
         seen = self.stochastic.measured
         marks = (bars,) if seen is None else (bars, Reference("measured", float(seen.value), vertical=True))
-        return (Plot("Certified error on new examples", marks, Axis("share of wrong answers"), caption=self.verdict),)
+        return (Plot("Certified error on new examples", marks, Axis("error rate"), caption=self.verdict),)

@@ -1,9 +1,10 @@
-"""A certificate for any module: fit a law over its weights by minimizing a bound, then state the bound.
+"""Certifies any module: fits a distribution over its weights by minimizing a bound, then states the bound.
 
     minimize over m, s    quadratic(mean of min(-ln p(label), b) / b, KL, n),    b = ln(1 / P_LEAST)             (1)
 
-by stochastic gradients, with weights drawn anew for each batch. The error r of the law on the counted examples is a
-mean over draws of weights, each tried on some examples; r is replaced by its upper bound at a part of delta.
+by stochastic gradients, with new weights drawn for each batch. The error r of the distribution on the counted examples
+is a mean over draws of weights, each evaluated on some examples; r is replaced by its upper confidence bound, which
+uses a part of delta.
 
 Hypotheses: independent examples; integer classes.
 Reference: [perez2021tighter] for (1), [maurer2009empirical] for the bound of the mean over draws.
@@ -42,13 +43,13 @@ from gnomon.core.results import Definition, Hypothesis, Value
 __all__ = ["certify"]
 
 P_LEAST = 1e-4
-"""Probabilities below it count as this, so that the loss of training is bounded."""
+"""Smallest probability in the training loss, which bounds the loss."""
 DELTA_SHARE_FOR_DRAWS = 0.2
 """Share of delta that is spent on the mean over draws of weights."""
 EXAMPLES_PER_DRAW = 32
 """Examples on which each draw of weights is evaluated."""
 MIN_COUNTED_EXAMPLES = 20
-"""Examples in the bound, at least."""
+"""Minimum number of examples in the bound."""
 VOTING_DRAWS = 40
 """Draws of weights whose majority and mean are measured on test examples."""
 EXAMPLES_PER_PASS = 512
@@ -57,7 +58,7 @@ EXAMPLES_PER_PASS = 512
 
 @dataclass(frozen=True, slots=True)
 class _Means:
-    """Means over draws, bounded from above: of errors, of 1 - p(label)."""
+    """Upper bounds of means over draws: of errors, and of 1 - p(label)."""
 
     error: float
     error_bound: float
@@ -80,26 +81,26 @@ def certify(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Certificate:
-    """A bound, with confidence 1 - delta, on how often a network like this one errs on new examples; equation (1).
+    """Bounds how often a network like this one errs on new examples, with confidence 1 - delta; equation (1).
 
-    The module is not changed, and its present weights are used only with ``prior=GivenPrior()``: a certificate must
-    start from weights that do not know the examples. What is certified is ``certificate.posterior``, a law over
-    the weights.
+    The module is not changed. Its current weights are used only with ``prior=GivenPrior()``, because a certificate must
+    start from weights that are independent of the examples. The certificate is for ``certificate.posterior``, a
+    distribution over the weights.
 
     Args:
         module: any classifier with a class for each output and Linear or convolution layers.
         data: a pair (inputs, classes), a ``Dataset``, a ``DataLoader``, as `gnomon.examine` takes them.
-        test: further examples, on which the certified network is measured beside the bound.
+        test: test examples, on which the certified network is measured for comparison.
         prior: `LearnedPrior`, the default, trained on half of the examples; `FreshPrior`; `GivenPrior`.
-        delta: the risk that the bound does not hold.
-        epochs: passes over all examples to fit the law.
-        lr: of those passes, by Adam, in units of the prior's deviation; the prior's own ``pace`` where left out.
+        delta: the probability that the bound does not hold.
+        epochs: passes over all examples to fit the distribution.
+        lr: learning rate of Adam in units of the prior's standard deviation; by default the prior's ``pace``.
         batch: examples for each draw of weights while fitting.
-        draws: of weights for the error of the law, each on 32 examples.
-        seed: of the split, the prior and all draws.
+        draws: number of draws of weights for the error of the distribution, each on 32 examples.
+        seed: random seed for the split, the prior and all draws.
         progress: called with (steps done, steps) while fitting.
 
-    Hypotheses: independent examples of one law; the module's other state is fixed.
+    Hypotheses: independent, identically distributed examples; the module's other state is fixed.
     Reference: [perez2021tighter], [dziugaite2021role].
     Cost: training the prior, then a training step for each batch, then a forward pass of 32 examples for each draw.
 
@@ -121,7 +122,7 @@ def certify(
         order = torch.randperm(len(whole), generator=torch.Generator().manual_seed(seed))
         used = start.used(len(whole))
         if len(whole) - used < MIN_COUNTED_EXAMPLES:
-            found = f"{len(whole) - used} of {len(whole)} examples are left to count"
+            found = f"{len(whole) - used} of {len(whole)} examples are left for the bound"
             raise InputError(
                 found, accepted=f"at least {MIN_COUNTED_EXAMPLES} examples", fix="Pass more data or a smaller share"
             )
@@ -161,7 +162,7 @@ def _fit(
     seed: int,
     progress: Callable[[int, int], None] | None,
 ) -> GaussianWeights:
-    """Minimize (1) over means and logarithms of deviations, both in units of the prior's deviations."""
+    """Minimizes (1) over means and logarithms of standard deviations, both in units of the prior's deviations."""
     moves = {name: torch.zeros_like(m, requires_grad=True) for name, m in law.means.items()}
     logs = {name: torch.zeros_like(m, requires_grad=True) for name, m in law.means.items()}
     generator = torch.Generator().manual_seed(seed)
@@ -189,7 +190,7 @@ def _fit(
 
 
 def _place(law: GaussianWeights, moves: dict[str, Tensor], logs: dict[str, Tensor]) -> GaussianWeights:
-    """Q at so many prior deviations from the prior's means, with so many times its deviations."""
+    """Returns Q with given offsets and factors, in units of the prior's standard deviations."""
     wide = law.prior_stds
     return law.moved(
         {name: law.prior_means[name] + wide[name] * u for name, u in moves.items()},
@@ -215,9 +216,9 @@ def _state_certificate(
     seen: dict[str, Value] = {} if test is None else _test(law, _classify(test, law.module), weights, draws, seed)
     odds = Value("confidence, ln(2 sqrt(n) / delta) / n", log(2 * n**0.5 / left) / n)
     premises = (
-        Hypothesis("examples are independent and of one law", None),
-        Hypothesis("the prior does not know the counted examples", start.independent, start.words),
-        Hypothesis("the loss is in [0, 1]", True, "a share of wrong answers"),
+        Hypothesis("examples are independent and identically distributed", None),
+        Hypothesis("the prior is independent of the counted examples", start.independent, start.words),
+        Hypothesis("the loss is in [0, 1]", True, "an error rate"),
     )
 
     def bound(name: str, value: float, empirical: float, term: float, words: str) -> Bound:
@@ -229,7 +230,7 @@ def _state_certificate(
     soft = seeger(means.linear_bound, kl, n, left)
     alone = inverse_kl(one, max(0.0, ratio + log(2 * n**0.5 / delta)) / n)
     return Certificate(
-        bound("stochastic", gibbs, means.error, kl, "weights drawn anew for each example"),
+        bound("stochastic", gibbs, means.error, kl, "new weights drawn for each example"),
         bound("majority", 2 * gibbs, means.error, kl, "the class that most draws choose"),
         bound("average", 2 * soft, means.linear, kl, "the class of the largest mean probability"),
         bound("single", alone, one, max(0.0, ratio), "one network drawn once: posterior.draw(seed)"),
@@ -245,7 +246,7 @@ def _state_certificate(
 
 @torch.no_grad()
 def _draws(law: GaussianWeights, data: Batch, draws: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Errors and 1 - p(label) of each draw of weights on examples drawn with it."""
+    """Returns errors and 1 - p(label) of each draw of weights, on random examples."""
     generator = torch.Generator().manual_seed(seed)
     errors, linear = torch.empty(draws).double(), torch.empty(draws).double()
     for k in range(draws):
@@ -275,7 +276,7 @@ def _error(law: GaussianWeights, data: Batch, weights: dict[str, Tensor]) -> flo
 
 @torch.no_grad()
 def _test(law: GaussianWeights, data: Batch, weights: dict[str, Tensor], draws: int, seed: int) -> dict[str, Value]:
-    """Errors on test examples of what each bound speaks of, with the interval of that many test examples."""
+    """Measures on test examples the error that each bound covers, with a confidence interval."""
     errors, _ = _draws(law, data, max(20, min(draws, len(data) // 4)), seed + 2)
     generator, labels = torch.Generator().manual_seed(seed + 3), data.y
     votes, chances = torch.zeros(2, dtype=torch.float64)

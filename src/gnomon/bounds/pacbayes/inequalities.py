@@ -1,7 +1,8 @@
-"""PAC-Bayes inequalities: from the training error of a random network, and how far its law moved, to its true error.
+"""PAC-Bayes inequalities: bounds on the true error of a random network from its training error and KL divergence.
 
-Weights are drawn from a law Q; r is the mean error of such networks on n training examples, R on new ones, and KL the
-divergence of Q from a law P that was fixed without these examples. With probability at least 1 - delta, for all Q,
+Weights are drawn from a distribution Q; r is the mean error of such networks on n training examples, R on new ones, and
+KL the divergence of Q from a distribution P that was fixed without these examples. With probability at least 1 - delta,
+for all Q,
 
     kl(r | R) <= (KL + ln(2 sqrt(n) / delta)) / n =: 2 B,   kl(r | R) = r ln(r/R) + (1 - r) ln((1 - r)/(1 - R))     (1)
     R <= r + sqrt(B)                                                                                                (2)
@@ -27,11 +28,11 @@ from gnomon.core.inputs.checks import integer, number
 __all__ = ["bernstein_mean", "binary_kl", "catoni", "inverse_kl", "mcallester", "quadratic", "seeger"]
 
 CONSTANTS = (0.3, 0.5, 0.8, 1.2, 1.8, 2.7, 4.0)
-"""Values of c in (4) that are tried where nobody chooses."""
+"""Default values of c in (4)."""
 
 
 def binary_kl(r: float, p: float) -> float:
-    """The divergence of a coin of share r from one of share p, equation (1).
+    """Returns the KL divergence between Bernoulli distributions with probabilities r and p, equation (1).
 
     Hypotheses: shares in [0, 1].
     Reference: [maurer2004note].
@@ -46,7 +47,7 @@ def binary_kl(r: float, p: float) -> float:
 
 @names_call
 def inverse_kl(risk: float, budget: float) -> float:
-    """The largest error R with kl(risk | R) <= budget, equation (1), by bisection to the last digits.
+    """Returns the largest error R with kl(risk | R) <= budget, equation (1), by bisection to full precision.
 
         R = sup {p : kl(risk | p) <= budget}                                                                  (1)
 
@@ -69,9 +70,9 @@ def inverse_kl(risk: float, budget: float) -> float:
 
 @names_call
 def seeger(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
-    """A bound on the error on new examples by the inverse of kl, equation (1): the tightest of the family.
+    """Bounds the error on new examples by the inverse of kl, equation (1): the tightest of the family.
 
-    Hypotheses: those of the module.
+    Hypotheses: as for the module.
     Reference: [maurer2004note], Theorem 5.
 
     >>> seeger(0.02, 50.0, 30_000) < quadratic(0.02, 50.0, 30_000) < mcallester(0.02, 50.0, 30_000)
@@ -82,9 +83,9 @@ def seeger(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
 
 @names_call
 def mcallester(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
-    """A bound on the error on new examples by a square root, equation (2); may exceed 1.
+    """Bounds the error on new examples by a square root, equation (2); may exceed 1.
 
-    Hypotheses: those of the module.
+    Hypotheses: as for the module.
     Reference: [mcallester1999pac], with the constant of [maurer2004note].
 
     >>> mcallester(0.1, 0.0, 50, 0.05) == 0.1 + (log(2 * 50**0.5 / 0.05) / 100) ** 0.5
@@ -95,9 +96,9 @@ def mcallester(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
 
 @names_call
 def quadratic(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
-    """A bound on the error on new examples that is tight for small errors, equation (3); may exceed 1.
+    """Bounds the error on new examples, tight for small errors, equation (3); may exceed 1.
 
-    Hypotheses: those of the module.
+    Hypotheses: as for the module.
     Reference: [perez2021tighter].
 
     >>> round(quadratic(0.0, 0.0, 50, 0.05), 12) == round(4 * log(2 * 50**0.5 / 0.05) / 100, 12)
@@ -109,9 +110,9 @@ def quadratic(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
 
 @names_call
 def catoni(risk: float, kl: float, n: int, delta: float = 0.05, *, constants: Sequence[float] = CONSTANTS) -> float:
-    """The smallest of the bounds (4) over some constants, each at its part of delta.
+    """Returns the smallest of the bounds (4) over some constants, each with its part of delta.
 
-    Hypotheses: those of the module; constants chosen without the examples.
+    Hypotheses: as for the module; constants chosen without the examples.
     Reference: [catoni2007pac], Theorem 1.2.6.
 
     >>> one = catoni(0.0, 0.0, 100, 0.05, constants=[1.0])
@@ -126,11 +127,11 @@ def catoni(risk: float, kl: float, n: int, delta: float = 0.05, *, constants: Se
 
 
 def bernstein_mean(mean: float, variance: float, draws: int, delta: float) -> float:
-    """A bound from above on an expectation, from the mean and variance of independent draws in [0, 1].
+    """Returns an upper bound of an expectation, from the mean and variance of independent draws in [0, 1].
 
         E[X] <= mean + sqrt(2 V ln(2 / delta) / m) + 7 ln(2 / delta) / (3 (m - 1))                            (5)
 
-    Hypotheses: independent draws of one law in [0, 1]; V their unbiased variance.
+    Hypotheses: independent, identically distributed draws in [0, 1]; V their unbiased variance.
     Reference: [maurer2009empirical], Theorem 4.
 
     >>> bernstein_mean(0.5, 0.0, 8, 2 / exp(3)) == 0.5 + 1.0                  # 7 * 3 / (3 * 7)
@@ -141,7 +142,7 @@ def bernstein_mean(mean: float, variance: float, draws: int, delta: float) -> fl
 
 
 def _half(risk: float, kl: float, n: int, delta: float) -> float:
-    """B of the module's equations, with its arguments checked."""
+    """Returns B of the module's equations, with its arguments checked."""
     _share("risk", risk)
     n = integer("n", n)
     delta = number("delta", delta, above=0, below=1)

@@ -1,9 +1,9 @@
-"""A Gaussian law over the weights of a module, with the module left as it is: weights are handed to it at each call.
+"""A Gaussian distribution over the weights of a module; the module is unchanged and gets weights at each call.
 
     w = m + s e,  e ~ N(0, I),    KL(Q | P) = sum_i [ln(p_i / s_i) + (s_i^2 + (m_i - a_i)^2) / (2 p_i^2) - 1/2]      (1)
 
-for Q = N(m, diag s^2) and P = N(a, diag p^2). Only weights and biases of Linear and convolution layers are random; all
-else (embeddings, normalizations, running means) is fixed.
+for Q = N(m, diag s^2) and P = N(a, diag p^2). Only weights and biases of Linear and convolution layers are random;
+everything else (embeddings, normalizations, running means) is fixed.
 
 Hypotheses: none on the module.
 Reference: [blundell2015weight] for weights drawn by (1), [dziugaite2017computing].
@@ -32,7 +32,7 @@ __all__ = ["GaussianWeights", "gaussian_kl"]
 
 @names_call
 def gaussian_kl(mean: Tensor, std: Tensor, prior_mean: Tensor, prior_std: Tensor) -> Tensor:
-    """The divergence of one Gaussian with independent coordinates from another; equation (1), in nats.
+    """Returns the KL divergence between Gaussians with independent coordinates; equation (1), in nats.
 
     Hypotheses: positive deviations.
     Reference: [dziugaite2017computing].
@@ -48,7 +48,7 @@ def gaussian_kl(mean: Tensor, std: Tensor, prior_mean: Tensor, prior_std: Tensor
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianWeights:
-    """The laws Q and P of (1) over some parameters of a module, by name; the deviations of P are one for each tensor.
+    """The distributions Q and P of (1) over parameters of a module; P has one standard deviation for each tensor.
 
     >>> law = GaussianWeights.around(nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2)), deviation=0.5)
     >>> list(law.means), round(law.prior_stds["0.weight"], 4)                 # half of 1 / sqrt(2)
@@ -64,7 +64,9 @@ class GaussianWeights:
     @classmethod
     @names_call("certify(module, data)")
     def around(cls, module: nn.Module, *, deviation: float) -> "GaussianWeights":
-        """Q = P around the module's weights, with ``deviation`` over the root of a layer's inputs as deviation."""
+        """Returns Q = P around the module's weights, with standard deviation ``deviation`` over sqrt(inputs of the
+        layer).
+        """
         prefix_of = [(name, part) for name, part in module.named_modules() if isinstance(part, AFFINE_LAYERS)]
         means, stds, scales = {}, {}, {}
         for prefix, part in prefix_of:
@@ -73,10 +75,10 @@ class GaussianWeights:
             for name, p in own.items():
                 means[name] = p.detach().clone()
                 stds[name] = torch.full_like(p, deviation / fan**0.5).detach()
-                scales[name] = float(stds[name].flatten()[0])  # as the type of the weights has it
+                scales[name] = float(stds[name].flatten()[0])  # rounded to the dtype of the weights
         if not means:
-            cure = "Pass a module with nn.Linear or nn.Conv layers whose weights are plain parameters"
-            raise InputError("no layer is Linear or Conv", accepted="weights to draw", fix=cure)
+            fix = "Pass a module with nn.Linear or nn.Conv layers whose weights are plain parameters"
+            raise InputError("no layer is Linear or Conv", accepted="a module with weights to randomize", fix=fix)
         return cls(copy_module(module), means, stds, means, scales)
 
     @property
@@ -85,7 +87,7 @@ class GaussianWeights:
         return sum(m.numel() for m in self.means.values())
 
     def kl(self) -> Tensor:
-        """How far Q is from P, in nats; equation (1)."""
+        """Returns the KL divergence of Q from P, in nats; equation (1)."""
         parts = []
         for name, mean in self.means.items():
             wide = torch.tensor(self.prior_stds[name], dtype=torch.float64)
@@ -93,11 +95,11 @@ class GaussianWeights:
         return torch.stack(parts).sum()
 
     def moved(self, means: dict[str, Tensor], stds: dict[str, Tensor]) -> "GaussianWeights":
-        """The same P and another Q."""
+        """Returns a copy with the same P and another Q."""
         return replace(self, means=means, stds=stds)
 
     def weights(self, generator: torch.Generator) -> dict[str, Tensor]:
-        """One draw from Q, differentiable in its means and deviations; equation (1)."""
+        """Draws weights from Q, differentiable in the means and standard deviations; equation (1)."""
         return {
             name: mean + self.stds[name] * torch.randn(mean.shape, generator=generator, dtype=mean.dtype)  # (1)
             for name, mean in self.means.items()
@@ -105,12 +107,12 @@ class GaussianWeights:
 
     @names_call("certify(module, data)")
     def outputs(self, x: Inputs, weights: dict[str, Tensor]) -> Tensor:
-        """Outputs (n, k) of the module with these weights."""
+        """Returns outputs (n, k) of the module with these weights."""
         made = call_with_inputs(lambda *a, **k: functional_call(self.module, weights, a, k), x)
         return output_rows(made, count(x))
 
     def log_ratio(self, weights: dict[str, Tensor]) -> float:
-        """ln dQ/dP at some weights; its mean over Q is the divergence."""
+        """Returns ln dQ/dP at some weights; its mean over Q is the KL divergence."""
         total = 0.0
         for name, w in weights.items():
             q = ((w - self.means[name]) / self.stds[name]).double()
@@ -122,7 +124,7 @@ class GaussianWeights:
 
     @names_call("certify(module, data)")
     def draw(self, *, seed: int = 0) -> nn.Module:
-        """A network with weights drawn from Q."""
+        """Returns a network with weights drawn from Q."""
         drawn = copy_module(self.module).eval()
         weights = self.weights(torch.Generator().manual_seed(seed))
         with torch.no_grad():
@@ -132,7 +134,7 @@ class GaussianWeights:
         return drawn
 
     def votes(self, x: Inputs, *, draws: int = 50, seed: int = 0, size: int = 512) -> Tensor:
-        """The share of draws (n, k) that choose each class: the largest is the decision of the majority."""
+        """Returns the share of draws (n, k) that choose each class; the majority vote is the largest."""
         generator, total = torch.Generator().manual_seed(seed), None
         n = count(x)
         with torch.no_grad():

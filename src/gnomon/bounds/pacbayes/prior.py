@@ -1,9 +1,10 @@
-"""Where a law over weights starts, which may not depend on the examples that the certificate counts.
+"""Priors over weights, which must not depend on the examples in the bound.
 
     P = N(a, diag p^2),    p = deviation / sqrt(inputs of the layer)                                              (1)
 
-`FreshPrior`: a is drawn anew, and all examples count. `LearnedPrior`: a is trained on a share of the examples, and the
-others count. `GivenPrior`: a are the module's own weights, for a module that was trained on other data.
+`FreshPrior`: a is a new initialization, and all examples count. `LearnedPrior`: a is trained on a share of the
+examples, and the others count. `GivenPrior`: a are the module's own weights, for a module that was trained on other
+data.
 
 Hypotheses: none.
 Reference: [ambroladze2007tighter] for priors from a part of the data, [dziugaite2021role].
@@ -27,36 +28,36 @@ from gnomon.training import Adam, train
 __all__ = ["AbstractPrior", "FreshPrior", "GivenPrior", "LearnedPrior"]
 
 MIN_PRIOR_STEPS = 300
-"""Training steps of a learned prior, at least."""
+"""Minimum number of training steps of a learned prior."""
 
 
 class AbstractPrior(ABC):
-    """A way to fix P without the examples that count."""
+    """Base class of methods that choose P without the counted examples."""
 
     deviation: float
-    """That of (1), in units of one over the root of a layer's inputs."""
+    """The ``deviation`` of (1), in units of 1 / sqrt(inputs of the layer)."""
     pace: float = 0.002
-    """The learning rate from here, in deviations: small where the start is good already."""
+    """The learning rate from this prior, in standard deviations: small if the prior is already good."""
     independent: bool | None = True
-    """Whether P cannot know the counted examples; None where only the caller can tell."""
+    """Whether P is independent of the counted examples; None if only the caller knows."""
 
     @property
     @abstractmethod
     def words(self) -> str:
-        """What P knows, in a sentence."""
+        """A sentence about what P depends on."""
 
     @abstractmethod
     def used(self, n: int) -> int:
-        """How many of n examples P is made from."""
+        """Returns how many of n examples P uses."""
 
     @abstractmethod
     def center(self, module: nn.Module, data: Batch, *, seed: int) -> nn.Module:
-        """A module with the weights a, made from the examples that P may see."""
+        """Returns a module with the weights a, made from the examples that P may use."""
 
 
 @dataclass(frozen=True, slots=True)
 class FreshPrior(AbstractPrior):
-    """Weights drawn anew from the layers' own initialization.
+    """A prior around new weights from the layers' own initialization.
 
     >>> FreshPrior().used(1000)
     0
@@ -71,7 +72,7 @@ class FreshPrior(AbstractPrior):
 
     @property
     def words(self) -> str:  # noqa: D102
-        return "weights drawn anew, without any example"
+        return "newly initialized weights, without any example"
 
     def used(self, n: int) -> int:  # noqa: D102
         return 0
@@ -82,7 +83,7 @@ class FreshPrior(AbstractPrior):
 
 @dataclass(frozen=True, slots=True)
 class LearnedPrior(AbstractPrior):
-    """Weights trained on a share of the examples, by Adam from a fresh start.
+    """A prior around weights trained on a share of the examples, by Adam from a new initialization.
 
     >>> LearnedPrior(share=0.5).used(1000)
     500
@@ -118,7 +119,7 @@ class LearnedPrior(AbstractPrior):
 
 @dataclass(frozen=True, slots=True)
 class GivenPrior(AbstractPrior):
-    """The module's own weights, which the caller promises were made without these examples.
+    """A prior around the module's own weights, which must be independent of these examples.
 
     >>> GivenPrior().used(1000)
     0
@@ -133,7 +134,7 @@ class GivenPrior(AbstractPrior):
 
     @property
     def words(self) -> str:  # noqa: D102
-        return "the module's own weights, which must have been made without these examples"
+        return "the module's own weights, which must be independent of these examples"
 
     def used(self, n: int) -> int:  # noqa: D102
         return 0
@@ -144,7 +145,7 @@ class GivenPrior(AbstractPrior):
 
 
 def fresh(module: nn.Module, seed: int) -> nn.Module:
-    """A copy whose parameters and running means are all drawn anew; refused where some cannot be.
+    """Returns a copy with newly initialized parameters and running means. Raises an error if some cannot be reset.
 
     >>> net = nn.Linear(2, 1)
     >>> _ = nn.init.zeros_(net.weight)
@@ -161,13 +162,13 @@ def fresh(module: nn.Module, seed: int) -> nn.Module:
                 known |= {id(p) for p in (*part.parameters(), *part.buffers())}
     left: list[str] = [name for name, p in _state(copy) if id(p) not in known]
     if left:
-        found = f"'{left[0]}' cannot be drawn anew, and may have been trained on these examples"
-        cure = "Give its module a method reset_parameters(), or pass prior=GivenPrior() where it saw none of them"
-        raise InputError(found, accepted="a prior that does not know the examples", fix=cure)
+        found = f"'{left[0]}' cannot be reset, and may have been trained on these examples"
+        fix = "Give its module a method reset_parameters(), or pass prior=GivenPrior() if it never saw these examples"
+        raise InputError(found, accepted="a prior that is independent of the examples", fix=fix)
     return copy
 
 
 def _state(module: nn.Module) -> list[tuple[str, Tensor]]:
-    """Parameters, and buffers that count or average what went through; constants of a module do not matter."""
+    """Returns parameters and running statistics; constant buffers are left out."""
     learned = [(name, b) for name, b in module.named_buffers() if "running" in name]
     return [*module.named_parameters(), *learned]

@@ -51,7 +51,7 @@ class LipschitzBounds(Result):
     >>> found.upper
     5.0
     >>> print(found.verdict)
-    An input that moves by 1 moves the outputs by at most 5, and somewhere by 3.
+    An input that moves by 1 moves the outputs by at most 5, and at some point by 3.
     """
 
     lower: float

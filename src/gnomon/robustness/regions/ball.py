@@ -41,7 +41,7 @@ class BallPatterns(Result):
 
     >>> found = BallPatterns(seen=12, unseen=0.01, units=10, stable=6, flipped=3, points=1000)
     >>> print(found.verdict)
-    12 activation patterns in 1000 points of the ball (1.0% of it has others): 6 of 10 units never change there.
+    12 activation patterns in 1000 points of the ball (1.0% has others): 6 of 10 units never change there.
     """
 
     seen: int
