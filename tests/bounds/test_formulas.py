@@ -240,7 +240,7 @@ def test_twice_the_rows_may_go_on_by_the_slope_of_the_last_octave(before, power)
     """Errors 0.9 and 0.225 fall by the square of the size; errors that rise are taken to stay."""
     law = scaling_law([20, 40, 80, 160, 320], [3 / s**0.5 for s in (20, 40, 80, 160, 320)])
     last = 0.225
-    found = curve_module._doubled(Curve(50, 70, last, before), law, 1.0, 0.0, 1.0)
+    found = curve_module._error_with_twice_the_rows(Curve(50, 70, last, before), law, 1.0, 0.0, 1.0)
     straight, told = last * (100 / 70) ** power, law.at(100)
     ends = [float(told.value), straight, told.interval.low, told.interval.high]
     assert found.interval.low == pytest.approx(min(ends)) and found.interval.high == pytest.approx(max(ends))

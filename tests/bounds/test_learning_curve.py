@@ -142,11 +142,11 @@ class Curve(module._Known):
 
 def test_the_law_is_fitted_to_four_octaves_in_steps_of_half_an_octave():
     curve = Curve(500, 700)
-    law = module._continued(curve, 0.1)
+    law = module._extrapolate(curve, 0.1)
     sizes = sorted(int(700 * 2 ** (-j / 2)) for j in range(9))
     assert law.sizes == tuple(sizes) and law.errors == pytest.approx([3 / s for s in sizes])
-    assert module._continued(Curve(80, 80), 0.5).errors[-1] == 0.5  # the error of all rows is measured
-    assert module._continued(Curve(79, 79), 0.5) is None  # 79, 55, 39, 27 and 19: four of 20 rows or more
+    assert module._extrapolate(Curve(80, 80), 0.5).errors[-1] == 0.5  # the error of all rows is measured
+    assert module._extrapolate(Curve(79, 79), 0.5) is None  # 79, 55, 39, 27 and 19: four of 20 rows or more
 
 
 def trusted(errors):
@@ -157,7 +157,7 @@ def test_twice_the_rows_have_an_interval_with_all_that_is_not_known():
     law = trusted([3 / s**0.5 + 0.01 * (-1) ** i for i, s in enumerate([20, 40, 80, 160, 320])])
     assert law.trusted
     curve, now, noise, factor = Curve(50, 70), 0.06, 0.004, 1.3
-    found = module._doubled(curve, law, now, noise, factor)
+    found = module._error_with_twice_the_rows(curve, law, now, noise, factor)
     told = law.at(100)
     value, straight = float(told.value), 3 / 70 * (100 / 70) ** log2(35 / 70)
     ends = [e * f for e in (value, straight, told.interval.low, told.interval.high) for f in (1, factor)]
@@ -165,22 +165,22 @@ def test_twice_the_rows_have_an_interval_with_all_that_is_not_known():
     assert float(found.value) == pytest.approx(factor * value)
     assert found.interval.high == pytest.approx(max(ends) + half)
     assert found.interval.low == pytest.approx(max(0.0, min(ends) - half))
-    inside = module._doubled(Curve(50, 100), law, now, noise, factor)
+    inside = module._error_with_twice_the_rows(Curve(50, 100), law, now, noise, factor)
     assert float(inside.value) == pytest.approx(factor * 3 / 100)
     assert inside.interval.low == pytest.approx(0.03 - 2 * noise * 0.03 / now)
     assert inside.interval.high == pytest.approx(factor * 0.03 + 2 * noise * 0.03 / now)
-    assert module._doubled(Curve(50, 70), None, now, noise, factor) is None
+    assert module._error_with_twice_the_rows(Curve(50, 70), None, now, noise, factor) is None
 
 
 def test_errors_are_told_up_to_four_times_the_rows():
     law = trusted([3 / s**0.5 for s in [20, 40, 80, 160, 320]])
     curve = Curve(50, 70)
-    assert module._told(curve, law, 0.7, 50) == 0.7 and module._told(curve, law, 0.7, 70) == pytest.approx(3 / 70)
-    assert module._told(curve, law, 0.7, 200) == pytest.approx(3 / sqrt(200), rel=1e-3)
+    assert module._report(curve, law, 0.7, 50) == 0.7 and module._told(curve, law, 0.7, 70) == pytest.approx(3 / 70)
+    assert module._report(curve, law, 0.7, 200) == pytest.approx(3 / sqrt(200), rel=1e-3)
     with pytest.raises(ValueError, match="at most 200"):
-        module._told(curve, law, 0.7, 201)
+        module._report(curve, law, 0.7, 201)
     with pytest.raises(ValueError, match="at most 70"):
-        module._told(curve, None, 0.7, 71)
+        module._report(curve, None, 0.7, 71)
 
 
 @pytest.mark.parametrize(("gain", "kind"), [(0.11, "more-data-helps"), (0.09, "more-data-is-little")])
