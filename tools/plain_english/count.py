@@ -39,7 +39,8 @@ IRREGULAR_PARTICIPLES = frozenset(
     "thrown blown worn torn sworn born gone done stood understood begun run sung swum won hung struck stuck".split()
 )
 NOT_PARTICIPLES = frozenset(
-    "embed need seed speed feed exceed proceed bed shed open golden screen queen token run even seven".split()
+    "embed need seed speed feed exceed proceed bed shed open golden screen queen token run even seven "
+    "owen lengthen eigen flatten ragged read put cut bound left".split()
 )
 
 

@@ -107,9 +107,9 @@ def constants(root: Path) -> Iterator[tuple[str, str, bool, bool]]:
                 continue
             place = f"{path.relative_to(root).as_posix()}:{node.lineno}"
             for target in targets:
-                several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
                 names = target.elts if isinstance(target, ast.Tuple) else [target]
-                values = value.elts if several else [value] * len(names)
+                several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+                values = value.elts if isinstance(value, ast.Tuple) and several else [value] * len(names)
                 for name, part in zip(names, values, strict=False):
                     if isinstance(name, ast.Name) and re.fullmatch(r"_?[A-Z][A-Z0-9_]*", name.id):
                         yield place, name.id, several, is_number(part)
