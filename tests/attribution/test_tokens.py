@@ -50,7 +50,7 @@ def test_many_sequences_are_read_with_their_own_tokens(monkeypatch):
     """Also where they pass in several parts: here 50 sequences of 4 times 8 numbers at a time."""
     net = Reader().double().eval()
     many = TOKENS.repeat(100, 1)
-    monkeypatch.setattr(sys.modules["gnomon.attribution.gradient"], "NUMBERS", 50 * 32)
+    monkeypatch.setattr(sys.modules["gnomon.attribution.gradient"], "MAX_NUMBERS_PER_PASS", 50 * 32)
     assert torch.allclose(
         token_attribution(net, many, 0).values, token_attribution(net, TOKENS, 0).values.repeat(100, 1)
     )

@@ -77,7 +77,7 @@ def test_the_loss_is_a_mean_over_all_batches(monkeypatch):
 @pytest.mark.parametrize(("free", "refused"), [(1345, False), (1343, True)])
 def test_rows_that_do_not_fit_into_half_of_the_memory_are_refused(monkeypatch, free, refused):
     """Two tables of 7 * 2 rows and 3 * 2 parameters take 2 * 8 * 84 = 1344 bytes."""
-    monkeypatch.setattr(module, "free_bytes", lambda: free / module.SHARE)
+    monkeypatch.setattr(module, "free_bytes", lambda: free / module.SHARE_OF_FREE_MEMORY)
     call = lambda: laplace(trained(), (X, Y), prior_precision=1.0, structure="low rank")  # noqa: E731
     if refused:
         with pytest.raises(BudgetError, match="14 rows of 6 parameters"):
@@ -90,7 +90,7 @@ def test_rows_that_do_not_fit_into_half_of_the_memory_are_refused(monkeypatch, f
 def test_draws_that_do_not_fit_into_half_of_the_memory_are_refused(monkeypatch, free, refused):
     """Three tables of 10 draws of 6 parameters take 3 * 8 * 60 = 1440 bytes."""
     found = laplace(trained(), (X, Y), prior_precision=1.0)
-    monkeypatch.setattr(module, "free_bytes", lambda: free / module.SHARE)
+    monkeypatch.setattr(module, "free_bytes", lambda: free / module.SHARE_OF_FREE_MEMORY)
     if refused:
         with pytest.raises(BudgetError, match="10 draws of 6 parameters"):
             found.sample(10)

@@ -337,7 +337,7 @@ def test_laplace_shows_how_many_batches_are_done(monkeypatch):
         counted.append((len(items), what))
         return iter(items)
 
-    monkeypatch.setattr("gnomon.bayes.gauss_newton.shown", shown)
+    monkeypatch.setattr("gnomon.bayes.gauss_newton.with_progress_bar", shown)
     x = torch.randn(130, 2)
     laplace(nn.Linear(2, 1), x, x.sum(1))
     assert counted == [(3, "batches of derivatives")]

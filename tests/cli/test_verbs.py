@@ -39,7 +39,7 @@ class Words(nn.Module):
         super().__init__()
         self.w = nn.Linear(4, 3)
     def forward(self, x):
-        return "words", self.w(x)
+        return "words"
 
 number = 3
 

@@ -102,7 +102,7 @@ def test_the_js_divergence_of_narrow_and_wide_mixtures_is_an_integral_over_few_p
     exact = quad(integrand, -2.0, 2.9, points=[-0.4, 0.3, 1.1], epsabs=1e-11, limit=200)[0]
     assert js_divergence(p, q, points=60) == pytest.approx(exact, rel=2e-6)  # nine deviations on both sides
     assert js_divergence(q, p) == pytest.approx(exact, rel=1e-9)
-    monkeypatch.setattr(sys.modules[mixture.__module__], "MEMORY", 50)
+    monkeypatch.setattr(sys.modules[mixture.__module__], "MAX_NUMBERS_PER_TILE", 50)
     assert js_divergence(p, q) == pytest.approx(exact, rel=1e-9)  # the sum over many parts of the grid
 
 

@@ -15,16 +15,16 @@ def error(u, form=None, selection=None):
 
 def test_clean_data_are_read_with_wider_bumps_and_noisy_data_are_not():
     """The sums over the grid err less and less with the points on a bump; noise is averaged best by the matched ones."""
-    first = WeakForm(half_widths=WeakForm()._half_widths(_data(U), ""))
+    first = WeakForm(half_widths=WeakForm()._half_widths(_data(U)))
     narrow, wide = error(U, first), error(U)
     assert wide[0] < narrow[0] / 10 and wide[1] < narrow[1] / 10
     noisy = U + 0.05 * np.random.default_rng(0).standard_normal(U.shape)
-    matched = WeakForm(half_widths=WeakForm()._half_widths(_data(noisy), ""))
+    matched = WeakForm(half_widths=WeakForm()._half_widths(_data(noisy)))
     assert error(noisy) == error(noisy, matched)
 
 
 def test_without_replicates_there_is_nothing_to_compare_and_nothing_changes():
-    first = WeakForm(half_widths=WeakForm()._half_widths(_data(U), ""))
+    first = WeakForm(half_widths=WeakForm()._half_widths(_data(U)))
     none = TermSelection(replicates=0)
     assert error(U, selection=none)[0] == error(U, first, none)[0]
 

@@ -186,7 +186,7 @@ CALLS = {
         "size": lambda: game_rotation(lambda w: w[:1], LINE[0]),
         "one": lambda: game_rotation(lambda w: w, LINE),
     },
-    "generative.carried": {
+    "generative.transport": {
         "NaN": lambda: transport(moving, HOLES, 0.0, 1.0, steps=2),
         "size": lambda: transport(lambda x, t: (x[:, :1], x[:, 0]), LINE, 0.0, 1.0, steps=2),
     },

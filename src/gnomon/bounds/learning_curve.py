@@ -152,7 +152,7 @@ def learning_curve(
     now, noise = known.left_out(chosen)
     law = _extrapolate(known, now)
     predicted = [
-        _report(known, law, now, size) * _too_hopeful(k, targets, chosen, now - 2 * noise, size) for size in asked
+        _error_at(known, law, now, size) * _too_hopeful(k, targets, chosen, now - 2 * noise, size) for size in asked
     ]
     spread = float(centered.square().sum(1).mean())
     doubled = _error_with_twice_the_rows(
@@ -228,7 +228,7 @@ def _extrapolate(known: _Known, now: float) -> ScalingLaw | None:
     return scaling_law(sizes, errors) if min(errors) > 0 else None
 
 
-def _report(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float:
+def _error_at(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float:
     """Returns the error at a number of rows, by (2) or by the power law beyond its reach."""
     if size <= known.reach:
         return now if size == known.n else known.at(size)
@@ -253,7 +253,7 @@ def _too_hopeful(kernel: Tensor, targets: Tensor, ridge: float, least: float, si
         law = _extrapolate(part, own)
         if n > part.reach and (law is None or not law.trusted):
             return 1.0
-        told.append(_report(part, law, own, min(n, MAX_EXTRAPOLATION * m)))
+        told.append(_error_at(part, law, own, min(n, MAX_EXTRAPOLATION * m)))
     return max(1.0, least * RANDOM_SUBSETS / sum(told)) if min(told) > 0 else 1.0
 
 

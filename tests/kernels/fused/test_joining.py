@@ -44,7 +44,7 @@ def test_joined_or_not_the_kernel_is_one(bias, dtype, tolerance, monkeypatch):
     x, law = points(), Law(2**0.5, bias)
     fast = chain_of(law, x, dtype)
     assert (fast.code[:, 0] == RECTIFIED).sum() == 11
-    monkeypatch.setattr(dense, "joined", lambda tape: tape)
+    monkeypatch.setattr(dense, "fuse_relu_with_affine", lambda tape: tape)
     plain = chain_of(law, x, torch.float64)
     wanted = filled(plain, len(x))
     scale = wanted.diagonal().sqrt()

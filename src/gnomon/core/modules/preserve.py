@@ -140,7 +140,8 @@ class _Saved:
         self.grads = [(p, p.grad) for p in parameters]
         self.required = [(p, p.requires_grad) for p in parameters] if weights else []
         self.values = [(t, t._version, t.detach().clone()) for t in copied]
-        self.device = parameters[0].device.type if parameters else "cpu"
+        kind = parameters[0].device.type if parameters else "cpu"
+        self.device = "cpu" if kind == "meta" else kind  # autocast knows no device without data
 
     def restore(self) -> None:
         for now, before in self.attributes:
