@@ -175,7 +175,9 @@ def test_twice_the_rows_have_an_interval_with_all_that_is_not_known():
 def test_errors_are_told_up_to_four_times_the_rows():
     law = trusted([3 / s**0.5 for s in [20, 40, 80, 160, 320]])
     curve = Curve(50, 70)
-    assert module._error_at(curve, law, 0.7, 50) == 0.7 and module._error_at(curve, law, 0.7, 70) == pytest.approx(3 / 70)
+    assert module._error_at(curve, law, 0.7, 50) == 0.7 and module._error_at(curve, law, 0.7, 70) == pytest.approx(
+        3 / 70
+    )
     assert module._error_at(curve, law, 0.7, 200) == pytest.approx(3 / sqrt(200), rel=1e-3)
     with pytest.raises(ValueError, match="at most 200"):
         module._error_at(curve, law, 0.7, 201)

@@ -336,7 +336,7 @@ HOSTILE = [
     (("m.py:build", "--data", "lists.parquet", "--target", "y"), "column 'a' of lists.parquet holds values of type"),
     (("m.py:build", "--data", "floats.npz"), "y.long()"),
     (("m.py:Raises", "--data", "d.npz"), "no luck today"),
-    (("m.py:Words", "--data", "d.npz"), "the module returned a tuple"),
+    (("m.py:Words", "--data", "d.npz"), "the module returned a str"),
     (("m.py:number", "--data", "d.npz"), "a module or a function"),
     (("m.py:absent", "--data", "d.npz"), "has no 'absent'"),
     (("absent.py:build", "--data", "d.npz"), "File not found: absent.py."),

@@ -77,7 +77,7 @@ def records():
         results.Band("band", range(N), range(N), range(N)), results.Histogram("counts", range(N + 1), range(N)),
         results.Image("picture", k), results.Reference("limit", 1.0), results.Plot(TEXT, (line,) * 9),
     ]  # fmt: skip
-    claim = lab.Claim("id", TEXT, TEXT, lab.Source("derived"), (lab.Premise(TEXT),), TEXT, {"x": 1.0}, lab.equals(rounding=1),
+    claim = lab.Claim("id", TEXT, TEXT, lab.Source("derived"), (lab.Premise(TEXT),), {"x": 1.0}, lab.equals(rounding=1),
                       lambda x: x, lambda x: x, lambda x: x + 1)  # fmt: skip
     outcome = lab.run(claim)
     vocabulary += [claim, claim.source, claim.premises[0], outcome, outcome.judgment]
@@ -88,7 +88,7 @@ def records():
         dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),
         dynamics.ensemble(k, k, y), dynamics.posterior(k, y),
         dynamics.GradientFlow(), training.SGD(0.1), training.Adam(),
-        training.native.resolve_optimizer(torch.optim.AdamW, None, "train"),
+        training.native.resolve_optimizer(torch.optim.AdamW, None),
         training.Squared(), training.CrossEntropy(), training.Logistic(), training.Exponential(), training.Hinge(),
         landscape.sharpness(net, x, y, k=9), landscape.gradient_noise(net, x, y), Edge(run.steps, run.loss, 2.0),
         top.top(3), spectral_density(top, steps=9), hutchinson(top, samples=9),

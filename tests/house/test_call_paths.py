@@ -63,8 +63,8 @@ def test_the_path_of_an_examination(tmp_path, monkeypatch):
     ends = (
         ("cli/sources.py", "data"),
         ("examination/subject.py", "subject"),
-        ("examination/step.py", "ordered"),
-        ("checks/network/hooks.py", "hooked"),
+        ("examination/step.py", "order_steps"),
+        ("checks/network/hooks.py", "record_layers"),
         ("checks/network/signal_findings.py", "signal_findings"),
         ("findings/table.py", "most_serious_first"),
         ("checks/network/chain.py", "chain"),

@@ -28,7 +28,9 @@ class Text:
 def python_files(root: Path) -> Iterator[Path]:
     """Python files of the package and of the tools, in order."""
     for folder in ("src/gnomon", "tools"):
-        yield from sorted(path for path in (root / folder).rglob("*.py") if "plain_english" not in path.parts)
+        yield from sorted(
+            path for path in (root / folder).rglob("*.py") if "plain_english" not in path.relative_to(root).parts
+        )
 
 
 def pages(root: Path) -> Iterator[Path]:
@@ -87,7 +89,7 @@ def without_code(text: str) -> str:
 def function_names(root: Path) -> Iterator[tuple[str, str]]:
     """Place and name of every function and method of the package, outside the claims."""
     for path in python_files(root):
-        if "claims" not in path.parts:
+        if "claims" not in path.relative_to(root).parts:
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     yield f"{path.relative_to(root).as_posix()}:{node.lineno}", node.name
@@ -96,7 +98,7 @@ def function_names(root: Path) -> Iterator[tuple[str, str]]:
 def constants(root: Path) -> Iterator[tuple[str, str, bool, bool]]:
     """Place and name of each module constant outside the claims, whether it shares its line, whether it is a number."""
     for path in python_files(root):
-        if "claims" in path.parts:
+        if "claims" in path.relative_to(root).parts:
             continue
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.Assign):

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from gnomon.adapter.losses import IGNORED, MembersSquared, PositionCrossEntropy
 from gnomon.adapter.reading import TASKS, Reading, TaskName
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.inputs.signature import TARGET_ARGUMENTS
 
@@ -26,6 +26,7 @@ ENOUGH_MEMBERS = 2
 """Members from which a second axis of the outputs is read as an ensemble."""
 
 
+@names_call
 def read(
     outputs: Tensor, y: Tensor, *, x: Any = None, largest: int | None = None, task: TaskName | None = None
 ) -> Reading:
@@ -39,7 +40,6 @@ def read(
         task: one of `TASKS`; None works it out from shapes and labels.
 
     Hypotheses: the first axis of outputs and targets counts examples.
-    Reference: none.
     Cost: a look at shapes and labels.
 
     >>> read(torch.zeros(2, 3), torch.tensor([0, 2])).task

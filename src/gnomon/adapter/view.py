@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError
 
-__all__ = ["Output", "OutputView", "select_output"]
+__all__ = ["Output", "select_output"]
 
 Output = str | int | Callable[[Any], Tensor]
 """Which part of what a module returns is its output: a name, a place, or a function."""

@@ -32,7 +32,15 @@ from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Reference, 
 from gnomon.findings import decisions as kinds
 from gnomon.training import Adam, train
 
-__all__ = ["Distilled", "Temperature", "distill", "distillation_loss", "smoothed_gap", "temperature"]
+__all__ = [
+    "Distilled",
+    "Temperature",
+    "best_score_factor",
+    "distill",
+    "distillation_loss",
+    "smoothed_gap",
+    "temperature",
+]
 
 TEMPERATURES = (0.01, 100.0)
 """Smallest and largest temperature that is tried."""

@@ -23,6 +23,12 @@ def first_outputs(
     """Rows of outputs for the first examples, and what they mean; None if only the user's own loss knows.
 
     Cost: a forward pass on four examples.
+
+    >>> import torch
+    >>> from gnomon.core.inputs.source import source
+    >>> rows, reading = first_outputs(nn.Linear(2, 3), source((torch.zeros(5, 2), torch.arange(5) % 3)), None, None)
+    >>> rows.shape, reading
+    (torch.Size([4, 3]), None)
     """
     few = data.first(4)
     with preserve(module, grad=False, seed=0):
@@ -40,7 +46,13 @@ def first_outputs(
 
 
 def all_labels(data: AbstractSource) -> Tensor:
-    """The targets of all examples."""
+    """The targets of all examples.
+
+    >>> import torch
+    >>> from gnomon.core.inputs.source import source
+    >>> all_labels(source((torch.zeros(2, 1), torch.tensor([1, 0])))).tolist()
+    [1, 0]
+    """
     y = data.labels()
     assert y is not None  # checked in _source
     return y

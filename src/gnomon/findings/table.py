@@ -69,9 +69,10 @@ TABLE: tuple[Kind, ...] = (
     theory.MORE_DATA_HELPS, theory.MORE_DATA_IS_LITTLE, theory.RANK_DEFICIENT, theory.JITTER_NEEDED,
     theory.NEVER_LEARNED,
 )  # fmt: skip
+"""All kinds of findings, the most serious first."""
 
 KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind.id for kind in TABLE))
-"""All ids."""
+"""The ids of all kinds, in the same order."""
 
 
 @names_call

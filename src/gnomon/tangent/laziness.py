@@ -32,7 +32,7 @@ from gnomon.core.results import Axis, Bars, Plot, Reference, Result
 from gnomon.linalg.alignment import rotation
 from gnomon.tangent.empirical import ntk
 
-__all__ = ["Laziness", "laziness"]
+__all__ = ["MAX_LAZY_CHANGE", "Laziness", "laziness"]
 
 MAX_LAZY_CHANGE = 0.1
 """Relative change of the kernel below which training is called lazy, everywhere in the package."""

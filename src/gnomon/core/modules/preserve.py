@@ -134,8 +134,7 @@ class _Saved:
         parts = list(module.modules())
         self.attributes = [(vars(part), dict(vars(part))) for part in parts]
         self.tables = [(table, dict(table)) for part in parts for table in _tables(part)]
-        buffers = [b for part in parts for b in part._buffers.values() if b is not None]
-        parameters = [p for part in parts for p in part._parameters.values() if p is not None]
+        buffers, parameters = list(module.buffers()), list(module.parameters())
         copied = [t for t in (*buffers, *(parameters if weights else ())) if not (t.is_inference() or is_lazy(t))]
         self.grads = [(p, p.grad) for p in parameters]
         self.required = [(p, p.requires_grad) for p in parameters] if weights else []
@@ -161,7 +160,7 @@ class _Saved:
 
 def _tables(part: nn.Module) -> Iterator[dict[Any, Any]]:
     own = vars(part)
-    yield from (part._parameters, part._buffers, part._modules)
+    yield from (table for table in (part._parameters, part._buffers, part._modules) if isinstance(table, dict))
     yield from (own[name] for name in HOOKS if name in own)
 
 
