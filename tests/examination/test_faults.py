@@ -51,7 +51,7 @@ def test_theory_says_how_deep_signals_reach():
     result = tanh(30, 0.5).section("signal")
     assert result.value("phase").value == "ordered"
     assert result.value("chi").value == pytest.approx(0.25, rel=0.1)  # weight_std^2 for tanh around zero
-    assert [p.title for p in result.content.plots][-1] == "How alike two inputs are after a layer" and len(
+    assert [p.title for p in result.content.plots][-1] == "Similarity of two inputs after a layer" and len(
         result.content.plots
     ) == 3
 

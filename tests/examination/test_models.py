@@ -104,7 +104,7 @@ def graphs(n=40):
 CASES = {
     "resnet": (lambda: ResNet18(4), (torch.randn(40, 3, 16, 16, generator=G), labels(40, 10)), "which is not Gaussian"),
     "lstm": (Recurrent, (torch.randn(40, 7, 4, generator=G), labels(40, 3)), "a state that is a product over time"),
-    "graph": (Graph, (graphs(), labels(40, 2)), "it takes 2 tensors, not one"),
+    "graph": (Graph, (graphs(), labels(40, 2)), "takes 2 input tensors, not one"),
 }
 """The network, its data, and why theory cannot read it."""
 

@@ -50,8 +50,11 @@ def test_a_difference_that_intervals_hide_is_seen_on_the_same_examples():
     verdict = Comparison(one, two).verdict
     assert verdict.startswith("two scores better on the same 1,000 examples (p = 0.0")
     other = examined("two", wrong(*range(30, 50)), index=torch.arange(1, 1001))
-    assert "cannot be told apart on these examples" in Comparison(one, other).verdict
-    assert "cannot be told apart on the same 1,000" in Comparison(one, examined("two", wrong(*range(4, 42)))).verdict
+    assert "do not differ significantly on these examples" in Comparison(one, other).verdict
+    assert (
+        "do not differ significantly on the same 1,000"
+        in Comparison(one, examined("two", wrong(*range(4, 42)))).verdict
+    )
 
 
 def test_squared_errors_are_compared_in_pairs():

@@ -23,7 +23,7 @@ def test_what_suits_images_comes_first():
 
     ranking = rank({"silent": silent, "line": flat, "cnn": cnn}, TRAIN, optimizer=Adam(5e-3), steps=160)
     assert ranking.names[-1] == "silent" and not ranking.candidates[-1].trainable
-    assert "tells examples apart" in ranking.candidates[-1].reason
+    assert "nearly the same for all examples" in ranking.candidates[-1].reason
     assert ranking.names[0] in ("cnn", "line") and ranking.candidates[0].score > 0.7
     assert ranking.candidates[0].burst.steps == 80 and ranking.candidates[0].burst.last < 0.5
 
@@ -76,7 +76,7 @@ def test_candidates_beyond_the_budget_are_named():
 def test_the_first_is_judged_and_the_others_are_told():
     ranking = rank({"a": cnn, "b": cnn}, TRAIN, examples=20, budget=1e-9)
     assert ranking.names == ("a",) and ranking.unranked == ("b",) == tuple(ranking.to_dict()["unranked"])
-    assert "not ranked, for the time did not suffice: b" in str(ranking)
+    assert "not ranked because the time ran out: b" in str(ranking)
     assert rank({"a": cnn, "b": cnn}, TRAIN, examples=20).unranked == ()
     with pytest.raises(gnomon.InputError, match="budget must be .* but it is 0"):
         rank({"a": cnn}, TRAIN, budget=0)

@@ -61,8 +61,8 @@ def run(half, last, trained_half, trained_last, steps=100, guess=1.0):
 
 def test_an_error_of_nine_tenths_of_a_guess_is_the_limit_of_learning():
     for guess in (1.0, 0.5):
-        assert run(0.9, 0.901 * guess, 0.9, 0.9, guess=guess).stuck
-        assert not run(0.9, 0.899 * guess, 0.9, 0.9, guess=guess).stuck
+        assert run(0.9, 0.901 * guess, 0.9, 0.9, guess=guess).is_stuck
+        assert not run(0.9, 0.899 * guess, 0.9, 0.9, guess=guess).is_stuck
 
 
 def test_power_laws_are_trusted_over_two_doublings():

@@ -44,7 +44,7 @@ def test_the_user_names_steps():
     assert run.optimizer == SGD(0.1) and int(run.steps[-1]) == 6 and run.epochs == 2
     _, run = trained(optimizer=torch.optim.RMSprop, lr=0.01, batch=32, epochs=1)
     assert run.optimizer.name == "RMSprop" and run.optimizer.lr == 0.01
-    with pytest.raises(InputError, match="one of its own"):
+    with pytest.raises(InputError, match="already has a learning rate"):
         trained(optimizer=lambda p: torch.optim.SGD(p, lr=0.1), lr=0.2)
 
 

@@ -82,7 +82,7 @@ def test_a_step_without_what_it_needs_is_skipped_and_one_that_only_uses_it_runs(
         step(0, raising(ZeroDivisionError("by zero"))), step(1, needs=(KINDS[0],)), step(2, uses=(KINDS[0],))
     )
     assert [s.status for s in sections] == ["failed", "skipped", "good"] and list(products) == [KINDS[2]]
-    assert sections[1].answer == "It needs the result of 'Step 0', which there is not."
+    assert sections[1].answer == "Skipped: needs the result of 'Step 0', which is missing."
 
 
 def test_a_step_that_fails_does_not_stop_the_rest_and_keeps_its_traceback():

@@ -104,7 +104,7 @@ def test_writers_are_known_by_what_they_do():
         net = cnn()
         loop(net, watch(net, TRAIN, every=1, log=log), steps=1)
         assert seen in str(log.seen)
-    with pytest.raises(gnomon.InputError, match="log must be a path, a writer or a function"):
+    with pytest.raises(gnomon.InputError, match="log must be a path, an object with add_scalar or log"):
         watch(cnn(), TRAIN, log=3)
 
 
@@ -217,7 +217,7 @@ def test_the_share_of_time_spent_stays_below_what_was_asked_for(monkeypatch):
     curved = [row["step"] for row in w.rows if "sharpness" in row]
     assert 1 <= len(curved) <= 3 and curved[0] > 0  # guessed at eight kernels, and then known to be three
     assert w.overhead <= 0.05 and all(row["overhead"] <= 0.05 for row in w.rows[1:])
-    assert "3991 left out to stay below 5.0%" in w.verdict
+    assert "3991 skipped to keep the overhead below 5.0%" in w.verdict
 
 
 def test_without_a_word_every_fiftieth_step_is_measured_within_five_percent(monkeypatch):

@@ -1,4 +1,4 @@
-"""What can be done from a terminal?
+"""The commands of gnomon in a terminal.
 
 Contains: one command per file. Commands import torch when they run, so that ``--help`` is instant.
 Does not contain: anything that a Python user would call.
@@ -19,7 +19,10 @@ from gnomon.cli.playground import playground
 from gnomon.cli.rank import rank
 from gnomon.core.errors import GnomonError
 
-app = typer.Typer(help="The theory of deep learning as an instrument.", no_args_is_help=True)
+app = typer.Typer(
+    help=("Deep learning theory as a practical tool: find out what is wrong with a network, and why."),
+    no_args_is_help=True,
+)
 """The command line as a typer application."""
 app.command()(examine)
 app.command()(compare)
@@ -28,8 +31,8 @@ app.command()(doctor)
 app.command()(playground)
 app.add_typer(verbs, name="atlas")
 
-PATIENT = {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
-"""Threads that wait for work sleep, instead of spinning on cores that others on the machine could use."""
+SLEEPING_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
+"""Settings with which idle OpenMP threads sleep instead of spinning, so that other programs can use the cores."""
 
 
 def _version(asked: bool) -> None:
@@ -44,23 +47,21 @@ def main(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """The theory of deep learning as an instrument."""
+    """Deep learning theory as a practical tool: find out what is wrong with a network, and why."""
 
 
 def run() -> None:
-    """Enter the command line; an error that gnomon raises is printed without a traceback, with exit code 2.
+    """Runs the command line. Errors of gnomon are printed without a traceback, with exit code 2.
 
-    OpenMP's waiting threads are told to sleep, unless the environment says how they shall wait.
-
-    Cost: that of the verb.
+    Idle OpenMP threads sleep, unless the environment already configures them.
 
     >>> callable(run)
     True
     """
-    if not PATIENT.keys() & os.environ.keys():
-        os.environ.update(PATIENT)  # read once, when torch is imported: no verb has done so yet
+    if not SLEEPING_THREADS.keys() & os.environ.keys():
+        os.environ.update(SLEEPING_THREADS)  # torch reads these on import, and no command has imported torch yet
     try:
-        app(prog_name="gnomon")  # `python -m gnomon` too: shells cannot complete three words
+        app(prog_name="gnomon")  # also for `python -m gnomon`, because shells cannot complete three words
     except GnomonError as error:
         print(error.advice, file=sys.stderr)
         sys.exit(2)

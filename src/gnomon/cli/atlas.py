@@ -1,4 +1,4 @@
-"""``gnomon atlas``: statements of the theory as claims that run."""
+"""``gnomon atlas``: lists, runs and checks statements of deep learning theory."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -6,21 +6,21 @@ from typing import Annotated, Any, Literal
 import typer
 
 verbs = typer.Typer(
-    help="Statements of the theory as claims that run: predicted against measured.", no_args_is_help=True
+    help="Statements of deep learning theory that you can run: prediction against measurement.", no_args_is_help=True
 )
-"""The verbs of the atlas."""
-Ids = Annotated[list[str] | None, typer.Argument(help="Claims or kinds; all without any.", metavar="ID...")]
+"""The subcommands of ``gnomon atlas``."""
+Ids = Annotated[list[str] | None, typer.Argument(help="Ids or kinds of claims; by default all.", metavar="ID...")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @verbs.command("list")
 def list_(
     kind: Annotated[str | None, typer.Option(help="Only claims of this kind, such as kernel-limit.")] = None,
-    search: Annotated[str | None, typer.Option(help="Only claims whose text has all these words.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every claim, one line each.")] = False,
+    search: Annotated[str | None, typer.Option(help="Only claims that contain all these words.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="List every claim on one line.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Count the claims of each kind; with --kind, --search or --all list them, one line each."""
+    """Count the claims of each kind, or list them with --kind, --search or --all."""
     import json
     from collections import Counter
 
@@ -42,7 +42,7 @@ def list_(
         print(json.dumps({"claims": rows}))
         return
     if not rows:
-        print(f"No claim has all these words: {search}.")
+        print(f"No claim contains all these words: {search}.")
         return
     if kind is None and search is None and not every:
         counts = Counter(entry.kind for entry in catalog().values())
@@ -57,21 +57,21 @@ def list_(
 def run(
     ids: Ids = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="Parameters of your own: --set width=512 depth=3.")
+        list[str] | None, typer.Option("--set", help="Set parameters of the claim: --set width=512 depth=3.")
     ] = None,
-    scale: Annotated[str, typer.Option(help="smoke (about a second each) or full.")] = "smoke",
+    scale: Annotated[str, typer.Option(help="smoke (about a second per claim) or full.")] = "smoke",
     seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
-    seeds: Annotated[int, typer.Option(help="How many seeds, from --seed on.", min=1)] = 1,
-    jobs: Annotated[int, typer.Option(help="Processes.", min=1)] = 1,
+    seeds: Annotated[int, typer.Option(help="Number of seeds, starting at --seed.", min=1)] = 1,
+    jobs: Annotated[int, typer.Option(help="Number of processes.", min=1)] = 1,
     scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler, tcp://...")] = None,
     out: Annotated[
-        str | None, typer.Option(help="Keep outcomes in this file; a run that was interrupted goes on from it.")
+        str | None, typer.Option(help="Save results in this file; an interrupted run continues from it.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run claims and judge them; exit code 1 where a verdict is not the stated one or a control holds.
+    """Run claims and compare verdicts with the stated ones; exit code 1 if they differ or a control holds.
 
-    A run whose parameters break a hypothesis is counted apart: there the claim states nothing.
+    Runs whose parameters violate a hypothesis are counted separately, because the claim does not apply to them.
     """
     import json
     import sys
@@ -98,16 +98,16 @@ def run(
         print(json.dumps({"results": results}, allow_nan=False))
     else:
         apart = f"; {outside} outside the hypotheses" if outside else ""
-        print(f"{stated} of {len(results)} runs are as stated{apart}")
+        print(f"{stated} of {len(results)} runs have the stated verdict{apart}")
     sys.exit(0 if stated + outside == len(results) else 1)
 
 
 @verbs.command()
 def show(
-    name: Annotated[str, typer.Argument(help="A claim.", metavar="ID")],
-    out: Annotated[str | None, typer.Option(help="A file of outcomes to look up the last result in.")] = None,
+    name: Annotated[str, typer.Argument(help="Id of a claim.", metavar="ID")],
+    out: Annotated[str | None, typer.Option(help="File of results, to show the last one.")] = None,
 ) -> None:
-    """Show a claim: statement, hypotheses, reference, parameters, its own source code, the last result."""
+    """Show a claim: statement, hypotheses, reference, parameters, source code, last result."""
     from pathlib import Path
 
     from gnomon.atlas.catalog import select_entries
@@ -136,8 +136,8 @@ def show(
 
 
 @verbs.command()
-def cite(name: Annotated[str, typer.Argument(help="A claim.", metavar="ID")]) -> None:
-    """Print the BibTeX entry of the reference of a claim."""
+def cite(name: Annotated[str, typer.Argument(help="Id of a claim.", metavar="ID")]) -> None:
+    """Print the BibTeX entry of a claim's reference."""
     from gnomon.atlas.catalog import cite as entry
 
     print(entry(name))
@@ -145,7 +145,7 @@ def cite(name: Annotated[str, typer.Argument(help="A claim.", metavar="ID")]) ->
 
 @verbs.command()
 def coverage(as_json: AsJson = False) -> None:
-    """Tell what covers each statement of the scope."""
+    """Show how the statements of each kind are covered: by claims, tests or instruments."""
     import json
 
     from gnomon.atlas.coverage import STATUSES, kinds
@@ -165,14 +165,14 @@ def coverage(as_json: AsJson = False) -> None:
 
 @verbs.command()
 def build(
-    folder: Annotated[str, typer.Argument(help="Where the pages go.", metavar="DIR")],
+    folder: Annotated[str, typer.Argument(help="Folder for the pages.", metavar="DIR")],
     ids: Ids = None,
     scale: Annotated[str, typer.Option(help="smoke or full.")] = "smoke",
-    seed: Annotated[int, typer.Option(help="Of every run.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Processes.", min=1)] = 1,
-    out: Annotated[str | None, typer.Option(help="A file of outcomes that are not computed again.")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed of every run.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Number of processes.", min=1)] = 1,
+    out: Annotated[str | None, typer.Option(help="File of earlier results to reuse.")] = None,
 ) -> None:
-    """Write the atlas as pages that work offline; progress goes to stderr, one line for each claim and page."""
+    """Write the atlas as HTML pages that work offline; progress goes to stderr."""
     from pathlib import Path
 
     from gnomon.atlas.pages.build import build as written
@@ -187,18 +187,18 @@ def build(
 
 @verbs.command()
 def check(
-    network: Annotated[str, typer.Argument(help="my_model.py:build, a module or a function that builds one.")],
+    network: Annotated[str, typer.Argument(help="file.py:name of a module, or of a function that builds it.")],
     data: Annotated[str, typer.Option(help="data.npz, data.csv, data.parquet, file.py:function, or digits.")],
-    ids: Annotated[list[str] | None, typer.Argument(help="Statements; all without any.", metavar="ID...")] = None,
-    target: Annotated[str | None, typer.Option(help="The target column of a table.")] = None,
-    lr: Annotated[float | None, typer.Option(help="Learning rate; by default 1 / curvature.")] = None,
-    steps: Annotated[int, typer.Option(help="Steps of the training run of a copy.", min=1)] = 300,
-    budget: Annotated[str, typer.Option(help="Time of all: 60s, 2m; half of it for the training run.")] = "2m",
-    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
-    page: Annotated[str | None, typer.Option(help="Write the result as a page into this file.")] = None,
+    ids: Annotated[list[str] | None, typer.Argument(help="Ids of statements; by default all.", metavar="ID...")] = None,
+    target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate; by default 1 / sharpness.")] = None,
+    steps: Annotated[int, typer.Option(help="Training steps of a copy of the network.", min=1)] = 300,
+    budget: Annotated[str, typer.Option(help="Time limit, such as 60s or 2m; training gets half of it.")] = "2m",
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    page: Annotated[str | None, typer.Option(help="Write the result as an HTML page to this file.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell which statements of the theory hold for your own network and data, with the measurements."""
+    """Check which statements of the theory hold for your own network and data."""
     import json
     from pathlib import Path
 
@@ -244,17 +244,17 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _report(row: dict[str, Any], broken: list[str]) -> str:
-    """The outcome of a run on two lines: verdict and control."""
+    """The result of a run on two lines: verdict and control."""
     mark = f"{row['verdict']}, {'as stated' if row['as_stated'] else 'NOT AS STATED'}"
     if broken:
-        outside = f"outside its hypotheses ({'; '.join(broken)}), where it states nothing"
-        mark = f"{outside}. Compared anyway: {row['verdict']}"
+        outside = f"outside its hypotheses ({'; '.join(broken)}), so the claim does not apply"
+        mark = f"{outside}. Result anyway: {row['verdict']}"
     control = f"    control: {row['control']['verdict']}. {row['control']['reason']}"
     return f"{row['id']} (seed {row['seed']}): {mark}. {row['reason']}\n{control}"
 
 
 def _lines(rows: Sequence[tuple[str, ...]]) -> None:
-    """Rows in columns, one line each; a terminal cuts off what is too long, a file or pipe has all of it."""
+    """Prints rows in aligned columns. Long lines are cut on a terminal, but not in files and pipes."""
     import sys
     from shutil import get_terminal_size
 
@@ -271,7 +271,7 @@ def _table(columns: tuple[str, ...], rows: list[list[str]]) -> None:
 
     table = Table()
     for i, column in enumerate(columns):
-        table.add_column(column, no_wrap=i == 0, overflow="fold")  # ids are copied from here
+        table.add_column(column, no_wrap=i == 0, overflow="fold")  # users copy ids, so ids are not wrapped
     for row in rows:
         table.add_row(*row)
     Console().print(table)

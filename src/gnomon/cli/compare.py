@@ -1,4 +1,4 @@
-"""``gnomon compare``: two networks on the same data, side by side on one page."""
+"""``gnomon compare``: examines two networks on the same data and shows them side by side."""
 
 import sys
 from pathlib import Path
@@ -14,24 +14,29 @@ if TYPE_CHECKING:
 
 def compare(
     left: Annotated[str, typer.Argument(help="file.py:name of a network, or of a function that builds it.")],
-    right: Annotated[str, typer.Argument(help="The other one.")],
+    right: Annotated[str, typer.Argument(help="file.py:name of the other network.")],
     data: Annotated[
         str, typer.Option(help="data.npz, data.csv, data.parquet, folder/ of images, file.py:function, or digits.")
     ] = "digits",
     target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
     fit: Annotated[
-        bool | None, typer.Option("--fit/--no-fit", help="Train copies; by default if functions are given.")
+        bool | None,
+        typer.Option("--fit/--no-fit", help=("Train copies; by default only for functions that build a network.")),
     ] = None,
-    optimizer: Annotated[str | None, typer.Option(help="Of both: sgd, adam or adamw; by default adam.")] = None,
-    lr: Annotated[float | None, typer.Option(help="Learning rate; by default torch's for the optimizer.")] = None,
+    optimizer: Annotated[
+        str | None, typer.Option(help=("Optimizer of both: sgd, adam or adamw; by default adam."))
+    ] = None,
+    lr: Annotated[
+        float | None, typer.Option(help=("Learning rate; by default the optimizer's default in torch."))
+    ] = None,
     momentum: Annotated[float, typer.Option(help="Momentum of sgd.")] = 0.0,
     decay: Annotated[float, typer.Option(help="Weight decay.")] = 0.0,
-    batch: Annotated[int | None, typer.Option(help="Examples in a batch; by default by the cost of a step.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the data at most.")] = None,
-    budget: Annotated[str, typer.Option(help="Time for both: 60s, 2m.")] = "2m",
-    out: Annotated[Path, typer.Option(help="The page.")] = Path("compare.html"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of words.")] = False,
-    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    batch: Annotated[int | None, typer.Option(help="Batch size; by default chosen by the cost of a step.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Maximum number of passes over the data.")] = None,
+    budget: Annotated[str, typer.Option(help="Time limit for both, such as 60s or 2m.")] = "2m",
+    out: Annotated[Path, typer.Option(help="File for the HTML page.")] = Path("compare.html"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of text.")] = False,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
 ) -> None:
     """Examine two networks on the same data and write one page with both side by side."""
     import json
@@ -67,7 +72,7 @@ def compare(
 
 
 def show(compared: "Comparison", console: "Console") -> None:
-    """The summary on a terminal: the main values side by side, the findings of each, then the verdict."""
+    """Prints the summary: main values side by side, findings of each network, then the verdict."""
     from rich.markup import escape
     from rich.table import Table
 

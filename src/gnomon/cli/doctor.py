@@ -1,4 +1,4 @@
-"""``gnomon doctor``: versions, extras, threads, and a short test of the machine."""
+"""``gnomon doctor``: shows versions, extras and threads, and runs a short self-test."""
 
 import json
 import platform
@@ -13,7 +13,7 @@ OPTIONAL = {"numba": "fast kernels", "zarr": "kernels on disk", "dask": "many ma
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False) -> None:
-    """Say what is installed, and test on a small network that theory and measurement agree."""
+    """Show what is installed, and check on a small network that theory and measurement agree."""
     from rich.console import Console
     from rich.table import Table
 
@@ -29,15 +29,19 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the resul
         console.print(table)
         console.print(f"threads {state['threads']}; kernel of 500 points in {state['kernel seconds']:.2f} s")
         console.print(
-            f"finite against infinite width: {state['gap']:.1%} apart at width 2048 (expected: a few percent)"
+            f"kernel at finite against infinite width: {state['gap']:.1%} apart at width 2048 (expected: a few percent)"
         )
-        console.print("[green]all is well[/]" if state["well"] else "[red]something is wrong: numbers disagree[/]")
+        console.print(
+            "[green]everything works[/]"
+            if state["well"]
+            else ("[red]self-test failed: theory and measurement disagree[/]")
+        )
     if not state["well"]:
         raise typer.Exit(1)
 
 
 def checkup() -> dict[str, Any]:
-    """Versions, threads, and the distance of a wide network's kernel from its limit; progress goes to stderr."""
+    """Versions, threads, and the difference between a wide network's kernel and its limit; progress goes to stderr."""
     from gnomon.core.machine.progress import progress_line
 
     progress_line("loading torch and gnomon")

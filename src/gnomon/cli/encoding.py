@@ -1,4 +1,4 @@
-"""Columns of a table as numbers: words as columns of 0 and 1, dates as days, targets as classes or values."""
+"""Encodes the columns of a table as numbers: words one-hot, dates as days, targets as classes or values."""
 
 import re
 from collections.abc import Sequence
@@ -13,24 +13,24 @@ from gnomon.core.errors import InputError
 from gnomon.core.results.record import Record
 
 MAX_CATEGORIES = 100
-"""Distinct words up to which a column is encoded."""
+"""Maximum number of distinct words in a column that is one-hot encoded."""
 MAX_DISTINCT_SHARE = 0.5
-"""Distinct words as a share of the rows: more are names, not categories."""
+"""Maximum number of distinct words per row; a column with more holds names, not categories."""
 MAX_CLASS_NUMBERS = 20
-"""Distinct whole numbers up to which they are classes."""
+"""Maximum number of distinct integer targets that always count as classes."""
 MIN_ROWS_PER_CLASS = 5
-"""With more distinct whole numbers, rows per number at which they are classes."""
+"""With more distinct integers, the minimum number of rows per integer for classes."""
 GAPS = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
-"""What stands for a missing value, in small letters."""
+"""Texts that mean a missing value, in lower case."""
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
 MAX_LISTED_CLASSES = 10
-"""Classes that are named."""
+"""Maximum number of classes that a message lists."""
 Columns = dict[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Feature(Record):
-    """A column as numbers, (n, columns); how many words it held, or since when its dates are counted."""
+    """A column encoded as numbers (n, columns), with its number of words or the start of its dates."""
 
     x: Tensor
     words: int = 0
@@ -38,7 +38,7 @@ class Feature(Record):
 
 
 def feature(name: str, values: list[str]) -> Feature:
-    """Numbers as one column; words as one column of 0 and 1 each, or a single one for two words; dates as days.
+    """Encodes a column: numbers as one column, words one-hot (one column for two words), dates as days.
 
     >>> feature("size", ["1", "2.5"]).x.tolist(), feature("color", ["red", "blue"]).x.tolist()
     ([[1.0], [2.5]], [[1.0], [0.0]])
@@ -52,13 +52,13 @@ def feature(name: str, values: list[str]) -> Feature:
     words = sorted(set(values))
     if any(map(is_number, words)):
         what = f"column '{name}' holds '{values[bad]}' among numbers, in row {bad + 2}"
-        raise InputError(what, accepted="columns of numbers or of words", fix="Repair that row, or drop the column")
+        raise InputError(what, accepted="columns of numbers or of words", fix="Correct that row, or drop the column")
     if days := _days(values):
         return Feature(torch.tensor(days, dtype=torch.float32)[:, None], since=min(values)[:10])
     if len(words) > MAX_CATEGORIES or (
         len(words) > MAX_CLASS_NUMBERS and len(words) > MAX_DISTINCT_SHARE * len(values)
     ):
-        what = f"column '{name}' holds {len(words):,} different words in {len(values):,} rows"
+        what = f"column '{name}' holds {len(words):,} distinct words in {len(values):,} rows"
         kinds = f"at most {MAX_CATEGORIES} words, each in several rows"
         raise InputError(what, accepted=kinds, fix="Drop this column, or group its words")
     places = torch.tensor([words.index(v) for v in values])
@@ -67,7 +67,7 @@ def feature(name: str, values: list[str]) -> Feature:
 
 
 def labels(words: list[str], name: str) -> tuple[Tensor, str]:
-    """Classes from words or few different whole numbers, values from other numbers; and which of these, in words.
+    """Encodes targets: words and few distinct integers as classes, other numbers as values; also describes the choice.
 
     >>> labels(["cat", "dog", "cat"], "animal")
     (tensor([0, 1, 0]), "the target 'animal' has 2 classes, numbered from 0: cat, dog")
@@ -79,7 +79,7 @@ def labels(words: list[str], name: str) -> tuple[Tensor, str]:
         whole = all(re.fullmatch(r"[+-]?\d+", w) for w in words)
         kinds: Sequence[Any] = sorted({int(w) for w in words}) if whole else ()
         if not whole or len(kinds) > max(MAX_CLASS_NUMBERS, len(words) // MIN_ROWS_PER_CLASS):
-            told = f", of {len(kinds)} different whole ones" if whole else ""
+            told = f", with {len(kinds)} distinct integers" if whole else ""
             return torch.tensor([float(w) for w in words]), f"the target '{name}' is a number to predict{told}"
         places = {str(number): i for i, number in enumerate(kinds)}
         y = torch.tensor([places[str(int(w))] for w in words])
@@ -87,13 +87,13 @@ def labels(words: list[str], name: str) -> tuple[Tensor, str]:
         places = {word: i for i, word in enumerate(sorted(set(words)))}
         y = torch.tensor([places[w] for w in words])
         if len(places) > max(MAX_CLASS_NUMBERS, MAX_DISTINCT_SHARE * len(words)):
-            what = f"the target '{name}' holds {len(places):,} different words in {len(words):,} rows"
-            raise InputError(what, accepted="classes with several examples each", fix="Name another column")
+            what = f"the target '{name}' holds {len(places):,} distinct words in {len(words):,} rows"
+            raise InputError(what, accepted="classes with several examples each", fix="Choose another column")
     return y, f"the target '{name}' has {list_classes(tuple(places))}"
 
 
 def list_classes(classes: tuple[str, ...]) -> str:
-    """Classes in the order of their numbers, in words; without names where those are the numbers.
+    """Lists the classes in order, as text; omits names that are just the numbers.
 
     >>> list_classes(("cat", "dog")), list_classes(("0", "1"))
     ('2 classes, numbered from 0: cat, dog', '2 classes')
@@ -120,14 +120,14 @@ def is_number(word: str) -> bool:
 def _check_gaps(name: str, values: list[str]) -> None:
     gaps = [i for i, v in enumerate(values) if v.lower() in GAPS]
     if gaps:
-        count = f"{len(gaps):,} gap{'s' if len(gaps) > 1 else ''}"
+        count = f"{len(gaps):,} missing value{'s' if len(gaps) > 1 else ''}"
         what = f"column '{name}' has {count} in {len(values):,} rows, the first in row {gaps[0] + 2}"
-        cure = "Fill them or drop these rows, for instance with pandas: fillna, dropna"
+        cure = "Fill in the values or drop these rows, for example with pandas: fillna, dropna"
         raise InputError(what, accepted="a value in every field", fix=cure)
 
 
 def _days(values: list[str]) -> list[float]:
-    """Days since the first date, or nothing where some value is no date as ISO 8601 writes it."""
+    """Days since the first date; None if some value is not an ISO 8601 date."""
     if not all(DATE.fullmatch(v) for v in values):
         return []
     try:

@@ -1,4 +1,4 @@
-"""``gnomon examine``: what theory and measurement say about a network, as a report."""
+"""``gnomon examine``: examines a network and writes a report."""
 
 import re
 import sys
@@ -44,24 +44,33 @@ def examine(
         ),
     ] = None,
     optimizer: Annotated[str | None, typer.Option(help="sgd, adam or adamw; by default adam.")] = None,
-    lr: Annotated[float | None, typer.Option(help="Learning rate; by default torch's for the optimizer.")] = None,
-    momentum: Annotated[float, typer.Option(help="Momentum of sgd.")] = 0.0,
+    lr: Annotated[
+        float | None, typer.Option(help=("Learning rate; by default the optimizer's default in torch."))
+    ] = None,
+    momentum: Annotated[float, typer.Option(help="Momentum (sgd only).")] = 0.0,
     decay: Annotated[float, typer.Option(help="Weight decay.")] = 0.0,
-    batch: Annotated[int | None, typer.Option(help="Examples in a batch; by default by the cost of a step.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the data at most.")] = None,
-    budget: Annotated[str, typer.Option(help="Time for the whole: 60s, 2m.")] = "60s",
-    out: Annotated[Path, typer.Option(help="The report.")] = Path("report.html"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of words.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print a summary in Markdown instead of words.")] = False,
+    batch: Annotated[int | None, typer.Option(help="Batch size; by default chosen by the cost of a step.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Maximum number of passes over the data.")] = None,
+    budget: Annotated[str, typer.Option(help="Time limit, such as 60s or 2m.")] = "60s",
+    out: Annotated[Path, typer.Option(help="File for the HTML report.")] = Path("report.html"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of text.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a summary in Markdown instead of text.")] = False,
     strict: Annotated[
         bool,
-        typer.Option(help="Exit with 1 unless the network is healthy: no problem found, enough time and data."),
+        typer.Option(
+            help=("Exit with code 1 unless the network is healthy: no problem found, with enough time and data.")
+        ),
     ] = False,
     fail_on: Annotated[
-        str, typer.Option(help="Exit with 1 if one of these was found: problem, warning, note or kinds, by commas.")
+        str,
+        typer.Option(
+            help=(
+                "Exit with code 1 on findings of these levels (problem, warning, note) or kinds, separated by commas."
+            )
+        ),
     ] = "",
-    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
-    device: Annotated[str, typer.Option(help="Where to compute.")] = "cpu",
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    device: Annotated[str, typer.Option(help="Device to compute on, such as cpu or cuda.")] = "cpu",
 ) -> None:
     """Examine a network on its data and write a report; without arguments, a small CNN on scikit-learn's digits."""
     import json
@@ -98,7 +107,7 @@ def examine(
         print(result.to_markdown())
     else:
         show(result, console)
-    # after the results are shown: a full disk must not lose them
+    # written after printing, so that a full disk does not lose the results
     path = result.save(out)
     if not as_json and not markdown:
         console.print(f"\nReport: [bold]{path}[/bold]", highlight=False, soft_wrap=True)
@@ -108,13 +117,13 @@ def examine(
 
 
 def failed_gate(result: "Examination", kinds: Sequence[str]) -> str:
-    """Why the command exits with 1: kinds of findings that were asked for, or a verdict that nobody can give."""
+    """The reason for exit code 1: findings that match --fail-on, or an inconclusive examination."""
     failing = dict.fromkeys(finding.kind for finding in result.matching(kinds))
     return ", ".join(failing) or unmet_gate(result, kinds)
 
 
 def unmet_gate(result: "Examination", kinds: Sequence[str]) -> str:
-    """Why a gate without matching findings fails all the same: nobody could tell; empty if it does not fail.
+    """The reason why --fail-on fails without matching findings: the result is inconclusive. Empty if it passes.
 
     A network that performs like random guessing fails a gate on levels (--strict, --fail-on warning). It passes a gate
     that names other kinds, such as --fail-on leaked-test, because those were looked for.
@@ -123,20 +132,20 @@ def unmet_gate(result: "Examination", kinds: Sequence[str]) -> str:
     if not kinds or reason is None:
         return ""
     if reason.kind == "time":
-        return "too little time to tell, give a larger --budget"
+        return "too little time for a result; give a larger --budget"
     if reason.kind == "too-few-examples":
-        return "too little data to tell"
+        return "too little data for a result"
     return "the network performs like random guessing" if any(kind in LEVELS for kind in kinds) else ""
 
 
 def show(result: "Examination", console: "Console") -> None:
-    """The summary on a terminal: the answer of each step in a sentence, then the verdict and what to do."""
+    """Prints the summary: one sentence for each step, then the verdict and what to do."""
     from rich.markup import escape
     from rich.table import Table
 
     page = result.page()
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
-    for s in page.told:
+    for s in page.shown_sections:
         said = (first_sentence(s.content.answer), *(f"Note: {note}." for note in s.content.notes))
         table.add_row(MARKS[s.status], f"[bold]{escape(s.title)}[/]", escape(" ".join(said)))
     if left := [s.title for sections in page.left_out.values() for s in sections]:
@@ -152,7 +161,7 @@ def show(result: "Examination", console: "Console") -> None:
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of an answer; the report has the rest.
+    """The first sentence of an answer; the report contains the rest.
 
     >>> first_sentence("It has 0.5 of them. Others have more.")
     'It has 0.5 of them.'
@@ -161,7 +170,7 @@ def first_sentence(text: str) -> str:
 
 
 def small_cnn() -> "nn.Module":
-    """The network of the demonstration."""
+    """The small CNN that ``gnomon examine`` uses without arguments."""
     from torch import nn
 
     return nn.Sequential(
@@ -171,7 +180,7 @@ def small_cnn() -> "nn.Module":
 
 
 def _place(built: Any, device: str) -> Any:
-    """The network on the device; data follow it when they are read."""
+    """Moves the network to the device; data move there when they are read."""
     if device == "cpu":
         return built
     import torch
@@ -181,7 +190,7 @@ def _place(built: Any, device: str) -> Any:
     except (RuntimeError, AssertionError) as reason:
         words = str(reason).splitlines()[0]
         raise InputError(
-            f"--device is '{device}': {words}", accepted="a device of this machine", fix="Write cpu"
+            f"--device is '{device}': {words}", accepted="a device of this machine", fix="Use cpu"
         ) from None
     net = built if isinstance(built, torch.nn.Module) else built()
     return net.to(device)

@@ -1,4 +1,4 @@
-"""``gnomon playground``: theory and network side by side in the browser."""
+"""``gnomon playground``: shows theory and network side by side in the browser."""
 
 from typing import Annotated
 
@@ -15,11 +15,11 @@ def playground(
     target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
     port: Annotated[int, typer.Option(help="Port of the local server; by default a free one.")] = 0,
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page; else only print its address.")
+        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser, or only print its address.")
     ] = True,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
 ) -> None:
-    """Open a page where theory predicts training before the network moves.
+    """Open an interactive page that compares predicted and real training.
 
     Without a model the page works from disk, with networks of its own. With a model the same page shows your network:
     gnomon predicts and trains it behind a server on this machine, until you press Ctrl-C.
@@ -47,7 +47,7 @@ def playground(
     examples = source(given.train).first(MAX_EXAMPLES)
     x, y = source((examples.x, examples.y)).pair()
     if not isinstance(x, Tensor):
-        raise InputError("--data has inputs of several parts; the page shows networks with one input tensor")
+        raise InputError("--data has several input tensors; the page supports networks with one input tensor")
     session = Session(module, x, y)
     words = " ".join(str(module if not callable(module) or hasattr(module, "parameters") else module()).split())
     shown = ServedNetwork(network, words, f"{data} ({len(y)} examples)", session.loss.name)

@@ -1,4 +1,4 @@
-"""``gnomon rank``: candidates ordered by a short burst of training each."""
+"""``gnomon rank``: ranks networks by a short training run of each."""
 
 from typing import Annotated
 
@@ -11,17 +11,17 @@ def rank(
         str, typer.Option(help="data.npz, data.csv, data.parquet, folder/ of images, file.py:function, or digits.")
     ] = "digits",
     target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
-    examples: Annotated[int, typer.Option(help="Examples to judge by.", min=10)] = 2000,
-    steps: Annotated[int, typer.Option(help="Training steps that are planned; half of them are tried.")] = 600,
-    batch: Annotated[int, typer.Option(help="Examples in a batch.")] = 64,
-    optimizer: Annotated[str, typer.Option(help="adam, adamw or sgd.")] = "adam",
+    examples: Annotated[int, typer.Option(help="Number of examples to use.", min=10)] = 2000,
+    steps: Annotated[int, typer.Option(help="Planned number of training steps; ranking runs half of them.")] = 600,
+    batch: Annotated[int, typer.Option(help="Batch size.")] = 64,
+    optimizer: Annotated[str, typer.Option(help="Optimizer: adam, adamw or sgd.")] = "adam",
     budget: Annotated[
-        str | None, typer.Option(help="Time for the whole: 60s, 2m; candidates beyond it are named, not ranked.")
+        str | None, typer.Option(help="Time limit, such as 60s or 2m; networks that do not fit are listed, not ranked.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
-    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
 ) -> None:
-    """Rank architectures by what a short burst of training says they will score, with the reasons."""
+    """Rank networks by the score that a short training run predicts, with reasons."""
     import json
 
     from rich.console import Console
@@ -49,7 +49,7 @@ def rank(
     if as_json:
         print(json.dumps(ranking.to_dict(), allow_nan=False))
         return
-    table = Table("", "network", "predicted", "on examples not trained on", box=None, padding=(0, 2, 0, 0))
+    table = Table("", "network", "predicted", "on held-out examples", box=None, padding=(0, 2, 0, 0))
     for i, c in enumerate(ranking.candidates, 1):
         table.add_row(str(i), escape(c.name), f"{c.score:.1%}" if c.trainable else "–", escape(c.reason))
     console.print(table, highlight=False)

@@ -1,4 +1,4 @@
-"""What a command names: a model in a file, weights, data. Files of data and weights are read, never executed."""
+"""Loads the model, weights and data that a command names. Files of data and weights are read, never executed."""
 
 import importlib.util
 import re
@@ -36,7 +36,7 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CommandData(Record):
-    """Training data, test data or None, what was done to them, in words, and the names of columns of a table."""
+    """Training data, test data or None, notes on preprocessing, and the column names of a table."""
 
     train: Any
     test: Any = None
@@ -45,19 +45,19 @@ class CommandData(Record):
 
 
 def model(spec: str) -> nn.Module | Callable[[], nn.Module]:
-    """The module, or the function that builds it, named ``file.py:name``."""
+    """Loads the module, or the function that builds it, from ``file.py:name``."""
     value = load_named_object(spec)
     if isinstance(value, nn.Module) or callable(value):
         return value
     what = f"{spec} is a {type(value).__name__}"
-    raise InputError(what, accepted="a module or a function that builds one", fix="Name one of these")
+    raise InputError(what, accepted="a module or a function that builds one", fix="Pass a module or a function")
 
 
 def load_named_object(spec: str) -> Any:
-    """An object of a Python file that the user names: ``file.py:name`` or ``package.module:name``."""
+    """Loads an object from a Python file or package: ``file.py:name`` or ``package.module:name``."""
     place, colon, name = spec.rpartition(":")
     if not colon or not place or not name:
-        raise InputError(f"'{spec}' has no ':'", accepted="file.py:name", fix="Write for instance my_model.py:build")
+        raise InputError(f"'{spec}' has no ':'", accepted="file.py:name", fix="Write for example my_model.py:build")
     module = _file(Path(place)) if place.endswith(".py") else _package(place)
     if not hasattr(module, name):
         there = ", ".join(n for n in vars(module) if not n.startswith("_"))[:200]
@@ -66,15 +66,15 @@ def load_named_object(spec: str) -> Any:
 
 
 def checkpoint(path: Path, net: nn.Module) -> nn.Module:
-    """Load weights into the module; the file may hold tensors only, or it is refused."""
+    """Loads weights into the module; rejects files that contain anything but tensors."""
     if not path.exists():
         raise InputError(f"File not found: {path}")
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as reason:  # a pickle that asks for code, or no checkpoint at all
+    except Exception as reason:  # a pickle that would execute code, or not a checkpoint at all
         what = f"{path} is not a file of plain weights ({type(reason).__name__})"
-        cure = "Save with torch.save(model.state_dict(), path); nothing in the file was executed"
-        raise InputError(what, accepted="tensors only (weights_only=True)", fix=cure) from None
+        fix = "Save with torch.save(model.state_dict(), path); nothing in the file was executed"
+        raise InputError(what, accepted="tensors only (weights_only=True)", fix=fix) from None
     if isinstance(state, dict):
         state = state.get("state_dict", state.get("model", state))
     try:
@@ -90,7 +90,7 @@ def checkpoint(path: Path, net: nn.Module) -> nn.Module:
 
 
 def data(spec: str, target: str | None, seed: int) -> CommandData:
-    """Training and test points: a bundled set, a file of arrays, a table with a target, pictures, or a function."""
+    """Loads training and test data: a bundled set, a file of arrays, a table with a target, images, or a function."""
     if spec == "digits":
         split = digits(1000, 797)
         return CommandData((split.x, split.y), (split.x_test, split.y_test))
@@ -106,12 +106,12 @@ def data(spec: str, target: str | None, seed: int) -> CommandData:
     if ":" in spec:
         return _make(_call(spec), seed)
     raise InputError(
-        f"'{spec}' is no known kind of data", accepted="a file, a folder, a function or digits", fix=f"Pass {KINDS}"
+        f"'{spec}' is not a known kind of data", accepted="a file, a folder, a function or digits", fix=f"Pass {KINDS}"
     )
 
 
 def optimizer(name: str | None, lr: float | None, momentum: float, decay: float) -> AbstractOptimizer | None:
-    """What the options name; None where they name nothing.
+    """The optimizer from the options; None if they name none.
 
     >>> optimizer(None, 0.1, 0.9, 0.0), optimizer(None, None, 0.0, 0.0)
     (SGD(lr=0.1, momentum=0.9, decay=0.0), None)
@@ -127,7 +127,7 @@ def optimizer(name: str | None, lr: float | None, momentum: float, decay: float)
 
 
 def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> CommandData:
-    """A fifth of the examples, drawn by the seed, is kept for testing; of each class its share, the only one never."""
+    """Holds out a fifth of the examples for testing, stratified by class; a class with one example stays in train."""
     n = len(y)
     if len(x) != n:
         what = f"there are {len(x)} inputs and {n} targets"
@@ -137,7 +137,7 @@ def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> CommandD
     test = stratified_sample(n, y, cut, seed=seed) if cut else torch.arange(0)
     if are_classes(y):
         _, kinds, counts = torch.unique(y, return_inverse=True, return_counts=True)
-        test = test[counts[kinds[test]] > 1]  # a class with one example can only be learned from it
+        test = test[counts[kinds[test]] > 1]  # the only example of a class must stay in train
     train = torch.ones(n, dtype=torch.bool)
     train[test] = False
     held = (f"held out for testing: {len(test):,} of {n:,} examples",) if len(test) else ()
@@ -145,16 +145,16 @@ def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> CommandD
 
 
 def _check_finite(x: Any) -> None:
-    """Before the examples are split, so that the number of a bad one is that in the file."""
+    """Checks inputs before the split, so that messages give the index in the file."""
     if isinstance(x, Tensor) and x.is_floating_point() and x.dim():
         bad = (~torch.isfinite(x.reshape(len(x), -1)).all(1)).nonzero().flatten()
         if len(bad):
-            what = f"{len(bad):,} of {len(x):,} inputs hold NaN or infinity, the first is number {int(bad[0])}"
-            raise InputError(what, accepted="finite inputs", fix="Drop or repair those examples")
+            what = f"{len(bad):,} of {len(x):,} inputs hold NaN or infinity, the first at index {int(bad[0])}"
+            raise InputError(what, accepted="finite inputs", fix="Drop or correct those examples")
 
 
 def seconds(text: str) -> float:
-    """A time such as 60, 60s, 2m or 1h.
+    """Converts a time such as 60, 60s, 2m or 1h to seconds.
 
     >>> seconds("2m")
     120.0
@@ -169,14 +169,16 @@ def _file(path: Path) -> Any:
     if not path.exists():
         raise InputError(f"File not found: {path}")
     spec = importlib.util.spec_from_file_location(f"gnomon_user_{path.stem}", path)
-    assert spec is not None and spec.loader is not None  # it ends in .py
+    assert spec is not None and spec.loader is not None  # the name ends in .py
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # so that its classes can be pickled and copied
     try:
         spec.loader.exec_module(module)
-    except Exception as reason:  # the user's own file
+    except Exception as reason:  # any error in the user's file
         words = f"{path} raised {type(reason).__name__}: {reason}"
-        raise InputError(words, accepted="a file that can be imported", fix="Run python on it to see where") from reason
+        raise InputError(
+            words, accepted="a file that can be imported", fix=("Run the file with python to see the error")
+        ) from reason
     return module
 
 
@@ -203,7 +205,7 @@ def _parquet(path: Path, target: str | None, seed: int) -> CommandData:
 
 
 def _pictures(path: Path, seed: int) -> CommandData:
-    """A folder of classes, or one with the folders train and test (or val), each with the classes."""
+    """Loads images from a folder of classes, or from its folders train and test (or val)."""
     if not (path / "train").is_dir():
         all_of = image_folder(path)
         return held_out(all_of.x, all_of.y, seed, (list_classes(all_of.classes), *all_of.notes))
@@ -217,13 +219,13 @@ def _pictures(path: Path, seed: int) -> CommandData:
     channels, others = train.x.shape[1], test.x.shape[1]
     if channels != others:
         told.append(
-            f"test pictures were made {'gray' if channels == 1 else 'of three channels'}, as those of train are"
+            f"test images were converted to {'gray' if channels == 1 else 'three channels'}, like the training images"
         )
     return CommandData((train.x, train.y), (_match_channels(test.x, channels), test.y), tuple(told))
 
 
 def _match_channels(x: Tensor, channels: int) -> Tensor:
-    """Pictures with as many channels as the others: gray ones repeated, colored ones averaged."""
+    """Converts images to this number of channels: repeats gray channels, averages colors."""
     if x.shape[1] == channels:
         return x
     return x.expand(-1, 3, -1, -1) if channels == 3 else x.float().mean(1, keepdim=True).round().to(torch.uint8)
@@ -239,50 +241,53 @@ def _npz(path: Path, target: str | None, seed: int) -> CommandData:
                 return held_out(_tensor(arrays[x], x), first, seed, notes)
             return CommandData((_tensor(arrays[x], x), first), (_tensor(arrays[xt], xt), second), notes)
     what = f"{path} has the arrays {', '.join(arrays)}" if arrays else f"{path} has no arrays"
-    raise InputError(what, accepted="inputs x and targets y", fix="Name them x and y (and x_test, y_test)")
+    raise InputError(what, accepted="inputs x and targets y", fix="Name the arrays x and y (and x_test, y_test)")
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of the file; nothing in it is executed."""
-    cure = "Save numbers: np.savez(path, x=..., y=...)"
+    """Reads the arrays of the file; executes nothing in it."""
+    fix = "Save numbers: np.savez(path, x=..., y=...)"
     if not zipfile.is_zipfile(path):
-        raise InputError(f"{path} is no npz file", accepted="arrays saved by np.savez", fix=cure)
+        raise InputError(f"{path} is not an npz file", accepted="arrays saved by np.savez", fix=fix)
     try:
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except ValueError as reason:
         if "allow_pickle" in str(reason):
-            what = f"{path} holds arrays of Python objects, which only executing it could read"
-            raise InputError(what, accepted="plain arrays", fix=f"{cure}, padded to one length") from None
+            what = f"{path} holds arrays of Python objects, which cannot be read without executing code"
+            raise InputError(what, accepted="plain arrays", fix=f"{fix}, padded to one length") from None
         words = str(reason).splitlines()[0]
     except (OSError, KeyError, zipfile.BadZipFile, EOFError) as reason:
         words = str(reason).splitlines()[0] if str(reason) else type(reason).__name__
-    raise InputError(f"{path} cannot be read ({words})", accepted="arrays saved by np.savez", fix=cure)
+    raise InputError(f"{path} cannot be read ({words})", accepted="arrays saved by np.savez", fix=fix)
 
 
 def _tensor(array: np.ndarray, name: str) -> Tensor:
-    """Inputs as torch takes them: one axis of examples at least, integers that torch computes with."""
+    """Converts an array to a tensor: needs an axis of examples; converts unsigned integers that torch hardly
+    supports."""
     if not array.ndim or array.dtype.kind not in "biuf":
         kind = "a single number" if not array.ndim else f"of type {array.dtype}"
-        raise InputError(f"the array '{name}' is {kind}", accepted="numbers, one row each", fix="Check how it was made")
-    wide = array.dtype.kind == "u" and array.dtype.itemsize > 1  # torch has hardly any function of those
+        raise InputError(
+            f"the array '{name}' is {kind}", accepted="numbers, one row each", fix=("Check how the array was saved")
+        )
+    wide = array.dtype.kind == "u" and array.dtype.itemsize > 1  # torch supports these types only in few functions
     return torch.from_numpy(np.ascontiguousarray(array.astype(np.int64) if wide else array))
 
 
 def _targets(y: np.ndarray, test: np.ndarray | None) -> tuple[Tensor, Tensor | None, tuple[str, ...]]:
-    """Targets of both sets in one form: words and one-hot rows as class numbers, a column (n, 1) of classes as (n,)."""
+    """Converts targets of both sets: words and one-hot rows to class numbers, a column (n, 1) of classes to (n,)."""
     both = [y] if test is None else [y, test]
     notes: tuple[str, ...] = ()
     if y.dtype.kind in "US":
         names = np.unique(y)
         strange = [] if test is None else sorted(set(test.reshape(-1).tolist()) - set(names.tolist()))
         if strange:
-            what = f"y_test holds '{strange[0]}', which y_train does not"
-            raise InputError(what, accepted="the classes of train in test", fix="Check the labels of both")
+            what = f"y_test contains '{strange[0]}', which is not in y_train"
+            raise InputError(what, accepted="only classes of train in test", fix="Check the labels of both sets")
         words = tuple(n.decode(errors="replace") if isinstance(n, bytes) else str(n) for n in names)
         both, notes = [np.searchsorted(names, part) for part in both], (list_classes(words),)
     elif all(_one_hot(part) for part in both):
-        both, notes = [part.argmax(1) for part in both], ("one-hot targets became the numbers of their classes",)
+        both, notes = [part.argmax(1) for part in both], ("one-hot targets were converted to class numbers",)
     told = [_tensor(part, "y") for part in both]
     told = [t.reshape(-1) if t.dim() == 2 and t.shape[1] == 1 and not t.is_floating_point() else t for t in told]
     told = [t.long() if t.dim() == 1 and not t.is_floating_point() else t for t in told]
@@ -290,7 +295,7 @@ def _targets(y: np.ndarray, test: np.ndarray | None) -> tuple[Tensor, Tensor | N
 
 
 def _one_hot(y: np.ndarray) -> bool:
-    """Whether each row holds a single one among zeros."""
+    """Whether each row is one-hot."""
     return y.ndim == 2 and y.shape[1] > 1 and len(y) > 0 and bool(np.isin(y, (0, 1)).all() and (y.sum(1) == 1).all())
 
 
@@ -299,13 +304,15 @@ def _call(spec: str) -> Any:
         return load_named_object(spec)()
     except InputError:
         raise
-    except Exception as reason:  # the user's own function
+    except Exception as reason:  # any error in the user's function
         words = f"{spec} raised {type(reason).__name__}: {reason}"[:300]
-        raise InputError(words, accepted="a function that returns data", fix="Run it alone to see where") from reason
+        raise InputError(
+            words, accepted="a function that returns data", fix=("Run the function alone to see the error")
+        ) from reason
 
 
 def _make(value: Any, seed: int) -> CommandData:
-    """What a function returned: (x, y), ((x, y), (x_test, y_test)), four of them, or any data that `examine` takes.
+    """Converts the result of a function: (x, y), ((x, y), (x_test, y_test)), four arrays, or any data for `examine`.
 
     A dict with "train", as Hugging Face has it, gives training data and, under "test" or "validation", test data.
     """
@@ -323,4 +330,4 @@ def _make(value: Any, seed: int) -> CommandData:
         if all(isinstance(v, Dataset | DataLoader) or hasattr(v, "column_names") for v in value):
             return CommandData(value[0], value[1])
         return CommandData((value[0], value[1]))
-    return CommandData(value)  # a Dataset, a DataLoader, batches: read as any data, or refused there
+    return CommandData(value)  # a Dataset, a DataLoader or batches: `examine` reads or rejects these

@@ -1,4 +1,4 @@
-"""Tables with a target column, from csv and parquet files: numbers as they are, words encoded, dates as days."""
+"""Reads tables with a target column from csv and parquet files; encodes words and dates as numbers."""
 
 import csv
 import re
@@ -14,11 +14,11 @@ from gnomon.core.errors import InputError, MissingExtraError
 
 SEPARATORS = (",", ";", "\t", "|")
 Table = tuple[Tensor, Tensor, tuple[str, ...], tuple[str, ...]]
-"""Inputs, targets, how they were read, in words, and the names of the columns of the inputs."""
+"""Inputs, targets, notes on the encoding, and the names of the input columns."""
 
 
 def from_csv(path: Path, target: str | None) -> Table:
-    """A csv file with a header; its fields are separated by commas, semicolons, tabs or bars."""
+    """Reads a csv file with a header, separated by commas, semicolons, tabs or bars."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         separator = separator_of(text)
@@ -33,7 +33,7 @@ def from_csv(path: Path, target: str | None) -> Table:
     ragged = next((i for i, row in enumerate(body, 2) if len(row) != len(header)), None)
     if ragged is not None:
         what = f"row {ragged} of {path} has {len(body[ragged - 2])} fields, the header {len(header)}"
-        raise InputError(what, accepted="a rectangular table", fix="Repair that row")
+        raise InputError(what, accepted="a rectangular table", fix="Correct that row")
     twice = next((name for name, count in Counter(header).items() if count > 1), None)
     if twice is not None:
         what = f"{path} has several columns called '{twice}'"
@@ -45,7 +45,7 @@ def from_csv(path: Path, target: str | None) -> Table:
 
 
 def separator_of(text: str) -> str:
-    """What separates the fields of a table: the one that the header has most of, outside of quotes.
+    """The separator of a table: the one that occurs most often in the header, outside quotes.
 
     >>> separator_of("a;b;c"), separator_of('"a;b",c')
     (';', ',')
@@ -55,29 +55,33 @@ def separator_of(text: str) -> str:
 
 
 def _decimal_points(values: list[str]) -> list[str]:
-    """Numbers with decimal commas, as tables with semicolons have them, with points."""
+    """Replaces decimal commas, which tables with semicolons often use, by points."""
     if all(re.fullmatch(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?|", v) for v in values):
         return [v.replace(",", ".") for v in values]
     return values
 
 
 def from_parquet(path: Path, target: str | None) -> Table:
-    """A parquet file; needs the extra of that name."""
+    """Reads a parquet file; needs the extra ``parquet``."""
     try:
         from pyarrow import ArrowException, parquet, types
     except ImportError:
-        cure = "Install the extra: pip install 'gnomon[parquet]'"
-        raise MissingExtraError("pyarrow is not installed", accepted="the extra 'parquet'", fix=cure) from None
+        fix = "Install the extra: pip install 'gnomon[parquet]'"
+        raise MissingExtraError("pyarrow is not installed", accepted="the extra 'parquet'", fix=fix) from None
     try:
         read = parquet.read_table(path)
     except (ArrowException, OSError) as reason:
         words = str(reason).splitlines()[0][:200]
         what = f"{path} cannot be read as a table ({words})"
-        raise InputError(what, accepted="a parquet file", fix="Write it again") from None
+        raise InputError(what, accepted="a parquet file", fix="Write the file again") from None
     nested = next((field for field in read.schema if types.is_nested(field.type)), None)
     if nested is not None:
         what = f"column '{nested.name}' of {path} holds values of type {nested.type}"
-        raise InputError(what, accepted="one number, word or date in each field", fix="Drop it, or spread it out")
+        raise InputError(
+            what,
+            accepted="one number, word or date in each field",
+            fix=("Drop the column, or split it into several columns"),
+        )
     columns = {name: ["" if v is None else str(v) for v in values] for name, values in read.to_pydict().items()}
     if not read.num_rows:
         raise InputError(f"{path} has no rows", accepted="some rows", fix="Check the file")
@@ -85,32 +89,34 @@ def from_parquet(path: Path, target: str | None) -> Table:
 
 
 def _table(columns: Columns, target: str | None, path: str) -> Table:
-    """The target may be numbers (values), whole numbers or words (classes)."""
+    """Splits a table into encoded inputs and targets; the target may hold values or classes."""
     header = ", ".join(list(columns)[:20])
     if target is None:
-        cure = f"Add --target with one of: {header}"
-        raise InputError(f"{path} is a table and no target was named", accepted="a target column", fix=cure)
+        fix = f"Add --target with one of: {header}"
+        raise InputError(f"{path} is a table, but no target column was given", accepted="a target column", fix=fix)
     if target not in columns:
         what = f"{path} has no column '{target}'"
         raise InputError(what, accepted="a target column", fix=_other(target, columns, header))
     read = {name: feature(name, values) for name, values in columns.items() if name != target}
     if not read:
-        raise InputError(f"{path} has no column besides '{target}'", accepted="inputs", fix="Add columns of inputs")
+        raise InputError(
+            (f"{path} has no column except '{target}'"), accepted="at least one input column", fix="Add input columns"
+        )
     x = torch.cat([part.x for part in read.values()], 1)
     y, told = labels(columns[target], target)
     notes = [told]
     if encoded := [f"{name} ({part.words} words)" for name, part in read.items() if part.words]:
-        notes.append(f"columns of words became columns of 0 and 1: {', '.join(encoded)}; {x.shape[1]} inputs in all")
+        notes.append(f"columns of words were one-hot encoded: {', '.join(encoded)}; {x.shape[1]} inputs in total")
     if dates := [f"{name} (since {part.since})" for name, part in read.items() if part.since]:
-        notes.append(f"dates became numbers of days: {', '.join(dates)}")
+        notes.append(f"dates were converted to days: {', '.join(dates)}")
     names = [name for name, part in read.items() for _ in range(part.x.shape[1])]
     return x, y, tuple(notes), tuple(names)
 
 
 def _other(target: str, columns: Columns, header: str) -> str:
-    """What to write instead of a name that is no column."""
+    """A suggestion for a target name that is not a column."""
     if all(map(is_number, columns)):
-        return "Its first row holds numbers: add a header with the names of the columns"
+        return "The first row contains numbers: add a header with column names"
     folded = {name.lower(): name for name in columns}
     near = get_close_matches(target.lower(), folded, 1, 0.6)
-    return f"Write --target {folded[near[0]]}" if near else f"It has: {header}"
+    return f"Write --target {folded[near[0]]}" if near else f"The columns are: {header}"

@@ -1,18 +1,18 @@
-"""A burst of training, and where it leads: the error of a longer run, from two moments of a shorter one.
+"""Predicts the error of a long training run from two measurements in a short one.
 
-With the error t(s) on the examples that are trained on and e(s) on others, after s steps of the optimizer that will be
-used, and the gap d = e - t between them,
+Let t(s) be the error on the training examples and e(s) the error on held-out examples, after s steps of the planned
+optimizer. Let d = e - t be the gap between them. Then
 
     g(S) = t(b) (t(b) / t(b/2))^a + d(b) (d(b) / d(b/2))^a,    a = min(log2(S / b), 2)                    (1)
     e(S) ~ sqrt(e(b) g(S))                                                                                (2)
 
-(1) continues two power laws from b/2 over b to the S steps that are planned: training errors fall, and the gap grows,
-at most as fast as the number of steps. A network that learns slowly and steadily is given what it will learn, one that
-begins to learn its examples by heart what it will lose by that, and one that has not begun to learn keeps its error. A
-network that has just begun to learn falls faster than it will go on: (2) is halfway, in logarithms, between going on
-like this and staying where it is.
+(1) continues two power laws from b/2 and b to the S planned steps. Training errors fall, and the gap grows, at most as
+fast as the number of steps. A network that learns slowly and steadily gets credit for what it will learn. A network
+that
+starts to memorize its examples is charged for it. A network that has not learned anything yet keeps its error. Because
+early progress is faster than later progress, (2) takes the geometric mean of the current and the extrapolated error.
 
-Hypotheses: both go like powers of the number of steps, between b/2 and S; they do not for long.
+Hypotheses: both errors follow power laws of the number of steps between b/2 and S; this holds only for short ranges.
 Reference: [hestness2017deep] for power laws of errors; [domhan2015speeding] for judging runs by their beginnings.
 
 >>> round(extrapolate_error(0.2, 0.4, 50, 100), 3), extrapolate_error(0.9, 0.9, 50, 600)
@@ -36,17 +36,17 @@ from gnomon.training.optimizers import AbstractOptimizer
 __all__ = ["Burst", "burst", "extrapolate_error", "extrapolate_gap"]
 
 HELD_OUT = 0.25
-"""Share of the examples that a burst is not trained on."""
+"""Share of the examples that a short run holds out."""
 MAX_EXTRAPOLATED_DOUBLINGS = 2.0
-"""Doublings of the number of steps over which a power law is trusted."""
+"""Largest number of doublings of the training steps over which a power law is extrapolated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Burst(Record):
-    """Errors on examples left out, after half of the steps and after all, and on those trained on; the last loss.
+    """The errors of a short run on held-out and on training examples, after half of the steps and at the end.
 
-    The error is the share of wrong classes, or the unexplained share of the variance; ``guess`` is that of always
-    guessing the largest class, or the mean.
+    The error is the share of wrong classes, or the unexplained share of the variance; ``guess`` is the error of
+    always guessing the largest class, or the mean.
     """
 
     half: float
@@ -59,19 +59,19 @@ class Burst(Record):
     guess: float = 1.0
 
     @property
-    def stuck(self) -> bool:
-        """Whether the error is hardly below that of a guess."""
+    def is_stuck(self) -> bool:
+        """Whether the error is hardly below the error of guessing."""
         return self.last > 0.9 * self.guess
 
     def after(self, steps: int) -> float:
-        """The error after so many steps, equation (2)."""
+        """Predicts the error after this number of steps, equation (2)."""
         learned = extrapolate_error(self.trained_last, self.trained_half, self.steps, steps)
         gap = extrapolate_gap(self.last - self.trained_last, self.half - self.trained_half, self.steps, steps)
         return (self.last * max(learned + gap, 0.0)) ** 0.5  # (2)
 
 
 def extrapolate_error(last: float, half: float, done: int, steps: int) -> float:
-    """The error after ``steps``, where it was ``half`` after half of the steps done and ``last`` after all.
+    """Extrapolates the error to ``steps``; it was ``half`` after half of the steps done and ``last`` after all of them.
 
     >>> extrapolate_error(0.25, 0.5, 10, 40)       # halved by each doubling of the steps, equation (1)
     0.0625
@@ -82,9 +82,9 @@ def extrapolate_error(last: float, half: float, done: int, steps: int) -> float:
 
 
 def extrapolate_gap(last: float, half: float, done: int, steps: int) -> float:
-    """The gap after ``steps``, where it was ``half`` after half of the steps done and ``last`` after all.
+    """Extrapolates the gap to ``steps``; it was ``half`` after half of the steps done and ``last`` after all of them.
 
-    A gap that did not grow stays; one that grew faster than the number of steps is taken to grow like that.
+    A gap that did not grow stays constant. A gap grows at most in proportion to the number of steps.
 
     >>> extrapolate_gap(0.03, 0.02, 10, 20), extrapolate_gap(0.03, 0.04, 10, 20), extrapolate_gap(0.03, 0.0, 10, 20)
     (0.045, 0.03, 0.06)
@@ -100,7 +100,7 @@ def burst(
     network: Subject, optimizer: AbstractOptimizer, *, examples: int, steps: int, batch: int, seed: int,
     seconds: float | None, clock: Clock,
 ) -> Burst:  # fmt: skip
-    """Train a copy for some steps on three quarters of the examples, and measure it on these and on the rest.
+    """Trains a copy for some steps on three quarters of the examples, and measures its error on these and on the rest.
 
     Cost: ``steps`` training steps, and three forward passes over all examples.
 
@@ -124,7 +124,7 @@ def burst(
         network.module, learned, x_test=judged, loss=network.loss, optimizer=optimizer, steps=steps,
         batch=min(batch, len(rest)), record=(0, max(1, steps // 2), steps), seconds=seconds, seed=seed, clock=clock,
     )  # fmt: skip
-    if run.stopped == "interrupted":  # half a burst would say that it has not begun to learn
+    if run.stopped == "interrupted":  # half a run would look as if the network could not learn
         raise KeyboardInterrupt
     errors, own = (
         _errors(run.test_accuracy, run.test_loss, network, judged),
@@ -144,7 +144,8 @@ def _guess(network: Subject, judged: Pair) -> float:
 
 
 def _errors(accuracy: Tensor | None, loss: Tensor | None, network: Subject, data: Pair) -> list[float]:
-    """Shares of wrong classes, or of the variance that is not explained; of the first loss where there are neither."""
+    """The share of wrong classes, else the unexplained share of the variance, else the loss relative to the first
+    loss."""
     if accuracy is not None:
         return [1 - share for share in accuracy.tolist()]
     assert loss is not None and data.batch.y is not None

@@ -1,4 +1,4 @@
-"""Two networks on the same data, examined alike and shown side by side.
+"""Examines two networks on the same data and shows the results side by side.
 
 >>> from gnomon.examination.record import Examination
 >>> print(Comparison(Examination("small", (), {}), Examination("wide", (), {})))
@@ -30,26 +30,27 @@ from gnomon.training.native import Choice
 __all__ = ["Comparison", "compare"]
 
 SCORES = ("accuracy", "explained-variance", "test-accuracy")
-"""Ids of values that say which network is better, the first that both have: larger is better."""
+"""Ids of values that decide which network is better (larger is better). The first one that both networks have
+counts."""
 SIGNIFICANCE_LEVEL = 0.05
 """Probability of calling one of two equally good networks better."""
 MAIN = (
     "accuracy", "explained-variance", "root-mean-square-error", "test-loss", "training-loss", "steps-taken",
     "parameters", "training-step", "calibration-error", "modes-for-90-percent", "largest-stable-learning-rate",
 )  # fmt: skip
-"""Ids of values that are shown first."""
+"""Ids of the values to show first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison(Result):
-    """Two examinations; it prints, saves and shows itself as one page with both side by side."""
+    """Two examinations side by side. A comparison can be printed, saved as a page, and shown in a notebook."""
 
     left: Examination
     right: Examination
 
     @property
     def verdict(self) -> str:
-        """Which one scores better and is healthy, in a sentence; both verdicts where there are no scores."""
+        """One sentence on which network scores better; if there are no scores, the verdicts of both."""
         for id in SCORES:
             values = [_value(examined, id) for examined in (self.left, self.right)]
             if values[0] is not None and values[1] is not None:
@@ -61,18 +62,18 @@ class Comparison(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Those of both."""
+        """The findings of both examinations."""
         return (*self.left.findings, *self.right.findings)
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:
-        """Values that both have and that differ: their name with its section, and the two values in words."""
+        """Values that differ between the two: name with section, and both values as text."""
         shared = shared_values(self.left.page(), self.right.page())
         return [(f"{title}, {one.name}", str(one), str(two)) for _, title, one, two in shared]
 
     @property
     def main_rows(self) -> list[tuple[str, str, str]]:
-        """Those of them that say most: size, cost, training and scores."""
+        """The most important of `rows`: size, cost, training and scores."""
         shared = shared_values(self.left.page(), self.right.page())
         return [(one.name, str(one), str(two)) for id in MAIN for _, _, one, two in shared if one.id == id]
 
@@ -81,7 +82,7 @@ class Comparison(Result):
         return "\n".join([self.verdict, *([f"{self.left.name} | {self.right.name}"] if lines else []), *lines])
 
     def plots(self) -> tuple[Plot, ...]:
-        """The pictures of both on the same axes, where they are curves."""
+        """Plots of both networks on the same axes, for all plots that are curves."""
         names = self.left.name, self.right.name
         theirs = {plot.id: plot for plot in self.right.plots()}
         shared = [overlaid(p, theirs[p.id], names) for p in self.left.plots() if p.id in theirs]
@@ -110,7 +111,7 @@ class Comparison(Result):
 
     @names_call
     def save(self, path: str | Path) -> Path:
-        """Write the page; its folder is made if it is not there."""
+        """Writes the page to a file, and creates the folder if it does not exist."""
         return write_file(path, self.html())
 
     def _repr_html_(self) -> str:
@@ -123,12 +124,12 @@ class Comparison(Result):
             return f"{self.left.name} and {self.right.name} score the same: {scores}."
         chance, where = self._chance(one, two)
         if chance > SIGNIFICANCE_LEVEL:
-            return f"{self.left.name} and {self.right.name} cannot be told apart{where}: {scores}."
+            return f"{self.left.name} and {self.right.name} do not differ significantly{where}: {scores}."
         better = self.left.name if a > b else self.right.name
         return f"{better} scores better{where}: {name} {max(a, b):.1%} against {min(a, b):.1%}."
 
     def _chance(self, one: Any, two: Any) -> tuple[float, str]:
-        """The p-value of a paired test where both were judged on the same examples; else 1 where intervals overlap."""
+        """The p-value of a paired test if both used the same examples; otherwise 1 if the intervals overlap, else 0."""
         left, right = self.left.products.get(Decisions), self.right.products.get(Decisions)
         if left is not None and right is not None and torch.equal(left.index, right.index):
             p = paired_p_value(left.errors, right.errors)
@@ -156,7 +157,7 @@ def compare(
     progress: Progress | None = None,
     clock: Clock = perf_counter,
 ) -> Comparison:
-    """Examine two networks on the same data with half of the time each, and put them side by side.
+    """Examines two networks on the same data with half of the time each, and shows the results side by side.
 
     Args:
         networks: two networks, or functions that build them, by name.
@@ -193,7 +194,7 @@ def compare(
     half = number("budget", budget, above=0) / 2
     done: list[Examination] = []
     for name, network in networks.items():
-        if done and done[0].partial:  # stopped by Ctrl-C, which means all of it
+        if done and done[0].partial:  # Ctrl-C stops the whole comparison
             done.append(Examination(name, (), {}, partial=True))
             break
         done.append(examine(

@@ -1,4 +1,4 @@
-"""What training steps cost here and now, measured on a few examples before anything else is done.
+"""Measures the time of training steps on a few examples, before the examination starts.
 
     seconds of a step on b examples ~ fixed + each b                                                        (1)
 
@@ -33,13 +33,13 @@ TIMED_EXAMPLES_FACTOR = 4
 LADDER = (8, 16, 32, 64, 128, 256, 512)
 """Numbers of examples from which probes are chosen."""
 MIN_THREAD_SPEEDUP = 1.3
-"""Several threads are used if they are faster than one by at least this factor."""
+"""Minimum speedup over one thread for using several threads."""
 THREAD_TRIAL_SHARE = 0.05
 """Share of the time that comparing thread counts may take."""
 MAX_REPEATED_PASSES = 32
-"""Passes that are repeated if the clock did not advance after one."""
+"""Maximum number of repeated passes if the clock did not advance after one pass."""
 MIN_PASS_SECONDS = 1e-6
-"""Seconds that these passes count as, at least: some clocks tick in milliseconds."""
+"""Smallest measured duration of a pass in seconds; needed because some clocks tick in milliseconds."""
 BENCHMARK_MATRIX_ROWS = 600
 """Rows of the matrices whose product measures the speed of the machine."""
 BENCHMARK_SECONDS_IDLE = 0.02
@@ -50,14 +50,14 @@ UPDATE_SECONDS_PER_PARAMETER = 1e-8
 
 @dataclass(frozen=True, slots=True)
 class Cost(Record):
-    """Seconds of a forward and backward pass, as (1) has them, and of the update of all parameters."""
+    """The cost of a training step in seconds: forward and backward pass, equation (1), and update of all parameters."""
 
     fixed: float
     each: float
     update: float
 
     def passes(self, examples: float) -> float:
-        """Seconds of a forward and backward pass on so many examples.
+        """Seconds of a forward and backward pass on this number of examples.
 
         >>> Cost(1.0, 0.5, 0.0).passes(4)
         3.0
@@ -70,7 +70,7 @@ class Cost(Record):
 
 
 def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
-    """Time forward and backward passes on two examples, and on 8 and 32 where the time allows one of these.
+    """Times forward and backward passes on 2 examples, and on 8 and 32 examples if there is time.
 
     A pass on two examples alone would not tell ``fixed`` from ``each``: a perceptron of ten million parameters takes as
     long for its weights as for forty examples.
@@ -84,7 +84,7 @@ def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
     """
     parameters = sum(p.numel() for p in subject.module.parameters() if p.requires_grad)
     few = subject.probe.some(FIRST_TIMED_EXAMPLES).x
-    _time_pass(subject, few, clock)  # the first pass sets torch up
+    _time_pass(subject, few, clock)  # warm-up: the first pass initializes torch
     short = _time_pass(subject, few, clock)
     n, most = count(few), min(LAST_TIMED_EXAMPLES, len(subject.probe))
     size, fixed, each = n, 0.0, short / n
@@ -98,7 +98,7 @@ def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
 
 @contextmanager
 def one_thread() -> Iterator[int]:
-    """One thread of torch inside, and as many as before, which is what it gives, afterwards.
+    """Limits torch to one thread inside the block; yields the previous number of threads and restores it.
 
     >>> with one_thread() as before:
     ...     torch.get_num_threads()
@@ -113,8 +113,9 @@ def one_thread() -> Iterator[int]:
 
 
 def fitting_threads(subject: Subject, clock: Clock, seconds: float, threads: int) -> int:
-    """So many threads, if they are faster than one by `MIN_THREAD_SPEEDUP` here and now, and trying both takes
-    `THREAD_TRIAL_SHARE` of it; or one.
+    """Chooses ``threads`` threads if they are faster than one by `MIN_THREAD_SPEEDUP`, else one thread.
+
+    The comparison may take `THREAD_TRIAL_SHARE` of the time.
 
     On a machine that others use as well, threads that wait for each other at every operation can make a network ten
     times slower than one thread alone, so that one pass with several may take as long as ten without.
@@ -128,7 +129,7 @@ def fitting_threads(subject: Subject, clock: Clock, seconds: float, threads: int
     """
     try:
         return threads if threads > 1 and _worthwhile(subject, clock, THREAD_TRIAL_SHARE * seconds, threads) else 1
-    except Exception:  # the section that describes the network says why it has no gradient
+    except Exception:  # the section on the network reports this error
         return 1
     finally:
         torch.set_num_threads(1)
@@ -147,7 +148,7 @@ def _worthwhile(subject: Subject, clock: Clock, seconds: float, threads: int) ->
 
 
 def pace(clock: Clock) -> float:
-    """How many times longer work takes here and now than on a free core; for work whose cost is not measured itself.
+    """How many times slower the machine is now than an idle core.
 
     Cost: a product of matrices of `BENCHMARK_MATRIX_ROWS` rows, taken three times.
 
@@ -163,7 +164,7 @@ def pace(clock: Clock) -> float:
 
 
 def rung(ladder: Sequence[int], at_most: float) -> int:
-    """The largest rung that is at most this, or the smallest of all.
+    """The largest value of the ladder that is at most ``at_most``, or the smallest value of all.
 
     >>> rung((8, 16), 3.0)
     8
@@ -172,7 +173,7 @@ def rung(ladder: Sequence[int], at_most: float) -> int:
 
 
 def _time_pass(subject: Subject, x: Inputs, clock: Clock) -> float:
-    """Seconds of a pass; of the mean of some where the clock moves in steps that are longer than a pass."""
+    """Seconds of one pass; averages several passes if the clock is too coarse for one."""
     parameters = [p for p in subject.module.parameters() if p.requires_grad]
     with preserve(subject.module, seed=0):
         start, passes, spent = clock(), 0, 0.0

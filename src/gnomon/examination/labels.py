@@ -1,4 +1,4 @@
-"""Zeros and ones that are written as real numbers, read as the classes that they are.
+"""Converts labels stored as floating-point zeros and ones to integer classes.
 
 >>> import torch
 >>> from gnomon.core.inputs.source import source

@@ -1,4 +1,4 @@
-"""How often a healthy model may be told that something is wrong by chance: 5 % for a whole report, shared by its tests.
+"""Significance levels: how the 5 % false-alarm rate of a whole report is divided among its tests.
 
     sum of the levels of all tests <= 0.05                                                                  (1)
 
@@ -20,17 +20,17 @@ FAMILY_WISE_ERROR_RATE = 0.05
 """Probability that a healthy model gets any finding by chance, for a whole report."""
 
 LEVELS: Mapping[str, float] = MappingProxyType({
-    "labels": 0.01,  # that related labels pass for unrelated ones, at the relation that is stated with it
+    "labels": 0.01,  # probability of calling related labels unrelated, at the stated strength of the relation
     "calibration": 0.005,
     "invariance": 0.005,
     "below-limit": 0.005,
-    "others": 0.02,  # tests of other steps, which state their own rates and keep to this sum
+    "others": 0.02,  # sum over tests of other steps, which define their own rates
 })  # fmt: skip
-"""The level of each test."""
+"""Significance level of each test."""
 
 
 def level(test: str) -> float:
-    """The level of a test.
+    """The significance level of a test.
 
     >>> level("labels")
     0.01

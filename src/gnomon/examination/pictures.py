@@ -1,4 +1,4 @@
-"""Pictures that several steps share: a learning rate on its scale, scores side by side."""
+"""Plots that several steps share: a learning rate on its scale, scores side by side."""
 
 from collections.abc import Mapping
 from math import isfinite, nextafter
@@ -11,7 +11,8 @@ __all__ = ["named_kind", "rate_meter", "score_bars"]
 
 
 def rate_meter(rate: float | None, limit: float) -> tuple[Plot, ...]:
-    """A learning rate between slow, stable and unstable; without one, the pointer is at the largest stable.
+    """Plots a learning rate on a scale from slow over stable to unstable; without a rate, marks the largest stable
+    rate.
 
     >>> rate_meter(0.1, 2.0)[0].marks[0].zone
     'slow'
@@ -30,8 +31,7 @@ def rate_meter(rate: float | None, limit: float) -> tuple[Plot, ...]:
 
 
 def named_kind(name: str, part: nn.Module) -> str:
-    """The path of a part of a network with its kind, as in "3 Linear"; kinds of subclasses within torch as people know
-    them.
+    """The path of a layer with the name of its class, such as "3 Linear"; internal torch classes get their usual names.
 
     >>> named_kind("3", nn.Linear(1, 1)), named_kind("out_proj", nn.MultiheadAttention(2, 1).out_proj)
     ('3 Linear', 'out_proj Linear')
@@ -44,7 +44,7 @@ def named_kind(name: str, part: nn.Module) -> str:
 def score_bars(
     scores: Mapping[str, float | None], caption: str, *, axis: str = "share right"
 ) -> tuple[Plot, ...]:  # fmt: skip
-    """Shares of right answers, or others, side by side; those that are not known are left out.
+    """A bar plot of scores side by side, without scores that are None.
 
     >>> score_bars({"guess": 0.1, "network": None}, "Scores.")[0].marks[0].labels
     ('guess',)

@@ -26,7 +26,7 @@ __all__ = ["Facts", "Inconclusive", "inconclusive", "reconcile", "reconcile_sect
 
 @dataclass(frozen=True, slots=True)
 class Facts(Record):
-    """What steps have established beyond their findings; each is stated by at least one step.
+    """What steps know beyond their findings; at least one step sets each fact.
 
     ``labels_related``: the trained network, or a simple model, predicts held-out labels. ``does_well``: the network is
     at least as good as a simple model. ``fits``: training reached what a simple model reaches. ``loss_fell``: training
@@ -47,7 +47,7 @@ class Facts(Record):
 
     @property
     def short_training(self) -> bool:
-        """Whether training was wanted and there was no time for enough of it."""
+        """Whether training was requested but too short."""
         return self.training_wanted and not self.trained_enough
 
     @property
@@ -69,7 +69,7 @@ HEADS = {
     "untrained": "not trained yet, so it cannot be called healthy",
     "chance-level": "not healthy, although no single problem was found",
 }
-"""How the verdict begins if a finding of this kind leaves the question open; the first in this order counts."""
+"""The start of the verdict if a finding of this kind makes it inconclusive; the first match counts."""
 
 UNSETTLES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(groups.BREAKS_PREDICTIONS, ("prediction",)),
@@ -77,7 +77,7 @@ UNSETTLES: dict[str, tuple[str, ...]] = {
     "chance-level": ("decisions", "training"),
     "too-few-examples": ("examples",),
 }
-"""Kinds of findings, and on what an answer may rest (`AbstractStep.rests_on`) that they make unreliable."""
+"""For each kind of finding, the foundations of answers (`AbstractStep.rests_on`) that it makes unreliable."""
 WHY_UNSURE = {
     "prediction": "This ignores the problems found and will not hold while they are present",
     "decisions": "This says little because the network performs like random guessing",
@@ -104,7 +104,7 @@ def reconcile(findings: Sequence[Finding], facts: Facts | None = None) -> tuple[
 
 
 def reconcile_sections(sections: Sequence[Section], facts: Facts) -> tuple[Section, ...]:
-    """The sections with the findings to report, and with "cannot tell" where a finding makes an answer unreliable.
+    """The sections with the findings to report, and with "unclear" if a finding makes an answer unreliable.
 
     >>> reconcile_sections((), Facts())
     ()
@@ -200,7 +200,7 @@ def _find(sections: Sequence[Section], kind: str, *, reported: bool = False) -> 
 
 
 def _unsure(section: Section, unreliable: dict[str, None]) -> Section:
-    """A section that would be called fine, marked "cannot tell" if its answer rests on something unreliable."""
+    """A section that would be called fine, marked "unclear" if its answer rests on something unreliable."""
     reason = next((reason for reason in unreliable if reason in section.rests_on), None)
     if reason is None or section.status != "good":
         return section

@@ -1,4 +1,4 @@
-"""Candidates before training: which network will do best on the data, from half of the training of each.
+"""Ranks candidate networks by their predicted score, after half of the planned training of each.
 
 >>> one = Candidate("deep", 0.9, 0.4, 0.1, True, Burst(0.3, 0.15, 0.3, 0.1, 0.5, 100, False), "15 % wrong")
 >>> print(Ranking((one,), 100))
@@ -29,32 +29,32 @@ from gnomon.training.native import Choice, resolve_optimizer
 from gnomon.training.optimizers import AbstractOptimizer
 
 Progress = Callable[[str, int, int], None]
-"""Called with the name of the candidate that begins, its number, and how many there are."""
+"""Called with the name of the candidate that starts, its number, and the number of candidates."""
 SCHEMA_VERSION = 4
 """Version of `Ranking.to_dict`."""
 MIN_KERNEL_CONTRAST = 1e-3
-"""Share of the kernel that distinguishes examples below which they take a thousand times longer to learn than their
-mean."""
+"""Smallest share of the kernel that distinguishes examples. Below it, learning takes a thousand times longer than
+learning the mean."""
 SHORT_RUN_SHARE = 0.5
 """Share of the planned steps that a short run takes."""
 MIN_SHORT_RUN_STEPS = 40
 """Steps of a short run, at least."""
 KERNEL_EXAMPLES = 64
-"""Examples of the kernel that explains a result."""
+"""Number of examples in the kernel that explains a result."""
 KERNEL_TIME_SHARE = 0.2
 """Share of a candidate's time for its kernel."""
 TIMING_SHARE = 0.05
 """Share of a candidate's time for the pass that measures its speed."""
 EXAMPLES_PER_PASS_IN_BUDGET = 1.2
-"""Examples per training pass that the time allows, so that evaluating three times on a quarter of them takes less than
-a third of the time."""
+"""Number of examples per affordable training pass. With it, three evaluations on a quarter of the examples take less
+than a third of the time."""
 MIN_EXAMPLES = 32
 """Examples of a candidate, at least."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate(Record):
-    """One network: its score (accuracy or explained variance) as predicted, what its kernel shows, and the reason.
+    """One ranked network: its predicted score (accuracy or explained variance), its kernel, and the reason.
 
     ``alignment`` and ``spread`` are those of the tangent kernel at the start, 0 where there is none; 0 and 1 where the
     time did not suffice for it.
@@ -71,7 +71,7 @@ class Candidate(Record):
 
 @dataclass(frozen=True, slots=True)
 class Ranking(Result):
-    """Candidates, the best first, and the names of those for which the time did not suffice."""
+    """Candidates, best first, and the names of candidates that were not ranked because the time ran out."""
 
     candidates: tuple[Candidate, ...]
     examples: int
@@ -79,12 +79,12 @@ class Ranking(Result):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """In order."""
+        """Names of the candidates, best first."""
         return tuple(c.name for c in self.candidates)
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """One sentence that names the best candidate and its predicted score."""
         best, count = self.candidates[0], len(self.candidates)
         burst = f"a trial of {best.burst.steps} training steps on {self.examples:,} examples"
         if not best.trainable:
@@ -94,7 +94,7 @@ class Ranking(Result):
     def __str__(self) -> str:
         wide = max(len(c.name) for c in self.candidates)
         rows = [f"{i}. {c.name:<{wide}}  score {c.score:.3f}  {c.reason}" for i, c in enumerate(self.candidates, 1)]
-        rows += [f"not ranked, for the time did not suffice: {', '.join(self.unranked)}"] if self.unranked else []
+        rows += [f"not ranked because the time ran out: {', '.join(self.unranked)}"] if self.unranked else []
         return "\n".join(rows)
 
     def plots(self) -> tuple[Plot, ...]:
@@ -121,7 +121,7 @@ def rank(
     progress: Progress | None = None,
     clock: Clock = perf_counter,
 ) -> Ranking:
-    """Order networks by what they will score on data like these, from half of the training that is planned.
+    """Ranks networks by their predicted score on new data, after half of the planned training.
 
         score = 1 - sqrt(e(b) (t(b) t(b) / t(b/2) + d(b) d(b) / d(b/2))),    b = steps / 2                     (1)
 
@@ -166,7 +166,7 @@ def rank(
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The training that is planned, and how it is judged."""
+    """The planned training and its evaluation."""
 
     optimizer: AbstractOptimizer
     steps: int
@@ -178,7 +178,7 @@ class _Plan:
 def _candidates(
     subjects: Mapping[str, Subject], plan: _Plan, budget: float, progress: Progress | None, clock: Clock
 ) -> list[Candidate]:
-    """Those candidates that can begin before the time is spent."""
+    """Evaluates candidates until the time runs out."""
     candidates: list[Candidate] = []
     start = clock()
     for i, (name, network) in enumerate(subjects.items()):
@@ -211,15 +211,21 @@ def _candidate(name: str, network: Subject, plan: _Plan, seconds: float | None, 
     score = 1 - tried.after(plan.steps)  # (1)
     word = "wrong on" if network.task.classes else "unexplained:"
     reason = f"{word} {tried.half:.1%} after half of {tried.steps} steps, {tried.last:.1%} after all"
-    blind, stuck = spread < MIN_KERNEL_CONTRAST, tried.stuck
+    blind, stuck = spread < MIN_KERNEL_CONTRAST, tried.is_stuck
     if tried.diverged or not isfinite(score):
         return Candidate(name, 0.0, aligned, spread, False, tried, "its loss is not finite")
-    reason += ": it hardly tells examples apart" if blind else ": it has not begun to learn" if stuck else ""
+    reason += (
+        ": its outputs are nearly the same for all examples"
+        if blind
+        else ": its loss has hardly fallen so far"
+        if stuck
+        else ""
+    )
     return Candidate(name, score, aligned, spread, not (blind and stuck), tried, reason)
 
 
 def _kernel(network: Subject) -> tuple[float, float]:
-    """Alignment and spread (2) of the kernel of one combination of the outputs; zeros where there is none."""
+    """Alignment and contrast (2) of the kernel of one random combination of the outputs; zeros without a kernel."""
     k = network.task.outputs
     try:
         module = network.module if k == 1 else random_combination(network.module, k, seed=0)

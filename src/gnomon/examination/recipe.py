@@ -1,4 +1,4 @@
-"""How the network is trained: what the user names, and nothing where the user names nothing.
+"""The training settings that the user passed: optimizer, batch size, epochs, schedule, loss.
 
 >>> made = recipe(nn.Linear(2, 1), None, optimizer="sgd", lr=0.1)
 >>> made.optimizer.lr, made.batch
@@ -30,7 +30,7 @@ __all__ = ["Recipe", "theory_loss", "recipe"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recipe(Record):
-    """What the user names of training; None where nothing was named.
+    """The training settings that the user passed; None for settings that were not passed.
 
     ``loader`` is the user's own loader, whose batches are taken as they come. ``given`` says that the loss is used as
     the user gave it though theory knows one like it: the targets are of a form that theory's does not take.
@@ -47,7 +47,7 @@ class Recipe(Record):
 
     @property
     def own_loss(self) -> Loss | None:
-        """The user's loss where theory has no equations for it; None where it has, or none was named."""
+        """The user's loss if theory has no equations for it; otherwise None."""
         return self.loss if self.given or theory_loss(self.loss) is None else None
 
 
@@ -63,7 +63,7 @@ def recipe(
     loss: Loss | None = None,
     augment: Callable[[Inputs], Inputs] | None = None,
 ) -> Recipe:
-    """Check what the user names; a ``DataLoader`` of training examples is kept for its batches, if none are named.
+    """Checks the training settings; keeps the user's ``DataLoader`` for its batches if no batch size is given.
 
     >>> recipe(nn.Linear(2, 1), None, lr=0.01, batch=16).batch
     16
@@ -89,7 +89,7 @@ def recipe(
 
 
 def theory_loss(loss: Loss | None) -> AbstractLoss | None:
-    """The loss of theory that a loss is; None where it is another, or there is none.
+    """The equivalent loss in gnomon.core.losses; None if there is no equivalent or no loss.
 
     >>> theory_loss(nn.CrossEntropyLoss()), theory_loss(nn.CrossEntropyLoss(label_smoothing=0.1))
     (CrossEntropy(), None)
@@ -120,6 +120,8 @@ def _optimizer(choice: Choice | None, lr: float | None, module: nn.Module) -> Ab
         return resolve_optimizer(lambda p: make(p, lr=lr), module)
     rule = resolve_optimizer(choice, module) if isinstance(choice, str) else choice
     if not isinstance(rule, SGD | Adam):
-        what = "lr is given beside an optimizer that has one of its own"
-        raise InputError(what, accepted="one learning rate", fix="Write it into the optimizer, or pass its class")
+        what = "lr is given, but the optimizer already has a learning rate"
+        raise InputError(
+            what, accepted="one learning rate", fix="Set lr in the optimizer, or pass the optimizer's class"
+        )
     return replace(rule, lr=lr)

@@ -1,4 +1,4 @@
-"""The result of an examination: it prints, saves and shows itself.
+"""The result of an examination, which can be printed, saved as a page, and shown in a notebook.
 
 The findings of its sections are the one list of what is wrong; the verdict, ``healthy``, the status of each section,
 the advice on the page and the exit code of ``gnomon examine --strict`` are derived from it.
@@ -33,20 +33,20 @@ TILES = {
     "correlation-map": "Signal through the layers",
     "kernel-modes": "What it learns first",
     "regime": "Features: kept or learned",
-    "calibration": "How sure, how right",
+    "calibration": "Confidence and accuracy",
     "errors": "Size of the errors",
     "exhibits": "Worst examples",
 }
-"""Small pictures of the first screen: ids of plots, or "exhibits" for examples, and the words."""
+"""Small pictures at the top of the page: ids of plots (or "exhibits" for examples) and their titles."""
 ONLY_WITHOUT = {"predicted-loss": "loss", "correlation-map": "signal-forward"}
 """Plots that are shown only if another one is missing."""
 PICTURES = ("loss", "signal-forward", "kernel-modes")
-"""Ids of the plots that stand for the examination."""
+"""Ids of the plots that `Examination.plots` returns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examination(Result):
-    """Sections in order, with their findings, and what it was all made from.
+    """The sections of an examination in order, with their findings, and a record of versions, seed and data.
 
     ``products`` are the objects behind the numbers by their type (``result.products[Run]`` has the trained model), for
     those who want to go on from there. ``partial`` says that the examination was stopped before its end.
@@ -60,7 +60,7 @@ class Examination(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All that was found wrong or worth knowing, the most serious first."""
+        """All findings, the most serious first."""
         return most_serious_first(f for s in self.sections for f in s.findings)
 
     @property
@@ -70,7 +70,7 @@ class Examination(Result):
 
     @property
     def healthy(self) -> bool:
-        """Whether no problem was found, and the time, the data and the network allow to say so."""
+        """Whether no problem was found, with enough time, data and training to be sure."""
         return not self.problems and self.inconclusive is None
 
     @property
@@ -84,7 +84,7 @@ class Examination(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence or two: how many problems and the first, or that there is none and whether training was short."""
+        """The number of problems and the most serious one, or that no problem was found, in a sentence or two."""
         first, stop = self.leading, " before it was stopped" if self.partial else ""
         if self.problems and first is not None:
             return f"{self.name}: {count_with_noun(len(self.problems), 'problem')} found. {first.message}"
@@ -96,7 +96,7 @@ class Examination(Result):
 
     @property
     def leading(self) -> Finding | None:
-        """The finding that the verdict states; None if it states none."""
+        """The finding that the verdict mentions, or None."""
         if self.problems:
             return self.problems[0]
         return None if self.inconclusive is None else self.inconclusive.finding
@@ -120,7 +120,7 @@ class Examination(Result):
     def plots(self) -> tuple[Plot, ...]:
         """The loss while training, the signal through the layers and the modes of the kernel, if they are there."""
         shown = [plot for id in PICTURES for s in self.sections for plot in s.content.plots if plot.id == id]
-        return tuple(shown) or (Plot("No pictures", (), caption=self.verdict),)
+        return tuple(shown) or (Plot("No plots", (), caption=self.verdict),)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but ``products``, as plain values for JSON; ``schema`` says which version of the names this is."""
@@ -136,7 +136,7 @@ class Examination(Result):
         )  # fmt: skip
 
     def _tiles(self) -> tuple[PageTile, ...]:
-        """Those whose picture there is."""
+        """The small pictures at the top of the page, without those whose plot is missing."""
         plots = {plot.id: (s.key, plot) for s in reversed(self.sections) for plot in s.content.plots}
         exhibits = [(s.key, s.content.exhibits) for s in self.sections if s.content.exhibits]
         found: list[PageTile] = []
@@ -152,14 +152,14 @@ class Examination(Result):
         return markdown(self.page())
 
     def matching(self, kinds: Sequence[str]) -> tuple[Finding, ...]:
-        """Findings of these kinds; "problem", "warning" and "note" stand for all of at least that level."""
+        """Findings of these kinds; "problem", "warning" and "note" select all findings of at least that level."""
         levels = [Level[kind.upper()] for kind in kinds if kind.upper() in Level.__members__]
         least = min(levels, default=None)
         return tuple(f for f in self.findings if f.kind in kinds or (least is not None and f.level >= least))
 
     @names_call
     def save(self, path: str | Path) -> Path:
-        """Write the report as one HTML file; its folder is made if it is not there."""
+        """Writes the report as one HTML file, and creates the folder if it does not exist."""
         return write_file(path, html(self.page()))
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,5 @@
-"""The examination itself: the steps in order, each with its share of the time, none able to stop the others."""
+"""Runs the steps of an examination in order, each with its share of the time. A step that fails does not stop the
+others."""
 
 import functools
 import hashlib
@@ -48,9 +49,9 @@ from gnomon.training.evaluate import Loss
 from gnomon.training.native import Choice
 
 MAX_UNCOUNTED_IMPORT_SECONDS = 2.0
-"""Seconds of imports that do not count against the budget, once per process."""
+"""Seconds of import time that do not count toward the budget, once per process."""
 Progress = Callable[[str, int, int], None]
-"""Called with the title of the step that begins, its number, and how many there are."""
+"""Called with the title of the step that starts, its number, and the number of steps."""
 
 
 @names_call
@@ -79,40 +80,41 @@ def examine(
     progress: Progress | None = None,
     clock: Clock = perf_counter,
 ) -> Examination:
-    """Examine a network and its data: what theory predicts, what is measured, and what to do about it.
+    """Examines a network and its data: compares predictions of theory with measurements, and says what to fix.
 
-    Signal propagation before training, the tangent kernel Theta = J J^T and its modes, the largest stable learning rate
+    The report covers signal propagation before training, the tangent kernel Theta = J J^T and its modes, the largest
+    stable learning rate
 
         lr < 2 / lambda_max(Hessian of the loss)                                                             (1)
 
-    the score of the infinitely wide network, training with kernel and curvature on the way, and afterwards the regime,
-    margins, calibration and invariances. A step that is skipped or fails says why; Ctrl-C ends with what there is.
+    the score of the infinitely wide network, training with kernel and curvature, and afterwards the regime, margins,
+    calibration and invariances. A step that is skipped or fails says why. Ctrl-C returns the results so far.
 
     Args:
         module: the network, or a function that builds it; it is never changed.
         train: inputs and targets (integers are classes): a pair, a dict with "labels", a ``Dataset``, a ``DataLoader``,
             or batches that are pairs or dicts; inputs are a tensor, a tuple or a dict of tensors.
         test: the same, never trained on.
-        optimizer: what the network is, or will be, trained with: one of torch.optim, a class or a function that makes
-            one of parameters, ``SGD(lr)``, ``Adam(lr)``, or a name; by default Adam.
-        lr: its learning rate, where ``optimizer`` is a name or a class, or is left out.
-        batch: examples in a batch; by default those of the ``DataLoader``, or a number chosen by the cost of a step.
-        epochs: passes over the data at most; by default as many as settle training, if the time allows them.
-        schedule: a function of a torch optimizer that makes a scheduler of torch, stepped once per epoch.
+        optimizer: the optimizer of your training: an instance or class from torch.optim, a function of the parameters
+            that returns one, ``SGD(lr)``, ``Adam(lr)``, or a name; by default Adam.
+        lr: the learning rate if ``optimizer`` is a name or a class, or is not given.
+        batch: batch size; by default the batch size of the ``DataLoader``, or a size chosen by the cost of a step.
+        epochs: maximum number of passes over the data; by default until training converges, if there is time.
+        schedule: a function of a torch optimizer that returns a torch scheduler, which is stepped once per epoch.
         loss: a function (outputs, targets) -> mean loss; by default cross-entropy for classes, else squared.
-        task, output: corrections of a wrong reading, such as "ensemble", and the name of a part of what is returned.
-        augment: changes the inputs of each training batch.
-        fit: whether to train a copy; by default if a function was given.
-        budget, seed: seconds for the whole, and the random seed.
-        name: of the network in the report.
-        notes: what was done to the data before; the report repeats it.
-        columns: names of the columns of a table, said in findings in place of their numbers.
-        command, steps: what was typed, and the questions to ask; by default `gnomon.examination.STEPS`.
-        progress, clock: see `Progress`, and what ``budget`` is read from.
+        task, output: set these if gnomon recognizes the task wrongly (such as "ensemble"), or to choose a returned part.
+        augment: a function that changes the inputs of each training batch.
+        fit: whether to train a copy; by default only if ``module`` is a function that builds the network.
+        budget, seed: time limit in seconds, and the random seed.
+        name: name of the network in the report.
+        notes: sentences about earlier preprocessing; the report repeats them.
+        columns: names of the columns of a table; findings use them instead of indices.
+        command, steps: the command line, for the record; the steps to run, by default `gnomon.examination.STEPS`.
+        progress, clock: see `Progress`; the clock that measures ``budget``.
 
     Hypotheses: the network gives each example its own row of outputs.
     Reference: [jacot2018neural], [cohen2021gradient], [chizat2019lazy].
-    Cost: ``budget`` seconds at most, but for imports of two seconds, once in a process.
+    Cost: at most ``budget`` seconds, plus up to two seconds for imports, once per process.
 
     >>> x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
     >>> result = examine(nn.Linear(3, 2), (x, (x[:, 0] > 0).long()), budget=5)
@@ -122,7 +124,7 @@ def examine(
     budget = number("budget", budget, above=0)
     plan = functools.partial(recipe, lr=lr, batch=batch, epochs=epochs, schedule=schedule, loss=loss, augment=augment)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data says so
+        warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data reports this
         start = _begin(clock)
         with one_thread() as threads:
             network = subject(module, train, test, optimizer=optimizer, seed=seed, plan=plan, name=name, notes=notes,
@@ -137,7 +139,7 @@ def examine(
 
 
 def _begin(clock: Clock) -> float:
-    """When the budget begins: after the imports, but for what they take longer than `MAX_UNCOUNTED_IMPORT_SECONDS`."""
+    """Returns the start time of the budget: after the imports, but at most `MAX_UNCOUNTED_IMPORT_SECONDS` later."""
     called = clock()
     _prepare()
     return min(clock(), called + MAX_UNCOUNTED_IMPORT_SECONDS)
@@ -145,7 +147,7 @@ def _begin(clock: Clock) -> float:
 
 @functools.cache
 def _prepare() -> None:
-    """Import what steps import when they are first used, once in a process, so that no step is blamed for it.
+    """Triggers the lazy imports of all steps once per process, so that no step loses time to them.
 
     Reading a module and the first interval of a share load some nine hundred modules of torch, sympy and scipy, in
     about two seconds.
@@ -165,7 +167,7 @@ def run_steps(
     progress: Progress | None,
     clock: Clock,
 ) -> tuple[tuple[Section, ...], Products, bool]:
-    """All steps: each has its share of the time that is left until ``end``, and none begins after that.
+    """Runs all steps. Each step gets its share of the time left until ``end``, and no step starts after that.
 
     Returns their sections, their products, and whether they were interrupted.
     """
@@ -177,14 +179,14 @@ def run_steps(
         if progress is not None:
             progress(step.title, i, len(steps))
         if partial:
-            sections.append(_section(step, "skipped", "The examination was stopped before this step.", 0.0))
+            sections.append(_section(step, "skipped", "Skipped: the examination was stopped before this step.", 0.0))
             continue
         began = clock()
         others = [s.share for s in steps[i + 1 :] if s.possible(network, products, fit=fit)]
         deadline = began + (end - began) * step.share / (step.share + sum(others))
         try:
             if began >= end:
-                raise OutOfTime("The time was spent before this step could begin: give a larger budget.")
+                raise OutOfTime("No time left for this step. Give a larger budget.")
             result = _run(step, steps, network, products, Context(seed, deadline, fit, clock))
             seconds = clock() - began
             sections.append(_section(step, result.state, result.content, seconds))
@@ -196,17 +198,17 @@ def run_steps(
         except KeyboardInterrupt:
             partial = True
             sections.append(_section(step, "skipped", "Interrupted.", clock() - began))
-        except NotImplementedError as error:  # torch has first derivatives of everything, second ones not of all
-            why = f"PyTorch does not implement a derivative that this needs: {plainly(error)}"
+        except NotImplementedError as error:  # torch lacks second derivatives of some operations
+            why = f"Skipped: PyTorch does not implement a derivative that this needs. {plainly(error)}"
             sections.append(_section(step, "skipped", why, clock() - began))
-        except Exception as error:  # one instrument that fails must not lose the results of the others
+        except Exception as error:  # a failing step must not lose the results of the others
             whole = "".join(traceback.format_exception(error))
             sections.append(_section(step, "failed", _sentence(error), clock() - began, whole))
     return reconcile_sections(sections, Facts(**known, training_wanted=fit)), products, partial
 
 
 def manifest(network: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:
-    """Versions, seeds, a digest of the data, the command: what is needed to do it again."""
+    """The record of how a report was made: versions, seed, digest of the data, command."""
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "gnomon": _version(),
@@ -222,7 +224,7 @@ def manifest(network: Subject, seed: int, budget: float, command: str, seconds: 
 
 
 def _digest(data: AbstractSource) -> str:
-    """Of all examples, whatever batches they come in: each tensor has a digest, and these have one."""
+    """A hash of all examples, independent of the batch size."""
     digests: dict[int, Any] = {}
     for batch in data.batches():
         for i, t in enumerate((*tensors(batch.x), *(() if batch.y is None else (batch.y,)))):
@@ -234,7 +236,7 @@ def _digest(data: AbstractSource) -> str:
 def _version() -> str:
     try:
         return version("gnomon")
-    except PackageNotFoundError:  # run from a folder of sources
+    except PackageNotFoundError:  # gnomon runs from source and is not installed
         return "not installed"
 
 
@@ -244,7 +246,7 @@ def _run(
     for kind in step.needs:
         if kind not in products:
             giver = next(other for other in steps if other.gives is kind)
-            raise Skipped(f"It needs the result of '{giver.title}', which there is not.")
+            raise Skipped(f"Skipped: needs the result of '{giver.title}', which is missing.")
     with set_mode(network.module, "eval"), random_state(context.seed):
         return step.run(network, products.only((*step.needs, *step.uses)), context)
 

@@ -38,26 +38,26 @@ __all__ = [
 
 T = TypeVar("T")
 NOT_ENOUGH = "Not trained long enough to say:"
-"""How every section begins that depends on a training that was too short."""
-ON_ITS_WAY = "these are numbers of a network on its way."
-"""How such a section goes on, where the reason is told in the section on training."""
-DIVERGED = "Training diverged, so the trained network says nothing."
+"""The first words of every answer that depends on training, if training was too short."""
+ON_ITS_WAY = "the network had not finished training."
+"""The words that follow `NOT_ENOUGH`; the section on training gives the reason."""
+DIVERGED = "Skipped: training diverged, so there is no useful trained network."
 """The reason to skip a question about a trained network whose training diverged."""
-UNTRAINED = "This is asked of the trained network, and training did not come about."
-"""The reason to skip a question about the trained network, where training was asked for and there is none."""
+UNTRAINED = "Skipped: this needs a trained network, and no training was done."
+"""The reason to skip a question about the trained network if no training was done."""
 
 
 class Skipped(Exception):
-    """A premise of the step does not hold, or the step cannot be afforded; the text is the reason."""
+    """Raised by a step that does not apply or has no time; the text is the reason."""
 
 
 class OutOfTime(Skipped):
-    """The step cannot be afforded in the time that is left."""
+    """Raised by a step that would take longer than the time left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The circumstances of a step: the seed, whether to train, and its share of time on a clock."""
+    """What a step may use: the seed, its deadline on a clock, and whether training is requested."""
 
     seed: int
     deadline: float
@@ -66,13 +66,13 @@ class Context:
 
     @property
     def seconds(self) -> float:
-        """Time that is left for this step."""
+        """Seconds left for this step."""
         return self.deadline - self.clock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Products(Record):
-    """What steps have given, by type.
+    """The results of steps, by type.
 
     >>> products = Products({int: 3})
     >>> products[int], products.get(float)
@@ -86,7 +86,7 @@ class Products(Record):
         return value
 
     def get(self, kind: type[T]) -> T | None:
-        """The product of this type, None where no step gave it or the step that asks has not declared it."""
+        """The product of this type; None if it is missing or the current step did not declare it."""
         return self.items.get(kind)
 
     def __contains__(self, kind: type) -> bool:
@@ -96,19 +96,19 @@ class Products(Record):
         return iter(self.items)
 
     def only(self, kinds: Sequence[type]) -> "Products":
-        """Those of these types alone."""
+        """Returns only the products of these types."""
         return Products({kind: self.items[kind] for kind in kinds if kind in self.items})
 
     def plus(self, kind: type, value: Any) -> "Products":
-        """With one more."""
+        """Returns a copy with one more product."""
         return Products({**self.items, kind: value})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepResult(Record):
-    """What a step says in its section, and its product; None where it has none.
+    """The result of a step: the content of its section, and its product or None.
 
-    ``state`` is "unsure" where the step has measured something that is not enough to tell. ``facts`` are the facts of
+    ``state`` is "unsure" if the measurement is not enough for an answer. ``facts`` are the facts of
     `gnomon.examination.policy.Facts` that the step has established, by name.
     """
 
@@ -119,10 +119,10 @@ class StepResult(Record):
 
 
 class AbstractStep(ABC):
-    """One question. ``share`` is the part of the whole time budget that the step may take.
+    """One question of an examination. ``share`` is the relative share of the time budget that the step may take.
 
-    ``needs`` are types of products without which the step is skipped, ``uses`` those it takes into account where they
-    are there, ``gives`` the type of its own. ``states`` are names of the facts that the step may establish.
+    ``needs`` are types of products without which the step is skipped, ``uses`` are optional products, and
+    ``gives`` is the type of the product of the step. ``states`` are names of the facts that the step may establish.
 
     ``essential``: without this answer nobody can say that there is no problem. ``rests_on`` says what makes the answer
     unreliable if it is missing: enough "examples", "training" or "decisions" that are better than a guess, a
@@ -146,12 +146,12 @@ class AbstractStep(ABC):
         """Answer the question, or raise `Skipped` with the reason."""
 
     def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:
-        """Whether the step will need its share of the time, as far as the products so far tell; others have it then."""
+        """Whether the step will run, as far as known so far; if not, other steps get its share of the time."""
         return True
 
 
 def order_steps(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
-    """Steps so that each comes after those whose products it needs or uses, otherwise in the order given.
+    """Sorts steps so that each comes after the steps whose products it needs or uses; otherwise keeps the order.
 
     >>> order_steps([])
     ()
@@ -172,7 +172,7 @@ def order_steps(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
         sorter.prepare()
     except CycleError as error:
         names = " -> ".join(steps[i].key for i in error.args[1])
-        raise ValueError(f"the steps need each other in a circle: {names}") from None
+        raise ValueError(f"these steps need each other's results in a circle: {names}") from None
     order: list[int] = []
     waiting: list[int] = []
     while sorter.is_active():
@@ -183,7 +183,7 @@ def order_steps(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
 
 
 def plainly(error: Exception) -> str:
-    """What an error says, for a page: without the call that was made.
+    """The message of an error as a sentence for the report, without the name of the call.
 
     >>> from gnomon.core.errors import InputError
     >>> plainly(InputError("two passes differ", fix="Call net.eval()"))
@@ -194,6 +194,6 @@ def plainly(error: Exception) -> str:
 
 
 def require_gradients(subject: Subject) -> None:
-    """Skip where nothing can be differentiated."""
+    """Raises `Skipped` if no parameter requires a gradient."""
     if not subject.trainable:
-        raise Skipped("No parameter requires a gradient.")
+        raise Skipped("Skipped: no parameter requires a gradient.")

@@ -1,4 +1,4 @@
-"""What is examined: a network as it stands, its data as a source, one probe of them, and what is asked of the network.
+"""The subject of an examination: the network, its data, a sample of the data, and the task.
 
 >>> import torch
 >>> x = torch.randn(30, 2)
@@ -40,7 +40,7 @@ from gnomon.training.optimizers import AbstractOptimizer
 __all__ = ["Examples", "Subject", "Task", "subject"]
 
 MAX_PROBE_EXAMPLES = 800
-"""Examples in the sample that all measurements on a subset share, at most."""
+"""Maximum number of examples in the sample (the probe) that measurements share."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +54,7 @@ class Examples(Record):
         return len(self.y)
 
     def some(self, n: int) -> "Examples":
-        """At most n of them, the same at every call; of each class its share."""
+        """A stratified sample of at most n examples, the same at every call."""
         if n >= len(self):
             return self
         chosen = stratified_sample(len(self), self.y, n).to(self.y.device)
@@ -63,9 +63,10 @@ class Examples(Record):
 
 @dataclass(frozen=True, slots=True)
 class Task(Record):
-    """What the network is asked: the loss, the number of classes (0 for regression) and of outputs.
+    """The task of the network: the loss, the number of classes (0 for regression) and of outputs.
 
-    ``shape`` is that of one target as the user has it; ``reading`` says what the outputs mean, None if only the user's
+    ``shape`` is the shape of one target as the user passed it; ``reading`` says what the outputs mean, None if only
+    the user's
     own loss knows.
     """
 
@@ -76,7 +77,7 @@ class Task(Record):
     reading: Reading | None = None
 
     def examples(self, batch: Batch) -> Examples:
-        """A batch with its targets on the device of its inputs, and in one form."""
+        """The inputs and targets of a batch, with targets in standard form on the device of the inputs."""
         assert batch.y is not None  # checked when the subject was made
         y = batch.y.to(next(tensors(batch.x)).device)
         return Examples(batch.x, y.long() if self.classes else y.reshape(len(y), -1))
@@ -96,8 +97,8 @@ class Task(Record):
 class Subject(Record):
     """A network with its data and its task. The module is never changed.
 
-    ``probe`` is the one draw of training examples that measurements share. ``recipe`` is what the user named of
-    training; ``notes`` say what was done to the data before, and how inputs were changed so that the module takes them;
+    ``probe`` is the sample of training examples that measurements share. ``recipe`` holds the training settings of
+    the user; ``notes`` say what was done to the data before, and how inputs were changed so that the module takes them;
     ``columns`` are the names of the columns of a table, where they are known.
     """
 
@@ -112,7 +113,7 @@ class Subject(Record):
     columns: tuple[str, ...] = ()
 
     def examples(self, batch: Batch) -> Examples:
-        """A batch of one of the sources, with its targets in one form."""
+        """The inputs and targets of a batch, with targets in standard form."""
         return self.task.examples(batch)
 
     def outputs(self, x: Inputs, module: nn.Module | None = None) -> Float[Tensor, "n k"]:
@@ -135,12 +136,12 @@ class Subject(Record):
 
     @property
     def optimizer(self) -> AbstractOptimizer | None:
-        """What the user named, or None."""
+        """The optimizer that the user passed, or None."""
         return self.recipe.optimizer
 
     @property
     def loss(self) -> Loss:
-        """What is minimized: the user's own loss, or that of the task."""
+        """The loss that training minimizes: the user's own loss, or the loss of the task."""
         return self.task.loss if self.recipe.own_loss is None else self.recipe.own_loss
 
     def loss_targets(self, y: Tensor) -> Tensor:
@@ -151,12 +152,13 @@ class Subject(Record):
 
     @property
     def reads_targets(self) -> bool:
-        """Whether targets are classes or numbers; other integers, such as the next words, only the loss can read."""
+        """Whether targets are classes or real numbers; only the loss can interpret other integers, such as next
+        tokens."""
         return self.task.classes > 0 or self.probe.y.is_floating_point()
 
     @property
     def asks_for_targets(self) -> bool:
-        """Whether outputs are to be the targets, so that their difference is an error; else only the loss knows."""
+        """Whether the loss compares outputs with targets directly, so that their difference is an error."""
         if self.task.classes or self.probe.y.shape[1] != self.task.outputs:
             return False
         loss = self.recipe.own_loss
@@ -185,7 +187,7 @@ def subject(
     reading: TaskName | None = None,
     output: Output | None = None,
 ) -> Subject:
-    """Check what the user passed and make a subject of it; every error names the call, what is wrong and the cure.
+    """Checks the arguments of the user and builds a subject; errors name the call, the problem and a fix.
 
     ``plan`` makes the recipe, of the module, the data, the optimizer and the call; ``notes`` and ``columns`` are kept.
     ``reading`` is the task that the user named, ``output`` the part of what the module returns that is its output.
@@ -229,7 +231,7 @@ def subject(
 
 
 def _columns(names: Sequence[str], x: Inputs) -> tuple[str, ...]:
-    """A name for each number of an example, or none."""
+    """Checks the column names: one for each number of an example, or none."""
     count = sum(t[0].numel() for t in tensors(x))
     if names and (isinstance(names, str) or len(names) != count):
         given = f"the text {names!r}" if isinstance(names, str) else f"{len(names)} names"
@@ -239,7 +241,7 @@ def _columns(names: Sequence[str], x: Inputs) -> tuple[str, ...]:
 
 
 def _name(network: Any, module: nn.Module) -> str:
-    """That of the class, or of the function, unless these are generic."""
+    """The name of the class or function, unless it is generic."""
     name = type(module).__name__ if network is module else getattr(network, "__name__", "")
     return "network" if name in ("", "<lambda>", "Sequential") else name
 
@@ -254,7 +256,7 @@ def _module(network: Any, seed: int) -> nn.Module:
     with random_state(seed):
         try:
             built = network()
-        except (Exception, SystemExit) as reason:  # an error in the user's function is reported as one of the input
+        except (Exception, SystemExit) as reason:  # an error in the user's function is reported as an input error
             cure = "Give every argument a default, or pass lambda: build(...)"
             what = f"the factory raised {type(reason).__name__}: {reason}"[:200]
             raise InputError(what, accepted="a factory without arguments", fix=cure) from reason
@@ -266,7 +268,7 @@ def _module(network: Any, seed: int) -> nn.Module:
 
 
 def _source(data: Any, which: str, module: nn.Module) -> AbstractSource:
-    """The data as a source with targets, read by the module."""
+    """Reads the data as a source with targets that the module accepts."""
     examples = source(data, module=module)
     if examples.first(1).y is None:
         kind = f"{which} is a {type(data).__name__} without targets"
@@ -276,7 +278,7 @@ def _source(data: Any, which: str, module: nn.Module) -> AbstractSource:
 
 
 def _check_test(module: nn.Module, train: AbstractSource, test: AbstractSource) -> None:
-    """That the module takes test examples: they may be longer or shorter sequences, if it reads those."""
+    """Checks that the module accepts test examples; sequences may have another length if the module allows it."""
     x = test.first(2).x
     shapes = [[tuple(t.shape[1:]) for t in tensors(part)] for part in (train.first(2).x, x)]
     try:
@@ -285,8 +287,13 @@ def _check_test(module: nn.Module, train: AbstractSource, test: AbstractSource) 
         if shapes[0] == shapes[1]:
             raise
         given = [" and ".join(map(str, shape)) for shape in shapes]
-        what = f"test inputs have shape {given[1]}, training inputs {given[0]}, and the network takes only the latter"
-        raise InputError(what, accepted="test inputs like those of train", fix="Prepare both alike") from None
+        what = (
+            f"test inputs have shape {given[1]}, training inputs {given[0]}, and the network accepts only "
+            "the shape of the training inputs"
+        )
+        raise InputError(
+            what, accepted="test inputs of the same shape as the training inputs", fix="Prepare both in the same way"
+        ) from None
 
 
 def _are_numbers(data: AbstractSource) -> bool:
@@ -297,13 +304,13 @@ def _are_numbers(data: AbstractSource) -> bool:
 def _task(
     train: AbstractSource, test: AbstractSource | None, outputs: int, loss: Loss | None
 ) -> Task:  # fmt: skip
-    """Integer targets are classes, real numbers are values to regress on, zeros and ones where the loss says so."""
+    """Builds the task: integer targets are classes, real targets are regression or, if the loss says so, labels."""
     y = all_labels(train)
     shape, wanted = tuple(y.shape[1:]), theory_loss(loss)
     if y.is_floating_point():
         return _numbers_task(y, outputs, loss)
     if y.dim() != 1 and loss is not None and not isinstance(loss, AbstractLoss):
-        return Task(Squared(), 0, outputs, shape)  # a loss of the user's own knows what they are
+        return Task(Squared(), 0, outputs, shape)  # the user's own loss interprets them
     others = None if test is None else test.labels()
     labels = y if others is None else torch.cat([y.flatten(), others.flatten().to(y)])
     if y.dim() != 1 or int(labels.min()) < 0:
@@ -321,18 +328,18 @@ def _task(
 
 
 def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
-    """Real targets: zeros and ones where the loss says so, one-hot rows of classes, or values to regress on."""
+    """The task of real targets: binary labels if the loss says so, one-hot rows of classes, or regression."""
     shape, wanted = tuple(y.shape[1:]), theory_loss(loss)
     logistic, whole = isinstance(wanted, Logistic), bool(((y == 0) | (y == 1)).all())
     if logistic and outputs == 1 and whole:
         return Task(Logistic(), 2, 1)
     if logistic and not isinstance(loss, AbstractLoss):
         if not bool(((y >= 0) & (y <= 1)).all()):
-            what = f"the targets go from {float(y.min()):g} to {float(y.max()):g} under BCEWithLogitsLoss"
-            cure = "Write labels as 0 and 1: y = (y + 1) / 2 for -1 and 1"
+            what = f"the targets range from {float(y.min()):g} to {float(y.max()):g} under BCEWithLogitsLoss"
+            cure = "Encode labels as 0 and 1: y = (y + 1) / 2 for -1 and 1"
             raise InputError(what, accepted="targets between 0 and 1", fix=cure)
         _check_numbers(y, outputs, loss)
-        return Task(Squared(), 0, outputs, shape)  # several labels of each example
+        return Task(Squared(), 0, outputs, shape)  # several labels per example
     if isinstance(wanted, CrossEntropy) and y.dim() == 2 and whole and bool((y.sum(1) == 1).all()):
         _check_numbers(y, outputs, loss)
         return Task(wanted, outputs, outputs)
@@ -341,7 +348,7 @@ def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
 
 
 def _check_numbers(y: Tensor, outputs: int, loss: Loss | None) -> None:
-    """A column for each output, unless a loss of the user's own takes them otherwise."""
+    """Checks that targets have one column per output, unless the user's own loss accepts another shape."""
     columns = 1 if y.dim() == 1 else y.reshape(len(y), -1).shape[1]
     if columns != outputs and (loss is None or theory_loss(loss) is not None):
         whole = y.dim() == 1 and bool((y == y.round()).all())

@@ -1,4 +1,4 @@
-"""The first lines of a report: what was looked at, how it came out, and what the answer does not cover.
+"""The first lines of a report: the verdict, the facts, and what the answer does not cover.
 
 >>> headline((), partial=False)
 'No problem found.'
@@ -14,7 +14,7 @@ __all__ = ["count_with_noun", "facts", "headline", "shortcomings"]
 
 
 def headline(sections: Sequence[Section], *, partial: bool) -> str:
-    """The verdict in one sentence, for a page that goes on with the findings.
+    """The verdict in one sentence, for a page that lists the findings below.
 
     >>> from gnomon.core.results import Finding
     >>> from gnomon.findings.network import FROZEN
@@ -41,7 +41,7 @@ def headline(sections: Sequence[Section], *, partial: bool) -> str:
 
 
 def shortcomings(sections: Sequence[Section]) -> list[str]:
-    """What the answer does not cover: a training that was too short, questions without time, measurements that failed.
+    """What the answer does not cover: training that was too short, skipped questions, failed measurements.
 
     >>> shortcomings(())
     []
@@ -53,7 +53,7 @@ def shortcomings(sections: Sequence[Section]) -> list[str]:
 
 
 def facts(sections: Sequence[Section], budget: str) -> tuple[str, ...]:
-    """What was looked at, in a few words each: the size of the network and of the data, training, its result, the time.
+    """Short facts: size of the network and of the data, training steps, score, time.
 
     >>> facts((), "60 s, used 41.2 s")
     ('budget 60 s, used 41.2 s',)
@@ -77,7 +77,7 @@ def facts(sections: Sequence[Section], budget: str) -> tuple[str, ...]:
 
 
 def count_with_noun(n: int, word: str) -> str:
-    """A number with its word, in the plural where there are several.
+    """A number with a noun, in the plural if needed.
 
     >>> count_with_noun(1, "problem"), count_with_noun(2, "problem")
     ('1 problem', '2 problems')

@@ -1,4 +1,4 @@
-"""Long computations that look at the clock: a computation that runs out of its time ends with what it would need.
+"""Stops long computations at their deadline, with an estimate of the time they would need.
 
 >>> from gnomon.core.machine.clock import Ticking
 >>> context = Context(0, deadline=1.0, fit=False, clock=Ticking(0.6))
@@ -24,7 +24,7 @@ __all__ = ["TimedOperator", "guard", "needs"]
 
 
 def guard(context: Context, what: str) -> Callable[[int, int], None]:
-    """A progress callback that gives up when the share of the time is spent.
+    """A progress callback that raises `OutOfTime` after the deadline.
 
     Cost: one look at the clock each time.
 
@@ -33,23 +33,23 @@ def guard(context: Context, what: str) -> Callable[[int, int], None]:
 
     def look(done: int, total: int) -> None:
         if context.seconds < 0 and done < total:
-            raise OutOfTime(f"{what} was not done in its share of the time: give a larger budget.")
+            raise OutOfTime(f"{what} did not finish in time. Give a larger budget.")
 
     return look
 
 
 def needs(what: str, seconds: float, context: Context) -> OutOfTime:
-    """The reason why something cannot be afforded, with what it would need.
+    """An `OutOfTime` error that states the needed and the remaining time.
 
     >>> print(needs("A kernel", 20.0, Context(0, deadline=3.0, fit=False, clock=lambda: 1.0)))
-    A kernel would take about 20 s, and 2 s are left.
+    A kernel would take about 20 s, but only 2 s are left.
     """
-    return OutOfTime(f"{what} would take about {seconds:.2g} s, and {max(context.seconds, 0):.2g} s are left.")
+    return OutOfTime(f"{what} would take about {seconds:.2g} s, but only {max(context.seconds, 0):.2g} s are left.")
 
 
 @dataclass(slots=True)
 class TimedOperator(AbstractOperator):
-    """An operator that looks at the clock before each product."""
+    """An operator that checks the deadline before each product."""
 
     operator: AbstractOperator
     look: Callable[[int, int], None]
@@ -65,12 +65,12 @@ class TimedOperator(AbstractOperator):
         return self.operator.like
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """A v, if there is time."""
+        """The product A v; raises `OutOfTime` after the deadline."""
         self.look(0, 1)
         return self.operator.matvec(v)
 
     def seconds(self, clock: Clock) -> float:
-        """Of one product."""
+        """Seconds of one product."""
         v = torch.ones(self.size).to(self.like) / self.size**0.5
         start = clock()
         self.operator.matvec(v)

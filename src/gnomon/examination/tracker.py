@@ -1,4 +1,4 @@
-"""What is followed while a model is trained: loss, kernel and curvature on a few examples.
+"""Tracks loss, kernel and curvature on a few examples while a model is trained.
 
     drift = |Theta_t - Theta_0| / |Theta_0|,    rotation = 1 - cos(Theta_t, Theta_0),    alignment = cos(Theta_t, y y^T)
 
@@ -35,7 +35,7 @@ from gnomon.training.evaluate import Objective
 __all__ = ["AROUND", "KERNEL", "NAMES", "Attempt", "TimeSpent", "Tracker"]
 
 NAMES = ("probe loss", "kernel drift", "kernel rotation", "alignment", "sharpness")
-"""What a tracker measures, in this order."""
+"""Names of the measurements of a tracker, in order."""
 T = TypeVar("T")
 
 
@@ -44,11 +44,11 @@ Attempt = Callable[[str, Callable[[], Any]], Any]
 
 
 KERNEL = "kernel"
-"""What is timed: the loss and the kernel of the probe,"""
+"""Key of the time for loss and kernel of the probe examples."""
 SHARPNESS = "sharpness"
-"""the curvature,"""
+"""Key of the time for the curvature."""
 AROUND = "around"
-"""and what is done around both."""
+"""Key of the time for everything else."""
 INITIAL_CURVATURE_COST = 8
 """Cost of the curvature relative to the kernel, before it was measured."""
 MAX_KERNEL_OUTPUTS = 32
@@ -57,7 +57,7 @@ MAX_KERNEL_OUTPUTS = 32
 
 @dataclass(slots=True)
 class TimeSpent:
-    """How long measurements took, and whether one more of a kind is below the limit, a share of the running time.
+    """Counts the time of measurements and keeps it below a share of the running time.
 
     Kernel and sharpness have half of the limit each, so that the cheaper one, taken often, leaves time for the other.
     One more is taken to cost what those before did on average. The limit is a share of the time without measurements.
@@ -75,14 +75,14 @@ class TimeSpent:
     started: float | None = None
 
     def start(self) -> float:
-        """The time now, which is the start if it is the first."""
+        """Returns the current time; the first call sets the start."""
         now = self.clock()
         self.started = now if self.started is None else self.started
         return now
 
     @contextmanager
     def on(self, kind: str) -> Iterator[None]:
-        """What is done inside is counted for this kind, but for what is counted for another one inside."""
+        """Counts the time inside the block for this kind, except the time that inner blocks count for other kinds."""
         began, before = self.start(), self.total
         try:
             yield
@@ -103,7 +103,7 @@ class TimeSpent:
         return self.total / elapsed if elapsed > 0 else 0.0
 
     def affordable(self, kind: str) -> bool:
-        """Whether one more of this kind keeps its share below half of the limit; the very first one always is."""
+        """Whether one more measurement of this kind stays below half of the limit; the first one is always allowed."""
         if self.limit is None or not self.counts or self.started is None:
             return True
         known = kind if kind in self.counts else KERNEL
@@ -123,9 +123,9 @@ class Tracker:
         self.first: Tensor | None = None
 
     def measure(self, model: nn.Module, attempt: Attempt, *, limited: bool = False) -> dict[str, float]:
-        """All that can be measured now, by the names of `NAMES`; what fails is left out.
+        """All measurements at this moment, by name; skips measurements that fail.
 
-        ``limited`` leaves out the sharpness where it cannot be afforded.
+        ``limited`` skips the sharpness if the time limit does not allow it.
         """
         with self.time.on(KERNEL):
             row = self._kernel(model, attempt)
@@ -136,7 +136,7 @@ class Tracker:
         return row
 
     def _kernel(self, model: nn.Module, attempt: Attempt) -> dict[str, float]:
-        """The loss, and what the kernel tells."""
+        """The loss, and drift, rotation and alignment of the kernel."""
         row: dict[str, float] = {}
 
         def take(name: str, function: Callable[[], float]) -> None:
@@ -158,22 +158,22 @@ class Tracker:
         return row
 
     def watchers(self) -> dict[str, Callable[[int, nn.Module, float], float]]:
-        """The measurements as functions that `gnomon.train` calls; NaN where the model has no such number."""
+        """The measurements as functions for `gnomon.train`; they return NaN if a measurement fails."""
         latest: dict[int, dict[str, float]] = {}
 
         def reading(name: str) -> Callable[[int, nn.Module, float], float]:
             def watch(step: int, model: nn.Module, loss: float) -> float:
                 if step not in latest:
                     latest.clear()
-                    latest[step] = self._measured(model)
+                    latest[step] = self._measure_if_affordable(model)
                 return latest[step].get(name, nan)
 
             return watch
 
         return {name: reading(name) for name in NAMES}
 
-    def _measured(self, model: nn.Module) -> dict[str, float]:
-        """What can be measured and afforded."""
+    def _measure_if_affordable(self, model: nn.Module) -> dict[str, float]:
+        """Measures the model if the time limit allows."""
         self.time.start()
         if self.time.affordable(KERNEL):
             return self.measure(model, _or_none, limited=True)
@@ -192,7 +192,7 @@ class Tracker:
 
 
 def _or_none(name: str, function: Callable[[], T]) -> T | None:
-    """None where the model has no such number, as when its weights have become infinite."""
+    """Returns None if the measurement fails, for example because weights are infinite."""
     try:
         return function()
     except GnomonError:

@@ -1,10 +1,10 @@
-"""A watch for any training loop: kernel and curvature of a few probe examples, measured every so many steps.
+"""Watches any training loop: measures kernel and curvature of a few probe examples every n steps.
 
     drift = |Theta_t - Theta_0| / |Theta_0|,    alignment = cos(Theta_t, y y^T)                            (1)
 
-Training is not disturbed: the model is measured in eval mode, and modes, buffers, gradients and random states are
-restored afterwards, so that training goes on to the last bit as it would have. Nothing is raised into the loop: what
-could not be measured is in ``missing``, with the reason.
+Watching does not change training: the model is measured in eval mode, and modes, buffers, gradients and random states
+are restored afterwards, so training continues bit by bit as without the watch. The loop never sees an exception:
+``missing`` lists failed measurements with their reasons.
 
 >>> import torch
 >>> w = watch(nn.Linear(2, 1), (torch.eye(2), torch.tensor([0.5, 1.0])))
@@ -58,28 +58,29 @@ def watch(
     log: Any = None,
     clock: Clock = perf_counter,
 ) -> "Watch":
-    """Watch a model that is being trained elsewhere: call ``w.step(loss)`` once per step of any loop.
+    """Watches a model while your own loop trains it: call ``w.step(loss)`` once per training step.
 
         drift = |Theta_t - Theta_0| / |Theta_0|                                                              (1)
 
-    By default every 50th step is measured as far as 5 % of the running time allows. With ``every=10`` steps 0, 10, 20,
-    ... are, exactly; what that costs is in ``w.rows`` and in ``w.verdict``. With ``overhead=0.02`` what would take more
-    than 2 % of the time of training alone is left out, half of it for the kernel and half for the sharpness, which so
-    comes later and less often. The first kernel is always taken: all others are compared with it. Measurements use one
-    thread: on a machine that others use as well, several that wait for each other can take ten times as long.
+        By default every 50th step is measured, within 5 % of the running time. With ``every=10`` exactly the steps 0,
+        10, 20,
+    ... are measured; ``w.rows`` and ``w.verdict`` report the cost. ``overhead=0.02`` skips measurements that would take
+    more than 2 % of the training time: half of that for the kernel and half for the sharpness, which is measured later
+    and less often. The first kernel is always measured because all others are compared with it. Measurements use one
+    thread: on a shared machine, several threads that wait for each other can take ten times as long.
 
-    ``probe`` is data as `gnomon.examine` takes them: (inputs, targets), one batch as a dict with "labels", a
-    ``DataLoader``, ...; ``examples`` of them are drawn, of each class its share. ``loss`` is the loss of your training
-    loop, a function (outputs, targets) -> mean loss; without it the loss is that of the task, which is read from
-    outputs and targets, or named by ``task``. ``output`` chooses a part of what the model returns.
+    ``probe`` is data in any form that `gnomon.examine` accepts: (inputs, targets), one batch as a dict with "labels", a
+    ``DataLoader``, ...; ``examples`` of them are drawn, stratified by class. ``loss`` is the loss of your training
+    loop, a function (outputs, targets) -> mean loss; without it gnomon uses the loss of the task, which it
+    recognizes from outputs and targets, or which ``task`` names. ``output`` chooses a part of what the model returns.
     ``log`` may be a path of a CSV file, anything with ``add_scalar`` (TensorBoard), anything with ``log`` (W&B), or a
-    function (values, step). ``w.lightning()`` and ``w.huggingface()`` give callbacks for those trainers. ``clock`` is
-    what ``overhead`` is read from.
+    function (values, step). ``w.lightning()`` and ``w.huggingface()`` give callbacks for those trainers. ``clock``
+    measures ``overhead``.
 
     Hypotheses: the loop changes the model in place.
     Reference: [chizat2019lazy], [cohen2021gradient].
-    Cost: for each measurement the tangent kernel of ``examples`` points, of one random combination of the outputs where
-    there are more than 32, and 8 Hessian products.
+    Cost: for each measurement the tangent kernel of ``examples`` points (of one random combination of the outputs if
+    there are more than 32) and 8 Hessian products.
 
     >>> import torch
     >>> net, x = nn.Linear(2, 2), torch.eye(2)
@@ -103,11 +104,11 @@ def watch(
 
 @dataclass(slots=True, eq=False)
 class Watch(Result):
-    """Made by `watch`. ``rows`` is what was measured; ``missing`` is what could not be, as (step, what, why).
+    """The result of `watch`. ``rows`` holds the measurements, ``missing`` the failed ones as (step, what, why).
 
-    In a row ``loss`` is what the loop passed, ``probe loss`` that of the probe examples in eval mode, ``overhead`` the
-    share of the time since the first step that was spent on watching. ``time.skipped`` counts measurements that were
-    left out for the limit, where there is one; a row without ``sharpness`` was one that left time for no more.
+    In a row, ``loss`` is the loss that the loop passed, ``probe loss`` the loss of the probe examples in eval mode, and
+    ``overhead`` the share of the time since the first step that was spent on watching. ``time.skipped`` counts
+    measurements that were skipped because of the limit. A row without ``sharpness`` had no time for it.
     """
 
     tracker: Tracker = field(repr=False, metadata=HIDDEN)
@@ -118,7 +119,7 @@ class Watch(Result):
     count: int = 0
 
     def step(self, loss: float | Tensor | None = None) -> None:
-        """Count a step, and measure if it is time to; never raises but for Ctrl-C."""
+        """Counts a training step, and measures the model if due. Raises nothing except KeyboardInterrupt."""
         self.time.start()
         if self.count % self.every == 0:
             if self.time.affordable(KERNEL):
@@ -128,12 +129,13 @@ class Watch(Result):
         self.count += 1
 
     def measure(self, loss: float | Tensor | None = None) -> dict[str, float]:
-        """Measure now, whatever it costs; the model is left as it was, and nothing is raised but for Ctrl-C."""
+        """Measures now, regardless of the cost. Leaves the model unchanged and raises nothing except
+        KeyboardInterrupt."""
         return self._look(loss, limited=False)
 
     @property
     def time(self) -> TimeSpent:
-        """What watching has cost so far, and its limit."""
+        """The time spent on watching so far, and its limit."""
         return self.tracker.time
 
     @property
@@ -143,11 +145,11 @@ class Watch(Result):
 
     @property
     def verdict(self) -> str:
-        """How many steps were watched at what price, and what could not be measured."""
+        """The number of watched steps, the cost, and failed measurements, in a sentence."""
         limit, spent = self.time.limit, self.time.total
         head = f"Watched {self.count} steps: {len(self.rows)} measurements, {spent:.2g} s"
         head += f" or {self.overhead:.1%} of the time"
-        head += f", {self.time.skipped} left out to stay below {limit:.1%}" if limit is not None else ""
+        head += f", {self.time.skipped} skipped to keep the overhead below {limit:.1%}" if limit is not None else ""
         if not self.missing:
             return f"{head}."
         kinds = list(dict.fromkeys(what for _, what, _ in self.missing))
@@ -156,7 +158,7 @@ class Watch(Result):
         return f"{head}. Not measured: {', '.join(counts)}; first {what} at step {step}: {why}"
 
     def plots(self) -> tuple[Plot, ...]:
-        """Losses, kernel and curvature over the steps."""
+        """Plots losses, kernel and curvature over the training steps."""
         groups = {"Loss": ("loss", "probe loss"), "Kernel": ("kernel drift", "alignment"), "Curvature": ("sharpness",)}
         return tuple(
             Plot(title, tuple(self._line(name) for name in names), Axis("step")) for title, names in groups.items()
@@ -202,7 +204,7 @@ class Watch(Result):
             warnings.simplefilter("ignore")
             if loss is not None and (value := self._attempt("loss", lambda: float(loss))) is not None:
                 row["loss"] = value
-            row |= self._attempt("the model", lambda: self._measured(limited)) or {}
+            row |= self._attempt("the model", lambda: self._measure_model(limited)) or {}
         row["overhead"] = self.overhead
         self.rows.append(row)
         if self.log is not None:
@@ -210,7 +212,7 @@ class Watch(Result):
             self._attempt("log", lambda: log({k: v for k, v in row.items() if k != "step"}, self.count))
         return row
 
-    def _measured(self, limited: bool) -> dict[str, float]:
+    def _measure_model(self, limited: bool) -> dict[str, float]:
         model = self.tracker.subject.module
         with preserve(model):
             return self.tracker.measure(model, self._attempt, limited=limited)
@@ -220,12 +222,13 @@ class Watch(Result):
         return Line(name, [step for step, _ in known], [value for _, value in known])
 
     def _attempt(self, name: str, function: Callable[[], Any]) -> Any:
-        """What the function gives, or None with the reason written down: no failure may end the user's training."""
+        """Calls the function; on failure records the reason and returns None, because watching must not stop
+        training."""
         try:
             return function()
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # a forward may even call sys.exit
+        except BaseException as error:  # the user's forward may even call sys.exit
             words = (str(error).splitlines() or [""])[0]
             why = words if isinstance(error, GnomonError) else f"{type(error).__name__}: {words}"
             self.missing.append((self.count, name, why))

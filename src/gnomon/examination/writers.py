@@ -1,4 +1,4 @@
-"""Where a watch writes: a CSV file, TensorBoard, W&B, or a function, recognized by their methods.
+"""Writes measurements of a watch to a CSV file, TensorBoard, W&B, or a function.
 
 >>> seen = []
 >>> writer(lambda row, step: seen.append((row, step)))({"loss": 1.0}, 3)
@@ -17,14 +17,14 @@ from gnomon.core.errors import out_of_range
 from gnomon.core.machine.files import append_text
 
 Log = Callable[[dict[str, float], int], None]
-"""Called with what was measured, by name, and the number of the step."""
+"""Called with the measurements by name and the number of the step."""
 
 COLUMNS = ("step", "loss", "probe loss", "kernel drift", "kernel rotation", "alignment", "sharpness", "overhead")
-"""Of the CSV file."""
+"""Columns of the CSV file."""
 
 
 def writer(log: Any) -> Log | None:
-    """A function of (values, step) from a path, anything with ``add_scalar``, anything with ``log``, or a function."""
+    """Converts a path, an object with ``add_scalar`` or ``log``, or a function to a function (values, step)."""
     if log is None:
         return None
     if isinstance(log, str | Path):
@@ -35,7 +35,7 @@ def writer(log: Any) -> Log | None:
         return lambda row, step: log.log({f"gnomon/{k}": v for k, v in row.items()}, step=step)
     if callable(log):
         return cast(Log, log)
-    accepted = "a path, a writer or a function"
+    accepted = "a path, an object with add_scalar or log, or a function"
     raise out_of_range("log", accepted, log)
 
 

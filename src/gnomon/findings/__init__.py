@@ -1,4 +1,4 @@
-"""What can be wrong, how serious is it, and in which words is it reported?
+"""The kinds of findings: what can be wrong, how serious it is, and the text of the report.
 
 Contains: the one table of kinds, in the order in which they are reported: level, consequences, opposite advice,
 message and fix.

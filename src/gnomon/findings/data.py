@@ -20,7 +20,7 @@ EMPTY_CLASSES = _kind("empty-classes", Level.WARNING,
     "{empty} of {classes} classes have no training example.",
     "Add examples of these classes, or remove their outputs.")
 TOO_FEW_EXAMPLES = _kind("too-few-examples", Level.WARNING,
-    "Number of training examples: {examples}. This is too little data to tell whether anything is wrong.",
+    "Number of training examples: {examples}. This is not enough data to find out whether anything is wrong.",
     "Pass at least {least} training examples; a few hundred are enough for most measurements.")
 INPUT_SCALE = _kind("input-scale", Level.PROBLEM,
     "The typical size of the inputs (root mean square) is {size:.3g}; networks expect about 1.",
@@ -61,7 +61,7 @@ SHUFFLED_IN_TRAIN = _kind("labels-unrelated", Level.PROBLEM,
     causes=OUTCOMES)
 UNRELATED_SO_FAR = _kind("labels-unrelated", Level.WARNING,
     "Before training, labels look unrelated to inputs: shuffled labels fit equally well (p-value {p_value:.2g}){score}."
-    " Training was too short to tell.",
+    " Training was too short to decide.",
     "Check that each label belongs to its input, or give training more time.",
     refuted_if="labels_related")
 LABELS_UNRELATED = _kind("labels-unrelated", Level.PROBLEM,

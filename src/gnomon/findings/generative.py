@@ -23,7 +23,7 @@ DENSITY_NOT_NORMALIZED = _kind(
     "density-not-normalized", Level.PROBLEM, "The density integrates to {integral} instead of 1.", CHECK_DETERMINANT
 )
 LOG_DETERMINANT_WRONG = _kind("log-determinant-wrong", Level.PROBLEM,
-    "The log determinant differs by {error:.2g} from the one by differentiation.", CHECK_DETERMINANT)
+    "The log determinant differs by {error:.2g} from its value by automatic differentiation.", CHECK_DETERMINANT)
 FLOW_NOT_INVERTIBLE = _kind("flow-not-invertible", Level.PROBLEM,
     "After the map and its inverse, points are {error:.1e} away from where they started.",
     "Use float64, smaller slopes, or a map with an exact inverse.")

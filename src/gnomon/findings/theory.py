@@ -61,7 +61,7 @@ _bayes = partial(Kind, page="topics/bayes.md")
 CHAINS_NOT_CONVERGED = _bayes("chains-not-converged", Level.PROBLEM,
     "The chains have not converged: R-hat is {r_hat:.3g} for {where}.",
     "Draw more samples.")
-DIVERGENCES = "{divergences} paths ({share:.1%}) diverged in energy, where the density bends too sharply."
+DIVERGENCES = "{divergences} paths ({share:.1%}) diverged in energy because the density is too sharply curved there."
 SMALLER_STEPS = "Raise the target acceptance (HMC(accept=0.95)), or write the model with centered, scaled parameters."
 MANY_DIVERGENT_PATHS = _bayes("divergent-paths", Level.PROBLEM, DIVERGENCES, SMALLER_STEPS)
 DIVERGENT_PATHS = _bayes("divergent-paths", Level.WARNING, DIVERGENCES, SMALLER_STEPS)

@@ -26,7 +26,7 @@ RAISE = "Try a larger learning rate, up to {half:.2g}."
 FAR_BELOW_STABLE = _kind("learning-rate-small", Level.WARNING, BELOW_STABLE, RAISE, refuted_if="learning_rates_tried")
 LEARNING_RATE_SMALL = _kind("learning-rate-small", Level.NOTE, BELOW_STABLE, RAISE, refuted_if="learning_rates_tried")
 ENDS_UNSTABLE = _kind("learning-rate-unstable", Level.NOTE,
-    "Training ended where learning rates above {limit:.2g} are unstable; it uses {lr:.3g}.",
+    "At the end of training, learning rates above {limit:.2g} are unstable; the run uses {lr:.3g}.",
     "Lower the learning rate towards the end of training.",
     excludes=TOO_SLOW)
 BEYOND_EDGE = _kind("learning-rate-unstable", Level.PROBLEM,

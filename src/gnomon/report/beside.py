@@ -1,4 +1,4 @@
-"""Two pages side by side, as one: verdicts, what to do, the main values, and every section of both."""
+"""Combines two pages into one, side by side: verdicts, what to do, main values, and all sections."""
 
 from collections.abc import Sequence
 from html import escape
@@ -13,10 +13,10 @@ from gnomon.report.sections import badge, gallery, pictures, section
 __all__ = ["beside", "overlaid", "shared_values"]
 
 Row = tuple[str, str, Value, Value]
-"""The key and the title of a section, and a value that both pages have in it."""
+"""Key and title of a section, and a value of both pages in that section."""
 Names = tuple[str, str]
 STYLES = ("solid", "dashed", "dotted")
-"""Of the curves of one page: training, test."""
+"""Line styles of the curves of one page: training, test, others."""
 
 
 def beside(
@@ -28,7 +28,7 @@ def beside(
     main: Sequence[str] = (),
     status: Status = "note",
 ) -> str:
-    """Two pages of the same kind as one self-contained file, section by section; ``main`` values are not folded.
+    """Renders two pages of the same kind as one self-contained file; the ``main`` values are always visible.
 
     Cost: about 50 ms for each plot of both.
 
@@ -49,14 +49,14 @@ def beside(
         if one.status == "skipped" and two is not None and two.status == "skipped":
             common.append(one)
         else:
-            lines += _same(one) if two is not None and _alike(one, two) else _both(one, two, names)
+            lines += _same(one) if two is not None and _have_same_content(one, two) else _both(one, two, names)
     both = Page(title, verdict, (*left.sections, *right.sections), {})
     lines += [*left_out(Page(title, verdict, tuple(common), {})), *references(both), "</main>"]
     return document(title, lines, {"title": title, "verdict": verdict, "pages": [left.to_dict(), right.to_dict()]})
 
 
 def shared_values(left: Page, right: Page) -> list[Row]:
-    """Values that both pages have and that differ, with their section.
+    """Values that differ between the two pages, with their section.
 
     >>> shared_values(Page("A", "", (), {}), Page("B", "", (), {}))
     []
@@ -67,7 +67,7 @@ def shared_values(left: Page, right: Page) -> list[Row]:
 
 
 def overlaid(one: Plot, two: Plot, names: Names) -> Plot | None:
-    """Curves of two plots on the same axes, each with the name and the color of its page; None where they are none.
+    """Draws the curves of two plots on the same axes, labeled by page; None if the plots have no curves.
 
     Points are joined, predictions are left out, and what both have alike is drawn once.
 
@@ -94,19 +94,19 @@ def _predict(mark: object) -> bool:
     return isinstance(mark, Line) and mark.predicted
 
 
-def _alike(one: Section, two: Section) -> bool:
-    """Whether two sections say and show the same, as those on the data do."""
+def _have_same_content(one: Section, two: Section) -> bool:
+    """Whether two sections have the same content, like the sections on the data."""
     return one.answer == two.answer and one.content.plots == two.content.plots and one.findings == two.findings
 
 
 def _same(part: Section) -> list[str]:
-    """A section that both have alike."""
+    """Renders a section that is the same for both."""
     head, question, *rest = section(part)
     return [head, question.replace("</p>", " The same for both.</p>"), *rest]
 
 
 def _tiles(left: Page, right: Page, names: Names) -> list[PageTile]:
-    """The small pictures of both, where they are curves on the same axes."""
+    """Small pictures with the curves of both pages on the same axes."""
     theirs = {tile.plot.id: tile.plot for tile in right.tiles if tile.plot is not None}
     found = []
     for tile in left.tiles:
@@ -118,7 +118,7 @@ def _tiles(left: Page, right: Page, names: Names) -> list[PageTile]:
 
 
 def _tables(left: Page, right: Page, names: Names, main: Sequence[str]) -> list[str]:
-    """The main values of both, and all others folded."""
+    """Tables of the main values of both, and of all other values (folded)."""
     rows = shared_values(left, right)
     terms = TermMarker("values")
     chosen = [row for id in main for row in rows if row[2].id == id]
@@ -142,7 +142,7 @@ def _table(rows: Sequence[Row], names: Names, terms: TermMarker) -> list[str]:
 
 
 def _both(one: Section, two: Section | None, names: Names) -> list[str]:
-    """Curves of both on shared axes, then each with its other pictures, its examples and its answer."""
+    """Renders a section of both: shared curves, then the other plots, examples and answer of each."""
     terms = TermMarker(one.key)
     lines = [f'<section id="{escape(one.key)}"><h2>{escape(one.title)}</h2><p class=aside>{escape(one.question)}</p>']
     theirs = {plot.title: plot for plot in (two.content.plots if two is not None else ())}
@@ -151,7 +151,7 @@ def _both(one: Section, two: Section | None, names: Names) -> list[str]:
     lines += [*pictures(drawn, f"{one.key}-both", terms), "<div class=pair>"]
     for side, name, part in zip(("left", "right"), names, (one, two), strict=True):
         if part is None:
-            lines.append(f"<div><h3>{escape(name)}</h3><p class=answer>There is no such section.</p></div>")
+            lines.append(f"<div><h3>{escape(name)}</h3><p class=answer>This page has no such section.</p></div>")
             continue
         own = [p for p in part.content.plots if p.title not in {plot.title for plot in drawn}]
         lines += [f"<div><h3>{escape(name)} {badge(part.status)}</h3>"]

@@ -1,4 +1,4 @@
-"""An example as people look at it: a picture, a row of features or a string of tokens, with its label and the answer.
+"""Shows an example as an image, a row of features or a string of tokens, with its label and the network's answer.
 
 >>> import torch
 >>> from gnomon.report.exhibit import exhibit
@@ -24,22 +24,22 @@ from gnomon.core.results.record import Record
 __all__ = ["Exhibit", "exhibit"]
 
 MAX_THUMBNAIL_PIXELS = 64
-"""Larger pictures are scaled down, so that a page stays small."""
+"""Maximum side length of images in pixels; larger images are scaled down to keep pages small."""
 MAX_SHOWN_FEATURES = 12
-"""Features of a row that are shown, at most."""
+"""Maximum number of features shown for a row."""
 MAX_SHOWN_TOKENS = 32
-"""Tokens of a sequence that are shown, at most."""
+"""Maximum number of tokens shown for a sequence."""
 CHANNELS = (1, 3, 4)
-"""Numbers of channels that are looked at as a picture."""
+"""Numbers of channels that make an array an image."""
 MIN_SERIES_LENGTH = 16
-"""Time steps of a series, at least."""
+"""Minimum number of time steps of a series."""
 MAX_SERIES_CHANNELS = 4
-"""Channels of a series, at most."""
+"""Maximum number of channels of a series."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exhibit(Record):
-    """One example: its number in the data, its label, what the network answered, a note, and what it looks like.
+    """One example: its index in the data, its label, the network's answer, a note, and its picture or values.
 
     One of ``picture`` (a PNG as a data address), ``features`` and ``tokens`` is there; with none of them the example
     is known by its number alone. ``hidden`` counts features or tokens that are not shown.
@@ -59,7 +59,7 @@ class Exhibit(Record):
 def exhibit(
     x: Any, number: int, *, label: str, answer: str, note: str = "", right: bool | None = None
 ) -> Exhibit:  # fmt: skip
-    """An input without its batch axis as people look at it; ``right``: whether the answer is, None for numbers.
+    """Builds an exhibit from one input; ``right`` says whether the answer is right, None for regression.
 
     An image (c, h, w) or (h, w) is drawn from its least value in black to its largest in white; a series (time, c) or
     (c, time) of at most four channels as curves; integers are tokens; other numbers are features. Of several tensors
@@ -86,7 +86,7 @@ def exhibit(
 
 
 def is_picture(x: Tensor) -> bool:
-    """Whether numbers are laid out as (c, h, w) with at least four pixels on each side, or as (h, w) of that size.
+    """Whether an array is an image (c, h, w) or (h, w) with at least four pixels on each side.
 
     Two axes alone are a picture where one is at most twice as long as the other; nodes with features, say, are not.
 
@@ -100,7 +100,7 @@ def is_picture(x: Tensor) -> bool:
 
 
 def is_series(x: Tensor) -> bool:
-    """Whether real numbers are a series: at least sixteen times, and at most four channels.
+    """Whether an array is a time series: at least sixteen time steps and at most four channels.
 
     >>> is_series(torch.zeros(30, 1)), is_series(torch.zeros(2, 40)), is_series(torch.zeros(28, 28))
     (True, True, False)
@@ -126,7 +126,7 @@ def _png(x: Tensor) -> str:
 
 
 def _curves(x: Tensor) -> str:
-    """White curves on black, one for each channel, from the least value of all to the largest."""
+    """Draws a series as white curves on black, one for each channel."""
     from PIL import Image, ImageDraw
 
     channels = torch.nan_to_num((x if x.shape[0] <= x.shape[1] else x.T).double())

@@ -1,4 +1,4 @@
-"""The first screen of a page: the verdict in one sentence, what to do about it, and an overview in small pictures."""
+"""The top of a page: the verdict in one sentence, what to do, and an overview in small pictures."""
 
 from collections.abc import Sequence
 from html import escape
@@ -12,13 +12,13 @@ __all__ = ["contents", "findings", "front", "heading", "strip"]
 
 MARKS = {"good": "✓", "unsure": "?", "note": "•", "warning": "▲", "problem": "!", "skipped": "–", "failed": "×"}
 MAX_FIRST_FINDINGS = 5
-"""Findings on the first screen; the others are folded."""
+"""Maximum number of findings at the top of the page; others are folded."""
 SHOWN_EXAMPLES = 6
-"""Examples in a small picture."""
+"""Number of examples in a small picture."""
 
 
 def front(page: Page) -> list[str]:
-    """The first screen as lines of HTML.
+    """The top of the page as lines of HTML.
 
     Cost: about 30 ms for each small picture.
 
@@ -31,7 +31,7 @@ def front(page: Page) -> list[str]:
 
 
 def heading(title: str, facts: Sequence[str] = ()) -> list[str]:
-    """The title with what was looked at, and the beginning of all that follows.
+    """The title with short facts, as the start of the page.
 
     >>> heading("A net")
     ['<header><p class=brand>gnomon</p><h1>A net</h1></header><main>']
@@ -42,7 +42,7 @@ def heading(title: str, facts: Sequence[str] = ()) -> list[str]:
 
 
 def strip(tiles: Sequence[PageTile]) -> list[str]:
-    """Small pictures side by side, each of which leads to its section.
+    """Small pictures side by side, each with a link to its section.
 
     Cost: about 30 ms for each.
 
@@ -53,14 +53,14 @@ def strip(tiles: Sequence[PageTile]) -> list[str]:
 
 
 def findings(page: Page) -> list[str]:
-    """What to do, the gravest first; at most five at once.
+    """The list of findings with fixes, the most serious first; more than five are folded.
 
     >>> findings(Page("A net", "Fine.", (), {}))
-    ['<p class=calm>Nothing to change: no measurement asks for it.</p>']
+    ['<p class=calm>Nothing to change.</p>']
     """
     if not page.findings:
         whole = all(section.state in ("answered", "skipped") for section in page.sections)
-        calm = "Nothing to change: no measurement asks for it." if whole else "No measurement so far asks for a change."
+        calm = "Nothing to change." if whole else "Nothing to change according to the measurements so far."
         return [f"<p class=calm>{calm}</p>"]
     terms = TermMarker(f"front-{page.title}")
     items = [f"<li>{advice(finding, terms, key)}</li>" for key, finding in page.findings]
@@ -76,16 +76,16 @@ def findings(page: Page) -> list[str]:
 
 
 def contents(page: Page) -> list[str]:
-    """All sections with how they came out; those that were skipped are one.
+    """Links to all sections with their status; skipped sections share one link.
 
     >>> contents(Page("A net", "Fine.", (), {}))
     []
     """
     items = [
         f'<a href="#{escape(s.key)}"><span class="mark {s.status}">{MARKS[s.status]}</span> {escape(s.title)}</a>'
-        for s in page.told
+        for s in page.shown_sections
     ]
-    skipped = len(page.sections) - len(page.told)
+    skipped = len(page.sections) - len(page.shown_sections)
     if skipped:
         mark = f'<span class="mark skipped">{MARKS["skipped"]}</span>'
         items.append(f'<a href="#not-examined">{mark} {skipped} not examined</a>')

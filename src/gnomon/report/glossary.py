@@ -1,4 +1,4 @@
-"""Terms of the theory in plain words, so that a page can keep the term and put its meaning a tap away.
+"""Explains terms of the theory in plain words; pages show the explanation when the reader clicks the term.
 
 >>> TermMarker("data").marked("The tangent kernel is known.")[:33]
 'The <button type=button class=ter'
@@ -11,75 +11,79 @@ from html import escape
 __all__ = ["GLOSSARY", "TermMarker"]
 
 GLOSSARY = {
-    "tangent kernel": "A number for each pair of examples: how much a small training step on one changes the answer "
+    "tangent kernel": "A number for each pair of examples: how much a small training step on one changes the output "
     "for the other. Examples with a large value are learned together.",
-    "mode": "A pattern over the examples that the network fits at one speed. Patterns with a large eigenvalue are "
+    "mode": "A pattern of values over the examples that the network fits at one speed. Modes "
+    "with a large eigenvalue are "
     "learned first, those with a small one last or never.",
     "eigenvalue": "The speed at which the network fits one pattern over the examples: twice the eigenvalue, half the "
     "training time.",
-    "alignment": "How well the labels lie along what the network learns fastest: 1 is best, and shuffled labels give "
-    "a value near that of pure chance.",
+    "alignment": "How well the labels match what the network learns fastest: 1 is best, and shuffled labels give "
+    "a value near pure chance.",
     "p-value": "How often pure chance would give a result at least as extreme. Below 0.05 chance is an unlikely "
     "explanation.",
-    "infinite-width limit": "What the network becomes when its layers are made wider and wider: a kernel method that "
-    "can be computed exactly, and that does not learn features of its own.",
+    "infinite-width limit": "What the network becomes if its layers are made wider and wider: a kernel method that "
+    "can be computed exactly, and that does not learn new features.",
     "very wide version": "The same layers with more and more units. In the limit this is a kernel method that can be "
-    "computed exactly, and that does not learn features of its own.",
-    "leave-one-out": "Each example is predicted from all the others, in turn; so training examples stand in for "
-    "new ones.",
-    "lazy training": "The network fits the data with the features that it had before training; its layers hardly "
-    "change.",
-    "feature learning": "Training changes what the layers compute, not only how their results are added up.",
+    "computed exactly, and that does not learn new features.",
+    "leave-one-out": "Each example is predicted from all the others, in turn. This estimates the score on "
+    "new examples.",
+    "lazy training": "The network fits the data with its initial features; its layers hardly change.",
+    "feature learning": "Training changes what the layers compute, not only how the last layer combines it.",
     "sharpness": "The largest curvature of the loss. Plain gradient descent with a learning rate above 2 / sharpness "
     "overshoots and oscillates.",
-    "edge of stability": "Training at which the curvature has grown to the most that the learning rate allows, "
+    "edge of stability": "The state of training in which the sharpness has grown to the stability "
+    "limit of the learning rate, "
     "2 / learning rate. Common and harmless with full batches; noise usually keeps training below it.",
     "Hessian": "The matrix of second derivatives of the loss with respect to all parameters: its curvature in every "
     "direction.",
-    "gradient noise": "How much the gradient of one batch differs from that of all data. Batches much larger than the "
-    "noise scale waste work, much smaller ones make training erratic.",
-    "margin": "The probability of the right class minus that of the best other class: negative where the answer is "
+    "gradient noise": "How much the gradient of one batch differs from the gradient of all data. "
+    "Batches much larger than the "
+    "noise scale waste work; much smaller batches make training erratic.",
+    "margin": "The probability of the right class minus the largest probability of another "
+    "class: negative if the answer is "
     "wrong.",
-    "calibration": "Whether confidence can be taken at its word: of the answers given with 80 % confidence, 80 % "
+    "calibration": "Whether confidence matches accuracy: of the answers given with 80 % confidence, 80 % "
     "should be right.",
     "expected calibration error": "The mean gap between how sure the network is and how often it is right.",
-    "condition number": "The largest eigenvalue over the smallest: how many times longer the slowest pattern takes to "
+    "condition number": "The largest eigenvalue divided by the smallest: how many times longer "
+    "the slowest mode takes to "
     "learn than the fastest.",
-    "effective rank": "How many patterns the network can tell apart in practice.",
+    "effective rank": "The number of modes that the network can distinguish in practice.",
     "mean-field theory": "A calculation of how signals and gradients grow or shrink from layer to layer, from the "
     "spread of the weights alone.",
     "gradient flow": "Gradient descent with very small steps; time is the learning rate times the number of steps.",
     "root mean square": "The typical size of the values: the square root of the mean of their squares.",
-    "frequency": "A regular pattern of light and dark over the whole picture; (2, 0) repeats twice from top to "
+    "frequency": "A regular pattern of light and dark over the whole image; (2, 0) repeats twice from top to "
     "bottom and not at all from left to right. Low ones are coarse shapes, high ones fine detail.",
-    "linear probe": "A linear classifier that is given what one layer computes: it shows how well the classes can be "
-    "told apart there.",
-    "kernel regression": "A simple model that needs no training loop: it predicts an example from those that are like "
-    "it. What it reaches, a network should reach as well.",
-    "explained variance": "The share of the differences between targets that predictions get right: 100 % is perfect, "
+    "linear probe": "A linear classifier on the outputs of one layer: it shows how well the classes can be "
+    "distinguished there.",
+    "kernel regression": "A simple model that needs no training loop: it predicts an example from similar "
+    "examples. A network should reach the same score.",
+    "explained variance": "The share of the variance of the targets that predictions explain: 100 % is perfect, "
     "0 % is no better than always predicting the mean.",
     "entropy": "How widely attention is spread: 100 % is evenly over everything, 0 % is on a single place.",
-    "probe examples": "A fixed random part of the training data, with each class in proportion, on which the costly "
-    "measurements are made.",
+    "probe examples": "A fixed random part of the training data, with each class in proportion, used for the "
+    "expensive measurements.",
 }
-"""Meanings by term; a plural with s is found as well."""
-_OTHERS = r"(?<!eval )(?<!training )(?<!-)"  # eval mode is no mode, cross-entropy is no entropy
+"""Meanings by term; plurals with s are found too."""
+_OTHERS = r"(?<!eval )(?<!training )(?<!-)"  # "eval mode" and "cross-entropy" are not the terms "mode" and "entropy"
 _TERMS = "|".join(sorted(map(re.escape, GLOSSARY), key=len, reverse=True))
 _FOUND = re.compile(rf"{_OTHERS}\b({_TERMS})(e?s)?\b", re.IGNORECASE)
 _CODE = re.compile(r"`([^`]+)`")
-_BRACKETS = re.compile(r"(\(<button[^>]*>[^<]{1,24}</button>\))")  # a line would break after "("
+_BRACKETS = re.compile(r"(\(<button[^>]*>[^<]{1,24}</button>\))")  # otherwise a line could break after "("
 _KEYS = {term.lower(): term for term in GLOSSARY}
 
 
 class TermMarker:
-    """Marks the first mention of each term in a part of a page; ``name`` keeps the parts of a page apart."""
+    """Marks the first mention of each term in a part of a page; ``name`` identifies the part."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.seen: list[str] = []
 
     def marked(self, text: str) -> str:
-        """Text as HTML: escaped, words between backticks as code, each known term once as a button for its meaning."""
+        """Converts text to HTML: escapes it, formats backticks as code, and makes each known term a button once."""
         parts = _CODE.split(text)
         return "".join(f"<code>{escape(part)}</code>" if i % 2 else self._found(part) for i, part in enumerate(parts))
 
@@ -94,7 +98,7 @@ class TermMarker:
         return f'<button type=button class=term popovertarget="{self._id(term)}">{match[0]}</button>'
 
     def cards(self) -> Iterable[str]:
-        """The meanings of the terms that were marked; a tap on the term shows its card."""
+        """The explanations of the marked terms; a click on the term shows its card."""
         for term in self.seen:
             yield f'<div popover id="{self._id(term)}"><strong>{escape(term)}</strong> {escape(GLOSSARY[term])}</div>'
 

@@ -1,4 +1,4 @@
-"""From a page to one HTML file: no script, no request to anywhere, readable on paper and on a phone."""
+"""Renders a page as one HTML file without scripts or network requests, readable on paper and on a phone."""
 
 import json
 from html import escape
@@ -16,7 +16,7 @@ __all__ = ["document", "html", "left_out", "references"]
 
 @names_call
 def html(page: Page) -> str:
-    """The page as one self-contained file: the verdict, what to do, an overview in pictures, then the sections.
+    """Renders the page as one self-contained file: verdict, what to do, overview in pictures, then the sections.
 
     Text is escaped: what a model or a data set calls itself is never markup.
     Cost: about 50 ms for each plot.
@@ -25,19 +25,24 @@ def html(page: Page) -> str:
     >>> "A &lt;b&gt; net" in text and "<script src" not in text
     True
     """
-    body = [*front(page), *(line for s in page.told for line in section(s)), *left_out(page), *references(page)]
+    body = [
+        *front(page),
+        *(line for s in page.shown_sections for line in section(s)),
+        *left_out(page),
+        *references(page),
+    ]
     return document(page.title, [*body, *manifest(page)], page.to_dict())
 
 
 def document(title: str, body: list[str], data: Any) -> str:
-    """A whole file around the lines of its body; ``data`` are embedded as JSON.
+    """A complete HTML file from the lines of its body; ``data`` is embedded as JSON.
 
     Cost: one pass over the text.
 
     >>> document("A title", ["<p>Words.</p>"], {}).startswith("<!doctype html>")
     True
     """
-    # inside HTML the only dangerous sequence of JSON is the end of a script
+    # the only dangerous sequence of JSON inside HTML is the end of a script
     embedded = json.dumps(data, allow_nan=False).replace("<", "\\u003c")
     parts = [
         "<!doctype html>",
@@ -54,7 +59,7 @@ def document(title: str, body: list[str], data: Any) -> str:
 
 
 def left_out(page: Page) -> list[str]:
-    """Questions that were not examined, each with the reason; a reason that several have is told once.
+    """The questions that were not examined, grouped by reason.
 
     >>> left_out(Page("A title", "Fine.", (), {}))
     []
@@ -69,7 +74,7 @@ def left_out(page: Page) -> list[str]:
 
 
 def references(page: Page) -> list[str]:
-    """Every source that the sections cite, in full.
+    """The full references of all sources that the sections cite.
 
     >>> references(Page("A title", "Fine.", (), {}))
     []
@@ -83,7 +88,7 @@ def references(page: Page) -> list[str]:
 
 
 def manifest(page: Page) -> list[str]:
-    """What is needed to do it again, as a folded table.
+    """The record of how the report was made, as a folded table.
 
     >>> manifest(Page("A title", "Fine.", (), {"seed": 0}))[1]
     '<tr><th scope=row>seed</th><td>0</td></tr>'

@@ -1,4 +1,4 @@
-"""A page as a short summary in Markdown, for pull requests and the summaries of continuous integration."""
+"""Renders a page as a short Markdown summary, for pull requests and continuous integration."""
 
 from gnomon.core.errors import names_call
 from gnomon.report.page import Page
@@ -7,12 +7,12 @@ __all__ = ["markdown"]
 
 MARKS = {"good": "✅", "unsure": "❔", "note": "🔵", "warning": "⚠️", "problem": "❌", "skipped": "➖", "failed": "❗"}
 SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\*_[]<>|#~"})
-"""Characters that Markdown would read as its own; backticks stay, they mark code."""
+"""Escapes for special characters of Markdown; backticks stay because they mark code."""
 
 
 @names_call
 def markdown(page: Page) -> str:
-    """The verdict, what to do, and one line for each section, as GitHub shows Markdown.
+    """The verdict, what to do, and one line for each section, in GitHub Markdown.
 
     >>> print(markdown(Page("A net", "Fine.", (), {})))
     ### ✅ A net

@@ -1,4 +1,4 @@
-"""The layout of a page: sections with their content; everything on it is here, and `to_dict` is embedded as data.
+"""The structure of a page: sections with their content; everything on it is here, and `to_dict` is embedded as data.
 
 The findings of the sections are the one list of what is wrong: the status of a section is the level of its gravest
 finding, also of one that another section states, and a page ranks them all by the table of findings.
@@ -26,10 +26,11 @@ from gnomon.report.exhibit import Exhibit
 __all__ = ["Content", "Page", "Section", "State", "Status", "PageTile"]
 
 State = Literal["answered", "unsure", "skipped", "late", "failed"]
-"""Whether the question of a section has an answer; "unsure" where what was measured is not enough to tell, "late" where
-the time did not suffice for it."""
+"""Whether a section has an answer. "unsure": the measurements are not enough for an answer. "late": there was no
+time."""
 Status = Literal["good", "unsure", "note", "warning", "problem", "skipped", "failed"]
-"""How a section came out: the level of its gravest finding, "good" without one, or why there is no answer."""
+"""The status of a section: the level of its most serious finding, "good" without findings, or why there is no
+answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Content(Record):
 
 @dataclass(frozen=True, slots=True)
 class Section(Record):
-    """One question with its content; where it was skipped or failed, the answer is the reason.
+    """One question with its content. If the question was skipped or failed, the answer is the reason.
 
     ``traceback`` is the whole one of the exception for which a section failed; the page shows a sentence, the data all.
     ``stated_elsewhere`` are findings that are true of this section and listed in another one, as the same fault or as
@@ -83,7 +84,7 @@ class Section(Record):
 
     @property
     def status(self) -> Status:
-        """Derived from the findings."""
+        """The status, derived from findings and state."""
         if self.state in ("skipped", "late", "failed"):
             return "failed" if self.state == "failed" else "skipped"
         found = (*self.findings, *self.stated_elsewhere)
@@ -94,12 +95,12 @@ class Section(Record):
 
     @property
     def answer(self) -> str:
-        """What was found, and notes on what was done to the data."""
+        """The answer as text, with notes on preprocessing of the data."""
         return " ".join((self.content.answer, *(f"Note: {note}." for note in self.content.notes)))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was found wrong or worth knowing."""
+        """The findings of the section."""
         return self.content.findings
 
     def value(self, id: str) -> Value | None:
@@ -115,7 +116,7 @@ class Section(Record):
 
 @dataclass(frozen=True, slots=True)
 class PageTile(Record):
-    """A small picture on the first screen that leads to the section of that key: a plot, or else its exhibits."""
+    """A small picture at the top of the page with a link to its section: a plot, or examples."""
 
     key: str
     title: str
@@ -125,7 +126,7 @@ class PageTile(Record):
 
 @dataclass(frozen=True, slots=True)
 class Page(Record):
-    """A whole report: its verdict in one sentence, its sections, and the small pictures of its first screen.
+    """A complete report: the verdict in one sentence, the sections, and the small pictures at the top.
 
     ``headline`` stands for the verdict on the first screen, where the findings follow it; ``facts`` say in a few words
     what was looked at.
@@ -141,13 +142,13 @@ class Page(Record):
     facts: tuple[str, ...] = ()
 
     @property
-    def told(self) -> tuple[Section, ...]:
-        """Sections that say something: all but those that were skipped."""
+    def shown_sections(self) -> tuple[Section, ...]:
+        """All sections that were not skipped."""
         return tuple(section for section in self.sections if section.status != "skipped")
 
     @property
     def left_out(self) -> dict[str, list[Section]]:
-        """Sections that were skipped, by the reason."""
+        """Skipped sections, grouped by reason."""
         reasons: dict[str, list[Section]] = {}
         for section in self.sections:
             if section.status == "skipped":
@@ -156,13 +157,13 @@ class Page(Record):
 
     @property
     def findings(self) -> tuple[tuple[str, Finding], ...]:
-        """All findings with the keys of their sections, the gravest first."""
+        """All findings with the keys of their sections, the most serious first."""
         pairs = [(section.key, finding) for section in self.sections for finding in section.findings]
         return tuple(sorted(pairs, key=lambda pair: (-pair[1].level, rank(pair[1].row))))
 
     @property
     def status(self) -> Status:
-        """That of its gravest finding; without one, whether some section cannot tell."""
+        """The status of the most serious finding; without findings, "unsure" if some section is unsure."""
         unsure = any(section.status == "unsure" for section in self.sections)
         content = Content("", tuple(finding for _, finding in self.findings))
         return Section("", "", "", content, "unsure" if unsure else "answered").status

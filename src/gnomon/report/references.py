@@ -1,4 +1,4 @@
-"""The bibliography of the package, so that a report can print a reference and not its key.
+"""Reads the bibliography of the package, so that reports show full references instead of keys.
 
 >>> print(reference("jacot2018neural"))
 Jacot, Gabriel, Hongler (2018). Neural Tangent Kernel: Convergence and Generalization in Neural Networks.
@@ -14,11 +14,11 @@ __all__ = ["full_reference", "reference"]
 ENTRY = re.compile(r"^@\w+\{([^,\s]+),\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 FIELD = re.compile(r"^\s*(\w+)\s*=\s*\{(.*)\},?\s*$", re.MULTILINE)
 MAX_NAMED_AUTHORS = 4
-"""Authors that are named; if there are more, only the first."""
+"""Maximum number of authors listed; with more authors, only the first is listed."""
 
 
 def reference(key: str) -> str:
-    """Authors, year and title of an entry of the bibliography; the key itself where there is no such entry.
+    """Authors, year and title of an entry in the bibliography; the key itself if there is no such entry.
 
     Cost: the bibliography is read once.
 
@@ -30,7 +30,7 @@ def reference(key: str) -> str:
 
 
 def full_reference(key: str) -> str:
-    """As `reference`, with all authors, where it appeared, and its number on arXiv or its DOI.
+    """Like `reference`, with all authors, the journal or conference, and the arXiv number or DOI.
 
     Cost: none after the bibliography was read.
 
@@ -64,7 +64,7 @@ ACCENTS = {'\\"': "\u0308", "\\'": "\u0301", "\\`": "\u0300", "\\^": "\u0302", "
 
 
 def _plain(text: str) -> str:
-    """Without braces, accents of TeX as letters."""
+    """Removes braces and converts TeX accents to letters."""
     for command, mark in ACCENTS.items():
         text = re.sub(re.escape(command) + r"\{?(\w)\}?", rf"\1{mark}", text)
     return normalize("NFC", text.replace("{", "").replace("}", "").replace("--", "–"))

@@ -1,4 +1,4 @@
-"""A section as HTML: its answer, its pictures, and below them, folded, numbers, meanings and assumptions."""
+"""Renders a section as HTML: answer, plots, and folded below them numbers, formulas and assumptions."""
 
 from collections.abc import Sequence
 from html import escape
@@ -12,13 +12,13 @@ from gnomon.report.references import reference
 
 __all__ = ["advice", "badge", "figures", "gallery", "numbers", "pictures", "section"]
 
-WORDS = {"good": "fine", "unsure": "cannot tell", "note": "note", "warning": "warning", "problem": "problem",
+WORDS = {"good": "fine", "unsure": "unclear", "note": "note", "warning": "warning", "problem": "problem",
          "skipped": "skipped", "failed": "failed"}  # fmt: skip
 PREMISES = {True: ("good", "holds"), False: ("problem", "does not hold"), None: ("note", "not checked")}
 
 
 def section(part: Section) -> list[str]:
-    """A section as lines of HTML.
+    """Renders a section as lines of HTML.
 
     Cost: about 50 ms for each plot.
 
@@ -45,15 +45,15 @@ def section(part: Section) -> list[str]:
 
 
 def _advice(part: Section, terms: TermMarker) -> list[str]:
-    """The findings of a section; what the answer says already is not said again."""
+    """The findings of a section; omits messages that the answer already contains."""
     if not part.findings or part.state not in ("answered", "unsure"):
         return []
-    items = [f"<li>{advice(f, terms, told=part.content.states(f))}</li>" for f in part.findings]
+    items = [f"<li>{advice(f, terms, only_fix=part.content.states(f))}</li>" for f in part.findings]
     return ["<ul class=findings>", *items, "</ul>"]
 
 
 def badge(status: str) -> str:
-    """How a section or a finding came out, as a colored word.
+    """The status of a section or finding as a colored word.
 
     >>> badge("good")
     '<span class="badge good">fine</span>'
@@ -61,15 +61,15 @@ def badge(status: str) -> str:
     return f'<span class="badge {status}">{WORDS[status]}</span>'
 
 
-def advice(finding: Finding, terms: TermMarker, link: str = "", *, told: bool = False) -> str:
-    """A finding: what was measured, a link to the section that says why, then what to do; ``told``: only that.
+def advice(finding: Finding, terms: TermMarker, link: str = "", *, only_fix: bool = False) -> str:
+    """Renders a finding: the message, a link to its section, then the fix; with ``only_fix``, only the fix.
 
     >>> from gnomon.core.results import Kind, Level
     >>> advice(Finding(Kind("loud", Level.PROBLEM, "It is loud.", "Call `turn()`.")), TermMarker(""))[-48:]
     '<span class=fix>Call <code>turn()</code>.</span>'
     """
     fix = f"<span class=fix>{terms.marked(finding.fix)}</span>"
-    if told:
+    if only_fix:
         return fix
     where = f" <code>{escape(finding.where)}</code>" if finding.where else ""
     why = f' <a class=more href="#{escape(link)}">why</a>' if link else ""
@@ -93,7 +93,7 @@ def figures(plots: Sequence[Plot], name: str, terms: TermMarker) -> list[str]:
 
 
 def pictures(plots: Sequence[Plot], name: str, terms: TermMarker) -> list[str]:
-    """Figures, as many beside each other as there is space for.
+    """Renders plots side by side, as many as fit.
 
     Cost: about 50 ms for each.
 
@@ -104,7 +104,7 @@ def pictures(plots: Sequence[Plot], name: str, terms: TermMarker) -> list[str]:
 
 
 def gallery(exhibits: Sequence[Exhibit]) -> list[str]:
-    """Examples as pictures, rows of features or strings of tokens, with their labels and the answers.
+    """Renders examples as images, rows of features or strings of tokens, with labels and answers.
 
     >>> gallery((Exhibit(4, "cat", "dog", tokens=("7", "9")),))[1]
     '<li><span class=tokens><i>7</i> <i>9</i></span><b>#4</b> label cat, answer dog</li>'

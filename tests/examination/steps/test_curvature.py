@@ -69,7 +69,7 @@ def test_at_the_end_the_sharpness_is_measured_against_what_the_learning_rate_all
     result = answered(CurvatureStep, line(), (X, 3 * X), [run])
     values = {value.name: value for value in result.content.values}
     assert values["limit of the learning rate in use"].value == pytest.approx(CURVATURE / 0.3, rel=1e-5)
-    assert "30% of what its learning rate allows" in result.content.answer
+    assert "30% of the limit of its learning rate" in result.content.answer
     assert values["trace of the Hessian"].value == pytest.approx(CURVATURE, rel=1e-5)  # of one parameter
     assert result.product.sharpness == pytest.approx(CURVATURE, rel=1e-5)
 

@@ -20,7 +20,7 @@ def test_scale_spread_and_classes():
     values = {v.name: v.value for v in result.content.values}
     assert values["root mean square of the inputs"] == pytest.approx(rms)
     assert values["mean of the inputs"] == pytest.approx((3 + 1 + 25) / 15)
-    assert values["constant features"] == 1 and values["copies of earlier examples"] == 17
+    assert values["constant features"] == 1 and values["examples that repeat an earlier example"] == 17
     assert values["largest over smallest spread of a feature"] == pytest.approx(3.0)  # 3 and 1 around other means
     assert values["largest class"] == "60.0%" and values["smallest class"] == 4
     assert result.content.findings == () and result.content.answer == (

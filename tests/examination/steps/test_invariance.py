@@ -25,7 +25,7 @@ def edges(side, wide):
 
 
 @pytest.mark.parametrize(
-    ("side", "wide", "said"), [(28, 1, "by one pixel changes"), (28, 3, ""), (8, 1, "1/8 of the picture")]
+    ("side", "wide", "said"), [(28, 1, "by one pixel changes"), (28, 3, ""), (8, 1, "1/8 of the image")]
 )
 def test_a_shift_by_one_pixel_must_not_change_decisions(side, wide, said):
     """Stripes of one pixel leave their column when they are moved, those of three do not."""

@@ -16,8 +16,8 @@ X = torch.linspace(-2, 2, 32)[:, None]
 
 @pytest.mark.parametrize(
     "falls, state, words",
-    [({1e-4: -9.0, 0.1: -8.0, 1.0: -7.0, 10.0: nan}, "unsure", "the loss rose with every learning rate that was tried"),
-     ({0.1: 0.4, 1.0: 0.5, 10.0: nan}, "answered", "no other learning rate does far better")],
+    [({1e-4: -9.0, 0.1: -8.0, 1.0: -7.0, 10.0: nan}, "unsure", "the loss rose with every learning rate tried"),
+     ({0.1: 0.4, 1.0: 0.5, 10.0: nan}, "answered", "no other learning rate does much better")],
 )  # fmt: skip
 def test_a_loss_that_rises_with_every_learning_rate_is_not_called_fine(falls, state, words, monkeypatch):
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""The steps of an examination; a new one is one file and one line here."""
+"""The steps of an examination. A new step is one new file and one line here."""
 
 from gnomon.examination.step import AbstractStep
 from gnomon.examination.steps.architecture import ArchitectureStep
@@ -46,6 +46,7 @@ STEPS: tuple[AbstractStep, ...] = (
     AttributionStep(),
     LimitStep(),
 )
-"""Before training, during, after; the runner moves a step only behind those whose products it needs or uses."""
+"""Steps before, during and after training. The runner moves a step only behind steps whose products it needs or
+uses."""
 
 __all__ = ["STEPS"]

@@ -1,4 +1,4 @@
-"""What the network is: parameters, memory, the time of a step, and whether its infinite-width limit is known."""
+"""Reports parameters, memory, the time of a training step, and whether the infinite-width limit is known."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ SHOWN_PARTS = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile(Record):
-    """The program read from the module, or why there is none, and what training steps cost."""
+    """The program read from the module, or the reason why there is none, and the cost of training steps."""
 
     program: Program | None
     reason: str
@@ -32,15 +32,15 @@ class Profile(Record):
 
     @property
     def seconds_per_example(self) -> float:
-        """Of a forward and a backward pass, in a batch of usual size."""
+        """Seconds per example of a forward and backward pass, in a batch of usual size."""
         return self.cost.passes(TIMED_BATCH_SIZE) / TIMED_BATCH_SIZE
 
 
 class ArchitectureStep(AbstractStep):
-    """Parameters, memory and cost."""
+    """Reports the number of parameters, memory and cost."""
 
     key, title, share = "architecture", "The network", 0.05
-    question = "What is it made of, and what does a training step cost?"
+    question = "How many parameters does the network have, and how long does a training step take?"
     gives = Profile
     rests_on = ()
 
@@ -55,8 +55,8 @@ class ArchitectureStep(AbstractStep):
         milliseconds = round(1e3 * cost.step(n), 3)
         values = (
             Value("parameters", total, id="parameters"),
-            Value("tensors of parameters", len(sizes), id="parameter-tensors"),
-            Value("memory of parameters", round(size / 2**20, 3), unit="MiB", id="parameter-memory"),
+            Value("parameter tensors", len(sizes), id="parameter-tensors"),
+            Value("memory for parameters", round(size / 2**20, 3), unit="MiB", id="parameter-memory"),
             Value(
                 "training step",
                 milliseconds,
@@ -72,7 +72,7 @@ class ArchitectureStep(AbstractStep):
         readable = Hypothesis("the infinite-width limit can be computed from the module", program is not None, reason)
         known = "" if program is not None else " The theory of very wide networks has no formula for it."
         numbers = "one number" if task.outputs == 1 else f"{task.outputs} numbers"
-        kind = f"tell {task.classes} classes apart" if task.classes else f"predict {numbers}"
+        kind = f"distinguish {task.classes} classes" if task.classes else f"predict {numbers}"
         kind = kind if task.reading is None else task.reading.goal
         time = f"a training step on {n} examples takes {format_number(1e3 * cost.step(n))} ms"
         answer = f"It has {total:,} parameters to {kind}; {time}.{known}"
@@ -81,7 +81,7 @@ class ArchitectureStep(AbstractStep):
 
 
 def _sizes(module: nn.Module) -> tuple[Plot, ...]:
-    """How many parameters each part has, in the order of the network; the largest where there are many."""
+    """Plots the number of parameters of each part; only the largest parts if there are many."""
     own = {name: sum(p.numel() for p in part.parameters(recurse=False)) for name, part in module.named_modules()}
     kinds = {name: named_kind(name, part) for name, part in module.named_modules()}
     largest = sorted((name for name in own if own[name]), key=lambda name: -own[name])[:SHOWN_PARTS]
@@ -89,7 +89,9 @@ def _sizes(module: nn.Module) -> tuple[Plot, ...]:
     if len(listed) < 2:
         return ()
     more = sum(1 for count in own.values() if count) - len(listed)
-    words = f"Where the parameters are{f'; {more} smaller parts are left out' if more > 0 else ''}."
+    words = (
+        f"Number of parameters in each part of the network{f'; {more} smaller parts are left out' if more > 0 else ''}."
+    )
     bars = Bars("parameters", [kinds[name] for name in listed], [float(own[name]) for name in listed])
     return (Plot("Parameters of each part", (bars,), Axis("parameters"), caption=words, id="parameters-of-each-part"),)
 
@@ -103,9 +105,9 @@ def _findings(subject: Subject) -> tuple[Finding, ...]:
 def _program(subject: Subject) -> tuple[Program | None, str]:
     x = subject.probe.x
     if not isinstance(x, Tensor):
-        return None, f"it takes {len(list(tensors(x)))} tensors, not one"
+        return None, f"the network takes {len(list(tensors(x)))} input tensors, not one"
     if not x.is_floating_point():
-        return None, "its inputs are integers"
+        return None, "the inputs are integers"
     try:
         return read(subject.module, x[:2].double()), "every layer has a rule"
     except GnomonError as error:

@@ -1,4 +1,4 @@
-"""What the network looks at: single features that carry its decisions, frequencies it needs, classes over depth."""
+"""Reports what the network uses: single decisive features, image frequencies, and classes by layer."""
 
 from typing import Any
 
@@ -17,11 +17,11 @@ from gnomon.report import Content
 from gnomon.training import Run
 
 SIZES = (128, 256, 512, 1024)
-"""Numbers of examples that are looked at."""
+"""Numbers of examples used, chosen by time."""
 MIN_EXAMPLES = 30
-"""Examples needed, at least."""
+"""Minimum number of examples."""
 SIGNIFICANCE_LEVEL = 0.005
-"""Probability that a network without shortcuts gets one reported, at most."""
+"""Maximum probability of reporting a shortcut for a network without shortcuts."""
 SEARCH_PASSES_PER_EXAMPLE = 5.0
 """Forward and backward passes per example for the search for shortcuts."""
 SHEET_PASSES_PER_EXAMPLE = 12.0
@@ -31,10 +31,11 @@ MAP_PASSES = 800.0
 
 
 class AttributionStep(AbstractStep):
-    """Shortcuts of the trained network; where time allows attributions, frequencies, and probes of layers."""
+    """Searches the trained network for shortcuts; if there is time, also reports attributions, frequencies and
+    probes."""
 
     key, title, share = "attribution", "What the network looks at", 0.03
-    question = "By what does the network decide: the task, or a shortcut?"
+    question = "Does the network use the intended features or a shortcut?"
     needs = (Profile,)
     uses = (Run,)
     gives = Shortcuts
@@ -56,10 +57,12 @@ class AttributionStep(AbstractStep):
         source = subject.train if subject.test is None else subject.test
         examples = subject.examples(source.probe(size, seed=context.seed))
         if subject.task.classes < 2 or len(examples) < MIN_EXAMPLES:
-            few = f"There are {len(examples)} examples, and fewer than {MIN_EXAMPLES} tell nothing."
-            raise Skipped("Shortcuts are looked for in classification." if subject.task.classes < 2 else few)
+            few = f"There are {len(examples)} examples, and fewer than {MIN_EXAMPLES} are not enough to find shortcuts."
+            raise Skipped(
+                "Skipped: gnomon looks for shortcuts only in classification." if subject.task.classes < 2 else few
+            )
         if not isinstance(examples.x, Tensor):
-            raise Skipped("The inputs are not one tensor of numbers.")
+            raise Skipped("Skipped: the inputs are not one tensor of numbers.")
         model, data = subject.module if run is None else run.model, (examples.x, examples.y)
         if not examples.x.is_floating_point():
             return _tokens(
@@ -73,11 +76,11 @@ class AttributionStep(AbstractStep):
 
 
 def _tokens(model: nn.Module, data: Any, x: Tensor, costly: bool, seed: int) -> StepResult:
-    """The tokens that the network looks at."""
+    """Attributions of the decisions to single tokens."""
     if x.dim() != 2 or data[1].dim() != 1:
-        raise Skipped("The inputs are whole numbers, but no sequences of tokens with one class each.")
+        raise Skipped("Skipped: the inputs are integers, but not token sequences with one class per sequence.")
     if costly:
-        raise Skipped("Attributions to tokens take more time than there is.")
+        raise Skipped("No time left for attributions to tokens. Give a larger budget.")
     sheet = token_sheet(model, data, seed=seed)
     values = [
         Value(f"share of attribution, token {name}", share, id=f"token-{name}")
@@ -85,12 +88,12 @@ def _tokens(model: nn.Module, data: Any, x: Tensor, costly: bool, seed: int) -> 
     ]
     values.append(
         Value(
-            "rank correlation of attributions with those of shuffled weights",
+            "rank correlation of attributions before and after shuffling the weights",
             sheet.sanity.weights,
             id="sanity-correlation",
         )
     )
-    definition = Definition("a token's part of the sum of all absolute attributions", "share of attribution")
+    definition = Definition("share of one token in the sum of all absolute attributions", "share of attribution")
     return StepResult(Content(sheet.verdict, (), tuple(values), sheet.plots(), (definition,)))
 
 
@@ -102,12 +105,14 @@ def _content(found: Shortcuts, sheet: ContactSheet | None) -> Content:
     if sheet is not None:
         values.append(
             Value(
-                "rank correlation of maps with those of shuffled weights", sheet.sanity.weights, id="sanity-correlation"
+                "rank correlation of maps before and after shuffling the weights",
+                sheet.sanity.weights,
+                id="sanity-correlation",
             )
         )
         if sheet.mask is not None:
             values.append(Value("share of frequencies needed", sheet.mask.kept, id="frequencies-needed"))
-    share = "share of right decisions that change when the feature is another example's"
+    share = "share of right decisions that change if the feature's value comes from another example"
     definition = Definition(share, "decisions lost without a feature")
     shown = found if sheet is None else sheet
     return Content(shown.verdict, found.findings, tuple(values), shown.plots(), (definition,))

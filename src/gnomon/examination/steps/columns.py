@@ -1,4 +1,4 @@
-"""Columns, targets and labels: what is wrong with the data before any network sees them."""
+"""Checks columns, targets and labels before training."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ from gnomon.report import Content
 EXAMPLE_COUNTS = (250, 1000, 2000, 4000, 8000)
 """Numbers of examples on which labels and columns are judged, chosen by time; wrong labels need many examples."""
 EXAMPLES_PER_FIT = 1000
-"""Examples that are fitted at once."""
+"""Number of examples fitted at once."""
 SECONDS_PER_EXAMPLE = 6e-5
 """Seconds per example on an idle core, approximately."""
 SECONDS_PER_NUMBER = 1.6e-7
@@ -40,7 +40,7 @@ TRACED_EXAMPLES = 256
 
 @dataclass(frozen=True, slots=True)
 class DataChecks(Record):
-    """The accuracy of always guessing the largest class, and of kernel regression on examples left out; None.
+    """The accuracy of always guessing the largest class, and of kernel regression on held-out examples; or None.
 
     ``examples`` are those that the latter was measured on.
     """
@@ -51,17 +51,17 @@ class DataChecks(Record):
 
     @property
     def related(self) -> bool:
-        """Whether a simple model predicts labels of examples left out: by `RELATED_Z` deviations of a guess."""
+        """Whether a simple model predicts held-out labels better than guessing, by `RELATED_Z` standard deviations."""
         if self.guess is None or self.simple is None or not self.examples:
             return False
         return self.simple > self.guess + RELATED_Z * (self.guess * (1 - self.guess) / self.examples) ** 0.5
 
 
 class ColumnsStep(AbstractStep):
-    """Scale of columns and targets, balance, contradictions, suspected labels."""
+    """Checks the scale of columns and targets, class balance, contradictions and suspicious labels."""
 
     key, title, share = "columns", "Columns and labels", 0.03
-    question = "Are there columns, targets or labels that training will stumble over?"
+    question = "Are there columns, targets or labels that will cause problems in training?"
     gives = DataChecks
     states = ("labels_related",)
     essential = True
@@ -93,7 +93,7 @@ class ColumnsStep(AbstractStep):
                 Value("equal examples with different labels", f"{same.share:.2%}", id="conflicting-examples"),
             ]
             if judged.ranked:
-                left = "on examples left out"
+                left = "on held-out examples"
                 values += [
                     Value("accuracy of kernel regression", judged.accuracy, meaning=left, id="simple-accuracy"),
                     Value(
@@ -104,9 +104,9 @@ class ColumnsStep(AbstractStep):
                         id="contradicted-labels",
                     ),
                     Value(
-                        "most suspect labels",
+                        "most suspicious labels",
                         ", ".join(map(str, judged.ranked[:10])),
-                        meaning="of the rows drawn",
+                        meaning="of the sampled rows",
                         id="most-suspect-labels",
                     ),
                 ]
@@ -120,7 +120,7 @@ class ColumnsStep(AbstractStep):
 
 
 def _columns(subject: Subject, examples: Examples) -> list[Finding]:
-    """Of the inputs; their scale is no matter where the network takes care of it before its first weights."""
+    """Findings about input columns; scale is ignored if the network normalizes its inputs before the first weights."""
     found = [*columns(examples.x, names=subject.columns).findings, *channel_findings(examples.x)]
     if any(finding.kind == "feature-scale" for finding in found):
         given = first_given(subject.module, examples.some(TRACED_EXAMPLES).x)
@@ -136,8 +136,8 @@ def _labels(subject: Subject) -> Tensor:
 
 
 def _good(checks: DataChecks) -> str:
-    """What is said where nothing is wrong; for classes with the scores that a network has to beat."""
-    told = "Columns, targets and labels are in order."
+    """The answer if nothing is wrong; for classification with the scores that a network has to beat."""
+    told = "No problem found in columns, targets or labels."
     if checks.guess is None:
         return told
     simple = "" if checks.simple is None else f", and a simple model (kernel regression) on {checks.simple:.1%}"
@@ -145,5 +145,5 @@ def _good(checks: DataChecks) -> str:
 
 
 def _definitions() -> tuple[Definition, ...]:
-    text = "a label is suspect where a model fitted without the example firmly says another class"
+    text = "a label is suspect if a model fitted without the example clearly predicts another class"
     return (Definition("v(given) − max over others v(c)", text, "northcutt2021confident"),)

@@ -1,4 +1,4 @@
-"""The loss where training has ended: sharpness, the sum of curvatures, the noise of gradients."""
+"""Measures the loss landscape at the end of training: sharpness, trace of the Hessian, gradient noise."""
 
 from dataclasses import dataclass
 
@@ -40,10 +40,10 @@ class CurvatureSummary(Record):
 
 
 class CurvatureStep(AbstractStep):
-    """After training, or of the untrained network."""
+    """Measures the curvature of the loss after training, or of the untrained network."""
 
     key, title, share = "curvature", "The loss landscape", 0.06
-    question = "How steep is the loss here compared with the learning rate, and how noisy are its gradients?"
+    question = "How sharply is the loss curved compared with the learning rate, and how noisy are its gradients?"
     needs = (Profile,)
     uses = (Run,)
     gives = CurvatureSummary
@@ -69,8 +69,8 @@ class CurvatureStep(AbstractStep):
         ]
         if len(examples) >= 8 and len(examples) * cost.passes(1) <= context.seconds:
             noise = gradient_noise(model, examples.x, y, loss=subject.loss)
-            name = "batch size of equal signal and noise"
-            gains = "batches much larger than this save few steps"
+            name = "batch size at which signal and noise are equal"
+            gains = "batches much larger than this hardly reduce the number of steps"
             values.append(Value(name, noise.scale, noise.interval, "estimate", meaning=gains, id="noise-scale"))
         way = None if run is None else descent(run.optimizer)
         if way is not None:
@@ -93,7 +93,7 @@ class CurvatureStep(AbstractStep):
 
 
 def _findings(sharpness: float, way: SGD | None) -> tuple[Finding, ...]:
-    """That the loss is too steep for the learning rate, a note: training got there, and will leave it again."""
+    """A note if the sharpness is too large for the learning rate; a longer run would leave this point again."""
     if way is None or sharpness * way.lr <= 2 * (1 + way.momentum) / EDGE_SHARE:
         return ()
     limit = 2 * (1 + way.momentum) / sharpness
@@ -103,17 +103,17 @@ def _findings(sharpness: float, way: SGD | None) -> tuple[Finding, ...]:
 
 
 def _answer(sharpness: float, way: SGD | None, *, trained: bool) -> str:
-    """How steep the loss is, against the learning rate where plain gradient descent was used."""
-    state = "At the end of training" if trained else "With the weights as they are"
+    """One sentence on the sharpness, compared with the learning rate if plain gradient descent was used."""
+    state = "At the end of training" if trained else "At the current weights"
     if sharpness <= 0:
-        return f"{state} the loss curves upward in no direction (sharpness {sharpness:.3g})."
+        return f"{state} the loss has no positive curvature in any direction (sharpness {sharpness:.3g})."
     if way is None:
         rate = f"plain gradient descent (SGD) is stable with learning rates below {2 / sharpness:.2g}"
         return f"{state} {rate} (sharpness {sharpness:.3g}); Adam has no such limit."
     limit = 2 * (1 + way.momentum) / way.lr
-    share = f"{sharpness / limit:.0%} of what its learning rate allows"
+    share = f"{sharpness / limit:.0%} of the limit of its learning rate"
     if sharpness > EDGE_SHARE * limit:
-        share = "as much as its learning rate allows, the edge of stability"
+        share = "about as much as its learning rate allows (the edge of stability)"
     if sharpness > limit / EDGE_SHARE:
-        share = f"{sharpness / limit:.1f} times what its learning rate allows, so that it cannot stay there"
+        share = f"{sharpness / limit:.1f} times what its learning rate allows, so training cannot stay there"
     return f"{state} the loss is curved (sharpness {sharpness:.3g}) by {share} ({limit:.3g})."

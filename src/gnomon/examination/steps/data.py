@@ -1,4 +1,4 @@
-"""The data: their scale, constant features, duplicates, balance of classes."""
+"""Describes the data: scale, constant features, duplicates, class balance."""
 
 from dataclasses import dataclass, replace
 
@@ -27,7 +27,7 @@ MAX_HISTOGRAM_NUMBERS = 20000
 
 @dataclass(frozen=True, slots=True)
 class DataSummary(Record):
-    """The root mean square of real inputs, and the share of the largest class; None where there are none."""
+    """The root mean square of real-valued inputs and the share of the largest class; None if not applicable."""
 
     rms: float | None
     largest_class: float | None
@@ -35,7 +35,7 @@ class DataSummary(Record):
 
 @dataclass(frozen=True, slots=True)
 class _Part(Record):
-    """What is said of inputs, or of targets."""
+    """Values and findings about the inputs or the targets."""
 
     values: tuple[Value, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -43,10 +43,10 @@ class _Part(Record):
 
 
 class DataStep(AbstractStep):
-    """Scale and balance."""
+    """Describes the scale of inputs and targets and the balance of classes."""
 
     key, title, share = "data", "The data", 0.05
-    question = "Are inputs and targets of a size that networks are made for, and is anything odd about them?"
+    question = "Do inputs and targets have a suitable scale, and is anything unusual about them?"
     gives = DataSummary
     essential = True
 
@@ -76,7 +76,7 @@ class DataStep(AbstractStep):
 
 
 def _too_few(n: int) -> tuple[Finding, ...]:
-    """That there are too few examples for any statement about them to hold for others."""
+    """A finding if there are too few examples for general statements."""
     if n >= MIN_EXAMPLES:
         return ()
     values = {"examples": n, "least": MIN_EXAMPLES}
@@ -84,7 +84,7 @@ def _too_few(n: int) -> tuple[Finding, ...]:
 
 
 def _unless_scaled(subject: Subject, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Without the scale of inputs where the network takes care of it before its first weights."""
+    """Drops findings about input scale if the network normalizes its inputs before the first weights."""
     if not any(finding.kind == "input-scale" for finding in findings):
         return findings
     given = first_given(subject.module, subject.probe.some(TRACED_EXAMPLES).x)
@@ -94,35 +94,40 @@ def _unless_scaled(subject: Subject, findings: tuple[Finding, ...]) -> tuple[Fin
 
 
 def _facts(n: int, rms: float | None, largest: float | None, y: Tensor) -> str:
-    """What the data are, where nothing is wrong with them."""
-    spread = f"the targets spread by {float(y.double().std(correction=0)):.3g} around their mean"
+    """The answer if nothing is wrong: number of examples, targets, scale."""
+    spread = f"the targets have a standard deviation of {float(y.double().std(correction=0)):.3g}"
     if not y.is_floating_point():
         spread = f"the targets have shape {tuple(y.shape[1:])}, whole numbers from {int(y.min())} to {int(y.max())}"
     kinds = spread if largest is None else f"the largest class has {largest:.1%} of them"
     size = (
-        "" if rms is None else f" The inputs are of typical size {rms:.3g} (root mean square), where about 1 is best."
+        ""
+        if rms is None
+        else f" The typical size of the inputs is {rms:.3g} (root mean square), where about 1 is best."
     )
     return f"There {'are' if n > 1 else 'is'} {n:,} training example{'s' if n > 1 else ''}; {kinds}.{size}"
 
 
 def _inputs(flat: Tensor, rms: float, *, alone: bool) -> _Part:
-    """``alone``: there are no other inputs than these."""
+    """Describes one input tensor; ``alone`` is true if there are no other inputs."""
     spread = flat.std(0, correction=0)
     varying, constant = spread[spread > 0], int((spread == 0).sum())
     ratio = float(varying.max() / varying.min()) if len(varying) else 1.0
     values = (
-        Value("root mean square of the inputs", rms, meaning="1 where each feature is standardized", id="input-rms"),
+        Value("root mean square of the inputs", rms, meaning="1 if each feature is standardized", id="input-rms"),
         Value("mean of the inputs", float(flat.mean()), id="input-mean"),
         Value("constant features", constant, meaning=f"of {flat.shape[1]}", id="constant-features"),
         Value("largest over smallest spread of a feature", ratio, id="spread-ratio"),
         Value(
-            "copies of earlier examples", len(flat) - len(set(digests(flat))), meaning=f"of {len(flat)}", id="copies"
+            "examples that repeat an earlier example",
+            len(flat) - len(set(digests(flat))),
+            meaning=f"of {len(flat)}",
+            id="copies",
         ),
     )
     findings = []
     if alone and len(flat) > 1 and constant == flat.shape[1]:
         findings.append(Finding(kinds.CONSTANT_INPUTS, "inputs"))
-    findings += signal_findings((), rms**2)  # the range of inputs is stated there
+    findings += signal_findings((), rms**2)  # that section reports the range of the inputs
     return _Part(values, tuple(findings), (_histogram(flat),))
 
 
@@ -150,6 +155,6 @@ def _numbers(y: Tensor) -> _Part:
 def _histogram(flat: Tensor) -> Plot:
     numbers = flat.reshape(-1)
     sample = numbers[:: max(1, len(numbers) // MAX_HISTOGRAM_NUMBERS)]
-    words = "How often each value occurs among the inputs; networks learn best from values between about -3 and 3."
+    words = "Distribution of the input values; networks learn best from values between about -3 and 3."
     axes = Axis("value of an input feature"), Axis("how often", log=True)
     return Plot("Inputs", (Histogram.of("values", sample, bins=60),), *axes, words, id="inputs")

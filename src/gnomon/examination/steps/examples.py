@@ -1,4 +1,4 @@
-"""The examples on which the network is most wrong, as people look at them: pictures, rows or tokens."""
+"""Shows the examples on which the network is most wrong, as images, rows or tokens."""
 
 from dataclasses import dataclass
 
@@ -30,28 +30,28 @@ from gnomon.report.exhibit import Exhibit, exhibit
 from gnomon.training import Run
 
 EXAMPLE_COUNTS = (64, 128, 256, 512, 1024, 2048)
-"""Numbers of examples that are evaluated, chosen by time."""
+"""Numbers of evaluated examples, chosen by time."""
 SHOWN_EXAMPLES = 12
 """Examples that are shown."""
 NAMED_CLASS_PAIRS = 8
 """Pairs of confused classes that are named."""
 EXAMPLES_PER_READ = 256
-"""Examples that are read at once."""
+"""Number of examples read at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hardest(Record):
-    """The numbers of the worst examples in their data, the worst first, and how bad each is."""
+    """Indices of the worst examples, worst first, and how wrong each one is."""
 
     numbers: tuple[int, ...]
     errors: tuple[float, ...]
 
 
 class ExamplesStep(AbstractStep):
-    """The examples with the least probability of their own label; for regression those with the largest error."""
+    """Shows the examples with the smallest probability of their label; for regression, with the largest error."""
 
     key, title, share = "examples", "Worst examples", 0.03
-    question = "On which examples is the network most wrong, and does their label look right to you?"
+    question = "On which examples is the network most wrong, and are their labels correct?"
     needs = (Profile,)
     uses = (Run,)
     gives = Hardest
@@ -63,11 +63,13 @@ class ExamplesStep(AbstractStep):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         run = products.get(Run)
         if run is None:
-            raise Skipped("The network was not trained here, so its mistakes say nothing yet.")
+            raise Skipped("Skipped: the network has not been trained, so its mistakes mean nothing yet.")
         if run.diverges:
             raise Skipped(DIVERGED)
         if not subject.task.classes and not subject.asks_for_targets:
-            raise Skipped("The loss does not ask the outputs to be the targets: what an error is, only it knows.")
+            raise Skipped(
+                "Skipped: your loss does not compare outputs with targets directly, so gnomon cannot compute an error."
+            )
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
         each = max(products[Profile].cost.each, 1e-9)
         most = rung(EXAMPLE_COUNTS, 0.5 * context.seconds / each)
@@ -78,7 +80,7 @@ class ExamplesStep(AbstractStep):
         parts = torch.arange(len(numbers)).split(EXAMPLES_PER_READ)
         f = torch.cat([subject.outputs(take(examples.x, part), run.model) for part in parts]).double()
         if not bool(torch.isfinite(f).all()):
-            raise Skipped("Some outputs are not finite.")
+            raise Skipped("Skipped: some outputs are not finite.")
         classes = subject.task.classes > 0
         error, answers, notes = _judge(f, examples.y, classes=classes)
         worst = error.topk(min(SHOWN_EXAMPLES, len(error))).indices.cpu()
@@ -100,7 +102,7 @@ class ExamplesStep(AbstractStep):
 
 
 def _judge(f: Tensor, y: Tensor, *, classes: bool) -> tuple[Tensor, list[str], list[str]]:
-    """How wrong each example is, what the network answers, and how sure it is of that."""
+    """How wrong the network is on each example, its answers, and its confidence."""
     if not classes:
         error = (f - y.double()).square().mean(1).sqrt()
         return error, [_words(row) for row in f], [f"off by {e:.3g}" for e in error.tolist()]
@@ -122,25 +124,23 @@ def _show(x: object, number: int, label: str, answer: str, note: str, *, classes
 
 
 def _mistakes(f: Tensor, y: Tensor, which: str) -> tuple[str, tuple[Plot, ...]]:
-    """How many answers are wrong, and which classes are taken for which."""
+    """Counts wrong answers and confused pairs of classes."""
     answers = decisions(f)
     wrong = answers != y
     count, n = int(wrong.sum()), len(y)
     if not count:
-        return f"All {n} {which} examples that were tried are right; these are the ones it is least sure of.", ()
+        return f"All {n} {which} examples that were tried are right; these are the least confident ones.", ()
     pairs, times = torch.stack([y[wrong], answers[wrong]], 1).unique(dim=0, return_counts=True)
     order = times.argsort(descending=True, stable=True)[:NAMED_CLASS_PAIRS].tolist()
     names = [f"{int(pairs[i, 0])} taken for {int(pairs[i, 1])}" for i in order]
     head = f"{count} of {n} {which} examples {'are' if count > 1 else 'is'} wrong"
     rest = (
-        " The others that are shown are right, and the ones it is least sure of."
-        if count < min(n, SHOWN_EXAMPLES)
-        else ""
+        " The other examples shown are right but have the lowest confidence." if count < min(n, SHOWN_EXAMPLES) else ""
     )
     if int(times.max()) < 2:  # no mistake occurs more often than another
         return f"{head}.{rest}", ()
     bars = Bars("times", names, times[order].double())
-    words = "The mistakes that occur most often, as 'label taken for answer'."
+    words = "The most frequent mistakes, written as 'label taken for answer'."
     often = f"most often {names[0].replace(' taken', ' is taken')}, {int(times.max())} times"
     return f"{head}; {often}.{rest}", (Plot("Mistakes", (bars,), Axis("times"), caption=words, id="mistakes"),)
 

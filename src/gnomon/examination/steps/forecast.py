@@ -1,4 +1,4 @@
-"""Training, predicted: the losses of a network whose kernel stays what it is."""
+"""Predicts the loss during training, assuming that the tangent kernel stays constant."""
 
 from math import inf, isfinite
 
@@ -25,10 +25,10 @@ TIME = Axis("time (learning rate × steps)", log=True)
 
 
 class ForecastStep(AbstractStep):
-    """Predicted loss on training and test examples."""
+    """Predicts the loss on training and test examples."""
 
     key, title, share = "forecast", "Training, predicted", 0.06
-    question = "How would the loss fall if the network only used the features that it starts with?"
+    question = "How would the loss fall if the network used only its initial features?"
     needs = (ProbeKernel,)
     uses = (Sharpness,)
     gives = Trajectory
@@ -39,14 +39,14 @@ class ForecastStep(AbstractStep):
         examples = product.examples
         way = descent(subject.optimizer)
         if subject.recipe.own_loss is not None:
-            raise Skipped("The loss is one of your own, for which the theory of training has no equations.")
+            raise Skipped("Skipped: theory has no equations of training for your own loss.")
         if way is not None and way.decay:
-            raise Skipped("Weight decay pulls parameters to zero, which the kernel alone does not predict.")
+            raise Skipped("Skipped: the prediction by the tangent kernel does not include weight decay.")
         test = (
             None if subject.test is None else subject.examples(subject.test.probe(MAX_TEST_EXAMPLES, seed=context.seed))
         )
         if product.means.estimate(MAX_TEST_EXAMPLES) > 0.5 * context.seconds:
-            test = None  # what the test examples would do is left out before the rest is
+            test = None  # if time is short, drop the prediction for test examples first
         y_test = None if test is None else subject.targets(test.y)
         try:
             run = predict(
@@ -60,7 +60,7 @@ class ForecastStep(AbstractStep):
                 optimizer=way,
                 times=_times(product, None if way is None else way.lr),
             )
-        except NotFiniteError as error:  # a learning rate far above the limit, which other sections name
+        except NotFiniteError as error:  # the learning rate is far above the limit; other sections report it
             raise Skipped(plainly(error)) from error
         values = [
             Value("training loss at the start", float(run.loss[0]), id="predicted-loss-at-start"),
@@ -72,7 +72,7 @@ class ForecastStep(AbstractStep):
             ),
         ]
         if run.test_loss is not None:
-            values.append(Value("test loss, least", float(run.test_loss.min()), id="predicted-test-loss"))
+            values.append(Value("smallest test loss", float(run.test_loss.min()), id="predicted-test-loss"))
         if run.test is not None and y_test is not None and subject.task.classes:
             last = run.test[-1].reshape(y_test.shape)
             values.append(
@@ -94,7 +94,7 @@ class ForecastStep(AbstractStep):
 
 
 def beyond_rounding(kernel: Tensor, dtype: torch.dtype) -> Tensor:
-    """A kernel that was computed in ``dtype`` with the bound of its rounding, n eps max K_ii, added to its diagonal.
+    """Adds the rounding bound of ``dtype``, n eps max K_ii, to the diagonal of a kernel.
 
     Eigenvalues of that size are undecided, also their sign; theory needs them positive.
     Cost: a copy.
@@ -108,7 +108,7 @@ def beyond_rounding(kernel: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def _answer(run: Trajectory, way: SGD | None, sharpness: Sharpness | None) -> tuple[str, bool]:
-    """What is predicted, in steps where a learning rate is known, or else at half of the largest stable one.
+    """The prediction in one sentence, at the known learning rate or else at half of the largest stable rate.
 
     Also whether the prediction can hold: it cannot at a learning rate above the stable limit.
     """
@@ -119,9 +119,9 @@ def _answer(run: Trajectory, way: SGD | None, sharpness: Sharpness | None) -> tu
     rule = "plain gradient descent" if lr is None else f"gradient descent with learning rate {lr:.3g}"
     chosen = "" if way is not None or lr is None else " (half of the largest stable one)"
     change = f"the {run.loss_name} from {float(run.loss[0]):.3g} to {float(run.loss[-1]):.3g}"
-    told = f"If the network kept the features that it starts with, {rule}{chosen} would take {change} {when}."
+    told = f"If the network kept its initial features, {rule}{chosen} would take {change} {when}."
     if way is not None and way.lr > limit and not run.diverges:
-        return f"{told} It ignores that this learning rate is above the stable limit, and will not hold.", False
+        return f"{told} This prediction will not hold because the learning rate is above the stable limit.", False
     return told, True
 
 
@@ -132,7 +132,8 @@ def _findings(run: Trajectory) -> tuple[Finding, ...]:
 
 
 def _times(product: ProbeKernel, lr: float | None) -> Tensor:
-    """From a tenth of the fastest mode's time to ten thousand times that; whole steps where there are steps."""
+    """Times of the prediction, from a tenth to ten thousand times the time of the fastest mode; whole steps if
+    known."""
     fastest = len(product.kernel) / float(product.spectrum.values[0])
     times = torch.cat([torch.zeros(1, dtype=torch.float64), fastest * torch.logspace(-1, 4, 40, dtype=torch.float64)])
     return times if lr is None else (times / lr).ceil().clamp(max=3000).unique() * lr
@@ -142,5 +143,5 @@ def _plot(run: Trajectory) -> Plot:
     inside = (run.times > 0) & run.times.isfinite()
     losses = {"training examples": run.loss, "test examples": run.test_loss}
     marks = tuple(Line(name, run.times[inside], v[inside]) for name, v in losses.items() if v is not None)
-    words = "What theory predicts for gradient descent on the probe examples, if the network keeps its features."
+    words = "Predicted loss of gradient descent on the probe examples if the network keeps its initial features."
     return Plot("Predicted loss", marks, TIME, Axis(run.loss_name, log=True), words, id="predicted-loss")

@@ -1,4 +1,4 @@
-"""Graphs: whether the features of nodes can still be told apart after the layers."""
+"""Checks whether the layers of a graph network keep node features distinguishable."""
 
 from typing import Any
 
@@ -17,15 +17,15 @@ from gnomon.training import Run
 MAX_GRAPHS = 8
 """Graphs used, at most."""
 MIN_LAYERS_AFTER_COLLAPSE = 2
-"""Layers after the one at which nodes become indistinguishable that make a finding; in a dense graph one layer mixes
-all nodes."""
+"""Minimum number of layers after node features become indistinguishable; in a dense graph one layer mixes all nodes."""
 
 
 class GraphsStep(AbstractStep):
-    """The distance of features from those that are alike, by layer; a threshold on what is measured without chance."""
+    """Measures by layer how much node features differ; the threshold needs no significance level, nothing is
+    sampled."""
 
     key, title, share = "graphs", "On the graph", 0.02
-    question = "Can nodes still be told apart after the layers?"
+    question = "Can the network still distinguish the nodes after its layers?"
     needs = (Profile,)
     uses = (Run,)
     gives = Oversmoothing
@@ -37,24 +37,25 @@ class GraphsStep(AbstractStep):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         found = _graphs(subject)
         if found is None:
-            raise Skipped("The inputs are not features of nodes with an adjacency matrix for each example.")
+            raise Skipped("Skipped: the inputs are not node features with an adjacency matrix for each example.")
         run = products.get(Run)
         try:
             measured = oversmoothing(subject.module if run is None else run.model, *found)
         except GnomonError as reason:
-            raise Skipped(f"Features of nodes cannot be followed: {reason}") from reason
+            raise Skipped(f"Skipped: gnomon cannot follow the node features. {reason}") from reason
         content = Content(measured.verdict, _deep(measured), plots=measured.plots())
         return StepResult(content, measured)
 
 
 def _deep(measured: Oversmoothing) -> tuple[Finding, ...]:
-    """Findings where further layers follow on nodes that are alike already."""
+    """Findings if more layers follow after node features have become indistinguishable."""
     behind = [len(measured.layers) - 1 - measured.layers.index(f.where) for f in measured.findings]
     return tuple(f for f, later in zip(measured.findings, behind, strict=True) if later >= MIN_LAYERS_AFTER_COLLAPSE)
 
 
 def _graphs(subject: Subject) -> tuple[Any, Any] | None:
-    """Features (n, nodes, channels) and matrices (n, nodes, nodes) of some examples, where the inputs are both."""
+    """Features (n, nodes, channels) and adjacency matrices (n, nodes, nodes) of some examples; None for other
+    inputs."""
     x = subject.probe.some(MAX_GRAPHS).x
     parts = list(x.values()) if isinstance(x, dict) else list(x) if isinstance(x, tuple) else []
     if len(parts) != 2 or not all(isinstance(p, Tensor) and p.dim() == 3 for p in parts):

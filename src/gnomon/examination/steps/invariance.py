@@ -1,4 +1,4 @@
-"""Images: what shifts and mirror images do to the outputs."""
+"""Measures how much shifts and mirroring of images change the outputs."""
 
 from torch import Tensor
 
@@ -26,7 +26,7 @@ from gnomon.symmetry.invariance import Invariance, Motion, invariance
 from gnomon.training import Run
 
 SIZES = (32, 64, 128, 256, 512)
-"""Numbers of images that are moved; the largest that the time allows is taken."""
+"""Numbers of images used; the largest affordable one is taken."""
 PASSES_PER_EXAMPLE = 6
 """Forward passes per example."""
 MAX_CHANGED_DECISIONS = 0.1
@@ -36,10 +36,10 @@ SMALL_IMAGE_PIXELS = 20
 
 
 class InvarianceStep(AbstractStep):
-    """Relative change of the outputs, and share of changed decisions, for each motion."""
+    """Measures the relative change of the outputs and the share of changed decisions for each shift or mirroring."""
 
     key, title, share = "invariance", "Shifts and mirror images", 0.05
-    question = "Does a moved or mirrored picture get the same answer?"
+    question = "Does the network give the same answer for a shifted or mirrored image?"
     needs = (Profile,)
     uses = (Run,)
     gives = Invariance
@@ -50,21 +50,21 @@ class InvarianceStep(AbstractStep):
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if not isinstance(subject.probe.x, Tensor) or subject.probe.x.dim() != 4:
-            raise Skipped("The inputs are not images (n, channels, height, width).")
+            raise Skipped("Skipped: the inputs are not images (n, channels, height, width).")
         run = products.get(Run)
         if run is None and context.fit:
             raise Skipped(UNTRAINED)
         if run is not None and run.diverges:
             raise Skipped(DIVERGED)
         model = subject.module if run is None else run.model
-        each = products[Profile].cost.each / 2  # a forward pass, and room
+        each = products[Profile].cost.each / 2  # cost of a forward pass, with a margin
         most = rung(SIZES, 0.5 * context.seconds / (PASSES_PER_EXAMPLE * each))
         if PASSES_PER_EXAMPLE * most * each > context.seconds:
             raise needs(f"{PASSES_PER_EXAMPLE} passes over {most} images", PASSES_PER_EXAMPLE * most * each, context)
         images = subject.probe.some(most).x if subject.test is None else subject.test.probe(most, seed=context.seed).x
         measured = invariance(model, images)
         values = tuple(_value(motion, classes=subject.task.classes > 0) for motion in measured.motions)
-        definition = Definition("|f(g x) − f(x)| / |f(x)|", "over the examples used, for each motion g")
+        definition = Definition("|f(g x) − f(x)| / |f(x)|", "over the examples used, for each shift or mirroring g")
         short = "" if run is None else run.shortage
         answer = _answer(measured) if subject.task.classes else measured.verdict
         answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if short else answer
@@ -75,7 +75,7 @@ class InvarianceStep(AbstractStep):
 
 
 def _answer(measured: Invariance) -> str:
-    """How many decisions a motion changes."""
+    """One sentence on how many decisions each shift or mirroring changes."""
     shifts = [m.decisions for m in measured.motions if m.id.startswith("pixel-")]
     others = [
         f"{m.name.replace('mirror,', 'mirroring')} {m.decisions:.0%}"
@@ -94,7 +94,7 @@ def _value(motion: Motion, *, classes: bool) -> Value:
 
 
 def _shift(measured: Invariance, side: int) -> tuple[Finding, ...]:
-    """That one pixel changes more decisions than `MAX_CHANGED_DECISIONS`, beyond chance."""
+    """A finding if a shift by one pixel changes significantly more decisions than `MAX_CHANGED_DECISIONS`."""
     shifts = [motion for motion in measured.motions if motion.id.startswith("pixel-")]
     worst = max(shifts, key=lambda motion: motion.decisions)
     chance = binomial_interval(
@@ -104,7 +104,7 @@ def _shift(measured: Invariance, side: int) -> tuple[Finding, ...]:
         return ()
     least = min(motion.decisions for motion in shifts)
     share = f"{worst.decisions:.0%}" if worst.decisions - least < 0.01 else f"{least:.0%} to {worst.decisions:.0%}"
-    pixel = "one pixel" if side >= SMALL_IMAGE_PIXELS else f"one pixel, 1/{side} of the picture,"
+    pixel = "one pixel" if side >= SMALL_IMAGE_PIXELS else f"one pixel, 1/{side} of the image,"
     values = {"pixel": pixel, "share": share, "images": measured.examples}
     evidence = (
         Value("changed decisions", worst.decisions, chance, "estimate"),

@@ -1,4 +1,5 @@
-"""The network's own tangent kernel on the probe: its modes, its conditioning, and whether labels lie along them."""
+"""The tangent kernel of the network on the probe examples: its modes, its conditioning, and how labels relate to
+them."""
 
 from dataclasses import dataclass
 from math import nan, sqrt
@@ -32,21 +33,21 @@ MIN_EXAMPLES_FOR_LABEL_TEST = 256
 MIN_EXAMPLES_OUTSIDE_LARGEST_CLASS = 32
 """Minimum number of examples outside the largest class for calling labels unrelated."""
 MAX_P_VALUE_OF_DOUBT = 0.05
-"""p-value below which inputs hint at a relation. With it, 4 % of shuffled data sets are left undecided (0.01 < p <
+"""p-value below which inputs suggest a relation. With it, 4 % of shuffled data sets stay undecided (0.01 < p <
 0.05)."""
 KERNEL_TIME_SHARE = 0.5
 """Share of its time that the kernel itself may take."""
 MIN_OUTPUT_VARIATION = 1e-2
 """Relative variation of the outputs over examples at which the network distinguishes them."""
 FRESH = (
-    "Batch norm has seen no batch yet, and in eval mode all examples look the same to this network (constant tangent "
-    "kernel). With the statistics of a batch, as in training, it tells them apart: what it learns first cannot be told."
+    "Skipped: batch norm has seen no batch yet, and in eval mode all examples look the same to this network (constant "
+    "tangent kernel). In training mode, with batch statistics, the network does distinguish the examples."
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProbeKernel(Record):
-    """The kernel of some examples of the probe, its modes, what it says of the labels, and how it was computed.
+    """The kernel of some probe examples, its modes, the tests of the labels, and how it was computed.
 
     ``inputs`` is the same test of the labels by the inputs alone, None where it was not needed.
     """
@@ -61,26 +62,26 @@ class ProbeKernel(Record):
 
 
 class KernelStep(AbstractStep):
-    """Spectrum, rank, alignment, and a test of the labels against shuffled ones."""
+    """Computes spectrum, rank and alignment of the tangent kernel, and tests the labels against shuffled labels."""
 
     key, title, share = "kernel", "What it learns first", 0.12
-    question = "Which patterns in the data does this network pick up easily, and are the labels among them?"
+    question = "Are the labels easy to learn for this network at initialization?"
     needs = (Profile,)
     gives = ProbeKernel
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         require_gradients(subject)
         if not subject.reads_targets:
-            raise Skipped("The targets are integers of a form that only the loss can read.")
+            raise Skipped("Skipped: gnomon cannot interpret these integer targets; only your loss can.")
         means = kernel_means(subject, products[Profile].cost, context)
         examples = subject.probe.some(means.affordable(context, KERNEL_TIME_SHARE))
         kernel = means.kernel(examples.x, context)
         if not bool(kernel.abs().max() > 0):
-            raise Skipped("The tangent kernel is zero: no parameter has an effect on the outputs.")
+            raise Skipped("Skipped: the tangent kernel is zero because no parameter affects the outputs.")
         targets = subject.targets(examples.y)
         y = targets - targets.mean(0)
         if not bool(y.abs().max() > 0):
-            raise Skipped("All targets are the same: there is nothing to learn.")
+            raise Skipped("Skipped: all targets are the same, so there is nothing to learn.")
         centered = kernel - kernel.mean(0) - kernel.mean(1, keepdim=True) + kernel.mean()
         if float(centered.abs().max()) <= 1e-6 * float(kernel.abs().max()):
             return (
@@ -106,18 +107,18 @@ class KernelStep(AbstractStep):
         findings = () if related or unsure else (_find_unrelated(product, guess, len(subject.probe)),)
         answer = _ease(modes.modes_for(0.9), n, labels, "targets" if guess is None else "labels")
         if related and not seen:
-            answer += " Yet the labels are related to the inputs themselves, so that training can still learn them."
+            answer += " However, the labels are related to the inputs, so training can still learn them."
         elif related and not labels.related:
             answer += (
-                " Yet it predicts examples that were left out better than a guess would, so that they are related."
+                " However, the kernel predicts held-out labels better than guessing, so labels and inputs are related."
             )
         elif doubtful:
-            answer += f" The inputs themselves hint at a relation (p-value {hint:.2g})."
+            answer += f" A test on the inputs themselves suggests a relation (p-value {hint:.2g})."
         elif unsure:
             lack = (
                 f"{n} examples are not enough"
                 if asked < MIN_EXAMPLES_FOR_LABEL_TEST
-                else "The examples of other classes are too few"
+                else "The examples outside the largest class are too few"
             )
             wanted = f"; {MIN_EXAMPLES_FOR_LABEL_TEST} would be" if asked < MIN_EXAMPLES_FOR_LABEL_TEST else ""
             answer += f" {lack} to tell whether labels are related to inputs{wanted}."
@@ -125,7 +126,7 @@ class KernelStep(AbstractStep):
             Hypothesis(
                 "labels are related to inputs", None if unsure else related, f"p = {labels.p_value:.3g} for the kernel"
             ),
-            Hypothesis("the probe stands for the data", None, f"{n} of {len(subject.train)} examples"),
+            Hypothesis("the probe examples represent the data", None, f"{n} of {len(subject.train)} examples"),
         )
         data = {"eigenvalues": modes.values, "captured": modes.captured}
         content = Content(
@@ -136,18 +137,18 @@ class KernelStep(AbstractStep):
 
 
 def _ease(modes: int, n: int, labels: LabelTest, what: str) -> str:
-    """How early in training the labels, or targets, are fitted, and whether they fit the inputs at all."""
+    """Says how easy the labels are for the network, and whether they are related to the inputs at all."""
     easy = (
         f"The {what} are easy for this network"
         if modes <= n / 4
-        else f"The {what} take this network some effort"
+        else f"The {what} are moderately hard for this network"
         if modes <= n / 2
-        else f"The {what} ask for better features than the network starts with"
+        else f"At initialization the {what} are hard for this network"
     )
-    first = f"{modes} of the {n} patterns that it learns one after the other (tangent kernel) explain 90 % of them"
-    chance = f"where {what} without any relation to the inputs would need about {0.9 * n:.0f}"
+    first = f"fitting 90 % of them takes {modes} of {n} modes of the tangent kernel"
+    chance = f"(random {what}: about {0.9 * n:.0f})"
     better = "far better than" if labels.related else "no better than"
-    return f"{easy}: {first}, {chance}. They fit {better} shuffled {what} would (p-value {labels.p_value:.2g})."
+    return f"{easy}: {first} {chance}. The {what} fit {better} shuffled {what} (p-value {labels.p_value:.2g})."
 
 
 def accuracy_of_guessing(subject: Subject, y: Tensor) -> float | None:
@@ -156,7 +157,7 @@ def accuracy_of_guessing(subject: Subject, y: Tensor) -> float | None:
 
 
 def better_than_guess(prediction: LeaveOneOut, guess: float | None) -> bool:
-    """Whether examples left out are predicted better than by a guess: by three of its deviations, or 2 / sqrt(n)."""
+    """Whether held-out examples are predicted better than by guessing, by three standard deviations or 2 / sqrt(n)."""
     n = len(prediction.targets)
     if guess is None or prediction.accuracy is None:
         return prediction.error < 1 - 2 / sqrt(n)
@@ -172,13 +173,13 @@ def _find_unrelated(product: ProbeKernel, guess: float | None, asked: int) -> Fi
     values = {"examples": len(product.examples), "p_value": labels.p_value, "asked": asked, "inputs_p_value": inputs}
     evidence = (
         Value("alignment with the labels", labels.alignment, labels.shuffled_interval),
-        Value("alignment that would be seen in 80 % of cases", labels.detectable),
+        Value("smallest alignment that the test detects in 80 % of cases", labels.detectable),
     )
     return Finding(data_kinds.LABELS_UNRELATED, "labels", {**values, "score": score}, evidence, level("labels"))
 
 
 def _wakes(subject: Subject, x: Inputs) -> bool:
-    """Whether outputs differ between examples once batch norm divides by the spread of the batch, as in training.
+    """Whether outputs differ between examples if batch norm uses batch statistics, as in training mode.
 
     In eval mode a norm that has seen no batch does nothing, and small weights may leave only biases.
     """
@@ -202,14 +203,14 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
     modes, labels, prediction, n = product.spectrum, product.labels, product.prediction, len(product.examples)
     positive = modes.values[modes.values > modes.values[0] * n * torch.finfo(torch.float32).eps]
     condition, usual = float(positive[0] / positive[-1]), labels.shuffled_interval
-    slowest = "how many times longer the last pattern takes to learn than the first"
+    slowest = "how many times longer the slowest mode takes to learn than the fastest"
     shuffled = f"shuffled labels: {usual.low:.3g} to {usual.high:.3g} (95 %)"
     against = f"against {len(labels.shuffled)} shuffles of the labels"
     values = (
         Value(
             "probe examples",
             n,
-            meaning="of one combination of the outputs" if product.means.combined else "",
+            meaning="of one random combination of the outputs" if product.means.combined else "",
             id="probe-examples",
         ),
         Value("largest eigenvalue", float(modes.values[0]), id="largest-eigenvalue"),
@@ -217,11 +218,11 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
         Value(
             "effective rank",
             effective_rank(modes.values),
-            meaning=f"patterns it can tell apart, of {n}",
+            meaning=f"number of modes that the network can distinguish in practice, of {n}",
             id="effective-rank",
         ),
         Value(
-            "patterns that explain 90 % of the labels",
+            "modes that explain 90 % of the labels",
             modes.modes_for(0.9),
             meaning=f"of {n} modes",
             id="modes-for-90-percent",
@@ -238,30 +239,32 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
         Value(
             "leave-one-out error of the kernel",
             prediction.error,
-            meaning="1 is predicting the mean",
+            meaning="1 means no better than predicting the mean",
             id="leave-one-out-error",
         ),
     )
 
 
 def _plot_learned_share(modes: KernelSpectrum) -> Plot:
-    """The share of the labels in the modes that are learned first, beside that of the kernel."""
+    """Plots the cumulative share of the labels and of the kernel in the modes that are learned first."""
     places, share = range(1, len(modes.values) + 1), modes.values.clamp(min=0).cumsum(0)
     marks = [] if modes.captured is None else [Line("labels", places, modes.captured)]
     marks.append(Line("kernel", places, share / share[-1].clamp(min=1e-300), "dashed"))
-    words = "The sooner the line of the labels rises, the sooner training fits them; each pattern is a mode."
-    axes = Axis("patterns, those learned first at the left", log=True), Axis("share so far", limits=(0.0, 1.02))
+    words = "The earlier the curve of the labels rises, the sooner training fits the labels."
+    axes = Axis("modes, fastest first", log=True), Axis("cumulative share", limits=(0.0, 1.02))
     return Plot("What is learned first", tuple(marks), *axes, words, id="kernel-modes")
 
 
 def _speeds(modes: KernelSpectrum) -> Plot:
-    """The eigenvalues, as how fast each pattern is learned."""
+    """Plots the eigenvalues, which are the learning speeds of the modes."""
     rounding = float(modes.values[0]) * len(modes.values) * torch.finfo(torch.float32).eps
     positive = [float(v) if v > rounding else nan for v in modes.values]
     line = Line("eigenvalue", range(1, len(positive) + 1), positive)
-    words = "Each pattern is learned at the speed of its eigenvalue: ten times lower takes ten times as many steps."
+    words = (
+        "The eigenvalue is the speed of learning: a mode with a tenth of the eigenvalue takes ten times as many steps."
+    )
     return Plot(
-        "How fast each pattern is learned",
+        "How fast each mode is learned",
         (line,),
         Axis("pattern"),
         Axis("eigenvalue", log=True),
@@ -272,7 +275,11 @@ def _speeds(modes: KernelSpectrum) -> Plot:
 
 def _definitions() -> tuple[Definition, ...]:
     return (
-        Definition("Θ(x, x′) = (1/k) Σₐ ⟨∂fₐ(x)/∂w, ∂fₐ(x′)/∂w⟩", "the tangent kernel here and now", "jacot2018neural"),
+        Definition(
+            "Θ(x, x′) = (1/k) Σₐ ⟨∂fₐ(x)/∂w, ∂fₐ(x′)/∂w⟩",
+            "the tangent kernel at the current weights",
+            "jacot2018neural",
+        ),
         Definition("A = ⟨HΘH, yyᵀ⟩ / (|HΘH| |yyᵀ|)", "alignment with the centered labels", "cortes2012algorithms"),
         Definition("f₋ᵢ(xᵢ) = yᵢ − cᵢ / Gᵢᵢ,  G = (Θ + r)⁻¹", "leave one out", "rasmussen2006gaussian"),
     )

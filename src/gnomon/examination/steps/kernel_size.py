@@ -1,4 +1,4 @@
-"""How many examples, and which outputs, the tangent kernel can be computed for in a given time."""
+"""Chooses examples and outputs so that the tangent kernel can be computed in the available time."""
 
 from dataclasses import dataclass
 
@@ -17,23 +17,24 @@ from gnomon.tangent.projection import random_combination, same_combination
 SIZES = LADDER[1:]
 FIRST = min(SIZES)
 WANTED_EXAMPLES = 256
-"""If the kernel of all outputs does not allow this many examples, one random combination of the outputs is used."""
+"""If the kernel of all outputs is too slow for this number of examples, gnomon uses one random combination of
+outputs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelMeans(Record):
-    """The module whose kernel is computed, with all outputs or one combination of them; seconds on 16 examples."""
+    """The module whose kernel is computed, with all outputs or one combination, and the time on 16 examples."""
 
     module: nn.Module
     combined: bool
     seconds: float
 
     def estimate(self, n: int) -> float:
-        """Seconds for n examples: the passes grow with n, the products of gradients with its square."""
+        """Estimated seconds for n examples: passes cost O(n), products of gradients O(n^2)."""
         return self.seconds * (n / FIRST) ** 1.5
 
     def affordable(self, context: Context, part: float) -> int:
-        """The largest rung of the ladder within a part of the time; skipped where not even the first is."""
+        """The largest number of examples affordable within a part of the time; raises `OutOfTime` if there is none."""
         left = part * context.seconds
         fits = [n for n in SIZES if self.estimate(n) <= left]
         if not fits:
@@ -41,20 +42,20 @@ class KernelMeans(Record):
         return rung(SIZES, max(fits))
 
     def kernel(self, x: Inputs, context: Context, y: Inputs | None = None) -> Tensor:
-        """The kernel, given up when the time is spent."""
+        """Computes the kernel; raises `OutOfTime` at the deadline."""
         look = guard(context, "The tangent kernel")
         try:
             return ntk(self.module, x, y, progress=look).double()
-        except InputError as error:  # outputs that are random, or that mix examples, which other sections name
-            raise Skipped(f"There is no tangent kernel. {plainly(error)}") from error
+        except InputError as error:  # random outputs or mixed examples, which other sections report
+            raise Skipped(f"Skipped: the tangent kernel cannot be computed. {plainly(error)}") from error
 
     def of(self, module: nn.Module) -> nn.Module:
-        """Another network in the same way: all of its outputs, or the same combination of them."""
+        """Applies the same choice of outputs to another network."""
         return same_combination(self.module, module) if self.combined else module
 
 
 def kernel_means(subject: Subject, cost: Cost, context: Context) -> KernelMeans:
-    """All outputs, where they leave time for `WANTED_EXAMPLES` examples, or else one combination; timed on 16
+    """Uses all outputs if there is time for `WANTED_EXAMPLES` examples, else one random combination; timed on 16
     examples."""
     k = subject.task.outputs
     if _guess(1, cost) > 0.5 * context.seconds:
@@ -74,5 +75,5 @@ def _time(module: nn.Module, combined: bool, subject: Subject, context: Context)
 
 
 def _guess(outputs: int, cost: Cost) -> float:
-    """Before anything is timed: a backward pass for each output and example, and as much again for the products."""
+    """Estimates the cost before timing: a backward pass per output and example, doubled for the products."""
     return outputs * (cost.fixed + 2 * FIRST * cost.each)

@@ -1,4 +1,4 @@
-"""The network of infinite width: what it would score, and so what is left for the learning of features."""
+"""Scores the infinite-width limit of the network, as a baseline without feature learning."""
 
 from dataclasses import dataclass, replace
 from statistics import NormalDist
@@ -31,35 +31,35 @@ MAX_TEST_EXAMPLES = 800
 TEST_EXAMPLES_PER_FITTED = 4
 """Test examples per fitted example, at most."""
 SIZES = (64, 128, 256, 512, 800)
-"""Numbers of examples that are fitted; the largest that the time allows is taken."""
+"""Numbers of fitted examples; the largest affordable one is taken."""
 FIRST_TRIAL_EXAMPLES = 2
 """Examples of the first trial without compiled loops."""
 MOST_ENTRIES = 10**8
-"""Numbers that this trial may hold: torch handles about as many in a second."""
+"""Maximum number of array entries of this trial; torch processes about this number in a second."""
 COMPILE_TIME_SHARE = 0.5
 """Share of the remaining time that compilation may take."""
 TRIAL_TIME_SHARE = 0.2
 """Share of the remaining time that measuring the cost without compiled loops may take."""
 FIRST_USE = (
-    "The formulas for this are compiled once on every machine, which takes about {:.2g} s here: examine once with "
-    "--budget 5m, and all later examinations have this section."
+    "Skipped: these formulas are compiled once per machine, which takes about {:.2g} s here. Examine once with "
+    "--budget 5m; all later examinations then have this section."
 )
-WORDS = "What the features that it starts with are good for; training that learns better ones can go beyond."
+WORDS = "The score that the initial features allow; training that learns better features can exceed it."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LimitScore(Record):
-    """Leave-one-out prediction by the infinite-width kernel, and its accuracy on test examples, where there are any."""
+    """The leave-one-out prediction by the infinite-width kernel, and its accuracy on test examples if there are any."""
 
     prediction: LeaveOneOut
     test_accuracy: float | None
 
 
 class LimitStep(AbstractStep):
-    """Leave-one-out of the exact kernel, and its score on the test examples."""
+    """Computes the leave-one-out score of the infinite-width kernel, and its score on test examples."""
 
-    key, title, share = "limit", "A very wide version of it", 0.1
-    question = "What would this architecture score with the features it starts with alone?"
+    key, title, share = "limit", "A very wide version", 0.1
+    question = "How well would this architecture score with its initial features alone?"
     needs = (Profile,)
     uses = (Run,)
     gives = LimitScore
@@ -71,7 +71,9 @@ class LimitStep(AbstractStep):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         program = products[Profile].program
         if program is None:
-            raise Skipped(f"Theory has no formula for a very wide version of this network: {products[Profile].reason}")
+            raise Skipped(
+                f"Skipped: theory has no formula for a very wide version of this network: {products[Profile].reason}"
+            )
         limit, size = affordable_limit(subject, context)
         examples = subject.probe.some(size)
         test = None if subject.test is None else subject.examples(
@@ -99,11 +101,11 @@ class LimitStep(AbstractStep):
                 Value(
                     "leave-one-out error",
                     prediction.error,
-                    meaning="of the targets' variance",
+                    meaning="of the variance of the targets",
                     id="leave-one-out-error",
                 )
             )
-            explained = f"{1 - prediction.error:.1%} of the targets' variance (leave-one-out)"
+            explained = f"{1 - prediction.error:.1%} of the variance of the targets (leave-one-out)"
             answer = f"A very wide version, which learns no features of its own, would explain {explained}."
         shown, score = _test(limit, subject, prediction, examples.x, test)
         definition = Definition(
@@ -113,7 +115,7 @@ class LimitStep(AbstractStep):
         hidden = any(isinstance(step.op, Activation) for step in program.steps)
         findings = _below(products.get(Run), score, 0 if test is None else len(test), hidden=hidden)
         guess = float(torch.bincount(subject.probe.y).max()) / len(subject.probe) if subject.task.classes else None
-        bars = {"always guessing the largest class": guess, "very wide, left out": prediction.accuracy}
+        bars = {"always guessing the largest class": guess, "very wide, held-out examples": prediction.accuracy}
         plots = score_bars(bars | {"very wide, test": score}, WORDS) if subject.task.classes else ()
         content = Content(answer, findings, (*values, *shown), plots, (definition,), (readable,))
         return StepResult(content, LimitScore(prediction, score))
@@ -122,13 +124,18 @@ class LimitStep(AbstractStep):
 def _test(
     limit: Limit, subject: Subject, prediction: LeaveOneOut, x: object, test: Examples | None
 ) -> tuple[tuple[Value, ...], float | None]:
-    """The score of the fit on test examples: as a value, and its accuracy."""
+    """The score on test examples as a `Value`, and the accuracy."""
     if test is None:
         return (), None
     f, y = prediction.at(limit.ntk(test.x, x)), subject.targets(test.y)
     if not subject.task.classes:
         return (
-            Value("test error", 1 - explained_variance(f, y), meaning="of the targets' variance", id="wide-test-error"),
+            Value(
+                "test error",
+                1 - explained_variance(f, y),
+                meaning="of the variance of the targets",
+                id="wide-test-error",
+            ),
         ), None
     share = accuracy(f, y) or 0.0
     interval = binomial_interval(round(share * len(y)), len(y))
@@ -140,7 +147,7 @@ def _test(
 
 
 def beside(fitted: int) -> int:
-    """Test examples beside so many that are fitted.
+    """The number of test examples for this number of fitted examples.
 
     >>> beside(64), beside(800)
     (256, 800)
@@ -149,7 +156,7 @@ def beside(fitted: int) -> int:
 
 
 def affordable_limit(subject: Subject, context: Context) -> tuple[Limit, int]:
-    """The limit and as many examples as the time allows: by compiled loops, or by torch if there is no time to compile.
+    """Returns the limit and the affordable number of examples; uses torch loops if there is no time to compile.
 
     Raises `Skipped` if there is no time for either.
     """
@@ -169,8 +176,7 @@ def affordable_limit(subject: Subject, context: Context) -> tuple[Limit, int]:
 
 
 def _triable(limit: Limit, subject: Subject, context: Context) -> bool:
-    """Whether the kernel of `TIMED_EXAMPLES` examples, on which the cost is measured, can be computed without
-    compiled loops."""
+    """Whether there is time to compute the kernel of `TIMED_EXAMPLES` examples without compiled loops."""
     few = subject.probe.some(FIRST_TRIAL_EXAMPLES).x
     assert isinstance(few, Tensor)  # a program has one input
     if limit.plan(few).pair_entries(tangent=True) * FIRST_TRIAL_EXAMPLES**2 > MOST_ENTRIES:
@@ -180,7 +186,7 @@ def _triable(limit: Limit, subject: Subject, context: Context) -> bool:
 
 
 def affordable(limit: Limit, subject: Subject, context: Context) -> int:
-    """As many examples as half of the time allows, of a ladder: a fixed cost and one per pair, from small kernels."""
+    """The number of examples affordable in half of the time, from the measured cost per pair of small kernels."""
     times = [_seconds(limit, subject, TIMED_EXAMPLES, context) for _ in range(2)]
     pair, fixed = times[1] / TIMED_EXAMPLES**2, 0.0
     if context.seconds > 9 * times[1]:
@@ -190,13 +196,15 @@ def affordable(limit: Limit, subject: Subject, context: Context) -> int:
     cost = {n: fixed + pair * n * (n + min(test, beside(n))) for n in SIZES}
     fits = [n for n in SIZES if cost[n] <= 0.5 * context.seconds]
     if not fits:
-        raise needs(f"The kernel of {SIZES[0]} examples, the fewest that tell anything,", 2 * cost[SIZES[0]], context)
+        raise needs(f"The kernel of {SIZES[0]} examples, the smallest useful number,", 2 * cost[SIZES[0]], context)
     return max(fits)
 
 
 def _below(run: Run | None, wide: float | None, n: int, *, hidden: bool) -> tuple[Finding, ...]:
-    """That a training which was long enough ended below the infinitely wide network on n test examples, by more than
-    chance; without hidden layers there is nothing to widen."""
+    """A finding if a long enough training scores significantly below the infinitely wide network on n test examples.
+
+    Networks without hidden layers have nothing to widen.
+    """
     if run is None or wide is None or run.test_accuracy is None or run.shortage:
         return ()
     reached = float(run.test_accuracy[-1])

@@ -1,4 +1,4 @@
-"""The decisions of the network: margins, calibration, and the examples that are hardest."""
+"""Evaluates the decisions of the network: accuracy, margins, calibration, hardest examples."""
 
 from dataclasses import dataclass, replace
 
@@ -36,18 +36,18 @@ from gnomon.report import Content
 from gnomon.training import Run
 
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
-"""Numbers of examples that are judged, where the time does not allow all."""
+"""Numbers of evaluated examples if there is no time for all."""
 EXAMPLES_PER_READ = 256
-"""Examples that are read at once."""
+"""Number of examples read at once."""
 
 MIN_EXPLAINED = 0.05
-"""Share of the variance of test targets that a network explains only if these are related to their inputs: with 200
-examples and no relation, chance explains less than one percent."""
+"""Minimum explained share of the variance of test targets that shows a relation to the inputs. Without a relation,
+chance explains less than one percent of the variance of 200 examples."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions(Record):
-    """Margins and calibration of a classifier; the share of the variance that a regression explains.
+    """Margins and calibration of a classifier, or the explained share of the variance for regression.
 
     ``errors`` holds a number for each of the examples ``index``: 1 where its class is wrong and 0 where it is right, or
     its squared error.
@@ -61,10 +61,10 @@ class Decisions(Record):
 
 
 class MarginsStep(AbstractStep):
-    """Margin distribution, expected calibration error, hardest examples; for regression the largest residuals."""
+    """Reports margins, expected calibration error and the hardest examples; for regression the largest errors."""
 
-    key, title, share = "margins", "How good and how sure it is", 0.05
-    question = "How well does it do, and can its confidence be taken at its word?"
+    key, title, share = "margins", "Accuracy and confidence", 0.05
+    question = "How accurate is the network, and does its confidence match its accuracy?"
     needs = (Profile,)
     uses = (Run, DataSummary, DataChecks)
     gives = Decisions
@@ -84,11 +84,14 @@ class MarginsStep(AbstractStep):
         f = torch.cat([subject.outputs(part.x, model) for part in pieces]).double()
         y = torch.cat([part.y for part in pieces])
         if not bool(torch.isfinite(f).all()):
-            raise Skipped("Some outputs are not finite.")
+            raise Skipped("Skipped: some outputs are not finite.")
         short = "" if run is None else run.shortage
         if not subject.task.classes:
             if not subject.asks_for_targets:
-                raise Skipped("The loss does not ask the outputs to be the targets: what an error is, only it knows.")
+                raise Skipped(
+                    "Skipped: your loss does not compare outputs with targets directly, so "
+                    "gnomon cannot compute an error."
+                )
             result = _regression(f, y, which, index, trained=run is not None, short=bool(short))
         else:
             result = _classification(probabilities(f), y, which, index, trained=run is not None, short=bool(short))
@@ -96,7 +99,7 @@ class MarginsStep(AbstractStep):
 
 
 def _facts(decisions: Decisions, products: Products) -> dict[str, bool]:
-    """Whether training beats a guess on held-out examples, and whether the network is as good as a simple model.
+    """Whether the network beats guessing on held-out examples, and whether it is as good as a simple model.
 
     "As good" means: within the interval of its accuracy.
     """
@@ -115,19 +118,21 @@ def _facts(decisions: Decisions, products: Products) -> dict[str, bool]:
 
 
 def _draw(source: AbstractSource, profile: Profile, context: Context) -> Tensor:
-    """Numbers of the examples that are judged: all, or as many as half of the time allows; of each class its share."""
+    """Indices of the evaluated examples: all, or a stratified sample that takes half of the time."""
     n = len(source)
-    affordable = 0.5 * context.seconds / max(profile.cost.each, 1e-9)  # a forward pass is a third of that: twice over
+    affordable = (
+        0.5 * context.seconds / max(profile.cost.each, 1e-9)
+    )  # a forward pass costs a third of that, so this is enough for two passes
     if affordable >= n:
         return torch.arange(n)
     most = rung(SIZES, affordable)
-    if most > 6 * affordable:  # not even in all of the time
+    if most > 6 * affordable:  # more than all of the time
         raise needs(f"A pass over {most} examples", most * profile.cost.each / 3, context)
     return stratified_sample(n, source.labels(), most, seed=context.seed)
 
 
 def _mark_as_unfinished(result: StepResult, short: str) -> StepResult:
-    """The same numbers, said to be those of a network on its way."""
+    """Adds to the answer that the network had not finished training."""
     if not short:
         return result
     content = replace(result.content, answer=f"{NOT_ENOUGH} {ON_ITS_WAY} {result.content.answer}")
@@ -137,7 +142,7 @@ def _mark_as_unfinished(result: StepResult, short: str) -> StepResult:
 def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained: bool, short: bool) -> StepResult:
     margin, judged = margins(p, y), calibration(p, y, level=level("calibration"))
     hardest = index[torch.tensor(margin.hardest)].tolist()
-    state = "trained" if trained else "as it was given"
+    state = "trained" if trained else "as given"
     values = (
         Value(
             "accuracy",
@@ -149,7 +154,7 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
         Value(
             "smallest margin",
             margin.smallest,
-            meaning="probability of the right class minus the best other",
+            meaning="probability of the right class minus the largest other probability",
             id="smallest-margin",
         ),
         Value("median margin", margin.median, id="median-margin"),
@@ -163,32 +168,32 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
         Value(
             "hardest examples",
             ", ".join(map(str, hardest)),
-            meaning="their numbers, hardest first",
+            meaning="indices of the examples, hardest first",
             id="hardest-examples",
         ),
     )
-    subject = "The trained network" if trained else "The network as it was given, without training,"
+    subject = "The trained network" if trained else "The network as given, without training,"
     guesses = () if short else guessing_findings(p, y, which=which, trained=trained)
     score = f"{subject} is right on {margin.accuracy:.1%} of {which} examples. {_sure(judged)}"
     answer = guesses[0].message if guesses else score
     definition = Definition("Σ_b |B_b|/n · |acc(B_b) − conf(B_b)|", "expected calibration error", "guo2017calibration")
     tells = not short and len(y) >= MIN_EXAMPLES
-    findings = guesses or (judged.findings if tells else ())  # how sure a network is that guesses says nothing
+    findings = guesses or (judged.findings if tells else ())  # the confidence of a network that guesses means nothing
     plots = margin.plots() + judged.plots()
     content = Content(answer, findings, values, plots, (definition,), data={"hardest": hardest}, stated=guesses)
     return _few(StepResult(content, Decisions(index, (p.argmax(1) != y).double(), margin, judged)), len(y))
 
 
 def _sure(judged: Calibration) -> str:
-    """How sure it is, without saying again how often it is right."""
-    return f"It is {judged.confidence:.1%} sure of its answers on average: {judged.judgment}."
+    """One sentence on the mean confidence and how it compares with the accuracy."""
+    return f"Its mean confidence is {judged.confidence:.1%}: {judged.judgment}."
 
 
 def _few(result: StepResult, n: int) -> StepResult:
-    """The same, said to be judged on too few examples where it is."""
+    """Marks the result as unsure if there are too few examples."""
     if n >= MIN_EXAMPLES or result.content.findings:
         return result
-    answer = f"{result.content.answer} {count_with_noun(n, 'example')} cannot tell how good it is."
+    answer = f"{result.content.answer} {count_with_noun(n, 'example')} are too few to measure how good it is."
     return StepResult(replace(result.content, answer=answer), result.product, "unsure")
 
 
@@ -198,7 +203,7 @@ def _regression(
     y = y.double()
     residual, explained = (f - y).square().mean(1).sqrt(), explained_variance(f, y)
     hardest = index[residual.topk(min(NAMED_EXAMPLES, len(f))).indices].tolist()
-    state = "trained" if trained else "as it was given"
+    state = "trained" if trained else "as given"
     error, spread = float(residual.square().mean().sqrt()), float(y.var(0, correction=0).mean().sqrt())
     values = (
         Value(
@@ -208,16 +213,16 @@ def _regression(
         Value(
             "hardest examples",
             ", ".join(map(str, hardest)),
-            meaning="their numbers, hardest first",
+            meaning="indices of the examples, hardest first",
             id="hardest-examples",
         ),
     )
-    subject = "The trained network" if trained else "The network as it was given, without training,"
+    subject = "The trained network" if trained else "The network as given, without training,"
     worse = " That is worse than always predicting their mean." if explained < 0 else ""
-    size = f"its errors are typically {error:.3g}, where the targets spread by {spread:.3g}"
+    size = f"the typical error is {error:.3g}, the standard deviation of the targets {spread:.3g}"
     answer = f"{subject} explains {max(explained, 0.0):.1%} of the variance of the {which} targets: {size}.{worse}"
     errors = Histogram.of("examples", residual)
-    words = f"How far predictions are from their targets; the targets themselves spread by {spread:.3g}."
+    words = f"Distances of predictions from targets; the standard deviation of the targets is {spread:.3g}."
     plot = Plot("Errors", (errors,), Axis("absolute error"), Axis("examples"), words, id="errors")
     findings = () if short else number_guessing_findings(explained, len(y), which=which, trained=trained)
     content = Content(answer, findings, values, (plot,), data={"hardest": hardest})

@@ -1,4 +1,4 @@
-"""The optimizer that the user named: short runs with a smaller and with larger learning rates."""
+"""Tries the user's optimizer in short runs with smaller and larger learning rates."""
 
 from dataclasses import dataclass
 
@@ -38,16 +38,16 @@ EVALUATION_PASSES = 4 / 3
 
 @dataclass(frozen=True, slots=True)
 class ShortRuns(Record):
-    """The fall of the loss after some steps, by the factor of the learning rate."""
+    """The decrease of the loss after some steps, by the factor of the learning rate."""
 
     falls: tuple[tuple[float, float], ...]
 
 
 class OptimizerStep(AbstractStep):
-    """Runs of at most 40 steps with the learning rate and with some from a hundredth to a hundred times as large."""
+    """Runs at most 40 steps with the given learning rate and with rates from 0.01 to 100 times as large."""
 
-    key, title, share = "optimizer", "The learning rate, tried", 0.1
-    question = "Does another learning rate do far better in the first steps?"
+    key, title, share = "optimizer", "Other learning rates, tried", 0.1
+    question = "Does another learning rate do much better in the first steps?"
     needs = (Profile,)
     uses = (Run,)
     gives = ShortRuns
@@ -59,7 +59,7 @@ class OptimizerStep(AbstractStep):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         require_gradients(subject)
         if subject.optimizer is None:
-            raise Skipped("No optimizer was named: pass optimizer=torch.optim.Adam, or any other.")
+            raise Skipped("Skipped: no optimizer was given. Pass optimizer=torch.optim.Adam, or any other.")
         named, whole = batch_of(subject), products.get(Run)
         each, batch = max(products[Profile].seconds_per_example, 1e-9), min(named or DEFAULT_BATCH_SIZE, 128)
         some, steps = _affordable(subject, batch, MAX_SHORT_RUNS * each, context)
@@ -76,33 +76,39 @@ class OptimizerStep(AbstractStep):
             batch=min(batch, len(some)), seed=context.seed, factors=factors,
         )  # fmt: skip
         lr = subject.optimizer.lr
-        reached = None if whole is None else start - float(whole.loss[-1])  # from the same start as the short runs
+        reached = (
+            None if whole is None else start - float(whole.loss[-1])
+        )  # starts from the same weights as the short runs
         findings = step_size_findings(falls, start=start, lr=lr, steps=steps, reached=reached)
         values = tuple(
-            Value(f"fall of the loss with lr={lr * c:.3g}", g, id=f"fall-at-{lr * c:.3g}")
+            Value(f"decrease of the loss with lr={lr * c:.3g}", g, id=f"fall-at-{lr * c:.3g}")
             for c, g in sorted(falls.items())
         )
-        rose = not findings and not any(fall >= 0 for fall in falls.values())  # NaN is a rise as well
-        good = f"In {steps} steps no other learning rate does far better than {lr:.3g}."
+        rose = not findings and not any(fall >= 0 for fall in falls.values())  # NaN counts as a rise
+        good = f"In {steps} steps no other learning rate does much better than {lr:.3g}."
         if rose:
             tried = f"from {lr * min(falls):.3g} to {lr * max(falls):.3g}"
-            good = f"In {steps} steps the loss rose with every learning rate that was tried, {tried}."
-        bars = Bars("fall of the loss", [f"{lr * c:.3g}" for c in sorted(falls)], [falls[c] for c in sorted(falls)])
+            good = f"In {steps} steps the loss rose with every learning rate tried, {tried}."
+        bars = Bars("decrease of the loss", [f"{lr * c:.3g}" for c in sorted(falls)], [falls[c] for c in sorted(falls)])
         plot = Plot(
-            "Short runs", (bars,), Axis("fall of the loss"), caption="By learning rate; one run each.", id="short-runs"
+            "Short runs",
+            (bars,),
+            Axis("decrease of the loss"),
+            caption="Decrease of the loss in one short run at each learning rate.",
+            id="short-runs",
         )
-        definition = Definition("g(c) = L(0) − L(k steps at c · lr)", "fall of the loss", "smith2017cyclical")
+        definition = Definition("g(c) = L(0) − L(k steps at c · lr)", "decrease of the loss", "smith2017cyclical")
         content = Content(
             findings[0].message if findings else good, findings, values, (plot,), (definition,), stated=findings[:1]
         )
-        one_side = factors == SMALLER_RATE_FACTORS and not findings  # larger ones were not tried
+        one_side = factors == SMALLER_RATE_FACTORS and not findings  # larger rates were not tried
         unsure = one_side or rose
         runs, facts = ShortRuns(tuple(sorted(falls.items()))), {"learning_rates_tried": not findings and not unsure}
         return StepResult(content, runs, "unsure" if unsure else "answered", facts)
 
 
 def _affordable(subject: Subject, batch: int, each: float, context: Context) -> tuple[Examples, int]:
-    """Examples that the loss is measured on and steps of a run, where one example takes so long in all runs."""
+    """The examples for measuring the loss and the number of steps per run, from the total time per example."""
     some = subject.probe.some(rung(EXAMPLES, 0.15 * context.seconds / each))
     looking = EVALUATION_PASSES * len(some)
     steps = int(min(MAX_SHORT_RUN_STEPS, (0.9 * context.seconds / each - looking) / batch))
@@ -115,7 +121,7 @@ def _affordable(subject: Subject, batch: int, each: float, context: Context) -> 
 
 
 def _side(whole: Run) -> tuple[float, ...]:
-    """Smaller rates where the loss of the whole run has risen, larger ones where it hardly fell; otherwise none."""
+    """Smaller rates if the loss of the whole run has risen, larger rates if it hardly fell; otherwise skips."""
     first, last = float(whole.loss[0]), float(whole.loss[-1])
     if not last < first:
         return SMALLER_RATE_FACTORS

@@ -1,4 +1,4 @@
-"""What training came to: against a guess and a simple model, on train and on test, and where it exploded."""
+"""Judges the result of training against guessing and a simple model, on train and test, and locates explosions."""
 
 from dataclasses import dataclass, replace
 
@@ -30,21 +30,23 @@ from gnomon.report import Content
 from gnomon.training import Run
 
 LADDER = (64, 128, 256, 512, 1024)
-"""Examples of train and of test that the trained network is judged by, as the time allows."""
+"""Numbers of training and test examples on which the trained network is evaluated, chosen by time."""
 ACTIVITY_EXAMPLES = 64
-"""Examples on which units are judged."""
+"""Number of examples for counting dead units."""
 MAX_STATISTICS_EXAMPLES = 256
-"""Examples on which running statistics of batch norm are judged, at most."""
+"""Maximum number of examples for checking the running statistics of batch norm."""
 DID_NOT_FIT = (
     training.NOT_LEARNING, training.NOTHING_LEARNED, training.HARDLY_LEARNED, training.UNDERFIT,
     training.REGRESSION_NOT_LEARNING, training.REGRESSION_NOTHING_LEARNED, training.REGRESSION_UNDERFIT,
 )  # fmt: skip
-"""Findings that a network is given which did not reach what a simple model reaches."""
+"""Findings for a network that did not reach the score of a simple model."""
 MIN_REPORTED_LEAD = 0.02
-"""Lead of a simple model at which it is reported."""
+"""Minimum lead of a simple model over the network that is reported."""
 MAX_BASELINE_EXAMPLES = 2500
 """Examples for fitting and judging a simple model, at most."""
-NOT_COMPARED = "Only the loss tells how good the outputs are, and there is no simple model to compare it with."
+NOT_COMPARED = (
+    "Skipped: only your loss measures how good the outputs are, and no simple model is available for comparison."
+)
 MIN_BASELINE_SHARE = 0.5
 """Share of the network's gain over guessing that a simple model must reach before its learning curve means anything."""
 EVALUATION_PASSES = 1.5
@@ -55,16 +57,16 @@ _Judged = tuple[AccuracyOutcome | None, tuple[Finding, ...], tuple[Value, ...]]
 
 @dataclass(frozen=True, slots=True)
 class TrainedChecks(Record):
-    """The outcome of training; None for regression, and where training was too short or diverged."""
+    """The outcome of training; None for regression, or if training was too short or diverged."""
 
     outcome: AccuracyOutcome | None = None
 
 
 class OutcomeStep(AbstractStep):
-    """Overfitting, underfitting, dead units and statistics of the trained network; where a run exploded."""
+    """Checks the trained network for overfitting, underfitting, dead units and stale statistics; locates explosions."""
 
-    key, title, share = "outcome", "What training came to", 0.04
-    question = "Did it learn what can be learned, and does that hold for test examples?"
+    key, title, share = "outcome", "Result of training", 0.04
+    question = "Did training reach what is possible on this data, and does the result hold on test examples?"
     needs = (Run, Profile)
     uses = (DataChecks,)
     gives = TrainedChecks
@@ -78,7 +80,7 @@ class OutcomeStep(AbstractStep):
         run, few = products[Run], len(subject.train) < MIN_EXAMPLES
         if run.diverges:
             found = _explosion(subject, run, context)
-            answer = found[0].message if found else "The loss grew, and no single layer explodes in the first steps."
+            answer = found[0].message if found else "The loss grew, but no single layer explodes in the first steps."
             return StepResult(Content(answer, found, stated=found), TrainedChecks(), "answered" if found else "unsure")
         short, each = run.shortage, max(products[Profile].cost.each, 1e-9)
         n = rung(LADDER, (context.seconds / each - ACTIVITY_EXAMPLES) / EVALUATION_PASSES)
@@ -106,7 +108,7 @@ class OutcomeStep(AbstractStep):
 
 
 def _good(values: tuple[Value, ...], unit: str) -> str:
-    """What is said where training learned what could be expected, with its scores."""
+    """The answer with the scores if training reached what could be expected."""
     told = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
     train, test = (told.get(f"accuracy-on-{data}", told.get(f"explained-on-{data}")) for data in ("train", "test"))
     if train is None:
@@ -115,37 +117,35 @@ def _good(values: tuple[Value, ...], unit: str) -> str:
     sets = f"{train:.1%} of the training {of}" + ("" if test is None else f" and {test:.1%} of the test {of}")
     simple = told.get("simple-accuracy", told.get("simple-explained", 0.0))
     if simple > (train if test is None else test) + MIN_REPORTED_LEAD:
-        return f"It {verb} {sets}; a simple model (kernel regression) reaches {simple:.1%}, so there is room for more."
+        return f"It {verb} {sets}; a simple model (kernel regression) reaches {simple:.1%}, so more is possible."
     perplexity = told.get("perplexity-on-test", told.get("perplexity-on-train"))
     if perplexity is not None:
         bits = told.get("bits-on-test", told.get("bits-on-train", 0.0))
         return f"It {verb} {sets}; perplexity {perplexity:.3g}, {bits:.3g} bits per token."
-    return f"It {verb} {sets}: nothing points to overfitting or underfitting."
+    return f"It {verb} {sets}: no sign of overfitting or underfitting."
 
 
 def _unit(subject: Subject) -> str:
-    """What the accuracy counts."""
+    """The unit that the accuracy counts: examples, tokens or pixels."""
     return "examples" if subject.task.reading is None else f"{subject.task.reading.unit}s"
 
 
 def _scores(values: tuple[Value, ...], *, classes: bool) -> tuple[Plot, ...]:
-    """Train and test beside a guess and a simple model."""
+    """Plots the scores on train and test together with guessing and a simple model."""
     told = {v.id: max(float(v.value), 0.0) for v in values if isinstance(v.value, int | float)}
     names = {
         "accuracy-on-train": "training examples", "accuracy-on-test": "test examples",
-        "simple-accuracy": "a simple model", "guess-accuracy": "a guess",
+        "simple-accuracy": "a simple model", "guess-accuracy": "guessing",
         "explained-on-train": "training examples", "explained-on-test": "test examples",
         "simple-explained": "a simple model",
     }  # fmt: skip
-    words = (
-        "The trained network on both sets, beside what is reached without it; a simple model is judged on new examples."
-    )
+    words = "The trained network on both sets, compared with guessing and a simple model on held-out examples."
     axis = "share right" if classes else "share of the variance explained"
     return score_bars({names[id]: told[id] for id in names if id in told}, words, axis=axis)
 
 
 def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: int, seed: int) -> _Judged:
-    """The outcome for classes, with what more data would bring where it overfits."""
+    """The outcome for classification; if the network overfits, also what more data would gain."""
     if checks is None or checks.guess is None:
         return None, (), ()
     right, _ = _right(subject, model, subject.train, n, seed)
@@ -174,7 +174,7 @@ def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: i
 def _numbers(
     subject: Subject, model: nn.Module, n: int, seed: int
 ) -> tuple[tuple[Finding, ...], tuple[Value, ...]]:  # fmt: skip
-    """The same for regression, by the share of the variance that is explained."""
+    """The outcome for regression, measured by explained variance."""
     if subject.task.reading is not None:
         return (), _reading_scores(subject, model, subject.task.reading, n, seed)
     if not subject.asks_for_targets:
@@ -195,7 +195,7 @@ def _numbers(
         Value(
             "variance explained by ridge regression on random features",
             simple.score,
-            meaning="examples left out",
+            meaning="held-out examples",
             id="simple-explained",
         ),
     ]
@@ -229,20 +229,20 @@ def _simple(subject: Subject, seed: int) -> Baseline:
 
 
 def _errors(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> Tensor:
-    """Squared errors in units of the variance of the targets, so that their mean is what is not explained."""
+    """Squared errors divided by the variance of the targets; their mean is the unexplained share."""
     some = subject.examples(data.probe(n, seed=seed))
     spread = float(some.y.double().var(0, correction=0).sum())
     return (subject.outputs(some.x, model).double() - some.y.double()).square().sum(1) / max(spread, 1e-300)
 
 
 def _right(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Ones where examples are right and zeros where not, and their labels."""
+    """One for each right example and zero for each wrong one, with the labels."""
     some: Examples = subject.examples(data.probe(n, seed=seed))
     return (decisions(subject.outputs(some.x, model)) == some.y).double(), some.y
 
 
 def _alike(right: Tensor, y: Tensor, train: Tensor | None) -> float | None:
-    """The share that is right where each class is as frequent as in train."""
+    """The accuracy, reweighted to the class frequencies of the training set."""
     if train is None:
         return None
     kinds = y.unique()

@@ -1,4 +1,4 @@
-"""Lazy training or feature learning: how far kernel, parameters and activations moved."""
+"""Distinguishes lazy training from feature learning by the change of kernel, parameters and activations."""
 
 from gnomon.core.results import Axis, Bars, Definition, Meter, Plot, Value
 from gnomon.examination.pictures import named_kind
@@ -19,10 +19,10 @@ MAX_SHOWN_LAYERS = 80
 
 
 class RegimeStep(AbstractStep):
-    """The verdict on the regime, with the numbers behind it."""
+    """Measures how much training changed the tangent kernel, and names the regime."""
 
     key, title, share = "regime", "Features: kept or learned", 0.06
-    question = "Did training reuse the features that the network started with, or learn its own?"
+    question = "Did training keep the initial features of the network, or learn new ones?"
     needs = (Run, ProbeKernel)
     gives = Laziness
     rests_on = ("examples", "training")
@@ -34,7 +34,7 @@ class RegimeStep(AbstractStep):
         if products[Run].diverges:
             raise Skipped(DIVERGED)
         if products[Run].shortage:
-            raise Skipped(f"{NOT_ENOUGH} what a network has learned is told by its end.")
+            raise Skipped(f"{NOT_ENOUGH} this compares the network at the end of training with its start.")
         means, model = products[ProbeKernel].means, products[Run].model
         if 2 * means.estimate(min(EXAMPLES)) > 0.8 * context.seconds:
             raise needs("Two tangent kernels", 2 * means.estimate(min(EXAMPLES)), context)
@@ -47,13 +47,13 @@ class RegimeStep(AbstractStep):
             if moved.kernel > MIN_FEATURE_LEARNING_CHANGE
             else "between lazy and rich"
         )
-        meaning = f"below {MAX_LAZY_CHANGE} is lazy training, above {MIN_FEATURE_LEARNING_CHANGE} is feature learning"
+        meaning = f"below {MAX_LAZY_CHANGE}: lazy training; above {MIN_FEATURE_LEARNING_CHANGE}: feature learning"
         values = (
             Value("change of the tangent kernel", moved.kernel, meaning=meaning, id="kernel-change"),
             Value(
                 "rotation of the tangent kernel",
                 moved.rotation,
-                meaning="change of its pattern, whatever its size",
+                meaning="change of its direction, without its overall scale",
                 id="kernel-rotation",
             ),
             Value("change of the parameters", moved.parameters, id="parameter-change"),
@@ -66,11 +66,11 @@ class RegimeStep(AbstractStep):
         parts = dict(model.named_modules())
         named = [named_kind(name, parts[name]) if name in parts else name for name in layers]
         bars = Bars("change", named, list(layers.values()))
-        words = "How much training changed what each layer computes."
+        words = "How much training changed the outputs of each layer."
         plot = Plot(
             "Change of each layer", (bars,), Axis("relative change of its outputs"), caption=words, id="layer-changes"
         )
-        definition = Definition("|Θ₁ − Θ₀| / |Θ₀|", "between the network before and after", "chizat2019lazy")
+        definition = Definition("|Θ₁ − Θ₀| / |Θ₀|", "between the network before and after training", "chizat2019lazy")
         plots = (_meter(moved.kernel), *((plot,) if 0 < len(layers) <= MAX_SHOWN_LAYERS else ()))
         data = {"regime": regime, **moved.to_dict()}
         content = Content(_answer(moved), (), values, plots, (definition,), data=data)
@@ -78,17 +78,17 @@ class RegimeStep(AbstractStep):
 
 
 def _answer(moved: Laziness) -> str:
-    """What the change of the kernel means."""
+    """One sentence on what the change of the kernel means."""
     weights = f"the weights moved by {_share(moved.parameters)}"
     if moved.kernel < MAX_LAZY_CHANGE:
-        return f"It kept the features it started with, and only learned how to add them up (lazy training): {weights}."
+        return f"The network kept its initial features and learned only how to combine them (lazy training): {weights}."
     if moved.kernel > MIN_FEATURE_LEARNING_CHANGE:
-        return f"It learned features of its own (feature learning): {weights}."
-    return f"It kept part of the features it started with, between lazy training and feature learning: {weights}."
+        return f"The network learned new features (feature learning): {weights}."
+    return f"The network kept part of its initial features (between lazy training and feature learning): {weights}."
 
 
 def _share(change: float) -> str:
-    """A percentage, or how many times its size where that says more."""
+    """The change as a percentage, or as a factor if it is large."""
     return f"{change:.3g} times their size" if change > 3 else f"{change:.1%} of their size"
 
 
@@ -99,5 +99,5 @@ def _meter(change: float) -> Plot:
         (0.01, MAX_LAZY_CHANGE, MIN_FEATURE_LEARNING_CHANGE, 100.0),
         ("kept (lazy)", "partly", "learned (rich)"),
     )
-    words = "How much training changed what the network can learn (relative change of the tangent kernel)."
+    words = "How much training changed the features of the network (relative change of the tangent kernel)."
     return Plot("Features", (meter,), Axis("relative change", log=True), caption=words, id="regime")

@@ -1,4 +1,4 @@
-"""Sequences: whether attention and its heads work, memory reaches as far as the task, and nothing sees the future."""
+"""Checks sequence models: attention heads, reach of the memory, and whether any output sees the future."""
 
 from dataclasses import dataclass
 
@@ -26,23 +26,25 @@ from gnomon.training import Run
 MAX_EXAMPLES = 16
 """Sequences used, at most."""
 MAX_ABLATED_HEADS = 64
-"""Heads that are switched off one by one, at most."""
+"""Maximum number of heads that are switched off one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class SequenceChecks(Record):
-    """What was looked at, in words; the lag of the task in steps, None where it is not known."""
+    """The checks that were made, as text, and the lag of the task in steps, or None if it is unknown."""
 
     looked: tuple[str, ...]
     lag: int | None
 
 
 class SequencesStep(AbstractStep):
-    """Instruments of gnomon.sequences; all findings are thresholds on what is measured without sampling error, except
-    that of memory, whose lag is found by a test at level 1e-4."""
+    """Runs the instruments of gnomon.sequences.
+
+    All measurements are free of sampling error, except the lag of the memory, which is found by a test at level
+    1e-4."""
 
     key, title, share = "sequences", "Along the sequence", 0.03
-    question = "Do attention and memory reach what the task needs, and does nothing see the future?"
+    question = "Do attention and memory reach back far enough, and does any output see the future?"
     needs = (Profile,)
     uses = (Run,)
     gives = SequenceChecks
@@ -54,7 +56,9 @@ class SequencesStep(AbstractStep):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         kinds = _kinds(subject)
         if not kinds:
-            raise Skipped("There is no attention or recurrent layer of torch.nn, and targets are not the next inputs.")
+            raise Skipped(
+                "Skipped: no attention or recurrent layer of torch.nn, and the targets are not the next inputs."
+            )
         run = products.get(Run)
         model = subject.module if run is None or run.shortage or run.diverges else run.model
         some = subject.probe.some(MAX_EXAMPLES)
@@ -77,14 +81,14 @@ class SequencesStep(AbstractStep):
             plots.extend(maps.plots())
             if heads <= MAX_ABLATED_HEADS:
                 findings.extend(head_ablation(model, some.x).findings)
-        if lag and isinstance(some.x, Tensor):  # 0: the last step tells, and nothing must be kept
+        if lag and isinstance(some.x, Tensor):  # lag 0: the last input decides, so no memory is needed
             kept = memory(model, some.x, lag=lag)
             findings.extend(kept.findings)
-            looked.append(f"The answer lies {lag} steps back. {kept.verdict}")
+            looked.append(f"The targets depend on inputs {lag} steps back. {kept.verdict}")
             plots.extend(kept.plots())
         short = "" if run is None else run.shortage
         alone = (
-            "No single time step is related to the targets, so there is no distance in time to check memory against."
+            "No single time step is related to the targets, so gnomon cannot check how far back the memory must reach."
         )
         told = " ".join(looked) or alone
         answer = findings[0].message if findings else told
@@ -95,7 +99,7 @@ class SequencesStep(AbstractStep):
 
 
 def _kinds(subject: Subject) -> tuple[str, ...]:
-    """What there is to look at: attention, recurrence, targets that are the next inputs."""
+    """The checks that apply: attention, recurrence, targets that are the next inputs."""
     parts = list(subject.module.modules())
     found = {
         "attention": any(isinstance(m, nn.MultiheadAttention) for m in parts),

@@ -1,4 +1,4 @@
-"""Signals on their way forward and gradients on their way back: measured at every layer, with theory beside them."""
+"""Measures signals and gradients at every layer, and compares them with theory."""
 
 from math import nan
 from typing import Any
@@ -28,14 +28,14 @@ THEORY_EXAMPLE_COUNTS = (4, 24)
 """Numbers of examples for the theory; the smaller one shows whether the larger one is affordable."""
 MAX_COMPILE_TIME_FACTOR = 3
 """The step may take this multiple of its time share while its theory is compiled, once per machine."""
-FRESH = "batch norm has seen no batch yet, and is measured with the statistics of these examples"
+FRESH = "batch norm has seen no batch yet, so gnomon uses the statistics of these examples"
 
 
 class SignalStep(AbstractStep):
-    """Per-layer mean squares, gradients, correlations, dead units; which layer is at fault, and the cure."""
+    """Measures mean squares, gradients, correlations and dead units by layer; names the faulty layer and a fix."""
 
     key, title, share = "signal", "Signal through the layers", 0.06
-    question = "Do the inputs reach every layer on the way forward, and the gradient on the way back?"
+    question = "Do the inputs reach every layer, and does the gradient reach every layer on the way back?"
     uses = (Profile,)
     gives = Signal
     essential = True
@@ -47,7 +47,9 @@ class SignalStep(AbstractStep):
         measured = signal(module, x, seed=context.seed)
         theory, why = _theory(subject, x, profile, context) if module is subject.module else ({}, FRESH)
         weighted = tuple(layer for layer in measured.layers if layer.weighted)
-        findings = tuple(f for f in measured.findings if f.where != "inputs")  # their scale belongs to the data
+        findings = tuple(
+            f for f in measured.findings if f.where != "inputs"
+        )  # the section on the data reports the scale of the inputs
         answer = findings[0].message if findings else _healthy(measured, len(weighted))
         hypothesis = Hypothesis("mean squares can be predicted for this module", bool(theory), why)
         plots = [*_through_layers(weighted, theory)] if len(weighted) > 1 else []
@@ -74,7 +76,7 @@ class SignalStep(AbstractStep):
 
 
 def _examples(profile: Profile | None, context: Context) -> int:
-    """As many as half of the time allows for some passes, eight at least, which may take twice the time."""
+    """The number of examples affordable in half of the time; at least eight, which may take twice the time."""
     if profile is None:
         return max(EXAMPLE_COUNTS)
     least = 2 * profile.cost.passes(min(EXAMPLE_COUNTS))
@@ -86,18 +88,18 @@ def _examples(profile: Profile | None, context: Context) -> int:
 
 
 def _healthy(measured: Signal, weighted: int) -> str:
-    """What is said of layers that pass all on; the scale of the inputs is told where the data are described."""
+    """The answer if all layers pass the signal on; the section on the data reports the input scale."""
     if measured.worst is None:
         return measured.verdict
-    return f"Whatever the size of the inputs, signals and gradients pass through all {weighted} layers with weights."
+    return f"For inputs of any size, signals and gradients pass through all {weighted} layers with weights."
 
 
 def _theory(subject: Subject, x: Any, profile: Profile | None, context: Context) -> tuple[dict[str, float], str]:
-    """Mean squares by module path, for the law of the present weights."""
+    """Predicts mean squares by module path, from the variances of the current weights."""
     if profile is None or profile.program is None:
         return {}, "" if profile is None else profile.reason
     if layers_wait(profile.program) > MAX_COMPILE_TIME_FACTOR * context.seconds:
-        return {}, "this is compiled once on every machine, which needs a larger budget"
+        return {}, "skipped: this code is compiled once per machine, which needs a larger budget"
     limit, start = Limit(subject.module, init="measured"), context.clock()
     try:
         for n in THEORY_EXAMPLE_COUNTS:
@@ -111,7 +113,8 @@ def _theory(subject: Subject, x: Any, profile: Profile | None, context: Context)
             predicted = layers(limit, some.double())
     except GnomonError as error:
         return {}, plainly(error)
-    return {layer.where: layer.second_moment for layer in predicted}, "the law is that of the present weights"
+    why = "theory uses the measured variances of the current weights"
+    return {layer.where: layer.second_moment for layer in predicted}, why
 
 
 def _values(weighted: tuple[LayerSignal, ...], measured: Signal) -> tuple[Value, ...]:
@@ -128,14 +131,17 @@ def _values(weighted: tuple[LayerSignal, ...], measured: Signal) -> tuple[Value,
         for place, layer in (("first", first), ("last", last)):
             if layer.correlation is not None:
                 name = f"correlation of different inputs, {place} layer"
-                meaning = "at 1 they look the same to the layers after it"
+                meaning = "at 1, later layers cannot distinguish the inputs"
                 values.append(Value(name, layer.correlation, meaning=meaning, id=f"correlation-{place}"))
     dead = max((layer for layer in measured.layers if layer.dead), key=lambda layer: layer.dead or 0, default=None)
     worst = "none" if dead is None else f"{dead.dead:.1%} of '{dead.name}'"
     return (
         *values,
         Value(
-            "dead units, worst layer", worst, meaning="units with one output for all probe examples", id="dead-units"
+            "dead units, worst layer",
+            worst,
+            meaning="units whose output is the same for all probe examples",
+            id="dead-units",
         ),
     )
 
@@ -154,9 +160,9 @@ def _correlations(field: MeanField) -> Plot:
     before = [i / 40 for i in range(41)]
     after = [field.correlation(c) for c in before]
     marks = (Line("after a layer", before, after), Line("no change", (0, 1), (0, 1), "dotted"))
-    words = "Above the dotted line different inputs become more alike from layer to layer, below it less."
+    words = "Above the dotted line, different inputs become more similar from layer to layer; below it, less similar."
     axes = Axis("correlation of two inputs before a layer", limits=(0, 1)), Axis("after", limits=(0, 1.02))
-    return Plot("How alike two inputs are after a layer", marks, *axes, words, id="correlation-map")
+    return Plot("Similarity of two inputs after a layer", marks, *axes, words, id="correlation-map")
 
 
 def _ratio(a: float | None, b: float | None) -> float | str:
@@ -169,7 +175,7 @@ def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float])
     known = [(i, theory[v.name]) for i, v in zip(places, weighted, strict=True) if theory.get(v.name, 0) > 0]
     predicted = (Line("theory", [i for i, _ in known], [q for _, q in known]),) if known else ()
     axis = Axis("layer with weights")
-    words = "Roughly level is good: the signal reaches every layer. A fall or rise over many powers of ten is not."
+    words = "A roughly level curve is good: the signal reaches every layer. A change over many powers of ten is bad."
     forwards = Plot(
         "Forward: size of each layer's outputs",
         (measured, *predicted),
@@ -179,7 +185,10 @@ def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float])
         id="signal-forward",
     )
     updates = Line("measured", places, [layer.update or nan for layer in weighted])
-    words = "Roughly level is good: every layer learns. A fall over many powers of ten means that one end does not."
+    words = (
+        "A roughly level curve is good: every layer learns. After a fall over many powers of "
+        "ten, some layers do not learn."
+    )
     scale = Axis("|∂L/∂W|² / |W|²", log=True)
     backwards = Plot("Backward: gradient of each layer's weights", (updates,), axis, scale, words, id="signal-backward")
     return forwards, backwards

@@ -1,4 +1,4 @@
-"""Train against test: copies in both, whether both are drawn alike, and whether their labels are equally good."""
+"""Compares train with test: copies in both, differences in distribution, and quality of the labels."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ MIN_SECONDS = 1.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitChecks(Record):
-    """What train and test have in common, and how they differ."""
+    """The comparison of train and test: copies, shift, labels."""
 
     leaks: Leaks
     shift: DataShift
@@ -38,10 +38,10 @@ class SplitChecks(Record):
 
 
 class SplitStep(AbstractStep):
-    """Leaks and shift; where there is neither, the labels of both."""
+    """Looks for leaks and shift; if there are none, compares the quality of the labels."""
 
     key, title, share = "split", "Train and test", 0.01
-    question = "Is the test set new to the network, and drawn like the training set?"
+    question = "Is the test set separate from the training set, with the same distribution?"
     gives = SplitChecks
 
     def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
@@ -49,19 +49,21 @@ class SplitStep(AbstractStep):
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if subject.test is None:
-            raise Skipped("There are no test examples: pass test=(x, y).")
+            raise Skipped("Skipped: no test examples. Pass test=(x, y).")
         share = context.seconds
         allowed, slower = max(MAX_TIME_FACTOR * share, MIN_SECONDS), pace(context.clock)
         each = sum(t[0].numel() for t in tensors(subject.probe.x))
         numbers = each * (len(subject.train) + len(subject.test))
         cost = slower * (SHIFT_SECONDS + COPY_SECONDS_PER_NUMBER * numbers)
         if cost > allowed:
-            raise OutOfTime(f"Comparing train with test would take about {cost:.2g} s: give a larger budget.")
+            raise OutOfTime(f"Comparing train with test would take about {cost:.2g} s. Give a larger budget.")
         copies = leaks(subject.train, subject.test, seed=context.seed)
         apart = shift(subject.train, subject.test, seed=context.seed)
         labels = ComparedLabels()
         left = allowed - (share - context.seconds)
-        alike = not copies.findings and not apart.inputs_shifted and not apart.augmented  # augmented ones are harder
+        alike = (
+            not copies.findings and not apart.inputs_shifted and not apart.augmented
+        )  # augmented examples are harder
         if (
             alike
             and slower * (LABEL_SECONDS + LABEL_SECONDS_PER_NUMBER * each * (MAX_TRAIN_EXAMPLES + MAX_TEST_EXAMPLES))
@@ -73,11 +75,13 @@ class SplitStep(AbstractStep):
         findings = (*copies.findings, *apart.findings, *labels.findings)
         said = [copies.verdict, apart.verdict]
         if apart.shifted and not copies.leaked:
-            said.reverse()  # what is wrong comes first
+            said.reverse()  # findings come first
         answer = " ".join((*said, *(finding.message for finding in labels.findings)))
         definitions = (
             Definition("r = d₁ / d₂", "distances to the two nearest training examples; near 0 for a copy"),
-            Definition("AUC", "pairs of a test and a training example told apart", "lopez2017revisiting"),
+            Definition(
+                "AUC", "pairs of a test and a training example that a classifier distinguishes", "lopez2017revisiting"
+            ),
         )
         values = _values(len(subject.test), copies, apart, labels)
         return StepResult(
@@ -91,11 +95,17 @@ def _values(tests: int, copies: Leaks, apart: DataShift, labels: ComparedLabels)
         Value("equal examples in train", copies.exact, meaning=f"by chance: {copies.expected:.3g}", id="exact-copies"),
         Value("nearly equal examples in train", copies.near, id="near-copies"),
         Value(
-            "pairs of train and test told apart", apart.auc, meaning="0.5 where they are drawn alike", id="shift-auc"
+            "pairs of train and test examples that a classifier distinguishes",
+            apart.auc,
+            meaning="0.5 if both have the same distribution",
+            id="shift-auc",
         ),
-        Value("difference in shares of classes", apart.classes, id="class-shift"),
+        Value("difference in class frequencies", apart.classes, id="class-shift"),
     )
     if not labels.classes:
         return values
-    name, by = "right more often on test labels than on train", f"simple model; {labels.z:.2g} deviations"
+    name, by = (
+        "accuracy of a simple model on test labels minus accuracy on training labels",
+        f"simple model; {labels.z:.2g} deviations",
+    )
     return (*values, Value(name, labels.difference, meaning=by, id="label-difference"))

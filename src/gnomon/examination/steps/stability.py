@@ -1,4 +1,4 @@
-"""The largest learning rate that is stable at the start: what the curvature allows."""
+"""Computes the largest stable learning rate at the start from the curvature of the loss."""
 
 from math import inf
 
@@ -17,7 +17,7 @@ from gnomon.report import Content
 from gnomon.training.native import descent
 
 EXAMPLES = (16, 32, 64, 128)
-"""Numbers of examples of which the curvature is measured; the largest that the time allows is taken."""
+"""Numbers of examples for measuring the curvature; the largest affordable one is taken."""
 PRODUCTS = (8, 12, 20, 30)
 """Numbers of Hessian products."""
 MAX_LANCZOS_BYTES = 2**30
@@ -25,10 +25,10 @@ MAX_LANCZOS_BYTES = 2**30
 
 
 class StabilityStep(AbstractStep):
-    """Sharpness before training, and the learning rate against it."""
+    """Measures the sharpness before training and compares the learning rate with it."""
 
     key, title, share = "stability", "The learning rate", 0.06
-    question = "How large may the learning rate be before training becomes unstable?"
+    question = "What is the largest learning rate at which training is stable?"
     needs = (Profile,)
     gives = Sharpness
 
@@ -55,16 +55,18 @@ class StabilityStep(AbstractStep):
             answer = f"Learning rate {used.lr:.3g} is {ratio} the stable limit {bound:.3g}."
             findings = stable_rate_findings(used.lr, used.momentum, bound)
         elif limit == inf:
-            answer = "The loss curves upward in no direction: no learning rate is too large by this measure."
+            answer = (
+                "The loss has no positive curvature in any direction, so curvature sets no limit for the learning rate."
+            )
         else:
             answer = (
                 f"At the start, plain gradient descent (SGD) is stable with learning rates below {limit:.3g}; Adam "
-                f"chooses the size of its steps by itself and has no such limit."
+                f"scales its own steps and has no such limit."
             )
         definition = Definition(
             "lr < 2 (1 + β) / λ_max(H)", "H: Hessian of the mean loss, β: momentum", "cohen2021gradient"
         )
-        same = Hypothesis("the curvature stays what it is at the start", None, "it is measured during training")
+        same = Hypothesis("the curvature stays constant", None, "it is measured during training")
         plots = rate_meter(None, limit) if used is None else rate_meter(used.lr, limit * (1 + used.momentum))
         return StepResult(
             Content(answer, findings, tuple(values), plots, (definition,), (same,), stated=findings), measured
@@ -72,7 +74,8 @@ class StabilityStep(AbstractStep):
 
 
 def affordable(cost: Cost, context: Context) -> int:
-    """Examples for which a fifth of the time allows eight Hessian products, about three passes each, or the reason."""
+    """The number of examples for which eight Hessian products fit in a fifth of the time; raises `OutOfTime` if
+    none."""
     each = 3 * min(PRODUCTS)
     fits = [n for n in EXAMPLES if each * cost.passes(n) <= 0.5 * context.seconds]
     if not fits:
@@ -81,12 +84,12 @@ def affordable(cost: Cost, context: Context) -> int:
 
 
 def with_time_limit(operator: AbstractOperator, context: Context) -> TimedOperator:
-    """An operator that gives up when the time of the step is spent."""
+    """Wraps an operator so that it raises `OutOfTime` at the deadline."""
     return TimedOperator(operator, guard(context, "The curvature"))
 
 
 def products_within(operator: TimedOperator, context: Context, part: float) -> int:
-    """Products that a part of the time and the memory allow, of the ladder: one is timed."""
+    """The affordable number of Hessian products, by time and memory; times one product."""
     seconds = max(operator.seconds(context.clock), 1e-9)
     if seconds * min(PRODUCTS) > max(part, 0.8) * context.seconds:
         raise needs(f"{min(PRODUCTS)} Hessian products", seconds * min(PRODUCTS), context)

@@ -1,4 +1,4 @@
-"""Training, measured: the losses beside their prediction, and the kernel and the curvature on the way."""
+"""Trains a copy, compares the losses with their prediction, and tracks kernel and curvature."""
 
 from math import isfinite, log, nan
 
@@ -64,23 +64,25 @@ PREDICTION_START_FACTOR = 4.0
 
 
 class TrainingStep(AbstractStep):
-    """One run of the one training loop on a copy of the network, in batches, as long as its share of the time lasts."""
+    """Trains a copy of the network in batches, for at most the step's share of the time."""
 
     key, title, share = "training", "Training, measured", 0.6
-    question = "How does training really go, and how does that compare with the prediction?"
+    question = "How does the loss fall in training, compared with the prediction?"
     needs = (Profile,)
     uses = (DataSummary, Sharpness, ProbeKernel, Trajectory)
     gives = Run
     states = ("trained_enough", "loss_fell")
     rests_on = ("examples", "training")
-    if_unsure = "it was not trained long enough to say how training ends"
+    if_unsure = "training was too short to say how it would end"
 
     def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
         return fit
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if not context.fit:
-            raise Skipped("Training was not asked for: pass fit=True (--fit), or a function that builds the network.")
+            raise Skipped(
+                "Skipped: training was not requested. Pass fit=True (--fit), or a function that builds the network."
+            )
         require_gradients(subject)
         cost = products[Profile].cost
         least = min(BATCH_SIZES) if descent(subject.recipe.optimizer) is None else MIN_BATCH_SIZE_SGD
@@ -92,7 +94,7 @@ class TrainingStep(AbstractStep):
             raise KeyboardInterrupt
         plots = [_losses(run, products), *_plot_tracked(run)]
         definition = Definition(
-            "2 / lr", "with a sharpness above this line plain gradient descent oscillates", "cohen2021gradient"
+            "2 / lr", "if the sharpness is above this line, plain gradient descent oscillates", "cohen2021gradient"
         )
         data = {"steps": run.steps, "loss": run.loss, "watched": dict(run.watched)}
         short = run.shortage
@@ -108,8 +110,7 @@ class TrainingStep(AbstractStep):
 
 
 def _loss_fell(run: Run) -> bool:
-    """Whether a whole run brought the loss, on test examples if there are any, below `LEARNED_LOSS_SHARE` of what it
-    was."""
+    """Whether a complete run reduced the (test) loss below `LEARNED_LOSS_SHARE` of its start."""
     losses = run.loss if run.test_loss is None else run.test_loss
     return not run.diverges and not run.shortage and float(losses[-1]) < LEARNED_LOSS_SHARE * float(losses[0])
 
@@ -120,7 +121,7 @@ def _train(subject: Subject, size: int, cost: Cost, context: Context) -> Run:
     steps = max(DEFAULT_MAX_STEPS, DEFAULT_MAX_EPOCHS * epoch) if recipe.epochs is None else recipe.epochs * epoch
     sample = rung(
         SAMPLE_SIZES, 0.02 * context.seconds / cost.each
-    )  # of both sets, at a third of a step for each example
+    )  # evaluating both sets costs a third of a step per example
     optimizer = recipe.optimizer or Adam()
     if recipe.schedule is not None:
         optimizer = Scheduled(optimizer, recipe.schedule, epoch)
@@ -133,7 +134,7 @@ def _train(subject: Subject, size: int, cost: Cost, context: Context) -> Run:
 
 
 def _watchers(subject: Subject, cost: Cost, context: Context) -> dict[str, Watcher]:
-    """Kernel and curvature on as many examples as a fiftieth of the time allows to measure once."""
+    """Trackers of kernel and curvature; the number of examples is such that one measurement takes 1/50 of the time."""
     each = (
         2 * max(1, subject.task.outputs) + 3 * HESSIAN_PRODUCTS
     )  # passes for an example: one per output, three per product
@@ -147,9 +148,9 @@ def _watchers(subject: Subject, cost: Cost, context: Context) -> dict[str, Watch
 
 
 def batch_size(n: int, cost: Cost, seconds: float, *, least: int = min(BATCH_SIZES)) -> int:
-    """Examples in a batch where the user names none: by the number of examples, and the cost of a step.
+    """The batch size if the user gives none, chosen by the number of examples and the cost of a step.
 
-    Reference: [mandt2017stochastic] for the noise of gradient descent, which is that of lr / batch.
+    Reference: [mandt2017stochastic] for the noise of gradient descent, which scales with lr / batch.
 
     >>> batch_size(4000, Cost(0.0, 1e-4, 0.0), 10.0), batch_size(4000, Cost(0.0, 1e-2, 0.0), 60.0)
     (64, 16)
@@ -185,7 +186,7 @@ def _values(run: Run, size: int, *, own: bool) -> tuple[Value, ...]:
 
 
 def _below_kernel(run: Run, products: Products) -> tuple[Finding, ...]:
-    """Training that ended below what a kernel already scores on examples that it was not fitted to."""
+    """A finding if the trained network scores below the initial tangent kernel on held-out examples."""
     data, kernel = products.get(DataSummary), products.get(ProbeKernel)
     prediction = None if kernel is None else kernel.prediction
     known = prediction is not None and data is not None and data.largest_class is not None
@@ -198,7 +199,7 @@ def _below_kernel(run: Run, products: Products) -> tuple[Finding, ...]:
 
 
 def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
-    """A test loss that has risen by a part of itself, and by a part of what knowing nothing costs."""
+    """A finding if the test loss rose, relative to itself and to the loss of guessing."""
     if run.test_loss is None or run.diverges:
         return ()
     least, last, first = (float(loss) for loss in (run.test_loss.min(), run.test_loss[-1], run.test_loss[0]))
@@ -210,7 +211,7 @@ def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
 
 
 def compare_with_prediction(run: Run, products: Products) -> tuple[Value, ...]:
-    """The loss that a kernel which stays what it is predicts after as many steps, beside the one measured.
+    """The loss predicted by the constant tangent kernel after the same number of steps.
 
     For gradient descent at its own learning rate; for other rules at half of the largest stable one, the best that
     gradient descent could do.
@@ -226,22 +227,21 @@ def compare_with_prediction(run: Run, products: Products) -> tuple[Value, ...]:
         Value(
             "training loss, predicted",
             float(predicted.loss[place]),
-            meaning=f"after as many steps {rule}",
+            meaning=f"after the same number of steps {rule}",
             id="training-loss-predicted",
         ),
     )
 
 
 def _predicted_rate(run: Run, products: Products) -> float | None:
-    """The learning rate that predictions are made for, as `compare_with_prediction` has it; None where it is not
-    known."""
+    """The learning rate of the prediction in `compare_with_prediction`; None if unknown."""
     measured, way = products.get(Sharpness), descent(run.optimizer)
     lr = way.lr if way is not None else None if measured is None else measured.largest_lr / 2
     return lr if lr is not None and isfinite(lr) and lr > 0 else None
 
 
 def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
-    """A sentence where prediction and measurement differ by more than a factor of two."""
+    """A sentence if prediction and measurement differ by more than a factor of two."""
     if not predicted or run.diverges:
         return ""
     wanted, got = float(predicted[0].value), float(run.loss[-1])
@@ -249,16 +249,20 @@ def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
         return ""
     plain = descent(run.optimizer) is not None
     if got < wanted:
-        why = "it learned better ones" if plain else f"it learned better ones, or {run.optimizer.name} is faster"
-        return f" With the features that it starts with it would have come to {wanted:.3g} only (theory): {why}."
+        why = (
+            "training learned better ones"
+            if plain
+            else f"training learned better ones, or {run.optimizer.name} is faster"
+        )
+        return f" With its initial features the loss would have reached only {wanted:.3g} (theory): {why}."
     return (
-        f" The features that it starts with would allow {wanted:.3g} after as many steps (theory): the training "
+        f" The initial features would allow {wanted:.3g} after the same number of steps (theory): the training "
         f"loss can still fall."
     )
 
 
 def _losses(run: Run, products: Products) -> Plot:
-    """Measured losses, and the predicted ones after as many steps."""
+    """Plots measured and predicted losses."""
     steps, predicted, lr = run.steps[1:], products.get(Trajectory), _predicted_rate(run, products)
     marks: list[Scatter | Line] = [Scatter("measured, training", steps, run.loss[1:], 0)]
     if run.test_loss is not None:
@@ -278,7 +282,7 @@ def _losses(run: Run, products: Products) -> Plot:
 
 
 def _plot_tracked(run: Run) -> list[Plot]:
-    """Kernel and curvature on the way, where they were measured more than twice."""
+    """Plots kernel and curvature during training if they were measured more than twice."""
     rows = [i for i, value in enumerate(run.watched.get("sharpness", ())) if value == value]
     if len(rows) < 3:
         return []
@@ -298,7 +302,7 @@ def _plot_tracked(run: Run) -> list[Plot]:
         words,
         id="features-during-training",
     )
-    words = "How well the labels lie along what the network learns fastest (alignment)."
+    words = "How well the labels match what the network learns fastest (alignment)."
     marks = (line("alignment", "alignment"),)
     fit = Plot(
         "Fit to the labels during training", marks, axis, Axis("alignment"), words, id="alignment-during-training"
@@ -307,7 +311,7 @@ def _plot_tracked(run: Run) -> list[Plot]:
     positive = Line(curved.name, curved.x, [value if value > 0 else nan for value in curved.y])
     way = descent(run.optimizer)
     limit = () if way is None else (Reference("limit of this learning rate", 2 * (1 + way.momentum) / way.lr),)
-    above = "above the dashed line plain gradient descent oscillates"
+    above = "above the dashed line, plain gradient descent oscillates"
     words = "The largest curvature of the loss (sharpness)" + (f": {above}." if limit else ".")
     curvature = Plot(
         "Curvature during training",
@@ -317,5 +321,5 @@ def _plot_tracked(run: Run) -> list[Plot]:
         words,
         id="curvature-during-training",
     )
-    changed = any(value == value for value in drift.y)  # the features of a linear network cannot
+    changed = any(value == value for value in drift.y)  # a linear network cannot change its features
     return [kernel, fit, curvature] if changed else [fit, curvature]

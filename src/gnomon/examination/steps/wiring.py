@@ -1,4 +1,4 @@
-"""How the network is put together: what reaches the outputs, what the loss reaches, and what chance decides."""
+"""Checks how the network is connected: which inputs matter, which parameters get gradients, what is random."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ from gnomon.report import Content
 EXAMPLE_COUNTS = (4, 8, 16, 32, 64)
 """Examples in a pass, chosen by time."""
 EXAMPLES_OF_REPEATED_PASSES = 16
-"""Examples in those passes that are repeated many times."""
+"""Number of examples in passes that are repeated many times."""
 TOTAL_PASSES = 6
 """Cost of all passes, in training passes."""
 MAX_TIME_FACTOR = 4
@@ -41,16 +41,16 @@ MAX_TIME_FACTOR = 4
 
 @dataclass(frozen=True, slots=True)
 class Wiring(Record):
-    """Names of the parameters that the loss reaches."""
+    """Names of the parameters that receive a gradient from the loss."""
 
     reached: tuple[str, ...]
 
 
 class WiringStep(AbstractStep):
-    """One pass forward and backward, and some passes with something changed."""
+    """Runs one forward and backward pass, and some passes with changed inputs, modes or batches."""
 
-    key, title, share = "wiring", "How it is put together", 0.05
-    question = "Does every input reach the outputs, the loss every parameter, and nothing depend on chance?"
+    key, title, share = "wiring", "Connections and loss", 0.05
+    question = "Does every input affect the outputs, does every parameter get a gradient, and are results repeatable?"
     needs = (Profile,)
     gives = Wiring
     essential = True
@@ -82,14 +82,14 @@ class WiringStep(AbstractStep):
         moved = sum(p.numel() for name, p in module.named_parameters() if name in reached)
         values = (
             Value("parameters", total, id="wired-parameters"),
-            Value("parameters that the loss reaches", moved, id="reached-parameters"),
+            Value("parameters that receive a gradient", moved, id="reached-parameters"),
             Value("examples", n, id="wiring-examples"),
         )
-        all_of = f"Every one of the {total:,} parameters receives a gradient"
+        all_of = f"All {total:,} parameters receive a gradient"
         good = all_of if moved == total else f"{moved:,} of {total:,} parameters receive a gradient"
         good += "." if left else ", and the outputs for an example depend on that example alone."
         answer = findings[0].message if findings else good
-        answer += f" There was no time to check {', '.join(left)}." if left else ""
+        answer += f" Not checked because the time ran out: {', '.join(left)}." if left else ""
         return StepResult(
             Content(answer, findings, values, stated=findings[:1]), Wiring(reached), "unsure" if left else "answered"
         )
@@ -120,7 +120,7 @@ def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
 def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[Finding, ...]:
     module = subject.module
     if not subject.trainable:
-        return ()  # said where the network is described
+        return ()  # the section on the network reports this
     matter = parts_that_matter(module, few.x, lost_parts(module, reached))
     held = parameters_held(module, subject.optimizer)
     return reach_findings(module, reached, matter=matter, held=held)
