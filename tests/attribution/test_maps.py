@@ -147,7 +147,7 @@ def test_maps_that_are_zero_everywhere_overlap_with_each_other_only():
         (lambda: integrated_gradients(pooled_cnn(), X, 7), InputError, "target names an output that does not exist"),
         (lambda: integrated_gradients(pooled_cnn(), X * torch.nan), NotFiniteError, "not finite"),
         (lambda: integrated_gradients(nn.Embedding(3, 2), torch.tensor([[0, 1]])), InputError, "x is torch.int64"),
-        (lambda: grad_cam(pooled_cnn(), X, layer="nine"), InputError, "there is no layer 'nine'"),
+        (lambda: grad_cam(pooled_cnn(), X, layer="nine"), InputError, "does not have a layer 'nine'"),
         (lambda: sanity_check(lambda m, x, t: x, pooled_cnn(), X), InputError, "the method returned a Tensor"),
         (lambda: deletion_insertion(pooled_cnn(), X, cam(pooled_cnn(), X)), InputError, "a value for each feature"),
     ],

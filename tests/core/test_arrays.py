@@ -73,5 +73,5 @@ def test_booleans_beside_numbers_are_numbers():
     "column", [["red", "blue"], pandas.to_datetime(["2020-01-01", "2021-01-01"]), [1.0, None, "x"]]
 )
 def test_words_and_dates_are_refused_in_a_sentence(column):
-    with pytest.raises(gnomon.InputError, match="no numbers .*Encode or drop"):
+    with pytest.raises(gnomon.InputError, match="not numbers .*Encode or drop"):
         as_tensor(pandas.DataFrame({"a": range(len(column)), "b": column}))

@@ -85,7 +85,7 @@ def test_devices_and_pipes_are_written_in_place(tmp_path):
 def test_a_line_that_does_not_fit_is_taken_back(tmp_path, full_disk):
     log = tmp_path / "log.csv"
     append_text(log, "step,loss\n")
-    with pytest.raises(gnomon.WriteError, match="What it held before is unchanged"):
+    with pytest.raises(gnomon.WriteError, match="Its previous content is unchanged"):
         append_text(log, LARGE)
     append_text(log, "1,0.5\n")
     assert log.read_text() == "step,loss\n1,0.5\n"

@@ -114,7 +114,7 @@ def test_a_network_is_examined_on_them(make):
 
 
 def test_what_cannot_be_read_is_told():
-    with pytest.raises(gnomon.InputError, match="column 'ids' have unlike shapes.*padding"):
+    with pytest.raises(gnomon.InputError, match="column 'ids' have different shapes.*padding"):
         source(Imitation({"ids": [[1, 2], [3]], "label": [0, 1]})).whole()
-    with pytest.raises(gnomon.InputError, match="the columns text, label hold no numbers"):
+    with pytest.raises(gnomon.InputError, match="the columns text, label contain neither numbers"):
         source(Imitation({"text": ["a", "b"], "label": [0, 1]})).whole()

@@ -74,7 +74,7 @@ def test_a_probe_holds_every_class_in_proportion():
 def test_batches_come_as_the_module_takes_them():
     net = nn.Linear(2, 3, dtype=torch.float64)
     assert all(b.x.dtype == torch.float64 for b in source(dicts(), module=net).batches())
-    with pytest.raises(NotFiniteError, match=r"^example 1 of x is not finite"):
+    with pytest.raises(NotFiniteError, match=r"^example 1 of x contains NaN or infinity"):
         source(torch.tensor([[0.0], [torch.nan]]), [0, 1], module=nn.Linear(1, 2))
 
 
@@ -162,12 +162,12 @@ class Broken(Rows):
 def test_what_a_data_set_raises_is_told_with_the_number_of_the_example():
     with pytest.raises(InputError, match=r"example 7 of the data set raised OSError: the disk is gone"):
         source(Broken()).at(torch.tensor([7]))
-    with pytest.raises(InputError, match=r"examples 0 to 1 cannot be put into one batch .* collate_fn pads them"):
+    with pytest.raises(InputError, match=r"examples 0 to 1 cannot be combined into one batch .* collate_fn pads them"):
         source(Broken()).at(torch.tensor([0, 1]))
 
 
 def test_batches_that_are_padded_each_to_its_own_length_are_not_joined():
-    with pytest.raises(InputError, match=r"examples of shapes \(2,\) and \(3,\).* Pad all batches to one length"):
+    with pytest.raises(InputError, match=r"examples of shapes \(2,\) and \(3,\).* Pad all batches to the same length"):
         source([(torch.zeros(4, 2), Y[:4]), (torch.zeros(4, 3), Y[:4])]).whole()
 
 

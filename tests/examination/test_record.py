@@ -172,7 +172,7 @@ def test_images_of_bytes_are_examined_and_the_report_says_what_was_done():
         (cnn, (TRAIN[0], TRAIN[1].float()), r"y\.long\(\)"),
         (cnn, (TRAIN[0], TRAIN[1] + 5), "one output for each class"),
         (cnn, (TRAIN[0], TRAIN[1] - 1), "classes 0, 1, 2"),
-        (cnn, (TRAIN[0] * torch.where(torch.arange(120) == 7, torch.nan, 1.0)[:, None, None, None], TRAIN[1]), "example 7 of x is not finite"),
+        (cnn, (TRAIN[0] * torch.where(torch.arange(120) == 7, torch.nan, 1.0)[:, None, None, None], TRAIN[1]), "example 7 of x contains NaN or infinity"),
         (cnn, (TRAIN[0].flatten(1), TRAIN[1]), "forward raised"),
         (cnn, (["a", "b"], TRAIN[1][:2]), "no tensor with an example axis"),
     ],

@@ -252,7 +252,7 @@ BAD = {
     "complex": (torch.ones(2, 10, dtype=torch.complex64), "dtype torch.complex64"),
     "empty": (torch.ones(0, 10), "x1 is empty"),
     "one point without batch": (torch.ones(10), r"x1\[None\]"),
-    "a ragged list": ([[1.0] * 10, [1.0]], "x1 is a list of rows that do not fit"),
+    "a ragged list": ([[1.0] * 10, [1.0]], "x1 is a list of rows with different lengths"),
     "wrong feature size": (torch.ones(2, 7), r"'0' cannot take inputs of shape \(n, 7\)"),
     "object array": (np.array([["a"] * 10], dtype=object), "x1 holds text"),
 }

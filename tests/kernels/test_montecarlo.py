@@ -195,7 +195,7 @@ def test_layers_with_hooks_or_parametrizations_are_not_replaced_by_wider_ones():
     normed = mlp(8)
     nn.utils.parametrizations.orthogonal(normed[2])
     for net in (hooked, normed):
-        with pytest.raises(InputError, match="has hooks or parametrizations, which a new layer lacks"):
+        with pytest.raises(InputError, match="has hooks or parametrizations, which a new layer would not have"):
             gnomon.sampled_limit(net, samples=2, width=16)(X)
 
 

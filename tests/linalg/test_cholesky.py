@@ -113,9 +113,13 @@ def test_the_matrix_is_left_as_it_was():
     "K, error, words",
     [
         (np.ones((2, 3)), InputError, r"cholesky\(K\): K has shape \(2, 3\)"),
-        (np.ones((2, 2, 2)), InputError, "which diagonal blocks are meant"),
+        (np.ones((2, 2, 2)), InputError, "3 axes"),
         (np.full((1, 1), np.nan), NotFiniteError, r"K\[0, 0\] = nan"),
-        (torch.tensor([[-3e38]]), NotFiniteError, "no factor even after adding .* Divide K by its largest entry"),
+        (
+            torch.tensor([[-3e38]]),
+            NotFiniteError,
+            "the factorization fails even after adding .* Divide K by its largest entry",
+        ),
     ],
 )
 def test_what_is_not_a_matrix_is_refused(K, error, words):

@@ -38,6 +38,6 @@ def test_products_that_do_not_suffice_are_an_error_with_the_solution_in_the_kryl
 
 def test_a_direction_without_curvature_is_named_with_its_curvature():
     a = torch.diag(torch.tensor([-3.0, 0.0]))
-    with pytest.raises(NotConvergedError, match=r"curvature -0\.6 was met"):  # (-3 * 1 + 0 * 4) / (1 + 4)
+    with pytest.raises(NotConvergedError, match=r"curvature -0\.6 was found"):  # (-3 * 1 + 0 * 4) / (1 + 4)
         inverse_product(DenseOperator(a), torch.tensor([1.0, 2.0]))
     assert inverse_product(DenseOperator(a), torch.zeros(2)).x.tolist() == [0.0, 0.0]

@@ -159,8 +159,8 @@ def test_findings_do_not_depend_on_the_unit(factor):
     "eigenvalues, words",
     [
         ([1.0, 1.0, 1.0], ("less than one digit", "flat spectrum")),
-        ([1e-5, 1.0, 1.0], ("loses about 5 of the 16 digits of float64", "spectrum is uneven")),
-        ([1e-14, 1e-14, 1.0], ("loses about 14 of the 16", "spectrum is uneven")),
+        ([1e-5, 1.0, 1.0], ("loses about 5 of the 16 digits of float64", "uneven spectrum")),
+        ([1e-14, 1e-14, 1.0], ("loses about 14 of the 16", "uneven spectrum")),
     ],
 )
 def test_condition_and_rank_sentences(eigenvalues, words):
@@ -191,7 +191,7 @@ def test_the_record_survives_strict_json():
 
 def test_findings_are_the_gravest_first_and_the_verdict_is_one_of_them():
     sound, bent = diagnose(planted([1.0, 2.0, 4.0])), diagnose(planted([-1.0, 1.0, 2.0]))
-    assert not sound.findings and "sound 3 x 3 Gram matrix" in sound.verdict
+    assert not sound.findings and "No problems found in this 3 x 3 Gram matrix" in sound.verdict
     assert bent.findings[0].kind == "indefinite" and bent.verdict == bent.findings[0].message
     levels = [finding.level for finding in bent.findings]
     assert levels == sorted(levels, reverse=True)
@@ -227,17 +227,21 @@ def test_arrays_of_any_layout(K):
         (np.ones((2, 3)), InputError, r"shape \(2, 3\), which is not square"),
         (np.ones(4), InputError, r"shape \(4,\), which is not square"),
         (np.ones(()), InputError, r"shape \(\), which is not square"),
-        (np.ones((5, 3, 3)), InputError, r"3 axes, \(5, 3, 3\): which diagonal blocks are meant\?"),
-        (np.ones((2, 2, 3, 3)), InputError, "which diagonal blocks are meant"),
-        (np.ones((0, 0)), InputError, "there are no points"),
+        (np.ones((5, 3, 3)), InputError, r"3 axes, shape \(5, 3, 3\)"),
+        (np.ones((2, 2, 3, 3)), InputError, "4 axes"),
+        (np.ones((0, 0)), InputError, "contains no points"),
         (np.ones((2, 2), dtype=np.int64), InputError, r"K holds int64 .* K.astype\(float\)"),
         (np.ones((2, 2), dtype=bool), InputError, "K holds bool"),
         (np.ones((2, 2), dtype=np.complex128), InputError, "K holds complex128 .* K.real"),
         (torch.ones(2, 2, dtype=torch.int32), InputError, r"K holds int32 .* K.double\(\)"),
-        (np.diag([1.0, np.nan]), NotFiniteError, r"not finite: 1, the first of them K\[1, 1\] = nan"),
-        (np.diag([np.inf, 1.0]), NotFiniteError, r"not finite: 1, the first of them K\[0, 0\] = inf"),
-        (np.full((2, 2), 1.5e308), NotFiniteError, "eigenvalues of K leave the range of float64"),
-        (torch.tensor([[-3e38]]), NotFiniteError, "no factor even after adding .* range of torch.float32"),
+        (np.diag([1.0, np.nan]), NotFiniteError, r"1 entries that are not finite, the first is K\[1, 1\] = nan"),
+        (np.diag([np.inf, 1.0]), NotFiniteError, r"1 entries that are not finite, the first is K\[0, 0\] = inf"),
+        (np.full((2, 2), 1.5e308), NotFiniteError, "eigenvalues of K overflow float64"),
+        (
+            torch.tensor([[-3e38]]),
+            NotFiniteError,
+            "the factorization fails even after adding .* range of torch.float32",
+        ),
     ],
 )
 def test_what_is_not_a_matrix_is_refused(K, error, words):

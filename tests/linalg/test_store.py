@@ -53,9 +53,9 @@ def test_a_store_that_a_kill_left_half_made_is_made_anew(tmp_path):
 
 def test_another_fingerprint_or_folder_is_refused(tmp_path):
     open_store(tmp_path / "k", LAYOUT)
-    with pytest.raises(InputError, match=".*holds something else"):
+    with pytest.raises(InputError, match=".*belongs to another computation"):
         open_store(tmp_path / "k", StoreLayout(("a",), (5, 5), "float64", 2, "yours"))
-    with pytest.raises(InputError, match="is no store of kernels"):
+    with pytest.raises(InputError, match="is not a kernel store"):
         open_store(tmp_path, LAYOUT)
 
 

@@ -52,7 +52,7 @@ def test_a_mapping_must_name_every_layer_and_no_other():
 
 @pytest.mark.parametrize("bad", [(-1.0, 0.0), (float("nan"), 0.0), (1.0, float("inf"))])
 def test_a_law_has_finite_standard_deviations(bad):
-    with pytest.raises(InputError, match="standard deviations are finite"):
+    with pytest.raises(InputError, match="finite standard deviations"):
         Law(*bad)
 
 
@@ -65,7 +65,7 @@ def test_a_bare_parameter_has_no_torch_law():
         def forward(self, x):
             return torch.nn.functional.linear(x, self.w)
 
-    with pytest.raises(InputError, match="'w' is a bare parameter or a class of your own"):
+    with pytest.raises(InputError, match="'w' is a bare parameter or a custom class"):
         laws(read(Bare(), torch.zeros(1, 6)), Bare(), "torch")
 
 

@@ -337,7 +337,7 @@ def test_a_forward_that_branches_on_values_cannot_be_traced():
 
 
 def test_an_unknown_call_names_itself():
-    with pytest.raises(ReadError, match=r"'cumsum' \(cumsum\) has no rule.*every node"):
+    with pytest.raises(ReadError, match=r"'cumsum' \(cumsum\) is not supported.*every node"):
         read(Net(lambda s, x: s.b(torch.cumsum(s.a(x), 1)), a=nn.Linear(6, 8), b=nn.Linear(8, 1)), X)
 
 

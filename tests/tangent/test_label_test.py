@@ -57,7 +57,7 @@ def test_constant_labels_are_refused_by_name():
 def test_it_shows_itself():
     x = torch.randn(30, 3)
     result = label_test(x @ x.T, x[:, 0])
-    assert "far from that of shuffled labels" in result.verdict and "shuffled" not in result.to_dict()
+    assert "far from the alignment with shuffled labels" in result.verdict and "shuffled" not in result.to_dict()
     assert sum(result.plots()[0].marks[0].counts) == 400
 
 

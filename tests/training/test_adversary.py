@@ -20,11 +20,11 @@ def test_a_linear_model_is_moved_to_the_worst_point(norm):
     net = nn.Linear(3, 1).double()
     x, y = torch.rand(6, 3).double(), torch.randn(6, 1).double()
     objective = Objective.of(x, y, net, None)
-    z = Adversary(0.2, norm=norm, bounds=(-9.0, 9.0), steps=20).moved(net, objective, x, y, 1)
+    z = Adversary(0.2, norm=norm, bounds=(-9.0, 9.0), steps=20).moved_inputs(net, objective, x, y, 1)
     w = net.weight.detach()[0]
     away = (net(x).detach() - y).sign() * (w.sign() if norm == "inf" else w / w.norm())
     torch.testing.assert_close(z, x + 0.2 * away, rtol=1e-9, atol=1e-9)
-    clipped = Adversary(0.2, norm=norm, steps=20).moved(net, objective, x, y, 1)
+    clipped = Adversary(0.2, norm=norm, steps=20).moved_inputs(net, objective, x, y, 1)
     assert 0 <= float(clipped.min()) and float(clipped.max()) <= 1
 
 
@@ -34,11 +34,11 @@ def test_eps_grows_along_the_ramp_and_a_step_is_that_of_the_moved_inputs():
     adversary = Adversary(0.1, ramp=10, steps=3, step=0.5, bounds=(-1.0, 2.0))
     objective = Objective.of(x, y, net, None)
     x1, y1 = next(iter(objective.batches()))
-    moves = [float((adversary.moved(net, objective, x1, y1, at) - x).abs().max()) for at in (1, 5, 10, 50)]
+    moves = [float((adversary.moved_inputs(net, objective, x1, y1, at) - x).abs().max()) for at in (1, 5, 10, 50)]
     assert moves == pytest.approx([0.01, 0.05, 0.1, 0.1], rel=1e-6)
     run = gnomon.train(net, x, y, optimizer=SGD(0.3), steps=1, adversary=adversary)
     by_hand = copy.deepcopy(net)
-    z = adversary.moved(by_hand, objective, x1, y1, 1)
+    z = adversary.moved_inputs(by_hand, objective, x1, y1, 1)
     ((by_hand(z) - y1) ** 2).mean().div(2).backward()
     torch.testing.assert_close(run.model.weight, by_hand.weight - 0.3 * by_hand.weight.grad)
     assert float(run.loss[0]) == pytest.approx(

@@ -162,8 +162,8 @@ def test_a_prediction_takes_torch_descent():
     [
         ("newton", "optimizer is 'newton' .*adamw"),
         (lambda p, lr: torch.optim.SGD(p, lr=lr), "factory raised: .*lambda p"),
-        (lambda p: p, "factory returned a list"),
-        (lambda p: torch.optim.SGD(network().parameters(), lr=0.1), "took other parameters"),
+        (lambda p: p, "factory returned an object of type list"),
+        (lambda p: torch.optim.SGD(network().parameters(), lr=0.1), "used other parameters"),
         (torch.optim.SGD(network().parameters(), lr=0.1), "holds parameters that the module does not have"),
     ],
 )

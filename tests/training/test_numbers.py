@@ -50,7 +50,7 @@ def test_an_adversary_climbs_the_loss_and_returns_to_its_ball_and_bounds(norm):
     adversary = Adversary(0.3, norm, steps=3, step=0.5, ramp=4)
     for at, eps in ((1, 0.075), (8, 0.3)):
         x, y = objective.at(torch.arange(7))
-        found = adversary.moved(net, objective, x, y, at)
+        found = adversary.moved_inputs(net, objective, x, y, at)
         d, w = torch.zeros(7, 3).double(), net.weight.detach()
         for _ in range(3):
             g = ((x + d) @ w.T - y) * w
@@ -84,7 +84,7 @@ def test_batches_take_every_example_once_before_any_twice():
         assert sorted(drawn[7 * k : 7 * k + 7].tolist()) == list(range(7))
     assert next(TrainingPlan.of(5, 7, None, 0, lambda: False).indices(7)) is None
     assert len(next(TrainingPlan.of(5, 6, None, 0, lambda: False).indices(7))) == 6
-    assert plan.drawn and not TrainingPlan.of(5, None, None, 0, lambda: False).drawn
+    assert plan.draws_examples and not TrainingPlan.of(5, None, None, 0, lambda: False).draws_examples
 
 
 def test_a_deadline_is_seconds_after_the_start():

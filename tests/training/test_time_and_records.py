@@ -112,10 +112,10 @@ def test_an_adversary_refuses_inputs_outside_of_its_bounds(entry, allowed):
     net, x = nn.Linear(1, 1).double(), torch.tensor([[0.5], [entry]]).double()
     objective = Objective.of(x, Y[:2], net, None)
     if allowed:
-        assert Adversary(0.1).moved(net, objective, *objective.at(torch.arange(2)), 1).shape == x.shape
+        assert Adversary(0.1).moved_inputs(net, objective, *objective.at(torch.arange(2)), 1).shape == x.shape
         return
     with pytest.raises(InputError, match="bounds"):
-        Adversary(0.1).moved(net, objective, *objective.at(torch.arange(2)), 1)
+        Adversary(0.1).moved_inputs(net, objective, *objective.at(torch.arange(2)), 1)
 
 
 def test_ingredients_that_help_are_sorted_by_their_effect():

@@ -112,7 +112,7 @@ class ModulePosterior:
 
     def _loss(self, vector: Tensor, x: Inputs, y: Tensor) -> Tensor:
         with preserve(self.module, all_derivatives=True):
-            return self.objective.loss_of(self._f.returned(x, self._leaves(vector)), y).double()
+            return self.objective.loss_of(self._f.module_output(x, self._leaves(vector)), y).double()
 
     def _leaves(self, vector: Tensor) -> dict[str, Tensor]:
         shapes = self._f.leaves

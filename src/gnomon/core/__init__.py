@@ -1,4 +1,4 @@
-"""What does every other subpackage need?
+"""Code that every other subpackage uses.
 
 Contains: inputs (data sources, batches, argument checks), modules (run, capture, preserve), results (values,
 findings, plots), machine (threads, memory, clock, files), errors, losses, metrics.

@@ -70,7 +70,7 @@ class GnomonError(Exception):
         return " ".join(s if s.endswith(".") else f"{s}." for s in (first, self.fix or "") if s)
 
     def __reduce__(self) -> tuple[Callable[..., "GnomonError"], tuple[Any, ...], dict[str, Any]]:
-        return _rebuild, (type(self), self.problem), vars(self)  # errors travel between processes with their fields
+        return _rebuild, (type(self), self.problem), vars(self)  # keeps the fields when an error is pickled
 
 
 def _rebuild(kind: type[GnomonError], problem: str) -> GnomonError:
@@ -82,7 +82,7 @@ class InputError(GnomonError, ValueError):
 
 
 class ReadError(GnomonError, ValueError):
-    """The module cannot be read as a program: some node or parameter is not understood."""
+    """The module cannot be read as a program because a node or a parameter is not supported."""
 
 
 class NoLimitError(ReadError):
@@ -121,19 +121,19 @@ class NotConvergedError(GnomonError, RuntimeError):
 
 
 class WorkersLostError(GnomonError, RuntimeError):
-    """Workers of a cluster died again and again, or never came, or its scheduler is gone."""
+    """Workers of a cluster died repeatedly or never started, or the cluster's scheduler is unreachable."""
 
 
 class WriteError(GnomonError, OSError):
-    """A file cannot be written: the disk is full, the folder is read-only, or the like."""
+    """A file cannot be written, for example because the disk is full or the folder is read-only."""
 
 
 class MissingExtraError(GnomonError, ImportError):
-    """An optional dependency is needed and absent."""
+    """An optional dependency is needed and not installed."""
 
 
 def out_of_range(name: str, accepted: str, value: Any) -> InputError:
-    """The error for an argument that cannot be used: its name, what is accepted, and its value.
+    """Returns the error for an argument outside its accepted range, with the argument's name and value.
 
     >>> print(out_of_range("steps", "a whole number of at least 1", 2.5))
     steps must be a whole number of at least 1, but it is 2.5.
@@ -150,7 +150,7 @@ def names_call(given: F) -> F: ...
 
 
 def names_call(given: Any) -> Any:
-    """Decorator of public functions and methods: a `GnomonError` that passes through gets the call as ``error.call``.
+    """Decorates public functions and methods: a `GnomonError` that passes through gets the call as ``error.call``.
 
     The outermost decorated function sets it last, so an error names the call that the user made. The text is the name
     with the required arguments, or the text that is given: ``@names_call("limit(net).ntk(x)")``.
@@ -168,19 +168,19 @@ def names_call(given: Any) -> Any:
 
 def _name_call(function: Callable[..., Any], text: str | None) -> Callable[..., Any]:
     @wraps(function)
-    def named(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
         except GnomonError as error:
             error.call = text or _call_text(function, args)
             raise
 
-    return named
+    return wrapper
 
 
 def _call_text(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
-    """The name of a function with its required positional arguments; constructors have the name of their class."""
-    import inspect  # only when an error is raised
+    """Returns the call as text: function name (for constructors the class) and required positional arguments."""
+    import inspect  # imported only when an error is raised
 
     name, parameters = function.__name__, list(inspect.signature(function).parameters.values())
     if parameters and parameters[0].name in ("self", "cls"):

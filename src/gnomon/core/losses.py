@@ -1,4 +1,4 @@
-"""Losses of outputs, point by point: value, gradient and Hessian in the outputs, never in parameters.
+"""Losses per example: value, gradient and Hessian with respect to the outputs, never to parameters.
 
 The loss of training is the mean over points, (1 / n) sum_i l(f_i, y_i). With margins m = y f and p = softmax(f):
 
@@ -45,27 +45,27 @@ class AbstractLoss(ABC):
     """A loss l(f, y) of the outputs at one point, convex in f."""
 
     name: str
-    """What the loss is called in a sentence."""
+    """The name of the loss in a sentence."""
 
     @property
     @abstractmethod
     def curvature(self) -> float:
-        """An upper bound of the Hessian in f; infinite where there is none."""
+        """An upper bound of the Hessian in f; infinite if the Hessian is unbounded."""
 
     @abstractmethod
     def value(self, f: Outputs, y: Outputs) -> Float[Tensor, ""]:
-        """The mean over points."""
+        """Returns the mean loss over points."""
 
     @abstractmethod
     def gradient(self, f: Outputs, y: Outputs) -> Outputs:
-        """dl / df at each point."""
+        """Returns the gradient dl / df at each point."""
 
     @abstractmethod
     def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:
-        """d^2 l / df^2 at each point."""
+        """Returns the Hessian d^2 l / df^2 at each point."""
 
     def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:
-        """The targets as numbers that the loss understands, for a known number of outputs, or an error."""
+        """Converts the targets to numbers for this loss and a known number of outputs, or raises an error."""
         return as_tensor(y)
 
 
@@ -102,7 +102,7 @@ class CrossEntropy(AbstractLoss):
     """
 
     name = "cross-entropy"
-    curvature = 0.5  # the largest eigenvalue of diag(p) - p p^T, at two classes of probability one half
+    curvature = 0.5  # largest eigenvalue of diag(p) - p p^T, reached by two classes with probability 1/2
 
     def value(self, f: Outputs, y: Outputs) -> Float[Tensor, ""]:  # noqa: D102
         return -(y * torch.log_softmax(f.double(), 1)).sum(1).mean()  # (2)
@@ -120,7 +120,7 @@ class CrossEntropy(AbstractLoss):
             return one_hot(table, outputs)
         sums = table.double().sum(-1)
         right = table.ndim == 2 and bool((table >= 0).all()) and bool(((sums - 1).abs() < 1e-6).all())
-        if not right:  # 1e-6: probabilities may come in float32
+        if not right:  # 1e-6 allows for rounding in float32
             cure = "Pass classes as integers 0, 1, ..., or an (n, k) table of probabilities, one-hot for certain labels"
             raise InputError(f"y has shape {tuple(table.shape)}, {table.dtype}", accepted="class labels", fix=cure)
         return table
@@ -188,7 +188,7 @@ class Hinge(AbstractLoss):
     @names_call
     def __post_init__(self) -> None:
         if not 0 < self.width < inf:
-            cure = "Pass a small positive width, such as 1e-3: the sharp corner has no flow"
+            cure = "Pass a small positive width, such as 1e-3: gradient flow is not defined at a sharp corner"
             raise InputError(f"width is {self.width}", accepted="a positive width", fix=cure)
 
     @property
@@ -216,9 +216,9 @@ def _signs(y: Array, name: str, outputs: int | None) -> Tensor:
     if are_classes(table) and not bool((table == -1).any()):
         if outputs is not None and outputs > 1:
             return 2 * one_hot(table, outputs) - 1
-        table = torch.where(table == 0, -1, table)  # classes 0 and 1; whatever else there is is told below
+        table = torch.where(table == 0, -1, table)  # classes 0 and 1; other labels are refused below
     if not bool((table.abs() == 1).all()):
         odd = next(v for v in table.flatten().tolist() if abs(v) != 1)
-        cure = "Pass two classes as 0 and 1, or as -1 and +1; for more of them use CrossEntropy()"
+        cure = "Pass two classes as 0 and 1, or as -1 and +1; for more classes use CrossEntropy()"
         raise InputError(f"y holds {odd}", accepted=f"labels +1 and -1 for the {name}", fix=cure)
     return table.double() if not table.is_floating_point() else table

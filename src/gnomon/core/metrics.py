@@ -1,5 +1,5 @@
-"""Scores, sizes and their intervals, each once: decisions and their accuracy, explained variance, the interval of a
-share, effective rank, relative change.
+"""Scores and intervals: predicted classes, accuracy, explained variance, the confidence interval of a
+proportion, effective rank, relative change.
 
     Clopper-Pearson: [B(a/2; k, n-k+1), B(1-a/2; k+1, n-k)],  B the quantile of the beta distribution      (1)
 
@@ -35,7 +35,8 @@ __all__ = [
 
 
 def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:
-    """An interval for a share of which ``successes`` of ``trials`` were seen; equation (1), exact and conservative.
+    """Returns a confidence interval for a proportion, from ``successes`` of ``trials``; equation (1), exact and
+    conservative.
 
     Hypotheses: independent trials of one share.
     Reference: [clopper1934use].
@@ -44,7 +45,7 @@ def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) 
     >>> 0.5 in binomial_interval(5, 10)
     True
     """
-    from scipy.special import betaincinv  # scipy is slow to import, and needed here alone
+    from scipy.special import betaincinv  # scipy is slow to import
 
     tail = (1 - confidence) / 2
     low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, tail))  # (1)
@@ -53,7 +54,7 @@ def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) 
 
 
 def decisions(outputs: Float[Tensor, "n k"]) -> Int[Tensor, " n"]:
-    """The class each row of outputs decides for: the largest output, or for a single output 1 where it is positive.
+    """Returns the predicted class of each row: the largest output, or 1 if a single output is positive, else 0.
 
     Cost: one pass over the outputs.
 
@@ -64,7 +65,8 @@ def decisions(outputs: Float[Tensor, "n k"]) -> Int[Tensor, " n"]:
 
 
 def class_margins(outputs: Float[Tensor, "n k"], classes: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """The output of the right class minus the largest other output; a single output takes the sign of its class.
+    """Returns the output of the right class minus the largest other output; a single output takes the sign of its
+    class.
 
     >>> class_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0])), class_margins(torch.ones(1, 1), torch.tensor([0]))
     (tensor([-3.]), tensor([-1.]))
@@ -75,7 +77,7 @@ def class_margins(outputs: Float[Tensor, "n k"], classes: Int[Tensor, " n"]) -> 
 
 
 def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """`class_margins`, with labels that name no output refused.
+    """Returns `class_margins` after checking that every label has an output.
 
     >>> checked_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0]))
     tensor([-3.])
@@ -87,7 +89,7 @@ def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"]) -> Float[Tens
 def margin_between(
     own: Float[Tensor, "n k"], others: Float[Tensor, "n k"], classes: Int[Tensor, " n"]
 ) -> Float[Tensor, " n"]:
-    """The entry of the right class in ``own`` minus the largest entry of another class in ``others``.
+    """Returns the entry of the right class in ``own`` minus the largest entry of another class in ``others``.
 
     >>> margin_between(torch.tensor([[2.0, 5.0]]), torch.tensor([[9.0, 6.0]]), torch.tensor([0]))
     tensor([-4.])
@@ -97,7 +99,7 @@ def margin_between(
 
 
 def accuracy(outputs: Float[Tensor, "n k"], targets: Tensor) -> float | None:
-    """The share of examples whose output is right; None where the targets are no classes.
+    """Returns the share of examples with a correct output; None if the targets are not classes.
 
     Integer classes (n,) and one-hot rows (n, k) are compared with the place of the largest output, targets +1 and -1
     with the sign, output by output.
@@ -118,7 +120,7 @@ def accuracy(outputs: Float[Tensor, "n k"], targets: Tensor) -> float | None:
 
 
 def explained_variance(outputs: Float[Tensor, "n k"], targets: Float[Tensor, "n k"]) -> float:
-    """1 - mean squared error / variance of the targets: 1 for a perfect fit, 0 for guessing the mean.
+    """Returns 1 - mean squared error / variance of the targets: 1 for a perfect fit, 0 for predicting the mean.
 
     Cost: one pass over outputs and targets.
 
@@ -133,7 +135,8 @@ def explained_variance(outputs: Float[Tensor, "n k"], targets: Float[Tensor, "n 
 
 
 def effective_rank(eigenvalues: Float[Tensor, " n"]) -> float:
-    """How many directions a spectrum has, the exponential of its entropy; equation (2), 0 for a spectrum of zeros.
+    """Returns the effective number of directions of a spectrum (exponential of its entropy), equation (2); 0 if all
+    are zero.
 
     Hypotheses: the spectrum of a symmetric matrix; signs do not enter.
     Reference: [roy2007effective].
@@ -146,15 +149,15 @@ def effective_rank(eigenvalues: Float[Tensor, " n"]) -> float:
     largest = sizes.max()
     if largest == 0:
         return 0.0
-    p = sizes / largest  # first, so that no sum overflows
+    p = sizes / largest  # divided first so that no sum overflows
     p = p / p.sum()
     return float(torch.exp(-torch.special.xlogy(p, p).sum()))  # (2)
 
 
 def relative_change(before: Tensor, after: Tensor) -> float:
-    """How far a matrix moved in units of its own size, such as a kernel during training; equation (3).
+    """Returns how far a matrix moved relative to its norm, such as a kernel during training; equation (3).
 
-    Infinite where ``before`` is zero and ``after`` is not, 0 where both are.
+    Infinite if only ``before`` is zero, 0 if both are zero.
     Cost: one pass over both.
 
     >>> relative_change(torch.eye(2), 1.5 * torch.eye(2))

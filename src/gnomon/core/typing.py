@@ -1,4 +1,4 @@
-"""The alphabet of shapes, in one place.
+"""Defines the names of tensor shapes for type annotations.
 
     n, m  points of the first and second set      d  input features       c  channels
     k     outputs                                 p  parameters           s  positions (sites)
@@ -13,16 +13,16 @@ from torch import Tensor
 __all__ = ["Covariance", "Points", "Variance"]
 
 Gram = Float[Tensor, "n m"]
-"""A kernel between n and m points."""
+"""A kernel matrix between n and m points."""
 
 Square = Float[Tensor, "n n"]
-"""A kernel of n points with themselves."""
+"""A kernel matrix of n points with themselves."""
 
 Points = Float[Tensor, "n *d"]
-"""n inputs of any shape."""
+"""A batch of n inputs of any shape."""
 
 Variance = Float[Tensor, "*#batch"]
-"""Variances, broadcastable against the covariance they go with."""
+"""Variances that broadcast against the covariances of the same points."""
 
 Covariance = Float[Tensor, "*#batch"]
-"""Covariances of pairs."""
+"""Covariances of pairs of points."""

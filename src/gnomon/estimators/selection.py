@@ -123,7 +123,7 @@ def _held_out_score(regression: KernelRegression, folds: list[tuple[Tensor, Tens
     total = sum(float(weights.sum()) for *_, weights in parts)
 
     def error(modes: RidgeModes, cross: Tensor, y: Tensor, weights: Tensor, ridge: float) -> float:
-        predicted = cross @ modes.projected(ridge)
+        predicted = cross @ modes.eigen_coefficients(ridge)
         return float(weights @ (y - predicted).square().sum(1))
 
     return lambda ridge: sum(error(*part, ridge) for part in parts) / total  # (1)

@@ -1,4 +1,4 @@
-"""What a kernel will cost, said before it is computed.
+"""Estimates memory and time of a kernel before it is computed.
 
 Memory is counted from the plan. Time is measured: kernels of a few points, then four times as many, until one takes a
 tenth of a second and three times what the first took; then
@@ -22,24 +22,24 @@ from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.rules.data import DataRule
 
 MAX_TILE_BYTES = 128 * 2**20
-"""Larger tiles gain nothing: they do not fit into the caches."""
+"""Maximum size of a tile; larger tiles do not fit into the caches."""
 BYTES_PER_NUMBER = 8
 """Bytes of a float64."""
 FIRST_TRIAL_POINTS = 8
-"""Points of the first trial."""
+"""Number of points of the first trial."""
 SUFFICIENT_TRIAL_SECONDS = 0.1
-"""Seconds of a trial that is long enough."""
+"""A trial that takes this many seconds is long enough."""
 MIN_TRIAL_GROWTH = 3.0
-"""Ratio of the last trial to the first at which the part that grows with the pairs is visible."""
+"""Ratio of the last trial's time to the first's at which the growth with the number of pairs is visible."""
 MAX_TRIAL_SECONDS = 2.0
-"""Seconds of all trials, at most."""
+"""Maximum seconds for all trials."""
 MIN_PAIRS_PER_THREAD = 2**17
-"""Pairs per thread; fewer are not distributed."""
+"""Minimum number of pairs per thread; fewer are not distributed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Bytes of a kernel: ``result`` for itself, ``workspace`` for the tiles in work, ``tile`` pairs at a time."""
+    """Bytes of a kernel: ``result`` for itself, ``workspace`` for tiles in progress, ``tile`` pairs at a time."""
 
     result: int
     workspace: int
@@ -82,23 +82,23 @@ class KernelCost(Record):
 
     @property
     def fits(self) -> bool:
-        """Whether the peak fits into the memory that is free."""
+        """Whether the peak fits into the free memory."""
         return self.memory <= self.free
 
     def __str__(self) -> str:
-        """One sentence."""
+        """Returns one sentence with memory and time."""
         verdict = "fits" if self.fits else "does not fit"
         time = f"about {self.seconds:.2g} s"
         if self.compilation > 0:
             time = f"at most {time}, plus about {self.compilation:.2g} s to compile loops the first time"
         return (
-            f"{self.n1} x {self.n2} kernel: {human(self.result)} for the result and {human(self.workspace)} to work in "
+            f"{self.n1} x {self.n2} kernel: {human(self.result)} for the result, {human(self.workspace)} of workspace "
             f"({self.tile} pairs at a time), {time}; {verdict} into {human(self.free)} of memory"
         )
 
 
 def needs(plan: LimitPlan, n1: int, n2: int, *, kinds: tuple[str, ...], word: int, memory: int | None) -> Needs:
-    """The memory of a plan on n1 x n2 pairs. Cost: none.
+    """Returns the memory of a plan on n1 x n2 pairs.
 
     >>> from gnomon.program.read import read
     >>> from gnomon.kernels.plan import plan
@@ -117,7 +117,7 @@ def needs(plan: LimitPlan, n1: int, n2: int, *, kinds: tuple[str, ...], word: in
 
 
 def _keep(plan: LimitPlan) -> list[int]:
-    """Numbers kept for each point during the whole computation: features, and variances below each nonlinearity."""
+    """Returns the numbers stored per point: features, and variances below each nonlinearity."""
     kept = []
     for rule, step in zip(plan.rules, plan.program.steps, strict=True):
         size = int(torch.Size(step.grid).numel())
@@ -130,10 +130,10 @@ def _keep(plan: LimitPlan) -> list[int]:
 
 
 def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: bool) -> float:
-    """Time of ``run(n1, n2)``, from runs on fewer points; equation (1).
+    """Returns the time of ``run(n1, n2)``, extrapolated from runs on fewer points; equation (1).
 
-    Hypotheses: points alike; as many threads as torch uses, each with GRAIN pairs at least.
-    Cost: from a quarter of a second to five, and the compiler's time where it has not run before.
+    Hypotheses: similar points; as many threads as torch uses, each with GRAIN pairs at least.
+    Cost: from a quarter of a second to five, and the compiler's time if it has not run before.
 
     >>> seconds(lambda n1, n2: None, 1000, 1000, symmetric=True) < 1
     True
@@ -145,7 +145,7 @@ def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: b
         return [1.0, k1 + k2, pairs / max(1.0, min(threads, pairs / MIN_PAIRS_PER_THREAD))]
 
     k = FIRST_TRIAL_POINTS
-    run(min(k, n1), min(k, n2))  # the first run sets up, reads and compiles what the others use
+    run(min(k, n1), min(k, n2))  # the first run includes setup and compilation
     while True:
         size = min(k, n1), min(k, n2)
         trials.append(terms(*size))
@@ -166,7 +166,7 @@ def _time(run: Callable[[int, int], object], k1: int, k2: int) -> float:
 
 
 def _extrapolate(trials: np.ndarray, times: np.ndarray, wanted: np.ndarray) -> float:
-    """Equation (1) at ``wanted``, not below the last trial."""
+    """Returns equation (1) at ``wanted``, at least the time of the last trial."""
     from scipy.optimize import nnls
 
     factors, _ = nnls(trials / times[:, None], np.ones(len(times)))

@@ -1,4 +1,4 @@
-"""What may enter a kernel: finite floating-point batches of one shape."""
+"""Checks the inputs of kernels: finite floating-point batches of one shape."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from gnomon.core.inputs.checks import as_numbers
 
 
 def points(x: Any, name: str, *, tokens: bool = False) -> Tensor:
-    """A batch of inputs as a tensor in the working precision, or an error that says what is wrong with it.
+    """Returns a batch of inputs as a tensor in the working precision, or raises an error that says what is wrong.
 
     Arrays and tables become tensors and float32 becomes float64 by themselves; what would change the data's meaning is
-    refused. Whole numbers stay what they are where the network takes ``tokens``.
+    refused. Whole numbers stay unchanged if the network takes ``tokens``.
     Cost: one pass over the data.
 
     >>> points([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], "x1").shape
@@ -39,11 +39,11 @@ def points(x: Any, name: str, *, tokens: bool = False) -> Tensor:
     if not x.is_floating_point():
         return x.long().contiguous()
     x = x.to(torch.float32 if x.device.type == "mps" else torch.float64)  # mps has no float64
-    return x.contiguous()  # loops are compiled once, for one layout
+    return x.contiguous()  # contiguous, because loops are compiled for one layout
 
 
 def takes_tokens(net: nn.Module) -> bool:
-    """Whether a network may take whole numbers: it looks them up in a table.
+    """Whether a network may take whole numbers, because it contains an embedding.
 
     >>> takes_tokens(nn.Embedding(5, 3)), takes_tokens(nn.Linear(5, 3))
     (True, False)
@@ -52,11 +52,11 @@ def takes_tokens(net: nn.Module) -> bool:
 
 
 def second(x1: Tensor, x2: Any) -> Tensor:
-    """The other side of a kernel: as ``points``, with the shape and device of the first."""
+    """Returns the second set of points, checked like ``points``, with the shape and device of the first."""
     y = points(x2, "x2", tokens=not x1.is_floating_point())
     if y.shape[1:] != x1.shape[1:]:
         found = f"x1 has inputs of shape {tuple(x1.shape[1:])} and x2 of shape {tuple(y.shape[1:])}"
-        raise _bad(found, "both sets have one shape", "Bring them to one shape")
+        raise _bad(found, "two sets of the same shape", "Give both sets the same shape")
     if y.device != x1.device:
         raise _bad(f"x1 is on {x1.device} and x2 on {y.device}", "one device", "Move them: x2.to(x1.device)")
     return y

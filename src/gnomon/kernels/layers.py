@@ -1,4 +1,4 @@
-"""What theory says of every layer: how large signals are, and how alike different inputs have become.
+"""Computes what theory predicts for every layer: signal size, and how similar different inputs become.
 
     q_l = mean_i K_l(x_i, x_i),    c_l = mean_{i != j} K_l(x_i, x_j) / sqrt(K_l(x_i, x_i) K_l(x_j, x_j))           (1)
 
@@ -25,7 +25,7 @@ from gnomon.kernels.rules.base import diagonal
 
 @dataclass(frozen=True, slots=True)
 class Layer(Record):
-    """A step of the program: where it stands, what it is, and (1)."""
+    """A step of the program: its place in the module, its kind, and the quantities (1)."""
 
     where: str
     kind: str
@@ -35,13 +35,13 @@ class Layer(Record):
 
 @names_call
 def layers(limit: Limit, x: Any) -> tuple[Layer, ...]:
-    """Second moments and correlations after every step of a network of infinite width, on a few points.
+    """Returns second moments and correlations after every step of an infinitely wide network, on a few points.
 
         q_l = mean_i K_l(x_i, x_i)                                                                           (1)
 
-    With ``limit(net, init="measured")`` the law is that of the present weights.
+    With ``limit(net, init="measured")`` the law is measured on the current weights.
 
-    Hypotheses: those of the limit; at least two points.
+    Hypotheses: as for the limit; at least two points.
     Reference: [poole2016exponential], [schoenholz2017deep].
     Cost: the NNGP of the points by the reference engine; a few dozen points are enough.
 

@@ -1,4 +1,4 @@
-"""`gnomon.limit`: from a module to its kernels at infinite width.
+"""`gnomon.limit`: computes the infinite-width kernels of a module.
 
     NNGP(x, x') = E[f(x) f(x')]        over the initialization, per output                (1)
     NTK(x, x')  = E[grad f(x) . grad f(x')]                                               (2)
@@ -31,10 +31,10 @@ from gnomon.program.laws import Init
 from gnomon.program.steps import Program
 
 MAX_TILE_SECONDS = 10.0
-"""Seconds of a tile on disk, at most: what an interruption may lose."""
+"""Maximum seconds per tile on disk, which is the most work that an interruption can lose."""
 MAX_TILE_POINTS = 2048
-"""Side of a tile on disk, at most."""
-TILE_COPIES = 4  # of a tile in memory while it is written, at most; more than it takes while it is computed
+"""Maximum side of a tile on disk, in points."""
+TILE_COPIES = 4  # maximum copies of a tile in memory while it is written
 ENGINE_TRIAL_POINTS = 16
 """Number of points used to choose the engine."""
 
@@ -48,7 +48,7 @@ def limit(
     dtype: torch.dtype = torch.float64,
     memory: int | None = None,
 ) -> "Limit":
-    """The infinite-width kernels of a module, read off the module itself.
+    """Returns the infinite-width kernels of a module.
 
     For a fully connected network with activation phi, layer by layer:
 
@@ -63,13 +63,13 @@ def limit(
         init: ``"torch"`` (each layer's own constructor), ``"measured"`` (the present weights), a ``Law`` or a dict from
             module path to ``Law``.
         parametrization: see (2).
-        dtype: of the result; float32 arithmetic is used only where it stays within 2e-5 of float64.
+        dtype: of the result; float32 arithmetic is used only if it stays within 2e-5 of float64.
         memory: bytes that a computation may use; by default what is free.
 
     A module without a limit in closed form is refused with the reason; `sampled_limit` takes any module.
     Hypotheses: nonlinearities follow affine layers, no weight is used twice, hidden widths grow; see docs/limits.md.
     Reference: [lee2018deep], [jacot2018neural], [sohl2020infinite], [yang2019tensor].
-    Cost: of the call, none; ``limit(net).cost(n1, n2)`` says that of a kernel.
+    Cost: of the call, none; ``limit(net).cost(n1, n2)`` estimates the cost of a kernel.
 
     >>> import math
     >>> net = nn.Sequential(nn.Linear(2, 512), nn.ReLU(), nn.Linear(512, 1))
@@ -110,17 +110,17 @@ class Limit(Record):
 
     @names_call("limit(net).nngp(x)")
     def nngp(self, x1: Any, x2: Any = None) -> Tensor:
-        """E[f(x1) f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
+        """Returns E[f(x1) f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
         return self._kernels(x1, x2, ("nngp",))["nngp"]
 
     @names_call("limit(net).ntk(x)")
     def ntk(self, x1: Any, x2: Any = None) -> Tensor:
-        """E[grad f(x1) . grad f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
+        """Returns E[grad f(x1) . grad f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
         return self._kernels(x1, x2, ("ntk",))["ntk"]
 
     @names_call("limit(net)(x)")
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
-        """Both kernels in one pass, as a record with ``.nngp`` and ``.ntk``."""
+        """Returns both kernels from one pass, as a record with ``.nngp`` and ``.ntk``."""
         both = self._kernels(x1, x2, ("nngp", "ntk"))
         return Kernels(both["nngp"], both["ntk"])
 
@@ -134,7 +134,7 @@ class Limit(Record):
         *,
         tile: int | None = None,
     ) -> Any:
-        """Write kernels to a Zarr store, tile by tile; a second call after an interruption continues the first.
+        """Writes kernels to a Zarr store, tile by tile; a second call after an interruption continues the first.
 
         Returns the open group, with one array per kind. ``tile`` is the side of a tile; by default it takes seconds,
         and four times its bytes fit the memory: it is computed, mirrored, packed and written, which takes 1.15 times
@@ -144,7 +144,7 @@ class Limit(Record):
         _check_kinds(kind)
         if self.dtype not in (torch.float64, torch.float32, torch.float16):
             cure = "Pass dtype=torch.float32 to limit"
-            raise InputError(f"dtype is {self.dtype}", accepted="numbers that numpy knows", fix=cure)
+            raise InputError(f"dtype is {self.dtype}", accepted="a dtype that numpy supports", fix=cure)
         x = points(x1, "x1", tokens=takes_tokens(self.net)).detach()
         y = None if x2 is None else second(x, x2).detach()
         side = None if tile is None else integer("tile", tile)
@@ -157,11 +157,11 @@ class Limit(Record):
 
     @names_call("limit(net).program(x)")
     def program(self, x: Any) -> Program:
-        """The module as the limit reads it, for inputs like x."""
+        """Returns the program that the limit reads from the module, for inputs like x."""
         return self.plan(points(x, "x", tokens=takes_tokens(self.net))).program
 
     def plan(self, x: Tensor) -> LimitPlan:
-        """The program with its rules, for inputs like x; remembered until the module changes."""
+        """Returns the program with its rules, for inputs like x; cached until the module changes."""
         return self._plans.plan(x)
 
     @names_call("limit(net).cost(n1)")
@@ -173,11 +173,11 @@ class Limit(Record):
         shape: tuple[int, ...] | None = None,
         kind: tuple[str, ...] = ("nngp", "ntk"),
     ) -> KernelCost:
-        """Memory and time of kernels between n1 and n2 points, before they are computed; takes one to some seconds.
+        """Estimates memory and time of kernels between n1 and n2 points; takes a few seconds.
 
-        Pass the points themselves where you have them: activations without a closed form take longer at large
+        Pass the points themselves if you have them: activations without a closed form take longer at large
         variances and for nearly parallel points. Numbers of points stand for standard normal inputs, of the ``shape``
-        of one, which may be left out where the first layer is Linear. Time is measured on fewer points. Loops of
+        of one, which may be left out if the first layer is Linear. Time is measured on fewer points. Loops of
         kernels are not compiled for that: ``KernelCost`` says what compiling them will add.
         """
         _check_kinds(kind)
@@ -203,7 +203,8 @@ class Limit(Record):
 
     @names_call("limit(net).compile_seconds(x)")
     def compile_seconds(self, x: Any) -> float:
-        """Seconds, about, that a free core compiles before the first kernel of inputs like x; 0 if nothing is missing.
+        """Returns the approximate compilation seconds before the first kernel of inputs like x; 0 if everything is
+        cached.
 
         What this process or an earlier one has compiled is not counted: it is kept on disk.
         """
@@ -211,14 +212,14 @@ class Limit(Record):
         return layers_wait(self.plan(some).program) + self._loops_wait(some)
 
     def _loops_wait(self, x: Tensor) -> float:
-        """The part of `compile_seconds` that the loops of kernels take, and that torch can do without."""
+        """Returns the part of `compile_seconds` for kernel loops, which torch can replace."""
         return self._prepared(x).compile_seconds(x, self.dtype)
 
     def _prepared(self, x: Tensor) -> Prepared:
         return self._plans.prepared(x) if self.compiled else Prepared(self.plan(x), None)
 
     def _tile_side(self, x: Tensor, word: int) -> int:
-        """The side of tiles of some seconds each, of so many bytes a pair."""
+        """Returns the side of tiles that take a few seconds each, given the bytes per pair."""
         room = len(x) if self.memory is None else isqrt(self.memory // (TILE_COPIES * word))
         most = max(1, min(len(x), MAX_TILE_POINTS, room))
         time = seconds(lambda k1, k2: self._kernels(x[:k1], None, ("ntk",)), most, most, symmetric=True)

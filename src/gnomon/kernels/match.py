@@ -1,4 +1,4 @@
-"""From an elementwise expression to its dual: the closed form where there is one, quadrature otherwise.
+"""Finds the dual of an elementwise expression: a closed form if there is one, else quadrature.
 
 An expression is brought to the form  outer * g(inner * x) + shift  or to a polynomial.
 
@@ -36,7 +36,7 @@ from gnomon.program.expression import Apply, Expression, Variable, evaluate
 from gnomon.program.linear import line
 
 MAX_POLYNOMIAL_DEGREE = 12
-"""Degree of the largest polynomial that is kept as one."""
+"""Maximum degree of a polynomial that keeps its closed form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class Function:
     tree: Expression
 
     def __call__(self, u: Tensor) -> Tensor:
-        """The value at u."""
+        """Returns the value at u."""
         result: Tensor = evaluate(self.tree, u)
         return result
 
 
 def dual_of(tree: Expression) -> AbstractDual:
-    """The dual of an expression. Cost: none."""
+    """Returns the dual of an expression."""
     coefficients = polynomial(tree)
     if coefficients is not None:
         return Identity() if coefficients == (0.0, 1.0) else Polynomial(coefficients)
@@ -67,7 +67,7 @@ def dual_of(tree: Expression) -> AbstractDual:
 
 
 def polynomial(tree: Any) -> tuple[float, ...] | None:
-    """Coefficients, constant first, of an expression of +, -, *, /, integer powers and constants; None otherwise."""
+    """Returns the coefficients (constant first) of an expression that is a polynomial; None otherwise."""
     match tree:
         case Variable():
             return 0.0, 1.0
@@ -98,7 +98,7 @@ def polynomial(tree: Any) -> tuple[float, ...] | None:
 
 
 def _affine(tree: Any) -> tuple[float, Any, float]:
-    """tree = outer * core + shift, with core neither a sum with nor a multiple by a constant."""
+    """Splits a tree into outer * core + shift, such that core is neither a sum with nor a multiple of a constant."""
     match tree:
         case Apply(name="neg", args=(x,)):
             return _shift(_affine(x), -1.0, 0.0)
@@ -128,7 +128,7 @@ def _shift(form: tuple[float, Any, float], scale: float, shift: float) -> tuple[
 
 
 def _closed_form(core: Any) -> tuple[AbstractDual, float, float] | None:
-    """(dual, factor, inner scale) of factor * g(scale * x) for a known g; (u, v) and (-u, -v) have one law."""
+    """Returns (dual, factor, inner scale) of factor * g(scale * x) for a known g; (u, v) and (-u, -v) have one law."""
     if not isinstance(core, Apply) or not core.args:
         return None
     argument = core.args[0]
@@ -171,7 +171,7 @@ def _name(core: Apply) -> AbstractDual | None:
 
 
 def _exponential(argument: Any) -> tuple[AbstractDual, float, float] | None:
-    """exp(k + s x) and exp(k - q x^2)."""
+    """Matches exp(k + s x) and exp(k - q x^2)."""
     straight, square = line(argument), polynomial(argument)
     if straight is not None and straight[0] != 0.0:
         return Exp(), exp(straight[1]), straight[0]

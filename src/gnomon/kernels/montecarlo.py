@@ -1,4 +1,4 @@
-"""Kernels by simulation: the average over freshly initialized copies of a module, with standard errors.
+"""Estimates kernels by averaging over newly initialized copies of a module, with standard errors.
 
     NNGP ~ mean over copies of f(x) f(x')              NTK ~ mean over copies of grad f(x) . grad f(x')        (1)
     standard error = standard deviation over copies / sqrt(samples)                                            (2)
@@ -38,7 +38,7 @@ def sampled_limit(
     width: int | None = None,
     seed: int = 0,
 ) -> "SampledLimit":
-    """Kernels of any module, limit or not, averaged over freshly initialized copies; equations (1) and (2).
+    """Estimates kernels of any module by averaging over newly initialized copies; equations (1) and (2).
 
     Args:
         net: the module; it is neither run nor changed, copies of it are.
@@ -85,7 +85,7 @@ class SampledLimit(Record):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be averaged."""
+        """Raises an error for settings that cannot be averaged."""
         check_readable(self.net)
         samples = integer("samples", self.samples, least=2)  # a standard error needs two samples
         width = None if self.width is None else integer("width", self.width)
@@ -93,29 +93,30 @@ class SampledLimit(Record):
             object.__setattr__(self, name, value)
         if any(p.is_meta for p in self.net.parameters()):
             cure = "Build the module on a real device"
-            raise InputError("the parameters have no values (device 'meta')", accepted="a module to run", fix=cure)
+            raise InputError("the parameters have no values (device 'meta')", accepted="a module with values", fix=cure)
 
     @names_call("sampled_limit(net).nngp(x)")
     def nngp(self, x1: Any, x2: Any = None) -> Tensor:
-        """The estimated NNGP; ``__call__`` also gives its standard error."""
+        """Returns the estimated NNGP; ``__call__`` also gives its standard error."""
         return self(x1, x2).nngp
 
     @names_call("sampled_limit(net).ntk(x)")
     def ntk(self, x1: Any, x2: Any = None) -> Tensor:
-        """The estimated NTK; ``__call__`` also gives its standard error."""
+        """Returns the estimated NTK; ``__call__`` also gives its standard error."""
         result = self(x1, x2).ntk
         assert result is not None  # always estimated
         return result
 
     @names_call("sampled_limit(net)(x)")
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
-        """Both kernels with their standard errors, equations (1) and (2)."""
+        """Returns both kernels with their standard errors, equations (1) and (2)."""
         x = points(x1, "x1", tokens=takes_tokens(self.net)).detach()
         y = x if x2 is None else second(x, x2).detach()
         batch = x if x2 is None else torch.cat([x, y])
         real = batch if batch.is_floating_point() else torch.zeros((), dtype=torch.float64, device=batch.device)
         net = copy_module(self.net).to(real)
-        laws = _measure(net) if self.init == "measured" else self.init  # once: copies are drawn into the same tensors
+        # measured once, because copies overwrite the same tensors
+        laws = _measure(net) if self.init == "measured" else self.init
         if self.width is not None:
             net = widen_layers(net, batch[:2], self.width)
         columns = slice(0, None) if x2 is None else slice(len(x), None)
@@ -141,7 +142,7 @@ class SampledLimit(Record):
 
 
 def _measure(net: nn.Module) -> dict[str, Law]:
-    """The laws of the present weights, by path."""
+    """Returns the laws measured on the current weights, by path."""
     found = {}
     for path, module in net.named_modules():
         if isinstance(module, LINEAR_OR_CONVOLUTION):
@@ -151,7 +152,7 @@ def _measure(net: nn.Module) -> dict[str, Law]:
 
 
 def _initialize(net: nn.Module, init: Init, *, standard: bool, keep: bool) -> dict[str, float]:
-    """Draw all parameters afresh; the square of each parameter's scale in the parametrization.
+    """Draws all parameters; returns the squared scale of each parameter in the parametrization.
 
     With ``keep`` a module that cannot be drawn stays as it is.
     """
@@ -202,32 +203,32 @@ def _draw(module: Any, law: Law) -> None:
 
 
 def _ntk_scale(path: str, module: Any, name: str, init: Init) -> float:
-    """W = s theta with theta of variance one: the gradient with respect to theta is s times that with respect to W."""
+    """Returns s of W = s theta with theta of variance one: the gradient in theta is s times the gradient in W."""
     if not isinstance(module, LINEAR_OR_CONVOLUTION):
         if isinstance(getattr(module, name), nn.Parameter) and getattr(module, name).dim() < 2:
             return 1.0
-        found = f"'{path}' ({type(module).__name__}) holds matrices that are neither Linear nor Conv"
+        found = f"'{path}' ({type(module).__name__}) has weight matrices and is neither Linear nor Conv"
         raise InputError(
-            found, accepted="the NTK parametrization scales affine layers", fix='Use parametrization="standard"'
+            found, accepted="Linear and Conv layers for the NTK parametrization", fix='Use parametrization="standard"'
         )
     law = _law(path, module, init)
     return law.weight_std**2 / module.weight[0].numel() if name == "weight" else law.bias_std**2
 
 
 def _kernels(net: nn.Module, x: Tensor, scales: dict[str, float]) -> Tensor:
-    """(2, n, n): NNGP and NTK of one network, averaged over outputs; one Jacobian of one output at a time."""
+    """Returns NNGP and NTK of one network (2, n, n), averaged over outputs, with one Jacobian in memory at a time."""
     out = run(net, x)
     if not isinstance(out, Tensor) or out.shape[:1] != x.shape[:1]:
         raise InputError(
             f"forward returns {type(out).__name__}",
-            accepted="that forward returns one tensor (n, ...)",
-            fix="Wrap the module so that it does",
+            accepted="a forward that returns one tensor (n, ...)",
+            fix="Wrap the module so that it returns one tensor",
         )
     flat = out.reshape(len(x), -1)
     nngp = flat.detach() @ flat.detach().T / flat.shape[1]
     named = [(n, p) for n, p in net.named_parameters() if p.requires_grad and scales.get(n, 1.0) > 0]
     ntk = torch.zeros_like(nngp)
-    for k in range(flat.shape[1] if named else 0):  # where nothing is trained the NTK is zero
+    for k in range(flat.shape[1] if named else 0):  # the NTK is zero if no parameter is trained
         rows = [
             torch.autograd.grad(flat[i, k], [p for _, p in named], retain_graph=True, allow_unused=True)
             for i in range(len(x))

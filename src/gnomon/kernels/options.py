@@ -1,4 +1,4 @@
-"""Options that exact and sampled limits share."""
+"""Checks options that exact and sampled limits share."""
 
 from typing import Any, Literal
 
@@ -7,11 +7,11 @@ import torch
 from gnomon.core.errors import out_of_range
 
 Parametrization = Literal["standard", "ntk"]
-"""Whether the tangent kernel is that of PyTorch's own parameters, or of parameters scaled by 1 / sqrt(fan in)."""
+"""Whether the tangent kernel uses PyTorch's parameters, or parameters scaled by 1 / sqrt(fan in)."""
 
 
 def check_options(parametrization: Any, dtype: Any) -> None:
-    """Refuse parametrizations and types that there are not.
+    """Raises an error for an unknown parametrization or dtype.
 
     >>> check_options("ntk", torch.float64)
     """

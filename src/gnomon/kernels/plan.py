@@ -1,6 +1,6 @@
-"""The plan: which rule each step follows and which covariances it needs, decided once.
+"""Plans the computation of a limit: the rule of each step and the covariances it needs.
 
-Covariances between different positions are kept only where something later sums over them (pooling, attention); all
+Covariances between different positions are kept only if a later step sums over them (pooling, attention); all
 else needs equal positions only. Variances of each point are needed only below nonlinearities.
 """
 
@@ -48,9 +48,9 @@ from gnomon.program.steps import (
 )  # fmt: skip
 
 CLOSED_TEMPORARIES = 6
-"""Arrays that a closed-form dual holds at its peak."""
+"""Number of arrays that a closed-form dual holds at its peak."""
 NUMERIC_TEMPORARIES = 1
-"""Arrays that a numeric dual holds at its peak."""
+"""Number of arrays that a numeric dual holds at its peak."""
 LINEAR_TEMPORARIES = 2
 
 
@@ -66,17 +66,17 @@ class LimitPlan:
 
     @property
     def data_rule(self) -> DataRule:
-        """The rule of the only input of a program that compiled loops cover."""
+        """The rule of the only input of a program that compiled loops support."""
         rule = self.rules[0]
-        assert isinstance(rule, DataRule)  # both kinds of loops ask for it first
+        assert isinstance(rule, DataRule)  # both kinds of loops check this first
         return rule
 
     def pair_entries(self, *, tangent: bool) -> int:
-        """Numbers that one pair of points holds at the peak of the computation."""
+        """Returns the numbers that one pair of points holds at the peak of the computation."""
         return self._peak(2 if tangent else 1)
 
     def point_entries(self) -> int:
-        """Numbers that one point holds at the peak of the measurement of statistics."""
+        """Returns the numbers that one point holds at the peak of the measurement of statistics."""
         sizes = [0 if f is None else self._size(i, f) for i, f in enumerate(self.own)]
         return sum(sizes) + CLOSED_TEMPORARIES * max(sizes, default=0) + 1
 
@@ -102,9 +102,9 @@ def _temporaries(rule: AbstractRule | DataRule) -> int:
 def plan(
     program: Program, module: nn.Module, init: Init, *, standard: bool, duals: dict[Any, AbstractDual] | None = None
 ) -> LimitPlan:
-    """Choose rules and forms for a program under an initialization law. Cost: none.
+    """Chooses rules and forms for a program under an initialization law.
 
-    ``duals`` are those of expressions met before, whose memory is worth keeping; new ones are added.
+    ``duals`` caches the duals of earlier expressions; new ones are added.
     """
     chosen, duals = laws(program, module, init), {} if duals is None else duals
     rules = tuple(_rule(program, step, chosen, standard, duals) for step in program.steps)
@@ -115,7 +115,7 @@ def plan(
 def _forms(
     program: Program, rules: tuple[AbstractRule | DataRule, ...]
 ) -> tuple[tuple[bool, ...], tuple[bool | None, ...], tuple[int, ...]]:
-    """Walk backwards from the output, which needs equal positions only."""
+    """Finds the required forms backwards from the output, which needs only equal positions."""
     count = len(program.steps)
     full, own, last = [False] * count, [None] * count, [count] * count
     forms: list[bool | None] = list(own)
@@ -182,10 +182,10 @@ def _rule(
 
 
 def _dual(tree: Expression, duals: dict[Any, AbstractDual]) -> AbstractDual:
-    """One for all layers with one activation."""
+    """Returns the dual of an expression, shared by all layers with the same activation."""
     try:
         if tree not in duals:
             duals[tree] = dual_of(tree)
         return duals[tree]
-    except TypeError:  # it holds what has no hash
+    except TypeError:  # the expression contains unhashable values
         return dual_of(tree)

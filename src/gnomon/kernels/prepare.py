@@ -1,4 +1,4 @@
-"""From a module to a plan with its engine: read the module, choose the rules, choose compiled loops or torch.
+"""Prepares a limit: reads the module, chooses the rules, and chooses compiled loops or torch.
 
 A module is prepared once for each shape of inputs, and again when anything about it has changed.
 
@@ -22,34 +22,35 @@ from gnomon.program.read import read
 from gnomon.program.trace import global_hooks
 
 MAX_COMPARED_ENTRIES = 4096
-"""Entries of a tensor whose values are compared; larger tensors are weights, which only "measured" reads."""
+"""Maximum size of tensors with compared values; larger ones are weights, which only init="measured" reads."""
 MAX_PLANS = 16
-"""Plans that are kept."""
+"""Maximum number of cached plans."""
 PLAIN = (int, float, complex, bool, str, bytes, type(None), torch.Size, torch.dtype)
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A plan, and the compiled loops that cover it (None: the reference runs)."""
+    """A plan, and the compiled loops that support it (None: the reference engine runs)."""
 
     plan: LimitPlan
     compiled: Compiled | None
 
     def compile_seconds(self, sample: Tensor, dtype: torch.dtype) -> float:
-        """Seconds, about, to compile the loops that points like the sample need and that are not kept."""
+        """Returns the approximate seconds to compile loops for points like the sample; 0 if cached."""
         if self.compiled is None or not takes((sample, sample), dtype):
             return 0.0
         return self.compiled.compile_seconds(dtype)
 
     def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:
-        """Bytes of the compiled loops beside the result, for so many points like the sample; None for the reference."""
+        """Returns workspace bytes of the compiled loops for ``count`` points like the sample; None for the
+        reference."""
         if self.compiled is None or not takes((sample, sample), dtype):
             return None
         return self.compiled.workspace(sample, count, dtype)
 
 
 def compiled_loops(plan: LimitPlan) -> Compiled | None:
-    """The compiled loops of a plan; None if they do not cover it, or numba is absent.
+    """Returns the compiled loops of a plan; None if they do not support it, or numba is missing.
 
     Loops are compiled by their first run.
 
@@ -71,13 +72,14 @@ def _numba_is_installed() -> bool:
     """Whether numba is installed; warns once if it is not."""
     if find_spec("numba") is not None:
         return True
-    warnings.warn("numba is not installed: kernels are computed by torch, 10 to 100 times slower", stacklevel=2)
+    what = "numba is not installed, so kernels are computed by torch, 10 to 100 times slower"
+    warnings.warn(f"{what}. Install numba to speed them up", stacklevel=2)
     return False
 
 
 @dataclass(slots=True)
 class PlanCache:
-    """The plans of one module under one law, by shape of inputs.
+    """The plans of one module under one law, by input shape.
 
     >>> net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
     >>> cache = PlanCache(net, "torch", standard=True)
@@ -97,12 +99,12 @@ class PlanCache:
     _duals: dict[Any, AbstractDual] = field(default_factory=dict)
 
     def plan(self, x: Tensor) -> LimitPlan:
-        """The plan for inputs like x, whose values are not used."""
+        """Returns the plan for inputs like x; only the shape of x matters."""
         return self.prepared(x).plan
 
     def prepared(self, x: Tensor) -> Prepared:
-        """The plan for inputs like x with the engine that was chosen for it."""
-        if self.init == "measured":  # any weight may have changed
+        """Returns the plan for inputs like x with its chosen engine."""
+        if self.init == "measured":  # because any weight may have changed
             return self._prepare(x)
         now = _Snapshot.of(self.net)
         if self._seen is None or not now.same(self._seen):
@@ -117,7 +119,7 @@ class PlanCache:
         return self._prepared[key]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What was seen stays here: another process reads the module for itself."""
+        """Leaves out cached plans when pickled; another process reads the module itself."""
         return PlanCache, (self.net, self.init, self.standard)
 
     def _prepare(self, x: Tensor) -> Prepared:
@@ -127,7 +129,7 @@ class PlanCache:
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
-    """All that a reading may depend on. Objects are kept, so that none is mistaken for a later one at its address."""
+    """Everything that a reading may depend on; keeps the objects, so that none is confused with a later one."""
 
     objects: tuple[Any, ...]
     plain: tuple[Any, ...]

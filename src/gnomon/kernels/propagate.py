@@ -1,4 +1,4 @@
-"""Running a plan: first the statistics of each point, then the covariances of all pairs.
+"""Runs a plan: first the statistics of each point, then the covariances of all pairs.
 
 Both passes are one loop over the steps; everything a layer knows is in its rule.
 """
@@ -17,12 +17,12 @@ Features = tuple[Tensor | None, ...]
 
 
 def features(plan: LimitPlan, x: Tensor) -> Features:
-    """The data as each input step sees them."""
+    """Returns the data as each input step receives them."""
     return tuple(rule.features(x) if isinstance(rule, DataRule) else None for rule in plan.rules)
 
 
 def statistics(plan: LimitPlan, data: Features) -> Statistics:
-    """What the rules need of each point alone: variances below nonlinearities, attention weights."""
+    """Returns what the rules need of each single point: variances below nonlinearities, attention weights."""
     own: list[Tensor | None] = []
     found: list[Tensor | None] = []
     for i, (rule, step) in enumerate(zip(plan.rules, plan.program.steps, strict=True)):
@@ -54,7 +54,7 @@ def pairs(
     same: Tensor,
     after: Callable[[], None],
 ) -> KernelPair:
-    """Covariances (and tangents) of all pairs of two sets of points, at the output; ``after`` each step is called."""
+    """Returns output covariances (and tangents) of all pairs of two sets of points; calls ``after`` after each step."""
     last = None
     for made in walk(plan, data, stats, tangent=tangent, same=same):
         last = made
@@ -70,7 +70,7 @@ def walk(
     tangent: bool,
     same: Tensor,
 ) -> Iterator[KernelPair]:
-    """The same after every step, in the form that the plan has for it."""
+    """Yields covariances and tangents after every step, in the form that the plan has for it."""
     held: list[KernelPair | None] = []
     for i, (rule, step) in enumerate(zip(plan.rules, plan.program.steps, strict=True)):
         if isinstance(rule, DataRule):
@@ -98,7 +98,7 @@ def walk(
 
 
 def _beside(measured: Tensor | None, data: Tensor | None) -> Tensor | None:
-    """Both kinds of statistics in one row for each point."""
+    """Joins both kinds of statistics in one row for each point."""
     if measured is None or data is None:
         return data if measured is None else measured
     return torch.cat([measured, data.to(measured)], 1)
@@ -107,14 +107,14 @@ def _beside(measured: Tensor | None, data: Tensor | None) -> Tensor | None:
 def _form(
     plan: LimitPlan, j: int, array: Tensor | None, want: bool | None, have: bool | None, batch: int
 ) -> Tensor | None:
-    """The array of step j in the form that a rule wants."""
+    """Converts the array of step j to the form that a rule needs."""
     if array is None or want is None:
         return None
     return diagonal(array, batch, len(plan.program.steps[j].grid)) if have and not want else array
 
 
 def _output(plan: LimitPlan, last: KernelPair | None, *, tangent: bool) -> KernelPair:
-    """Outputs that still have positions are averaged over them, as over all outputs of a network."""
+    """Averages outputs with positions over the positions, as over all outputs of a network."""
     assert last is not None
     rank = len(plan.program.steps[-1].grid)
     dims = tuple(range(2, 2 + rank))

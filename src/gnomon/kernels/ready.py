@@ -1,4 +1,4 @@
-"""How long compiling what the layers of a program need takes, where it is not compiled on this machine."""
+"""Estimates how long compiling takes before the layers of a program can be computed."""
 
 from gnomon.expectations.ready import compile_seconds
 from gnomon.kernels.duals import Quadrature
@@ -9,7 +9,7 @@ __all__ = ["layers_wait"]
 
 
 def layers_wait(program: Program) -> float:
-    """Seconds, about, until `layers` can be computed: activations without a closed form need loops that are compiled.
+    """Returns the approximate compilation seconds before `layers` can run; activations without a closed form need it.
 
     Cost: 50 ms for each such activation.
 

@@ -1,4 +1,4 @@
-"""From a prepared limit and data to kernels: check the data and the memory, then run the engine of the plan.
+"""Computes kernels from a prepared limit: checks the data and the memory, then runs the engine of the plan.
 
 Compiled loops run on the CPU, without gradients, for float64 and float32. Points whose statistics they do not cover
 (an activation with a corner at such variances, numbers that overflow) are computed by the reference as well, which
@@ -30,7 +30,7 @@ def compute_kernels(
     *,
     compiled: bool = True,
 ) -> dict[str, Tensor]:
-    """The kernels of the given kinds between two sets of points; ``x2=None`` is the first set again.
+    """Returns the kernels of the given kinds between two sets of points; ``x2=None`` is the first set again.
 
     With ``compiled=False`` torch computes them, which is slower, and the loops of kernels are not compiled.
 
@@ -52,7 +52,7 @@ def compute_kernels(
 
 
 def independent_features(plan: LimitPlan, x: Tensor) -> list[Tensor]:
-    """The data as they enter the first layers; preprocessing of one input must not depend on the others.
+    """Returns the data as they enter the first layers; preprocessing of one input must not depend on the others.
 
     Cost: one pass over the data.
 
@@ -67,8 +67,8 @@ def independent_features(plan: LimitPlan, x: Tensor) -> list[Tensor]:
         alone = function(x[:1])
         if not torch.allclose(whole[:1], alone, rtol=1e-10, atol=1e-300):
             raise InputError(
-                "the preprocessing inside forward gives an input another value when it stands in another batch",
-                accepted="that outputs for one input do not depend on the rest of the batch",
+                "the preprocessing inside forward gives an input different values in different batches",
+                accepted="outputs that do not depend on the rest of the batch",
                 fix="Normalize the data before calling, with fixed statistics",
             )
     return data
@@ -77,7 +77,8 @@ def independent_features(plan: LimitPlan, x: Tensor) -> list[Tensor]:
 def _run(
     prepared: Prepared, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype, tile: int
 ) -> dict[str, Tensor]:
-    """The kernels between two sets of points, one object twice for a symmetric kernel; ``tile`` pairs at a time.
+    """Returns the kernels between two sets of points (the same object for a symmetric kernel), ``tile`` pairs at a
+    time.
 
     Their numbers are finite: compiled loops count those that are not, and leave the reference to explain them.
     """
@@ -98,9 +99,9 @@ def _check_memory(need: Needs, size: tuple[int, int], memory: int | None) -> Non
     if need.memory > room:
         raise BudgetError(
             f"the {size[0]} x {size[1]} kernel needs {human(need.memory)} "
-            f"({human(need.result)} for the result) and {human(room)} may be used",
-            accepted="that the result and one tile fit in memory",
-            fix="Compute fewer rows at a time (x1[:k] against x2), ask for nngp alone, or use dtype=torch.float32",
+            f"({human(need.result)} for the result) but only {human(room)} may be used",
+            accepted="a result and one tile that fit in memory",
+            fix="Compute fewer rows at a time (x1[:k] against x2), compute only the nngp, or use dtype=torch.float32",
         )
 
 
@@ -108,7 +109,7 @@ def _check_finite(result: dict[str, Tensor]) -> None:
     for name, k in result.items():
         if not all(bool(torch.isfinite(end)) for end in torch.aminmax(k.detach())):
             raise NotFiniteError(
-                f"the {name} is not finite: variances leave the range of {k.dtype} on the way through the network",
-                accepted="variances stay bounded from layer to layer",
+                f"the {name} is not finite: variances overflow {k.dtype} inside the network",
+                accepted="variances that stay bounded from layer to layer",
                 fix="Use a smaller weight_std, smaller inputs, or normalization layers",
             )

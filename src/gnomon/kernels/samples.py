@@ -1,4 +1,4 @@
-"""Points that a cost is asked for: the points themselves, or their number and the shape of one.
+"""Points for a cost estimate: the points themselves, or their number and the shape of one.
 
 >>> sample_points(5, "n1", nn.Linear(3, 1), None).some(2).shape
 torch.Size([2, 3])
@@ -17,21 +17,21 @@ from gnomon.kernels.inputs import points, takes_tokens
 
 @dataclass(frozen=True, slots=True)
 class SamplePoints:
-    """Points that a cost is asked for: the points themselves, or so many of one shape."""
+    """Points for a cost estimate: the points themselves, or a number of points of one shape."""
 
     count: int
     shape: tuple[int, ...]
     given: Tensor | None
 
     def some(self, k: int) -> Tensor:
-        """k of them, from all over; standard normal numbers where only their count is known."""
+        """Returns k of the points, evenly chosen; standard normal numbers if only their count is known."""
         if self.given is None:
             return torch.randn(k, *self.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
         return self.given[torch.linspace(0, self.count - 1, k, dtype=torch.float64).long()]
 
 
 def sample_points(n: Any, name: str, net: nn.Module, shape: tuple[int, ...] | None) -> SamplePoints:
-    """The points of an argument that is either points or their number.
+    """Converts an argument that is either points or their number.
 
     >>> sample_points(torch.eye(2), "n1", nn.Linear(2, 1), None).count
     2
@@ -47,12 +47,12 @@ def sample_points(n: Any, name: str, net: nn.Module, shape: tuple[int, ...] | No
 
 
 def _first_shape(net: nn.Module) -> tuple[int, ...]:
-    """The shape of one input, where the first layer tells it."""
+    """Returns the shape of one input, if the first layer determines it."""
     first = next((m for m in net.modules() if isinstance(m, nn.Linear | nn.Conv1d | nn.Conv2d)), None)
     if isinstance(first, nn.Linear):
         return (first.in_features,)
     raise InputError(
-        "the shape of one input cannot be told from the module",
+        "the shape of one input cannot be derived from the module",
         accepted="a known input shape",
         fix="Pass shape=(c, h, w)",
     )

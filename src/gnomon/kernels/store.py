@@ -1,4 +1,4 @@
-"""Kernels of a limit on disk: a store of linalg, filled tile by tile.
+"""Stores kernels of a limit on disk, tile by tile.
 
 A fingerprint of the network, its laws, the data and the options keeps a store from being continued with others.
 """
@@ -30,10 +30,10 @@ class StoreTask:
 
 
 def write(path: str | Path, task: StoreTask, compute: Compute) -> Any:
-    """Compute all tiles that are not finished; returns the open group.
+    """Computes all tiles that are not finished; returns the open group.
 
     Hypotheses: one process writes to a store at a time.
-    Cost: that of the kernel; memory for one tile of each kind.
+    Cost: computing the kernel; memory for one tile of each kind.
     """
     symmetric = task.y is None
     other = task.x if task.y is None else task.y
@@ -49,7 +49,7 @@ def write(path: str | Path, task: StoreTask, compute: Compute) -> Any:
 
 
 def fingerprint(*things: Any) -> str:
-    """A digest of records, tensors, numbers and functions (by name), equal for equal things. Cost: one pass over them.
+    """Returns a digest of records, tensors, numbers and functions (by name), equal for equal values.
 
     >>> fingerprint(1.0, torch.ones(2)) == fingerprint(1.0, torch.ones(2)) != fingerprint(1.0, torch.zeros(2))
     True
@@ -67,7 +67,7 @@ def _feed(digest: Any, thing: Any) -> None:
         digest.update(thing.detach().cpu().contiguous().numpy().reshape(-1))
     elif is_dataclass(thing) and not isinstance(thing, type):
         for field in fields(thing):
-            if field.compare:  # what two equal records may differ in is no part of them
+            if field.compare:  # skips fields that do not count for equality
                 _feed(digest, getattr(thing, field.name))
     elif isinstance(thing, tuple | list):
         digest.update(str(len(thing)).encode())

@@ -1,4 +1,4 @@
-"""A wider copy of a module: every hidden size times one factor, input and output as they were.
+"""Makes a wider copy of a module: multiplies every hidden size by one factor, keeps input and output.
 
 Which layers touch the data and which make the output is read off one forward pass: a layer fed by data receives a
 tensor that no parameter has touched, and an output layer is met first when the graph of the output is walked back.
@@ -20,7 +20,7 @@ BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
 
 
 def widen_layers(net: nn.Module, x: Tensor, width: int) -> nn.Module:
-    """Replace the layers of ``net`` (in place: pass a copy) so that its narrowest hidden layer has ``width`` units.
+    """Replaces the layers of ``net`` (in place: pass a copy) so that its narrowest hidden layer has ``width`` units.
 
     Hypotheses: hidden layers are Linear, Conv, BatchNorm, LayerNorm, GroupNorm; forward has no hard-coded widths.
     Cost: two forward passes.
@@ -41,7 +41,9 @@ def widen_layers(net: nn.Module, x: Tensor, width: int) -> nn.Module:
     factor = ceil(width / min(hidden))
     for path, module in layers.items():
         if has_hooks(module) or parametrize.is_parametrized(module):
-            raise _cannot(f"'{path}' ({type(module).__name__}) has hooks or parametrizations, which a new layer lacks")
+            raise _cannot(
+                f"'{path}' ({type(module).__name__}) has hooks or parametrizations, which a new layer would not have"
+            )
         new = _wider(path, module, 1 if path in fed else factor, 1 if path in last else factor)
         new.train(module.training)
         owner, _, name = path.rpartition(".")
@@ -55,7 +57,7 @@ def widen_layers(net: nn.Module, x: Tensor, width: int) -> nn.Module:
 
 
 def _ends(net: nn.Module, x: Tensor) -> tuple[set[str], set[str]]:
-    """Paths of the layers fed by data, and of those that the output meets first."""
+    """Returns the paths of the layers fed by data, and of the last layers before the output."""
     fed: set[str] = set()
     made: dict[Any, tuple[str, nn.Module]] = {}
     hooks = []
@@ -100,7 +102,7 @@ def _out(module: Any) -> int:
 
 
 def _wider(path: str, m: Any, left: int, right: int) -> nn.Module:
-    """A new layer with inputs times ``left`` and outputs times ``right``; norms follow their outputs."""
+    """Returns a new layer with inputs times ``left`` and outputs times ``right``; norms follow their outputs."""
     if isinstance(m, nn.Linear):
         return nn.Linear(m.in_features * left, m.out_features * right, bias=m.bias is not None)
     if isinstance(m, CONVOLUTIONS):
@@ -122,5 +124,5 @@ def _cannot(found: str) -> InputError:
     return InputError(
         found,
         accepted="Linear, Conv, BatchNorm, LayerNorm or GroupNorm as hidden layers, and a forward without fixed widths",
-        fix="Build the module as wide as you want it and leave width out",
+        fix="Build the module with the width you want and do not pass width",
     )

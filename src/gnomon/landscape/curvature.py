@@ -200,7 +200,7 @@ class AbstractCurvature(AbstractOperator):
 
     def _share(self, x: Inputs, y: Tensor) -> Tensor:
         """Returns the contribution of a batch to L, with its graph."""
-        return self._weighted_loss(self._f.returned(x), y)
+        return self._weighted_loss(self._f.module_output(x), y)
 
     def _weighted_loss(self, outputs: Any, y: Tensor) -> Tensor:
         value = self._setup.objective.loss_of(outputs, y) * (len(y) / self._n)
@@ -210,7 +210,7 @@ class AbstractCurvature(AbstractOperator):
         return value
 
     def _outputs(self, x: Inputs) -> Tensor:
-        return output_tensor(self._f.returned(x))
+        return output_tensor(self._f.module_output(x))
 
 
 def _affordable(module: nn.Module, objective: Objective) -> int:

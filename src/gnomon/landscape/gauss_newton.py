@@ -78,7 +78,7 @@ class AbstractOutputCurvature(AbstractCurvature):
             with self._reading():
                 torch.set_rng_state(part.random)
                 moved = in_forward_mode(
-                    lambda leaves: output_tensor(self._f.returned(part.x, leaves)),
+                    lambda leaves: output_tensor(self._f.module_output(part.x, leaves)),
                     self._f.leaves,
                     pieces,
                 )

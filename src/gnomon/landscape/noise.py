@@ -138,7 +138,7 @@ def _moments(f: Pure, objective: Objective) -> tuple[Tensor, Tensor, float]:
 
 
 def _gradient(f: Pure, objective: Objective, x: Inputs, y: Tensor) -> Tensor:
-    value = objective.loss_of(f.returned(x), y)
+    value = objective.loss_of(f.module_output(x), y)
     gradients = torch.autograd.grad(value, list(f.leaves.values()), allow_unused=True, materialize_grads=True)
     return torch.cat([g.flatten() for g in gradients])
 
@@ -148,7 +148,7 @@ def _rows(f: Pure, objective: Objective, x: Inputs, y: Tensor) -> Tensor:
     leaves = {name: w.detach() for name, w in f.leaves.items()}
 
     def single(w: dict[str, Tensor], one: Inputs, target: Tensor) -> Tensor:
-        return objective.loss_of(f.returned(transform(lambda t: t.unsqueeze(0), one), w), target.unsqueeze(0))
+        return objective.loss_of(f.module_output(transform(lambda t: t.unsqueeze(0), one), w), target.unsqueeze(0))
 
     try:
         gradients = vmap(grad(single), in_dims=(None, _axes(x), 0))(leaves, x, y)

@@ -1,8 +1,8 @@
-"""What is this matrix, and how is its system solved?
+"""Diagnoses matrices and solves kernel systems.
 
 Contains: diagnosis of Gram matrices, alignment with labels, Cholesky with reported jitter, tiles on disk, and solvers
 of kernel systems (`gnomon.linalg.solve`).
-Does not contain: anything that knows where a matrix comes from.
+Does not contain: code that depends on the origin of a matrix.
 May import: core, findings.
 """
 

@@ -1,4 +1,4 @@
-"""Two kernels compared, and a kernel compared with labels.
+"""Compares two kernels, or a kernel with labels.
 
 With <A, B> = sum_ij A_ij B_ij, H = I - 1 1^T / n, and lambda the eigenvalues of a positive kernel:
 
@@ -23,7 +23,7 @@ __all__ = ["alignment", "effective_rank", "participation", "rotation"]
 
 @names_call
 def rotation(first: Array, second: Array) -> float:
-    """How far a kernel has turned, independent of its scale; equation (1).
+    """Returns how much a kernel has rotated relative to another, independent of scale; equation (1).
 
     Hypotheses: neither kernel is zero.
     Reference: [fort2020deep], the kernel distance.
@@ -42,7 +42,7 @@ def rotation(first: Array, second: Array) -> float:
 
 @names_call
 def alignment(kernel: Array, y: Array) -> float:
-    """Centered kernel-target alignment, between -1 and 1; equation (2).
+    """Returns the centered kernel-target alignment, between -1 and 1; equation (2).
 
     Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
 
@@ -65,13 +65,14 @@ def alignment(kernel: Array, y: Array) -> float:
     k = k - k.mean(0) - k.mean(1, keepdim=True) + k.mean()
     if not (target.norm() > 0 and k.norm() > 0):
         what = "labels or kernel are constant"
-        raise InputError(what, accepted="labels and kernel that vary", fix="Give labels that differ")
+        raise InputError(what, accepted="labels and kernel that vary", fix="Pass labels that differ")
     return float((k * target).sum() / (k.norm() * target.norm()))  # (2)
 
 
 @names_call
 def effective_rank(kernel: Array) -> float:
-    """How many directions a positive kernel has: the exponential of its spectral entropy; equation (3).
+    """Returns the effective number of directions of a positive kernel (exponential of its spectral entropy);
+    equation (3).
 
     Hypotheses: positive semidefinite; eigenvalues below zero by rounding count as zero.
     Reference: [roy2007effective].
@@ -86,7 +87,7 @@ def effective_rank(kernel: Array) -> float:
 
 @names_call
 def participation(kernel: Array) -> float:
-    """The participation ratio of a positive kernel's spectrum; equation (4), never above `effective_rank`.
+    """Returns the participation ratio of a positive kernel's spectrum; equation (4), never above `effective_rank`.
 
     Hypotheses: positive semidefinite.
     Cost: O(n^2): traces suffice.

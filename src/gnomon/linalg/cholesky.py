@@ -1,8 +1,8 @@
-"""A Cholesky factorization that reports what it adds to the diagonal.
+"""Computes a Cholesky factorization and reports what it adds to the diagonal.
 
     L L^T = S + j I,    S = (K + K^T) / 2                                          (1)
     j in { 0, 10^p s : p = p_0, p_0 + 1, ... },    p_0 = floor(log10(eps))         (2)
-    s = tr(S) / n, or max |S| where max |S| > tr(S), or 1 where S = 0              (3)
+    s = tr(S) / n, or max |S| if max |S| > tr(S), or 1 if S = 0              (3)
 
 j is the first amount of (2) with which the factorization succeeds. A positive semidefinite S has max |S| <= tr(S),
 so the mean diagonal is the scale of every matrix that could be a kernel, and (3) uses another scale only for matrices
@@ -39,10 +39,10 @@ __all__ = ["CholeskyFactor", "cholesky"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CholeskyFactor(Result):
-    """A lower triangular factor of K + jitter I, and what was added for it.
+    """A lower triangular factor of K + jitter I, and the jitter that was added.
 
     ``jitter`` is the amount added to the diagonal, in the units of K, and ``multiple`` the same amount as a multiple
-    of the scale (3), a power of ten where it was chosen by (2); ``tried`` counts the factorizations, the last of
+    of the scale (3), a power of ten if it was chosen by (2); ``tried`` counts the factorizations, the last of
     which succeeded.
 
     >>> cholesky(torch.eye(2)).jitter
@@ -56,7 +56,7 @@ class CholeskyFactor(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """One sentence on the factorization and its jitter."""
         size = f"Cholesky of a {len(self.lower)} x {len(self.lower)} matrix"
         if self.jitter == 0:
             return f"{size} without jitter."
@@ -66,7 +66,7 @@ class CholeskyFactor(Result):
 
 @names_call
 def cholesky(K: Array, *, jitter: float | None = None) -> CholeskyFactor:
-    """The Cholesky factor of K + jitter I, equation (1), with the jitter reported.
+    """Returns the Cholesky factor of K + jitter I, equation (1), and reports the jitter.
 
     Without ``jitter`` the amounts (2) are tried from 0 on, and the first that succeeds is reported. With ``jitter``
     (an amount in the units of K) exactly that is added, once, and a failure is an error. The factor has the dtype and
@@ -92,24 +92,24 @@ def cholesky(K: Array, *, jitter: float | None = None) -> CholeskyFactor:
 
 
 def factor_with_least_jitter(S: Tensor) -> CholeskyFactor:
-    """The factor with the first amount of (2) that a symmetric matrix needs."""
+    """Returns the factor with the smallest jitter of (2) that works for a symmetric matrix."""
     unit = scale(S)
     top = 10 * len(S) * float(S.detach().abs().max())
     power = floor(log10(torch.finfo(S.dtype).eps))
     jitter, multiple, tried = 0.0, 0.0, 1
     while (lower := _factor(S, jitter)) is None:
         if jitter > top or not isfinite(jitter * 10):
-            what = f"no factor even after adding {jitter:.1e} to a diagonal of scale {unit:.1e}"
-            range_ = f"sums of entries stay in the range of {S.dtype}"
+            what = f"the factorization fails even after adding {jitter:.1e} to a diagonal of scale {unit:.1e}"
+            range_ = f"a matrix with sums of entries in the range of {S.dtype}"
             raise NotFiniteError(what, accepted=range_, fix="Divide K by its largest entry, or use float64")
-        multiple = float(f"1e{power}")  # the nearest float to the power of ten, which 10.0**power may miss
+        multiple = float(f"1e{power}")  # the float nearest to the power of ten; 10.0**power may be off by one bit
         jitter = multiple * unit  # (2)
         power, tried = power + 1, tried + 1
     return CholeskyFactor(lower, jitter, multiple, tried)
 
 
 def scale(S: Tensor) -> float:
-    """What jitter is measured against, equation (3)."""
+    """Returns the scale that jitter is relative to, equation (3)."""
     detached = S.detach()
     largest = float(detached.abs().max())
     if largest == 0:
@@ -130,7 +130,7 @@ def _factor_with(S: Tensor, jitter: float) -> CholeskyFactor:
 
 
 def _factor(S: Tensor, jitter: float) -> Tensor | None:
-    """The factor of S + jitter I, or None where there is none."""
+    """Returns the factor of S + jitter I, or None if the factorization fails."""
     shifted = S
     if jitter > 0:
         shifted = S.clone()

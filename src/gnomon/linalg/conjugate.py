@@ -1,8 +1,8 @@
-"""Inverse products of a positive operator, by conjugate gradients.
+"""Solves systems with a positive operator by conjugate gradients.
 
     (A + damping I) x = b,      r_k = b - (A + damping I) x_k,      p_k conjugate:  p_i^T A p_j = 0          (1)
 
-Hypotheses: A + damping I is positive definite; a direction along which it is not is found and told.
+Hypotheses: A + damping I is positive definite; a direction of negative curvature is detected and reported.
 Reference: [hestenes1952methods].
 """
 
@@ -24,7 +24,7 @@ __all__ = ["InverseProduct", "inverse_product"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InverseProduct(Result):
-    """x of equation (1), |r_k| / |b| after each product, and the tolerance they were to reach.
+    """The solution x of equation (1), |r_k| / |b| after each product, and the target tolerance.
 
     >>> found = InverseProduct(torch.ones(2), residuals=(1.0, 0.1, 1e-9), tolerance=1e-6)
     >>> print(found.verdict)
@@ -42,12 +42,12 @@ class InverseProduct(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """One sentence on whether the iteration converged."""
         done = "solved" if self.converged else "not solved"
         return f"The system is {done}: residual {self.residuals[-1]:.1e} of b after {len(self.residuals) - 1} products."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The residual after each product, beside the tolerance."""
+        """A plot of the residual after each product, with the tolerance."""
         marks = (Line("residual", range(len(self.residuals)), [max(r, 1e-300) for r in self.residuals]),
                  Reference("tolerance", self.tolerance))  # fmt: skip
         return (Plot("Conjugate gradients", marks, Axis("products"), Axis("relative residual", log=True)),)
@@ -62,9 +62,9 @@ def inverse_product(
     tolerance: float = 1e-5,
     products: int = 1000,
 ) -> InverseProduct:
-    """(A + damping I)^-1 b to a relative residual, by conjugate gradients; equation (1).
+    """Returns (A + damping I)^-1 b to a relative residual, by conjugate gradients; equation (1).
 
-    Raises `NotConvergedError`, with what was reached, where a direction of negative or no curvature is met, or where
+    Raises `NotConvergedError`, with the result so far, if a direction of negative or zero curvature is found, or if
     the products are spent.
 
     Reference: [hestenes1952methods].
@@ -79,7 +79,9 @@ def inverse_product(
     products = integer("products", products)
     if b.shape != (operator.size,) or not bool(b.isfinite().all()):
         found = f"b has shape {tuple(b.shape)}" if b.shape != (operator.size,) else "b is not finite"
-        raise InputError(found, accepted=f"a vector of {operator.size} numbers", fix="Pass such a vector")
+        raise InputError(
+            found, accepted=f"a vector of {operator.size} numbers", fix="Pass a finite vector of that length"
+        )
     b = b.to(operator.like)
     size = b.norm()
     x, r = torch.zeros_like(b), b.clone()
@@ -90,7 +92,7 @@ def inverse_product(
         ap = operator.matvec(p) + damping * p
         curvature = torch.dot(p, ap)
         if not curvature > 0:
-            found = f"a direction of curvature {float(curvature / torch.dot(p, p)):.2g} was met"
+            found = f"a direction of curvature {float(curvature / torch.dot(p, p)):.2g} was found"
             raise NotConvergedError(
                 found,
                 accepted="a positive definite operator",

@@ -1,4 +1,4 @@
-"""Properties of a Gram matrix, with findings and what to do about them.
+"""Checks the properties of a Gram matrix and reports findings with fixes.
 
 With S = (K + K^T) / 2, its eigenvalues l_1 <= ... <= l_n, their sizes sigma_i = |l_i| and p_i = sigma_i / sum sigma,
 
@@ -11,7 +11,7 @@ With S = (K + K^T) / 2, its eigenvalues l_1 <= ... <= l_n, their sizes sigma_i =
 
 eps belongs to the dtype of K; t is 100 eps, and eps itself for floats shorter than 32 bits. Rounding K to that dtype
 moves each entry by at most eps max |K|, so by Weyl's inequality each eigenvalue by at most n eps max |K|, which is no
-more than (5): an eigenvalue within (5) of zero cannot be told from zero.
+more than (5): an eigenvalue within (5) of zero cannot be distinguished from zero.
 (3) and (4) lie between 1 and n for a positive semidefinite matrix, and are n for the identity; both are 0 for the zero
 matrix.
 
@@ -53,7 +53,7 @@ class Diagnosis(Result):
 
     ``jitter`` is the amount, in the units of K, that must be added to the diagonal before Cholesky succeeds in the
     dtype of K (in float32 for shorter floats), and ``jitter_multiple`` the same as a multiple of the mean diagonal:
-    the first power of ten that works. Both are 0.0 where none is needed. Where the diagonal cannot be that of a
+    the first power of ten that works. Both are 0.0 if none is needed. If the diagonal cannot belong to a
     kernel the largest entry takes the place of its mean, and 1 for the zero matrix: `cholesky`, equation (3).
     ``eigenvalues`` is ascending, float64. As text it is one sentence on each property, as `sentences`.
 
@@ -77,57 +77,57 @@ class Diagnosis(Result):
 
     @property
     def smallest_eigenvalue(self) -> float:
-        """Of the symmetric part S."""
+        """The smallest eigenvalue of the symmetric part S."""
         return float(self.eigenvalues[0])
 
     @property
     def largest_eigenvalue(self) -> float:
-        """Of the symmetric part S."""
+        """The largest eigenvalue of the symmetric part S."""
         return float(self.eigenvalues[-1])
 
     @property
     def participation_ratio(self) -> float:
-        """Equation (4)."""
+        """The participation ratio, equation (4)."""
         largest = float(self.eigenvalues.abs().max())
         unit = self.eigenvalues / largest if largest > 0 else self.eigenvalues
         return float(unit.sum() ** 2 / unit.square().sum()) if largest > 0 else 0.0  # (4)
 
     @property
     def eps(self) -> float:
-        """The precision of the dtype."""
+        """The machine precision of the dtype."""
         return float(torch.finfo(getattr(torch, self.dtype)).eps)
 
     @property
     def tolerance(self) -> float:
-        """The t of (6)."""
+        """The tolerance t of (6)."""
         return _tolerance(getattr(torch, self.dtype))
 
     @property
     def rounding(self) -> float:
-        """The size below which an eigenvalue cannot be told from zero, equation (5)."""
+        """The size below which an eigenvalue cannot be distinguished from zero, equation (5)."""
         return self.n * self.eps * max(abs(self.smallest_eigenvalue), abs(self.largest_eigenvalue))  # (5)
 
     @property
     def rank(self) -> int:
-        """The number of eigenvalues that are larger than rounding (5), of either sign."""
+        """The number of eigenvalues, of either sign, that are larger than rounding (5)."""
         return int((self.eigenvalues.abs() > self.rounding).sum())
 
     @property
     def verdict(self) -> str:
-        """One sentence: the gravest finding, or that there is none."""
+        """One sentence: the most serious finding, or that the matrix has no problems."""
         if self.findings:
             return self.findings[0].message
         sizes = f"effective rank {self.effective_rank:.1f}, condition number {self.condition:.3g}"
-        return f"A sound {self.n} x {self.n} Gram matrix: symmetric, positive definite, {sizes}."
+        return f"No problems found in this {self.n} x {self.n} Gram matrix: symmetric, positive definite, {sizes}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is wrong with the matrix as a kernel, the gravest first."""
+        """Problems of the matrix as a kernel, the most serious first."""
         found = [part for part in self._parts() if isinstance(part, Finding)]
         return most_serious_first(found)
 
     def sentences(self) -> tuple[str, ...]:
-        """A sentence or two on each of symmetry, definiteness, condition, rank, duplicates and jitter.
+        """Returns one or two sentences on each of symmetry, definiteness, condition, rank, duplicates and jitter.
 
         >>> diagnose(torch.ones(2, 2, dtype=torch.float64)).sentences()[4]
         'Rows (0, 1) agree within 2e-14: the kernel cannot distinguish these inputs. Drop the repeated inputs.'
@@ -138,10 +138,10 @@ class Diagnosis(Result):
         return "\n".join(self.sentences())
 
     def plots(self) -> tuple[Plot, ...]:
-        """The sizes of the eigenvalues in descending order, with the size of rounding."""
+        """A plot of the absolute eigenvalues in descending order, with the size of rounding errors."""
         sizes = self.eigenvalues.abs().sort(descending=True).values
         marks = (Line("eigenvalue", range(1, self.n + 1), sizes), Reference("rounding", self.rounding))
-        return (Plot("Spectrum", marks, Axis("number"), Axis("size of the eigenvalue", log=True), self.verdict),)
+        return (Plot("Spectrum", marks, Axis("index"), Axis("absolute eigenvalue", log=True), self.verdict),)
 
     def _parts(self) -> tuple[str | Finding, ...]:
         return tuple(part(self) for part in (_symmetry, _definiteness, _condition, _rank, _duplicates, _jitter))
@@ -149,7 +149,7 @@ class Diagnosis(Result):
 
 @names_call
 def diagnose(K: Array) -> Diagnosis:
-    """Check a Gram matrix: symmetry, spectrum, rank, duplicates, and the jitter that Cholesky needs.
+    """Checks a Gram matrix: symmetry, spectrum, rank, duplicates, and the jitter that Cholesky needs.
 
     Takes tensors of any float dtype, device and stride, with or without gradients, and arrays. Always exact: the
     whole spectrum is computed, in float64 on the CPU, whatever n is. The jitter is what K needs in its own dtype.
@@ -168,7 +168,7 @@ def diagnose(K: Array) -> Diagnosis:
     S = symmetric_part(dense)
     eigenvalues = torch.linalg.eigvalsh(S)
     if not bool(eigenvalues.isfinite().all()):
-        what = "the eigenvalues of K leave the range of float64"
+        what = "the eigenvalues of K overflow float64"
         raise NotFiniteError(what, accepted="a finite spectrum", fix="Divide K by its largest entry")
     sizes = eigenvalues.abs()
     smallest = float(sizes.min())
@@ -209,7 +209,7 @@ def _definiteness(d: Diagnosis) -> str | Finding:
     if low >= -rounding:
         return (
             f"It is positive semidefinite up to rounding: its smallest eigenvalue, {low:.1e}, is within {rounding:.1e} "
-            "of zero, which is as near as this dtype can tell."
+            "of zero, the rounding error of this dtype."
         )
     negative = int((d.eigenvalues < -rounding).sum())
     count = "one eigenvalue is" if negative == 1 else f"{negative} eigenvalues are"
@@ -243,8 +243,8 @@ def _rank(d: Diagnosis) -> str | Finding:
         values = {"effective": d.effective_rank, "participation": d.participation_ratio, "rank": d.rank, "n": d.n}
         return Finding(kinds.RANK_DEFICIENT, values=values, evidence=(Value("rank", d.rank),))
     if d.effective_rank > 0.9 * d.n:
-        return f"{head}: a flat spectrum, all directions are learned at one rate."
-    return f"{head}: the spectrum is uneven, a few directions are learned first and the rest slowly."
+        return f"{head}: a flat spectrum; all directions are learned at the same rate."
+    return f"{head}: an uneven spectrum; a few directions are learned first and the rest slowly."
 
 
 def _duplicates(d: Diagnosis) -> str | Finding:
@@ -266,6 +266,6 @@ def _jitter(d: Diagnosis) -> str | Finding:
 
 
 def _beyond_rounding(d: Diagnosis) -> bool:
-    """Whether some eigenvalue is too negative to come from rounding, even from rounding in float32."""
+    """Whether an eigenvalue is too negative to result from rounding, even in float32."""
     lowest = -d.n * torch.finfo(torch.float32).eps * d.eigenvalues.abs().max()
     return d.smallest_eigenvalue < min(-d.rounding, float(lowest))

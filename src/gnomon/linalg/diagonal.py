@@ -1,4 +1,4 @@
-"""The diagonal of an operator from its products with random signs, with an interval for every entry.
+"""Estimates the diagonal of an operator from products with random signs, with an interval for every entry.
 
     diag A = E[z * (A z)]      z of independent random signs, * entry by entry                        (1)
 
@@ -24,11 +24,11 @@ __all__ = ["DiagonalEstimate", "diagonal"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DiagonalEstimate(Result):
-    """An estimate of each diagonal entry, half the width of its interval, the confidence, and the products taken.
+    """An estimate of each diagonal entry, half the width of its interval, the confidence, and the number of products.
 
     >>> found = DiagonalEstimate(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.1, 0.1, 0.2]), 0.95, products=100)
     >>> print(found.verdict)
-    3 diagonal entries, the median 2, half of them within 0.1 (95% confidence for each).
+    3 diagonal entries with median 2, median interval +- 0.1 (each with 95% confidence).
     """
 
     values: Float[Tensor, " n"] = field(metadata=HIDDEN)
@@ -38,13 +38,13 @@ class DiagonalEstimate(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """One sentence on the estimates and their intervals."""
         middle, wide = float(self.values.median()), float(self.half_widths.median())
-        sure = f"{self.confidence:.0%} confidence for each"
-        return f"{len(self.values)} diagonal entries, the median {middle:.3g}, half of them within {wide:.2g} ({sure})."
+        sure = f"each with {self.confidence:.0%} confidence"
+        return f"{len(self.values)} diagonal entries with median {middle:.3g}, median interval +- {wide:.2g} ({sure})."
 
     def plots(self) -> tuple[Plot, ...]:
-        """How often each value occurs."""
+        """A histogram of the diagonal entries."""
         marks = (Histogram.of("entries", self.values),)
         return (Plot("Diagonal", marks, Axis("diagonal entry"), Axis("entries", log=True), self.verdict),)
 
@@ -53,7 +53,7 @@ class DiagonalEstimate(Result):
 def diagonal(
     operator: AbstractOperator, *, samples: int = 100, confidence: float = 0.95, seed: int = 0
 ) -> DiagonalEstimate:
-    """The diagonal by equation (1), without bias, with an interval for each entry.
+    """Returns an unbiased estimate of the diagonal by equation (1), with an interval for each entry.
 
     Hypotheses: samples >= 2; the intervals hold entry by entry, not for all entries at once.
     Reference: [bekas2007estimator].
@@ -63,7 +63,7 @@ def diagonal(
     >>> diagonal(DenseOperator(torch.diag(torch.arange(3.0))), samples=2).values.tolist()  # exact for diagonal matrices
     [0.0, 1.0, 2.0]
     """
-    from scipy.special import stdtrit  # scipy is slow to import, and needed here alone
+    from scipy.special import stdtrit  # scipy is slow to import
 
     samples = integer("samples", samples, least=2)
     confidence = number("confidence", confidence, above=0, below=1)

@@ -1,4 +1,4 @@
-"""Rows of a matrix that agree, as those of inputs that the kernel cannot tell apart.
+"""Finds equal rows of a matrix, which belong to inputs that the kernel does not distinguish.
 
 Rows that agree within a tolerance also agree after projection on a line, so rows are sorted by one random projection
 and only neighbors are compared: n^2 operations for the projection, n for each comparison.
@@ -13,17 +13,17 @@ from torch import Tensor
 
 
 def duplicate_rows(matrix: Tensor, tolerance: float) -> tuple[tuple[int, ...], ...]:
-    """Groups of rows whose entries differ by at most tolerance times the largest entry of the group's leading row.
+    """Returns groups of rows that differ by at most tolerance times the largest entry of the group's first row.
 
     Closeness is not transitive: each row of a group agrees with the leading one, two others may differ by twice as
     much. Groups have two rows or more, and are sorted.
     """
     sizes = matrix.abs().amax(1)
     line = torch.rand(matrix.shape[1], generator=torch.Generator().manual_seed(0), dtype=matrix.dtype) + 0.5
-    line = line / line.sum()  # of unit l1 norm, so that a projection moves no more than the largest difference
+    line = line / line.sum()  # unit l1 norm: projections differ by at most the largest entry difference
     shadow = matrix @ line
     order = shadow.argsort().tolist()
-    # Twice the tolerance, for the sizes of the two rows may differ; and the rounding of the projection itself.
+    # Twice the tolerance because the two rows may have different scales, plus the rounding of the projection.
     reach = (2 * tolerance + 2 * len(matrix) * torch.finfo(matrix.dtype).eps) * sizes
     shadows, reaches = shadow.tolist(), reach.tolist()
     taken: set[int] = set()
@@ -43,7 +43,7 @@ def duplicate_rows(matrix: Tensor, tolerance: float) -> tuple[tuple[int, ...], .
 
 
 def _near(order: list[int], shadows: list[float], place: int, reach: float, taken: set[int]) -> list[int]:
-    """Rows not yet in a group whose projection is at most ``reach`` above that of the row at ``place``."""
+    """Yields rows that are not in a group yet and project to at most ``reach`` above the row at ``place``."""
     near = []
     for row in order[place + 1 :]:
         if shadows[row] - shadows[order[place]] > reach:

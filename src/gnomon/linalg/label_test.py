@@ -1,8 +1,8 @@
-"""Are labels related to inputs as a kernel sees them? A permutation test of the alignment.
+"""Tests whether labels are related to inputs, by a permutation test of the kernel's alignment with the labels.
 
     A(y) = <HKH, y y^T> / (|HKH| |y y^T|),    p = (1 + #{s : A(y_s) >= A(y)}) / (1 + number of shuffles)        (1)
 
-with centered labels y and their shuffles y_s. Where labels are unrelated to inputs, every order of them is as likely,
+with centered labels y and their shuffles y_s. If labels are unrelated to inputs, every order of them is as likely,
 and p is below any level a with probability at most a: the test is exact for every kernel and every n.
 
 Hypotheses: examples are exchangeable; labels and kernel are not constant.
@@ -37,7 +37,7 @@ SIGNIFICANCE_LEVEL = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelTest(Result):
-    """The alignment with the labels, with each shuffle of them, and the p-value (1)."""
+    """The alignment with the labels and with shuffled labels, and the p-value (1)."""
 
     alignment: float
     p_value: float
@@ -45,35 +45,37 @@ class LabelTest(Result):
 
     @property
     def related(self) -> bool:
-        """Whether shuffled labels are aligned as well in less than `SIGNIFICANCE_LEVEL` of all cases."""
+        """Whether fewer than `SIGNIFICANCE_LEVEL` of the shuffles are aligned at least as well as the labels."""
         return self.p_value < SIGNIFICANCE_LEVEL
 
     @property
     def shuffled_interval(self) -> Interval:
-        """What 95 % of the shuffles have."""
+        """The interval that contains 95 % of the shuffled alignments."""
         low, high = torch.quantile(self.shuffled, torch.tensor([0.025, 0.975], dtype=self.shuffled.dtype)).tolist()
         return Interval(low, high, 0.95)
 
     @property
     def detectable(self) -> float:
-        """The alignment that would be called related in 80 % of cases: the power of the test, by normal tails."""
-        return float(self.shuffled.mean() + (2.326 + 0.842) * self.shuffled.std())  # quantiles at 1 % and 80 %
+        """The smallest alignment that the test detects in 80 % of cases, with normal tails."""
+        return float(self.shuffled.mean() + (2.326 + 0.842) * self.shuffled.std())  # normal quantiles of 99 % and 80 %
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """One sentence on whether labels are related to inputs."""
         word = "far from" if self.related else "no better than"
-        return f"The alignment {self.alignment:.2g} is {word} that of shuffled labels (p = {self.p_value:.2g})."
+        return (
+            f"The alignment {self.alignment:.2g} is {word} the alignment with shuffled labels (p = {self.p_value:.2g})."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The alignments of shuffled labels, and that of the labels."""
+        """A histogram of the alignments of shuffled labels, with the alignment of the labels."""
         marks = (Histogram.of("shuffled labels", self.shuffled), Reference("labels", self.alignment, vertical=True))
         return (Plot("Alignment with the labels", marks, Axis("alignment"), Axis("shuffles"), self.verdict),)
 
 
 @names_call
 def label_test(kernel: Array, y: Array, *, shuffles: int = 400, seed: int = 0) -> LabelTest:
-    """Compare the alignment of a kernel with labels to its alignment with shuffled labels; equation (1).
+    """Compares a kernel's alignment with labels to its alignment with shuffled labels; equation (1).
 
     Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
 

@@ -1,4 +1,4 @@
-"""Lanczos: eigenpairs and spectral density of a symmetric operator from its products with vectors.
+"""Lanczos iteration: eigenpairs and spectral density of a symmetric operator from products with vectors.
 
 m steps from a unit vector q give an orthonormal Q (size x m) and a tridiagonal T with
 
@@ -28,9 +28,9 @@ from gnomon.linalg.square import lapack_dtype
 __all__ = ["Eigenpairs", "SpectralDensity", "spectral_density", "top_eigenpairs", "tridiagonal"]
 
 DENSITY_POINTS = 200
-"""Points of the plotted density."""
+"""Number of points of the plotted density."""
 MIN_NEW_NORM = 1e-3
-"""Norm above which the part of a random vector outside a space is more than rounding, also in float32."""
+"""Norm above which the new part of a random vector is more than rounding, also in float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Eigenpairs(Result):
     """The largest eigenvalues of an operator, their vectors, and a bound on the error of each value.
 
     >>> Eigenpairs(torch.tensor([3.0]), torch.ones(1, 1), torch.tensor([0.0]), 1).verdict
-    '1 eigenvalues from 1 products, each within 0.0e+00 of a true one; the largest is 3.'
+    '1 eigenvalues from 1 products, each with an error of at most 0.0e+00; the largest is 3.'
     """
 
     values: Float[Tensor, " k"]
@@ -48,13 +48,15 @@ class Eigenpairs(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """One sentence on the eigenvalues and their error."""
         error, largest = float(self.residuals.max()), float(self.values.max())
-        head = f"{len(self.values)} eigenvalues from {self.products} products, each within {error:.1e} of a true one"
+        head = (
+            f"{len(self.values)} eigenvalues from {self.products} products, each with an error of at most {error:.1e}"
+        )
         return f"{head}; the largest is {largest:.4g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The eigenvalues in descending order, with the bounds of their errors."""
+        """A plot of the eigenvalues in descending order, with their error bounds."""
         order = range(1, len(self.values) + 1)
         marks = (
             Scatter("eigenvalue", order, self.values),
@@ -65,9 +67,9 @@ class Eigenpairs(Result):
 
 @dataclass(frozen=True, slots=True)
 class SpectralDensity(Result):
-    """A discrete measure that approximates the distribution of eigenvalues: points and weights that sum to one.
+    """A discrete approximation of the eigenvalue distribution: points, and weights that sum to one.
 
-    ``starts`` counts the random vectors from which it was computed.
+    ``starts`` is the number of random start vectors.
     """
 
     points: Float[Tensor, " m"]
@@ -76,17 +78,17 @@ class SpectralDensity(Result):
 
     @property
     def mean(self) -> float:
-        """The mean eigenvalue, which is the trace over the size."""
+        """The mean eigenvalue: the trace divided by the size."""
         return float((self.points * self.weights).sum())
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """One sentence on the range of the eigenvalues."""
         low, high = float(self.points.min()), float(self.points.max())
         return f"The eigenvalues lie between about {low:.3g} and {high:.3g}, with mean {self.mean:.3g}."
 
     def smooth(self, grid: Float[Tensor, " g"], width: float) -> Float[Tensor, " g"]:
-        """The density on a grid, each point spread as a Gaussian of a standard deviation ``width``.
+        """Returns the density on a grid, with each point smoothed by a Gaussian of standard deviation ``width``.
 
         >>> one = SpectralDensity(torch.zeros(1), torch.ones(1), 1)
         >>> round(float(one.smooth(torch.zeros(1), 1.0)), 4)                       # 1 / sqrt(2 pi)
@@ -96,15 +98,15 @@ class SpectralDensity(Result):
         return (torch.exp(-(away**2) / 2) * self.weights).sum(1) / (width * (2 * torch.pi) ** 0.5)
 
     def error(self, grid: Float[Tensor, " g"], width: float, *, confidence: float = 0.95) -> Float[Tensor, " g"]:
-        """Half the width of the interval of `smooth` at each point of the grid: Student's t over the starts.
+        """Returns half the width of the interval of `smooth` at each grid point: Student's t over the starts.
 
-        It tells how much the density would differ with other random starts; infinite for a single start.
+        It measures how much the density varies between random starts; infinite for a single start.
 
         >>> two = SpectralDensity(torch.zeros(2), torch.full((2,), 0.5), 2)              # two starts that agree
         >>> float(two.error(torch.zeros(1), 1.0))
         0.0
         """
-        from scipy.special import stdtrit  # scipy is slow to import, and needed here alone
+        from scipy.special import stdtrit  # scipy is slow to import
 
         if self.starts < 2:
             return torch.full_like(grid, float("inf"))
@@ -113,7 +115,7 @@ class SpectralDensity(Result):
         return float(stdtrit(self.starts - 1, (1 + confidence) / 2)) / self.starts**0.5 * each.std(0)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The smoothed density over its support, with its 95 % interval where there are several starts."""
+        """A plot of the smoothed density, with its 95 % interval if there are several starts."""
         low, high = float(self.points.min()), float(self.points.max())
         width = (high - low) / 50 or 0.02 * abs(high) or 1.0
         grid = torch.linspace(low - 3 * width, high + 3 * width, DENSITY_POINTS).to(self.points)
@@ -127,7 +129,7 @@ class SpectralDensity(Result):
 def tridiagonal(
     operator: AbstractOperator, start: Float[Tensor, " n"], steps: int
 ) -> tuple[Float[Tensor, " m"], Float[Tensor, " m"], Float[Tensor, "n m"]]:
-    """Diagonal alpha, off-diagonal beta (the last one leads out of the space) and basis Q of equation (1).
+    """Returns diagonal alpha, off-diagonal beta (the last one leads out of the space) and basis Q of equation (1).
 
     Hypotheses: the operator is symmetric. When an invariant space is reached, beta is zero there and the next vector
     is random, orthogonal to all before, so that eigenvalues of any multiplicity are found.
@@ -144,7 +146,7 @@ def tridiagonal(
 
 
 class _Space:
-    """The Krylov space of (1), which grows."""
+    """The Krylov space of (1), which can be extended."""
 
     def __init__(self, operator: AbstractOperator, start: Tensor) -> None:
         self._operator, self._next = operator, start / start.norm()
@@ -163,7 +165,7 @@ class _Space:
         return torch.stack(self._beta)
 
     def extend(self, steps: int) -> None:
-        """Grow to this many steps, at most the size of the operator."""
+        """Extends the space to this many steps, at most the size of the operator."""
         size, known = self._operator.size, len(self.basis)
         grown = self.basis.new_empty(min(steps, size), size)
         grown[:known] = self.basis
@@ -178,14 +180,14 @@ class _Space:
         self.basis[j] = v
         w = self._operator.matvec(v)
         alpha = torch.dot(w, v)
-        if not torch.isfinite(alpha):  # as where any number of w is not: each is in the sum
+        if not torch.isfinite(alpha):  # alpha sums over all entries of w, so it detects any that is not finite
             what = f"product {j + 1} with a unit vector is not finite"
             raise NotFiniteError(what, accepted="a finite operator", fix="Look for NaN in the model")
         self._alpha.append(alpha)
         w = w - alpha * v  # (1)
         if j:
             w.sub_(self.basis[j - 1], alpha=float(self._beta[-1]))
-        w = _without(w, self.basis[: j + 1])  # what rounding left of the vectors before: a second pass
+        w = _without(w, self.basis[: j + 1])  # a second pass removes rounding errors
         self._beta.append(w.norm())
         self._scale = torch.maximum(self._scale, self._alpha[-1].abs() + self._beta[-1])
         if self._beta[-1] <= self._scale * torch.finfo(w.dtype).eps * size**0.5:
@@ -194,28 +196,26 @@ class _Space:
         self._next = w / w.norm() if j + 1 < size else torch.zeros_like(w)
 
     def _fresh(self, like: Tensor, known: int) -> Tensor:
-        """A random vector orthogonal to the first rows of the basis; zero where they span everything."""
+        """Returns a random vector orthogonal to the first rows of the basis; zero if they span the whole space."""
         w = torch.zeros_like(like)
-        while (
-            known < len(like) and not w.norm() > MIN_NEW_NORM
-        ):  # the first draw may be the very vector that started the space
+        while known < len(like) and not w.norm() > MIN_NEW_NORM:  # the first draw may be the start vector of the space
             w = torch.randn(len(like), generator=self._generator).to(like)
-            for _ in range(2):  # the second takes what rounding left
+            for _ in range(2):  # the second pass removes rounding errors
                 w = _without(w, self.basis[:known])
         return w
 
 
 def _without(w: Tensor, basis: Tensor) -> Tensor:
-    """w minus its part in the span of the rows, which are orthonormal."""
+    """Returns w minus its projection on the orthonormal rows of the basis."""
     return torch.addmv(w, basis.T, basis @ w, alpha=-1)
 
 
 @names_call
 def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = None, seed: int = 0) -> Eigenpairs:
-    """The k algebraically largest eigenpairs of a symmetric operator, with the residual (2) of each.
+    """Returns the k algebraically largest eigenpairs of a symmetric operator, with the residual (2) of each.
 
     By default steps are added until each residual is below the square root of the machine precision, relative to the
-    largest eigenvalue, or the whole space is spanned, or half of the free memory is used; residuals tell how near.
+    largest eigenvalue, or the whole space is spanned, or half of the free memory is used; residuals bound the error.
 
     Hypotheses: symmetric. One start gives one copy of a multiple eigenvalue until its space is exhausted: copies
     of an exactly multiple eigenvalue may be missing unless steps reach the size.
@@ -247,18 +247,19 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
 
 
 def _room(operator: AbstractOperator, k: int) -> int:
-    """Vectors that fit in memory, twice because the space is copied when it grows; refused where k do not."""
+    """Returns how many vectors fit in memory, counted twice because the space is copied to grow; raises an error
+    below k."""
     each = operator.size * operator.like.element_size()
     most = int(SHARE_OF_FREE_MEMORY * free_bytes() / (2 * each))
     if most < min(k + 2, operator.size):
         found = f"{k + 2} vectors of {human(each)} do not fit in the free memory of {human(free_bytes())}"
-        cure = "Ask for fewer eigenvalues, or for a block of the parameters"
-        raise BudgetError(found, accepted="vectors that fit", fix=cure)
+        cure = "Request fewer eigenvalues, or use a block of the parameters"
+        raise BudgetError(found, accepted="vectors that fit in memory", fix=cure)
     return most
 
 
 def spectral_density(operator: AbstractOperator, *, steps: int = 40, starts: int = 8, seed: int = 0) -> SpectralDensity:
-    """The distribution of eigenvalues, from quadratures (3) at random starting vectors.
+    """Returns the distribution of eigenvalues, from quadratures (3) at random start vectors.
 
         density(f) = (1 / size) trace f(A) ~ mean over starts of sum_j (e_1^T s_j)^2 f(theta_j)             (4)
 

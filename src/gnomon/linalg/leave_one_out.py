@@ -1,4 +1,4 @@
-"""Leave-one-out prediction of kernel regression: each point predicted by the fit to all others.
+"""Predicts each point by kernel regression on all other points (leave-one-out).
 
     f_{-i}(x_i) = y_i - c_i / G_ii,    G = (K + r I)^-1,    c = G y                                        (1)
 
@@ -29,14 +29,14 @@ from gnomon.linalg.shortcut import RidgeModes
 __all__ = ["LeaveOneOut", "leave_one_out", "leave_one_out_of_modes"]
 
 RIDGES = tuple(10.0**p for p in range(-6, 2))
-"""The grid of ridges, in units of the kernel's mean diagonal."""
+"""Ridges to try, in units of the kernel's mean diagonal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeaveOneOut(Result):
-    """Predictions (1) beside the targets, the ridge that was chosen, and the fit to all points.
+    """Predictions (1) with the targets, the chosen ridge, and the fit to all points.
 
-    ``coefficients`` and ``offset`` are those of the fit to all points, f(x) = k(x, X) c + offset.
+    ``coefficients`` and ``offset`` belong to the fit to all points, f(x) = k(x, X) c + offset.
     """
 
     targets: Float[Tensor, "n k"] = field(metadata=HIDDEN)
@@ -47,30 +47,30 @@ class LeaveOneOut(Result):
 
     @property
     def error(self) -> float:
-        """Mean squared error over the variance of the targets: 1 is the error of predicting their mean."""
+        """Mean squared error divided by the variance of the targets: 1 for predicting their mean."""
         return 1 - explained_variance(self.predictions, self.targets)
 
     @property
     def accuracy(self) -> float | None:
-        """The share of points whose class is predicted; None where the targets are no classes."""
+        """The share of points with the correct predicted class; None if the targets are not classes."""
         return accuracy(self.predictions, self.targets)
 
     @property
     def accuracy_interval(self) -> Interval | None:
-        """The 95 % interval of the accuracy, for points as independent trials."""
+        """The 95 % interval of the accuracy if points are independent trials."""
         n, share = len(self.targets), self.accuracy
         return None if share is None else binomial_interval(round(share * n), n)
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """One sentence on how well points are predicted."""
         n, right = len(self.targets), self.accuracy
         if right is not None:
             return f"Kernel regression predicts the class of {right:.1%} of {n} points from the other points."
         return f"Kernel regression explains {1 - self.error:.1%} of the variance of {n} points from the other points."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Predictions over targets; for classes the accuracy."""
+        """A plot of predictions over targets; for classes, of the accuracy."""
         if self.accuracy is not None:
             return (Plot("Leave-one-out accuracy", (Bars("accuracy", ("accuracy",), (self.accuracy,)),)),)
         points = Scatter("points", self.targets.flatten(), self.predictions.flatten())
@@ -78,12 +78,12 @@ class LeaveOneOut(Result):
         return (Plot("Leave-one-out predictions", (points, mean), Axis("target"), Axis("prediction")),)
 
     def at(self, cross: Float[Tensor, "m n"]) -> Float[Tensor, "m k"]:
-        """Predictions of the fit to all points, at other points, from the kernel between these and the fitted ones."""
+        """Returns predictions of the full fit at other points, from their kernel with the fitted points."""
         return cross.double() @ self.coefficients + self.offset
 
 
 def leave_one_out(kernel: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]) -> LeaveOneOut:
-    """Predict every point from all others, equation (1), at the best ridge of a grid.
+    """Predicts every point from all others, equation (1), with the best ridge of a grid.
 
     Hypotheses: the kernel is symmetric and positive semidefinite, up to rounding.
     Reference: [rasmussen2006gaussian].
@@ -101,7 +101,7 @@ def leave_one_out(kernel: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]) -
 def leave_one_out_of_modes(
     eigenvalues: Float[Tensor, " n"], eigenvectors: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]
 ) -> LeaveOneOut:
-    """The same as `leave_one_out`, from eigenpairs of the kernel that are already there, in any order.
+    """Computes `leave_one_out` from eigenpairs of the kernel, in any order.
 
     Cost: n^2 k for each ridge.
 
@@ -110,7 +110,7 @@ def leave_one_out_of_modes(
     0.0
     """
     y = targets.double()
-    offset, scale = y.mean(0), float(eigenvalues.mean()) or 1.0  # the mean eigenvalue is the mean diagonal
+    offset, scale = y.mean(0), float(eigenvalues.mean()) or 1.0  # the mean eigenvalue equals the mean diagonal entry
     y = y - offset
     weights = torch.ones(len(y), dtype=y.dtype)
     values = (eigenvalues.double() / scale).clamp_min(0.0)

@@ -1,4 +1,4 @@
-"""Symmetric matrices known only by their products with vectors.
+"""Symmetric matrices that are given only by their products with vectors.
 
 >>> import torch
 >>> a = torch.tensor([[2.0, 1.0], [1.0, 2.0]])
@@ -20,7 +20,7 @@ __all__ = ["AbstractOperator", "DenseOperator", "Negative"]
 
 
 class AbstractOperator(ABC):
-    """A symmetric size x size matrix A, known by v -> A v."""
+    """A symmetric size x size matrix A, given by its products v -> A v."""
 
     @property
     @abstractmethod
@@ -34,10 +34,10 @@ class AbstractOperator(ABC):
 
     @abstractmethod
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """A v."""
+        """Returns the product A v."""
 
     def dense(self) -> Float[Tensor, "n n"]:
-        """The matrix, column by column; size products."""
+        """Returns the matrix, column by column, from ``size`` products."""
         eye = torch.eye(self.size).to(self.like)
         return torch.stack([self.matvec(e) for e in eye], dim=1)
 
@@ -59,13 +59,13 @@ class DenseOperator(Record, AbstractOperator):
         return self.matrix.new_empty(0)
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """A v."""
+        """Returns the product A v."""
         return self.matrix @ v
 
 
 @dataclass(frozen=True, slots=True)
 class Negative(Record, AbstractOperator):
-    """-A of an operator A: its largest eigenvalue is minus the least one of A.
+    """The operator -A: its largest eigenvalue is minus the smallest eigenvalue of A.
 
     >>> import torch
     >>> Negative(DenseOperator(torch.eye(1))).dense()
@@ -85,5 +85,5 @@ class Negative(Record, AbstractOperator):
         return self.operator.like
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """-A v."""
+        """Returns the product -A v."""
         return -self.operator.matvec(v)

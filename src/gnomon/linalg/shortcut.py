@@ -1,11 +1,11 @@
-"""Leave-one-out and evidence for every ridge from one eigendecomposition, without a refit.
+"""Computes leave-one-out errors and evidence for every ridge from one eigendecomposition, without refitting.
 
 Rows have weights w_i, D = diag(sqrt(w)), N = sum w_i, and the kernel is taken relative to its mean diagonal. With
 
     A = D K D = Q diag(l) Q^T,   c = Q g(l) Q^T D y,   g(l) = 1 / (l + r)                                (1)
 
 the fit leaves D (y - f(X)) = Q e(l) Q^T D y with e(l) = 1 - l g(l), and e_ii = [Q e(l) Q^T]_ii. Taking u_i =
-min(1, w_i) of row i away (the row where w_i <= 1, one of w_i copies where it stands for several) leaves at that row
+min(1, w_i) of row i away (the row if w_i <= 1, one of its w_i copies otherwise) leaves at that row
 
     y_i - f_{-i}(x_i) = (y_i - f(x_i)) / (1 - (u_i / w_i) (1 - e_ii))                                    (2)
 
@@ -14,11 +14,11 @@ which is c_i / [(A + r)^{-1}]_ii for unit weights. Training that stops at time t
     g(l) = (1 - exp(-(l + r) T)) / (l + r)                                                               (3)
 
 with its limit T at l + r = 0, and (2) is then the usual approximation for smoothers that are linear in y; it is exact
-at t = infinity. The evidence is that of N rows under N(0, s (K + r)), with the amplitude s that maximizes it:
+at t = infinity. The evidence is computed for N rows under N(0, s (K + r)), with the amplitude s that maximizes it:
 
     s = y^T D (A + r)^{-1} D y / N,   log p = -(N log(2 pi s) + N + sum log(l + r) + (N - n) log r) / 2  (4)
 
-for each output, with one s for all. A whole number as weight is so many copies of the row, in (2) and in (4).
+for each output, with one s for all. A whole number as weight is the number of copies of the row, in (2) and in (4).
 
 Hypotheses: squared loss; inputs and targets are scaled before, and a left-out row does not change their scale.
 Reference: [rasmussen2006gaussian], sections 5.4.1 and 5.4.2.
@@ -42,13 +42,13 @@ from gnomon.core.results.record import Record
 __all__ = ["MIN_RELATIVE_RIDGE", "RidgeModes", "ridge_modes"]
 
 MIN_RELATIVE_RIDGE = 1e-10
-"""Smallest ridge of a fit without regularization: below it, rounding decides what two equal rows with different targets
-become."""
+"""Smallest ridge of a fit without regularization. Below it, rounding decides the fit at two equal rows with
+different targets."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RidgeModes(Record):
-    """Kernel ridge regression in the eigenvectors of its weighted kernel: fits for every ridge, trained for a time T.
+    """Kernel ridge regression in the eigenbasis of the weighted kernel: fits for every ridge, trained for a time T.
 
     ``values`` and ``vectors`` are l and Q of (1), ``targets`` is Q^T D y. Ridges are relative to the kernel's mean
     diagonal; at T = infinity they are `MIN_RELATIVE_RIDGE` at least.
@@ -64,21 +64,21 @@ class RidgeModes(Record):
     weights: Float[Tensor, " n"]
     time: float
 
-    def projected(self, ridge: float) -> Float[Tensor, "n k"]:
-        """The coefficients g(l) Q^T D y of the eigenvectors."""
+    def eigen_coefficients(self, ridge: float) -> Float[Tensor, "n k"]:
+        """Returns the coefficients g(l) Q^T D y in the eigenbasis."""
         total = self.values + self._ridge(ridge)
         gain = torch.where(total > 0, -torch.expm1(-total * self.time) / total, self.time)
         return self.targets * gain[:, None]  # (1) (3)
 
     def coefficients(self, ridge: float) -> Float[Tensor, "n k"]:
-        """The coefficients c of (1)."""
-        return self.vectors @ self.projected(ridge)
+        """Returns the coefficients c of (1)."""
+        return self.vectors @ self.eigen_coefficients(ridge)
 
     def left_out(self, ridge: float) -> Float[Tensor, "n k"]:
-        """The leave-one-out residuals y_i - f_{-i}(x_i) of (2)."""
+        """Returns the leave-one-out residuals y_i - f_{-i}(x_i) of (2)."""
         r = self._ridge(ridge)
         total = self.values + r
-        # 1 - l g(l), without cancellation
+        # 1 - l g(l), computed without cancellation
         remainder = torch.where(total > 0, (r + self.values * torch.exp(-total * self.time)) / total, 1.0)
         residual = (self.vectors @ (remainder[:, None] * self.targets)) / self.weights.sqrt()[:, None]
         share = self.weights.clamp_max(1.0) / self.weights
@@ -86,12 +86,12 @@ class RidgeModes(Record):
         return residual / left[:, None]  # (2)
 
     def amplitude(self, ridge: float) -> float:
-        """The amplitude s of (4)."""
+        """Returns the amplitude s of (4)."""
         total = float(self.weights.sum()) * self.targets.shape[1]
         return float((self.targets.square() / (self.values + max(ridge, MIN_RELATIVE_RIDGE))[:, None]).sum()) / total
 
     def log_evidence(self, ridge: float) -> float:
-        """The log p of (4), summed over outputs; infinite where all targets are zero."""
+        """Returns the log p of (4), summed over outputs; infinite if all targets are zero."""
         n, k = self.targets.shape
         r, total, s = max(ridge, MIN_RELATIVE_RIDGE), float(self.weights.sum()), self.amplitude(ridge)
         if s == 0:
@@ -106,7 +106,7 @@ class RidgeModes(Record):
 def ridge_modes(
     gram: Float[Tensor, "n n"], y: Float[Tensor, "n k"], weights: Float[Tensor, " n"], *, time: float = inf
 ) -> RidgeModes:
-    """Decompose the weighted kernel D K D of (1); eigenvalues that rounding made negative are zero.
+    """Decomposes the weighted kernel D K D of (1); sets eigenvalues that are negative by rounding to zero.
 
     Cost: 9 n^3 operations and three matrices like K.
 

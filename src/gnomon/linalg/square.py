@@ -1,4 +1,4 @@
-"""Input validation of matrices: a square, finite, floating-point matrix as a tensor, or an error that says why not.
+"""Checks matrices: returns a square, finite, floating-point tensor, or raises an error that says why not.
 
 >>> square([[2.0, 1.0], [1.0, 2.0]]).dtype
 torch.float64
@@ -16,11 +16,11 @@ from gnomon.core.inputs.checks import as_numbers
 __all__ = ["asymmetry", "dense_matrix", "lapack_dtype", "square", "symmetric_part"]
 
 ROWS_PER_STRIP = 64
-"""Rows that are compared at once."""
+"""Number of rows compared per step."""
 
 
 def square(K: Any) -> Tensor:
-    """The matrix as a dense tensor on its own device and in its own dtype, still attached to its graph.
+    """Returns the matrix as a dense tensor with its device, dtype and autograd graph.
 
     Arrays that torch can read as they are share their memory; others, of another byte order, with gaps or write
     protection, are copied, and long doubles become float64.
@@ -34,19 +34,19 @@ def square(K: Any) -> Tensor:
     _check_dtype(matrix.dtype, matrix.is_floating_point())
     _check_shape(tuple(matrix.shape))
     values = matrix.detach().to(lapack_dtype(matrix.dtype))
-    # A finite sum proves that all are finite; sums of finite numbers may overflow, and only then each is checked.
+    # A finite sum proves that all entries are finite. The sum may overflow; only then check each entry.
     if not bool(values.sum().isfinite()) and not bool((finite := values.isfinite()).all()):
         row, column = (~finite).nonzero()[0].tolist()
         count = int((~finite).sum())
         entry = matrix.detach()[row, column].item()
-        what = f"entries of K that are not finite: {count}, the first of them K[{row}, {column}] = {entry}"
+        what = f"K has {count} entries that are not finite, the first is K[{row}, {column}] = {entry}"
         cure = f"Look at inputs {row} and {column}: a NaN or a very large feature there is the usual cause"
         raise NotFiniteError(what, accepted="finite entries", fix=cure)
     return matrix
 
 
 def dense_matrix(K: Any) -> Tensor:
-    """An array, a list or a tensor, sparse ones too, as a dense tensor.
+    """Converts an array, a list or a tensor (also sparse) to a dense tensor.
 
     Cost: a copy, but for dense tensors and arrays that torch can read.
 
@@ -60,13 +60,13 @@ def dense_matrix(K: Any) -> Tensor:
 
 
 def _readable(array: np.ndarray) -> bool:
-    """Whether torch can read an array where it lies."""
+    """Whether torch can read an array without a copy."""
     known = array.dtype.kind == "f" and array.dtype.isnative and array.dtype.itemsize <= 8
     return known and array.flags.behaved and array.flags.forc and not isinstance(array, np.ma.MaskedArray)
 
 
 def symmetric_part(matrix: Tensor) -> Tensor:
-    """(K + K^T) / 2, halved before the sum so that the largest floats do not overflow.
+    """Returns (K + K^T) / 2, halved before the sum so that the largest floats do not overflow.
 
     Cost: one copy.
 
@@ -79,7 +79,7 @@ def symmetric_part(matrix: Tensor) -> Tensor:
 
 
 def asymmetry(matrix: Tensor) -> float:
-    """max |K - K^T| / max |K|; 0 for the zero matrix.
+    """Returns max |K - K^T| / max |K|; 0 for the zero matrix.
 
     Cost: one pass, in strips.
 
@@ -90,19 +90,19 @@ def asymmetry(matrix: Tensor) -> float:
     largest = _size(detached)
     if largest == 0:
         return 0.0
-    # Scaled first: the difference of two floats of opposite sign and half the largest size would overflow.
+    # Scaled first, because the difference of two large floats of opposite sign would overflow.
     strips = zip(detached.split(ROWS_PER_STRIP), detached.mT.split(ROWS_PER_STRIP), strict=True)
     return max(_size(rows / largest - columns / largest) for rows, columns in strips)
 
 
 def _size(matrix: Tensor) -> float:
-    """max |K|, without a copy."""
+    """Returns max |K| without a copy."""
     low, high = matrix.aminmax()
     return max(float(high), -float(low))
 
 
 def lapack_dtype(dtype: torch.dtype) -> torch.dtype:
-    """The dtype in which a matrix is factorized: its own, or float32 where LAPACK has no routine for a shorter one.
+    """Returns the dtype for a factorization: the matrix's own, or float32 if LAPACK has no routine for it.
 
     >>> lapack_dtype(torch.bfloat16)
     torch.float32
@@ -114,7 +114,7 @@ def _check_dtype(dtype: object, floating: bool) -> None:
     if floating:
         return
     if "complex" in str(dtype):
-        cure = "A kernel of a real network is real: pass K.real after checking that K.imag vanishes"
+        cure = "Pass K.real after checking that K.imag is zero: the kernel of a real network is real"
     else:
         cure = "Convert it: K.double() for a tensor, K.astype(float) for an array"
     raise InputError(f"K holds {str(dtype).removeprefix('torch.')}", accepted="real floating-point entries", fix=cure)
@@ -122,13 +122,13 @@ def _check_dtype(dtype: object, floating: bool) -> None:
 
 def _check_shape(shape: tuple[int, ...]) -> None:
     if len(shape) > 2:
-        what = f"K has {len(shape)} axes, {shape}: which diagonal blocks are meant?"
-        cure = "Pass one matrix at a time, K[i] of a stack; or fold outputs into rows, (n, n, k, k) to (n k, n k)"
+        what = f"K has {len(shape)} axes, shape {shape}"
+        cure = "Pass one matrix at a time, K[i] of a stack; or merge outputs into rows, (n, n, k, k) to (n k, n k)"
     elif len(shape) < 2 or shape[0] != shape[1]:
         what = f"K has shape {shape}, which is not square"
         cure = "Pass the kernel of one set of points with itself, without a second set"
     elif shape[0] == 0:
-        what, cure = "K has shape (0, 0): there are no points", "Pass at least one point"
+        what, cure = "K has shape (0, 0) and contains no points", "Pass at least one point"
     else:
         return
     raise InputError(what, accepted="one square matrix", fix=cure)

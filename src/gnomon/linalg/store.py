@@ -1,4 +1,4 @@
-"""Matrices on disk: tiles in a Zarr store, continued after any kind of end.
+"""Stores matrices on disk as tiles in a Zarr store; a run can be resumed after any interruption.
 
 The store is a group with arrays of one shape and an array ``finished`` with one byte per tile. The byte is written
 after its tile, and one byte is either there or not: a tile that looks finished is finished, even after SIGKILL.
@@ -26,7 +26,7 @@ __all__ = ["StoreLayout", "open_store", "pending", "write_tile"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoreLayout(Record):
-    """What a store holds: arrays of one shape in square tiles, and small arrays that are written once, beside them.
+    """The layout of a store: arrays of one shape in square tiles, and small arrays that are written once.
 
     ``packed`` says whether tiles are compressed; numbers of a kernel hardly shrink, and packing takes longer
     than a disk.
@@ -45,7 +45,7 @@ class StoreLayout(Record):
 
 
 def open_store(path: Any, layout: StoreLayout) -> Any:
-    """The group of an earlier run with the same fingerprint, or a new one; anything else at the path is refused.
+    """Opens the group of an earlier run with the same fingerprint, or creates one; refuses anything else at the path.
 
     Cost: some small files.
 
@@ -65,28 +65,28 @@ def open_store(path: Any, layout: StoreLayout) -> Any:
     try:
         if not Path(path).exists():
             return _create(zarr, Path(path), layout)
-    except OSError as error:  # no folder, or no right to write
+    except OSError as error:  # missing folder, or no write permission
         what = f"{str(path)!r} cannot be written ({type(error).__name__}: {error})"
-        raise InputError(what, accepted="a path in a folder that may be written", fix="Pass another path") from error
+        raise InputError(what, accepted="a path in a writable folder", fix="Pass another path") from error
     try:
         group = zarr.open_group(path, mode="r+")
         known = group.attrs.get("fingerprint")
     except (FileNotFoundError, ValueError):
         known = None
     if known != layout.fingerprint:
-        other = f"{path} holds something else: another network, law, data set or option"
-        refuse(other if known else f"{path} exists and is no store of kernels")
+        other = f"{path} belongs to another computation (different network, law, data set or option)"
+        refuse(other if known else f"{path} exists and is not a kernel store")
     return group
 
 
 def refuse(what: str) -> None:
-    """Raise the error of a store that belongs to another computation."""
+    """Raises the error for a store that belongs to another computation."""
     cure = "Pass another path, or delete this one"
-    raise InputError(what, accepted="that a store continues one computation", fix=cure)
+    raise InputError(what, accepted="a new path, or the store of the same computation", fix=cure)
 
 
 def pending(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]]:
-    """Tiles that are not finished, row by row; of a symmetric matrix those of the lower triangle.
+    """Yields tiles that are not finished, row by row; for a symmetric matrix only the lower triangle.
 
     Cost: one small file for each tile.
 
@@ -105,9 +105,9 @@ def pending(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]]:
 
 @names_call
 def write_tile(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, mirrored: bool) -> None:
-    """Write one tile of each array, its transpose where asked, and then the byte that marks it as finished.
+    """Writes one tile of each array, if requested also its transpose, and then marks it as finished.
 
-    Cost: that of the disk.
+    Cost: one write to the disk.
 
     >>> from tempfile import TemporaryDirectory
     >>> layout = StoreLayout(("ntk",), (2, 2), "float64", side=2, fingerprint="mine")
@@ -131,7 +131,7 @@ def write_tile(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, m
 
 
 def fetch(array: Any, place: tuple[int, int], out: np.ndarray) -> np.ndarray:
-    """Read the rows of a tile that begin at a place into a buffer that is as wide as the tile; returns the buffer.
+    """Reads the rows of a tile from a start position into a buffer as wide as the tile; returns the buffer.
 
     The file of a tile that is not packed is its numbers, row by row. Zarr would read the whole tile and copy it once
     more, each time into memory that its threads keep.
@@ -144,11 +144,11 @@ def fetch(array: Any, place: tuple[int, int], out: np.ndarray) -> np.ndarray:
         with open(Path(array.store.root) / array.path / name, "rb") as file:
             file.seek(place[0] % rows * columns * out.itemsize)
             count = file.readinto(out.data.cast("B"))
-    except FileNotFoundError:  # zarr writes no tile that holds nothing but zeros
+    except FileNotFoundError:  # zarr does not write tiles that are all zeros
         out[:] = 0
         return out
     if count != out.nbytes:
-        raise OSError(f"{name} of {array.store.root} ends too early: the store is damaged, delete it")
+        raise OSError(f"{name} of {array.store.root} ends too early. The store is damaged; delete it")
     return out
 
 
@@ -169,7 +169,7 @@ def _create(zarr: Any, path: Path, layout: StoreLayout) -> Any:
 
 
 def _is_done(finished: Any, i: int, j: int) -> bool:
-    """A byte that was never written, or not fully, reads as zero or not at all."""
+    """Whether a tile is finished; a byte that was never or not fully written reads as zero or is missing."""
     try:
         return bool(finished[i, j] == 1)
     except (ValueError, RuntimeError, OSError):

@@ -1,4 +1,4 @@
-"""The trace of an operator from its products with random vectors, with a confidence interval.
+"""Estimates the trace of an operator from products with random vectors, with a confidence interval.
 
     trace A = E[z^T A z]                       z of independent random signs                          (1)
     trace A = trace(Q^T A Q) + E[z^T P A P z]  Q spans A S for random S, P = I - Q Q^T                (2)
@@ -26,7 +26,7 @@ from gnomon.linalg.square import lapack_dtype
 __all__ = ["TraceEstimate", "automatic_trace", "hutch_plus_plus", "hutchinson"]
 
 TABLES_IN_MEMORY = 4
-"""Tables of the size of A S that (2) holds at once."""
+"""Number of tables of the size of A S that (2) holds at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +43,16 @@ class TraceEstimate(Result):
 
     @property
     def half_width(self) -> float:
-        """Half of the width of the interval."""
+        """Half the width of the interval."""
         return self.interval.width / 2
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """One sentence with the trace and its interval."""
         return f"The trace is {self.value:.4g} +- {self.half_width:.2g} at {self.interval.confidence:.0%} confidence."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The estimate between the ends of its interval."""
+        """A plot of the estimate with its interval."""
         low, high = self.interval.low, self.interval.high
         marks = (
             Scatter("estimate", (self.products,), (self.value,)),
@@ -65,7 +65,7 @@ class TraceEstimate(Result):
 def hutchinson(
     operator: AbstractOperator, *, samples: int = 64, confidence: float = 0.95, seed: int = 0
 ) -> TraceEstimate:
-    """The trace by equation (1).
+    """Estimates the trace by equation (1).
 
     Hypotheses: samples >= 2. Unbiased for any square operator.
     Reference: [hutchinson1989stochastic].
@@ -87,12 +87,12 @@ def hutchinson(
 def hutch_plus_plus(
     operator: AbstractOperator, *, products: int = 96, confidence: float = 0.95, seed: int = 0
 ) -> TraceEstimate:
-    """The trace by equation (2), a third of the products for each of S, Q and z.
+    """Estimates the trace by equation (2), with a third of the products for each of S, Q and z.
 
     Hypotheses: products >= 6. Unbiased for any symmetric operator; the gain over (1) is for fast decaying spectra.
     Reference: [meyer2021hutch], algorithm 1.
     Cost: ``products`` products with the operator, and four thirds of as many vectors of its size in memory; refused
-    where they take more than half of what is free.
+    if they take more than half of what is free.
 
     >>> from gnomon.linalg.operator import DenseOperator
     >>> trace = hutch_plus_plus(DenseOperator(torch.ones(9, 9)), products=6)                # rank one: nothing remains
@@ -104,8 +104,8 @@ def hutch_plus_plus(
     if not _fits(operator, third):
         each = human(operator.size * operator.like.element_size())
         found = f"{TABLES_IN_MEMORY * third} vectors of {each} do not fit in the free memory of {human(free_bytes())}"
-        cure = "Ask for fewer products, or use hutchinson, which holds one vector"
-        raise BudgetError(found, accepted="vectors that fit", fix=cure)
+        cure = "Use fewer products, or hutchinson, which needs one vector"
+        raise BudgetError(found, accepted="vectors that fit in memory", fix=cure)
     sketch = torch.stack([operator.matvec(v) for v in _signs(operator, third, seed)], dim=1)
     return _deflate(operator, sketch, third, confidence, seed)
 
@@ -113,11 +113,12 @@ def hutch_plus_plus(
 def automatic_trace(
     operator: AbstractOperator, *, products: int = 96, confidence: float = 0.95, seed: int = 0
 ) -> TraceEstimate:
-    """The trace by (2) where that wins, else by (1), at the same number of products.
+    """Estimates the trace by (2) if its variance is smaller, else by (1), with the same number of products.
 
-    The first third of the products, A S, tells which: with Q from half of the columns of A S, (2) has the variance
-    |A - Q Q^T A|_F^2 over a third of the products and (1) that of |A|_F^2 over the other two thirds. Both norms are
-    measured on the other half of the columns. The columns that decide are not used in the estimate of (1). Where the
+    The first third of the products, A S, decides: with Q from half of the columns of A S, (2) has the variance
+    |A - Q Q^T A|_F^2 over a third of the products and (1) the variance |A|_F^2 over the other two thirds. Both norms
+    are
+    measured on the other half of the columns. The columns that decide are not used in the estimate of (1). If the
     vectors of (2) take more than half of the free memory it is (1).
 
     Hypotheses: products >= 12, a symmetric operator. Reference: [meyer2021hutch].
@@ -157,7 +158,7 @@ def _deflate(operator: AbstractOperator, sketch: Tensor, third: int, confidence:
 
 
 def _estimate(known: float, values: Tensor, confidence: float, products: int) -> TraceEstimate:
-    from scipy.special import stdtrit  # scipy is slow to import, and needed here alone
+    from scipy.special import stdtrit  # scipy is slow to import
 
     n = len(values)
     spread = float(values.double().std()) / n**0.5 if n > 1 else 0.0
@@ -173,14 +174,14 @@ def _check(name: str, option: str, value: int, least: int, confidence: float, se
 
 
 def _signs(operator: AbstractOperator, count: int, seed: int) -> Iterator[Tensor]:
-    """Vectors of random signs, one after another, so that no more than one is held."""
+    """Yields vectors of random signs one after another, so that only one is in memory."""
     generator = torch.Generator().manual_seed(seed)
     for _ in with_progress_bar(range(count), "products"):
         yield (torch.randint(0, 2, (operator.size,), generator=generator) * 2 - 1).to(operator.like)
 
 
 def _fits(operator: AbstractOperator, third: int) -> bool:
-    """Whether the vectors of (2), their basis and what is made of them in between fit in half of the free memory."""
+    """Whether the vectors of (2), their basis and temporaries fit in half of the free memory."""
     return (
         TABLES_IN_MEMORY * third * operator.size * operator.like.element_size() <= SHARE_OF_FREE_MEMORY * free_bytes()
     )

@@ -1,4 +1,4 @@
-"""What does this module compute?
+"""Reads a module as a program: a list of the steps that the module computes.
 
 Contains: an nn.Module read as data by torch.fx, with no parameter or call left unread; layouts, elementwise
 expressions, initialization laws, piecewise linear networks.

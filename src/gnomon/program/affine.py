@@ -1,4 +1,4 @@
-"""Reading affine layers: nn.Linear, nn.Conv1d / 2d / 3d, and the same as functions of bare parameters."""
+"""Reads affine layers: nn.Linear, nn.Conv1d / 2d / 3d, and their functional forms with bare parameters."""
 
 from math import prod
 from typing import Any
@@ -13,7 +13,7 @@ from gnomon.program.values import Call, Fixed, Parameter, Random
 
 
 def linear(b: Builder, call: Call) -> Random:
-    """nn.Linear, F.linear(x, weight, bias), and x @ weight: the last dimension is contracted."""
+    """Reads nn.Linear, F.linear(x, weight, bias) and x @ weight, which contract the last dimension."""
     value = call.args[0]
     if call.module is not None:
         weights = _of_module(b, call)
@@ -26,7 +26,7 @@ def linear(b: Builder, call: Call) -> Random:
 
 
 def dense(b: Builder, call: Call, value: Any, weights: Weights, size: int) -> Random:
-    """An affine map of the last dimension to ``size`` channels."""
+    """Emits an affine map of the last dimension to ``size`` channels."""
     if isinstance(value, Fixed):
         value = b.enter(value, len(value.shape) - 1, call.where)
     value = b.flush(value, call)
@@ -44,10 +44,11 @@ def dense(b: Builder, call: Call, value: Any, weights: Weights, size: int) -> Ra
 
 
 def convolution(b: Builder, call: Call) -> Random:
-    """nn.Conv1d, 2d, 3d and their functional forms: channels at dimension 1, one grid axis per further dimension.
+    """Reads nn.Conv1d, 2d, 3d and their functional forms: channels at dimension 1, one grid axis per further dimension.
 
-    A group of one channel (depthwise) is no sum over many channels: its output has second moments, but is not Gaussian;
-    neither is that of groups of channels of the data.
+    A group of one channel (depthwise) does not sum over many channels: its output has second moments, but is not
+    Gaussian;
+    the same holds for groups of channels of the data.
     """
     value, module = call.args[0], call.module
     if isinstance(module, nn.Conv1d | nn.Conv2d | nn.Conv3d):
@@ -80,19 +81,19 @@ def convolution(b: Builder, call: Call) -> Random:
 
 
 def value_size(value: Any) -> int:
-    """Size of the last dimension."""
+    """Returns the size of the last dimension."""
     shape = value.shape if isinstance(value, Fixed) else lay.shape_of(value.layout)
     return int(shape[-1])
 
 
 def _of_module(b: Builder, call: Call) -> Weights:
     module = call.module
-    assert module is not None  # the table calls this for modules only
+    assert module is not None  # the table calls this only for modules
     return read_weights(b, module, call.where)
 
 
 def read_weights(b: Builder, module: Any, path: str) -> Weights:
-    """Account for the weight and bias of an affine module at ``path``."""
+    """Registers the weight and bias of an affine module at ``path`` as read."""
     weight, bias = join(path, "weight"), join(path, "bias") if module.bias is not None else None
     b.account(weight, path)
     if bias:
@@ -114,7 +115,7 @@ def _of_parameters(b: Builder, call: Call, weight: Any, bias: Any, fan_in: int) 
 
 
 def as_image(b: Builder, value: Random, call: Call) -> Random:
-    """A value laid out as (batch, channel, one axis per further dimension)."""
+    """Returns a value with the layout (batch, channel, one axis per further dimension)."""
     shape = lay.shape_of(value.layout)
     wanted = standard_image(shape)
     plain = [tuple(a.role for a in d) for d in value.layout]
@@ -130,7 +131,7 @@ def as_image(b: Builder, value: Random, call: Call) -> Random:
 
 
 def standard_image(shape: tuple[int, ...]) -> lay.Layout:
-    """Every dimension after the channels keeps an axis, also those of size one: a convolution needs them."""
+    """Returns a layout in which every dimension after the channels keeps an axis, because convolutions need them."""
     positions = tuple((LayoutAxis(s, Role.POSITION),) for s in shape[2:])
     return ((LayoutAxis(shape[0], Role.BATCH),), (LayoutAxis(shape[1], Role.CHANNEL),), *positions)
 
@@ -145,10 +146,10 @@ def _padding(padding: Any, kernel: Any, dilation: Any) -> tuple[tuple[int, int],
 
 
 def each(value: Any, rank: int) -> tuple[int, ...]:
-    """One number for each axis."""
+    """Returns one number for each axis."""
     return tuple(value) if isinstance(value, tuple | list) else (value,) * rank
 
 
 def join(path: str, name: str) -> str:
-    """The path of a parameter; that of the module itself is empty."""
+    """Returns the path of a parameter; the path of the root module is empty."""
     return f"{path}.{name}" if path else name

@@ -1,4 +1,4 @@
-"""Reading global self-attention: a value map, a deterministic mixing of positions, an output map."""
+"""Reads global self-attention: a value map, a deterministic mixing of positions, an output map."""
 
 from gnomon.core.modules.attention import AttentionForm
 from gnomon.program import layout as lay
@@ -10,7 +10,8 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def self_attention(b: Builder, call: Call) -> Random:
-    """With many heads and large d_k the 1/d_k logits are deterministic: attention mixes positions linearly."""
+    """Reads self-attention: for many heads and large d_k the 1/d_k logits are deterministic, so it mixes positions
+    linearly."""
     form: AttentionForm = call.module.attention_form
     value = call.args[0]
     parts = {name: call.module.get_submodule(name) for name in (form.query_key, form.value, form.out)}

@@ -1,4 +1,4 @@
-"""Reading BERT as transformers makes it, by its parts: its forward chooses masks and attention while it runs.
+"""Reads the BERT models of transformers part by part, because their forward chooses masks at run time.
 
     h = norm(word + position + segment 0),   then for each layer  h = norm(h + attend(h)),  h = norm(h + W_2 phi(W_1 h))
     pooled = tanh(W h[0] + b),   logits = V pooled + c                                                     (1)
@@ -36,32 +36,32 @@ ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class Constant(nn.Module):
-    """The one segment of every token: (n, positions, 1)."""
+    """The segment embedding input, which is one for every token: (n, positions, 1)."""
 
     def __init__(self, count: int) -> None:
         super().__init__()
         self.count = count
 
     def forward(self, x: Tensor) -> Tensor:
-        """Ones."""
+        """Returns ones."""
         return torch.ones(len(x), self.count, 1, dtype=torch.float64, device=x.device)
 
 
 class Unseen(nn.Module):
-    """What an attention mask of transformers hides: the tokens where it is zero."""
+    """The tokens that an attention mask of transformers hides (mask value zero)."""
 
     def __init__(self, function: nn.Module) -> None:
         super().__init__()
         self.function = function
 
     def forward(self, x: Tensor) -> Tensor:
-        """True where a token is hidden."""
+        """Returns True for hidden tokens."""
         found: Tensor = self.function(x)
         return found == 0
 
 
 def bert(b: Builder, call: Call) -> Random:
-    """BertForSequenceClassification or BertModel of (tokens, attention_mask), the latter up to its pooled output."""
+    """Reads BertForSequenceClassification or BertModel (up to its pooled output) of (tokens, attention_mask)."""
     m, tokens, mask = call.module, call.get(0, "input_ids"), call.get(1, "attention_mask")
     config = m.config
     others = [name for name, value in call.options.items() if name not in ("input_ids", "attention_mask")]
@@ -90,7 +90,7 @@ def bert(b: Builder, call: Call) -> Random:
 
 
 def _hide_padding(b: Builder, call: Call, mask: Any) -> tuple[int, ...]:
-    """The step that hides padding, if there is any."""
+    """Emits the step that hides padding, if there is padding."""
     if mask is None:
         return ()
     if not isinstance(mask, Fixed):
@@ -101,7 +101,7 @@ def _hide_padding(b: Builder, call: Call, mask: Any) -> tuple[int, ...]:
 
 
 def _embed(b: Builder, call: Call, m: Any, where: str, tokens: Fixed) -> Any:
-    """The sum of three tables, normalized."""
+    """Emits the sum of three embedding tables, normalized."""
     count, size = tokens.shape[1], m.word_embeddings.embedding_dim
     words = m.word_embeddings
     functions = {
@@ -157,7 +157,7 @@ def _dense(b: Builder, call: Call, m: Any, where: str, value: Any) -> Random:
 
 
 def _weights(b: Builder, call: Call, m: Any, where: str, fan_in: int) -> Weights:
-    """A map or a table as transformers draws it."""
+    """Returns the weights of a map or a table with transformers' initialization."""
     weight, bias = join(where, "weight"), join(where, "bias") if getattr(m, "bias", None) is not None else None
     for path in (weight, bias):
         if path:
@@ -167,7 +167,7 @@ def _weights(b: Builder, call: Call, m: Any, where: str, fan_in: int) -> Weights
 
 
 def _first(b: Builder, call: Call, value: Any) -> Random:
-    """The first token, [CLS]."""
+    """Selects the first token, [CLS]."""
     value = b.flush(value, call)
     layout: lay.Layout = (value.layout[0], (LayoutAxis(lay.channels(value.layout), Role.CHANNEL),))
     gaussian = b.steps[value.source].gaussian

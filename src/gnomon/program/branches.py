@@ -1,4 +1,4 @@
-"""Reading sums and concatenations of branches."""
+"""Reads sums and concatenations of branches."""
 
 from typing import Any
 
@@ -14,20 +14,20 @@ from gnomon.program.values import Call, Fixed, Parameter, Random
 
 
 class Repeated(nn.Module):
-    """A constant as data that are the same for every sample, such as sinusoidal positions: (n, *shape)."""
+    """A constant, such as sinusoidal positions, repeated for every sample: (n, *shape)."""
 
     def __init__(self, function: nn.Module, shape: tuple[int, ...]) -> None:
         super().__init__()
         self.function, self.shape = function, shape
 
     def forward(self, x: Tensor) -> Tensor:
-        """The same for each of the samples."""
+        """Repeats the constant for each sample."""
         constant: Tensor = self.function(x)
         return constant.expand(len(x), *self.shape)
 
 
 def add(b: Builder, call: Call) -> Random:
-    """x + y, x - y, x + alpha * y of different branches."""
+    """Reads x + y, x - y and x + alpha * y of different branches."""
     sign = -1.0 if call.name == "sub" else 1.0
     weights = (1.0, sign * float(call.options.get("alpha", 1.0)))
     terms: list[tuple[float, Random]] = []
@@ -47,7 +47,7 @@ def add(b: Builder, call: Call) -> Random:
 
 
 def concatenate(b: Builder, call: Call) -> Random:
-    """torch.cat along the channels or along one axis of positions."""
+    """Reads torch.cat along the channels or along one axis of positions."""
     values, dimension = list(call.args[0]), call.get(1, "dim", 0)
     first = next(v for v in values if isinstance(v, Random))
     dimension %= len(first.layout)
@@ -99,7 +99,7 @@ def _data_branch(b: Builder, call: Call, value: Fixed, like: Random) -> Random:
 
 
 def _same_layout(b: Builder, call: Call, value: Random, layout: lay.Layout) -> Random:
-    """Two layouts of one shape may differ in axes of size one, or in how positions were merged."""
+    """Converts a value to an equivalent layout; layouts may differ in axes of size one and in merged positions."""
     roles: list[Any] = [[a.role for a in d if a.size > 1] for d in value.layout]
     wanted: list[Any] = [[a.role for a in d if a.size > 1] for d in layout]
     if [r[:1] for r in roles] != [w[:1] for w in wanted]:

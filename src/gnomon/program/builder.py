@@ -1,4 +1,4 @@
-"""The program under construction: steps, the parameters accounted for, and which branches are independent.
+"""Builds a program: its steps, the parameters read so far, and which branches are independent.
 
 Cross-covariances of two branches A and B vanish when a sign flip of A's last affine layers turns A into -A and
 leaves B alone (or the other way round): the layers in ``tails`` of A are none of the ``layers`` that B went through.
@@ -38,7 +38,7 @@ from gnomon.program.trace import attribute
 from gnomon.program.values import Call, Fixed, Random, Value
 
 TAKEN = ("graph", "code")
-"""Names that a traced module has for itself."""
+"""Attribute names that a traced module uses itself."""
 MONTE_CARLO = "or estimate it: gnomon.sampled_limit(net, samples=64)"
 
 
@@ -57,7 +57,7 @@ class Builder:
     notes: list[str] = field(default_factory=list)
 
     def emit(self, op: Op, inputs: tuple[int, ...], where: str, layout: lay.Layout, *, gaussian: bool) -> Random:
-        """Append a step and return its output as a value."""
+        """Appends a step and returns its output as a value."""
         self.steps.append(ProgramStep(op, inputs, where, lay.grid(layout), lay.channels(layout), gaussian))
         before = frozenset[str]().union(*(self.layers[i] for i in inputs))
         tails: frozenset[str] | None
@@ -68,7 +68,8 @@ class Builder:
             self.layers.append(before | {op.weights.path} if isinstance(op, Recur) else before)
             nonlinear = isinstance(op, Input | Recur) or (isinstance(op, Activation) and line(op.expression) is None)
             shifted = isinstance(op, Activation) and (line(op.expression) or (1.0, 0.0))[1] != 0.0
-            odd = inputs[:1] if isinstance(op, Blend | Attend | AttendHeads) else inputs  # linear in the first alone
+            # linear in the first input only
+            odd = inputs[:1] if isinstance(op, Blend | Attend | AttendHeads) else inputs
             parts = [self.tails[i] for i in odd]
             if nonlinear or shifted or any(p is None for p in parts):
                 tails = None
@@ -78,13 +79,13 @@ class Builder:
         return Random(len(self.steps) - 1, layout)
 
     def account(self, path: str, where: str) -> None:
-        """Note that a parameter is read at ``where``; a second reading is weight sharing, which has no limit here."""
+        """Records that a parameter is read at ``where``; a second reading is weight sharing, which is refused."""
         tensor = attribute(self.root, path)
         named = [name for name, p in self.root.named_parameters() if p is tensor]  # tied modules share one name
         if not named:
             found = f"'{path}' is computed from other parameters (weight_norm, spectral_norm, parametrize)"
             cure = f"Remove the reparametrization, {MONTE_CARLO}"
-            raise NoLimitError(found, reason="weights are the parameters themselves", fix=cure)
+            raise NoLimitError(found, reason="every weight is itself a parameter", fix=cure)
         path = named[0]
         if path in self.read:
             raise NoLimitError(
@@ -96,20 +97,20 @@ class Builder:
 
     @property
     def batch(self) -> int:
-        """The size of the batch in the shape run."""
+        """The batch size of the shape run."""
         return int(next(n.meta["result"].shape[0] for n in self.graph.nodes if n.op == "placeholder"))
 
     @property
     def call(self) -> str:
-        """How messages name the reading."""
+        """The text by which messages name the reading call."""
         return f"read({type(self.root).__name__})"
 
     def refuse(self, call: Call, found: str, hypothesis: str, cure: str) -> NoLimitError:
-        """The error for a construction that has no closed-form limit."""
+        """Returns the error for a construction that has no closed-form limit."""
         return NoLimitError(f"'{call.where}' ({call.name}) {found}", reason=hypothesis, fix=f"{cure}, {MONTE_CARLO}")
 
     def unread(self, call: Call, found: str) -> ReadError:
-        """The error for a construction that the reader does not know."""
+        """Returns the error for a construction that the reader does not support."""
         return ReadError(
             f"'{call.where}' ({call.name}) {found}",
             reason="every node of the module is understood",
@@ -119,7 +120,7 @@ class Builder:
     def enter(
         self, value: Fixed, channel: int, where: str, window: Window | None = None, layout: lay.Layout | None = None
     ) -> Random:
-        """Data become the input of a random layer: channels at dimension ``channel``, or patches in ``layout``."""
+        """Makes data the input of a random layer: channels at dimension ``channel``, or patches in ``layout``."""
         key = (value.node, channel, window)
         layout = layout or lay.standard(value.shape, channel)
         if key not in self.inputs:
@@ -128,12 +129,12 @@ class Builder:
         return Random(self.inputs[key], layout)
 
     def flush(self, value: Random, call: Call) -> Random:
-        """Emit the pending expression of a value, so that it is the plain output of a step."""
+        """Emits the pending expression of a value, so that the value is the plain output of a step."""
         if isinstance(value.expression, Variable):
             return value
         key = (value.source, value.layout, value.trainable)
         for expression, made in self.flushed.get(key, ()):
-            if expression is value.expression:  # the same value again: one step, so that sums of both are seen
+            if expression is value.expression:  # reuses the step of the same value, so that sums of both are recognized
                 return made
         made = self._flush(value, call)
         self.flushed.setdefault(key, []).append((value.expression, made))
@@ -169,7 +170,7 @@ class Builder:
         )
 
     def _through_concat(self, value: Random, call: Call) -> Random:
-        """phi of concatenated channels is the concatenation of phi of each part."""
+        """Applies phi to concatenated channels as the concatenation of phi of each part."""
         step = self.steps[value.source]
         parts = []
         for i in step.inputs:
@@ -178,7 +179,7 @@ class Builder:
         return self.emit(step.op, tuple(parts), call.where, value.layout, gaussian=False)
 
     def settle(self, value: Random, layout: lay.Layout, where: str, index: Tensor | None = None) -> Random:
-        """The same entries under another layout; positions are moved only if the grid or the order changed."""
+        """Returns the value under another layout; positions move only if the grid or the order changed."""
         source = self.steps[value.source]
         if index is None and lay.grid(layout) == source.grid:
             return replace(value, layout=layout)
@@ -186,7 +187,7 @@ class Builder:
             index = torch.arange(_size(source.grid))
         if isinstance(
             source.op, Concat
-        ):  # channels side by side move alike: keep the parts visible to a later activation
+        ):  # concatenated parts move in the same way and stay visible to a later activation
             parts = []
             for i in source.inputs:
                 size = self.steps[i].channels
@@ -198,7 +199,7 @@ class Builder:
         return replace(value, source=moved.source, layout=layout)
 
     def combine(self, terms: list[tuple[float, Random]], call: Call) -> Random:
-        """A sum of branches: equal branches add their coefficients, different ones must be uncorrelated."""
+        """Adds branches: equal branches add their coefficients, different ones must be uncorrelated."""
         total: dict[int, float] = {}
         for coefficient, value in terms:
             step = self.steps[value.source]
@@ -217,7 +218,8 @@ class Builder:
         return self.emit(Sum(tuple(total.values())), sources, call.where, layout, gaussian=gaussian)
 
     def _join_mixes(self, total: dict[int, float], call: Call) -> None:
-        """a h + b M h is one linear map (a I + b M) of the positions of h, as in graph networks with self-loops."""
+        """Merges a h + b M h into one linear map (a I + b M) of the positions of h, as in graph networks with
+        self-loops."""
         groups: dict[tuple[int, int], list[int]] = {}
         for source in total:
             step = self.steps[source]
@@ -233,7 +235,7 @@ class Builder:
             for source in members:
                 op = self.steps[source].op
                 matrix = op.matrices[axis] if isinstance(op, Mix) else None
-                assert matrix is not None  # that is how the groups were made
+                assert matrix is not None  # holds for every member of a group
                 joined = joined + total.pop(source) * matrix.double()
             step = self.steps[members[0]]
             matrices = tuple(joined if i == axis else None for i in range(len(step.grid)))
@@ -243,9 +245,9 @@ class Builder:
             total[len(self.steps) - 1] = 1.0
 
     def require_uncorrelated(self, sources: tuple[int, ...], call: Call) -> None:
-        """Raise unless the cross-covariance of every two of the steps is proven to vanish."""
+        """Raises an error unless the cross-covariance of every two steps is proven to vanish."""
         for a, b in combinations(sources, 2):
-            if not self._uncorrelated(a, b):
+            if not self._are_uncorrelated(a, b):
                 raise self.refuse(
                     call,
                     f"joins the outputs of '{self.steps[a].where}' and '{self.steps[b].where}', which are correlated",
@@ -253,7 +255,7 @@ class Builder:
                     "End one branch with its own Linear or Conv layer",
                 )
 
-    def _uncorrelated(self, a: int, b: int) -> bool:
+    def _are_uncorrelated(self, a: int, b: int) -> bool:
         return any(
             self.tails[i] is not None and not (self.tails[i] or frozenset()) & self.layers[j]
             for i, j in ((a, b), (b, a))
@@ -261,7 +263,7 @@ class Builder:
 
 
 def constant(value: Value, root: nn.Module) -> float | None:
-    """The number that a buffer of one element holds, if the value is one."""
+    """Returns the number in a buffer of one element, if the value is one."""
     if isinstance(value, Fixed) and value.node.op == "get_attr":
         tensor = attribute(root, str(value.node.target))
         return float(tensor) if isinstance(tensor, Tensor) and tensor.numel() == 1 else None
@@ -269,7 +271,7 @@ def constant(value: Value, root: nn.Module) -> float | None:
 
 
 def varies(value: Fixed) -> bool:
-    """Whether a function of the data alone depends on the data at all."""
+    """Whether a function of the data actually depends on the data."""
     todo, seen = [value.node], set[fx.Node]()
     while todo:
         node = todo.pop()
@@ -282,7 +284,7 @@ def varies(value: Fixed) -> bool:
 
 
 def constant_value(b: Builder, value: Fixed) -> Tensor:
-    """The tensor that a value is for every input; dense, in float64."""
+    """Returns the tensor that a value equals for every input; dense, in float64."""
     like = next(n.meta["result"] for n in b.graph.nodes if n.op == "placeholder")
     with torch.no_grad():
         found: Tensor = extract(b.root, b.graph, value.node)(torch.zeros(like.shape, dtype=like.dtype))
@@ -294,7 +296,7 @@ def _size(grid: tuple[int, ...]) -> int:
 
 
 def extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModule:
-    """The part of the module that leads from the data to one node, as a module of its own."""
+    """Returns the part of the module that leads from the data to one node, as a module."""
     needed = {target}
     for node in reversed(graph.nodes):
         if node in needed:
@@ -313,4 +315,4 @@ def extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModule
                 found = attribute(root, str(node.target))
                 node.target = f"held.{node.target}"
                 held[node.target] = found
-    return copy.deepcopy(fx.GraphModule(held, part)).double()  # a copy: the module's own buffers keep their dtype
+    return copy.deepcopy(fx.GraphModule(held, part)).double()  # a copy, so that the module's buffers keep their dtype

@@ -1,7 +1,7 @@
-"""Which values have channels of mean zero, and data that are given it.
+"""Finds values with zero-mean channels, and centers data.
 
 LayerNorm subtracts the mean over channels. The channels of an affine layer have mean zero in the limit; data added to
-them (sinusoidal positions) do not, and subtracting the mean of the sum is subtracting that of the data.
+them (sinusoidal positions) do not, and subtracting the mean of the sum is subtracting the mean of the data.
 
 >>> import torch
 >>> Centered(nn.Identity(), 1)(torch.tensor([[1.0, 3.0]]))
@@ -20,14 +20,14 @@ from gnomon.program.values import Random
 
 
 class Centered(nn.Module):
-    """Data without their mean over the channels."""
+    """Data with their mean over the channels subtracted."""
 
     def __init__(self, function: Callable[[Tensor], Tensor], channel: int) -> None:
         super().__init__()
         self.function, self.channel = function, channel
 
     def forward(self, x: Tensor) -> Tensor:
-        """Subtract the mean."""
+        """Subtracts the mean."""
         data: Tensor = self.function(x)
         return data - data.mean(self.channel, keepdim=True)
 
@@ -51,7 +51,7 @@ def zero_mean(b: Builder, source: int) -> bool:
 
 
 def centered_data(b: Builder, value: Random) -> Random:
-    """The same value, with the data among its terms centered."""
+    """Returns the value with the data among its terms centered."""
     step = b.steps[value.source]
     if isinstance(step.op, Input) and not isinstance(step.op.function, Centered) and step.op.window is None:
         function = Centered(step.op.function, step.op.channel)

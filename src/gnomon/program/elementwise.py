@@ -1,4 +1,4 @@
-"""Reading elementwise calls: a maximal region with one random source becomes one expression."""
+"""Reads elementwise calls: merges all calls on one random source into one expression."""
 
 import operator
 from collections.abc import Callable
@@ -42,7 +42,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 
 
 def elementwise(b: Builder, call: Call) -> Random | Fixed:
-    """A function that acts on each entry alone, or arithmetic between branches."""
+    """Reads a function that acts on each entry separately, or arithmetic between branches."""
     random = [a for a in _operands(call) if isinstance(a, Random)]
     parameters = [a for a in _operands(call) if isinstance(a, Parameter)]
     if not random and not parameters:
@@ -71,21 +71,21 @@ def elementwise(b: Builder, call: Call) -> Random | Fixed:
 
 
 def activation_module(b: Builder, call: Call) -> Random | Fixed:
-    """An activation of torch.nn; its own functional form says what it computes."""
+    """Reads an activation of torch.nn by its functional form."""
     assert call.module is not None
     if isinstance(call.module, nn.RReLU) and call.module.training:
         raise b.refuse(
             call,
-            "draws its slopes anew at every call while it is in training mode",
+            "draws random slopes at every call in training mode",
             "the network is a function of its input",
-            "Call net.eval(), where the slope is the mean of both bounds",
+            "Call net.eval(); then the slope is the mean of both bounds",
         )
     name, options = _functional(call.module)
     return elementwise(b, Call(call.node, name, call.where, call.args, options, None, call.result))
 
 
 def prelu(b: Builder, call: Call) -> Random:
-    """nn.PReLU: a leaky ReLU whose slope is a parameter."""
+    """Reads nn.PReLU, a leaky ReLU with a trainable slope."""
     module, value = call.module, call.args[0]
     assert isinstance(module, nn.PReLU)
     slope = uniform(b, call, module.weight, "slope")
@@ -100,9 +100,9 @@ def prelu(b: Builder, call: Call) -> Random:
 
 
 def gain(b: Builder, call: Call, value: Random, scale: float, shift: float, trainable: tuple[Trainable, ...]) -> Random:
-    """scale * x + shift with trainable parameters, kept pending so that an activation can join the expression."""
+    """Reads scale * x + shift with trainable parameters; keeps it pending so that an activation can be merged."""
     biases = all(t.kind == "bias" for t in trainable) and scale == 1.0
-    joins = biases and bool(value.trainable) and line(value.expression) is not None  # the bias after its gain
+    joins = biases and bool(value.trainable) and line(value.expression) is not None  # a bias that follows its gain
     if not joins:
         value = b.flush(value, call)
     tree: Expression = Apply("mul", torch.mul, (value.expression, scale))
@@ -115,7 +115,7 @@ def gain(b: Builder, call: Call, value: Random, scale: float, shift: float, trai
 
 
 def _with_parameter(b: Builder, call: Call) -> Random:
-    """x * g and x + b with bare parameters of one value: a trainable gain or bias."""
+    """Reads x * g and x + b with bare parameters that have one value: a trainable gain or bias."""
     pair = call.args[:2]
     random = next((a for a in pair if isinstance(a, Random)), None)
     parameter = next((a for a in pair if isinstance(a, Parameter)), None)
@@ -137,7 +137,7 @@ def _with_parameter(b: Builder, call: Call) -> Random:
 
 
 def prod_positions(tensor: Tensor, value: Random) -> int:
-    """How many positions of the value have a parameter of their own: the entries of ``tensor`` off the channel axis."""
+    """Returns the number of positions with a parameter of their own: entries of ``tensor`` off the channel axis."""
     channel = lay.channel_dimension(value.layout)
     rank = len(value.layout)
     sizes = [1] * (rank - tensor.dim()) + list(tensor.shape)
@@ -145,7 +145,7 @@ def prod_positions(tensor: Tensor, value: Random) -> int:
 
 
 def uniform(b: Builder, call: Call, tensor: Tensor, what: str) -> float:
-    """The one value that all entries of an elementwise parameter have."""
+    """Returns the value that all entries of an elementwise parameter share."""
     first = float(tensor.detach().reshape(-1)[0])
     if not is_uniform(tensor):
         raise b.refuse(
@@ -164,8 +164,10 @@ def is_uniform(tensor: Tensor) -> bool:
 
 
 def _of_data(b: Builder, call: Call) -> Fixed:
-    """On data alone, straight lines and masks are preprocessing; a nonlinearity misses the affine layer before it."""
-    counts = isinstance(call.result, Tensor) and not call.result.is_floating_point()  # of lengths and tokens
+    """Reads calls on data: linear functions and masks are preprocessing; a nonlinearity needs an affine layer before
+    it."""
+    # integer data, such as lengths and tokens
+    counts = isinstance(call.result, Tensor) and not call.result.is_floating_point()
     if call.name not in ARITHMETIC and call.name not in COMPARISONS and not counts:
         raise _nonlinear_data(b, call)
     return Fixed(call.node, call.shape)
@@ -181,7 +183,7 @@ def _nonlinear_data(b: Builder, call: Call) -> NoLimitError:
 
 
 def _merge(b: Builder, call: Call, random: list[Random]) -> tuple[Trainable, ...]:
-    """Trainable parameters survive one straight use of their value; anything else must be emitted first."""
+    """Returns the trainable parameters that stay pending; they survive one elementwise use of their value."""
     held = [r for r in random if r.trainable]
     if not held:
         return ()
@@ -195,7 +197,7 @@ def _operands(call: Call) -> list[Any]:
 
 
 def _inline_constants(b: Builder, call: Call) -> Call:
-    """Buffers of one element are numbers."""
+    """Replaces buffers of one element by numbers."""
 
     def value(a: Any) -> Any:
         number = constant(a, b.root) if isinstance(a, Fixed) else None
@@ -223,9 +225,9 @@ def _resolve(name: str) -> Callable[..., Any]:
 
 
 def _functional(module: nn.Module) -> tuple[str, dict[str, Any]]:
-    """Name and options of the function that an activation module computes."""
+    """Returns name and options of the function that an activation module computes."""
     match module:
-        case nn.RReLU():  # out of training
+        case nn.RReLU():  # in eval mode
             return "leaky_relu", {"negative_slope": (module.lower + module.upper) / 2}
         case nn.LeakyReLU():
             return "leaky_relu", {"negative_slope": module.negative_slope}

@@ -1,4 +1,4 @@
-"""Reading nn.TransformerEncoderLayer and nn.TransformerEncoder, from the parts that have rules of their own.
+"""Reads nn.TransformerEncoderLayer and nn.TransformerEncoder, from parts that have their own rules.
 
 norm_first:  x + attend(norm1(x)), then x + W_2 phi(W_1 norm2(x))                                     (1)
 else:        norm1(x + attend(x)), then norm2(x + W_2 phi(W_1 x))                                     (2)
@@ -19,13 +19,13 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def encoder_layer(b: Builder, call: Call) -> Random:
-    """One nn.TransformerEncoderLayer(src, src_mask, src_key_padding_mask)."""
+    """Reads one nn.TransformerEncoderLayer(src, src_mask, src_key_padding_mask)."""
     masks = read_masks(b, call, call.get(1, "src_mask"), call.get(2, "src_key_padding_mask"))
     return _layer(b, call, call.args[0], masks)
 
 
 def encoder(b: Builder, call: Call) -> Any:
-    """nn.TransformerEncoder(src, mask, src_key_padding_mask): one layer after the other, and the norm at the end."""
+    """Reads nn.TransformerEncoder(src, mask, src_key_padding_mask): its layers in order, then the final norm."""
     module, value = call.module, call.args[0]
     masks = read_masks(b, call, call.get(1, "mask"), call.get(2, "src_key_padding_mask"))
     _note_copies(b, call, module)
@@ -35,19 +35,19 @@ def encoder(b: Builder, call: Call) -> Any:
 
 
 def _note_copies(b: Builder, call: Call, module: nn.TransformerEncoder) -> None:
-    """PyTorch makes the layers as copies of one. The law is that of their constructor, which draws each by itself."""
+    """Notes that PyTorch creates the layers as copies of one; the limit treats them as drawn independently."""
     first = [layer.linear1.weight for layer in module.layers if isinstance(layer, nn.TransformerEncoderLayer)]
     if any(torch.equal(a, c) for a, c in zip(first[:-1], first[1:], strict=True) if not a.is_meta):
         b.notes.append(
-            f"'{call.where or type(module).__name__}' has layers with equal values, copies of one layer; the limit is "
-            "that of layers drawn independently by the same law."
+            f"'{call.where or type(module).__name__}' has layers with equal values, copies of one layer; "
+            "the limit assumes layers drawn independently with the same law."
         )
 
 
 def _layer(b: Builder, call: Call, value: Any, masks: Masks) -> Random:
     m = call.module
     if type(m).forward is not nn.TransformerEncoderLayer.forward:
-        raise b.unread(call, f"is a {type(m).__name__} with a forward of its own")
+        raise b.unread(call, f"is a {type(m).__name__} with its own forward")
     if m.norm_first:
         value = add_branch(b, call, value, _attention(b, call, _norm(b, call, "norm1", value), masks))
         return add_branch(b, call, value, _feed(b, call, _norm(b, call, "norm2", value)))  # (1)
@@ -78,13 +78,13 @@ def _feed(b: Builder, call: Call, value: Any) -> Any:
 
 
 def add_branch(b: Builder, call: Call, x: Any, y: Random) -> Random:
-    """The sum of two branches."""
+    """Adds two branches."""
     if isinstance(x, Fixed):
         x = b.enter(x, len(x.shape) - 1, call.where)
     return add(b, Call(call.node, "add", f"{call.where}.add", (x, y), {}, None, call.result))
 
 
 def part(call: Call, name: str, module: Any, value: Any) -> Call:
-    """The call of one part on one value."""
+    """Returns the call of one part on one value."""
     where = f"{call.where}.{name}" if call.where else name
     return Call(call.node, type(module).__name__, where, (value,), {}, module, call.result)

@@ -1,4 +1,4 @@
-"""Elementwise functions as small immutable trees.
+"""Represents elementwise functions as small immutable trees.
 
 A maximal region of elementwise calls with one source is ONE activation: ``0.5 * torch.erf(x / 2.4) + 0.5`` becomes
 ``Apply("add", (Apply("mul", (0.5, Apply("erf", ...))), 0.5))``, and ``x * torch.sigmoid(x)`` a tree in which the
@@ -22,12 +22,12 @@ __all__ = ["Apply", "Expression", "Variable", "evaluate"]
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """The preactivation itself."""
+    """The preactivation itself, the variable of an expression."""
 
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """``function(*args, **options)``; args are trees or plain constants, options plain constants by name."""
+    """The call ``function(*args, **options)``; args are trees or constants, options are constants by name."""
 
     name: str
     function: Callable[..., Any]
@@ -35,7 +35,7 @@ class Apply:
     options: tuple[tuple[str, Any], ...] = ()
 
     def option(self, name: str, position: int, default: Any) -> Any:
-        """The value of an option given by name or by position."""
+        """Returns the value of an option given by name or by position."""
         named = dict(self.options)
         return named.get(name, self.args[position] if len(self.args) > position else default)
 
@@ -45,9 +45,9 @@ Expression = Variable | Apply
 
 
 def evaluate(tree: Any, u: Tensor) -> Any:
-    """The value of the tree at u; constants evaluate to themselves.
+    """Evaluates the tree at u; constants evaluate to themselves.
 
-    Cost: that of the operations of the tree.
+    Cost: the operations of the tree.
 
     >>> import torch
     >>> evaluate(Apply("neg", torch.neg, (Variable(),)), torch.ones(2))
@@ -63,7 +63,7 @@ def evaluate(tree: Any, u: Tensor) -> Any:
 
 
 def words(tree: Any) -> str:
-    """The tree as a person would write it."""
+    """Returns the tree as text."""
     match tree:
         case Variable():
             return "x"

@@ -1,4 +1,4 @@
-"""Reading layers of PyTorch Geometric, by what they have and not by their class: GCNConv on one fixed graph.
+"""Reads layers of PyTorch Geometric by their attributes, not their class: GCNConv on one fixed graph.
 
     y = M x W + b,    M[i, j] = a_ij / sqrt(d_i d_j),   a with a loop at every node, d_i = sum_j a_ij        (1)
 
@@ -20,10 +20,10 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def messages(b: Builder, call: Call) -> Random:
-    """GCNConv(x, edge_index) with an edge list that is the same for all inputs; equation (1)."""
+    """Reads GCNConv(x, edge_index) with an edge list that is the same for all inputs; equation (1)."""
     m, value, edges = call.module, call.args[0], call.get(1, "edge_index")
     if type(m).__name__ != "GCNConv":
-        raise b.unread(call, "is a layer of message passing without a rule; GCNConv has one")
+        raise b.unread(call, "is an unsupported message-passing layer; only GCNConv is supported")
     if not isinstance(edges, Fixed) or varies(edges) or call.get(2, "edge_weight") is not None:
         raise b.unread(
             call, "needs edges without weights that are the same for all inputs: gnomon.models.OnGraph holds them"
@@ -40,11 +40,12 @@ def messages(b: Builder, call: Call) -> Random:
     matrix = _coupling(constant_value(b, edges).long(), nodes, m)
     gaussian = b.steps[value.source].gaussian
     mixed = b.emit(Mix((matrix,)), (value.source,), call.where, layout, gaussian=gaussian)
-    return dense(b, call, mixed, _weights(b, call, m), m.out_channels)  # (1): the maps of nodes and channels commute
+    # (1), because the maps of nodes and channels commute
+    return dense(b, call, mixed, _weights(b, call, m), m.out_channels)
 
 
 def _coupling(edges: Tensor, nodes: int, m: Any) -> Tensor:
-    """M of (1), from rows (sources, targets)."""
+    """Returns M of (1), from rows (sources, targets)."""
     a = torch.zeros(nodes, nodes, dtype=torch.float64)
     a.index_put_((edges[1], edges[0]), torch.ones(edges.shape[1], dtype=torch.float64), accumulate=True)
     if not m.normalize:

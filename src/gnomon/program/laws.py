@@ -1,4 +1,4 @@
-"""Initialization laws: the variances that the limit sees.
+"""Initialization laws: the variances of weights and biases on which the infinite-width limit depends.
 
     Law(w, b):  weights N(0, w^2 / fan_in), biases N(0, b^2)                                (1)
     PyTorch's Linear and Conv:  U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for weights and biases,
@@ -37,21 +37,19 @@ class Law:
 
     @names_call
     def __post_init__(self) -> None:
-        """Refuse what is not a standard deviation."""
+        """Raises an error for values that are not standard deviations."""
         for name, value in (("weight_std", self.weight_std), ("bias_std", self.bias_std)):
             if not isfinite(value) or value < 0:
                 found = f"{name} is {value}"
-                raise InputError(
-                    found, accepted="that standard deviations are finite and >= 0", fix="Pass w >= 0 and b >= 0"
-                )
+                raise InputError(found, accepted="finite standard deviations >= 0", fix="Pass w >= 0 and b >= 0")
 
 
 Init = Literal["torch", "measured"] | Law | Mapping[str, Law]
-"""PyTorch's own law, the one that the present weights show, one for all layers, or one for each by its path."""
+"""PyTorch's default law, the law measured on the current weights, one law for all layers, or one per module path."""
 
 
 def torch_law(fan_in: int) -> Law:
-    """The law of PyTorch's Linear and Conv layers; equation (2).
+    """Returns the law of PyTorch's Linear and Conv layers; equation (2).
 
     >>> round(torch_law(12).bias_std, 12) == round(1 / 6, 12)
     True
@@ -60,7 +58,7 @@ def torch_law(fan_in: int) -> Law:
 
 
 def weight_std(weight: Tensor, fan_in: int | None = None) -> float:
-    """The w of equation (1) that present weights show; fan_in is the size of a row unless given.
+    """Returns the w of equation (1) measured on the current weights; fan_in defaults to the size of a row.
 
     Cost: one pass over the weights.
 
@@ -72,7 +70,7 @@ def weight_std(weight: Tensor, fan_in: int | None = None) -> float:
 
 
 def rms(values: Tensor) -> float:
-    """The root of the mean square, the b of equation (1) for biases.
+    """Returns the root mean square, which is the b of equation (1) for biases.
 
     Cost: one pass.
 
@@ -84,7 +82,7 @@ def rms(values: Tensor) -> float:
 
 
 def laws(program: Program, module: nn.Module, init: Init) -> dict[str, Law]:
-    """The law of each affine layer of a program, by its path.
+    """Returns the law of each affine layer of a program, by its path.
 
     Cost: none for "torch"; one pass over the weights for "measured".
 
@@ -114,7 +112,7 @@ def laws(program: Program, module: nn.Module, init: Init) -> dict[str, Law]:
 def _torch(w: Weights) -> Law:
     if w.kind == "Parameter":
         raise InputError(
-            f"'{w.path}' is a bare parameter or a class of your own, which no PyTorch constructor initializes",
+            f"'{w.path}' is a bare parameter or a custom class, so PyTorch's default initialization does not apply",
             accepted="a law for every layer",
             fix=f'Pass init="measured", or init={{"{w.path}": Law(w, b), ...}}',
         )

@@ -1,4 +1,4 @@
-"""Where the batch, the channels and the positions of a tensor are, through every reshape and permute.
+"""Tracks which dimensions hold the batch, the channels and the positions through every reshape and permute.
 
 A tensor of a random network has one batch axis, one channel axis (the one that grows) and any number of position
 axes. Each dimension of the tensor holds a row-major product of such axes: after ``flatten(1)`` of (n, c, h, w) the
@@ -23,7 +23,7 @@ from gnomon.core.errors import ReadError
 
 
 class Role(Enum):
-    """What an axis counts."""
+    """What an axis counts: batch, channels or positions."""
 
     BATCH = "batch"
     CHANNEL = "channel"
@@ -43,7 +43,7 @@ Layout = tuple[Dimension, ...]
 
 
 def standard(shape: tuple[int, ...], channel: int) -> Layout:
-    """Batch first, channels at ``channel``, and one position axis for every other dimension."""
+    """Returns the layout with batch first, channels at ``channel``, and a position axis for every other dimension."""
 
     def dimension(index: int, size: int) -> Dimension:
         if index == 0:
@@ -56,39 +56,39 @@ def standard(shape: tuple[int, ...], channel: int) -> Layout:
 
 
 def shape_of(layout: Layout) -> tuple[int, ...]:
-    """The shape of the tensor."""
+    """Returns the shape of the tensor."""
     return tuple(prod(a.size for a in d) for d in layout)
 
 
 def grid(layout: Layout) -> tuple[int, ...]:
-    """Sizes of the position axes in order of appearance: the shape of one covariance side."""
+    """Returns the sizes of the position axes in order: the shape of one side of the covariance."""
     return tuple(a.size for d in layout for a in d if a.role is Role.POSITION)
 
 
 def channels(layout: Layout) -> int:
-    """Size of the channel axis (1 where it was squeezed away)."""
+    """Returns the size of the channel axis (1 if it was squeezed)."""
     return prod(a.size for d in layout for a in d if a.role is Role.CHANNEL)
 
 
 def with_channels(layout: Layout, size: int) -> Layout:
-    """The same layout with another number of channels."""
+    """Returns the layout with another number of channels."""
     return tuple(tuple(LayoutAxis(size, a.role) if a.role is Role.CHANNEL else a for a in d) for d in layout)
 
 
 def channel_dimension(layout: Layout) -> int | None:
-    """The dimension that holds the channel axis, alone or with others."""
+    """Returns the dimension that holds the channel axis, alone or with others."""
     return next((i for i, d in enumerate(layout) if any(a.role is Role.CHANNEL for a in d)), None)
 
 
 def position_axes(layout: Layout, dimension: int) -> tuple[int, ...]:
-    """Indices into ``grid(layout)`` of the position axes that ``dimension`` holds."""
+    """Returns indices into ``grid(layout)`` of the position axes that ``dimension`` holds."""
     before = sum(a.role is Role.POSITION for d in layout[:dimension] for a in d)
     inside = sum(a.role is Role.POSITION for a in layout[dimension])
     return tuple(range(before, before + inside))
 
 
 def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
-    """The layout after a row-major reshape; adjacent positions may merge and split, batch and channels may not split.
+    """Returns the layout after a row-major reshape; positions may merge and split, batch and channels may not split.
 
     Cost: the number of axes.
 
@@ -102,7 +102,7 @@ def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
         taken: list[LayoutAxis] = []
         while size > 1:
             if not runs:
-                raise ReadError("more elements than the tensor has")
+                raise ReadError("the new shape has more elements than the tensor")
             head = runs.pop(0)
             if head.size <= size and size % head.size == 0:
                 taken.append(head)
@@ -112,23 +112,21 @@ def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
                 runs.insert(0, LayoutAxis(head.size // size, Role.POSITION))
                 size = 1
             else:
-                raise ReadError(f"it would split the {head.role.value} axis of size {head.size}")
-        while (
-            runs and runs[0].size == 1 and not taken
-        ):  # a channel or batch axis of size one keeps a dimension of its own
+                raise ReadError(f"the reshape would split the {head.role.value} axis of size {head.size}")
+        while runs and runs[0].size == 1 and not taken:  # a channel or batch axis of size one keeps its own dimension
             taken.append(runs.pop(0))
         result.append(tuple(taken))
     return tuple(result)
 
 
 def permute(layout: Layout, order: tuple[int, ...]) -> tuple[Layout, tuple[int, ...]]:
-    """The layout after a permutation of dimensions, and the old grid axis found at each new grid axis."""
+    """Returns the layout after a permutation of dimensions, and the old grid axis at each new grid axis."""
     moved = tuple(layout[i] for i in order)
     return moved, tuple(a for i in order for a in position_axes(layout, i))
 
 
 def _runs(axes: list[LayoutAxis]) -> list[LayoutAxis]:
-    """Merge adjacent position axes: a reshape sees only their product."""
+    """Merges adjacent position axes, because a reshape depends only on their product."""
     merged: list[LayoutAxis] = []
     for axis in axes:
         if merged and axis.role is Role.POSITION and merged[-1].role is Role.POSITION:

@@ -1,4 +1,4 @@
-"""Is an elementwise expression a straight line?
+"""Recognizes elementwise expressions that are straight lines.
 
 >>> import torch
 >>> from gnomon.program.expression import Apply, Variable
@@ -15,11 +15,11 @@ from gnomon.program.expression import Apply, Variable
 __all__ = ["Line", "line"]
 
 Line = tuple[float, float]
-"""Slope and intercept."""
+"""Slope and intercept of a straight line."""
 
 
 def line(tree: Any) -> Line | None:
-    """(slope, intercept) of an expression built from +, -, *, / and constants alone; None if it is anything else.
+    """Returns (slope, intercept) of an expression of +, -, *, / and constants; None for anything else.
 
     Cost: a walk over the expression.
 

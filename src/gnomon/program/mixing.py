@@ -1,4 +1,4 @@
-"""Reading products with matrices that are no parameters: linear maps of positions, as in graph networks.
+"""Reads products with matrices that are not parameters: linear maps of positions, as in graph networks.
 
     y[p] = sum_s M[p, s] h[s]                                                                             (1)
 
@@ -23,20 +23,20 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 class Matrices(nn.Module):
-    """A matrix for each sample as data with one channel: (n, 1, out, in)."""
+    """A matrix for each sample, as data with one channel: (n, 1, out, in)."""
 
     def __init__(self, function: nn.Module, turned: bool) -> None:
         super().__init__()
         self.function, self.turned = function, turned
 
     def forward(self, x: Tensor) -> Tensor:
-        """Turned where the product was from the right."""
+        """Returns the matrices, transposed if the product was from the right."""
         found: Tensor = self.function(x)
         return (found.transpose(-1, -2) if self.turned else found).unsqueeze(1)
 
 
 def product(b: Builder, call: Call) -> Any:
-    """x @ y: with a parameter an affine layer, with a fixed matrix or with data a linear map of positions."""
+    """Reads x @ y: an affine layer for a parameter, a linear map of positions for a fixed matrix or data."""
     left, right = call.args[0], call.get(1, "other", call.get(1, "mat2"))
     if isinstance(left, Fixed) and isinstance(right, Random):
         return _mix(b, call, left, right, dimension=len(right.layout) - 2)
@@ -53,9 +53,9 @@ def product(b: Builder, call: Call) -> Any:
 
 
 def _mix(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: int) -> Random:
-    """Equation (1) along one dimension of the value, which must hold positions alone."""
+    """Emits equation (1) along one dimension of the value, which must hold only positions."""
     value = b.flush(value, call)
-    turned = dimension == len(value.layout) - 1  # h @ M is M^T along the last dimension
+    turned = dimension == len(value.layout) - 1  # h @ M acts as M^T along the last dimension
     if dimension < 0 or {a.role for a in value.layout[dimension]} - {Role.POSITION}:
         raise b.refuse(
             call,
@@ -83,7 +83,7 @@ def _mix(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: int
 
 
 def _blend_(b: Builder, call: Call, matrix: Fixed, value: Random, layout: lay.Layout, turned: bool) -> Random:
-    """A matrix of its own for each sample."""
+    """Emits a product with a different matrix for each sample."""
     if len(lay.grid(value.layout)) != 1:
         raise b.unread(call, "multiplies a grid of several axes by data; (batch, positions, channels) has a rule")
     function = Matrices(extract(b.root, b.graph, matrix.node), turned)
@@ -100,7 +100,7 @@ class Diagonals(nn.Module):
         self.function, self.size, self.rank, self.inverse = function, size, rank, inverse
 
     def forward(self, x: Tensor) -> Tensor:
-        """Numbers that are the same for all positions or samples are repeated."""
+        """Returns the diagonal matrices; numbers shared by positions or samples are repeated."""
         found: Tensor = self.function(x).double()
         found = found.reshape(*(1,) * (self.rank - found.dim()), *found.shape)
         rows = found.flatten(1).expand(len(x), self.size)
@@ -108,20 +108,20 @@ class Diagonals(nn.Module):
 
 
 class PositionRows(nn.Module):
-    """The position that is asked for in each sample, as matrices of one row with one channel: (n, 1, 1, size)."""
+    """The selected position of each sample, as matrices of one row with one channel: (n, 1, 1, size)."""
 
     def __init__(self, function: nn.Module, size: int) -> None:
         super().__init__()
         self.function, self.size = function, size
 
     def forward(self, x: Tensor) -> Tensor:
-        """Positions may be counted from the end, by negative numbers."""
+        """Returns the selection matrices; negative positions count from the end."""
         place = self.function(x).long() % self.size
         return functional.one_hot(place, self.size).double().reshape(len(x), 1, 1, self.size)
 
 
 def scale_by_data(b: Builder, call: Call, value: Random, factor: Fixed, *, inverse: bool) -> Random | None:
-    """A value times (or over) data that have one number for each position, or each sample; None for anything else."""
+    """Multiplies or divides a value by data with one number per position or sample; returns None for anything else."""
     value = b.flush(value, call)
     shape, channel = lay.shape_of(value.layout), lay.channel_dimension(value.layout)
     sizes = (1,) * (len(shape) - len(factor.shape)) + factor.shape
@@ -143,7 +143,7 @@ def scale_by_data(b: Builder, call: Call, value: Random, factor: Fixed, *, inver
 
 
 def select_by_data(b: Builder, call: Call) -> Random | None:
-    """h[torch.arange(n), index] with an index that is data: one position of each sample; None for anything else."""
+    """Reads h[torch.arange(n), index] with an index from the data: one position of each sample; else returns None."""
     value, index = call.args[0], call.args[1]
     if not isinstance(index, tuple) or len(index) != 2 or not all(isinstance(i, Fixed) for i in index):
         return None
@@ -161,7 +161,7 @@ def select_by_data(b: Builder, call: Call) -> Random | None:
 
 
 def _blend(b: Builder, call: Call, function: nn.Module, value: Random, layout: lay.Layout) -> Random:
-    """Equation (1) with a matrix for each sample, (n, 1, out, in), that a function makes of the data."""
+    """Emits equation (1) with a matrix for each sample, (n, 1, out, in), that a function computes from the data."""
     out, size = lay.grid(layout)[0], lay.grid(value.layout)[0]
     shape: lay.Layout = (
         (LayoutAxis(b.batch, Role.BATCH),),

@@ -1,4 +1,4 @@
-"""Reading nn.MultiheadAttention: maps to queries, keys and values, attention of many heads, an output map.
+"""Reads nn.MultiheadAttention: maps to queries, keys and values, attention with many heads, an output map.
 
     logits_h[p, s] = q_h(p) . k_h(s) / sqrt(d_k)
     y(p) = W_o concat_h sum_s softmax_s(logits_h + mask)[p, s] v_h(s)                                     (1)
@@ -26,14 +26,14 @@ MASKED_LOGIT = -1e30
 
 @dataclass(frozen=True, slots=True)
 class Masks:
-    """What is added to the logits: the same for all inputs (queries, keys), and for each input by its keys, as data."""
+    """Terms added to the logits: (queries, keys) for all inputs, and per input by its keys, from the data."""
 
     pairs: Tensor | None = None
     padding: Fixed | None = None
 
 
 def multihead(b: Builder, call: Call) -> tuple[Any, None]:
-    """nn.MultiheadAttention(query, key, value); its second result, the mean attention, is not given."""
+    """Reads nn.MultiheadAttention(query, key, value); does not return its second result, the mean attention."""
     m = call.module
     assert isinstance(m, nn.MultiheadAttention)
     masks = read_masks(b, call, call.get(5, "attn_mask"), call.get(3, "key_padding_mask"))
@@ -42,7 +42,7 @@ def multihead(b: Builder, call: Call) -> tuple[Any, None]:
 
 
 def attend(b: Builder, call: Call, values: list[Any], masks: Masks) -> Random:
-    """Equation (1) for queries, keys and values from three (or one and the same) sequences."""
+    """Emits equation (1) for queries, keys and values from three sequences, or from the same one."""
     m = call.module
     _check(b, call, m)
     entered = [_sequence(b, call, v) for v in values]
@@ -59,7 +59,7 @@ def _check(b: Builder, call: Call, m: nn.MultiheadAttention) -> None:
     if not m.batch_first:
         raise b.unread(call, "takes positions first; the rule is for batch_first=True")
     if m.bias_k is not None or m.add_zero_attn:
-        raise b.unread(call, "adds positions of its own (add_bias_kv, add_zero_attn)")
+        raise b.unread(call, "adds extra positions (add_bias_kv, add_zero_attn)")
     if m.training and m.dropout:
         raise b.refuse(
             call,
@@ -81,21 +81,21 @@ def _sequence(b: Builder, call: Call, value: Any) -> Random:
 
 
 class Hidden(nn.Module):
-    """What padding adds to the logits, as data with one channel: (n, 1, keys)."""
+    """The term that padding adds to the logits, as data with one channel: (n, 1, keys)."""
 
     def __init__(self, function: nn.Module) -> None:
         super().__init__()
         self.function = function
 
     def forward(self, x: Tensor) -> Tensor:
-        """Hidden keys get a number so low that their weight is zero, and finite: it passes through products."""
+        """Returns a large negative finite number for hidden keys: their weight is zero and products stay finite."""
         found: Tensor = self.function(x)
         low = found.bool() * MASKED_LOGIT if found.dtype is torch.bool else found.clamp(min=MASKED_LOGIT)
         return low.double().unsqueeze(1)
 
 
 def padding_step(b: Builder, call: Call, mask: Fixed, function: nn.Module) -> int:
-    """A step that holds a row for each sample: ``function`` of the data is the mask, true where keys are hidden."""
+    """Emits a step with a row for each sample: ``function`` of the data is the mask, true for hidden keys."""
     count, keys = mask.shape if len(mask.shape) == 2 else (0, 0)
     if count != b.batch:
         raise b.unread(call, f"has a padding mask of shape {mask.shape}; (batch, keys) has a rule")
@@ -108,18 +108,20 @@ def padding_step(b: Builder, call: Call, mask: Fixed, function: nn.Module) -> in
 
 
 def read_masks(b: Builder, call: Call, pairs: Any, padding: Any) -> Masks:
-    """Both masks of attention; ``padding`` may depend on the data, ``pairs`` may not."""
+    """Reads both masks of attention; ``padding`` may depend on the data, ``pairs`` may not."""
     if padding is not None and not isinstance(padding, Fixed):
         raise b.unread(call, "has a padding mask that depends on parameters; one that depends on the data has a rule")
     return Masks(read_mask(b, call, pairs), padding)
 
 
 def read_mask(b: Builder, call: Call, mask: Any) -> Tensor | None:
-    """What is added to the logits: zero where a position is seen, -inf where it is not."""
+    """Returns the term added to the logits: zero for visible positions, -inf for hidden ones."""
     if mask is None:
         return None
     if not isinstance(mask, Fixed | Tensor) or (isinstance(mask, Fixed) and varies(mask)):
-        raise b.unread(call, "has a mask of pairs that depends on the data; a padding mask of keys may, this may not")
+        raise b.unread(
+            call, "has a mask of pairs that depends on the data; only a padding mask of keys may depend on the data"
+        )
     found = mask if isinstance(mask, Tensor) else constant_value(b, mask)
     kind = mask.dtype if isinstance(mask, Tensor) else mask.node.meta["result"].dtype
     if found.dim() != 2:
@@ -130,7 +132,7 @@ def read_mask(b: Builder, call: Call, mask: Any) -> Tensor | None:
 
 
 def _pack(b: Builder, call: Call, m: nn.MultiheadAttention) -> list[Weights]:
-    """The maps to queries, keys and values: rows of one matrix, or three matrices where sizes differ."""
+    """Returns the maps to queries, keys and values: rows of one matrix, or three matrices if sizes differ."""
     bias = join(call.where, "in_proj_bias") if m.in_proj_bias is not None else None
     if bias:
         b.account(bias, call.where)

@@ -1,4 +1,4 @@
-"""A piecewise linear network as a list of steps: affine maps, relu-like functions, max-pools, sums.
+"""Reads a piecewise linear network as a list of steps: affine maps, relu-like functions, max-pools, sums.
 
 Certificates, Lipschitz bounds and linear regions need to know which steps a network takes, not only what it computes.
 
@@ -44,7 +44,7 @@ PLAIN: dict[Any, Any] = {
     "mul": operator.mul, operator.truediv: operator.truediv, torch.div: operator.truediv, "div": operator.truediv,
     operator.itruediv: operator.truediv,
 }  # fmt: skip
-"""Arithmetic by its plain operator, which changes nothing in place."""
+"""Arithmetic functions and the plain operators that compute them out of place."""
 RELU: set[Any] = {torch.relu, F.relu, "relu", "relu_", torch.relu_}
 LEAKY: set[Any] = {F.leaky_relu}
 IDLE: set[Any] = {F.dropout, F.dropout1d, F.dropout2d, torch.dropout}
@@ -53,10 +53,10 @@ SOFTMAX: set[Any] = {torch.softmax, F.softmax, F.log_softmax, torch.log_softmax,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphStep(Record):
-    """One step: its kind, the numbers of the steps it takes, what computes it, the slope below zero of a relu.
+    """One step: its kind, the indices of its input steps, the function that computes it, the negative slope of a relu.
 
     ``absolute`` maps the radii of boxes around the inputs of an affine step to the radius around its output; ``layer``
-    is the module of the step, where it is one.
+    is the module of the step, if it is a module.
     """
 
     kind: Kind
@@ -70,12 +70,12 @@ class GraphStep(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Graph(Record):
-    """The steps in the order in which they run; the first is the input, the last the output."""
+    """The steps in execution order; the first is the input, the last the output."""
 
     steps: tuple[GraphStep, ...]
 
     def values(self, x: Tensor, last: int | None = None) -> list[Tensor]:
-        """What every step gives for x, up to the step ``last``.
+        """Returns the output of every step for x, up to the step ``last``.
 
         >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 2))
         >>> graph.values(torch.tensor([[-1.0, 2.0]]))[-1].tolist()
@@ -88,7 +88,7 @@ class Graph(Record):
 
 
 def read_graph(module: nn.Module, example: Tensor, *, decisions: bool = False) -> Graph:
-    """The steps of a network of affine maps, relu, leaky relu and max-pool, in eval mode; others are refused by name.
+    """Reads a network of affine maps, relu, leaky relu and max-pool, in eval mode; refuses other layers by name.
 
     With ``decisions`` a last softmax or log-softmax, which changes no decision and no difference of log-scores, is left
     out.
@@ -102,11 +102,11 @@ def read_graph(module: nn.Module, example: Tensor, *, decisions: bool = False) -
     check_weights(module)
     if not example.is_floating_point():
         cure = "Pass x.float(); for tokens pass their embeddings"
-        raise InputError(f"the inputs are {example.dtype}", accepted="inputs that can move", fix=cure)
+        raise InputError(f"the inputs are {example.dtype}", accepted="floating-point inputs", fix=cure)
     try:
         graph = trace(module, example)
     except GnomonError as error:
-        found = f"forward cannot be followed ({str(error.__cause__ or error)[:120]})"
+        found = f"forward cannot be traced ({str(error.__cause__ or error)[:120]})"
         raise ReadError(found, reason="a forward without branches on data", fix=CURE) from error
     steps: list[GraphStep] = []
     places: dict[fx.Node, int] = {}
@@ -115,10 +115,10 @@ def read_graph(module: nn.Module, example: Tensor, *, decisions: bool = False) -
         if node.op == "output":
             last = node.args[0]
             if not isinstance(last, fx.Node) or places.get(last) != len(steps) - 1:
-                raise ReadError("the output is no single tensor", reason="one tensor of scores", fix=CURE)
+                raise ReadError("the output is not a single tensor", reason="one tensor of scores", fix=CURE)
             break
         if node.op == "get_attr" or not isinstance(node.meta.get("result"), Tensor):
-            continue  # constants, and sizes, which reshapes know by themselves
+            continue  # skips constants and sizes; reshapes know the sizes
         if decisions and reader.is_softmax(node):
             places[node] = places[node.all_input_nodes[0]]
             continue
@@ -133,13 +133,13 @@ CURE = "Use layers such as Linear, Conv2d, ReLU and MaxPool2d; of other networks
 
 
 class _Reader:
-    """What each call of a module is as a step."""
+    """Converts each call of a module to a step."""
 
     def __init__(self, module: nn.Module, places: dict[fx.Node, int]) -> None:
         self.module, self.places = module, places
 
     def is_softmax(self, node: fx.Node) -> bool:
-        """Whether a node is a softmax over classes and nothing but the output reads it."""
+        """Whether a node is a softmax over classes that only the output reads."""
         if not all(user.op == "output" for user in node.users):
             return False
         if node.op == "call_module":
@@ -171,26 +171,26 @@ class _Reader:
         if target in RESHAPED and len(inputs) == 1:
             shape = tuple(node.meta["result"].shape[1:])
 
-            def reshaped(v: Tensor) -> Tensor:
+            def reshape_rows(v: Tensor) -> Tensor:
                 return v.reshape(len(v), *shape)
 
-            return GraphStep("affine", inputs, reshaped, reshaped, 0.0, where)
+            return GraphStep("affine", inputs, reshape_rows, reshape_rows, 0.0, where)
         rows = {n.meta["result"].shape[:1] for n in (node, *node.all_input_nodes) if n is node or n in self.places}
         if target in SHAPED and len(rows) == 1:
-            function = self._called(node, target)
+            function = self._bind(node, target)
             return GraphStep("affine", inputs, function, function, 0.0, where)
         if target in PLAIN and not node.kwargs and len(node.args) == 2:
             kind, moving = PLAIN[target], [n for n in node.args if isinstance(n, fx.Node) and n in self.places]
             if kind in (operator.add, operator.sub):
-                return GraphStep("affine", inputs, self._called(node, kind), self._summed(node), 0.0, where)
+                return GraphStep("affine", inputs, self._bind(node, kind), self._radius_of_sum(node), 0.0, where)
             if len(moving) == 1 and (kind is operator.mul or moving[0] is node.args[0]):
-                function = self._called(node, kind)
+                function = self._bind(node, kind)
                 return GraphStep("affine", inputs, function, lambda r: function(r).abs(), 0.0, where)
         name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
         raise ReadError(f"'{where}' calls {name}", reason="a piecewise linear network", fix=CURE)
 
-    def _called(self, node: fx.Node, target: Any) -> Callable[..., Tensor]:
-        """The function of a node of its tensor inputs, constants filled in."""
+    def _bind(self, node: fx.Node, target: Any) -> Callable[..., Tensor]:
+        """Returns the function of a node of its tensor inputs, with constants filled in."""
         moving = [n for n in dict.fromkeys(node.all_input_nodes) if n in self.places]
         fixed = {n: attribute(self.module, str(n.target)) for n in node.all_input_nodes if n.op == "get_attr"}
         fixed = {n: v.detach() if isinstance(v, Tensor) else v for n, v in fixed.items()}
@@ -204,8 +204,9 @@ class _Reader:
 
         return run
 
-    def _summed(self, node: fx.Node) -> Callable[..., Tensor]:
-        """Radii of a sum or a difference: they add up, each as often as it occurs, and constants have none."""
+    def _radius_of_sum(self, node: fx.Node) -> Callable[..., Tensor]:
+        """Returns the radius function of a sum or difference: radii add up as often as they occur; constants have
+        none."""
         moving = [n for n in dict.fromkeys(node.all_input_nodes) if n in self.places]
         counts = [sum(arg is n for arg in node.args) for n in moving]
         shape = tuple(node.meta["result"].shape[1:])
@@ -253,15 +254,15 @@ def _layer(layer: nn.Module, inputs: tuple[int, ...], where: str) -> GraphStep:
 
 
 def _absolute(layer: nn.Module) -> Callable[..., Tensor]:
-    """|A| r of a layer A x + b."""
+    """Returns the function r -> |A| r of a layer A x + b."""
     if isinstance(layer, nn.Linear):
         return lambda r: F.linear(r, layer.weight.abs())
     if isinstance(layer, nn.modules.conv._ConvNd):
         conv: Any = layer
         return lambda r: conv._conv_forward(r, conv.weight.abs(), None)
 
-    def scaled(r: Tensor) -> Tensor:
+    def scale(r: Tensor) -> Tensor:
         zero = torch.zeros_like(r[:1])
         return r * (layer(zero + 1) - layer(zero)).abs()
 
-    return scaled
+    return scale

@@ -1,4 +1,4 @@
-"""Reading linear maps of positions: average pooling, means, sums, upsampling; each is one small matrix per grid axis.
+"""Reads linear maps of positions (average pooling, means, sums, upsampling) as one small matrix per grid axis.
 
 The matrix is found by running torch's own one-dimensional call on the identity, so torch's conventions (padding,
 ceil_mode, count_include_pad, uneven adaptive windows) hold by construction.
@@ -18,7 +18,7 @@ from gnomon.program.values import Call, Random
 
 
 def average_pool(b: Builder, call: Call) -> Random:
-    """nn.AvgPool1d / 2d and their functional forms."""
+    """Reads nn.AvgPool1d / 2d and their functional forms."""
     value = _image(b, call)
     rank, m = len(value.layout) - 2, call.module
     if m is not None:
@@ -40,7 +40,7 @@ def average_pool(b: Builder, call: Call) -> Random:
 
 
 def adaptive_average_pool(b: Builder, call: Call) -> Random:
-    """nn.AdaptiveAvgPool1d / 2d and their functional forms."""
+    """Reads nn.AdaptiveAvgPool1d / 2d and their functional forms."""
     value = _image(b, call)
     matrices = []
     for size, out in zip(lay.shape_of(value.layout)[2:], call.shape[2:], strict=True):
@@ -50,7 +50,7 @@ def adaptive_average_pool(b: Builder, call: Call) -> Random:
 
 
 def upsample(b: Builder, call: Call) -> Random:
-    """nn.Upsample / F.interpolate in modes 'nearest', 'linear', 'bilinear'."""
+    """Reads nn.Upsample / F.interpolate in modes 'nearest', 'linear', 'bilinear'."""
     value = _image(b, call)
     m = call.module
     mode = m.mode if isinstance(m, nn.Upsample) else call.get(3, "mode", "nearest")
@@ -66,7 +66,7 @@ def upsample(b: Builder, call: Call) -> Random:
 
 
 def pad(b: Builder, call: Call) -> Random:
-    """F.pad and the padding layers of torch.nn over positions: zeros, circular, reflected or replicated."""
+    """Reads F.pad and the padding layers of torch.nn over positions: zeros, circular, reflected or replicated."""
     value = b.flush(call.args[0], call)
     m = call.module
     widths = list(m.padding if m is not None else call.get(1, "pad"))
@@ -90,7 +90,7 @@ def pad(b: Builder, call: Call) -> Random:
     by_axis: list[Tensor | None] = [None] * len(lay.grid(value.layout))
     for d, matrix in matrices.items():
         by_axis[lay.position_axes(value.layout, d)[0]] = matrix
-    gaussian = b.steps[value.source].gaussian  # padded zeros are Gaussian of variance zero
+    gaussian = b.steps[value.source].gaussian  # padded zeros count as Gaussian with variance zero
     return b.emit(Mix(tuple(by_axis)), (value.source,), call.where, after, gaussian=gaussian)
 
 
@@ -104,7 +104,7 @@ _PADDING = {
 
 
 def mean(b: Builder, call: Call) -> Random:
-    """x.mean(dim), x.sum(dim) over dimensions that hold positions."""
+    """Reads x.mean(dim) and x.sum(dim) over dimensions that hold positions."""
     value = b.flush(call.args[0], call)
     rank = len(value.layout)
     dims = call.get(1, "dim")
@@ -136,7 +136,7 @@ def mean(b: Builder, call: Call) -> Random:
 
 
 def mix(b: Builder, call: Call, value: Random, matrices: list[Tensor], shape: tuple[int, ...]) -> Random:
-    """Emit the map; what was Gaussian stays Gaussian, and elements of a group among the channels stay as they are."""
+    """Emits the map; Gaussian values stay Gaussian, and group elements among the channels stay unchanged."""
     elements: list[Tensor | None] = [None] * len(lay.position_axes(value.layout, 1))
     layout = (*value.layout[:2], *(((LayoutAxis(s, Role.POSITION),)) for s in shape[2:]))
     gaussian = b.steps[value.source].gaussian

@@ -1,4 +1,4 @@
-"""Models of transformers: which are read by their parts, what is read of them, and why others are refused."""
+"""Decides which models of transformers are read, how far, and why others are refused."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from gnomon.core.errors import ReadError
 
 
 def is_bert(module: Any) -> bool:
-    """Whether a module is one of transformers' BERT models that are read by their parts.
+    """Whether a module is one of the BERT models of transformers that can be read.
 
     >>> is_bert(nn.Linear(1, 1))
     False
@@ -17,7 +17,7 @@ def is_bert(module: Any) -> bool:
 
 
 def refuse_transformers(module: nn.Module) -> None:
-    """Models of transformers build masks and choose attention while they run, which torch.fx cannot follow."""
+    """Raises an error for models of transformers whose forward torch.fx cannot trace."""
     own = [
         (path, m) for path, m in module.named_modules() if hasattr(m, "base_model_prefix") and hasattr(m, "post_init")
     ]
@@ -32,12 +32,12 @@ def refuse_transformers(module: nn.Module) -> None:
 
 
 def classes(module: Any) -> int:
-    """Outputs of a BERT that classifies; zero for one that ends before."""
+    """Returns the number of outputs of a BERT classifier; zero for a BERT without a classifier."""
     return int(module.num_labels) if hasattr(module, "classifier") else 0
 
 
 def of_bert(node: fx.Node, root: nn.Module) -> bool:
-    """Whether a node takes one of the outputs of a BERT model by name; only that of its end is read."""
+    """Whether a node takes one of the outputs of a BERT model by name; only its final output can be read."""
     if node.target is not getattr or node.all_input_nodes[0].op != "call_module":
         return False
     module: Any = root.get_submodule(str(node.all_input_nodes[0].target))
@@ -46,5 +46,5 @@ def of_bert(node: fx.Node, root: nn.Module) -> bool:
     end = "logits" if classes(module) else "pooler_output" if module.pooler is not None else "last_hidden_state"
     if node.args[1] != end:
         found, cure = f"forward takes '{node.args[1]}' of a {type(module).__name__}", f"Take its {end}"
-        raise ReadError(found, reason="a model is read to its end", fix=cure)
+        raise ReadError(found, reason="only the final output of the model can be read", fix=cure)
     return True

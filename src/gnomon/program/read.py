@@ -1,4 +1,4 @@
-"""Reading: a torch.nn.Module becomes an immutable program, and nothing in it is left unread.
+"""Reads a torch.nn.Module as an immutable program, and checks that nothing in it is left unread.
 
 The traced graph is walked once, and every node is described by the table: data stay data until the first affine layer;
 after it each value has a layout, a source step and a pending elementwise expression. At the end every parameter has
@@ -24,11 +24,11 @@ __all__ = ["read"]
 
 @names_call
 def read(module: nn.Module, example: Tensor) -> Program:
-    """Turn a module into a program, given one batch of inputs (only its shape is used).
+    """Converts a module to a program, given one batch of inputs (only its shape is used).
 
     Hypotheses: ``forward`` takes one tensor with the batch first, is traceable by torch.fx, and uses the layers of
     docs/limits.md. The module is not run on data and not changed.
-    Reference: the hypotheses that errors name are those of [yang2019tensor].
+    Reference: the hypotheses in errors come from [yang2019tensor].
     Cost: one pass over the graph on the meta device; milliseconds.
 
     >>> import torch
@@ -64,7 +64,7 @@ def read(module: nn.Module, example: Tensor) -> Program:
 
 
 def _visit(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
-    """Describe one call."""
+    """Reads one call."""
     module = b.root.get_submodule(str(node.target)) if node.op == "call_module" else None
     args, options = fx.node.map_arg((node.args, node.kwargs), values.__getitem__)
     result = node.meta["result"]
@@ -78,19 +78,19 @@ def _visit(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
 
 
 def _placeholder(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> Any:
-    if values and node.args:  # an optional argument: its default
+    if values and node.args:  # uses the default of an optional argument
         return node.args[0]
     return Fixed(node, tuple(node.meta["result"].shape))
 
 
 def _check_arguments(module: nn.Module) -> None:
-    """One tensor in: whatever else forward needs has a default."""
+    """Checks that forward takes one tensor and that its other arguments have defaults."""
     try:
         asked = list(inspect.signature(module.forward).parameters.values())
     except (TypeError, ValueError):
         return
     needed = [p.name for p in asked if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
-    leaf = type(module).__module__.startswith("torch.nn")  # its own rule says what it lacks
+    leaf = type(module).__module__.startswith("torch.nn")  # its own rule reports what is missing
     if len(needed) > 1 and not leaf:
         graph = any(word in needed[1] for word in ("edge", "adj", "graph", "matrix"))
         cure = (
@@ -110,7 +110,7 @@ def _attribute(b: Builder, node: fx.Node) -> Any:
 
 
 def _finish(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
-    """The output must be one random tensor; what is pending there is emitted."""
+    """Checks that the output is one random tensor, and emits pending expressions."""
     result = fx.node.map_arg(node.args[0], values.__getitem__)
     if isinstance(result, Fixed):
         found = "the output does not depend on any parameter"
@@ -123,7 +123,7 @@ def _finish(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
 
 
 def _needed_steps(steps: list[ProgramStep]) -> tuple[ProgramStep, ...]:
-    """The steps that the last one needs, renumbered."""
+    """Returns the steps that the last one needs, renumbered."""
     needed = {len(steps) - 1}
     for i in range(len(steps) - 1, -1, -1):
         if i in needed:
@@ -133,7 +133,7 @@ def _needed_steps(steps: list[ProgramStep]) -> tuple[ProgramStep, ...]:
 
 
 def _prove_complete(b: Builder) -> None:
-    """Every parameter of the module has been read by some step."""
+    """Checks that every parameter of the module has been read by a step."""
     missing = [name for name, _ in b.root.named_parameters() if name not in b.read]
     if missing:
         raise ReadError(

@@ -1,4 +1,4 @@
-"""Reading recurrence: nn.RNN, whose layers are an affine map of the input, one recurrent map, and an activation.
+"""Reads nn.RNN: each layer is an affine map of the input, one recurrent map, and an activation.
 
     u_t = W_ih x_t + b_ih + W_hh h_{t-1} + b_hh,    h_t = phi(u_t),    h_{-1} = 0                      (1)
 
@@ -21,7 +21,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def recurrent(b: Builder, call: Call) -> tuple[Any, Any]:
-    """nn.RNN: all states of the last layer, and the last state of every layer and direction."""
+    """Reads nn.RNN: all states of the last layer, and the last state of every layer and direction."""
     module = call.module
     assert isinstance(module, nn.RNN)
     value = _sequence(b, call)
@@ -41,7 +41,7 @@ def recurrent(b: Builder, call: Call) -> tuple[Any, Any]:
 
 
 def _sequence(b: Builder, call: Call) -> Random:
-    """The input as (batch, times, channels); an initial state must be zero."""
+    """Returns the input as (batch, times, channels); an initial state must be zero."""
     value, module, start = call.args[0], call.module, call.get(1, "hx")
     if start is not None and not _is_zero(b, start):
         raise b.unread(call, "is given an initial state that is not x.new_zeros(...); the rule starts from zero")
@@ -68,7 +68,7 @@ def _is_zero(b: Builder, start: Any) -> bool:
 
 
 def _direction(b: Builder, call: Call, value: Random, name: str) -> Random:
-    """One layer in one direction, equation (1); a backward one reads the sequence from its end and is turned again."""
+    """Emits one layer in one direction, equation (1); the backward direction reverses the sequence before and after."""
     module, backwards = call.module, name.endswith("_reverse")
     times = lay.shape_of(value.layout)[1]
     flip = torch.arange(times - 1, -1, -1)
@@ -86,7 +86,7 @@ def _direction(b: Builder, call: Call, value: Random, name: str) -> Random:
 
 
 def _last(b: Builder, call: Call, states: Random, *, backwards: bool) -> Random:
-    """The state after the whole sequence: the first position of a direction that runs backwards."""
+    """Returns the state after the whole sequence: the first position for the backward direction."""
     times = lay.shape_of(states.layout)[1]
     place = torch.tensor([0 if backwards else times - 1])
     layout = (states.layout[0], states.layout[2])
@@ -99,7 +99,7 @@ def _beside(b: Builder, call: Call, made: list[Random]) -> Random:
 
 
 def _weights(b: Builder, call: Call, kind: str, name: str) -> Weights:
-    """The map of the input ("ih") or of the state ("hh") of one layer, as PyTorch draws it."""
+    """Returns the weights of the input map ("ih") or state map ("hh") of one layer, with PyTorch's initialization."""
     module, prefix = call.module, f"{call.where}." if call.where else ""
     weight, bias = f"{prefix}weight_{kind}_{name}", f"{prefix}bias_{kind}_{name}" if module.bias else None
     b.account(weight, call.where)

@@ -1,11 +1,11 @@
-"""What the reader understands and theory refuses: calls that have no closed-form limit, and why."""
+"""Lists calls that have no closed-form limit, with the reason for each."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a family of calls has no limit: what was found, the hypothesis it breaks, the cure; and their names."""
+    """Why a group of calls has no limit: what was found, the hypothesis it violates, the fix, and the calls' names."""
 
     found: str
     hypothesis: str

@@ -1,6 +1,7 @@
-"""The alphabet of a program: one frozen record per kind of step.
+"""The kinds of steps in a program, one frozen record each.
 
-A step maps the covariances of its inputs to those of its output; nothing here computes, the rules of the limit do.
+A step maps the covariances of its inputs to the covariances of its output. The steps are only data; the rules of the
+limit compute.
 Positions are named by their index in the grid of the step's input.
 
 >>> from gnomon.program import read
@@ -48,9 +49,9 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The parameters of an affine layer: where they live, which class made them, its fan-in, which of them train.
+    """The parameters of an affine layer: their path, the class that made them, the fan-in, which of them train.
 
-    ``drawn`` are the standard deviations of the entries that its constructor draws, where they are not those of Linear.
+    ``drawn`` are the standard deviations of the entries that its constructor draws, if they differ from Linear.
     """
 
     path: str
@@ -64,7 +65,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How a convolution looks at its input: one entry per grid axis, ``padding`` as (before, after)."""
+    """How a convolution reads its input: one entry per grid axis, ``padding`` as (before, after)."""
 
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
@@ -75,7 +76,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A fixed function of the data, given to the first affine layers; channels are moved to dimension 1.
+    """A fixed function of the data, the input of the first affine layers; channels are moved to dimension 1.
 
     With a ``window`` the features of a position are the entries of its patch: a convolution of data is a dense layer on
     their patches, which needs covariances at its output positions only.
@@ -112,7 +113,7 @@ class Taps:
 
 @dataclass(frozen=True, slots=True)
 class Trainable:
-    """A parameter of phi(u) = psi(g u + b): its ``gain`` g, its ``bias`` b, or the ``slope`` of a PReLU.
+    """A parameter of phi(u) = psi(g u + b): the ``gain`` g, the ``bias`` b, or the ``slope`` of a PReLU.
 
     ``scale`` is the present g, equal for all channels; ``shared`` says whether positions share the parameter.
     """
@@ -125,7 +126,7 @@ class Trainable:
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """An elementwise function, with the trainable parameters that it holds."""
+    """An elementwise function, with its trainable parameters."""
 
     expression: Expression
     trainable: tuple[Trainable, ...] = ()
@@ -140,7 +141,7 @@ class Mix:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Position s of the output (row-major in ``shape``) is position ``index[s]`` of the input."""
+    """A reordering: position s of the output (row-major in ``shape``) is position ``index[s]`` of the input."""
 
     index: Tensor
     shape: tuple[int, ...]
@@ -193,7 +194,7 @@ class Attend:
 class AttendHeads:
     """Softmax attention of queries, keys and values (inputs: value, query, key) with 1/sqrt(d_k) logits and many heads.
 
-    ``mask`` is added to the logits (queries, keys), None where every position sees all others. A fourth input is what
+    ``mask`` is added to the logits (queries, keys), None if every position sees all others. A fourth input is what
     padding adds to the logits of each key, as data.
     """
 
@@ -202,7 +203,7 @@ class AttendHeads:
 
 @dataclass(frozen=True, slots=True)
 class Blend:
-    """A linear map of positions that is data: the second input holds a matrix (out, in) for each sample."""
+    """A linear map of positions given by data: the second input holds a matrix (out, in) for each sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,7 @@ Op = (
 
 @dataclass(frozen=True, slots=True)
 class ProgramStep(Record):
-    """One operation of a program: its inputs by index, where it stands in the module, the grid of its output."""
+    """One operation of a program: the indices of its inputs, its place in the module, the grid of its output."""
 
     op: Op
     inputs: tuple[int, ...]
@@ -233,7 +234,7 @@ class ProgramStep(Record):
 
 @dataclass(frozen=True, slots=True)
 class Program(Record):
-    """A module as data: steps in execution order, the last one its output; ``notes`` say what reading decided."""
+    """A module as data: steps in execution order (the last is the output), and ``notes`` on decisions of the reader."""
 
     steps: tuple[ProgramStep, ...]
     name: str
@@ -246,7 +247,7 @@ class Program(Record):
         return tuple(s.op.weights for s in self.steps if isinstance(s.op, Dense | Conv | Attend | Recur | Taps))
 
     def __str__(self) -> str:
-        """One line per step, and one per note."""
+        """Returns one line per step, and one per note."""
         rows = []
         for i, s in enumerate(self.steps):
             source = ", ".join(f"%{j}" for j in s.inputs)

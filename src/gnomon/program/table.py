@@ -1,4 +1,4 @@
-"""The table of what the reader understands: a name, and the function that describes it.
+"""Maps names of layers and functions to the code that reads them.
 
 Adding a layer adds a line here and a function in the file of its kind.
 """
@@ -113,7 +113,7 @@ SAME = frozenset("contiguous clone float double to type Identity dropout_eval al
 
 
 def name_of(node: fx.Node, module: nn.Module | None) -> str:
-    """The name under which a node stands in the table: the class of a layer, or the plain name of a function."""
+    """Returns a node's name in the table: the class of a layer, or the plain name of a function."""
     if module is not None:
         return type(module).__name__
     name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", str(node.target))
@@ -142,7 +142,7 @@ def name_of(node: fx.Node, module: nn.Module | None) -> str:
 
 
 def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
-    """The value that a call returns, by the table; calls on data alone stay data."""
+    """Returns the value of a call, using the table; calls on data alone stay data."""
     operands = _operands(call)
     if not any(isinstance(a, Random | Parameter) for a in operands) and not _has_parameters(call):
         return _data(b, call)
@@ -177,7 +177,7 @@ def _move(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
     if isinstance(first, Parameter) and call.name in PERMUTES and first.tensor.dim() == 2:
         return Parameter(first.path, first.tensor, not first.transposed)
     if isinstance(first, Parameter) and call.name in ("expand", "repeat", "expand_as"):
-        return first  # one for all samples: whoever reads it counts its positions
+        return first  # one for all samples; its reader counts the positions
     if isinstance(first, tuple | list) and call.name == "getitem":
         return first[call.args[1]]
     if isinstance(first, Random):
@@ -190,11 +190,11 @@ def _move(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
             return take(b, call, function) if picked is None else picked
         if call.name in ("expand", "expand_as"):
             return expand(b, call)
-    raise b.unread(call, "has no rule")
+    raise b.unread(call, "is not supported")
 
 
 def _data(b: Builder, call: Call) -> Any:
-    """A call on data alone is preprocessing, unless it is a nonlinearity, random, or mixes the batch."""
+    """Reads a call on data alone as preprocessing, unless it is a nonlinearity, random, or mixes the batch."""
     if isinstance(call.module, MODULES):
         return activation_module(b, call)
     if call.name in FUNCTIONS:

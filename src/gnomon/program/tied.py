@@ -1,4 +1,4 @@
-"""Reading convolutions over a group: the elements of the group are positions, innermost among the channels."""
+"""Reads convolutions over a group: the group elements are positions, innermost among the channels."""
 
 from math import prod
 
@@ -11,7 +11,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def tied_convolution(b: Builder, call: Call) -> Random:
-    """A module that says by its ``tied_form`` which places its weights meet."""
+    """Reads a module with a ``tied_form``, which says which input positions its weights multiply."""
     value, module = call.args[0], call.module
     shape = value.shape if isinstance(value, Fixed) else lay.shape_of(value.layout)
     form = module.tied_form(*shape[2:])
@@ -20,12 +20,12 @@ def tied_convolution(b: Builder, call: Call) -> Random:
     weights = Weights(read.path, kind, read.weight, read.bias, fan_in, read.trained)
     if isinstance(value, Fixed):
         if form.before > 1:
-            raise b.unread(call, "takes data as if they were features over a group; begin with a lifting layer")
+            raise b.unread(call, "takes data as features over a group; start with a lifting layer")
         value = b.enter(value, 1, call.where)
     value = b.flush(value, call)
     wanted = _image(shape, form.before)
     if [_roles(d) for d in value.layout[:2]] != [_roles(d) for d in wanted[:2]]:
-        raise b.unread(call, "takes features whose channels are not those of the group's elements")
+        raise b.unread(call, "takes features whose channels do not match the group's elements")
     value = b.settle(value, wanted, call.where)
     layout = _image((shape[0], module.weight.shape[0] * form.after, *form.size), form.after)
     return b.emit(Taps(weights, form.index), (value.source,), call.where, layout, gaussian=True)

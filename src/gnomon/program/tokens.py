@@ -1,4 +1,4 @@
-"""Reading tables of vectors: nn.Embedding of tokens, and parameters that differ from position to position.
+"""Reads tables of vectors: nn.Embedding of tokens, and parameters that differ between positions.
 
 Looking up row i of a table is a linear map of the indicator of i, without bias:
 
@@ -23,14 +23,14 @@ from gnomon.program.values import Call, Fixed, Parameter, Random
 
 
 class Indicators(nn.Module):
-    """Token numbers as indicators (n, *positions, rows); that of the padding token is zero."""
+    """Token numbers as one-hot indicators (n, *positions, rows); zero for the padding token."""
 
     def __init__(self, tokens: nn.Module, rows: int, padding: int | None) -> None:
         super().__init__()
         self.tokens, self.rows, self.padding = tokens, rows, padding
 
     def forward(self, x: Tensor) -> Tensor:
-        """One row of zeros and a one for each token; tokens without a batch are those of every sample."""
+        """Returns a one-hot row for each token; tokens without a batch axis are shared by all samples."""
         tokens = self.tokens(x)
         if tokens.dim() < 2 or len(tokens) != len(x):
             tokens = tokens.reshape(1, -1).expand(len(x), -1)
@@ -41,19 +41,19 @@ class Indicators(nn.Module):
 
 
 class Places(nn.Module):
-    """The indicators of all positions, the same for every sample: (n, positions, positions)."""
+    """One-hot indicators of all positions, the same for every sample: (n, positions, positions)."""
 
     def __init__(self, count: int) -> None:
         super().__init__()
         self.count = count
 
     def forward(self, x: Tensor) -> Tensor:
-        """An identity matrix for each sample."""
+        """Returns an identity matrix for each sample."""
         return torch.eye(self.count, dtype=torch.float64, device=x.device).expand(len(x), -1, -1)
 
 
 def embedding(b: Builder, call: Call) -> Any:
-    """nn.Embedding of tokens that are data; equation (1)."""
+    """Reads nn.Embedding of tokens from the data; equation (1)."""
     module, tokens = call.module, call.args[0]
     assert isinstance(module, nn.Embedding)
     path = f"{call.where}.weight" if call.where else "weight"
@@ -61,7 +61,7 @@ def embedding(b: Builder, call: Call) -> Any:
     if not module.weight.requires_grad:
         return Fixed(call.node, call.shape)
     if not isinstance(tokens, Fixed):
-        raise b.unread(call, "looks up numbers that depend on parameters")
+        raise b.unread(call, "looks up token numbers that depend on parameters")
     if module.max_norm is not None or module.scale_grad_by_freq:
         raise b.unread(call, "rescales its rows or its gradients; plain nn.Embedding has a rule")
     rows = module.num_embeddings
@@ -72,7 +72,7 @@ def embedding(b: Builder, call: Call) -> Any:
 
 
 def table(b: Builder, function: nn.Module, weights: Weights, shape: tuple[int, ...], where: str) -> Random:
-    """Emit indicators and the affine layer that reads them; ``shape`` is (batch, *positions, channels)."""
+    """Emits indicators and the affine layer that reads them; ``shape`` is (batch, *positions, channels)."""
     places = tuple((LayoutAxis(s, Role.POSITION),) if s > 1 else () for s in shape[1:-1])
     batch = (LayoutAxis(shape[0], Role.BATCH),)
     before: lay.Layout = (batch, *places, (LayoutAxis(weights.fan_in, Role.CHANNEL),))
@@ -82,7 +82,7 @@ def table(b: Builder, function: nn.Module, weights: Weights, shape: tuple[int, .
 
 
 def position_table(b: Builder, call: Call, parameter: Parameter, count: int, channels: int) -> Random:
-    """A parameter (positions, channels) with random values, as a branch (batch, positions, channels); equation (1)."""
+    """Reads a random parameter (positions, channels) as a branch (batch, positions, channels); equation (1)."""
     b.account(parameter.path, call.where)
     tensor = parameter.tensor
     if prod(tensor.shape) != count * channels or tensor.shape[-1] != channels:

@@ -1,7 +1,7 @@
-"""Tracing: torch.fx records the calls of a module, and every call runs on the meta device to learn its shape.
+"""Traces a module: torch.fx records its calls, and every call runs on the meta device to find its shape.
 
 Layers of torch.nn and self-describing modules stay whole. While it is traced, ``forward`` sees real sizes (``x.dim()``,
-``x.shape[1]``), except for the batch size, which stays symbolic; so code that depends on shapes is no obstacle.
+``x.shape[1]``), except for the batch size, which stays symbolic; so code that depends on shapes can be traced.
 """
 
 from collections.abc import Callable
@@ -23,13 +23,13 @@ __all__ = ["RECOMPUTED", "attribute", "global_hooks", "has_hooks", "trace"]
 
 CALL, GETATTR = nn.Module.__call__, nn.Module.__getattr__
 RECOMPUTED = (SpectralNorm, WeightNorm)
-"""Hooks that compute a weight from other parameters, which the reader sees by itself."""
+"""Hooks that compute a weight from other parameters; the reader handles them itself."""
 TRACE_BATCH_SIZE = 11
-"""Batch size of the shape run: a prime, so that no reshape mistakes it for a product of other sizes."""
+"""Batch size of the shape run: a prime, so that no reshape confuses it with a product of other sizes."""
 
 
 def passes_messages(module: Any) -> bool:
-    """Whether a module is a layer of message passing, as PyTorch Geometric writes them.
+    """Whether a module is a message-passing layer in the style of PyTorch Geometric.
 
     >>> passes_messages(nn.Linear(1, 1))
     False
@@ -43,7 +43,7 @@ class Shaped(fx.Proxy):
 
     @property
     def shape(self) -> Any:
-        """Sizes; that of the batch stays symbolic."""
+        """Sizes of the dimensions; the batch size stays symbolic."""
         return self.size()
 
     @property
@@ -60,7 +60,7 @@ class Shaped(fx.Proxy):
         return self.ndim
 
     def size(self, dim: int | None = None) -> Any:
-        """One size or all of them."""
+        """Returns one size or all of them."""
         sizes = tuple(self._tensor().shape)
         if dim is None:
             return tuple(self.size(i) for i in range(len(sizes)))
@@ -76,7 +76,7 @@ class Shaped(fx.Proxy):
 
 
 class Unhooked(nn.Module):
-    """A layer without its hooks: the shape run is none of their business."""
+    """Runs a layer without its hooks, for shape inference."""
 
     def __init__(self, layer: nn.Module) -> None:
         super().__init__()
@@ -84,19 +84,20 @@ class Unhooked(nn.Module):
         self.training = layer.training
 
     def forward(self, *args: Any, **options: Any) -> Any:
-        """The layer's own forward."""
+        """Calls the layer's own forward."""
         return self.layer.forward(*args, **options)
 
 
 class Tracer(fx.Tracer):
-    """A tracer whose leaves are the layers that the reader has a rule for, or a reason to refuse."""
+    """A tracer that stops at the layers that the reader supports or refuses."""
 
     def __init__(self, example: Tensor) -> None:
         super().__init__(autowrap_modules=())  # type: ignore[arg-type]
         self.example = example
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """Layers of torch.nn (not containers), classes that inherit their forward, modules that describe themselves."""
+        """Whether the reader handles a module whole: layers of torch.nn, classes that inherit their forward, and the
+        like."""
         inherited = getattr(type(m).forward, "__module__", "").startswith("torch.nn") and not isinstance(
             m, nn.Sequential
         )
@@ -104,19 +105,19 @@ class Tracer(fx.Tracer):
         return inherited or whole or super().is_leaf_module(m, module_qualified_name)
 
     def create_proxy(self, *args: Any, **options: Any) -> fx.Proxy:
-        """Record a call, and run it on the meta device."""
+        """Records a call, and runs it on the meta device."""
         proxy = super().create_proxy(*args, **options)
         if proxy.node.op != "output":
             find_result(proxy.node, self.root, self.example)
         return proxy
 
     def proxy(self, node: fx.Node) -> fx.Proxy:
-        """Proxies know their shapes."""
+        """Returns a proxy that knows its shape."""
         return Shaped(node, self)
 
 
 def trace(module: nn.Module, example: Tensor) -> fx.Graph:
-    """The calls that ``module.forward`` makes on inputs like ``example``; ``node.meta["result"]`` has the shapes.
+    """Returns the calls of ``module.forward`` on inputs like ``example``; ``node.meta["result"]`` has the shapes.
 
     Hypotheses: forward is a fixed sequence of calls; it does not branch on the values of tensors.
     Cost: one execution on the meta device, no arithmetic.
@@ -136,7 +137,7 @@ def trace(module: nn.Module, example: Tensor) -> fx.Graph:
         return graph
     except GnomonError:
         raise
-    except (Exception, SystemExit) as reason:  # whatever the user's forward raises is a reason, not a crash of ours
+    except (Exception, SystemExit) as reason:  # any error of the user's forward becomes the reason of the refusal
         raise ReadError(
             f"forward cannot be traced: {type(reason).__name__}: {_first_line(reason)}",
             reason="forward is a fixed sequence of calls on tensors",
@@ -145,18 +146,18 @@ def trace(module: nn.Module, example: Tensor) -> fx.Graph:
 
 
 def _refuse_replaced(module: nn.Module) -> None:
-    """The tracer follows the forward of classes; one that was put on an object would be passed over in silence."""
+    """Raises an error if forward was replaced on an object, because the tracer follows the class."""
     for path, part in module.named_modules():
         if "forward" in vars(part):
             raise ReadError(
-                f"{path or 'the module'} ({type(part).__name__}) has a forward of its own, set on the object",
-                reason="forward is that of the class",
+                f"{path or 'the module'} ({type(part).__name__}) has a forward that was set on the object",
+                reason="forward is defined in the class",
                 fix="Subclass the module and define forward there, or estimate: gnomon.sampled_limit(net, samples=64)",
             )
 
 
 def has_hooks(part: nn.Module) -> bool:
-    """Whether a part has hooks that may change what goes in or comes out; backward hooks change neither.
+    """Whether a module has hooks that may change its inputs or outputs (backward hooks do not).
 
     >>> layer = nn.Linear(1, 1)
     >>> _ = layer.register_full_backward_hook(lambda module, inward, outward: None)
@@ -168,7 +169,7 @@ def has_hooks(part: nn.Module) -> bool:
 
 
 def global_hooks() -> tuple[Any, ...]:
-    """Hooks on the forward pass of all modules at once.
+    """Returns forward hooks that apply to all modules.
 
     >>> global_hooks()
     ()
@@ -178,24 +179,24 @@ def global_hooks() -> tuple[Any, ...]:
 
 
 def _refuse_hooks(module: nn.Module) -> None:
-    """The reader follows forward; what hooks do to inputs and outputs would be passed over in silence."""
+    """Raises an error if a module has forward hooks, because the reader would ignore them."""
     parts = [f"{path!r} ({type(part).__name__})" for path, part in module.named_modules() if has_hooks(part)]
     if parts or global_hooks():
         raise ReadError(
             f"{parts[0] if parts else 'every module'} has a forward hook, which may change what it returns",
-            reason="forward is all that a module does",
+            reason="the module has no forward hooks",
             fix="Remove the hook, write what it does into forward, or estimate: gnomon.sampled_limit(net, samples=64)",
         )
 
 
 def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
-    """Run a node on the meta device, once, and note what it returns."""
+    """Runs a node on the meta device, once, and stores its result."""
     if "result" in node.meta or node.op == "output":
         return
     for source in node.all_input_nodes:
         find_result(source, root, example)
     if node.op == "placeholder":
-        first = next(iter(node.graph.nodes)) is node  # also where it has a default
+        first = next(iter(node.graph.nodes)) is node  # even if it has a default
         node.meta["result"] = _batch(root, example) if first or not node.args else node.args[0]
     elif node.op == "get_attr":
         with _plain():
@@ -210,7 +211,7 @@ def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
 
 
 def _lookup(module: nn.Module, node: fx.Node) -> Tensor | None:
-    """The result of a module that is read by its parts and does not run on the meta device; None for all others."""
+    """Returns the result of a module that is read by parts and does not run on the meta device; else None."""
     if is_bert(module):
         config: Any = module.config
         return torch.empty((TRACE_BATCH_SIZE, classes(module) or config.hidden_size), device="meta")
@@ -222,7 +223,7 @@ def _lookup(module: nn.Module, node: fx.Node) -> Tensor | None:
 
 
 def function_of(node: fx.Node, root: nn.Module) -> Callable[..., Any]:
-    """The node as a function of tensors; the parameters of layers are on the meta device."""
+    """Returns the node as a function of tensors; the parameters of layers are on the meta device."""
     if node.op == "call_module":
         layer = Unhooked(root.get_submodule(str(node.target)))
         state = {k: v.to("meta") for k, v in (*layer.named_parameters(), *layer.named_buffers())}
@@ -233,7 +234,7 @@ def function_of(node: fx.Node, root: nn.Module) -> Callable[..., Any]:
 
 
 def where(node: fx.Node) -> str:
-    """The place of a node in the module: the path of a layer, or the module in whose forward a function is called."""
+    """Returns the place of a node: the path of a layer, or of the module whose forward calls the function."""
     if node.op == "call_module":
         return str(node.target)
     stack = node.meta.get("nn_module_stack")
@@ -242,7 +243,7 @@ def where(node: fx.Node) -> str:
 
 
 def attribute(root: nn.Module, path: str) -> Any:
-    """What stands at a dotted path below a module.
+    """Returns the attribute at a dotted path below a module.
 
     >>> attribute(nn.Sequential(nn.Linear(1, 2)), "0.bias").shape
     torch.Size([2])
@@ -254,7 +255,7 @@ def attribute(root: nn.Module, path: str) -> Any:
 
 
 def _plain() -> Any:
-    """Modules as torch made them: torch.fx replaces both methods while it traces."""
+    """Restores the methods of nn.Module that torch.fx replaces while it traces."""
     return patch.multiple(nn.Module, __call__=CALL, __getattr__=GETATTR)
 
 
@@ -265,27 +266,27 @@ def _run(node: fx.Node, root: nn.Module) -> Any:
             return function_of(node, root)(*args, **options)
     except (Exception, SystemExit) as reason:
         if "pack_padded_sequence" in str(node.target):
-            found = "forward packs sequences (pack_padded_sequence), and packed sequences are no tensors"
+            found = "forward packs sequences (pack_padded_sequence), and packed sequences are not tensors"
             cure = "Run the layer on padded sequences and take each last state: h[torch.arange(len(x)), lengths - 1]"
             raise ReadError(found, reason="calls take tensors", fix=cure) from reason
         sources = [n.meta["result"] for n in node.all_input_nodes]
         sizes = [f"(n, {', '.join(map(str, s.shape[1:]))})" for s in sources if isinstance(s, Tensor)]
         raise InputError(
             f"'{where(node)}' cannot take inputs of shape {' and '.join(sizes)}: {_first_line(reason)}",
-            accepted="that inputs have the shape that the module takes, batch first",
+            accepted="inputs of the shape that the module takes, batch first",
             fix="Check the feature size and layout of x: vectors (n, d), sequences and images as torch.nn takes them",
         ) from reason
 
 
 def _batch(root: nn.Module, example: Tensor) -> Tensor:
-    """An input like the example, in the precision of the module: the shape run must not trip over dtypes."""
+    """Returns an input like the example, in the precision of the module, so that dtypes match in the shape run."""
     kinds = (p.dtype for p in root.parameters() if p.is_floating_point())
     dtype = next(kinds, example.dtype) if example.is_floating_point() else example.dtype
     return torch.empty((TRACE_BATCH_SIZE, *example.shape[1:]), dtype=dtype, device="meta")
 
 
 def _single(module: nn.Module) -> fx.Graph:
-    """A module that is itself one layer."""
+    """Wraps a module that is a single layer."""
     graph = fx.Graph()
     x = graph.placeholder("x")
     graph.output(graph.create_node("call_module", "", (x,), {}, type(module).__name__.lower()))

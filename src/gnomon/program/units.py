@@ -1,4 +1,4 @@
-"""Hidden units of a module: which entries of which parameters belong to one unit, so that units can change places.
+"""Finds the hidden units of a module: which parameter entries belong to a unit, so that units can be permuted.
 
 A unit of a layer is a row of its weight, an entry of its bias, entries of the normalization that follows, and a column
 (after flattening: a block of columns) of the weights that read it. Two changes keep the function of the network:
@@ -46,9 +46,9 @@ MEANS: set[Any] = {"mean", torch.mean, "sum", torch.sum, "amax", torch.amax}
 
 @dataclass(frozen=True, slots=True)
 class Slot(Record):
-    """The entries of a parameter or buffer that belong to units: an axis on which each unit has ``repeat`` entries.
+    """The entries of a parameter or buffer that belong to units: an axis with ``repeat`` entries per unit.
 
-    ``power`` is 1 where the entries make the unit, -1 where they read it, 0 where a scaling leaves them alone.
+    ``power`` is 1 if the entries produce the unit, -1 if they read it, 0 if scaling does not change them.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Slot(Record):
 
 @dataclass(frozen=True, slots=True)
 class UnitGroup(Record):
-    """Units that share one order (or one scale), their places, and the layers whose outputs they are."""
+    """Units that share one order (or one scale), their parameter entries, and the layers that output them."""
 
     size: int
     slots: tuple[Slot, ...]
@@ -68,14 +68,14 @@ class UnitGroup(Record):
 
 @dataclass(frozen=True, slots=True)
 class HiddenUnits(Record):
-    """The groups that may be permuted (1), and those that may be scaled (2)."""
+    """The groups of units that may be permuted (1), and those that may be scaled (2)."""
 
     permutations: tuple[UnitGroup, ...]
     scalings: tuple[UnitGroup, ...]
 
 
 def hidden_units(module: nn.Module, example: Tensor) -> HiddenUnits:
-    """The hidden units of a module, by one symbolic pass on an example of its inputs.
+    """Finds the hidden units of a module, by one symbolic pass on an example of its inputs.
 
     Cost: one execution on the meta device, no arithmetic.
 
@@ -93,7 +93,7 @@ def hidden_units(module: nn.Module, example: Tensor) -> HiddenUnits:
 
 @torch.no_grad()
 def permute_units(module: nn.Module, group: UnitGroup, order: Tensor) -> None:
-    """Put the units of a group into another order, in place; equation (1).
+    """Reorders the units of a group in place; equation (1).
 
     Cost: a copy of the parameters it touches.
 
@@ -112,7 +112,7 @@ def permute_units(module: nn.Module, group: UnitGroup, order: Tensor) -> None:
 
 @torch.no_grad()
 def scale_units(module: nn.Module, group: UnitGroup, factors: Tensor) -> None:
-    """Multiply what makes each unit by a positive factor and divide what reads it, in place; equation (2).
+    """Multiplies the incoming weights of each unit by a positive factor and divides the outgoing ones, in place; (2).
 
     Cost: one pass over the parameters it touches.
 
@@ -135,7 +135,7 @@ def _state(module: nn.Module) -> dict[str, Tensor]:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A tensor whose axis counts units: numbers of their groups, the axis, entries of each unit on it."""
+    """A tensor with an axis that counts units: the group numbers, the axis, entries per unit."""
 
     order: int
     scale: int
@@ -145,7 +145,7 @@ class _Value:
 
 @dataclass(slots=True)
 class _Groups:
-    """Groups of units, which may be joined and pinned."""
+    """Groups of units, which can be joined or fixed in place."""
 
     sizes: list[int] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)
@@ -218,7 +218,7 @@ class _Walk:
                 self.scales.pinned.add(v.scale)
 
     def _slots(self, v: _Value, layer: str, keys: tuple[str, ...], axis: int, power: int, repeat: int = 1) -> None:
-        """Entries that belong to the units of a value; a parameter that is computed from others pins them."""
+        """Records entries that belong to the units of a value; a parameter computed from others fixes them."""
         for key in keys:
             full = f"{layer}.{key}" if layer else key
             part = self.module.get_submodule(layer)
@@ -232,7 +232,7 @@ class _Walk:
             if power:
                 self.scales.slots.append((v.scale, slot))
 
-    def _made(self, size: int, axis: int, layer: str, order: int | None = None) -> _Value:
+    def _new_value(self, size: int, axis: int, layer: str, order: int | None = None) -> _Value:
         v = _Value(self.orders.fresh(size) if order is None else order, self.scales.fresh(size), axis, 1)
         self.orders.layers.append((v.order, layer))
         self.scales.layers.append((v.scale, layer))
@@ -247,9 +247,10 @@ class _Walk:
             return None if isinstance(layer, (*SCALED, *SMOOTH_OR_BOUNDED_ACTIVATIONS, nn.Flatten)) else NotImplemented
         if isinstance(layer, CONVOLUTIONS) and layer.groups == layer.in_channels == layer.out_channels and v.axis == 1:
             self.scales.slots += [(v.scale, Slot(self.names[f"{name}.weight"], 0, 1, -1))]
-            made = self._made(layer.out_channels, 1, name, v.order)
+            made = self._new_value(layer.out_channels, 1, name, v.order)
             self._slots(made, name, ("weight", "bias"), 0, 1)
-            self.scales.pinned |= {v.scale, made.scale}  # its weight makes and reads: one factor would cancel the other
+            # its weight both produces and reads the units, so the factors would cancel
+            self.scales.pinned |= {v.scale, made.scale}
             return made
         whole = isinstance(layer, nn.LayerNorm) and layer.normalized_shape == (result.shape[-1],)
         if isinstance(layer, CHANNEL_NORMS) and v.axis == 1 or whole and v.axis == result.dim() - 1:
@@ -267,16 +268,16 @@ class _Walk:
             self._slots(v, name, ("weight",), 1, -1, v.repeat)
         else:
             self._pin(v)
-        made = self._made(size, axis, name)
+        made = self._new_value(size, axis, name)
         self._slots(made, name, ("weight", "bias"), 0, 1)
         return made
 
     def _norm(self, v: _Value, name: str) -> _Value:
-        """The order passes through, the scale of what comes in does not."""
+        """Follows a normalization: the order of units is kept, their scale is not."""
         if v.repeat != 1:
             self._pin(v)
         self.scales.pinned.add(v.scale)
-        made = self._made(self.orders.sizes[v.order], v.axis, name, v.order)
+        made = self._new_value(self.orders.sizes[v.order], v.axis, name, v.order)
         self._slots(made, name, ("weight", "bias"), 0, 1)
         self._slots(made, name, ("running_mean", "running_var"), 0, 0)
         if self.module.get_submodule(name).weight is None:
@@ -314,7 +315,7 @@ class _Walk:
             NotImplemented)  # fmt: skip
 
     def join_shared(self) -> None:
-        """Groups that meet in one axis of one parameter are one."""
+        """Joins groups that meet in one axis of one parameter."""
         for groups in (self.orders, self.scales):
             first: dict[tuple[str, int], tuple[int, int]] = {}
             for i, slot in groups.slots:
@@ -323,6 +324,6 @@ class _Walk:
                     groups.pinned |= {i, j}
                 groups.join(i, j)
         powers: dict[tuple[int, str, int], set[int]] = {}
-        for i, slot in self.scales.slots:  # a weight that makes and reads the same units cannot be scaled
+        for i, slot in self.scales.slots:  # a weight that produces and reads the same units cannot be scaled
             powers.setdefault((self.scales.root(i), slot.name, slot.axis), set()).add(slot.power)
         self.scales.pinned |= {key[0] for key, found in powers.items() if len(found) > 1}

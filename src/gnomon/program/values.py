@@ -1,4 +1,4 @@
-"""What the reader knows of a tensor while it walks through a traced module."""
+"""What the reader knows about a tensor while it follows a traced module."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from gnomon.program.steps import Trainable
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A function of the data alone: no parameter has touched it yet."""
+    """A function of the data that no parameter has affected yet."""
 
     node: fx.Node
     shape: tuple[int, ...]
@@ -20,7 +20,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Random:
-    """An elementwise expression, not yet emitted, of the output of a step; ``where`` it began."""
+    """A pending elementwise expression of the output of a step; ``where`` it began."""
 
     source: int
     layout: Layout
@@ -31,7 +31,7 @@ class Random:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of the module, by its path; ``transposed`` where its two dimensions were swapped."""
+    """A parameter of the module, by its path; ``transposed`` if its two dimensions were swapped."""
 
     path: str
     tensor: Tensor
@@ -54,12 +54,12 @@ class Call:
     result: Any
 
     def get(self, position: int, name: str, default: Any = None) -> Any:
-        """An argument given by position or by name."""
+        """Returns an argument given by position or by name."""
         if len(self.args) > position:
             return self.args[position]
         return self.options.get(name, default)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the (single) tensor that the call returns."""
+        """The shape of the (single) tensor that the call returns."""
         return tuple(self.result.shape)

@@ -1,4 +1,4 @@
-"""How is a model trained?
+"""Trains models and records what happens.
 
 Contains: `train`, optimizers as frozen objects, the record `Run`, the mean loss over a data source (`evaluate`).
 Losses are means over examples; time is learning rate times steps.

@@ -1,8 +1,8 @@
-"""A recipe with one ingredient taken out at a time: which of them the result rests on.
+"""Removes one ingredient of a training recipe at a time, to see which ingredients matter for the result.
 
     effect of an ingredient = mean over seeds of  score(all) - score(without it),  +- t s / sqrt(seeds)           (1)
 
-Hypotheses: runs of one seed share their start and batches where the recipe does.
+Hypotheses: runs of one seed share their initial weights and batches if the recipe does.
 Reference: [he2019bag]; [student1908probable] for the interval.
 
 >>> Ablation(0.9, {"dropout": 0.02}, {"dropout": 0.05}, 3).helps
@@ -20,7 +20,7 @@ __all__ = ["Ablation", "ablation"]
 
 @dataclass(frozen=True, slots=True)
 class Ablation(Result):
-    """The mean score of the whole recipe, the effect (1) of each ingredient and half the width of its interval."""
+    """The mean score of the full recipe, the effect (1) of each ingredient, and half the width of its interval."""
 
     score: float
     effects: dict[str, float]
@@ -29,22 +29,24 @@ class Ablation(Result):
 
     @property
     def helps(self) -> tuple[str, ...]:
-        """Ingredients whose effect is above zero beyond its interval, the largest first."""
+        """Ingredients with a confidence interval entirely above zero, the largest effect first."""
         good = [name for name, effect in self.effects.items() if effect > self.widths[name]]
         return tuple(sorted(good, key=lambda name: -self.effects[name]))
 
     @property
     def verdict(self) -> str:
-        """What the result rests on."""
+        """One sentence that names the ingredients that matter."""
         if not self.helps:
-            return f"With {self.seeds} seeds no ingredient can be told from chance."
+            return f"With {self.seeds} seeds no ingredient has an effect that differs from chance."
         parts = ", ".join(f"{name} ({self.effects[name]:+.3g})" for name in self.helps)
         return f"The score {self.score:.3g} rests on {parts}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The effect of each ingredient."""
+        """A bar plot of the effect of each ingredient."""
         bars = Bars("effect", tuple(self.effects), tuple(self.effects.values()))
-        return (Plot("What each ingredient brings", (bars,), Axis("score lost without it"), caption=self.verdict),)
+        return (
+            Plot("Effect of each ingredient", (bars,), Axis("score lost without the ingredient"), caption=self.verdict),
+        )
 
 
 @names_call
@@ -55,7 +57,7 @@ def ablation(
     seeds: Sequence[int] = (0, 1, 2),
     confidence: float = 0.95,
 ) -> Ablation:
-    """Score a recipe with all its ingredients and with each one taken out, over several seeds; equation (1).
+    """Scores a recipe with all ingredients and with each one removed, over several seeds; equation (1).
 
     Args:
         score: a function of (which ingredients are in, seed) that trains and returns a score, larger is better.
@@ -73,7 +75,7 @@ def ablation(
     from scipy.special import stdtrit  # slow to import
 
     if len(seeds) < 2 or not ingredients:
-        raise InputError("there must be at least 2 seeds and 1 ingredient")
+        raise InputError("an ablation needs at least 2 seeds and 1 ingredient")
     whole = dict.fromkeys(ingredients, True)
     full = [float(score(whole, seed)) for seed in seeds]
     m = len(seeds)

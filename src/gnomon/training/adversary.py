@@ -1,4 +1,4 @@
-"""Adversarial training: every batch is first moved, within a small distance, to where the model does worst.
+"""Adversarial training: moves every batch a small distance, to increase the model's loss, before each step.
 
     min over w of  E max over |d| <= eps of  l(f(w, x + d), y),    d by projected ascent:                          (1)
     d <- P(d + step s(dl / dd)),    s the sign of the gradient, or the gradient over its length                    (2)
@@ -26,7 +26,7 @@ __all__ = ["Adversary"]
 
 @dataclass(frozen=True, slots=True)
 class Adversary(Record):
-    """How far inputs are moved while training, equation (1): an option of `gnomon.train`.
+    """An option of `gnomon.train` that sets how far inputs are moved during training, equation (1).
 
     Args:
         eps: the largest distance.
@@ -53,7 +53,7 @@ class Adversary(Record):
 
     @names_call
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Checks the options."""
         number("eps", self.eps, above=0)
         number("step", self.step, above=0)
         integer("steps", self.steps)
@@ -63,17 +63,17 @@ class Adversary(Record):
         if len(self.bounds) != 2 or not self.bounds[0] < self.bounds[1]:
             raise out_of_range("bounds", "(low, high) with low below high", self.bounds)
 
-    def moved(self, model: nn.Module, objective: Objective, x: Inputs, y: Tensor, at: int) -> Inputs:
-        """The inputs of training step number ``at``, moved by (2).
+    def moved_inputs(self, model: nn.Module, objective: Objective, x: Inputs, y: Tensor, at: int) -> Inputs:
+        """Returns the inputs of training step number ``at``, moved by (2).
 
         >>> net = nn.Linear(1, 1, bias=False)
         >>> _ = nn.init.ones_(net.weight)
         >>> x, y = torch.tensor([[0.5]]), torch.tensor([[0.0]])
-        >>> round(Adversary(0.1).moved(net, Objective.of(x, y, net, None), x, y, 1).item(), 3)
+        >>> round(Adversary(0.1).moved_inputs(net, Objective.of(x, y, net, None), x, y, 1).item(), 3)
         0.6
         """
         eps = self.eps * min(1.0, at / self.ramp) if self.ramp else self.eps
-        x = self._checked(x)
+        x = self._check_tensor(x)
         d = torch.zeros_like(x)
         with set_mode(model, "eval"), torch.enable_grad():
             for _ in range(self.steps):
@@ -82,11 +82,11 @@ class Adversary(Record):
                 d = self._project(x, d + self.step * eps * self._steepest(g), eps)  # (2)
         return (x + d).detach()
 
-    def _checked(self, x: Any) -> Tensor:
+    def _check_tensor(self, x: Any) -> Tensor:
         if not isinstance(x, Tensor) or not x.is_floating_point():
             found = f"inputs are {x.dtype}" if isinstance(x, Tensor) else f"inputs are a {type(x).__name__}"
             cure = "Train without an adversary, or on embeddings"
-            raise InputError(found, accepted="one tensor of inputs that can move a little", fix=cure)
+            raise InputError(found, accepted="one floating-point tensor of inputs", fix=cure)
         low, high = float(x.min()), float(x.max())
         if low < self.bounds[0] - 1e-5 or high > self.bounds[1] + 1e-5:
             found = f"inputs range from {low:.4g} to {high:.4g}, outside the bounds {self.bounds}"

@@ -1,8 +1,8 @@
-"""The mean loss of a module over a source of examples.
+"""Computes the mean loss of a module over a source of examples.
 
     L(w) = (1 / n) sum_i l(f(w, x_i), y_i)                                                               (1)
 
-Examples pass in batches. Targets are converted to what the loss takes: once where all examples are in memory, else
+Examples pass in batches. Targets are converted to what the loss takes: once if all examples are in memory, else
 when a batch is read.
 
 Hypotheses: a loss that is a mean over examples, so that the means of batches add up to (1).
@@ -42,11 +42,11 @@ Loss = AbstractLoss | Callable[[Tensor, Tensor], Tensor]
 """A loss of `gnomon.training`, or a function (outputs, targets) -> mean loss such as ``nn.CrossEntropyLoss()``."""
 
 MIN_EXAMPLES_PER_PASS = 256
-"""Examples that are evaluated at once, at least."""
+"""Minimum number of examples per forward pass."""
 AT_ONCE = 32
-"""Examples with an output for each position that are measured at once at most."""
+"""Maximum number of examples per pass if the outputs have positions."""
 MAX_OUTPUTS = 2**26
-"""Numbers of outputs that a measurement keeps at most."""
+"""Maximum number of output values that a measurement keeps."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,11 +57,11 @@ class Objective(Record):
     loss: Loss
     convert: Callable[[Tensor], Tensor]
     convert_loaded: Callable[[Tensor], Tensor] | None = None
-    """Converts targets of a loader beside ``data``; None if those of ``data`` are converted in the same way."""
+    """Converts targets of a loader other than ``data``; None if they are converted in the same way."""
 
     @classmethod
     def of(cls, x: Any, y: Any, module: nn.Module, loss: Loss | None) -> "Objective":
-        """Check the data and the loss; one example is run, in eval mode, to learn the number of outputs.
+        """Checks the data and the loss; runs one example in eval mode to find the number of outputs.
 
         ``x`` and ``y`` are what `gnomon.core.inputs.source` takes: inputs and targets, or data and None.
         """
@@ -85,36 +85,37 @@ class Objective(Record):
 
     @property
     def name(self) -> str:
-        """What the loss is called."""
+        """The name of the loss."""
         known = isinstance(self.loss, AbstractLoss)
         return self.loss.name if known else getattr(self.loss, "__name__", type(self.loss).__name__)  # type: ignore[union-attr]
 
     def indexable(self) -> "Objective":
-        """The same objective, its examples in memory where they could otherwise only be read in the order they come."""
+        """Returns an objective with random access: loads the examples into memory if they can only be read in order."""
         if not isinstance(self.data, Stream):
             return self
         return Objective(_in_memory(self.data.whole(), self.convert), self.loss, _as_they_are)
 
     def sample(self, n: int | None, seed: int) -> "Objective":
-        """The same objective on at most n of its examples, in memory, drawn by the seed; of each class its share."""
+        """Returns the objective on at most n of its examples, drawn with the seed; each class keeps its share."""
         if n is None or n >= len(self):
             return self
         return Objective(_in_memory(self.data.probe(n, seed=seed), self.convert), self.loss, _as_they_are)  # fmt: skip
 
     def at(self, index: Tensor) -> tuple[Inputs, Tensor]:
-        """Inputs and targets of the examples with these numbers."""
+        """Returns inputs and targets of the examples with these indices."""
         return self.of_batch(self.data.at(index))
 
     def of_batch(self, batch: Batch) -> tuple[Inputs, Tensor]:
-        """Inputs and targets of a batch, targets as the loss takes them."""
+        """Returns inputs and targets of a batch, with targets converted for the loss."""
         return batch.x, self.convert(_targets(batch))
 
     def of_loaded_batch(self, batch: Batch) -> tuple[Inputs, Tensor]:
-        """Inputs and targets of a batch from a loader of the user's own, targets as the loss takes them."""
+        """Returns inputs and targets of a batch from the user's loader, with targets converted for the loss."""
         return batch.x, (self.convert_loaded or self.convert)(_targets(batch))
 
     def batches(self, size: int | None = None) -> Iterator[tuple[Inputs, Tensor]]:
-        """All inputs and targets in order, at most ``size`` at once; None: what is in memory as one batch."""
+        """Yields all inputs and targets in order, at most ``size`` per batch; None yields data in memory as one
+        batch."""
         in_memory = isinstance(self.data, Pair)
         for batch in self.data.batches(len(self) if in_memory and size is None else size):
             for start in range(0, len(batch), size or len(batch)):
@@ -122,17 +123,17 @@ class Objective(Record):
                 yield part.x, self.convert(_targets(part))
 
     def value(self, module: nn.Module, x: Inputs, y: Tensor) -> Tensor:
-        """The mean loss on some examples, with its graph."""
+        """Returns the mean loss on some examples, with its autograd graph."""
         return self.loss_of(run(module, x), y)
 
     def loss_of(self, outputs: Any, y: Tensor) -> Tensor:
-        """The mean loss of what a module returned for examples with these targets."""
+        """Returns the mean loss of a module's output for examples with these targets."""
         if isinstance(self.loss, AbstractLoss):
             return self.loss.value(output_rows(outputs, len(y)), y)
         return self._users_loss(outputs, y)
 
     def measure(self, module: nn.Module, size: int | None) -> tuple[float, float | None, Tensor]:
-        """Mean loss, accuracy where the targets are classes, and outputs, in eval mode and without gradients."""
+        """Returns mean loss, accuracy (if the targets are classes) and outputs, in eval mode without gradients."""
         if isinstance(self.loss, AbstractAxesLoss):
             return self._measure_axes(module, self.loss, size)
         outputs, targets, losses = [], [], []
@@ -155,7 +156,7 @@ class Objective(Record):
     def _measure_axes(
         self, module: nn.Module, loss: AbstractAxesLoss, size: int | None
     ) -> tuple[float, float | None, Tensor]:  # fmt: skip
-        """The same for outputs with positions, batch by batch; outputs are dropped if they take too much memory."""
+        """Does the same for outputs with positions, batch by batch; drops outputs that take too much memory."""
         total, weights, right, decisions, numbers = 0.0, 0, 0, 0, 0
         kept: list[Tensor] = []
         with set_mode(module, "eval"), torch.no_grad():
@@ -184,7 +185,7 @@ class Objective(Record):
 
 
 def by_targets(y: Array) -> AbstractLoss:
-    """The loss that fits the targets: cross-entropy for integer classes, squared loss for real numbers.
+    """Returns the loss that fits the targets: cross-entropy for integer classes, squared loss for real numbers.
 
     >>> classes, numbers = torch.tensor([0, 1]), torch.tensor([0.5])
     >>> [by_targets(y).name for y in (classes, numbers)]
@@ -195,7 +196,7 @@ def by_targets(y: Array) -> AbstractLoss:
 
 
 def _first_outputs(one: Inputs, module: nn.Module, loss: Loss | None) -> Tensor | None:
-    """The outputs for one example; None if the user's own loss knows what they mean."""
+    """Returns the outputs for one example; None if the user passed a loss function."""
     if loss is not None and not isinstance(loss, AbstractLoss):
         return None
     with set_mode(module, "eval"), torch.no_grad():
@@ -205,33 +206,33 @@ def _first_outputs(one: Inputs, module: nn.Module, loss: Loss | None) -> Tensor 
 
 
 def _largest_label(data: AbstractSource) -> int | None:
-    """The largest label, if all are in memory."""
+    """Returns the largest label if all labels are in memory."""
     if not isinstance(data, Pair) or data.batch.y is None or data.batch.y.is_floating_point():
         return None
     return int(data.batch.y.max())
 
 
 def _conversion(outputs: int, module: nn.Module, loss: Loss) -> Callable[[Tensor], Tensor]:
-    """Targets as the loss takes them, on the module's device and in its dtype."""
+    """Returns a function that converts targets for the loss, on the module's device and in its dtype."""
     like = next((t for t in module.parameters() if t.is_floating_point()), torch.zeros(()))
 
-    def moved(y: Tensor) -> Tensor:
+    def to_module_targets(y: Tensor) -> Tensor:
         return y.to(like.device, like.dtype if y.is_floating_point() else y.dtype)
 
     if not isinstance(loss, AbstractLoss):
-        return moved
+        return to_module_targets
     if isinstance(loss, AbstractAxesLoss):
-        return lambda y: loss.targets(moved(y))
+        return lambda y: loss.targets(to_module_targets(y))
 
-    def converted(y: Tensor) -> Tensor:
-        targets = loss.targets(moved(y), outputs=outputs).to(like.device).reshape(len(y), -1)
+    def convert(y: Tensor) -> Tensor:
+        targets = loss.targets(to_module_targets(y), outputs=outputs).to(like.device).reshape(len(y), -1)
         if targets.shape[1] != outputs:
             what = f"targets of shape {tuple(y.shape)} and {outputs} outputs"
             cure = "Give y one column for each output, or integer classes"
             raise InputError(what, accepted="a target for each output", fix=cure)
         return targets.to(like.dtype)
 
-    return converted
+    return convert
 
 
 def _in_memory(batch: Batch, convert: Callable[[Tensor], Tensor]) -> Pair:

@@ -1,4 +1,4 @@
-"""The gradient of the mean loss over a source of examples, as one vector.
+"""Computes the gradient of the mean loss over a source of examples, as one vector.
 
     g = dL / dw,    L(w) = (1 / n) sum_i l(f(w, x_i), y_i)                                                   (1)
 
@@ -24,11 +24,11 @@ from gnomon.training.evaluate import Objective
 __all__ = ["finite_loss", "loss_gradient", "moved_parameters"]
 
 EXAMPLES_PER_PASS = 512
-"""Examples whose graph is held at once."""
+"""Maximum number of examples with a graph in memory at the same time."""
 
 
 def finite_loss(value: float) -> float:
-    """The loss, refused where it is not a finite number.
+    """Returns the loss; raises an error if it is not finite.
 
     >>> finite_loss(0.5)
     0.5
@@ -40,7 +40,7 @@ def finite_loss(value: float) -> float:
 
 
 def moved_parameters(module: nn.Module) -> list[nn.Parameter]:
-    """The parameters that training moves, refused where there are none.
+    """Returns the parameters that training changes; raises an error if there are none.
 
     >>> len(moved_parameters(nn.Linear(1, 1)))
     2
@@ -48,17 +48,18 @@ def moved_parameters(module: nn.Module) -> list[nn.Parameter]:
     found = [p for p in module.parameters() if p.requires_grad]
     if not found and not any(True for _ in module.parameters()):
         cure = "Pass a module with layers that are trained"
-        raise InputError("the module has no parameters", accepted="a function of some parameter", fix=cure)
+        raise InputError("the module has no parameters", accepted="a module with parameters", fix=cure)
     if not found:
-        cure = "Call requires_grad_() on what is trained"
-        raise InputError("no parameter requires a gradient", accepted="a function of some parameter", fix=cure)
+        cure = "Call requires_grad_() on the parameters to train"
+        raise InputError("no parameter requires a gradient", accepted="at least one trainable parameter", fix=cure)
     return found
 
 
 def loss_gradient(
     module: nn.Module, objective: Objective, *, size: int = EXAMPLES_PER_PASS
 ) -> tuple[float, Float[Tensor, " p"]]:
-    """The mean loss and its gradient (1) in the parameters that require one, in float64, in the module's present mode.
+    """Returns the mean loss and its gradient (1) in the trainable parameters, in float64 and in the module's current
+    mode.
 
     Hypotheses: see the module.
     Reference: [robbins1951stochastic].

@@ -1,4 +1,4 @@
-"""What a run measures at its recorded steps, and the state of the model at the last of them."""
+"""Measurements of a run at its recorded steps, and the state of the model at the last recorded step."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Log:
     state: list[Tensor]
 
     def record(self, step: int) -> bool:
-        """Measure and keep; False, and nothing kept, where a loss is not finite."""
+        """Measures and stores a row; returns False and stores nothing if a loss is not finite."""
         if self.rows and self.rows[-1]["step"] == step:
             return True
         loss, right, f = self.objective.measure(self.model, self.batch)
@@ -57,12 +57,12 @@ class Log:
 
     @torch.no_grad()
     def restore(self) -> None:
-        """Put the model back to its state at the last row."""
+        """Restores the model's state at the last row."""
         for now, then in zip(_tensors(self.model), self.state, strict=True):
             now.copy_(then)
 
     def run(self, optimizer: AbstractOptimizer, stopped: str, seconds: float, epochs: float) -> Run:
-        """The record of the whole run."""
+        """Returns the record of the whole run."""
         steps = torch.tensor([row["step"] for row in self.rows])
         curves = Curves(
             times=steps.double() * optimizer.lr,

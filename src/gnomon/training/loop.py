@@ -1,4 +1,4 @@
-"""The one training loop.
+"""The training loop that all of gnomon uses.
 
     w_{s+1} = w_s - lr g(w_s),    g = gradient of the mean loss over a batch                             (1)
 
@@ -54,12 +54,12 @@ def train(
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
 ) -> Run:
-    """Train a copy of a module on data by steps (1), and return what happened.
+    """Trains a copy of a module on data by steps (1), and returns what happened.
 
         L = (1 / n) sum_i l(f(x_i), y_i),    time = lr x number of steps                                   (1)
 
     The module stays as it was; the trained copy is ``run.model``. With ``in_place=True`` the module itself is trained,
-    and nothing of it but parameters and buffers is changed. Only parameters that require gradients move. Where the
+    and nothing of it but parameters and buffers is changed. Only parameters that require gradients move. If the
     loss is no longer finite, or Ctrl-C is pressed, the run ends, says so, and has the model of its last recorded step.
 
     Args:
@@ -75,8 +75,8 @@ def train(
             torch.optim, ``lambda p: torch.optim.SGD(p, lr=0.1)``, or one of the module, which is copied with its state.
         steps: to take.
         batch: examples in a batch, drawn by the seed, each once in n / batch steps (a stream is read into memory for
-            that), or `Batches`, of a loader or with augmentation; where left out, all examples at every step.
-        record: measure at every so many steps, or at these steps; by default at 60, closer together at the beginning.
+            that), or `Batches`, of a loader or with augmentation; by default, all examples at every step.
+        record: measure every ``record`` steps, or at a list of steps; by default at 60, closer together early on.
             The first state and the last are always recorded. `Records` measures on a sample, for a share of the time.
         outputs: keep the outputs on all examples at recorded steps.
         watch: functions of (step, model, loss) by name, called at recorded steps; ``run.watched`` is what they return.
@@ -84,7 +84,7 @@ def train(
         mode: of the module during steps. "eval" turns dropout off and leaves batch statistics as they are.
         seed: of the batches and of dropout.
         in_place: train the module itself, not a copy.
-        adversary: moves the inputs of every step to where the model does worst, `Adversary`; records are made without.
+        adversary: moves the inputs of every step to increase the loss, `Adversary`; records are made without.
         progress: called with (steps done, steps) after each step.
         clock: what ``seconds`` is read from, once per step.
 
@@ -103,7 +103,7 @@ def train(
     with torch.inference_mode(False), torch.enable_grad(), random_state(plan.seed):
         model = module if in_place else copy_to_train(module)
         whole = Objective.of(x, y, model, loss)
-        objective = whole.indexable() if plan.drawn else whole
+        objective = whole.indexable() if plan.draws_examples else whole
         test = None if x_test is None else Objective.of(x_test, y_test, model, objective.loss)
         rule, shown = resolve_optimizer(optimizer, module), objective.sample(plan.records.examples, plan.seed)
         tested = None if test is None else test.sample(plan.records.examples, plan.seed)
@@ -123,7 +123,7 @@ def _take_steps(
     progress: Callable[[int, int], None] | None,
     adversary: Adversary | None,
 ) -> tuple[int, str]:
-    """Take the steps; the number of examples that were used, and the reason for which they ended."""
+    """Takes the steps; returns the number of examples used and the reason why training ended."""
     moved = [p for p in model.parameters() if p.requires_grad]
     memory, feed, seen = optimizer.memory(moved), plan.feed(objective), 0
     try:
@@ -150,7 +150,7 @@ def _take_steps(
 
 
 class _Diverged(Exception):
-    """The loss is no longer finite within a step."""
+    """Raised if the loss is no longer finite within a step."""
 
 
 @torch.enable_grad()
@@ -161,13 +161,13 @@ def _gradient(
     moved: list[nn.Parameter],
     adversary: tuple[Adversary, int] | None,
 ) -> tuple[Tensor, Sequence[Tensor | None]]:
-    """The mean loss of some examples, or of all, and its gradients: sums over batches, weighted by their size."""
+    """Returns the mean loss of some or all examples, and its gradients summed over batches by their size."""
     n = len(objective) if pair is None else len(pair[1])
     total: Tensor = torch.zeros(())
     sums: list[Tensor | None] = [None] * len(moved)
     for x, y in objective.batches() if pair is None else [pair]:
         if adversary is not None:
-            x = adversary[0].moved(model, objective, x, y, adversary[1])
+            x = adversary[0].moved_inputs(model, objective, x, y, adversary[1])
         value, gradients = _of_batch(model, objective, x, y, moved)
         if len(y) == n:
             return value, gradients
@@ -190,8 +190,8 @@ def _of_batch(
 def _check(module: nn.Module, x_test: object, y_test: object, mode: str) -> None:
     check_module(module)
     if not any(p.requires_grad for p in module.parameters()):
-        cure = "Call requires_grad_() on what is to be trained"
-        raise InputError("no parameter requires a gradient", accepted="something to train", fix=cure)
+        cure = "Call requires_grad_() on the parameters to train"
+        raise InputError("no parameter requires a gradient", accepted="at least one trainable parameter", fix=cure)
     if y_test is None and isinstance(x_test, Tensor) or x_test is None and y_test is not None:
         known, missing = ("x_test", "y_test") if y_test is None else ("y_test", "x_test")
         raise InputError(f"{known} is given and {missing} is not. Pass {missing} as well")

@@ -1,8 +1,8 @@
-"""PyTorch's own optimizers in the training loop, and the ways in which a caller may name an optimizer.
+"""Uses PyTorch's optimizers in the training loop, and resolves the ways to name an optimizer.
 
 A class or a factory is called with the parameters of the model that is trained. An optimizer that was built on the
-parameters of the caller's module is copied, options and state included, to those of the copy that is trained; the
-caller's own optimizer steps only where its module is trained in place.
+parameters of the caller's module is copied, options and state included, to the parameters of the trained copy; the
+caller's own optimizer steps only if its module is trained in place.
 
 >>> import torch
 >>> resolve_optimizer("adamw", None)
@@ -27,7 +27,7 @@ from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam, Slope
 __all__ = ["Choice", "NAMES", "TorchOptimizer", "descent", "resolve_optimizer"]
 
 Choice = AbstractOptimizer | Optimizer | Callable[[Any], Optimizer] | str
-"""An optimizer of `gnomon.training` or of torch.optim, a class or function that makes one of parameters, or a name."""
+"""An optimizer of `gnomon.training` or torch.optim, a class or function that makes one from parameters, or a name."""
 
 NAMES: dict[str, AbstractOptimizer] = {"adam": Adam(), "adamw": Adam(decay=0.01), "sgd": SGD(1e-3)}
 """Optimizers by name, with the defaults of torch.optim."""
@@ -35,9 +35,9 @@ NAMES: dict[str, AbstractOptimizer] = {"adam": Adam(), "adamw": Adam(decay=0.01)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TorchOptimizer(AbstractOptimizer):
-    """An optimizer of torch.optim, or of anyone who inherits from it; made by `gnomon.train` from what it is given.
+    """A torch.optim optimizer or a subclass; `gnomon.train` creates it from its argument.
 
-    ``lr`` is that of the first group of parameters, and ``groups`` are the options of each.
+    ``lr`` is the learning rate of the first parameter group, and ``groups`` are the options of each.
     """
 
     name: str
@@ -65,7 +65,7 @@ class TorchOptimizer(AbstractOptimizer):
 
 
 def resolve_optimizer(choice: Choice | None, module: nn.Module | None) -> AbstractOptimizer:
-    """The optimizer that a caller means, for a module where it is known; `Adam` where none is named.
+    """Returns the optimizer for a caller's choice, for a module if it is known; `Adam` by default.
 
     Cost: for a class or a factory, one optimizer of a small parameter.
 
@@ -90,7 +90,7 @@ def resolve_optimizer(choice: Choice | None, module: nn.Module | None) -> Abstra
 
 
 def descent(optimizer: AbstractOptimizer | None) -> SGD | None:
-    """The gradient descent that an optimizer is, torch's included; None where it is another rule.
+    """Returns an optimizer as plain gradient descent, including torch's SGD; None if it uses another rule.
 
     >>> descent(resolve_optimizer(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), None))
     SGD(lr=0.1, momentum=0.9, decay=0.0)
@@ -110,7 +110,7 @@ _SGD = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
 
 
 def _of_factory(factory: Callable[[Any], Optimizer]) -> TorchOptimizer:
-    """Try the factory on a parameter of ours, to learn what it makes before anything is trained."""
+    """Calls the factory with a test parameter, to find out what it creates before anything is trained."""
 
     def build(parameters: Sequence[Tensor]) -> Optimizer:
         try:
@@ -119,12 +119,12 @@ def _of_factory(factory: Callable[[Any], Optimizer]) -> TorchOptimizer:
             cure = "Pass a function of the parameters alone: lambda p: torch.optim.SGD(p, lr=0.1)"
             raise InputError(f"the optimizer's factory raised: {reason}", accepted="a factory", fix=cure) from reason
         if not isinstance(made, Optimizer):
-            what = f"the optimizer's factory returned a {type(made).__name__}"
+            what = f"the optimizer's factory returned an object of type {type(made).__name__}"
             raise InputError(what, accepted="a torch.optim.Optimizer", fix="Return the optimizer")
         if not _held_parameters(made) <= {id(w) for w in parameters}:
-            what = "the optimizer's factory took other parameters than its argument"
-            cure = "Build on the argument, lambda p: torch.optim.SGD(p, lr=0.1): a copy of the module is trained"
-            raise InputError(what, accepted="the parameters that are trained", fix=cure)
+            what = "the optimizer's factory ignored its argument and used other parameters"
+            cure = "Use the argument, lambda p: torch.optim.SGD(p, lr=0.1), because a copy of the module is trained"
+            raise InputError(what, accepted="the parameters passed to the factory", fix=cure)
         return made
 
     with torch.inference_mode(False):
@@ -149,10 +149,10 @@ def _of_module(optimizer: Optimizer, module: nn.Module | None) -> TorchOptimizer
 
 
 def _copy_optimizer(optimizer: Optimizer, own: Iterable[Tensor], other: Iterable[Tensor]) -> Optimizer:
-    """A copy of an optimizer with other parameters in the places of its own."""
+    """Returns a copy of an optimizer with other parameters in place of its own."""
     twin = object.__new__(type(optimizer))
     memo: dict[int, Any] = {id(a): b for a, b in zip(own, other, strict=True)} | {id(optimizer): twin}
-    # A scheduler patches ``step`` on the object with a function that is tied to the original: the class's own is used.
+    # A scheduler replaces ``step`` by a function tied to the original optimizer; the copy uses the method of the class.
     vars(twin).update(copy.deepcopy({k: v for k, v in vars(optimizer).items() if k != "step"}, memo))
     return twin
 

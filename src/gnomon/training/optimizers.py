@@ -1,4 +1,4 @@
-"""How parameters move: stochastic gradient descent with momentum, and Adam, as frozen objects without state.
+"""Optimizers as frozen objects without state: stochastic gradient descent with momentum, and Adam.
 
 With the gradient g of the mean loss over a batch, elementwise for each parameter w,
 
@@ -36,35 +36,35 @@ from gnomon.core.results.plain import public_fields
 __all__ = ["AbstractOptimizer", "Adam", "SGD"]
 
 Slope = Callable[[], tuple[Tensor, Sequence[Tensor | None]]]
-"""The loss and its gradients at the present parameters, computed anew at each call; None where the loss does not
-depend on a parameter."""
+"""Returns the loss and its gradients at the current parameters, recomputed at each call; a gradient is None if
+the loss does not depend on the parameter."""
 
 
 class AbstractOptimizer(ABC):
-    """A rule by which gradients move parameters."""
+    """A rule that updates parameters from gradients."""
 
     lr: float
     """Learning rate."""
 
     name: str
-    """What the rule is called in a sentence."""
+    """The name of the rule in a sentence."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and options as plain values for JSON."""
+        """Returns name and options as plain values for JSON."""
         return {"name": self.name, **public_fields(self)}
 
     @abstractmethod
     def memory(self, parameters: Sequence[Tensor]) -> Any:
-        """The running averages before the first step; `move` is given them at each step."""
+        """Returns the running averages before the first step; `move` receives them at each step."""
 
     @abstractmethod
     def move(self, parameters: Sequence[Tensor], slope: Slope, memory: Any, count: int) -> None:
-        """Move the parameters, in place, by the step with this number, counted from 1."""
+        """Updates the parameters in place, for step number ``count`` (from 1)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SGD(AbstractOptimizer):
-    """Gradient descent, on all examples or on batches, with heavy-ball momentum: equation (1).
+    """Gradient descent on all examples or on batches, with heavy-ball momentum: equation (1).
 
     >>> SGD(0.1, momentum=0.9)
     SGD(lr=0.1, momentum=0.9, decay=0.0)
@@ -97,7 +97,7 @@ class SGD(AbstractOptimizer):
 
 @dataclass(frozen=True, slots=True)
 class Adam(AbstractOptimizer):
-    """Steps scaled by running moments of the gradient: equation (2).
+    """Adam: steps scaled by running moments of the gradient, equation (2).
 
     >>> Adam(1e-3).name
     'Adam'

@@ -1,4 +1,4 @@
-"""What is to be done during a run: how many steps, on which examples, measured when, and until when.
+"""The plan of a run: how many steps, on which examples, when to measure, and when to stop.
 
 >>> plan = TrainingPlan.of(4, None, 2, 0, lambda: False)
 >>> sorted(plan.recorded)
@@ -23,12 +23,12 @@ from gnomon.training.evaluate import Objective
 __all__ = ["Batches", "TrainingPlan", "Records", "deadline"]
 
 DEFAULT_RECORDED_STEPS = 60
-"""Recorded steps (approximately) if none are given."""
+"""Approximate number of recorded steps if the caller gives none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """The examples of each step: so many drawn by the seed, or the batches of a loader in the order it gives them.
+    """The examples of each step: a number drawn with the seed, or the batches of a loader in its order.
 
     ``augment`` changes the inputs of every batch before it is used, such as a random crop; records are made without it.
 
@@ -43,9 +43,10 @@ class Batches:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """When a run is measured, and on what: at these steps, on a fixed sample of so many examples of each set.
+    """When a run is measured and on what: at these steps, on a fixed sample of each set.
 
-    With ``share=0.2`` a record that would bring the time of all records above 20 % of that of the steps waits until it
+    With ``share=0.2`` a record that would bring the time of all records above 20 % of the time of the steps waits
+    until it
     does not; the first state and the last are always recorded.
 
     >>> Records((0, 10, 100), examples=512, share=0.2).examples
@@ -59,7 +60,7 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class TrainingPlan:
-    """Checked options of a run; ``late`` tells whether the time budget is spent."""
+    """Checked options of a run; ``late`` returns whether the time budget is used up."""
 
     steps: int
     batch: int | None
@@ -72,13 +73,13 @@ class TrainingPlan:
     @classmethod
     @names_call("train(module, x, y)")
     def of(cls, steps: Any, batch: Any, record: Any, seed: Any, late: Callable[[], bool]) -> "TrainingPlan":
-        """Check the options."""
+        """Checks the options."""
         steps = integer("steps", steps, least=0)
         batches = batch if isinstance(batch, Batches) else Batches(batch)
         records = record if isinstance(record, Records) else Records(record)
         size = None if batches.size is None else integer("batch", batches.size)
         if batches.augment is not None:
-            cure = "Pass a function from the inputs of a batch to inputs"
+            cure = "Pass a function that takes the inputs of a batch and returns inputs"
             check_kind("augment", batches.augment, Callable, cure=cure)
         if records.examples is not None:
             integer("examples", records.examples)
@@ -89,12 +90,12 @@ class TrainingPlan:
         )  # fmt: skip
 
     @property
-    def drawn(self) -> bool:
+    def draws_examples(self) -> bool:
         """Whether examples are drawn one by one; a loader draws for itself."""
         return self.batch is not None and self.batches.loader is None
 
     def feed(self, objective: Objective) -> Iterator[tuple[Inputs, Tensor] | None]:
-        """Inputs and targets of each step, without end; None stands for all examples in their order."""
+        """Yields inputs and targets of each step, endlessly; None stands for all examples in order."""
         augment = self.batches.augment
         for pair in self._pairs(objective):
             yield pair if augment is None or pair is None else (augment(pair[0]), pair[1])
@@ -112,7 +113,7 @@ class TrainingPlan:
             )
 
     def indices(self, n: int) -> Iterator[Tensor | None]:
-        """Numbers of the examples of each step, without end: all batches of one size, each example once in every n.
+        """Yields example indices for each step, endlessly: batches of equal size, each example once in every n.
 
         None stands for all examples in their order.
         """
@@ -128,7 +129,7 @@ class TrainingPlan:
 
 
 def deadline(clock: Clock, start: float, seconds: float | None) -> Callable[[], bool]:
-    """Whether the time budget is spent, whenever it is asked.
+    """Returns a function that says whether the time budget is used up.
 
     Cost: one look at the clock each time.
 

@@ -1,4 +1,4 @@
-"""Numbers of a run: the time to half the loss, where patience would have stopped it, the effective learning rate.
+"""Numbers of a run: time to half the loss, the early-stopping point (patience), the effective learning rate.
 
     t_half: the first time at which the loss is half of its start                                                (1)
     patience p: stop at the first record whose best test loss is p records old; keep the best                     (2)
@@ -28,7 +28,8 @@ __all__ = ["Patience", "effective_lr", "half_loss_time", "patience"]
 
 @dataclass(frozen=True, slots=True)
 class Patience(Result):
-    """Where patience stops (2): the place of the stop and of the best record, their losses, and the last loss."""
+    """The end of training by early stopping (2): the record of the stop, the best record, their losses, and the last
+    loss."""
 
     stop: int
     best: int
@@ -37,21 +38,20 @@ class Patience(Result):
 
     @property
     def stopped(self) -> bool:
-        """Whether it stops before the end."""
+        """Whether early stopping ends training before the last record."""
         return self.stop < len(self.losses) - 1
 
     @property
     def verdict(self) -> str:
-        """What stopping keeps."""
+        """One sentence on the loss that early stopping keeps."""
         kept, last = self.losses[self.best], self.losses[-1]
         if not self.stopped:
             return f"Patience {self.checks} never stops: the best loss, {kept:.4g}, is at record {self.best}."
-        return (
-            f"Patience {self.checks} stops at record {self.stop} and keeps the loss {kept:.4g}; the end has {last:.4g}."
-        )
+        head = f"Patience {self.checks} stops at record {self.stop} and keeps the loss {kept:.4g}"
+        return f"{head}; the last loss is {last:.4g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The losses with stop and best."""
+        """A plot of the losses with the stop and the best record."""
         marks = (Line("test loss", range(len(self.losses)), self.losses), Reference("stop", float(self.stop), True),
                  Reference("best", float(self.best), True))  # fmt: skip
         return (Plot("Patience", marks, Axis("record"), Axis("loss"), self.verdict),)
@@ -59,9 +59,9 @@ class Patience(Result):
 
 @names_call
 def half_loss_time(run: Run) -> float:
-    """The time (learning rate times steps) at which the training loss first is half of its start; equation (1).
+    """Returns the time (learning rate times steps) until the training loss is half its start; equation (1).
 
-    Between two records the time is read from a straight line; infinite where the loss never halves.
+    Between two records the time is interpolated linearly; infinite if the loss never halves.
     Hypotheses: see the module. Reference: [geiger2020disentangling].
 
     >>> import torch
@@ -83,7 +83,8 @@ def half_loss_time(run: Run) -> float:
 
 @names_call
 def patience(run: Run | Sequence[float], *, checks: int) -> Patience:
-    """Where training would have been stopped by patience, from the test losses of a run or from given ones; (2).
+    """Returns the record at which early stopping would end training, from a run's test losses or from given losses;
+    (2).
 
     Args:
         run: of `gnomon.train` with test examples, or the losses themselves.
@@ -99,7 +100,7 @@ def patience(run: Run | Sequence[float], *, checks: int) -> Patience:
     found: Any = run.test_loss if isinstance(run, Run) else run
     if found is None or len(found) == 0:
         cure = "Train with x_test and y_test, or pass losses"
-        raise InputError("the run has no test losses", accepted="losses on examples kept apart", fix=cure)
+        raise InputError("the run has no test losses", accepted="losses on held-out examples", fix=cure)
     losses = tuple(float(v) for v in found)
     best = 0
     for i, value in enumerate(losses):
@@ -112,7 +113,7 @@ def patience(run: Run | Sequence[float], *, checks: int) -> Patience:
 
 @names_call
 def effective_lr(optimizer: Choice) -> float:
-    """How far a constant gradient of size one moves the parameters in the long run, per step; equation (3).
+    """Returns how far a constant gradient of size one moves the parameters per step in the long run; equation (3).
 
     Args:
         optimizer: of `gnomon.training` or torch.optim: SGD with or without momentum.
@@ -129,5 +130,5 @@ def effective_lr(optimizer: Choice) -> float:
     if isinstance(rule, TorchOptimizer) and rule.name == "SGD":
         group = rule.groups[0]
         return float(group["lr"]) * (1 - float(group.get("dampening", 0))) / (1 - float(group["momentum"]))
-    cure = "Adam divides by the size of gradients: its step is lr itself"
-    raise InputError(f"the optimizer is {rule.name}", accepted="descent with momentum", fix=cure)
+    cure = "Use lr itself: Adam divides by the size of gradients"
+    raise InputError(f"the optimizer is {rule.name}", accepted="gradient descent with momentum", fix=cure)

@@ -1,4 +1,4 @@
-"""A training run as a record: losses and accuracies at recorded steps, what was watched, the trained model.
+"""The record of a training run: losses and accuracies at recorded steps, watched values, the trained model.
 
 >>> import torch
 >>> from gnomon.training import SGD, Squared, train
@@ -25,27 +25,27 @@ from gnomon.training.optimizers import AbstractOptimizer
 REASONS = {
     "finished": "",
     "time": " It was stopped by its time budget.",
-    "interrupted": " It was interrupted: the record is complete up to its last step.",
+    "interrupted": " It was interrupted; the results are complete up to the last recorded step.",
 }
-"""What the verdict says of each way to stop, but for divergence."""
+"""Sentence of the verdict for each reason to stop, except divergence."""
 FEW_STEPS = 100
-"""Steps below which a run that was cut short says nothing about where it leads."""
+"""A run that was cut short before this many steps says nothing about the final result."""
 STILL_FALLING = 0.1
-"""Share of the whole fall of the loss that the second half of the steps brings where training has not settled."""
+"""If the second half of the steps brings this share of the whole loss decrease, training has not converged."""
 LEARNED_ACCURACY = 0.98
-"""Training accuracy above which a loss that still falls is no reason to wait."""
+"""Training accuracy above which a run counts as finished even if the loss still falls."""
 DIVERGED_LOSS_FACTOR = 1.2
 """Factor by which the loss has risen if training diverged, after `FEW_STEPS` steps."""
 DIVERGED_EARLY_LOSS_FACTOR = 10.0
-"""The same before `FEW_STEPS` steps."""
+"""Factor by which the loss has risen if training diverged, before `FEW_STEPS` steps."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run(WithCurves):
-    """What training did, at the steps that were recorded; all values are measured in eval mode.
+    """The results of training at the recorded steps; all values are measured in eval mode.
 
     ``curves`` holds losses and accuracies, which can be read from the run itself (``run.loss``), and the outputs
-    (t, n, k) where they were asked for. ``stopped`` is "finished", "time", "interrupted" or "diverged", and ``model``
+    (t, n, k) if they were requested. ``stopped`` is "finished", "time", "interrupted" or "diverged", and ``model``
     is the one of the last recorded step in every case. ``watched`` holds, by name, what each watcher returned at each
     recorded step; ``epochs`` is how often, on average, an example was used.
     """
@@ -61,9 +61,10 @@ class Run(WithCurves):
 
     @property
     def diverges(self) -> bool:
-        """Whether the loss was no longer finite, or ended well above its start.
+        """Whether the loss became infinite or NaN, or ended well above its start.
 
-        A loss that ends where it began is no divergence: it must have risen by a fifth after `FEW_STEPS`, or tenfold
+        A loss that ends at its starting value does not count as divergence: it must have risen by a fifth after
+        `FEW_STEPS`, or tenfold
         before. Batch norm is measured with averages that follow the weights by tens of steps: with it, before
         `FEW_STEPS`, a finite loss says nothing, however large it is.
         Likelihoods of densities make losses that are negative: the rise counts, in units of the size of the first loss.
@@ -77,11 +78,11 @@ class Run(WithCurves):
 
     @property
     def shortage(self) -> str:
-        """Why training was too short to say what it leads to, as a clause; empty where it was long enough.
+        """A clause that says why training was too short for conclusions; empty if it was long enough.
 
         A run that its time budget ended is too short if it saw each example less than once, took fewer than 100 steps,
         or if the second half of its steps still brought more than a tenth of the whole fall of the loss: what is
-        measured then, such as the regime or the confidence, is that of a network on its way.
+        measured then, such as the regime or the confidence, describes a network that had not finished training.
         """
         if self.stopped != "time" or self.diverges or len(self.loss) < 2:
             return "no step was taken" if self.stopped == "time" and len(self.loss) < 2 else ""
@@ -101,7 +102,7 @@ class Run(WithCurves):
 
     @property
     def verdict(self) -> str:
-        """One sentence or two on how training went."""
+        """One or two sentences on how training went."""
         rule = f"{self.optimizer.name} with learning rate {self.optimizer.lr:.3g}"
         change = f"the {self.loss_name} from {float(self.loss[0]):.3g} to {float(self.loss[-1]):.3g}"
         head = f"{rule[0].upper()}{rule[1:]} took {change} in {int(self.steps[-1]):,} steps ({self.seconds:.2g} s)"
@@ -111,12 +112,12 @@ class Run(WithCurves):
             right = "" if self.test_accuracy is None else f", {float(self.test_accuracy[-1]):.1%} right"
             head += f"; on test examples {float(self.test_loss[-1]):.3g}{right}"
         if self.stopped == "diverged":
-            return f"{head}. Then it diverged: the loss is no longer a finite number; use a smaller learning rate."
+            return f"{head}. Then training diverged (the loss is no longer finite). Use a smaller learning rate."
         return f"{head}.{REASONS[self.stopped]}"
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That training diverged, where it did."""
+        """A finding if training diverged."""
         if not self.diverges:
             return ()
         end = "no longer finite" if self.stopped == "diverged" else f"{float(self.loss[-1]):.3g}"
@@ -125,11 +126,11 @@ class Run(WithCurves):
         return (Finding(kinds.TRAINING_DIVERGED, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The losses over time."""
+        """A plot of the losses over time."""
         return (self.curves.plot("Training", self.verdict),)
 
 
 def _has_averages(model: nn.Module) -> bool:
-    """Whether some batch norm of it is measured with running averages."""
+    """Whether the model contains a batch norm with running averages."""
     norms = (part for part in model.modules() if isinstance(part, nn.modules.batchnorm._BatchNorm))
     return any(part.track_running_stats for part in norms)

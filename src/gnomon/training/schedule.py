@@ -1,11 +1,11 @@
-"""A learning rate that changes during a run, by any scheduler of torch.
+"""Changes the learning rate during a run with any torch scheduler.
 
     w_{s+1} = w_s - lr_s g(w_s),    lr_s as the scheduler says after s steps                              (1)
 
 The scheduler is built by a function of an optimizer, ``lambda o: CosineAnnealingLR(o, 20)``. As in torch's own loops it
 moves once per epoch, and once per step for those that torch wants moved per step (`OneCycleLR`, `CyclicLR`).
 
-Reference: [loshchilov2019decoupled] for schedules beside Adam.
+Reference: [loshchilov2019decoupled] for schedules with Adam.
 
 >>> import torch
 >>> from gnomon.training.optimizers import SGD
@@ -34,14 +34,14 @@ from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam, Slope
 __all__ = ["Schedule", "Scheduled"]
 
 Schedule = Callable[[Optimizer], LRScheduler]
-"""Builds a scheduler of torch for an optimizer."""
+"""A function that builds a torch scheduler for an optimizer."""
 SMALLEST_RATE = 1e-30
-"""Stands for a learning rate of zero, in which some schedules end."""
+"""Replaces a learning rate of zero, with which some schedules end."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scheduled(AbstractOptimizer):
-    """An optimizer whose learning rate a scheduler moves; ``epoch`` is the number of steps in a pass over the data."""
+    """An optimizer with a learning rate set by a scheduler; ``epoch`` is the number of steps per pass over the data."""
 
     optimizer: AbstractOptimizer
     schedule: Schedule = field(repr=False, metadata=HIDDEN)
@@ -53,22 +53,24 @@ class Scheduled(AbstractOptimizer):
 
     @property
     def lr(self) -> float:  # type: ignore[override]
-        """At the start."""
+        """The learning rate at the start."""
         return self.optimizer.lr
 
     @names_call("train(module, x, y)")
     def memory(self, parameters: Sequence[Tensor]) -> Any:
-        """That of the optimizer, and the scheduler with the torch optimizer that it moves."""
+        """Returns the memory of the optimizer, and the scheduler with the torch optimizer that it changes."""
         own = self.optimizer.memory(parameters)
         moved = own if isinstance(own, Optimizer) else torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=self.lr)
         made = self.schedule(moved)
         if not isinstance(made, LRScheduler):
             cure = "Pass schedule=lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, 20)"
-            raise InputError(f"the schedule made a {type(made).__name__}", accepted="a torch scheduler", fix=cure)
+            raise InputError(
+                f"the schedule returned an object of type {type(made).__name__}", accepted="a torch scheduler", fix=cure
+            )
         return own, moved, made
 
     def move(self, parameters: Sequence[Tensor], slope: Slope, memory: Any, count: int) -> None:
-        """One step at the present learning rate; then the scheduler moves, if it is its time."""
+        """Takes one step at the current learning rate; then the scheduler steps if it is due."""
         own, moved, scheduler = memory
         rule = self.optimizer
         if isinstance(rule, SGD | Adam):
@@ -77,5 +79,5 @@ class Scheduled(AbstractOptimizer):
         rule.move(parameters, slope, own, count)  # (1)
         if isinstance(scheduler, OneCycleLR | CyclicLR) or count % self.epoch == 0:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # the optimizer that it moves did not step itself
+                warnings.simplefilter("ignore", UserWarning)  # the scheduler's own optimizer does not step
                 scheduler.step()

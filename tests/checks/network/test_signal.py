@@ -319,5 +319,5 @@ def test_what_cannot_be_measured_is_told():
 def test_inputs_that_are_not_finite_are_refused(value):
     x = torch.zeros(4, 3)
     x[2, 1] = value
-    with pytest.raises(NotFiniteError, match=r"signal\(module, x\): example 2 of x is not finite"):
+    with pytest.raises(NotFiniteError, match=r"signal\(module, x\): example 2 of x contains NaN or infinity"):
         signal(nn.Linear(3, 2), x)

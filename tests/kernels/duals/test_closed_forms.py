@@ -52,9 +52,7 @@ def test_even_monomials_at_one_are_odd_factorials():
 
 
 def test_exp_refuses_to_overflow():
-    with pytest.raises(
-        NotFiniteError, match=r"exceeds the range of torch.float64 \(expected that second moments are finite"
-    ):
+    with pytest.raises(NotFiniteError, match=r"exceeds the range of torch.float64 \(expected finite second moments"):
         Exp().dual(*scalars(400.0, 400.0, 400.0))
     with pytest.raises(NotFiniteError, match="torch.float32"):
         Exp().variance(torch.tensor(50.0))

@@ -65,8 +65,8 @@ def test_one_point_and_flat_targets():
 @pytest.mark.parametrize(
     "kernel, y, options, error, message",
     [
-        (-np.eye(3), np.ones(3), {}, InputError, "no Cholesky factor, even after adding"),
-        (np.eye(3), np.ones(2), {}, InputError, "the kernel has 3 points and y 2"),
+        (-np.eye(3), np.ones(3), {}, InputError, "the Cholesky factorization fails even after adding"),
+        (np.eye(3), np.ones(2), {}, InputError, "the kernel has 3 points and y has 2"),
         (np.eye(2), np.array([1.0, np.nan]), {}, NotFiniteError, "y holds numbers that are not finite"),
         (
             np.eye(2),
@@ -94,7 +94,7 @@ def test_a_kernel_that_does_not_fit_is_refused_before_it_is_computed():
 
 def test_a_tile_of_the_wrong_points_is_refused():
     found = Direct().solve(np.eye(3), np.ones(3))
-    with pytest.raises(InputError, match="the function is a sum over 3 points"):
+    with pytest.raises(InputError, match="the solution has 3 support points"):
         found.predict(np.ones((1, 2)))
 
 

@@ -132,5 +132,5 @@ def test_repeated_points_need_jitter_and_say_so():
 
 
 def test_too_many_centers_for_the_memory_are_refused():
-    with pytest.raises(BudgetError, match="Take fewer centers"):
+    with pytest.raises(BudgetError, match="Use fewer centers"):
         Nystrom(20, memory=5000).solve(Counted(), Counted().targets())

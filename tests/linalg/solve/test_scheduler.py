@@ -89,7 +89,7 @@ def test_a_killed_scheduler_is_told_with_what_was_lost_and_how_to_go_on(tmp_path
             with pytest.raises(WorkersLostError, match="the scheduler is gone") as caught:
                 Distributed(client, method, rows=10).solve(kernel, x[:, 0], ridge=0.1)
             killer.join()
-    assert "nothing of it is on disk" in str(caught.value) and "begins anew" in str(caught.value)
+    assert "nothing is saved on disk" in str(caught.value) and "starts over" in str(caught.value)
     assert scheduler.returncode == -signal.SIGKILL
 
 

@@ -177,7 +177,7 @@ class _Sums:
         x = transform(lambda t: t.clone().requires_grad_() if t.is_floating_point() else t, inputs)
         n = count(x)
         with record_layers(f.module, n, self.layers):
-            value = loss_of(f.returned(x))
+            value = loss_of(f.module_output(x))
         real = [t for t in tensors(x) if t.requires_grad]
         self.examples += n
         if real:

@@ -1,1 +1,1 @@
-"""What users pass in: data sources, batches, arrays, images, and the checks of arguments."""
+"""Handles what users pass in: data sources, batches, arrays, images, and the checks of arguments."""

@@ -1,4 +1,4 @@
-"""Inputs as real models take them, one tensor, a tuple of arguments or a dict of named ones, and their outputs.
+"""Handles model inputs (one tensor, a tuple of arguments or a dict of named arguments) and model outputs.
 
 The first axis of every tensor counts the examples; whatever is not a tensor is handed over unchanged.
 
@@ -30,11 +30,11 @@ __all__ = [
 ]
 
 Inputs = Tensor | np.ndarray | Table | tuple[Any, ...] | list[Any] | Mapping[str, Any]
-"""What a module is called with: module(x), module(*x) for a tuple or list, module(**x) for a dict. A table is one x."""
+"""How a module is called: module(x), module(*x) for a tuple or list, module(**x) for a dict. A table is one x."""
 
 
 def count(x: Inputs) -> int:
-    """The number of examples in x, which all its tensors must agree on and which may not be zero.
+    """Returns the number of examples in x. All tensors in x must have the same number, and at least one example.
 
     >>> count((torch.zeros(3, 2), torch.zeros(3)))
     3
@@ -42,7 +42,11 @@ def count(x: Inputs) -> int:
     sizes = {len(t) for t in tensors(x)}
     if len(sizes) != 1:
         found = "no tensor with an example axis" if not sizes else f"tensors of {sorted(sizes)} examples"
-        raise InputError(f"x holds {found}", accepted="the first axis counts examples", fix="Give every tensor n rows")
+        raise InputError(
+            f"x holds {found}",
+            accepted="the first axis counts examples",
+            fix="Give every tensor the same number of rows",
+        )
     n = sizes.pop()
     if n == 0:
         raise InputError("x holds 0 examples", accepted="at least one example", fix="Pass a batch that is not empty")
@@ -50,7 +54,7 @@ def count(x: Inputs) -> int:
 
 
 def tensors(x: Any) -> Iterator[Tensor]:
-    """All tensors of x that have an example axis, in the order of the arguments.
+    """Returns all tensors of x that have an example axis, in the order of the arguments.
 
     >>> len(list(tensors({"a": torch.zeros(2), "b": (torch.zeros(2), 1.0)})))
     2
@@ -67,9 +71,9 @@ def tensors(x: Any) -> Iterator[Tensor]:
 
 
 def transform(function: Callable[[Tensor], Tensor], x: Any) -> Any:
-    """x with the function applied to each tensor that has an example axis.
+    """Returns x with the function applied to each tensor that has an example axis.
 
-    Cost: that of the function, tensor by tensor.
+    Cost: one call of the function per tensor.
 
     >>> transform(lambda t: t + 1, (torch.zeros(1), "left"))
     (tensor([1.]), 'left')
@@ -86,7 +90,7 @@ def transform(function: Callable[[Tensor], Tensor], x: Any) -> Any:
 
 
 def take(x: Inputs, index: Tensor | slice) -> Inputs:
-    """The examples of x at an index, or in a slice (then without a copy).
+    """Returns the examples of x at an index, or in a slice (then without a copy).
 
     Cost: a copy of the examples at an index; none for a slice.
 
@@ -97,17 +101,17 @@ def take(x: Inputs, index: Tensor | slice) -> Inputs:
 
 
 def detach_to_module(x: Inputs, module: nn.Module) -> Inputs:
-    """x without gradients on the module's device, its floating tensors in the module's dtype; integers stay integers.
+    """Returns x detached, on the module's device, with floating tensors in the module's dtype (integers unchanged).
 
     >>> detach_to_module(torch.zeros(2, 3, dtype=torch.float64), nn.Linear(3, 1)).dtype
     torch.float32
     """
-    # autograd saves no tensor made in inference mode
+    # autograd cannot save tensors created in inference mode
     return to_module(transform(lambda t: t.clone() if t.is_inference() else t.detach(), x), module)
 
 
 def to_module(x: Inputs, module: nn.Module) -> Inputs:
-    """As `detach_to_module`, with the gradients of x kept.
+    """Returns x on the module's device and in its dtype, as `detach_to_module`, but keeps the gradients of x.
 
     Cost: a copy of the tensors that are converted.
 
@@ -127,7 +131,7 @@ def to_module(x: Inputs, module: nn.Module) -> Inputs:
 
 
 def with_channels_last(x: Inputs) -> Inputs:
-    """x with the same values, its images (n, c, h, w) laid out in memory with the channels last.
+    """Returns x with the same values and its images (n, c, h, w) in channels-last memory format.
 
     Cost: a copy of the images that are laid out otherwise.
 

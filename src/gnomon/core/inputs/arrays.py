@@ -1,4 +1,4 @@
-"""Numbers as callers have them, torch tensors, numpy arrays or tables with named columns, as tensors.
+"""Converts numbers from torch tensors, numpy arrays or tables with named columns to tensors.
 
 >>> import numpy
 >>> as_tensor(numpy.ones(2))
@@ -21,15 +21,15 @@ class Table(Protocol):
     """A table or a column of another library, such as a DataFrame or a Series of pandas or polars."""
 
     def to_numpy(self) -> np.ndarray:
-        """Its values as an array."""
+        """Returns the values as an array."""
 
 
 Array = Tensor | np.ndarray | Table
-"""A table of numbers of torch, of numpy, or of a library of tables."""
+"""A table of numbers: a torch tensor, a numpy array, or a table of another library."""
 
 
 def as_tensor(values: Array) -> Tensor:
-    """A tensor without gradients; arrays are copied, for they may be write-protected.
+    """Returns a tensor without gradients; numpy arrays are copied because they may be write-protected.
 
     Cost: a copy of an array or a table; none for a tensor.
 
@@ -40,9 +40,9 @@ def as_tensor(values: Array) -> Tensor:
 
 
 def as_array(values: Any) -> Any:
-    """A table of another library as a numpy array; whatever is none is handed back as it is.
+    """Converts a table of another library to a numpy array; returns anything else unchanged.
 
-    Cost: that of the table's own ``to_numpy``.
+    Cost: one call of the table's ``to_numpy``.
 
     >>> as_array(3.0)
     3.0
@@ -50,10 +50,10 @@ def as_array(values: Any) -> Any:
     if isinstance(values, Tensor | np.ndarray) or not isinstance(values, Table):
         return values
     array = np.asarray(values.to_numpy())
-    if array.dtype.kind == "O":  # columns of unlike types, such as booleans beside numbers
+    if array.dtype.kind == "O":  # mixed column types, such as booleans and numbers
         array = np.array(array.tolist())
     if array.dtype.kind not in "biufc":
-        found = f"a {type(values).__name__} of shape {array.shape} holds values that are no numbers ({array.dtype})"
-        cure = "Encode or drop columns of words and dates, and fill gaps"
+        found = f"a {type(values).__name__} of shape {array.shape} holds values that are not numbers ({array.dtype})"
+        cure = "Encode or drop columns of text and dates, and fill missing values"
         raise InputError(found, accepted="numbers", fix=cure)
     return array

@@ -1,4 +1,4 @@
-"""A batch: inputs as a module takes them, and targets; what loaders give, as one.
+"""Defines a batch (inputs and targets) and converts what data loaders yield to batches.
 
 >>> import torch
 >>> batch = batch_of((torch.zeros(3, 2), torch.tensor([0, 1, 1])))
@@ -20,12 +20,12 @@ from gnomon.core.inputs.checks import as_numbers, dense, is_array
 __all__ = ["Batch", "batch_of", "join_batches", "read_examples"]
 
 TARGETS = ("labels", "label", "target", "targets", "y")
-"""Keys under which a batch that is a dict may hold its targets, in the order in which they are looked for."""
+"""Keys of the targets in a batch that is a dict; the first key that is present is used."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Inputs as a module takes them, and targets; None where the data have none."""
+    """Inputs as a module takes them, and targets (None if the data have no targets)."""
 
     x: Inputs
     y: Tensor | None
@@ -38,13 +38,13 @@ class Batch:
 
     @property
     def bytes(self) -> int:
-        """Memory that the examples take."""
+        """The memory of all tensors in the batch, in bytes."""
         targets = () if self.y is None else (self.y,)
         return sum(t.numel() * t.element_size() for t in (*tensors(self.x), *targets))
 
 
 def batch_of(raw: Any) -> Batch:
-    """What a loader gives as a batch: a pair, a dict with a target key, or inputs alone.
+    """Converts what a loader yields to a batch: a pair, a dict with a target key, or inputs alone.
 
     >>> batch_of({"ids": torch.zeros(2, 3), "labels": torch.tensor([0, 1])}).y.tolist()
     [0, 1]
@@ -63,14 +63,14 @@ def batch_of(raw: Any) -> Batch:
         return Batch(dense(raw), None)
     if isinstance(raw, tuple | list) and len(raw) == 1:
         return batch_of(raw[0])
-    cure = "Let the loader give (inputs, targets) or a dict with the key 'labels'"
-    raise InputError(f"a batch is a {type(raw).__name__}", accepted="inputs and targets", fix=cure)
+    cure = "Let the loader yield (inputs, targets) or a dict with the key 'labels'"
+    raise InputError(f"a batch has the type {type(raw).__name__}", accepted="inputs and targets", fix=cure)
 
 
 def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[Any]], Any]) -> Any:
-    """Some examples of a data set, collated; what the data set or the collation raises is told with its example.
+    """Reads and collates some examples of a data set; errors of the data set or the collation name the example.
 
-    Cost: that of reading them.
+    Cost: reading the examples.
 
     >>> read_examples([torch.zeros(2), torch.ones(2)], [1], torch.stack)
     tensor([[1., 1.]])
@@ -79,21 +79,23 @@ def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[An
     for i in index:
         try:
             examples.append(dataset[i])
-        except Exception as reason:  # of the user's own data set
-            what = f"example {i} of the data set raised {type(reason).__name__}: {reason}"[:200]
-            raise InputError(what, accepted="examples that can be read", fix=f"Run dataset[{i}] alone") from reason
+        except Exception as reason:  # raised by the user's data set
+            what = f"reading example {i} of the data set raised {type(reason).__name__}: {reason}"[:200]
+            raise InputError(
+                what, accepted="examples that can be read", fix=f"Run dataset[{i}] alone to see the error"
+            ) from reason
     try:
         return collate(examples)
     except Exception as reason:
         words = " ".join(str(reason).split())
         some = f"examples {index[0]} to {index[-1]}" if len(index) > 1 else f"example {index[0]}"
-        what = f"{some} cannot be put into one batch ({words[:160]})"
-        cure = "Give tensors of one shape, or a DataLoader whose collate_fn pads them"
+        what = f"{some} cannot be combined into one batch ({words[:160]})"
+        cure = "Return tensors of one shape, or a DataLoader whose collate_fn pads them"
         raise InputError(what, accepted="examples of one shape", fix=cure) from reason
 
 
 def join_batches(batches: Sequence[Batch]) -> Batch:
-    """Batches as one.
+    """Concatenates batches to one batch.
 
     Cost: a copy of the examples.
 
@@ -111,7 +113,7 @@ def _join(parts: list[Any]) -> Any:
     if isinstance(first, Tensor):
         if len({part.shape[1:] for part in parts}) > 1:
             shapes = " and ".join(sorted({str(tuple(part.shape[1:])) for part in parts})[:2])
-            cure = "Pad all batches to one length, not each to its own"
+            cure = "Pad all batches to the same length"
             raise InputError(f"batches hold examples of shapes {shapes}", accepted="one shape", fix=cure)
         return torch.cat(parts)
     if isinstance(first, Mapping):

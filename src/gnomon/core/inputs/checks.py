@@ -1,4 +1,4 @@
-"""Input validation: modules, inputs, targets, whole numbers, each checked once.
+"""Checks modules, inputs, targets and whole numbers; each check is defined once, here.
 
 Every check carries the call that the user made, and its message begins with it. What can be converted
 without a change of meaning is converted: tables with names, arrays of any byte order, lists of numbers, short floats.
@@ -42,13 +42,13 @@ __all__ = [
 ]
 
 TABLE = "Pass a tensor, an array, a list or a table of numbers"
-KINDS = {"U": "text", "S": "bytes", "M": "dates", "m": "durations", "V": "records", "O": "objects that are no numbers"}
+KINDS = {"U": "text", "S": "bytes", "M": "dates", "m": "durations", "V": "records", "O": "objects that are not numbers"}
 SEEDS = range(-(2**63), 2**64)
-"""What ``torch.manual_seed`` takes."""
+"""Seeds that ``torch.manual_seed`` accepts."""
 
 
 def check_module(module: Any) -> None:
-    """Refuse what is no module.
+    """Raises an error unless the argument is a module.
 
     >>> check_module(nn.Linear(1, 1))
     """
@@ -59,7 +59,7 @@ def check_module(module: Any) -> None:
 
 
 def check_readable(module: Any) -> None:
-    """Refuse what is no module, and modules that cannot be called with other parameters in place of their own.
+    """Raises an error unless the argument is a module that can be called with replaced parameters.
 
     Cost: a walk over the parts of the module.
 
@@ -68,11 +68,11 @@ def check_readable(module: Any) -> None:
     check_module(module)
     if isinstance(module, nn.DataParallel | nn.parallel.DistributedDataParallel):
         found = f"the module is a {type(module).__name__}, a wrapper for several devices"
-        raise InputError(found, accepted="one module on one device", fix="Pass the module inside it, module.module")
+        raise InputError(found, accepted="one module on one device", fix="Pass the wrapped module, module.module")
     for name, part in module.named_modules():
         if isinstance(part, torch.jit.ScriptModule):
             where = f"'{name}'" if name else "the module"
-            cure = "Pass the module as it was before torch.jit.script or torch.jit.trace"
+            cure = "Pass the original module, before torch.jit.script or torch.jit.trace"
             raise InputError(f"{where} is compiled by torch.jit", accepted="a module written in Python", fix=cure)
         for own, p in (*part._parameters.items(), *part._buffers.items()):
             if p is not None and (is_lazy(p) or (p.is_complex() and isinstance(p, nn.Parameter))):
@@ -80,7 +80,7 @@ def check_readable(module: Any) -> None:
 
 
 def check_weights(module: Any) -> None:
-    """Refuse what `check_readable` does, and modules whose parameters or buffers hold NaN or infinity.
+    """Makes the checks of `check_readable`, and refuses parameters or buffers with NaN or infinity.
 
     Cost: a pass over the weights.
 
@@ -95,14 +95,15 @@ def check_weights(module: Any) -> None:
 
 def _refuse(name: str, p: Tensor) -> None:
     if is_lazy(p):
-        cure = "Call module(x[:1]) once, which gives every lazy layer its size"
+        cure = "Call module(x[:1]) once so that every lazy layer gets its size"
         raise InputError(f"'{name}' has no size yet", accepted="a module whose parameters exist", fix=cure)
     cure = "Write the module with real parameters, for instance with torch.view_as_real"
     raise InputError(f"'{name}' holds {p.dtype}", accepted="a network of real numbers", fix=cure)
 
 
 def as_inputs(x: Any, module: nn.Module) -> Inputs:
-    """Inputs on the module's device and in its dtype, with their numbers checked: finite, dense, one count of examples.
+    """Returns inputs on the module's device and in its dtype, after checking that they are finite, dense and equally
+    long.
 
     Images of bytes, or without the one channel that the first layer wants, are adapted; see `core.adapt`.
     Cost: one pass over x, and a copy of what must be converted.
@@ -112,7 +113,7 @@ def as_inputs(x: Any, module: nn.Module) -> Inputs:
     """
     if any(p.is_meta for p in module.parameters()):
         found = "the parameters are on the device 'meta' and have no values"
-        raise InputError(found, accepted="a module with numbers", fix="Build the module on a real device")
+        raise InputError(found, accepted="a module with values", fix="Build the module on a real device")
     taken, notes = adapt_images(dense(x), module)
     warn(notes)
     data = detach_to_module(taken, module)
@@ -122,24 +123,22 @@ def as_inputs(x: Any, module: nn.Module) -> Inputs:
 
 
 def check_finite_inputs(x: Inputs) -> None:
-    """Refuse inputs that are not finite, naming the first such example.
+    """Raises an error that names the first example if inputs are not finite.
 
     Cost: one pass over x.
 
     >>> check_finite_inputs(torch.zeros(2, 1))
     """
     for t in tensors(x):
-        # One number tells that all are finite; sums of finite numbers may overflow, and only then each one is asked.
+        # A finite sum proves that all numbers are finite. The sum may overflow; only then check each number.
         if t.is_floating_point() and not bool(t.sum().isfinite()) and not bool((finite := t.isfinite()).all()):
             rows = (~finite.reshape(len(t), -1).all(1)).nonzero().flatten()
-            found = (
-                f"example {int(rows[0])} of x is not finite, NaN or infinity ({len(rows)} of {len(t)} such examples)"
-            )
+            found = f"example {int(rows[0])} of x contains NaN or infinity ({len(rows)} of {len(t)} such examples)"
             raise NotFiniteError(found, accepted="finite inputs", fix="Drop or repair those examples")
 
 
 def as_targets(y: Any, n: int) -> Tensor:
-    """Targets as a dense tensor of finite real numbers or classes, one for each of n examples.
+    """Returns targets as a dense tensor of finite real numbers or classes, one for each of n examples.
 
     Cost: one pass over y.
 
@@ -157,7 +156,7 @@ def as_targets(y: Any, n: int) -> Tensor:
 
 
 def real(values: Tensor, name: str) -> Tensor:
-    """The tensor, refused where it is complex.
+    """Returns the tensor; raises an error if the tensor is complex.
 
     >>> real(torch.ones(1), "y")
     tensor([1.])
@@ -169,7 +168,7 @@ def real(values: Tensor, name: str) -> Tensor:
 
 
 def as_numbers(values: Any, name: str) -> Tensor:
-    """A table of numbers of any kind as a dense tensor: lists, arrays, tables with names, tensors.
+    """Converts numbers in a list, array, table or tensor to a dense tensor.
 
     Cost: a copy, but for dense tensors.
 
@@ -181,10 +180,12 @@ def as_numbers(values: Any, name: str) -> Tensor:
     if isinstance(values, tuple | list):
         try:
             return as_numbers(np.asarray(values), name)
-        except (ValueError, TypeError, RuntimeError) as reason:  # rows of several lengths, or tensors without numbers
+        except (ValueError, TypeError, RuntimeError) as reason:  # rows of different lengths, or tensors without values
             if isinstance(reason, InputError):
                 raise
-            raise InputError(f"{name} is a list of rows that do not fit", accepted="a table", fix=TABLE) from reason
+            raise InputError(
+                f"{name} is a list of rows with different lengths", accepted="a table", fix=TABLE
+            ) from reason
     if not is_array(values):
         shown = repr(values) if isinstance(values, str | int | float | None) else f"a {type(values).__name__}"
         raise InputError(f"{name} is {shown[:60]}", accepted="a table of numbers", fix=TABLE)
@@ -192,7 +193,7 @@ def as_numbers(values: Any, name: str) -> Tensor:
 
 
 def is_array(values: Any) -> bool:
-    """Whether a thing is an array, or a table that can become one.
+    """Whether a value is an array, or a table that can be converted to an array.
 
     >>> is_array(np.ones(1)), is_array(np.float64(1.0)), is_array("text")
     (True, False, False)
@@ -201,7 +202,7 @@ def is_array(values: Any) -> bool:
 
 
 def integer(name: str, value: Any, *, least: int = 1) -> int:
-    """A whole number that is large enough, such as 10 or 1e6; 2.5, True and text are refused.
+    """Returns a whole number of at least ``least``, such as 10 or 1e6; refuses 2.5, True and text.
 
     >>> integer("memory", 1e9)
     1000000000
@@ -215,25 +216,25 @@ def integer(name: str, value: Any, *, least: int = 1) -> int:
 
 
 def check_seed(value: Any) -> int:
-    """A whole number that starts random numbers.
+    """Returns a seed for random numbers after checking that it is a whole number.
 
     >>> check_seed(0)
     0
     """
     seed = integer("seed", value, least=SEEDS.start)
     if seed not in SEEDS:
-        raise out_of_range("seed", "a whole number of 64 bits, such as 0", value)
+        raise out_of_range("seed", "a 64-bit whole number, such as 0", value)
     return seed
 
 
 def number(name: str, value: Any, *, above: float = -inf, below: float = inf) -> float:
-    """A finite number between two others, and equal to neither.
+    """Returns a finite number strictly between two bounds.
 
     >>> number("confidence", 0.95, above=0, below=1)
     0.95
     """
     known = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not known or not above < value < below:  # NaN is between no two numbers
+    if not known or not above < value < below:  # also refuses NaN
         low, high = f"above {above:g}" if above > -inf else "", f"below {below:g}" if below < inf else "finite"
         accepted = (
             f"a number {low} and {high}" if low else f"a {high} number" if high == "finite" else f"a number {high}"
@@ -243,7 +244,7 @@ def number(name: str, value: Any, *, above: float = -inf, below: float = inf) ->
 
 
 def check_kind(name: str, value: Any, kind: Any, *, cure: str) -> None:
-    """Refuse an option that is not of the kind that is asked for.
+    """Raises an error unless an option is an instance of the expected type.
 
     >>> from collections.abc import Callable
     >>> check_kind("progress", print, Callable, cure="Pass a function")
@@ -255,7 +256,7 @@ def check_kind(name: str, value: Any, kind: Any, *, cure: str) -> None:
 
 
 def dense(x: Any) -> Any:
-    """x with all arrays among its arguments as dense tensors; a list of numbers is one array.
+    """Returns x with all arrays among its arguments as dense tensors; a list of numbers is one array.
 
     >>> dense({"a": np.ones(1)})
     {'a': tensor([1.], dtype=torch.float64)}
@@ -268,11 +269,11 @@ def dense(x: Any) -> Any:
         return {key: _argument(value, f"x[{key!r}]") for key, value in x.items()}
     if isinstance(x, tuple | list):
         return tuple(_argument(value, f"x[{i}]") for i, value in enumerate(x))
-    return as_numbers(x, "x")  # which refuses it
+    return as_numbers(x, "x")  # raises an error
 
 
 def _argument(value: Any, name: str) -> Any:
-    """One argument of a module: arrays become tensors, whatever else there is stays."""
+    """Converts one argument of a module: arrays become tensors, other values stay."""
     if isinstance(value, Tensor) or is_array(value):
         return as_numbers(value, name)
     if isinstance(value, Mapping):
@@ -283,7 +284,7 @@ def _argument(value: Any, name: str) -> Any:
 
 
 def _is_number(x: Any) -> bool:
-    """Whether a list holds numbers, or lists of numbers, at its first place."""
+    """Whether the first element of a list is a number, or a list of numbers."""
     return _is_number(x[0]) if isinstance(x, list) and x else isinstance(x, int | float | np.number)
 
 
@@ -297,34 +298,34 @@ def _as_strided_tensor(t: Tensor, name: str) -> Tensor:
     elif t.is_quantized:
         found, cure = f"is quantized ({t.dtype})", f"Pass {name}.dequantize()"
     else:
-        short = t.is_floating_point() and t.dtype.itemsize == 1  # float8 has no arithmetic
+        short = t.is_floating_point() and t.dtype.itemsize == 1  # torch has no float8 arithmetic
         return t.float() if short else t
     raise InputError(f"{name} {found}", accepted="a dense table of numbers", fix=cure)
 
 
 def _native(values: Any, name: str) -> np.ndarray:
-    """An array of numbers that torch knows, in the byte order of this machine."""
+    """Returns an array with a dtype that torch supports, in the byte order of this machine."""
     array = np.asanyarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
-        found = f"{name} is masked in {int(np.ma.getmaskarray(array).sum())} places"
-        raise InputError(found, accepted="a value in every place", fix="Fill or drop what is masked")
+        found = f"{name} has masked entries in {int(np.ma.getmaskarray(array).sum())} places"
+        raise InputError(found, accepted="a value in every place", fix="Fill or drop the masked entries")
     array = np.asarray(array)
     if array.dtype.kind == "O":
-        with suppress(ValueError):  # rows of several lengths are no table, and refused below
-            array = np.array(array.tolist())  # columns of unlike types, such as booleans beside numbers
+        with suppress(ValueError):  # rows of different lengths are refused below
+            array = np.array(array.tolist())  # mixed column types, such as booleans and numbers
     if array.dtype.kind not in "biufc":
         found = f"{_column(values, name)} holds {KINDS.get(array.dtype.kind, array.dtype)}"
         cure = "Encode text, categories and dates as numbers first"
         raise InputError(found, accepted="numbers", fix=cure)
     if array.dtype.kind in "fc" and array.dtype.itemsize > (8 if array.dtype.kind == "f" else 16):
-        return array.astype(np.float64 if array.dtype.kind == "f" else np.complex128)  # torch has no long doubles
+        return array.astype(np.float64 if array.dtype.kind == "f" else np.complex128)  # torch has no long double
     if array.dtype.kind == "u" and array.dtype.itemsize > 1:
-        return array.astype(np.int64)  # torch computes with no other unsigned numbers than bytes
+        return array.astype(np.int64)  # uint8 is the only unsigned type with arithmetic in torch
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _column(values: Any, name: str) -> str:
-    """The first column that holds no numbers, by name where the table has names."""
+    """Names the first column that does not hold numbers, if the table has column names."""
     for title in getattr(values, "columns", ()):
         if np.array(np.asarray(values[title]).tolist()).dtype.kind not in "biufc":
             return f"column {title!r} of {name}"

@@ -1,4 +1,4 @@
-"""Integer labels are classes, everywhere: one convention, the one of ``torch.nn.CrossEntropyLoss``.
+"""Treats integer labels as classes everywhere, as ``torch.nn.CrossEntropyLoss`` does.
 
 Targets (n,) of integers or booleans are class indices 0, 1, ..., and become one-hot rows wherever numbers are needed.
 Floating-point targets are numbers, and so is a table (n, k) of integers, which has a column for each output already.
@@ -30,7 +30,7 @@ def are_classes(y: Tensor) -> bool:
 
 
 def numbers(y: Array, *, outputs: int | None = None) -> Tensor:
-    """Targets as numbers: classes as one-hot rows, as many columns as outputs or as the labels need; others as given.
+    """Returns targets as numbers: classes as one-hot rows (a column per output, or per label needed), others as given.
 
     Cost: n k numbers for classes, none otherwise.
 
@@ -41,14 +41,14 @@ def numbers(y: Array, *, outputs: int | None = None) -> Tensor:
     if not are_classes(table):
         return table
     if outputs == 1:
-        found = f"y holds integer labels ({table.dtype}) and there is one output"
-        cure = "Pass y.float() for numbers, or give each class an output"
+        found = f"y holds integer labels ({table.dtype}) but the network has one output"
+        cure = "Pass y.float() for regression, or give the network one output per class"
         raise InputError(found, accepted="one output for each class", fix=cure)
     return one_hot(table, outputs)
 
 
 def one_hot(labels: Tensor, classes: int | None) -> Float[Tensor, "n k"]:
-    """Classes 0, 1, ... as rows with a single one; as many columns as outputs, or as the labels need.
+    """Returns classes 0, 1, ... as one-hot rows, with a column per output, or as many as the labels need.
 
     Cost: n k numbers.
 
@@ -61,6 +61,6 @@ def one_hot(labels: Tensor, classes: int | None) -> Float[Tensor, "n k"]:
     if least < 0 or (classes is not None and most >= classes):
         room = "0, 1, ..." if classes is None else f"0 to {classes - 1}, one for each output"
         found = f"y holds labels from {least} to {most}"
-        cure = f"Number the classes {room}; for numbers pass y.float()"
+        cure = f"Number the classes {room}; for regression pass y.float()"
         raise InputError(found, accepted="class labels", fix=cure)
     return torch.nn.functional.one_hot(labels.long(), -1 if classes is None else classes).double()

@@ -1,4 +1,4 @@
-"""Images as data sets hold them, as a module takes them: bytes scaled to [0, 1], the channel axis where it belongs.
+"""Converts images to the form a module takes: bytes scaled to [0, 1], channel axis in the right place.
 
 A module that takes the inputs as they are gets them as they are: bytes for an embedding, or for a forward that scales
 by itself, are left alone. What is changed is said in one line.
@@ -23,15 +23,15 @@ from gnomon.core.modules.run import call_with_inputs
 __all__ = ["AdaptedInputWarning", "adapt_images"]
 
 CONVOLUTIONS = {nn.Conv1d: 3, nn.Conv2d: 4, nn.Conv3d: 5}
-"""Axes of a batch that each convolution takes."""
+"""Number of axes of a batch for each kind of convolution."""
 
 
 class AdaptedInputWarning(UserWarning):
-    """Inputs were changed so that the module takes them; the message says how."""
+    """Inputs were changed so that the module accepts them; the message says how."""
 
 
 def adapt_images(x: Inputs, module: nn.Module) -> tuple[Inputs, tuple[str, ...]]:
-    """The inputs as the module takes them, and what was done to them in words.
+    """Returns the inputs in the form the module takes, and a list of the changes in words.
 
     Only inputs that are one tensor are scaled or given an axis.
     Cost: none for floating-point inputs with all axes; otherwise one forward pass on two examples.
@@ -42,7 +42,7 @@ def adapt_images(x: Inputs, module: nn.Module) -> tuple[Inputs, tuple[str, ...]]
     if not isinstance(x, Tensor) or x.dim() == 0 or len(x) == 0:
         return x, ()
     if x.dtype == torch.uint8 and isinstance(_first_layer(module), nn.Embedding | nn.EmbeddingBag):
-        return x.long(), ()  # torch looks up no bytes
+        return x.long(), ()  # embedding layers do not accept uint8
     axis, last = _lacks_channels(x, module), _channels_last(x, module)
     if not (x.dtype == torch.uint8 or axis or last) or _runs(module, x):
         return x, ()
@@ -60,7 +60,7 @@ def adapt_images(x: Inputs, module: nn.Module) -> tuple[Inputs, tuple[str, ...]]
 
 
 def warn(notes: tuple[str, ...]) -> None:
-    """Say what was done to the inputs, at the line of the user's program that made the call.
+    """Warns about changes of the inputs, at the line of the user's program that made the call.
 
     >>> with warnings.catch_warnings(record=True) as seen:
     ...     warnings.simplefilter("always")
@@ -89,14 +89,14 @@ def _first_layer(module: nn.Module) -> nn.Module | None:
 
 
 def _lacks_channels(x: Tensor, module: nn.Module) -> bool:
-    """Whether the first layer is a convolution over one channel, and x has no axis for it."""
+    """Whether the first layer is a convolution over one channel and x has no channel axis."""
     first = _first_layer(module)
     axes = next((n for kind, n in CONVOLUTIONS.items() if isinstance(first, kind)), None)
     return axes is not None and x.dim() == axes - 1 and getattr(first, "in_channels", 0) == 1
 
 
 def _channels_last(x: Tensor, module: nn.Module) -> bool:
-    """Whether the first layer is a convolution whose channels are the last axis of x, as Keras has them."""
+    """Whether the first layer is a convolution and the last axis of x holds the channels, as in Keras."""
     first = _first_layer(module)
     axes = next((n for kind, n in CONVOLUTIONS.items() if isinstance(first, kind)), None)
     channels = getattr(first, "in_channels", 0)
@@ -104,11 +104,12 @@ def _channels_last(x: Tensor, module: nn.Module) -> bool:
 
 
 def _runs(module: nn.Module, x: Tensor) -> bool:
-    """Whether the module takes two examples as they are (one alone could pass for an image without a batch axis)."""
+    """Whether the module accepts two examples unchanged (a single one could be mistaken for an image without a batch
+    axis)."""
     two = x[:2] if len(x) > 1 else torch.cat([x, x])
     try:
         with preserve(module, grad=False):
             call_with_inputs(module, detach_to_module(two, module))
-    except Exception:  # whatever a user's forward raises, it does not take these inputs
+    except Exception:  # any error means that forward does not accept these inputs
         return False
     return True

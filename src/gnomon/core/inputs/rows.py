@@ -1,7 +1,7 @@
-"""Rows of named columns, as Hugging Face's data sets give them, as the batches that modules take.
+"""Converts rows of named columns, as in Hugging Face data sets, to the batches that modules take.
 
 Columns of words are left out, as are those that the module's forward does not name: a tokenized data set keeps its
-text beside the tokens. Pictures become bytes (n, c, h, w), lists of numbers become tensors.
+text next to the tokens. Pictures become bytes (n, c, h, w), lists of numbers become tensors.
 
 >>> import torch
 >>> batch = columns_batch({"pixels": [[1.0, 2.0], [3.0, 4.0]], "text": ["a", "b"], "label": [0, 1]}, None)
@@ -24,7 +24,7 @@ __all__ = ["columns_batch", "target_column"]
 
 
 def target_column(names: Any) -> str | None:
-    """The column that holds the targets.
+    """Returns the name of the column that holds the targets.
 
     >>> target_column(["text", "label"])
     'label'
@@ -33,7 +33,7 @@ def target_column(names: Any) -> str | None:
 
 
 def columns_batch(columns: Mapping[str, Any], module: nn.Module | None) -> dict[str, Tensor]:
-    """Columns of some rows as a batch: tensors by name, a single input under the name x unless forward names it.
+    """Converts columns of some rows to a batch: tensors by name; a single input is x unless forward names it.
 
     Cost: one pass over the rows.
 
@@ -48,7 +48,7 @@ def columns_batch(columns: Mapping[str, Any], module: nn.Module | None) -> dict[
     if named is not None and len(inputs) > 1 and named & inputs.keys():
         inputs = {name: column for name, column in inputs.items() if name in named}
     if not inputs:
-        what = f"the columns {', '.join(columns)} hold no numbers and no pictures to give to the module"
+        what = f"the columns {', '.join(columns)} contain neither numbers nor images that the module could take"
         cure = "Tokenize or encode them first, with data.map(...)"
         raise InputError(what, accepted="inputs as numbers", fix=cure)
     if len(inputs) == 1 and not (named is not None and named & inputs.keys()):
@@ -57,7 +57,7 @@ def columns_batch(columns: Mapping[str, Any], module: nn.Module | None) -> dict[
 
 
 def _parameters(module: nn.Module | None) -> set[str] | None:
-    """Names that forward takes; None where it takes any."""
+    """Returns the parameter names of forward; None if forward accepts any name."""
     if module is None:
         return None
     found = signature(module.forward).parameters
@@ -65,20 +65,20 @@ def _parameters(module: nn.Module | None) -> set[str] | None:
 
 
 def _column(name: str, values: list[Any]) -> Tensor | None:
-    """The values of a column as one tensor; None for words and other things that are no numbers."""
+    """Returns the values of a column as one tensor; None if the values are not numbers."""
     first = values[0]
     if isinstance(first, Tensor):
         parts = values
-    elif hasattr(first, "convert") and hasattr(first, "getbands"):  # a picture of Pillow's
+    elif hasattr(first, "convert") and hasattr(first, "getbands"):  # a Pillow image
         parts = [_picture(value) for value in values]
     elif isinstance(first, bool | int | float | list | np.ndarray | np.generic) and not _has_words(first):
         try:
             return torch.as_tensor(np.array(values))
-        except (ValueError, TypeError):  # rows of unlike lengths
-            return _ragged(name)
+        except (ValueError, TypeError):  # rows of different lengths
+            return _ragged_column_error(name)
     else:
         return None
-    return torch.stack(parts) if len({part.shape for part in parts}) == 1 else _ragged(name)
+    return torch.stack(parts) if len({part.shape for part in parts}) == 1 else _ragged_column_error(name)
 
 
 def _picture(value: Any) -> Tensor:
@@ -94,6 +94,6 @@ def _has_words(value: Any) -> bool:
     return isinstance(value, str | bytes | dict) or value is None
 
 
-def _ragged(name: str) -> Tensor:
-    what = f"the rows of column '{name}' have unlike shapes"
+def _ragged_column_error(name: str) -> Tensor:
+    what = f"the rows of column '{name}' have different shapes"
     raise InputError(what, accepted="rows of one shape", fix="Pad or resize them: padding='max_length' for tokens")

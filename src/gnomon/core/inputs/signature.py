@@ -1,4 +1,4 @@
-"""Arguments of a module's ``forward`` that the data do not name: optional ones, and targets that it needs itself.
+"""Handles arguments of a module's ``forward`` that the data do not name: optional ones, and targets it needs itself.
 
 >>> import torch
 >>> class Table(nn.Module):
@@ -23,12 +23,12 @@ from gnomon.core.modules.run import run
 __all__ = ["TARGET_ARGUMENTS", "target_argument", "with_optional_arguments", "with_targets"]
 
 TARGET_ARGUMENTS = ("labels", "targets", "target")
-"""Names of arguments under which a ``forward`` takes targets."""
+"""Names of ``forward`` arguments that take targets."""
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def with_optional_arguments(x: Inputs, module: nn.Module) -> Inputs:
-    """The inputs, with None for arguments without a default that may be None and that the data do not give.
+    """Returns the inputs, with None for required arguments that accept None and that the data do not contain.
 
     Cost: a look at the signature.
 
@@ -46,12 +46,12 @@ def with_optional_arguments(x: Inputs, module: nn.Module) -> Inputs:
 
 
 def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) -> str | None:
-    """The argument of ``forward`` that needs the targets: without them it fails, or leaves out positions.
+    """Returns the ``forward`` argument that needs the targets: without them forward fails or drops positions.
 
     ``inputs`` returns the inputs; it is called only if ``forward`` has such an argument.
 
     Examples are models that compute their loss, such as an encoder with a decoder, or a language model that returns the
-    last position only if there are no targets.
+    last position only without targets.
     Cost: none if ``forward`` has no such argument, else a forward pass on two examples.
 
     >>> import torch
@@ -73,7 +73,7 @@ def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) 
 
 
 def with_targets(x: Inputs, y: Tensor, name: str, module: nn.Module) -> Inputs:
-    """The inputs by name, with the targets among them.
+    """Returns the inputs by name, including the targets.
 
     >>> import torch
     >>> class Model(nn.Module):
@@ -92,7 +92,7 @@ def with_targets(x: Inputs, y: Tensor, name: str, module: nn.Module) -> Inputs:
 def _parameters(module: nn.Module) -> dict[str, inspect.Parameter]:
     try:
         return dict(inspect.signature(module.forward).parameters)
-    except (TypeError, ValueError):  # a forward that is not written in Python
+    except (TypeError, ValueError):  # forward is not written in Python
         return {}
 
 

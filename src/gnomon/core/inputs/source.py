@@ -1,4 +1,4 @@
-"""Data as people have them, as one source of batches.
+"""Reads data in every common form (arrays, data sets, loaders, iterables) as one source of batches.
 
 A source is made by `source` from a pair of tensors, arrays or tables, a ``torch.utils.data.Dataset``, a ``DataLoader``,
 any re-iterable of batches, or a function that returns an iterator of batches; a batch is (inputs, targets) or a dict
@@ -43,15 +43,15 @@ __all__ = [
 ]
 
 DEFAULT_BATCH_SIZE = 256
-"""Examples in a batch if none is given."""
+"""Examples per batch if the caller gives no batch size."""
 
 
 class AbstractSource(ABC):
-    """Examples in one fixed order."""
+    """A source of examples in a fixed order."""
 
     module: nn.Module | None
     _targets_go_to: str | None | Literal[False] = False
-    """The argument of the module that needs the targets; False before the first batch."""
+    """The module's argument that needs the targets; False before the first batch."""
 
     @abstractmethod
     def __len__(self) -> int:
@@ -59,23 +59,23 @@ class AbstractSource(ABC):
 
     @abstractmethod
     def batches(self, size: int | None = None) -> Iterator[Batch]:
-        """All examples in order; ``size`` is not used where the batches are already made."""
+        """Yields all examples in order; ``size`` is ignored if the data come in batches already."""
 
     @abstractmethod
     def at(self, index: Tensor) -> Batch:
-        """The examples with these numbers, in the order of the numbers."""
+        """Returns the examples with these indices, in the order of the indices."""
 
     def labels(self) -> Tensor | None:
-        """All targets."""
+        """Returns all targets."""
         targets = [batch.y for batch in self.batches()]
         return None if any(y is None for y in targets) else torch.cat([y for y in targets if y is not None])
 
     def whole(self) -> Batch:
-        """All examples as one batch, in memory."""
+        """Returns all examples as one batch in memory."""
         return join_batches(list(self.batches()))
 
     def pair(self) -> tuple[Inputs, Tensor]:
-        """All inputs and all targets, in memory; refused where the data have no targets."""
+        """Returns all inputs and all targets in memory; raises an error if the data have no targets."""
         batch = self.whole()
         if batch.y is None:
             cure = "Pass y, or data whose batches are (inputs, targets) or dicts with the key 'labels'"
@@ -83,7 +83,7 @@ class AbstractSource(ABC):
         return batch.x, batch.y
 
     def first(self, n: int) -> Batch:
-        """The first n examples (fewer if there are fewer)."""
+        """Returns the first n examples, or all if there are fewer."""
         parts, seen = [], 0
         for batch in self.batches(n):
             parts.append(batch[: n - seen] if len(batch) > n - seen else batch)
@@ -93,11 +93,11 @@ class AbstractSource(ABC):
         return join_batches(parts)
 
     def probe(self, n: int, *, seed: int = 0) -> Batch:
-        """At most n examples drawn by the seed, in their order; integer targets: of each class its share."""
+        """Draws at most n examples with a seed, in their order; for integer targets each class keeps its share."""
         return self.at(stratified_sample(len(self), self.labels(), n, seed=seed))
 
     def mean(self, function: Callable[[Batch], Any], *, size: int | None = None) -> Any:
-        """The mean over examples of what a function gives as a mean over each batch: numbers or tensors."""
+        """Averages over examples what a function returns as a mean over each batch: numbers or tensors."""
         total: Any = 0
         n = 0
         for batch in self.batches(size):
@@ -105,7 +105,7 @@ class AbstractSource(ABC):
         return total / n
 
     def _ready(self, batch: Batch) -> Batch:
-        """The batch checked and, with a module, as the module takes it."""
+        """Checks a batch and, if there is a module, adapts the batch to the module."""
         if self.module is None:
             return batch
         x = with_optional_arguments(as_inputs(batch.x, self.module), self.module)
@@ -119,7 +119,7 @@ class AbstractSource(ABC):
 
 
 class Pair(AbstractSource):
-    """Examples in memory."""
+    """A source of examples that are in memory."""
 
     def __init__(self, batch: Batch, module: nn.Module | None) -> None:
         self.module = module
@@ -143,7 +143,7 @@ class Pair(AbstractSource):
 
 
 class Indexed(AbstractSource):
-    """A ``Dataset`` with a length, read example by example; ``collate`` makes a batch of some."""
+    """A source that reads a ``Dataset`` with a length example by example; ``collate`` makes a batch of several."""
 
     def __init__(self, dataset: Any, collate: Callable[[list[Any]], Any], module: nn.Module | None) -> None:
         self.dataset, self.collate, self.module = dataset, collate, module
@@ -161,7 +161,7 @@ class Indexed(AbstractSource):
         return self._ready(batch_of(read_examples(self.dataset, index.tolist(), self.collate)))
 
     def labels(self) -> Tensor | None:
-        """All targets: the data set's own list ``targets`` where it has one, else by reading every example."""
+        """Returns all targets: the data set's list ``targets`` if it has one, else by reading every example."""
         known = getattr(self.dataset, "targets", None)
         if known is not None and isinstance(known, Sized) and len(known) == len(self):
             return as_targets(known, len(self))
@@ -169,7 +169,7 @@ class Indexed(AbstractSource):
 
 
 class Columns(Indexed):
-    """A data set of Hugging Face's: rows of named columns, many read at once."""
+    """A source for Hugging Face data sets: rows of named columns, many of them read together."""
 
     def __init__(self, dataset: Any, module: nn.Module | None) -> None:
         super().__init__(dataset, default_collate, module)
@@ -179,13 +179,13 @@ class Columns(Indexed):
         return self._ready(batch_of(rows))
 
     def labels(self) -> Tensor | None:
-        """All targets: their column, which the data set gives at once."""
+        """Returns all targets by reading their column."""
         name = target_column(self.dataset.column_names)
         return None if name is None else as_targets(list(self.dataset[name]), len(self))
 
 
 class Stream(AbstractSource):
-    """Batches that come as they come; ``again`` starts a new pass over them."""
+    """A source of batches from an iterable; ``again`` starts a new pass over them."""
 
     def __init__(self, again: Callable[[], Iterable[Any]], module: nn.Module | None) -> None:
         self.again, self.module = again, module
@@ -204,7 +204,7 @@ class Stream(AbstractSource):
             seen += len(batch)
             yield batch
         if not seen or self._count not in (None, seen):
-            what = "no batch came" if not seen else f"one pass gave {self._count} examples and another {seen}"
+            what = "the data gave no batch" if not seen else f"one pass gave {self._count} examples and another {seen}"
             cure = "Pass a list of batches, a DataLoader, or a function that returns a new iterator at each call"
             raise InputError(what, accepted="data that can be read again", fix=cure)
         self._count = seen
@@ -223,7 +223,7 @@ class Stream(AbstractSource):
 
 
 def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> AbstractSource:
-    """A source of examples from data as people have them.
+    """Returns a source of examples for data in any of the supported forms.
 
     Args:
         data: inputs, when ``y`` is given; otherwise a pair (inputs, targets), a dict of columns with a target key, a
@@ -252,15 +252,15 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> Abst
     if is_array(data) or isinstance(data, Tensor):
         return _pair(data, None, module)
     if isinstance(data, Mapping):
-        if hasattr(data, "column_names"):  # Hugging Face's dict of data sets
-            what, first = f"the data are a dict of the data sets {', '.join(data)}", next(iter(data), "train")
+        if hasattr(data, "column_names"):  # a Hugging Face DatasetDict
+            what, first = f"the data are a dict with the data sets {', '.join(data)}", next(iter(data), "train")
             raise InputError(what, accepted="one data set", fix=f"Pass data['{first}'], and test=data['test']")
         return Pair(batch_of(data), module)
     return _source_of_batches(data, module)
 
 
 def source_of_inputs(x: Any, module: nn.Module) -> AbstractSource:
-    """A source for instruments that need no targets: of inputs alone, or of data whose targets may be used.
+    """Returns a source for functions that need no targets: from inputs alone, or from data with targets.
 
     A tensor, an array, a table, a tuple, a list or a dict is what the module is called with; a ``Dataset``, a
     ``DataLoader``, another iterable of batches or a function that returns one is a source of batches.
@@ -276,10 +276,10 @@ def source_of_inputs(x: Any, module: nn.Module) -> AbstractSource:
 
 
 def whole_inputs(x: Any, module: nn.Module) -> Inputs:
-    """All inputs as one batch that the module takes; targets, where the data have them, are left out.
+    """Returns all inputs as one batch that the module takes, without targets.
 
     ``x`` is as in `source_of_inputs`; data that come in batches are read to their end.
-    Cost: that of reading the data, and all inputs in memory.
+    Cost: reading the data; all inputs are in memory.
 
     >>> from torch.utils.data import TensorDataset
     >>> loader = DataLoader(TensorDataset(torch.eye(3), torch.zeros(3)), batch_size=2)
@@ -290,12 +290,12 @@ def whole_inputs(x: Any, module: nn.Module) -> Inputs:
 
 
 def _source_of_batches(data: Any, module: nn.Module | None) -> AbstractSource:
-    """Data that are not arrays: data sets, loaders, iterables and functions."""
+    """Returns a source for data that are not arrays: data sets, loaders, iterables and functions."""
     if isinstance(data, DataLoader):
         if isinstance(data.dataset, IterableDataset) or data.collate_fn is None:
             return Stream(lambda: data, module)
         return Indexed(data.dataset, data.collate_fn, module)
-    if hasattr(data, "column_names"):  # Hugging Face's; a stream of rows where it has no length
+    if hasattr(data, "column_names"):  # a Hugging Face data set; a stream of rows if it has no length
         whole = isinstance(data, Sized)
         return Columns(data, module) if whole else Stream(lambda: _rows(data, module), module)
     if isinstance(data, IterableDataset):
@@ -315,7 +315,7 @@ def _source_of_batches(data: Any, module: nn.Module | None) -> AbstractSource:
 
 
 def _rows(data: Iterable[Mapping[str, Any]], module: nn.Module | None) -> Iterator[Any]:
-    """Single rows, gathered to batches."""
+    """Collects single rows into batches."""
     rows = iter(data)
     while some := list(islice(rows, DEFAULT_BATCH_SIZE)):
         yield columns_batch({name: [row[name] for row in some] for name in some[0]}, module)
@@ -328,7 +328,7 @@ def _pair(x: Any, y: Any, module: nn.Module | None) -> Pair:
 
 
 def _is_pair(data: Any) -> bool:
-    """(inputs, targets): two of them, the second numbers or None; two batches are two tuples or two dicts."""
+    """Whether data are one pair (inputs, targets); two tuples or two dicts are two batches."""
     if not isinstance(data, tuple | list) or len(data) != 2:
         return False
     return data[1] is None or isinstance(data[1], Tensor) or is_array(data[1]) or _is_list_of_numbers(data[1])

@@ -1,4 +1,4 @@
-"""A reproducible draw of examples in which every class has its share.
+"""Draws examples reproducibly so that every class keeps its share.
 
 >>> import torch
 >>> labels = torch.tensor([0] * 8 + [1] * 2)
@@ -16,7 +16,7 @@ __all__ = ["stratified_sample"]
 
 
 def stratified_sample(n: int, labels: Tensor | None, k: int, *, seed: int = 0) -> Int[Tensor, " k"]:
-    """The numbers of at most k of n examples, sorted; for class labels each class has its share, and at least one.
+    """Returns sorted indices of at most k of n examples; each class keeps its share, and at least one example.
 
     Shares are rounded by largest remainder; where k is below the number of classes, the largest classes come first.
     Cost: one permutation of n.
@@ -35,11 +35,12 @@ def stratified_sample(n: int, labels: Tensor | None, k: int, *, seed: int = 0) -
 
 
 def _apportion(sizes: Tensor, k: int) -> Tensor:
-    """k seats for classes of these sizes, by largest remainder, one at least for each as far as they go."""
+    """Distributes k places over classes in proportion to their sizes (largest remainder), at least one each if
+    possible."""
     exact = sizes.double() * k / int(sizes.sum())
     seats = torch.minimum(exact.floor().long().clamp(min=1 if k >= len(sizes) else 0), sizes)
     while int(seats.sum()) > k:
-        seats[int(torch.where(seats > 1, seats - exact, -torch.inf).argmax())] -= 1  # no class loses its only seat
+        seats[int(torch.where(seats > 1, seats - exact, -torch.inf).argmax())] -= 1  # no class loses its only place
     while int(seats.sum()) < k:
         seats[int(torch.where(seats < sizes, exact - seats, -torch.inf).argmax())] += 1
     return seats

@@ -1,4 +1,4 @@
-"""Machine: how loops are compiled, shared out among threads, and watched.
+"""How loops are compiled, distributed over threads, and shown with a progress bar.
 
 Lives here: what the compiled loops of all rooms have in common.
 Does not live here: any formula.

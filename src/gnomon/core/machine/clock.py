@@ -1,4 +1,4 @@
-"""Time as an argument: what has a time budget is handed its clock, so that no outcome needs a fast or an idle machine.
+"""Passes clocks as arguments, so that results with a time budget do not depend on the speed of the machine.
 
 >>> from time import perf_counter
 >>> clock: Clock = perf_counter             # the clock in use, unless a caller brings another
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 __all__ = ["Clock"]
 
 Clock = Callable[[], float]
-"""Seconds since some moment."""
+"""A function that returns the seconds since some fixed moment."""
 
 
 @dataclass(slots=True)
 class Ticking:
-    """A clock that moves by ``tick`` seconds each time it is read, and stands still in between.
+    """A clock that advances by ``tick`` seconds each time it is read, and otherwise stands still.
 
-    A loop that reads it once per step has so many steps per second, on every machine and whatever else runs there:
+    A loop that reads it once per step has the same number of steps per second on every machine, whatever its load:
     with it, an examination or a run with a time budget gives the same answer everywhere.
 
     >>> clock = Ticking(0.5)
@@ -31,6 +31,6 @@ class Ticking:
     now: float = 0.0
 
     def __call__(self) -> float:
-        """Move, and tell."""
+        """Advances the clock and returns its time."""
         self.now += self.tick
         return self.now

@@ -1,4 +1,4 @@
-"""Files are written completely or not at all: a full disk costs neither the previous file nor a traceback.
+"""Writes files completely or not at all: if the disk is full, the previous file stays and the error is readable.
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
@@ -18,21 +18,21 @@ from gnomon.core.errors import WriteError
 __all__ = ["append_text", "write_error", "write_file"]
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Reasons that another disk or less data cures: a full disk, a used-up quota, a file that is too large."""
+"""Error numbers for which another disk or less data helps: full disk, exceeded quota, too large file."""
 
 
 def write_file(path: str | Path, content: str | bytes) -> Path:
-    """Write a file under a temporary name in its folder, then rename it; returns the path as it was given.
+    """Writes a file under a temporary name in its folder, then renames it; returns the path as given.
 
     The folder is made if it does not exist. A symbolic link stays, and its target is replaced. Devices, pipes, and
-    files in a folder where no file can be created are written in place.
+    files in a folder in which no file can be created are written in place.
 
     Args:
         path: the file.
         content: text, which is encoded as UTF-8, or bytes.
         call: what the user called, for the message of a `WriteError`.
 
-    Cost: that of the disk.
+    Cost: one write to the disk.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "kernel.bin"
@@ -54,9 +54,9 @@ def write_file(path: str | Path, content: str | bytes) -> Path:
 
 
 def append_text(path: str | Path, text: str) -> None:
-    """Add text to the end of a file; if that fails, the file is cut back to what it was.
+    """Appends text to a file; if that fails, restores the file's previous length.
 
-    Cost: that of the disk.
+    Cost: one write to the disk.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "log.csv"
@@ -80,12 +80,12 @@ def append_text(path: str | Path, text: str) -> None:
                 place.unlink(missing_ok=True)
             raise
     except OSError as reason:
-        kept = "What it held before is unchanged. " if place.is_file() else ""
+        kept = "Its previous content is unchanged. " if place.is_file() else ""
         raise write_error(place, reason, kept) from reason
 
 
 def write_error(path: str | Path, reason: OSError, kept: str = "") -> WriteError:
-    """The error of a file that cannot be written: its path, the reason, what is left of it, and what to do.
+    """Returns the error for a file that cannot be written: path, reason, what remains of the file, and the fix.
 
     >>> print(write_error("report.html", OSError(errno.ENOSPC, "No space left on device")))
     cannot write report.html: No space left on device. Free some disk space, or pass another path.
@@ -96,30 +96,31 @@ def write_error(path: str | Path, reason: OSError, kept: str = "") -> WriteError
 
 
 def _in_place(path: Path) -> bool:
-    """Whether a path must be written directly: a device, a pipe, or a file in a folder where none can be created."""
+    """Whether a path must be written directly: a device, a pipe, or a file in a folder that takes no new files."""
     try:
         if Path(os.path.abspath(path)).parts[1:2] in (("dev",), ("proc",)):
-            return True  # /dev/stdout may lead to a regular file, which the shell holds open
+            return True  # /dev/stdout may be a regular file that the shell holds open
         return path.exists() and (not path.is_file() or not os.access(os.path.realpath(path.parent), os.W_OK))
     except OSError:
         return False
 
 
 def _replace(target: Path, data: bytes) -> None:
-    """Write beside the target and rename; what was written is removed if anything goes wrong."""
+    """Writes a temporary file in the target's folder and renames it; removes it if anything fails."""
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     if mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    fresh = target.with_name(f".gnomon-{token_hex(8)}.tmp")  # the name of the target may be as long as names can be
+    # not derived from the target's name, which may have the maximum length
+    fresh = target.with_name(f".gnomon-{token_hex(8)}.tmp")
     try:
         with fresh.open("xb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())  # some disks report that they are full only now
+            os.fsync(file.fileno())  # some disks report only here that they are full
         if mode is not None:
             fresh.chmod(mode)
         os.replace(fresh, target)
-    except BaseException:  # Ctrl-C as well
+    except BaseException:  # includes Ctrl-C
         with suppress(OSError):
             fresh.unlink(missing_ok=True)
         raise

@@ -1,4 +1,4 @@
-"""How loops are compiled: for the whole vector unit, without the interpreter lock, and only once per machine.
+"""Compiles loops for the whole vector unit, without the interpreter lock, once per machine.
 
 Numba marks no argument as free of aliases and lets the compiler prefer half of a 512-bit vector unit; ``wide`` repairs
 both for the function that calls it. ``bare`` saves slices their reference counts. Results do not depend on them.
@@ -18,40 +18,40 @@ from gnomon.core.machine import progress
 __all__ = ["ARITHMETIC", "INNER", "bare", "entry", "is_compiled", "wide"]
 
 ARITHMETIC = frozenset({"contract", "nsz", "arcp"})
-"""What the compiler may do: fused multiply-add; no reordering, no assumption on NaN or infinity."""
+"""Compiler optimizations that are allowed: fused multiply-add; no reordering, no assumptions about NaN or infinity."""
 
 INNER: dict[str, Any] = {"nogil": True, "fastmath": set(ARITHMETIC), "error_model": "numpy", "forceinline": True}
-"""Options of what entries call: never kept alone, for what comes from disk is machine code and cannot be inlined."""
+"""Options of inner functions. They are not cached, because cached machine code cannot be inlined."""
 
 ANNOUNCEMENT = "Compiling loops for this machine. This happens once and takes up to half a minute."
 """Written to stderr before the first compilation."""
 
-_intrinsic: Any = intrinsic  # its type asks callers for the compiler's context, which the compiler adds
+_intrinsic: Any = intrinsic  # typed as Any because numba adds the first argument itself
 
 
 def entry(function: Callable[..., Any]) -> Any:
-    """Compile on first use what Python calls; kept on disk where the installation or the user's cache can be written.
+    """Compiles a function that Python calls on first use, and caches it on disk if a cache folder is writable.
 
     Numba looks only at the file of the function to see whether a kept version is old; here it sees the whole folder.
-    Cost: a compilation at the first call with arguments of new types, where none is kept.
+    Cost: a compilation at the first call with new argument types, unless it is cached.
 
     >>> entry(lambda x: 2 * x)(3)
     6
     """
     try:
         made: Any = njit(cache=True, nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
-    except RuntimeError:  # numba found no folder that it may write
+    except RuntimeError:  # numba found no writable cache folder
         made = njit(nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
     made.announced = True
     try:
         made._cache._cache_file._source_stamp = _stamp(function)
-    except AttributeError:  # numba keeps it elsewhere: kept versions are renewed by changes of one file only
+    except AttributeError:  # another numba version: then only changes of one file refresh the cache
         pass
     return made
 
 
 def is_compiled(function: Any, *arguments: Any) -> bool:
-    """Whether an entry is compiled already, by this process or by an earlier one that left it on disk.
+    """Whether a function is compiled already, by this process or in the cache on disk.
 
     With arguments: for arguments of their types; without any: for some types.
     Cost: one small file is read.
@@ -66,41 +66,41 @@ def is_compiled(function: Any, *arguments: Any) -> bool:
     try:
         index = function._cache._cache_file._load_index()
         key = function._cache._index_key(signature, function.targetctx.codegen()) if arguments else None
-    except (AttributeError, OSError):  # nothing is kept on disk, or elsewhere than numba kept it
+    except (AttributeError, OSError):  # no cache on disk, or a numba version that stores it elsewhere
         return False
     return key in index if arguments else bool(index)
 
 
 class Announcer(event.Listener):
-    """Says once that loops are being compiled, if somebody sees it; other packages compile without a word."""
+    """Reports once that loops are being compiled, if a user sees stderr; ignores compilations of other packages."""
 
     def __init__(self) -> None:
         self.said = False
 
     def on_start(self, event: Any) -> None:
-        """Say it when the first entry is about to be compiled."""
+        """Prints the announcement when the first function is about to be compiled."""
         if not self.said and getattr(event.data["dispatcher"], "announced", False) and progress.is_watched():
             self.said = True
             progress.progress_line(ANNOUNCEMENT)
 
     def on_end(self, event: Any) -> None:
-        """Nothing is said when it is done."""
+        """Does nothing; numba requires this method."""
 
 
 ANNOUNCER = Announcer()
-"""The one that numba calls."""
+"""The instance that numba calls."""
 event.register("numba:compile", ANNOUNCER)
 
 
 def _stamp(function: Callable[..., Any]) -> tuple[tuple[str, int, int], ...]:
-    """Names, dates and sizes of the files beside the function, and of this one."""
+    """Returns names, dates and sizes of the files in the function's folder, and of this file."""
     files = [Path(__file__), *sorted(Path(function.__code__.co_filename).parent.glob("*.py"))]
     return tuple((f.name, f.stat().st_mtime_ns, f.stat().st_size) for f in files)
 
 
 @_intrinsic
 def wide(typing_context):
-    """Ask for 512-bit vectors, and promise that the arrays given to the calling function do not overlap.
+    """Requests 512-bit vectors, and promises that the arrays of the calling function do not overlap.
 
     Hypotheses: they do not. Cost: none when it runs.
 
@@ -116,7 +116,7 @@ def wide(typing_context):
         function = builder.function
         set.add(
             function.attributes, '"prefer-vector-width"="512"'
-        )  # a string attribute, which llvmlite passes on unread
+        )  # a string attribute, which llvmlite passes on unchanged
         for argument in function.args:
             if isinstance(argument.type, ir.PointerType) and isinstance(
                 argument.type.pointee, ir.FloatType | ir.DoubleType
@@ -129,7 +129,7 @@ def wide(typing_context):
 
 @_intrinsic
 def bare(typing_context, array):
-    """The same array without its reference count, so that slices in inner loops do not count references.
+    """Returns the array without its reference count, so that slices in inner loops do not count references.
 
     Hypotheses: the caller holds the array while the view lives; arguments of an entry are held by Python.
 

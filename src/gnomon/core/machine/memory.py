@@ -1,4 +1,4 @@
-"""Memory: how much there is, and how a table of pairs is cut into tiles that fit.
+"""Reports free memory, and cuts a table of pairs into tiles that fit in it.
 
 >>> [t.shape for t in tiles(3, 5, pair_bytes=8, budget=8 * 6)]
 [(2, 3), (2, 2), (1, 3), (1, 2)]
@@ -19,7 +19,7 @@ FALLBACK_FREE_BYTES = 4 * 2**30
 
 @dataclass(frozen=True, slots=True)
 class MatrixTile:
-    """Rows [row, row_end) against columns [col, col_end)."""
+    """A tile of a matrix: rows [row, row_end) and columns [col, col_end)."""
 
     row: int
     row_end: int
@@ -28,12 +28,12 @@ class MatrixTile:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns of the tile."""
+        """The numbers of rows and columns of the tile."""
         return self.row_end - self.row, self.col_end - self.col
 
 
 def free_bytes() -> int:
-    """Bytes that can be allocated now without swapping; 4 GiB where the system does not say.
+    """Returns the bytes that can be allocated without swapping; 4 GiB if the system does not report it.
 
     Cost: one read of a system file.
 
@@ -53,7 +53,7 @@ def free_bytes() -> int:
 
 
 def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = False) -> Iterator[MatrixTile]:
-    """Cut an n x m table into nearly square tiles of at most budget / pair_bytes entries.
+    """Cuts an n x m table into nearly square tiles of at most budget / pair_bytes entries.
 
     Hypotheses: ``budget >= pair_bytes``, so that one pair fits. With ``symmetric`` only tiles that meet the lower
     triangle are given.
@@ -68,7 +68,7 @@ def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = Fal
     cols = min(m, max(1, pairs // rows))
     if symmetric:
         rows = cols = min(n, side)
-    rows, cols = ceil(n / ceil(n / rows)), ceil(m / ceil(m / cols))  # even out the last tile
+    rows, cols = ceil(n / ceil(n / rows)), ceil(m / ceil(m / cols))  # makes the last tile as large as the others
     for i in range(0, n, rows):
         last = min(n, i + rows)
         for j in range(0, min(m, last) if symmetric else m, cols):
@@ -76,7 +76,7 @@ def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = Fal
 
 
 def human(size: float) -> str:
-    """A number of bytes as people write it.
+    """Formats a number of bytes for people.
 
     >>> human(3 * 2**30)
     '3.0 GiB'

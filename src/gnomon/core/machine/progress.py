@@ -1,4 +1,5 @@
-"""A bar for computations that take more than two seconds, on a terminal only; lines for long steps of a command."""
+"""Shows a progress bar for computations over two seconds, on terminals only; prints lines for long steps of a
+command."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ SECONDS_BEFORE_BAR = 2.0
 
 
 class Progress:
-    """Counts finished tasks from any thread; the thread that waits draws; what has no name is not drawn.
+    """Counts finished tasks from any thread; the waiting thread draws the bar; a task without a name has no bar.
 
     One bar is drawn at a time: of tasks within tasks the one that is first to last.
 
@@ -26,7 +27,7 @@ class Progress:
     """
 
     drawn: ClassVar["Progress | None"] = None
-    """The one that has a bar now."""
+    """The instance whose bar is visible now."""
 
     def __init__(self, total: int, what: str | None) -> None:
         self.total, self.what, self.done = total, what, 0
@@ -45,16 +46,16 @@ class Progress:
             Progress.drawn = None
 
     def advance(self, steps: int) -> None:
-        """Some tasks are done."""
+        """Adds finished tasks."""
         self.done += steps
 
     def step(self) -> None:
-        """One task is done, in the thread that draws."""
+        """Adds one finished task and redraws, in the thread that draws."""
         self.advance(1)
         self.show()
 
     def show(self) -> None:
-        """Draw, if it has been long enough and somebody looks."""
+        """Redraws the bar if it is due and stderr is a terminal."""
         if self.what is None:
             return
         if self._bar is None and (monotonic() - self._start < SECONDS_BEFORE_BAR or not sys.stderr.isatty()):
@@ -76,7 +77,7 @@ class Progress:
 
 
 def progress_line(text: str) -> None:
-    """Write one line on stderr at once, above the bar if there is one.
+    """Writes one line on stderr immediately, above the bar if there is one.
 
     >>> import contextlib, io
     >>> with contextlib.redirect_stderr(io.StringIO()) as lines:
@@ -84,11 +85,11 @@ def progress_line(text: str) -> None:
     >>> lines.getvalue()
     'reading\\n'
     """
-    print(text, file=sys.stderr, flush=True)  # rich moves its bar below what is written
+    print(text, file=sys.stderr, flush=True)  # rich moves its bar below the new line
 
 
 def is_watched() -> bool:
-    """Whether somebody sees stderr now: it is a terminal, or the output of a notebook.
+    """Whether a user can see stderr: it is a terminal or a notebook's output.
 
     >>> is_watched() in (False, True)
     True
@@ -97,7 +98,7 @@ def is_watched() -> bool:
 
 
 def with_progress_bar(items: Sequence[T], what: str) -> Iterator[T]:
-    """The items one after another, with a bar that counts those that are done.
+    """Yields the items one after another and shows a bar that counts finished items.
 
     >>> list(with_progress_bar(range(3), "products"))
     [0, 1, 2]

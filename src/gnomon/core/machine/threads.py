@@ -1,4 +1,4 @@
-"""Sharing out tiles: as many threads as torch uses, stopped between two tiles, gone when the call returns.
+"""Distributes tiles over as many threads as torch uses; threads stop between two tiles and end with the call.
 
 Compiled loops and matrix products hold no interpreter lock, so Python's own threads do; each takes the next tile when
 it has finished one. While they run, a matrix product inside a tile uses one thread.
@@ -24,7 +24,7 @@ Room = TypeVar("Room")
 def share_out(
     function: Callable[[Task, Room], Result], tasks: Sequence[Task], room: Callable[[], Room], what: str | None
 ) -> list[Result]:
-    """function(task, room of the thread) for all tasks, results in no particular order.
+    """Calls function(task, memory of the thread) for all tasks; the order of the results is arbitrary.
 
     ``what`` names the tasks on the bar that long work shows; None shows none.
 
@@ -70,12 +70,12 @@ def _run_in_threads(
             futures = [pool.submit(work) for _ in range(count)]
             _finish(futures, progress)
         finally:
-            stop.set()  # leaving the block waits for the threads
+            stop.set()  # the threads are joined at the end of the block
     return [r for f in futures for r in f.result()]
 
 
 def _finish(futures: Iterable[Future[Any]], progress: Progress) -> None:
-    """Wait in short steps, so that an interrupt is seen at once and an error ends the others."""
+    """Waits in short steps, so that an interrupt is noticed immediately and an error stops the other threads."""
     pending = set(futures)
     while pending:
         done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
@@ -86,7 +86,7 @@ def _finish(futures: Iterable[Future[Any]], progress: Progress) -> None:
 
 @cache
 def _libraries() -> Any:
-    """The matrix libraries that numpy has loaded; None where threadpoolctl is absent."""
+    """Returns the matrix libraries that numpy has loaded; None if threadpoolctl is not installed."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
@@ -95,7 +95,7 @@ def _libraries() -> Any:
 
 
 def single_threaded_products() -> Any:
-    """A context in which matrix products and factorizations of numpy use one thread, which is faster for small ones.
+    """A context in which numpy's matrix products and factorizations use one thread, which is faster for small ones.
 
     Cost: some microseconds; the first call looks for the libraries.
 

@@ -1,1 +1,1 @@
-"""The user's module: run it, capture its layers, leave it unchanged."""
+"""Runs the user's module, captures its layers and leaves it unchanged."""

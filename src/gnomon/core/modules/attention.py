@@ -1,4 +1,4 @@
-"""How an attention module describes itself, so that `gnomon.program` reads it without importing it.
+"""Describes attention modules, so that `gnomon.program` can read them without importing them.
 
 >>> AttentionForm(query_key="qk", value="v", out="o").value
 'v'
@@ -21,9 +21,9 @@ class AttentionForm:
 
 @runtime_checkable
 class SelfAttending(Protocol):
-    """A module on (batch, positions, channels) that is exactly what its ``attention_form`` says."""
+    """A module on (batch, positions, channels) that computes exactly what its ``attention_form`` describes."""
 
     @property
     def attention_form(self) -> AttentionForm:
-        """The names of its parts."""
+        """The names of the three submodules."""
         ...

@@ -1,4 +1,4 @@
-"""What the layers of a module put out, kept by hooks while inputs pass.
+"""Captures the outputs of a module's layers with hooks during forward passes.
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
@@ -22,11 +22,11 @@ from gnomon.core.modules.run import run
 __all__ = ["activations", "capture", "layer_names"]
 
 EXAMPLES_PER_PASS = 256
-"""Examples in one pass."""
+"""Number of examples per forward pass."""
 
 
 def layer_names(module: nn.Module) -> tuple[str, ...]:
-    """The names of all parts without parts of their own, in the order they are registered.
+    """Returns the names of all submodules without submodules, in registration order.
 
     Cost: a walk over the parts.
 
@@ -38,7 +38,7 @@ def layer_names(module: nn.Module) -> tuple[str, ...]:
 
 @contextmanager
 def capture(module: nn.Module, layers: Sequence[str]) -> Iterator[dict[str, Tensor]]:
-    """A dict that every forward pass fills with the outputs of these layers, gradients kept.
+    """Returns a dict that every forward pass fills with the outputs of these layers, with gradients.
 
     Cost: none beyond the pass.
 
@@ -52,7 +52,7 @@ def capture(module: nn.Module, layers: Sequence[str]) -> Iterator[dict[str, Tens
     unknown = [name for name in layers if name not in parts or not name]
     if unknown:
         cure = "Use one of: " + ", ".join([name for name in parts if name][:20])
-        raise InputError(f"there is no layer {unknown[0]!r}", accepted="a layer of the module", fix=cure)
+        raise InputError(f"the module does not have a layer {unknown[0]!r}", accepted="a layer of the module", fix=cure)
     kept: dict[str, Tensor] = {}
 
     def keep(name: str) -> Any:
@@ -74,9 +74,9 @@ def capture(module: nn.Module, layers: Sequence[str]) -> Iterator[dict[str, Tens
 def activations(
     module: nn.Module, x: Inputs, layers: Sequence[str], *, keep: Callable[[Tensor], Tensor] = Tensor.detach
 ) -> dict[str, Tensor]:
-    """The outputs of some layers for all inputs, in eval mode and without gradients; the module stays as it was.
+    """Returns the outputs of some layers for all inputs, in eval mode without gradients; the module stays unchanged.
 
-    ``keep`` says what is kept of the output for each batch; all of it where nothing is said.
+    ``keep`` selects the part of each batch's output that is kept; by default all of it.
     Cost: one forward pass, and what is kept in memory.
 
     >>> sorted(activations(nn.Sequential(nn.Flatten()), torch.ones(2, 1, 2), ("0",))["0"].shape)
@@ -93,6 +93,6 @@ def activations(
     missing = [name for name, parts in found.items() if not parts]
     if missing:
         raise InputError(
-            f"the layer '{missing[0]}' was not used", accepted="a layer that runs", fix="Name another layer"
+            f"the layer '{missing[0]}' was not used", accepted="a layer that forward uses", fix="Name another layer"
         )
     return {name: torch.cat(parts) for name, parts in found.items()}

@@ -1,4 +1,4 @@
-"""Independent copies of a module.
+"""Makes independent copies of a module.
 
 ``copy.deepcopy`` copies a module but no functions. A module that keeps ``self.mlp = lambda x: block.proj(block.fc(x))``
 therefore has copies that still run the layers of the original: training such a copy changes the original, and the
@@ -39,7 +39,7 @@ Memo = dict[int, Any]
 
 
 def copy_module(module: nn.Module) -> nn.Module:
-    """A copy of a module that shares no layer with it, also if the module keeps computed tensors or functions.
+    """Returns a copy that shares no layer with the module, even if the module stores computed tensors or functions.
 
     ``torch.nn.utils.weight_norm`` keeps computed tensors. Functions that a module keeps, such as lambdas and hooks, are
     made anew if they refer to layers of the module.
@@ -60,12 +60,12 @@ def copy_module(module: nn.Module) -> nn.Module:
         return made
     except Exception as error:
         found = f"the module cannot be copied ({type(error).__name__}: {str(error)[:100]})"
-        cure = "Let copy.deepcopy(module) work: keep no open files, locks or graphs in it"
+        cure = "Make copy.deepcopy(module) work: store no open files, locks or autograd graphs in the module"
         raise InputError(found, accepted="a module that deepcopy copies", fix=cure) from error
 
 
 def copy_to_train(module: nn.Module) -> nn.Module:
-    """A copy as in `copy_module`, refused in its first forward pass if that uses parameters of the original.
+    """Returns a copy as `copy_module` does; its first forward pass fails if it uses parameters of the original.
 
     Cost: a copy of the parameters and buffers.
 
@@ -91,17 +91,17 @@ def _check_first_pass(made: nn.Module, original: nn.Module) -> None:
     def after(*_: Any) -> None:
         handles[1].remove()
         recorded.__exit__(None, None, None)
-        shared = recorded.found()
+        shared = recorded.used_names()
         if shared:
             found = f"a copy of the module still uses {len(shared)} of its parameters, such as '{shared[0]}'"
-            cure = "Reach layers through self in forward, not through a global name or another object"
+            cure = "Use layers through self in forward, not through a global name or another object"
             raise InputError(found, accepted="a module that deepcopy copies", fix=cure)
 
     handles += [made.register_forward_pre_hook(before), made.register_forward_hook(after, always_call=True)]
 
 
 def shared_parameters(made: nn.Module, original: nn.Module, forward: Callable[[], Any]) -> tuple[str, ...]:
-    """Names of the original's parameters that a forward pass of its copy uses; empty for an independent copy.
+    """Returns the names of the original's parameters that a forward pass of its copy uses; empty if independent.
 
     Cost: the forward pass.
 
@@ -112,7 +112,7 @@ def shared_parameters(made: nn.Module, original: nn.Module, forward: Callable[[]
     """
     with _Recorded(_others(made, original)) as recorded:
         forward()
-    return recorded.found()
+    return recorded.used_names()
 
 
 def _others(made: nn.Module, original: nn.Module) -> dict[str, Tensor]:
@@ -138,7 +138,7 @@ class _Rebind:
                 values[name] = changed
 
     def value(self, value: Any) -> Any:
-        """The value itself, or a new one if something in it refers to the original."""
+        """Returns the value, or a new one if the value refers to the original."""
         if isinstance(value, types.FunctionType):
             return self.function(value) if self.refers(value, set()) else value
         if isinstance(value, weakref.ref) and id(value()) in self.own:
@@ -159,7 +159,7 @@ class _Rebind:
         return value
 
     def refers(self, value: Any, seen: set[int]) -> bool:
-        """Whether a function, a container or what it holds is a part of the original."""
+        """Whether a function or container refers to a part of the original."""
         if id(value) in self.own:
             return True
         if id(value) in seen:
@@ -172,18 +172,18 @@ class _Rebind:
             return self.memo[id(old)]
         cells = tuple(types.CellType() for _ in old.__closure__ or ())
         new = types.FunctionType(old.__code__, old.__globals__, old.__name__, None, cells or None)
-        self.memo[id(old)] = new  # before its cells are filled: a function may refer to itself
-        new.__defaults__ = self.copied(old.__defaults__)
-        new.__kwdefaults__ = self.copied(old.__kwdefaults__)
+        self.memo[id(old)] = new  # stored before its cells are filled, because a function may refer to itself
+        new.__defaults__ = self.for_copy(old.__defaults__)
+        new.__kwdefaults__ = self.for_copy(old.__kwdefaults__)
         new.__qualname__, new.__module__, new.__doc__ = old.__qualname__, old.__module__, old.__doc__
         vars(new).update(vars(old))
         for cell, before in zip(cells, old.__closure__ or (), strict=True):
             if not _is_empty(before):
-                cell.cell_contents = self.copied(before.cell_contents)
+                cell.cell_contents = self.for_copy(before.cell_contents)
         return new
 
-    def copied(self, value: Any) -> Any:
-        """What a function refers to, for the copy; left as it is if it has nothing to do with the original."""
+    def for_copy(self, value: Any) -> Any:
+        """Returns the copy's version of what a function refers to, unchanged if it does not involve the original."""
         return self.value(copy.deepcopy(value, self.memo)) if self.refers(value, set()) else value
 
 
@@ -192,10 +192,10 @@ class _Recorded(TorchFunctionMode):
 
     def __init__(self, tensors: dict[str, Tensor]) -> None:
         super().__init__()
-        self.tensors = tensors  # kept alive, so that no new tensor gets the id of one of them
+        self.tensors = tensors  # kept alive so that no new tensor reuses their ids
         self.known, self.seen = {id(t) for t in tensors.values()}, set[int]()
 
-    def found(self) -> tuple[str, ...]:
+    def used_names(self) -> tuple[str, ...]:
         return tuple(name for name, t in self.tensors.items() if id(t) in self.seen)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

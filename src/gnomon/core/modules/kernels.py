@@ -1,4 +1,4 @@
-"""Layers in plain forms that have every derivative.
+"""Replaces fused layers by plain versions, for which torch can compute derivatives of every order.
 
 >>> import torch
 >>> with plain_kernels(nn.LayerNorm(3)):
@@ -20,7 +20,7 @@ __all__ = ["plain_kernels"]
 
 @contextmanager
 def plain_kernels(module: nn.Module) -> Iterator[None]:
-    """Runs attention, recurrent and normalization layers in plain forms, which have every derivative.
+    """Runs attention, recurrent and normalization layers in plain versions that support derivatives of every order.
 
     The fused forms have no forward mode, or no second derivative, or, for layer norm, a wrong third derivative.
 
@@ -35,15 +35,15 @@ def plain_kernels(module: nn.Module) -> Iterator[None]:
         stack.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
         torch.backends.mha.set_fastpath_enabled(False)
         stack.enter_context(warnings.catch_warnings())
-        warnings.filterwarnings("ignore", message=".*torch.jit.script")  # torch's forward mode loads itself by it
-        warnings.filterwarnings("ignore", message="TF32 acceleration")  # torch sets a flag it then warns about
+        warnings.filterwarnings("ignore", message=".*torch.jit.script")  # raised while torch loads its forward mode
+        warnings.filterwarnings("ignore", message="TF32 acceleration")  # torch sets a flag and then warns about it
         if any(isinstance(part, nn.RNNBase) for part in module.modules()):
             stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
         yield
 
 
 class _PlainLayerNorm(TorchFunctionMode):
-    """Layer norm from its definition, instead of a kernel that saves mean and scale as if they were constants."""
+    """Layer norm from its definition; torch's kernel saves mean and scale as if they were constants."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return (_layer_norm if func is nn.functional.layer_norm else func)(*args, **(kwargs or {}))

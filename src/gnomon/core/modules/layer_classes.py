@@ -1,4 +1,4 @@
-"""The table of torch's layer classes, for every reader of modules.
+"""Lists torch's layer classes by kind, for all code that reads modules.
 
 >>> isinstance(nn.Conv2d(1, 1, 1), CONVOLUTIONS), isinstance(nn.ConvTranspose2d(1, 1, 1), CONVOLUTIONS)
 (True, False)
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
-"""Convolutions, without transposed ones."""
+"""Convolution layers, without transposed convolutions."""
 
 LINEAR_OR_CONVOLUTION = (nn.Linear, *CONVOLUTIONS)
 """Layers that are affine in their input, without transposed convolutions."""
@@ -30,7 +30,7 @@ AFFINE_LAYERS = (nn.Linear, nn.modules.conv._ConvNd)
 """Layers that are affine in their input, with transposed and lazy convolutions."""
 
 BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
-"""Batch norms, without synchronized ones."""
+"""Batch norm layers, without synchronized ones."""
 
 CHANNEL_NORMS = (nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
 """Norms with one mean and one scale per channel."""
@@ -54,4 +54,4 @@ SMOOTH_OR_BOUNDED_ACTIVATIONS = (
 """Activations that are not positively homogeneous: f(2 x) is not 2 f(x)."""
 
 ACTIVATIONS = (nn.ReLU, nn.LeakyReLU, nn.PReLU, *SMOOTH_OR_BOUNDED_ACTIVATIONS)
-"""Activations that act on each number alone."""
+"""Activations that act on each element separately."""

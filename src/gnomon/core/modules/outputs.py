@@ -1,4 +1,4 @@
-"""What a module returns, as a tensor or as a matrix with one row per example.
+"""Converts what a module returns to a tensor, or to a matrix with one row per example.
 
 >>> import torch
 >>> outputs(nn.Linear(2, 3), torch.zeros(600, 2)).shape
@@ -21,14 +21,14 @@ from gnomon.core.modules.run import run
 __all__ = ["output_rows", "output_tensor", "outputs", "run_to_rows"]
 
 PREDICTIONS = ("logits", "sample", "prediction", "predictions", "out", "output", "outputs", "reconstruction")
-"""Names of predictions in dicts and records that modules return, in the order in which they are looked for."""
+"""Names of predictions in the dicts and records that modules return; the first one present is used."""
 
 EXAMPLES_PER_PASS = 256
-"""Examples in one pass."""
+"""Number of examples per forward pass."""
 
 
 def outputs(module: nn.Module, x: Inputs) -> Float[Tensor, "n k"]:
-    """One row of outputs per example, in eval mode, without gradients; the module stays as it was.
+    """Returns one row of outputs per example, in eval mode, without gradients; the module stays unchanged.
 
     Random numbers that the module draws are the same at every call, and the caller's are not used up.
     Cost: one forward pass.
@@ -42,7 +42,7 @@ def outputs(module: nn.Module, x: Inputs) -> Float[Tensor, "n k"]:
 
 
 def run_to_rows(module: Any, x: Inputs) -> Float[Tensor, "n k"]:
-    """Runs a module as it is and returns one row of outputs per example.
+    """Runs a module in its current mode and returns one row of outputs per example.
 
     Cost: one call of the module.
 
@@ -53,7 +53,7 @@ def run_to_rows(module: Any, x: Inputs) -> Float[Tensor, "n k"]:
 
 
 def output_tensor(outputs: Any) -> Tensor:
-    """The predictions in what a module returned: a tensor, or one of several in a tuple, a dict or a record.
+    """Returns the predictions in what a module returned: a tensor, or one of several in a tuple, dict or record.
 
     A field with a usual name (`PREDICTIONS`) comes first, then the first tensor of real numbers with an example axis. A
     loss that the module computed is a single number and is never taken.
@@ -77,7 +77,7 @@ def output_tensor(outputs: Any) -> Tensor:
 
 
 def _fields(outputs: Any) -> tuple[Any, ...]:
-    """What a tuple, a dict or a record contains, in order."""
+    """Yields the values in a tuple, a dict or a record, in order."""
     if isinstance(outputs, Mapping):
         return tuple(outputs.values())
     if isinstance(outputs, tuple | list):
@@ -86,7 +86,7 @@ def _fields(outputs: Any) -> tuple[Any, ...]:
 
 
 def output_rows(outputs: Any, n: int) -> Float[Tensor, "n k"]:
-    """What a module returned for n examples as a matrix, whatever its shape (n, ...) was.
+    """Returns what a module returned for n examples as a matrix with n rows, for any shape (n, ...).
 
     >>> output_rows(torch.zeros(2, 3, 4), 2).shape
     torch.Size([2, 12])

@@ -1,4 +1,4 @@
-"""Leave a user's module exactly as it was: `preserve`, and the parts of it that are useful alone.
+"""Leaves a user's module exactly as it was: `preserve`, and parts of it that are useful separately.
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Dropout())
@@ -40,7 +40,7 @@ def preserve(
     weights: bool = False,
     all_derivatives: bool = False,
 ) -> Iterator[None]:
-    """Restores a module at the end, to the last bit, also after an error or an interrupt.
+    """Restores a module exactly when the context ends, even after an error or an interrupt.
 
     Restores the mode of each part, buffers, gradients, attributes, hooks, parameters as objects, and the random states
     of torch, numpy and Python. Autocast and inference mode are off inside.
@@ -82,7 +82,7 @@ def preserve(
 
 @contextmanager
 def set_mode(module: nn.Module, mode: Mode) -> Iterator[None]:
-    """Puts all parts of a module in one mode; at the end each part is in its own mode again. Nothing else is restored.
+    """Puts all submodules in one mode and restores each one's own mode at the end. Restores nothing else.
 
     Cost: a walk over the parts of the module.
 
@@ -105,7 +105,7 @@ def set_mode(module: nn.Module, mode: Mode) -> Iterator[None]:
 
 @contextmanager
 def random_state(seed: int | None = None) -> Iterator[None]:
-    """Restores torch's random states at the end; inside they may start from a seed.
+    """Restores torch's random states at the end; ``seed`` sets them inside the context.
 
     Cost: a copy of the random states.
 
@@ -128,7 +128,7 @@ def random_state(seed: int | None = None) -> Iterator[None]:
 
 
 class _Saved:
-    """The state of a module, and how to restore it."""
+    """The saved state of a module, and how to restore it."""
 
     def __init__(self, module: nn.Module, *, weights: bool) -> None:
         parts = list(module.modules())
@@ -175,5 +175,6 @@ def _restore_dict(now: dict[str, object], before: dict[str, object]) -> None:
 @torch.no_grad()
 def _rewrite(values: list[tuple[Tensor, int, Tensor]]) -> None:
     for now, version, before in values:
-        if now._version != version or not torch.equal(now, before):  # batch norm writes without a new version
+        # batch norm writes without changing the version counter
+        if now._version != version or not torch.equal(now, before):
             now.copy_(before)

@@ -1,4 +1,4 @@
-"""A module as a function of its parameters.
+"""Turns a module into a function of its parameters.
 
 The module is never written to: it is called with detached parameters and with copies of its buffers,
 under the caller's random state, which is put back afterwards, also when an error is raised.
@@ -32,7 +32,7 @@ __all__ = ["Pure", "check_finite"]
 
 @dataclass(frozen=True, slots=True)
 class Pure:
-    """f(w, x): a module whose chosen parameters are leaves of the graph and whose other state is out of reach."""
+    """f(w, x): a module as a function of chosen parameters (leaves of the graph); its other state cannot change."""
 
     module: nn.Module
     leaves: dict[str, Tensor]
@@ -40,7 +40,7 @@ class Pure:
 
     @classmethod
     def of(cls, module: nn.Module, parameters: str | Sequence[str] | None = None) -> "Pure":
-        """Choose parameters: those that require gradients, or those whose name matches a shell-style pattern.
+        """Chooses the parameters that require gradients, or those whose name matches a shell-style pattern.
 
         A pattern also takes frozen parameters: it names what to differentiate, not what is being trained.
 
@@ -64,20 +64,21 @@ class Pure:
             cure = "Choose by name with parameters='*' or a pattern among: " + ", ".join([*named][:20])
             if not named:
                 found, cure = "the module has no parameters", "Pass a module with layers that are trained"
-            raise InputError(found, accepted="a function of some parameter", fix=cure)
+            raise InputError(found, accepted="at least one parameter", fix=cure)
         others = {name: p.detach() for name, p in named.items() if name not in chosen}
         return cls(module, chosen, others)
 
     def __call__(
         self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
     ) -> Tensor:
-        """Outputs as an (n, k) matrix, whatever their shape (n, ...) was."""
-        return output_rows(self.returned(x, leaves, state=state), count(x))
+        """Returns the outputs as an (n, k) matrix, for outputs of any shape (n, ...)."""
+        return output_rows(self.module_output(x, leaves, state=state), count(x))
 
-    def returned(
+    def module_output(
         self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
     ) -> Any:
-        """What the module returns, as it is; it may write into ``state``, by default copies of its buffers."""
+        """Returns the unchanged output of the module; the module may write into ``state``, by default copies of its
+        buffers."""
         if state is None:
             state = {name: b.detach().clone() for name, b in self.module.named_buffers()}
         return self._run({**(self.leaves if leaves is None else leaves), **self.others, **state}, x)
@@ -91,7 +92,7 @@ class Pure:
 
 
 def check_finite(y: Tensor, start: int = 0) -> None:
-    """Refuse outputs that are not finite, naming the first such example.
+    """Raises an error that names the first example if outputs are not finite.
 
     Cost: one pass over y.
 

@@ -1,4 +1,4 @@
-"""Call a user's module: one tensor, a tuple of arguments or a dict of named ones, with errors that name the call.
+"""Calls a user's module with one tensor, a tuple of arguments or a dict; errors name the call.
 
 >>> run(lambda a, b: a + b, {"a": 1, "b": 2})
 3
@@ -18,7 +18,7 @@ __all__ = ["call_with_inputs", "run", "wrap_user_errors"]
 
 
 def run(module: Callable[..., Any], x: Inputs) -> Any:
-    """module(x), module(*x) or module(**x), as x is a tensor, a tuple or a dict; explains errors of the module.
+    """Calls module(x), module(*x) or module(**x) for a tensor, a tuple or a dict; explains errors of the module.
 
     Cost: one call of the module.
 
@@ -30,7 +30,7 @@ def run(module: Callable[..., Any], x: Inputs) -> Any:
 
 
 def call_with_inputs(function: Callable[..., Any], x: Inputs) -> Any:
-    """function(x), function(*x) or function(**x), as x is a tensor, a tuple or a dict.
+    """Calls function(x), function(*x) or function(**x) for a tensor, a tuple or a dict.
 
     Cost: one call.
 
@@ -46,7 +46,7 @@ def call_with_inputs(function: Callable[..., Any], x: Inputs) -> Any:
 
 @contextmanager
 def wrap_user_errors(module: Any, x: Inputs, *, what: str = "forward") -> Iterator[None]:
-    """Explains errors of the user's own code: which call, on which inputs, what to do. The error itself is the cause.
+    """Explains errors of the user's code: which call, on which inputs, what to do. The original error is the cause.
 
     >>> try:
     ...     with wrap_user_errors(None, torch.zeros(2, 3)):
@@ -61,16 +61,16 @@ def wrap_user_errors(module: Any, x: Inputs, *, what: str = "forward") -> Iterat
         raise
     except (Exception, SystemExit) as error:
         seen = [f"{t.dtype} of shape {tuple(t.shape)}" for t in tensors(x)][:3]
-        said = (str(error).strip().splitlines() or ["without a word"])[0][:200]
+        said = (str(error).strip().splitlines() or ["no message"])[0][:200]
         found = f"{what} raised {type(error).__name__} on {' and '.join(seen) or 'no tensors'}: {said}"
-        raise InputError(found, accepted="a model that takes its data", fix=_cure(module, x)) from error
+        raise InputError(found, accepted="a model that accepts its inputs", fix=_cure(module, x)) from error
 
 
 def _cure(module: Any, x: Inputs) -> str:
-    """What most likely is wrong with a module that raises on these inputs."""
+    """Suggests a fix for a module that raises an error on these inputs."""
     if any(not t.is_floating_point() for t in tensors(x)):
-        return "Pass x.float(), or a module that takes such numbers"
+        return "Pass x.float(), or a module that accepts this dtype"
     parameters = module.parameters() if isinstance(module, nn.Module) else ()
     if len({p.dtype for p in parameters if p.is_floating_point()}) > 1:
-        return "Bring the module to one type, for instance by module.float()"
+        return "Convert the module to one dtype, for instance with module.float()"
     return "Check the shape of x, and run module(x) alone to see where it fails"

@@ -1,4 +1,4 @@
-"""How much memory a computation keeps for its derivatives, and how many examples fit.
+"""Measures the memory that a computation keeps for its derivatives, and how many examples fit.
 
 >>> import torch
 >>> from torch import nn
@@ -19,7 +19,7 @@ __all__ = ["fitting", "saved_bytes"]
 
 
 def saved_bytes(run: Callable[[], Any], module: nn.Module) -> int:
-    """Bytes that a computation keeps for its derivatives, those of the module itself left out.
+    """Returns the bytes that autograd saves during a computation, without the module's own tensors.
 
     Cost: the computation.
 
@@ -41,7 +41,7 @@ def saved_bytes(run: Callable[[], Any], module: nn.Module) -> int:
 
 
 def fitting(each: int, most: int) -> int:
-    """How many examples of so many bytes fit in half of the free memory: at least one, at most ``most``.
+    """Returns how many examples of ``each`` bytes fit in half of the free memory: at least 1, at most ``most``.
 
     >>> fitting(1, 512)
     512

@@ -1,4 +1,4 @@
-"""How a convolution whose weights are used in several positions describes itself, so that `gnomon.program` reads it.
+"""Describes convolutions with weights shared over positions, so that `gnomon.program` can read them.
 
 >>> import torch
 >>> TiedForm(torch.tensor([[0, 1]]), 1, 2, (1, 1)).index.shape
@@ -15,9 +15,10 @@ __all__ = ["Tied", "TiedForm"]
 
 @dataclass(frozen=True, slots=True)
 class TiedForm:
-    """y[s] = b + sum_t w_t x[index[t, s]] over channels: which place of the input each weight meets at each output.
+    """y[s] = b + sum_t w_t x[index[t, s]] over channels: the input position that each weight multiplies for each
+    output.
 
-    ``index`` is (taps, outputs), -1 where a tap falls on zero padding. Places count elements of a group (``before`` of
+    ``index`` is (taps, outputs), -1 if a tap falls on zero padding. Places count elements of a group (``before`` of
     them in the input, ``after`` in the output, innermost among the channels), then rows, then columns; ``size`` is the
     height and width of the output.
     """
@@ -33,5 +34,5 @@ class Tied(Protocol):
     """An affine module on (batch, channels times elements, height, width) with ``weight`` and ``bias``."""
 
     def tied_form(self, height: int, width: int) -> TiedForm:
-        """Its form for inputs of this size."""
+        """Returns the module's form for inputs of this size."""
         ...

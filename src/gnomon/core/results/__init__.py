@@ -1,7 +1,7 @@
-"""The one vocabulary of results: what every instrument returns is built from these.
+"""The classes from which every result is built.
 
 A `Value` is a named number with its interval and how it was obtained; a `Hypothesis` says whether a premise holds here
-and how that was checked; a `Finding` says what is wrong, where, how grave it is and what to do; a `Plot` is a picture
+and how that was checked; a `Finding` says what is wrong, where, how serious it is and what to do; a `Plot` is a picture
 as data; a `Result` holds all of these and shows itself as text, JSON, a drawing and HTML.
 """
 

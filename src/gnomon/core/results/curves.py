@@ -1,4 +1,4 @@
-"""Loss and accuracy over training time, as a prediction states them and as a run measures them.
+"""Loss and accuracy over training time, predicted or measured.
 
 Time is the learning rate times the number of steps, so that runs with different learning rates share one axis.
 
@@ -21,14 +21,14 @@ from gnomon.core.results.result import Result
 __all__ = ["Curves"]
 
 TIME = Axis("time (learning rate x steps)", log=True)
-"""The axis of all curves."""
+"""The time axis of all curves."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curves(Record):
     """Mean losses and accuracies at the same times, on training and test points, and the outputs behind them.
 
-    What was not measured is None, and so are accuracies where the targets are no classes. ``train`` and ``test`` are
+    What was not measured is None, and accuracies are None if the targets are not classes. ``train`` and ``test`` are
     the outputs on the two sets of points, (t, n) or (t, n, k).
 
     >>> import torch
@@ -47,29 +47,29 @@ class Curves(Record):
 
     @property
     def rose(self) -> bool:
-        """Whether the training loss ended above its start."""
+        """Whether the final training loss is higher than the first."""
         return bool(self.loss[-1] > self.loss[0])
 
     def lines(self, name: str = "") -> tuple[Line, ...]:
-        """The losses as lines, without times that are zero or infinite; ``name`` comes before "training" and "test"."""
-        return tuple(Line(label, x, y) for label, x, y in self._shown(name))
+        """Returns the losses as lines, without zero or infinite times; ``name`` precedes "training" and "test"."""
+        return tuple(Line(label, x, y) for label, x, y in self._loss_points(name))
 
     def points(self, name: str = "") -> tuple[Scatter, ...]:
-        """The losses as separate points, for measurements beside predicted lines."""
-        return tuple(Scatter(label, x, y) for label, x, y in self._shown(name))
+        """Returns the losses as separate points, for measurements that are compared with predicted lines."""
+        return tuple(Scatter(label, x, y) for label, x, y in self._loss_points(name))
 
     def plot(self, title: str, caption: str = "") -> Plot:
-        """The losses over time, both axes logarithmic."""
+        """Plots the losses over time on two logarithmic axes."""
         return Plot(title, self.lines(), TIME, Axis(self.loss_name, log=True), caption)
 
-    def _shown(self, name: str) -> list[tuple[str, Tensor, Tensor]]:
+    def _loss_points(self, name: str) -> list[tuple[str, Tensor, Tensor]]:
         inside = (self.times > 0) & self.times.isfinite()
         sets = {"training": self.loss, "test": self.test_loss}
         return [(f"{name} {key}".strip(), self.times[inside], v[inside]) for key, v in sets.items() if v is not None]
 
 
 class WithCurves(Result):
-    """A result whose field ``curves`` holds `Curves`: they can be read from the result itself, as ``run.loss``."""
+    """A result whose field ``curves`` holds `Curves`; the curves are also attributes of the result, as ``run.loss``."""
 
     __slots__ = ()
     curves: Curves
@@ -86,7 +86,7 @@ class WithCurves(Result):
 
     @property
     def loss_name(self) -> str:
-        """What the loss is called."""
+        """The name of the loss."""
         return self.curves.loss_name
 
     @property
@@ -111,5 +111,5 @@ class WithCurves(Result):
 
     @property
     def test(self) -> Tensor | None:
-        """Outputs on the test points."""
+        """Outputs on the test points, (t, n) or (t, n, k)."""
         return self.curves.test

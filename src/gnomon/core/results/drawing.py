@@ -1,4 +1,4 @@
-"""Plots drawn by matplotlib: one function for each kind of mark.
+"""Draws plots with matplotlib: one function for each kind of mark.
 
 >>> import matplotlib
 >>> matplotlib.use("agg")
@@ -19,14 +19,14 @@ from gnomon.core.results.ticks import mark_ticks
 __all__ = ["COLORS", "draw"]
 
 COLORS = ("#b5367a", "#2f62a8", "#b57508", "#2f7d4b", "#6a6f7a")
-"""Of the marks in their order; the HTML report replaces them by those of its light or dark theme."""
+"""Colors of the marks in order; the HTML report replaces them with the colors of its light or dark theme."""
 MAX_LABEL_CHARACTERS = 30
-"""Characters in the label of a bar, at most."""
+"""Maximum number of characters in the label of a bar."""
 STYLES = {"solid": "-", "dashed": "--", "dotted": ":"}
 
 
 def draw(plot: Plot, ax: Any = None) -> Any:
-    """Draw a plot on matplotlib axes (new ones if none are given) and return them.
+    """Draws a plot on matplotlib axes (new ones if none are given) and returns them.
 
     Cost: about 20 ms, and the import of matplotlib.
 
@@ -35,7 +35,7 @@ def draw(plot: Plot, ax: Any = None) -> Any:
     2
     """
     if ax is None:
-        from matplotlib import pyplot as plt  # slow to import, and needed here alone
+        from matplotlib import pyplot as plt  # slow to import
 
         ax = plt.subplots(layout="constrained")[1]
     for i, mark in enumerate(plot.marks):
@@ -47,7 +47,7 @@ def draw(plot: Plot, ax: Any = None) -> Any:
         (plot.y, ax.yaxis, ax.set_yscale, ax.set_ylim),
     ):
         drawn.set_label_text(axis.label)
-        if axis.log and isfinite(drawn.get_minpos()):  # nothing positive has no place on a logarithmic axis
+        if axis.log and isfinite(drawn.get_minpos()):  # a logarithmic axis needs a positive number
             set_scale("log")
         if axis.limits is not None:
             set_limits(*axis.limits)
@@ -59,14 +59,14 @@ def draw(plot: Plot, ax: Any = None) -> Any:
 
 
 def _whole(plot: Plot) -> bool:
-    """Whether x counts something, such as layers, steps or mistakes."""
+    """Whether x counts something, such as layers, steps or errors."""
     curves = [mark.x for mark in plot.marks if isinstance(mark, Line | Scatter | Band)]
     curves += [mark.values for mark in plot.marks if isinstance(mark, Bars) and max(mark.values, default=0) > 1]
     return bool(curves) and all(x == round(x) for xs in curves for x in xs if isfinite(x)) and plot.x.limits is None
 
 
 def _finite(*columns: tuple[float, ...]) -> list[tuple[float, ...]]:
-    """Rows in which all numbers are finite, as columns."""
+    """Returns the rows in which all numbers are finite, as columns."""
     rows = [row for row in zip(*columns, strict=True) if all(map(isfinite, row))]
     return list(zip(*rows, strict=True)) if rows else [() for _ in columns]
 
@@ -87,11 +87,11 @@ def _bars(ax: Any, mark: Bars, color: str) -> None:
     places = range(len(mark.labels))
     ax.barh(places, list(mark.values), color=color, label=mark.name)
     ax.set_yticks(places, _short(mark.labels))
-    ax.invert_yaxis()  # the first label on top
+    ax.invert_yaxis()  # puts the first label on top
 
 
 def _short(labels: Sequence[str]) -> list[str]:
-    """Labels that leave space for their bars: long ones lose the path that all have in common, then their beginning.
+    """Shortens labels so that their bars have space: removes the common path prefix, then the beginning.
 
     >>> _short(["encoder.layers.0.self_attn head 1", "encoder.layers.1.self_attn head 1"])
     ['0.self_attn head 1', '1.self_attn head 1']
@@ -127,11 +127,11 @@ def _meter(ax: Any, mark: Meter, color: str) -> None:
         ax.text(middle, 0.225, name, ha="center", va="center", weight="bold" if here else "normal", wrap=True)
     if log:
         ax.set_xscale("log")
-    ax.plot([mark.shown], [0.56], marker="v", markersize=13, color=color, clip_on=False)
+    ax.plot([mark.pointer], [0.56], marker="v", markersize=13, color=color, clip_on=False)
     words = f"{mark.name} {mark.value:.3g}".strip()
-    places = {"left": mark.shown == mark.edges[0], "right": mark.shown == mark.edges[-1]}
+    places = {"left": mark.pointer == mark.edges[0], "right": mark.pointer == mark.edges[-1]}
     side = next((side for side, true in places.items() if true), "center")
-    ax.text(mark.shown, 0.72, words, ha=side, va="bottom", color=color)
+    ax.text(mark.pointer, 0.72, words, ha=side, va="bottom", color=color)
     ax.set(xlim=(mark.edges[0], mark.edges[-1]), ylim=(0, 1))
     ax.set_yticks([])
     ax.grid(visible=False)
@@ -148,6 +148,6 @@ DRAWN: dict[type, Callable[[Any, Any, str], None]] = {
     Reference: _reference,
     Meter: _meter,
 }
-"""A new kind of mark is a record in `plot`, a function here and a line in this table."""
+"""Drawing function of each mark. A new mark needs a class in `plot`, a function here and an entry in this table."""
 
 assert set(DRAWN) == set(Mark.__args__)  # every mark can be drawn

@@ -1,4 +1,4 @@
-"""What an instrument says beyond numbers: findings, premises and definitions.
+"""What an analysis reports in addition to numbers: findings, hypotheses and definitions.
 
 A finding is a fact: a kind, a place and the measured values. Its sentences come from the templates of its kind, so
 every sentence can be changed in one place. The package's own kinds are in `gnomon.findings`.
@@ -57,7 +57,7 @@ class Kind(Record):
 
 @dataclass(frozen=True, slots=True)
 class Finding(Record):
-    """Something that was measured and that a person can act on.
+    """A measured fact that a user can act on.
 
     ``row`` is the row of the table, ``where`` a module path, "inputs" or "labels", ``values`` fill the templates,
     ``evidence`` are the measurements behind it, ``false_alarm`` is the rate at which a healthy model would be given
@@ -72,7 +72,7 @@ class Finding(Record):
 
     @property
     def kind(self) -> str:
-        """The id of the kind."""
+        """The identifier of the kind of finding."""
         return self.row.id
 
     @property
@@ -91,7 +91,7 @@ class Finding(Record):
         return self.row.fix.format_map({"where": self.where, **self.values})
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         from gnomon.core.results.plain import plain
 
         words = {"kind": self.kind, "level": self.level, "message": self.message, "fix": self.fix, "where": self.where}
@@ -104,7 +104,7 @@ class Finding(Record):
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis(Record):
-    """A premise of a theorem, whether it holds here (None: not checked), and how that was checked.
+    """A hypothesis of a theorem, whether it holds here (None: not checked), and how it was checked.
 
     >>> print(Hypothesis("the kernel stays constant", False, "it moved by 40 % during training"))
     the kernel stays constant: does not hold (it moved by 40 % during training)
@@ -121,7 +121,7 @@ class Hypothesis(Record):
 
 @dataclass(frozen=True, slots=True)
 class Definition(Record):
-    """What a quantity is: an equation in plain characters, a sentence, the key of a reference.
+    """Defines a quantity: an equation in plain characters, a sentence, the key of a reference.
 
     >>> Definition("2 / lambda_max", "the largest stable learning rate", "cohen2021gradient").reference
     'cohen2021gradient'

@@ -1,4 +1,4 @@
-"""The one JSON policy: what any result becomes as plain numbers, strings, lists and dicts.
+"""Converts any result to JSON values: numbers, strings, lists and dicts.
 
 JSON has no infinity and no NaN, so numbers that are not finite become the strings "inf", "-inf" and "nan"; tensors and
 arrays become nested lists, records dicts of their public fields, modules and functions their names.
@@ -20,7 +20,7 @@ HIDDEN = {"json": False}
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON can hold it.
+    """Returns the value in a form that JSON can store.
 
     Cost: one pass over the value.
 
@@ -48,7 +48,7 @@ def plain(value: Any) -> Any:
 
 
 def public_fields(record: Any) -> dict[str, Any]:
-    """The fields of a dataclass as plain values, without private ones and those marked `HIDDEN`.
+    """Returns the fields of a dataclass as plain values, without private fields and fields marked `HIDDEN`.
 
     Cost: one pass over the values.
 

@@ -1,4 +1,4 @@
-"""A picture as data: marks on two axes, for matplotlib, for the HTML report and for a browser.
+"""Describes a plot as data (marks on two axes) for matplotlib, the HTML report and a browser.
 
 >>> losses = Line("training loss", (1, 2, 3), (0.9, 0.5, 0.2))
 >>> plot = Plot("Training", (losses,), Axis("step"), Axis("loss", log=True))
@@ -29,12 +29,12 @@ __all__ = [
 ]
 
 Numbers = Any
-"""Given as any sequence, array or tensor of numbers, kept as a tuple of floats."""
+"""Any sequence, array or tensor of numbers; stored as a tuple of floats."""
 Style = Literal["solid", "dashed", "dotted"]
 
 
 def numbers(values: Any) -> tuple[float, ...]:
-    """A tensor, an array or any sequence of numbers as a tuple of floats.
+    """Converts a tensor, an array or any sequence of numbers to a tuple of floats.
 
     Cost: a copy on the CPU.
 
@@ -48,7 +48,7 @@ def numbers(values: Any) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Axis(Record):
-    """What an axis shows, and whether it is logarithmic; ``limits`` where the data do not decide."""
+    """The label of an axis, whether it is logarithmic, and ``limits`` if they are not set by the data."""
 
     label: str = ""
     log: bool = False
@@ -57,7 +57,7 @@ class Axis(Record):
 
 @dataclass(frozen=True, slots=True)
 class Line(Record):
-    """A curve through (x, y); marks with one ``color`` belong together, by default each has its own.
+    """A curve through (x, y); marks with the same ``color`` belong together, by default each has its own.
 
     ``predicted``: theory says so, and nothing was measured.
 
@@ -78,7 +78,7 @@ class Line(Record):
 
 @dataclass(frozen=True, slots=True)
 class Scatter(Record):
-    """Separate points at (x, y); ``color`` as that of a line."""
+    """Separate points at (x, y); ``color`` as for a line."""
 
     name: str
     x: Numbers
@@ -117,7 +117,7 @@ class Bars(Record):
 
 @dataclass(frozen=True, slots=True)
 class Histogram(Record):
-    """Counts between successive edges.
+    """A histogram: counts between successive edges.
 
     >>> Histogram.of("margins", [0.0, 0.1, 0.9, 1.0], bins=2).counts
     (2.0, 2.0)
@@ -132,7 +132,7 @@ class Histogram(Record):
 
     @classmethod
     def of(cls, name: str, values: Numbers, *, bins: int = 40) -> "Histogram":
-        """Count values in bins of equal width."""
+        """Counts values in bins of equal width."""
         import numpy as np
 
         counts, edges = np.histogram(np.asarray(numbers(values)), bins=bins)
@@ -141,7 +141,7 @@ class Histogram(Record):
 
 @dataclass(frozen=True, slots=True)
 class Image(Record):
-    """A matrix as a picture, row by row from the top."""
+    """A matrix drawn as an image, with the first row on top."""
 
     name: str
     values: Numbers
@@ -177,18 +177,18 @@ class Meter(Record):
         object.__setattr__(self, "zones", tuple(map(str, self.zones)))
 
     @property
-    def shown(self) -> float:
-        """Where the pointer stands."""
+    def pointer(self) -> float:
+        """The position of the pointer."""
         return min(max(self.value, self.edges[0]), self.edges[-1])
 
     @property
     def zone(self) -> str:
-        """The name of the zone that the value lies in."""
+        """The name of the zone that contains the value."""
         return self.zones[min(sum(self.value >= edge for edge in self.edges[1:-1]), len(self.zones) - 1)]
 
 
 Mark = Line | Scatter | Band | Bars | Histogram | Image | Reference | Meter
-"""What a plot may show."""
+"""All kinds of marks that a plot can show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class Plot(Record):
     id: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; each mark says its ``type``."""
+        """Returns plain values for JSON; each mark has its ``type``."""
         marks = [{"type": type(mark).__name__.lower(), **public_fields(mark)} for mark in self.marks]
         axes = {"x": public_fields(self.x), "y": public_fields(self.y)}
         return plain({"id": self.id, "title": self.title, "caption": self.caption, **axes, "marks": marks})

@@ -1,4 +1,4 @@
-"""How a record prints: one readable screen, whatever it holds.
+"""Prints a record on one readable screen, for any content.
 
 A class that inherits from `Record` shows its fields by name, tensors by dtype, shape and range, long texts and
 collections by their beginnings and sizes; never more than `MAX_LINES` lines and `MAX_CHARACTERS` characters.
@@ -24,27 +24,27 @@ from torch import Tensor, nn
 __all__ = ["Record"]
 
 MAX_LINES = 25
-"""Lines of a record, at most."""
+"""Maximum number of lines of a printed record."""
 MAX_CHARACTERS = 2000
-"""Characters of a record, at most."""
+"""Maximum number of characters of a printed record."""
 MAX_LINE_CHARACTERS = 100
-"""Characters up to which a record stays on one line, and of a field at most."""
+"""Maximum number of characters of a one-line record and of one field."""
 SHOWN_NUMBERS = 6
-"""Numbers that are shown one by one."""
+"""Maximum number of numbers that are printed one by one."""
 
 
 class Record:
-    """A result with fields, as a base of dataclasses: it prints as `screen` says."""
+    """A base class for dataclasses with fields; it prints as `screen` does."""
 
     __slots__ = ()
 
     def __init_subclass__(cls) -> None:
-        if "__repr__" not in vars(cls):  # before the decorator of dataclasses writes one of its own
+        if "__repr__" not in vars(cls):  # set before the dataclass decorator would add its own
             cls.__repr__ = screen  # type: ignore[method-assign]
 
 
 def screen(record: Any) -> str:
-    """A record as text: one line where it fits, else a line for each field.
+    """Returns a record as text: one line if it fits, else a line for each field.
 
     Cost: one pass over its tensors.
 
@@ -68,7 +68,7 @@ def screen(record: Any) -> str:
 
 
 def summary(value: Any) -> str:
-    """What a field shows of its value, on one line of at most `MAX_LINE_CHARACTERS` characters.
+    """Returns what is printed of a field's value, one line of at most `MAX_LINE_CHARACTERS` characters.
 
     Cost: one pass over a tensor; none otherwise.
 
@@ -95,7 +95,7 @@ def summary(value: Any) -> str:
 
 
 def _whole(value: Any) -> str:
-    """A small collection of small things in full; nothing where it is larger."""
+    """Returns a small collection of small values in full; an empty result if the collection is larger."""
     items = [part for pair in value.items() for part in pair] if isinstance(value, Mapping) else list(value)
     if len(items) > 2 * SHOWN_NUMBERS or not all(isinstance(item, bool | int | float | str | None) for item in items):
         return ""

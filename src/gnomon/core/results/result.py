@@ -1,7 +1,7 @@
-"""The base of every result: one sentence of verdict, JSON, a drawing, HTML for notebooks, one readable screen of text.
+"""The base class of every result: a one-sentence verdict, JSON, a plot, HTML for notebooks, and one screen of text.
 
-A result is a frozen dataclass that states its ``verdict`` and, where it has them, its ``plots`` and ``findings``; all
-else is derived here, so that every result of every instrument behaves alike.
+A result is a frozen dataclass that states its ``verdict`` and optionally its ``plots`` and ``findings``; all
+else is derived here, so that every result of every instrument behaves in the same way.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True, slots=True)
@@ -33,48 +33,48 @@ from gnomon.core.results.record import MAX_CHARACTERS, Record, summary
 __all__ = ["Result"]
 
 MAX_FIELDS = 20
-"""Fields in the text of a result, at most."""
+"""Maximum number of fields in the text of a result."""
 MAX_VERDICT_CHARACTERS = 500
-"""Characters of the verdict in this text, at most."""
+"""Maximum number of characters of the verdict in the text of a result."""
 
 
 class Result(Record):
-    """What all results can do; see the module's docstring."""
+    """The methods that all results have; see the module's docstring."""
 
     __slots__ = ()
 
     def __init_subclass__(cls) -> None:
-        if "__repr__" not in vars(cls):  # before the decorator of dataclasses writes one of its own
+        if "__repr__" not in vars(cls):  # set before the dataclass decorator would add its own
             cls.__repr__ = screen  # type: ignore[method-assign]
 
     @property
     def verdict(self) -> str:
-        """One sentence: what the numbers mean for the reader."""
-        raise NotImplementedError(f"{type(self).__name__} states no verdict")
+        """One sentence that says what the numbers mean for the reader."""
+        raise NotImplementedError(f"{type(self).__name__} must define a verdict")
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was found wrong or worth knowing, the gravest first."""
+        """Problems, warnings and notes, the most serious first."""
         return ()
 
     def plots(self) -> tuple[Plot, ...]:
-        """The pictures of the result, as data; a bar for each number where a result says nothing better."""
+        """The plots of the result as data; by default a bar for each number."""
         pairs = [(f.name.replace("_", " "), getattr(self, f.name)) for f in fields(self) if not f.name.startswith("_")]  # type: ignore[arg-type]
         bars = [(name, float(v)) for name, v in pairs if isinstance(v, int | float) and isfinite(v)]
         names, values = zip(*bars, strict=True) if bars else ((), ())
         return (Plot(type(self).__name__, (Bars("value", names, values),), caption=self.verdict),)
 
     def to_dict(self) -> dict[str, Any]:
-        """Fields, verdict and findings as plain values for JSON; numbers that are not finite become words."""
+        """Returns fields, verdict and findings as plain values for JSON; infinite numbers and NaN become words."""
         numbers = public_fields(self) | {"verdict": self.verdict}
         return numbers | ({"findings": plain(self.findings)} if self.findings else {})
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw with matplotlib and return the axes: the first picture on given axes, or all on new ones."""
+        """Draws with matplotlib and returns the axes: the first plot on the given axes, or all plots on new ones."""
         plots = self.plots()
         if ax is not None or len(plots) == 1:
             return draw(plots[0], ax)
-        from matplotlib import pyplot as plt  # slow to import, and needed here alone
+        from matplotlib import pyplot as plt  # slow to import
 
         axes = plt.subplots(1, len(plots), layout="constrained", figsize=(5.5 * len(plots), 4))[1]
         for plot, place in zip(plots, axes, strict=True):
@@ -85,7 +85,7 @@ class Result(Record):
         return self.verdict
 
     def _repr_html_(self) -> str:
-        """The verdict, the findings, the numbers and the pictures, for notebooks."""
+        """Returns the verdict, the findings, the numbers and the plots as HTML for notebooks."""
         from gnomon.core.results.svg import svg
 
         cells = [
@@ -103,7 +103,7 @@ class Result(Record):
 
 
 def screen(result: Any) -> str:
-    """A result as text: its verdict, then a line for each field.
+    """Returns a result as text: its verdict, then a line for each field.
 
     Cost: one pass over its tensors.
     """

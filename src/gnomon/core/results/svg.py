@@ -1,4 +1,4 @@
-"""Plots as SVG for HTML pages and notebooks: no background, text in the color of the page, lines in its named colors.
+"""Renders plots as SVG for HTML pages and notebooks: no background, text and lines in the colors of the page.
 
 >>> from gnomon.core.results.plot import Axis, Line, Plot
 >>> picture = svg((Plot("Loss", (Line("train", (1, 2), (1.0, 0.5)),), Axis("step"), Axis("loss")),), "loss")
@@ -19,7 +19,7 @@ __all__ = ["sketch", "svg"]
 
 INK = "#010203"
 NAMES = ("first", "second", "third", "fourth", "fifth")
-"""Variables of the page's style sheet that stand for `COLORS`, with these as their fallback."""
+"""Variables of the page's style sheet that replace `COLORS`; these colors are the fallback."""
 STYLE: dict[str, Any] = {
     "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10, "text.color": INK, "axes.edgecolor": INK,
     "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.spines.top": False,
@@ -36,7 +36,8 @@ INCHES_AROUND_BARS = 1.4
 
 
 def svg(plots: Sequence[Plot], name: str, *, width: float = 6.4, height: float = 3.4) -> str:
-    """Plots side by side as one SVG element whose identifiers begin with ``name``; many bars make it higher.
+    """Returns plots side by side as one SVG element with identifiers that begin with ``name``; many bars make it
+    higher.
 
     Cost: about 50 ms. Nothing of matplotlib's global state is changed.
 
@@ -59,7 +60,7 @@ def svg(plots: Sequence[Plot], name: str, *, width: float = 6.4, height: float =
 
 
 def sketch(plot: Plot, name: str) -> str:
-    """A plot as a small picture without words, for overviews that name it beside.
+    """Returns a plot as a small image without text, for overviews that name the plot themselves.
 
     Cost: about 30 ms.
 
@@ -101,7 +102,7 @@ def _write(figure: Any, name: str, plots: Sequence[Plot]) -> str:
 
 
 def _tidy(picture: str, name: str, caption: str) -> str:
-    """Only the drawing; identifiers of its own, so that two drawings on one page do not share them."""
+    """Removes everything but the drawing, and makes its identifiers unique so that a page can hold several drawings."""
     picture = picture[picture.index("<svg") :]
     picture = sub(r"<metadata>.*?</metadata>", "", picture, flags=DOTALL)
     for variable, color in zip(NAMES, COLORS, strict=True):
@@ -112,6 +113,6 @@ def _tidy(picture: str, name: str, caption: str) -> str:
     picture = sub(r'xlink:href="#([^"]+)"', rf'xlink:href="#{name}-\1"', picture)
     picture = sub(r'(<svg[^>]*?) width="[^"]+"', r"\1", picture)
     picture = sub(r'(<svg[^>]*?) height="[^"]+"', r"\1", picture)
-    # a hundredth of a point is finer than any screen; the words of the picture stay as they are
+    # a hundredth of a point is finer than any screen; text stays unchanged
     picture = sub(r"<[^>]*>", lambda tag: sub(r"(\d+\.\d{2})\d+", r"\1", tag[0]), picture)
     return picture.replace("<svg", f'<svg role="img" aria-label="{escape(caption, quote=True)}"', 1)

@@ -1,4 +1,4 @@
-"""Ticks that can be read at a glance: few of them, with plain numbers, also on logarithmic axes.
+"""Sets readable axis ticks: few of them, with plain numbers, also on logarithmic axes.
 
 >>> [plain_number(v) for v in (0.005, 20, 12000, 1e-6, 3e7)]
 ['0.005', '20', '12,000', '10⁻⁶', '3·10⁷']
@@ -12,16 +12,16 @@ from gnomon.core.results.plot import Bars, Meter, Plot
 __all__ = ["mark_ticks", "plain_number"]
 
 TICK_COUNT = 6
-"""Ticks of an axis (approximately)."""
+"""Approximate number of ticks on an axis."""
 MIN_LOG_DECADES = 0.5
-"""Decades below which a logarithmic axis gets linear ticks."""
+"""A logarithmic axis over fewer decades gets linear ticks."""
 MAX_TICKED_DECADES = 1.7
-"""Decades below which a logarithmic axis gets ticks at 1, 2, 5, 10."""
+"""A logarithmic axis over fewer decades gets ticks at 1, 2, 5, 10."""
 RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 def plain_number(value: float) -> str:
-    """A number as people write it: with commas, and powers of ten where it is very small or very large.
+    """Formats a number with commas, or as a power of ten if it is very small or very large.
 
     >>> plain_number(0.25)
     '0.25'
@@ -35,7 +35,7 @@ def plain_number(value: float) -> str:
 
 
 def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
-    """Set the ticks of matplotlib axes; ``whole``: x counts something.
+    """Sets the ticks of matplotlib axes; ``whole``: x counts something.
 
     >>> from matplotlib.figure import Figure
     >>> from gnomon.core.results.plot import Line
@@ -49,7 +49,7 @@ def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
     named = any(isinstance(mark, Bars | Meter) for mark in plot.marks)
     for axis in (ax.xaxis, ax.yaxis):
         if axis is ax.yaxis and named:
-            continue  # its ticks are words, or there are none
+            continue  # the ticks are words, or the axis has none
         if axis.get_scale() != "log":
             axis.set_major_locator(
                 MaxNLocator(TICK_COUNT, integer=whole and axis is ax.xaxis, steps=[1, 2, 2.5, 5, 10])

@@ -1,4 +1,4 @@
-"""A named number with its interval and how it was obtained.
+"""A named number with its interval and the way it was obtained.
 
 >>> print(Value("largest stable learning rate", 1.25, Interval(1.2, 1.3, 0.95), "estimate"))
 1.25 (1.2 to 1.3)
@@ -18,7 +18,7 @@ Obtained = Literal["exact", "upper bound", "lower bound", "estimate"]
 
 @dataclass(frozen=True, slots=True)
 class Interval(Record):
-    """The range [low, high]; ``confidence`` is its coverage over repeated samples, None where it is certain.
+    """The range [low, high]; ``confidence`` is its coverage over repeated samples, None if the range is certain.
 
     >>> print(Interval(0.1, 0.25, 0.95)), 0.2 in Interval(0.1, 0.25)
     0.1 to 0.25 (95 % confidence)
@@ -34,7 +34,7 @@ class Interval(Record):
 
     @property
     def width(self) -> float:
-        """high - low."""
+        """The width high - low."""
         return self.high - self.low
 
     def __str__(self) -> str:
@@ -70,11 +70,11 @@ class Value(Record):
         )
         narrow = (
             between == f"{format_number(self.value)} to {format_number(self.value)}"
-        )  # narrower than the digits that are shown
+        )  # the interval is narrower than the printed digits
         return f"{sign}{format_number(self.value)}{unit}" + (f" ({between})" if between and not narrow else "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; the interval as ``low``, ``high`` and ``confidence``."""
+        """Returns plain values for JSON; the interval becomes ``low``, ``high`` and ``confidence``."""
         from gnomon.core.results.plain import plain
 
         known = self.interval
@@ -86,7 +86,7 @@ class Value(Record):
 
 
 def format_number(value: float | int | str) -> str:
-    """Three digits, as people read them.
+    """Formats a number with three digits.
 
     >>> tuple(format_number(value) for value in (1234567, 0.000123456, "tanh", 2.0, float("inf")))
     ('1,234,567', '0.000123', 'tanh', '2', 'infinite')

@@ -1,4 +1,4 @@
-"""The contract of an activation in the infinite-width limit.
+"""The interface of an activation in the infinite-width limit.
 
 For (u, v) ~ N(0, [[a, c], [c, b]]) an elementwise function phi has
 
@@ -10,8 +10,8 @@ For (u, v) ~ N(0, [[a, c], [c, b]]) an elementwise function phi has
 (3) is the tangent kernel of a trainable gain: d/dg phi(g u) at g = 1 is u phi'(u).
 Arguments are tensors that broadcast against each other; results have the broadcast shape. Keep a of shape (n, 1) and
 b of shape (1, m) unexpanded: what depends on one variance alone is then computed once per variance.
-Everything is differentiable by autograd, also where u and v coincide, where they are opposite and at zero variance.
-Where a derivative does not exist or is infinite (a corner met with zero variance; the dual of a jump at u = +-v), the
+Everything is differentiable by autograd, also if u and v coincide or are opposite, and at zero variance.
+If a derivative does not exist or is infinite (a corner met with zero variance; the dual of a jump at u = +-v), the
 gradient is zero.
 
 Conventions. At zero variance u is the number 0, so that phi' there is torch's phi'(0), corners included.
@@ -25,33 +25,33 @@ from gnomon.core.typing import Covariance, Variance
 
 
 class AbstractDual(ABC):
-    """An elementwise function seen through centered Gaussian pairs."""
+    """The expectations of an elementwise function over centered Gaussian pairs."""
 
     __slots__ = ()
 
     @abstractmethod
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """E[phi(u) phi(v)]; equation (1)."""
+        """Returns E[phi(u) phi(v)]; equation (1)."""
 
     @abstractmethod
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """E[phi'(u) phi'(v)]; equation (2), with torch's convention where phi has a corner."""
+        """Returns E[phi'(u) phi'(v)]; equation (2), with torch's convention at corners of phi."""
 
     @abstractmethod
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """E[u phi'(u) v phi'(v)]; equation (3)."""
+        """Returns E[u phi'(u) v phi'(v)]; equation (3)."""
 
     @abstractmethod
     def mean(self, a: Variance) -> Variance:
-        """E[phi(u)]."""
+        """Returns E[phi(u)]."""
 
     @abstractmethod
     def variance(self, a: Variance) -> Variance:
-        """E[phi(u)^2], the second moment; equation (4)."""
+        """Returns E[phi(u)^2], the second moment; equation (4)."""
 
 
 def determinant(a: Variance, b: Variance, c: Covariance) -> Covariance:
-    """det(I + [[a, c], [c, b]]), without the cancellation of (1 + a)(1 + b) - c^2.
+    """Returns det(I + [[a, c], [c, b]]), without the cancellation of (1 + a)(1 + b) - c^2.
 
     Cost: elementwise.
 

@@ -1,4 +1,4 @@
-"""The error function, the sigmoid with a closed form.
+"""The dual of the error function, a sigmoid with a closed form.
 
 With D = (1 + 2 a)(1 + 2 b) - 4 c^2:
 
@@ -6,7 +6,7 @@ With D = (1 + 2 a)(1 + 2 b) - 4 c^2:
     E[erf'(u) erf'(v)]         = (4 / pi) / sqrt(D)                       (2)
     E[u erf'(u) v erf'(v)]     = (4 / pi) c / sqrt(D)^3                   (3)
 
-(1) is (2 / pi) asin(2 c / sqrt((1 + 2 a)(1 + 2 b))), in the form that keeps its digits where the asin is steep.
+(1) is (2 / pi) asin(2 c / sqrt((1 + 2 a)(1 + 2 b))), in a form that stays accurate near the ends of asin.
 For (3): exp(-u^2 - v^2) times the density is Gaussian, of covariance c / D.
 Hypotheses: (u, v) jointly Gaussian and centered. Reference: [williams1996computing].
 Cost: elementwise.
@@ -27,24 +27,24 @@ from gnomon.kernels.duals.base import AbstractDual, determinant
 
 @dataclass(frozen=True, slots=True)
 class Erf(AbstractDual):
-    """erf(x) = (2 / sqrt(pi)) times the integral of exp(-y^2) from 0 to x."""
+    """The error function erf(x), (2 / sqrt(pi)) times the integral of exp(-y^2) from 0 to x."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (1)."""
+        """Returns E[phi(u) phi(v)], equation (1)."""
         return torch.atan(2 * c * determinant(2 * a, 2 * b, 2 * c).rsqrt()) * (2 / pi)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (2)."""
+        """Returns E[phi'(u) phi'(v)], equation (2)."""
         return determinant(2 * a, 2 * b, 2 * c).rsqrt() * (4 / pi)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (3)."""
+        """Returns E[u phi'(u) v phi'(v)], equation (3)."""
         return determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 3 * c * (4 / pi)  # (3)
 
     def mean(self, a: Variance) -> Variance:
-        """Zero: phi is odd."""
+        """Returns E[phi(u)] = 0, because phi is odd."""
         return torch.zeros_like(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Equation (1) at a = b = c."""
+        """Returns E[phi(u)^2], equation (1) at a = b = c."""
         return self.dual(a, a, a)

@@ -1,4 +1,4 @@
-"""The exponential and the Gaussian bump.
+"""The duals of the exponential and the Gaussian bump.
 
 With D = (1 + 2 a)(1 + 2 b) - 4 c^2 and d = a b - c^2:
 
@@ -30,52 +30,52 @@ from gnomon.kernels.duals.base import AbstractDual, determinant
 
 @dataclass(frozen=True, slots=True)
 class Exp(AbstractDual):
-    """exp(x)."""
+    """The exponential exp(x)."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (1)."""
+        """Returns E[phi(u) phi(v)], equation (1)."""
         return _finite(torch.exp((a + b) / 2 + c))  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """The dual, for phi' = phi."""
+        """Returns the dual, because phi' = phi."""
         return self.dual(a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (2)."""
+        """Returns E[u phi'(u) v phi'(v)], equation (2)."""
         return _finite(self.dual(a, b, c) * ((a + c) * (b + c) + c))  # (2)
 
     def mean(self, a: Variance) -> Variance:
-        """exp(a / 2)."""
+        """Returns E[phi(u)] = exp(a / 2)."""
         return _finite(torch.exp(a / 2))
 
     def variance(self, a: Variance) -> Variance:
-        """exp(2 a)."""
+        """Returns E[phi(u)^2] = exp(2 a)."""
         return self.dual(a, a, a)
 
 
 @dataclass(frozen=True, slots=True)
 class GaussianBump(AbstractDual):
-    """exp(-x^2)."""
+    """The Gaussian bump exp(-x^2)."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (3)."""
+        """Returns E[phi(u) phi(v)], equation (3)."""
         return determinant(2 * a, 2 * b, 2 * c).rsqrt()  # (3)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (4)."""
+        """Returns E[phi'(u) phi'(v)], equation (4)."""
         return 4 * c * determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 3  # (4)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (5)."""
+        """Returns E[u phi'(u) v phi'(v)], equation (5)."""
         gap = 2 * (a * b - c * c)
         return 4 * ((a + gap) * (b + gap) + 2 * c * c) * determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 5  # (5)
 
     def mean(self, a: Variance) -> Variance:
-        """(1 + 2 a)^(-1/2)."""
+        """Returns E[phi(u)] = (1 + 2 a)^(-1/2)."""
         return (1 + 2 * a).rsqrt()
 
     def variance(self, a: Variance) -> Variance:
-        """(1 + 4 a)^(-1/2)."""
+        """Returns E[phi(u)^2] = (1 + 4 a)^(-1/2)."""
         return self.dual(a, a, a)
 
 
@@ -83,7 +83,7 @@ def _finite(value: Covariance) -> Covariance:
     if bool(torch.isinf(value).any()):
         raise NotFiniteError(
             f"E[exp(u) exp(v)] exceeds the range of {value.dtype}",
-            accepted="that second moments are finite numbers",
-            fix="Shrink the variances before the exponential, by a smaller weight variance or Scaled(Exp(), ...)",
+            accepted="finite second moments",
+            fix="Reduce the variances before the exponential with a smaller weight variance or Scaled(Exp(), ...)",
         )
     return value

@@ -1,4 +1,4 @@
-"""GELU in its exact form, x Phi(x) with Phi the normal distribution function.
+"""The dual of the exact GELU, x Phi(x) with Phi the normal distribution function.
 
 With A = 1 + a, B = 1 + b, D = A B - c^2, P = 1 / (2 pi sqrt(D)) and Q = 1/4 + atan(c / sqrt(D)) / 2 pi:
 
@@ -28,20 +28,20 @@ from gnomon.kernels.duals.base import AbstractDual, determinant
 
 @dataclass(frozen=True, slots=True)
 class GELU(AbstractDual):
-    """x Phi(x)."""
+    """The exact GELU, x Phi(x)."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (1)."""
+        """Returns E[phi(u) phi(v)], equation (1)."""
         _, p, q = _parts(a, b, c)
         return c * q + p * (a * b + c * c * (1 / (1 + a) + 1 / (1 + b) - 1))  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (2)."""
+        """Returns E[phi'(u) phi'(v)], equation (2)."""
         d, p, q = _parts(a, b, c)
         return q + c * p * (1 / (1 + a) + 1 / (1 + b) + 1 / d)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (4)."""
+        """Returns E[u phi'(u) v phi'(v)], equation (4)."""
         d, p, _ = _parts(a, b, c)
         square = c * c
         gap = a * b - square
@@ -49,11 +49,11 @@ class GELU(AbstractDual):
         return self.dual(a, b, c) + _mix(a, b, square, d, p) + _mix(b, a, square, d, p) + narrow  # (4)
 
     def mean(self, a: Variance) -> Variance:
-        """Equation (3)."""
+        """Returns E[phi(u)], equation (3)."""
         return a * (2 * pi * (1 + a)).rsqrt()  # (3)
 
     def variance(self, a: Variance) -> Variance:
-        """Equation (1) at a = b = c."""
+        """Returns E[phi(u)^2], equation (1) at a = b = c."""
         return self.dual(a, a, a)
 
 

@@ -1,4 +1,4 @@
-"""The identity, a layer without activation.
+"""The dual of the identity, a layer without activation.
 
     E[u v] = c                                             (1)
     E[1]   = 1                                             (2)
@@ -22,24 +22,24 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Identity(AbstractDual):
-    """x."""
+    """The identity, phi(x) = x."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """The covariance itself; equation (1)."""
+        """Returns E[phi(u) phi(v)]: the covariance itself; equation (1)."""
         return c + torch.zeros_like(a * b)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """One; equation (2)."""
+        """Returns E[phi'(u) phi'(v)]: one; equation (2)."""
         return torch.ones_like(a * b * c)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """The dual, for u phi'(u) = phi(u)."""
+        """Returns the dual, because u phi'(u) = phi(u)."""
         return self.dual(a, b, c)
 
     def mean(self, a: Variance) -> Variance:
-        """Zero: phi is odd."""
+        """Returns E[phi(u)] = 0, because phi is odd."""
         return torch.zeros_like(a)
 
     def variance(self, a: Variance) -> Variance:
-        """The variance itself."""
+        """Returns E[phi(u)^2]: the variance itself."""
         return a.clone()

@@ -1,4 +1,4 @@
-"""Leaky ReLU with any slope, a mixture of identity and absolute value.
+"""The dual of leaky ReLU with any slope, a mixture of identity and absolute value.
 
 With phi(x) = s min(x, 0) + max(x, 0) = x (1 + s) / 2 + |x| (1 - s) / 2 and cos t = c / sqrt(a b):
 
@@ -28,39 +28,39 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class LeakyReLU(AbstractDual):
-    """slope * min(x, 0) + max(x, 0); positively homogeneous of degree one."""
+    """Leaky ReLU, slope * min(x, 0) + max(x, 0); positively homogeneous of degree one."""
 
     slope: float
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (1)."""
+        """Returns E[phi(u) phi(v)], equation (1)."""
         odd, even = self._weights()
         p = polar(a, b, c)
         folded = (2 / pi) * (p.sine + (pi / 2 - p.angle) * p.cosine)
         return p.norm * (odd * p.cosine + even * folded)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (2); with zero variances, the product of E[phi'] and torch's phi'(0)."""
+        """Returns E[phi'(u) phi'(v)], equation (2); with zero variances, the product of E[phi'] and torch's phi'(0)."""
         odd, even = self._weights()
         t = angle(cosine(a, b, c))
         still = self._mean_derivative(a) * self._mean_derivative(b)
         return torch.where((a > 0) & (b > 0), odd + even * (1 - t * (2 / pi)), still)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """The dual, for u phi'(u) = phi(u)."""
+        """Returns the dual, because u phi'(u) = phi(u)."""
         return self.dual(a, b, c)
 
     def mean(self, a: Variance) -> Variance:
-        """Equation (3)."""
+        """Returns E[phi(u)], equation (3)."""
         return root(a) * ((1 - self.slope) / (2 * pi) ** 0.5)  # (3)
 
     def variance(self, a: Variance) -> Variance:
-        """a (1 + slope^2) / 2: equation (1) at t = 0."""
+        """Returns E[phi(u)^2]: a (1 + slope^2) / 2: equation (1) at t = 0."""
         odd, even = self._weights()
         return a * (odd + even)
 
     def _weights(self) -> tuple[float, float]:
-        """Squares of the weights of x and of |x|."""
+        """Returns the squared weights of x and of |x|."""
         return ((1 + self.slope) / 2) ** 2, ((1 - self.slope) / 2) ** 2
 
     def _mean_derivative(self, a: Variance) -> Variance:

@@ -1,4 +1,4 @@
-"""Polynomials of any degree, monomials included.
+"""The duals of polynomials of any degree, including monomials.
 
 With He_k the Hermite polynomials orthogonal under N(0, a), x^m is the sum over k <= m, m - k even, of
 binom(m, k) (m - k - 1)!! a^((m - k) / 2) He_k(x). Hence for phi(x) = sum_m p_m x^m
@@ -29,34 +29,34 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Polynomial(AbstractDual):
-    """coefficients[0] + coefficients[1] x + coefficients[2] x^2 + ..."""
+    """The polynomial coefficients[0] + coefficients[1] x + coefficients[2] x^2 + ..."""
 
     coefficients: tuple[float, ...]
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (2)."""
+        """Returns E[phi(u) phi(v)], equation (2)."""
         return _dual(self.coefficients, a, b, c)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (2) of phi'."""
+        """Returns E[phi'(u) phi'(v)], equation (2) of phi'."""
         return _dual(tuple(m * p for m, p in enumerate(self.coefficients))[1:], a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (2) of x phi'."""
+        """Returns E[u phi'(u) v phi'(v)], equation (2) of x phi'."""
         return _dual(tuple(m * p for m, p in enumerate(self.coefficients)), a, b, c)
 
     def mean(self, a: Variance) -> Variance:
-        """Equation (3)."""
+        """Returns E[phi(u)], equation (3)."""
         return _projection(self.coefficients, 0, a)  # (3)
 
     def variance(self, a: Variance) -> Variance:
-        """Equation (2) at a = b = c."""
+        """Returns E[phi(u)^2], equation (2) at a = b = c."""
         return self.dual(a, a, a)
 
 
 @names_call
 def monomial(degree: int) -> Polynomial:
-    """The power x^degree.
+    """Returns the monomial x^degree.
 
     >>> monomial(3).variance(torch.tensor(1.0))              # E[u^6] = 15
     tensor(15.)

@@ -5,8 +5,8 @@ are computed by Mehler's series
 
     E[phi(u) phi(v)] = sum_k alpha_k(a) alpha_k(b) (c / sqrt(a b))^k,   alpha_k(a) = E[phi(sqrt(a) z) he_k(z)]    (1)
 
-where Parseval's identity certifies its error, and by double integrals of piecewise polynomials, cut at the corners and
-jumps of phi, where it does not: near c = +-sqrt(a b), and at large variances. phi' is torch's gradient.
+if Parseval's identity certifies its error, and by double integrals of piecewise polynomials, cut at the corners and
+jumps of phi, otherwise: near c = +-sqrt(a b), and at large variances. phi' is torch's gradient.
 
 Accuracy: absolute error below 1e-8 sqrt(E[phi(u)^2] E[phi(v)^2]), for variances from 0 to 1e12 and every correlation,
 +-1 included; mostly 1e-12. Certified: the tail of (1), by Parseval's identity, to 1e-10; every polynomial, by
@@ -17,7 +17,7 @@ no feature finer than one percent of its distance from the origin; E[phi(u)^2] e
 ten deviations; (u, v) is centered Gaussian.
 Reference: [daniely2016toward], definition 4 and lemma 11.
 Cost: some 50 ms for a new function, remembered as long as the dual lives; 20 to 200 microseconds per distinct variance;
-per pair 0.05 to 0.3 microseconds where (1) is certified and 4 where it is not, on one core; all cores work.
+per pair 0.05 to 0.3 microseconds if (1) is certified and 4 if not, on one core; all cores work.
 
 >>> import torch
 >>> one = torch.ones((), dtype=torch.float64)
@@ -35,35 +35,35 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Quadrature(AbstractDual):
-    """An elementwise torch function: tanh, SiLU, a lambda, an nn.Module without parameters."""
+    """Any elementwise torch function: tanh, SiLU, a lambda, an nn.Module without parameters."""
 
     function: Elementwise
     _moments: Moments = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check(self.function)
-        object.__setattr__(self, "_moments", Moments(self.function))  # what is found out lives as long as the dual
+        object.__setattr__(self, "_moments", Moments(self.function))  # computed moments are cached with the dual
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (1)."""
+        """Returns E[phi(u) phi(v)], equation (1)."""
         return self._moments.product(a, b, c)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (1) of phi'."""
+        """Returns E[phi'(u) phi'(v)], equation (1) of phi'."""
         return self._moments.slope_product(a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (1) of u phi'(u)."""
+        """Returns E[u phi'(u) v phi'(v)], equation (1) of u phi'(u)."""
         return self._moments.gain_product(a, b, c)
 
     def corners(self, a: Variance) -> bool:
-        """Whether phi is not smooth within ten deviations of some variable, so that equation (1) falls slowly."""
+        """Whether phi has a corner within ten standard deviations of some variable, so that (1) converges slowly."""
         return self._moments.corners(a)
 
     def mean(self, a: Variance) -> Variance:
-        """alpha_0 of equation (1)."""
+        """Returns E[phi(u)]: alpha_0 of equation (1)."""
         return self._moments.mean(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Equation (1) at a = b = c, which is one integral."""
+        """Returns E[phi(u)^2], equation (1) at a = b = c, which is one integral."""
         return self._moments.square(a)

@@ -1,4 +1,4 @@
-"""ReLU and its dual functions.
+"""The dual of ReLU.
 
 For (u, v) ~ N(0, [[a, c], [c, b]]) and cos t = c / sqrt(a b):
 
@@ -27,26 +27,26 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class ReLU(AbstractDual):
-    """max(0, x); positively homogeneous of degree one."""
+    """ReLU, max(0, x); positively homogeneous of degree one."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """The arc-cosine kernel of degree one; equation (1)."""
+        """Returns E[phi(u) phi(v)]: the arc-cosine kernel of degree one; equation (1)."""
         p = polar(a, b, c)
         return p.norm * ((p.sine + (pi - p.angle) * p.cosine) / (2 * pi))  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """The arc-cosine kernel of degree zero; equation (2)."""
+        """Returns E[phi'(u) phi'(v)]: the arc-cosine kernel of degree zero; equation (2)."""
         t = angle(cosine(a, b, c))
         return torch.where((a > 0) & (b > 0), (pi - t) / (2 * pi), 0)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """The dual, for u phi'(u) = phi(u)."""
+        """Returns the dual, because u phi'(u) = phi(u)."""
         return self.dual(a, b, c)
 
     def mean(self, a: Variance) -> Variance:
-        """Equation (3)."""
+        """Returns E[phi(u)], equation (3)."""
         return root(a) / (2 * pi) ** 0.5  # (3)
 
     def variance(self, a: Variance) -> Variance:
-        """Half the variance: equation (1) at t = 0."""
+        """Returns E[phi(u)^2]: half the variance: equation (1) at t = 0."""
         return a / 2

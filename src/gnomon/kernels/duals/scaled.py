@@ -1,4 +1,4 @@
-"""An activation scaled inside and outside, and shifted.
+"""The dual of an activation that is scaled inside and outside, and shifted.
 
 For phi(x) = o g(s x) + h, with G, G', m and U the dual, the dual of the derivative, the mean and the gain of g:
 
@@ -7,8 +7,8 @@ For phi(x) = o g(s x) + h, with G, G', m and U the dual, the dual of the derivat
     E[u phi'(u) v phi'(v)] = o^2 U(s^2 a, s^2 b, s^2 c)                                        (3)
     E[phi(u)]              = o m(s^2 a) + h                                                    (4)
 
-Hypotheses: those of g. Reference: [daniely2016toward].
-Cost: that of g.
+Hypotheses: as for g. Reference: [daniely2016toward].
+Cost: as for g.
 
 >>> import torch
 >>> from gnomon.kernels.duals.erf import Erf
@@ -27,7 +27,7 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Scaled(AbstractDual):
-    """outer_scale * inner(inner_scale * x) + shift."""
+    """The scaled activation outer_scale * inner(inner_scale * x) + shift."""
 
     inner: AbstractDual
     outer_scale: float = 1.0
@@ -35,7 +35,7 @@ class Scaled(AbstractDual):
     shift: float = 0.0
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (1)."""
+        """Returns E[phi(u) phi(v)], equation (1)."""
         s = self.inner_scale**2
         value = self.outer_scale**2 * self.inner.dual(s * a, s * b, s * c)
         if self.shift:
@@ -44,21 +44,21 @@ class Scaled(AbstractDual):
         return value  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (2)."""
+        """Returns E[phi'(u) phi'(v)], equation (2)."""
         s = self.inner_scale**2
         return self.outer_scale**2 * s * self.inner.dual_derivative(s * a, s * b, s * c)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (3)."""
+        """Returns E[u phi'(u) v phi'(v)], equation (3)."""
         s = self.inner_scale**2
         return self.outer_scale**2 * self.inner.dual_gain(s * a, s * b, s * c)  # (3)
 
     def mean(self, a: Variance) -> Variance:
-        """Equation (4)."""
+        """Returns E[phi(u)], equation (4)."""
         return self.outer_scale * self.inner.mean(self.inner_scale**2 * a) + self.shift  # (4)
 
     def variance(self, a: Variance) -> Variance:
-        """Equation (1) at a = b = c."""
+        """Returns E[phi(u)^2], equation (1) at a = b = c."""
         s = self.inner_scale**2
         value = self.outer_scale**2 * self.inner.variance(s * a)
         if self.shift:

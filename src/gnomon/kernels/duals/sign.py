@@ -1,4 +1,4 @@
-"""The sign and the step: activations that jump.
+"""The duals of the sign and step functions.
 
 With cos t = c / sqrt(a b):
 
@@ -28,51 +28,51 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Sign(AbstractDual):
-    """-1, 0 or 1."""
+    """The sign function: -1, 0 or 1."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (1)."""
+        """Returns E[phi(u) phi(v)], equation (1)."""
         t = angle(cosine(a, b, c))
         return torch.where((a > 0) & (b > 0), 1 - t * (2 / pi), 0)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Zero."""
+        """Returns E[phi'(u) phi'(v)] = 0."""
         return torch.zeros_like(a * b * c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Zero."""
+        """Returns E[u phi'(u) v phi'(v)] = 0."""
         return torch.zeros_like(a * b * c)
 
     def mean(self, a: Variance) -> Variance:
-        """Zero: phi is odd."""
+        """Returns E[phi(u)] = 0, because phi is odd."""
         return torch.zeros_like(a)
 
     def variance(self, a: Variance) -> Variance:
-        """One, unless the variance is zero."""
+        """Returns E[phi(u)^2]: one, unless the variance is zero."""
         return (a > 0).to(a.dtype)
 
 
 @dataclass(frozen=True, slots=True)
 class Heaviside(AbstractDual):
-    """1 where x > 0, else 0."""
+    """The step function: 1 if x > 0, else 0."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (2)."""
+        """Returns E[phi(u) phi(v)], equation (2)."""
         t = angle(cosine(a, b, c))
         return torch.where((a > 0) & (b > 0), (pi - t) / (2 * pi), 0)  # (2)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Zero."""
+        """Returns E[phi'(u) phi'(v)] = 0."""
         return torch.zeros_like(a * b * c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Zero."""
+        """Returns E[u phi'(u) v phi'(v)] = 0."""
         return torch.zeros_like(a * b * c)
 
     def mean(self, a: Variance) -> Variance:
-        """One half, unless the variance is zero."""
+        """Returns E[phi(u)]: one half, unless the variance is zero."""
         return (a > 0).to(a.dtype) / 2
 
     def variance(self, a: Variance) -> Variance:
-        """One half, unless the variance is zero."""
+        """Returns E[phi(u)^2]: one half, unless the variance is zero."""
         return (a > 0).to(a.dtype) / 2

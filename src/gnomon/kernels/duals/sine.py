@@ -1,4 +1,4 @@
-"""Sine and cosine, the activations of random Fourier features.
+"""The duals of sine and cosine, the activations of random Fourier features.
 
 With S = exp(-(a + b) / 2) sinh c and C = exp(-(a + b) / 2) cosh c:
 
@@ -25,51 +25,51 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Sin(AbstractDual):
-    """sin(x)."""
+    """The sine, sin(x)."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """S of equation (1)."""
+        """Returns E[phi(u) phi(v)]: S of equation (1)."""
         return _sinh(a, b, c)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """C of equation (1), for sin' = cos."""
+        """Returns E[phi'(u) phi'(v)]: C of equation (1), because sin' = cos."""
         return _cosh(a, b, c)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (2)."""
+        """Returns E[u phi'(u) v phi'(v)], equation (2)."""
         return (a * b + c * c) * _sinh(a, b, c) + c * (1 - a - b) * _cosh(a, b, c)  # (2)
 
     def mean(self, a: Variance) -> Variance:
-        """Zero: phi is odd."""
+        """Returns E[phi(u)] = 0, because phi is odd."""
         return torch.zeros_like(a)
 
     def variance(self, a: Variance) -> Variance:
-        """(1 - exp(-2 a)) / 2."""
+        """Returns E[phi(u)^2] = (1 - exp(-2 a)) / 2."""
         return self.dual(a, a, a)
 
 
 @dataclass(frozen=True, slots=True)
 class Cos(AbstractDual):
-    """cos(x)."""
+    """The cosine, cos(x)."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """C of equation (1)."""
+        """Returns E[phi(u) phi(v)]: C of equation (1)."""
         return _cosh(a, b, c)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """S of equation (1), for cos' = -sin."""
+        """Returns E[phi'(u) phi'(v)]: S of equation (1), because cos' = -sin."""
         return _sinh(a, b, c)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Equation (3)."""
+        """Returns E[u phi'(u) v phi'(v)], equation (3)."""
         return (a * b + c * c) * _cosh(a, b, c) + c * (1 - a - b) * _sinh(a, b, c)  # (3)
 
     def mean(self, a: Variance) -> Variance:
-        """exp(-a / 2)."""
+        """Returns E[phi(u)] = exp(-a / 2)."""
         return torch.exp(-a / 2)
 
     def variance(self, a: Variance) -> Variance:
-        """(1 + exp(-2 a)) / 2."""
+        """Returns E[phi(u)^2] = (1 + exp(-2 a)) / 2."""
         return self.dual(a, a, a)
 
 
@@ -79,7 +79,7 @@ def _cosh(a: Variance, b: Variance, c: Covariance) -> Covariance:
 
 
 def _sinh(a: Variance, b: Variance, c: Covariance) -> Covariance:
-    """Each sign of c has a form that neither cancels at c = 0 nor overflows; the other is kept from spoiling it."""
+    """Computes exp(-(a + b) / 2) sinh(c) for each sign of c separately, without cancellation or overflow."""
     m = (a + b) / 2
     up, down = torch.where(c >= 0, c, 0), torch.where(c < 0, c, 0)
     positive = -torch.exp(up - m) * torch.expm1(-2 * up)

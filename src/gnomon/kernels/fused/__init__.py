@@ -1,4 +1,4 @@
-"""Fused: the limits at machine speed, for programs that a short list of instructions can express.
+"""Compiled loops for limits, for programs that consist of a short list of instructions.
 
 Lives here: the lowering of a plan to instructions, and the compiled loops that run them.
 Does not live here: formulas of layers (rules/) and activations (duals/), which remain the reference.

@@ -1,4 +1,4 @@
-"""The two functions of an angle that every kinked activation needs, as polynomials that vectorize.
+"""Two functions of an angle that every piecewise linear activation needs, as polynomials that vectorize.
 
 For m = sin^2(t / 2) in [0, 1/2], that is t in [0, pi / 2], and x = sqrt(m):
 
@@ -24,7 +24,7 @@ P32 = (0.31830988259045284, 0.053052564445503686, 0.02383540855707664, 0.0147953
        0.024045050441502305, -0.02867533338793479, 0.034910313122062574)  # fmt: skip
 R32 = (0.42441318645480164, 0.0424403661853203, 0.013671694465764437, 0.005971923108923182, 0.005346164537455179,
        -0.0025381768726634576, 0.006755148702960573)  # fmt: skip
-# The same on [0, 1/4] and on [0, 1/8], where fewer powers do.
+# The same on [0, 1/4] and on [0, 1/8], with fewer powers.
 P32_QUARTER = (0.31830988490537476, 0.053052014833083985, 0.023856360495559576, 0.014489668346944871,
                0.007637527298846477, 0.013501869413697198)  # fmt: skip
 R32_QUARTER = (0.42441318818394724, 0.0424400016032471, 0.013683219681699409, 0.005870694526572502,
@@ -43,13 +43,13 @@ R64 = (0.42441318157838753, 0.0424413181578411, 0.013641852264516096, 0.00631567
 
 
 def angles(m):
-    """(t / 2 pi, (sin t - t cos t) / 2 pi) for m = sin^2(t / 2) <= 1/2; equations (1) and (2)."""
-    raise NotImplementedError  # compiled code only: the overload below
+    """Returns (t / 2 pi, (sin t - t cos t) / 2 pi) for m = sin^2(t / 2) <= 1/2; equations (1) and (2)."""
+    raise NotImplementedError  # called only from compiled code, by the overload below
 
 
 @overload(angles, jit_options={"fastmath": set(ARITHMETIC), "forceinline": True})
 def _angles(m):
-    """One polynomial per precision; coefficients have the type of m, or all arithmetic would become float64."""
+    """Returns one polynomial per precision; coefficients have the type of m to avoid float64 arithmetic."""
     if m == types.float32:
         p0, p1, p2, p3, p4, p5, p6, p7 = (np.float32(v) for v in P32)
         r0, r1, r2, r3, r4, r5, r6 = (np.float32(v) for v in R32)
@@ -79,13 +79,13 @@ def _angles(m):
 
 
 def quarter_angles(m):
-    """``angles`` for m <= 1/4, in float32."""
-    raise NotImplementedError  # compiled code only: the overload below
+    """Computes ``angles`` for m <= 1/4, in float32."""
+    raise NotImplementedError  # called only from compiled code, by the overload below
 
 
 def eighth_angles(m):
-    """``angles`` for m <= 1/8, in float32."""
-    raise NotImplementedError  # compiled code only: the overload below
+    """Computes ``angles`` for m <= 1/8, in float32."""
+    raise NotImplementedError  # called only from compiled code, by the overload below
 
 
 @overload(quarter_angles, jit_options={"fastmath": set(ARITHMETIC), "forceinline": True})

@@ -1,6 +1,6 @@
-"""What every kind of compiled loops does: run, and state its memory and the time that compiling it takes.
+"""The interface of compiled loops: they run, and report their memory and compilation time.
 
-Results are those of the reference, to 1e-10 in float64 and 2e-5 in float32.
+Results agree with the reference to 1e-10 in float64 and 2e-5 in float32.
 """
 
 from abc import ABC, abstractmethod
@@ -15,30 +15,30 @@ from gnomon.kernels.fused.instructions import is_piecewise_linear
 from gnomon.kernels.plan import LimitPlan
 
 DTYPES = {torch.float32: np.float32, torch.float64: np.float64}
-"""Results that compiled loops can write."""
+"""Result dtypes that compiled loops can write."""
 
 
 class Compiled(ABC):
-    """A plan that compiled loops cover."""
+    """A plan that compiled loops can run."""
 
     @abstractmethod
     def run(
         self, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype
     ) -> dict[str, Tensor] | None:
-        """The kernels; None where the statistics of these points need the reference, or a result is not finite."""
+        """Returns the kernels; None if these points need the reference engine, or a result is not finite."""
 
     @abstractmethod
     def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:
-        """Bytes beside the result, for so many points like those of a sample; None where those need the reference."""
+        """Returns workspace bytes for ``count`` points like the sample; None if they need the reference engine."""
 
     @abstractmethod
     def compile_seconds(self, dtype: torch.dtype) -> float:
-        """Seconds, about, to compile the loops that are not kept, on a free core."""
+        """Returns the approximate seconds to compile the loops that are not cached, on a free core."""
 
 
 @names_call
 def takes(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
-    """Whether compiled loops take such points: on the CPU, without gradients, for float64 or float32.
+    """Whether compiled loops accept these points: on the CPU, without gradients, for float64 or float32.
 
     >>> takes((torch.zeros(1, 1), torch.zeros(1, 1)), torch.float64)
     True
@@ -48,17 +48,17 @@ def takes(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
 
 
 def arithmetic_of(plan: LimitPlan, dtype: torch.dtype) -> type:
-    """The precision that loops compute in, at variances that are not extreme."""
+    """Returns the precision in which the loops compute, unless variances are extreme."""
     return np.float32 if dtype == torch.float32 and all(map(is_piecewise_linear, plan.rules)) else np.float64
 
 
 def empty_results(points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype) -> dict[str, Tensor]:
-    """Uninitialized results; numpy asks the system for huge pages, torch does not."""
+    """Returns uninitialized results; numpy requests huge pages from the system, torch does not."""
     shape = (len(points[0]), len(points[1]))
     return {kind: torch.from_numpy(np.empty(shape, DTYPES[dtype])) for kind in kinds}
 
 
 def on_both_sides(points: tuple[Tensor, Tensor], function: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
-    """The function of both sets of points; one result for a set that is given twice."""
+    """Applies the function to both sets of points; computes it once if both sets are the same."""
     first = function(points[0])
     return first, first if points[1] is points[0] else function(points[1])

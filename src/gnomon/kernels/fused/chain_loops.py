@@ -1,4 +1,4 @@
-"""Instructions over a short run of entries, all layers in the first cache.
+"""Runs instructions over a short run of entries, with all layers in the first-level cache.
 
 One register holds, for RUN entries of one row, their half squared distances e and their tangents T. Statistics of the
 points are rows of one table: a number for the row's point, a vector for the run's points.
@@ -13,14 +13,14 @@ from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, ERF, KINK, NORMAL
 from gnomon.kernels.fused.rectified import relu_entries
 
 ENTRIES_PER_RUN = 512
-"""Entries of one row in a register."""
+"""Number of entries of one row in a register."""
 MIRROR_BLOCK_SIDE = 16
-"""Side of the squares in which the mirror image is written."""
+"""Side of the squares in which the mirrored triangle is written."""
 
 
 @entry
 def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp, ntk):
-    """Run the instructions over a tile; returns how many results are not finite.
+    """Runs the instructions over a tile; returns how many results are not finite.
 
     ``place`` is (first row, rows, first column, columns, last stat row); with ``mirror`` only the lower triangle is
     computed and its reflection written.
@@ -53,7 +53,7 @@ def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp,
 
 @njit(**INNER)
 def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):
-    """Dispatch: (operation, target, source, first statistic, first number)."""
+    """Runs one instruction: (operation, target, source, first statistic, first number)."""
     op, st, p = ins[0], ins[3], numbers[ins[4] :]
     e, t = regs[ins[1], 0, :n], regs[ins[1], 1, :n]
     if op == ADD:
@@ -92,7 +92,7 @@ def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):
 
 @njit(**INNER)
 def _series(e, t, x, y, numbers, regs):
-    """A power series; the last two registers are its room."""
+    """Evaluates a power series; the last two registers are its workspace."""
     n, last = len(e), len(regs) - 1
     rho, value, slope = regs[last, 0, :n], regs[last, 1, :n], regs[last - 1, 0, :n]
     do.correlation(e, x[0], x[1], y[0], y[1], rho, value, slope)
@@ -103,7 +103,7 @@ def _series(e, t, x, y, numbers, regs):
 
 @njit(**INNER)
 def _load(gram, a, b, near, e, t):
-    """Half the second moments of the data are the first statistic; returns how many points are nearly equal."""
+    """Loads half the second moments of the data; returns how many points are nearly equal."""
     wide()
     zero, count = a - a, 0
     for q in range(len(e)):
@@ -117,7 +117,7 @@ def _load(gram, a, b, near, e, t):
 
 @njit(**INNER)
 def _recompute(e, a, b, fx, fy, near, k):
-    """Nearly equal points: their distance from the differences of their features, not from the Gram matrix."""
+    """Recomputes the distance of nearly equal points from the differences of their features."""
     for q in range(len(e)):
         if e[q] < near * (a + b[q]):
             total = k[0]
@@ -128,7 +128,7 @@ def _recompute(e, a, b, fx, fy, near, k):
 
 @njit(**INNER)
 def _mirror(out, row, rows, col, cols):
-    """Reflect a tile of the lower triangle, square after square."""
+    """Mirrors a tile of the lower triangle, square by square."""
     for top in range(row, row + rows, MIRROR_BLOCK_SIDE):
         for left in range(col, min(col + cols, top + MIRROR_BLOCK_SIDE), MIRROR_BLOCK_SIDE):
             for j in range(left, min(left + MIRROR_BLOCK_SIDE, col + cols)):
@@ -137,5 +137,5 @@ def _mirror(out, row, rows, col, cols):
 
 
 def registers(count: int, dtype: type) -> np.ndarray:
-    """Room for the registers of one thread."""
+    """Allocates the registers of one thread."""
     return np.zeros((count + 2, 2, ENTRIES_PER_RUN), dtype)

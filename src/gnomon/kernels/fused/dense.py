@@ -1,4 +1,4 @@
-"""Dense programs: chains of affine layers, activations, normalizations and sums without positions.
+"""Compiled loops for dense programs: affine layers, activations, normalizations and sums without positions.
 
 The lower triangle (or the whole rectangle) is cut into tiles; each tile is one matrix product of the data and one run
 of the instructions. The result is written once, and nothing else of its size is allocated.
@@ -25,12 +25,12 @@ from gnomon.kernels.rules.normalization import DropoutRule, NormalizeRule
 from gnomon.kernels.rules.positions import MoveRule
 
 ROWS_PER_TILE = 256
-"""Rows of a tile."""
+"""Number of rows of a tile."""
 COLUMNS_PER_TILE = 512
-"""Columns of a tile."""
-NEAR = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-9}  # pairs nearer than this are taken from differences
+"""Number of columns of a tile."""
+NEAR = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-9}  # closer pairs are recomputed from feature differences
 MIN_FLOAT32_VARIANCE = 1e-30
-"""Products of smaller variances leave the range of float32."""
+"""Products of smaller variances underflow in float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ChainArrays:
-    """A list of instructions as arrays; ``arithmetic`` is the dtype that the loops compute in."""
+    """A list of instructions as arrays; ``arithmetic`` is the dtype in which the loops compute."""
 
     code: np.ndarray
     numbers: np.ndarray
@@ -54,7 +54,7 @@ class ChainArrays:
 
 @dataclass(frozen=True, slots=True)
 class CompiledChain(Compiled):
-    """Dense layers, activations, normalizations and sums, without positions."""
+    """Compiled loops for dense layers, activations, normalizations and sums, without positions."""
 
     plan: LimitPlan
 
@@ -81,7 +81,7 @@ class CompiledChain(Compiled):
 
 
 def covers(plan: LimitPlan) -> bool:
-    """Whether every step is one that a chain can hold. Cost: none."""
+    """Whether the loops support every step of the plan."""
     steps = plan.program.steps
     known = (DataRule, DenseRule, ActivationRule, LineRule, WeightedRule, DropoutRule, NormalizeRule, MoveRule)
     inputs = [i for i, rule in enumerate(plan.rules) if isinstance(rule, DataRule)]
@@ -89,7 +89,7 @@ def covers(plan: LimitPlan) -> bool:
 
 
 def lower(plan: LimitPlan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> ChainArrays | None:
-    """The instructions of a plan for two sets of features (n, channels); None if some step has no instruction."""
+    """Returns the instructions of a plan for two sets of features (n, channels); None if a step has no instruction."""
     symmetric = data[1] is data[0]
     found = moments(plan, data[0] if symmetric else torch.cat(data))
     instructions = _instructions(plan, found)
@@ -109,13 +109,14 @@ def lower(plan: LimitPlan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> C
 
 
 def run(chain: ChainArrays, out: tuple[Tensor | None, Tensor | None], *, symmetric: bool) -> int:
-    """Fill the kernels (nngp, ntk); returns how many numbers are not finite."""
+    """Fills the kernels (nngp, ntk); returns how many numbers are not finite."""
     from gnomon.kernels.fused import chain_loops as loops
 
     left, right = chain.sides
     n, m = len(left.features), len(right.features)
     wanted = next(o.numpy().dtype for o in out if o is not None)
-    nngp, ntk = (np.empty((0, 0), wanted) if o is None else o.numpy() for o in out)  # one type, compiled once
+    # one type, so that the loop is compiled once
+    nngp, ntk = (np.empty((0, 0), wanted) if o is None else o.numpy() for o in out)
     constants = tuple(chain.arithmetic.type(v) for v in (0.0, 0.25, 0.5, 1.0))
     near = chain.arithmetic.type(NEAR[chain.arithmetic])
     last = left.table.shape[0] - 1
@@ -156,7 +157,7 @@ def run(chain: ChainArrays, out: tuple[Tensor | None, Tensor | None], *, symmetr
 
 
 def workspace(chain: ChainArrays, count: int, threads: int) -> int:
-    """Bytes beside the result for so many points: statistics, twice while they are made, features, room of threads."""
+    """Returns workspace bytes: statistics (twice while they are computed), features, and the threads' registers."""
     rows, width = len(chain.sides[0].table), chain.sides[0].features.shape[1]
     word = chain.arithmetic.itemsize
     room = ROWS_PER_TILE * COLUMNS_PER_TILE + 2 * 512 * (chain.registers + 2)
@@ -164,7 +165,7 @@ def workspace(chain: ChainArrays, count: int, threads: int) -> int:
 
 
 def _arithmetic(plan: LimitPlan, table: Tensor, dtype: torch.dtype) -> np.dtype:
-    """float32 where it is asked for and loses nothing; float64 otherwise."""
+    """Returns float32 if it is requested and loses no accuracy, else float64."""
     single = dtype == torch.float32 and all(is_piecewise_linear(rule) for rule in plan.rules)
     if single:
         positive = table[table > 0]
@@ -174,7 +175,7 @@ def _arithmetic(plan: LimitPlan, table: Tensor, dtype: torch.dtype) -> np.dtype:
 
 
 def _instructions(plan: LimitPlan, found: PointMoments) -> list[Instruction] | None:
-    """One instruction per step, on as few registers as the lives of the values allow."""
+    """Returns one instruction per step, with as few registers as possible."""
     instructions: list[Instruction] = []
     place: dict[int, int] = {0: 0}
     free: list[int] = []
@@ -214,7 +215,7 @@ def _instruction(
             made = activation(plan, i, before, after, None)
             return None if made is None else [Instruction(made[0], target, sources[0], made[1], made[2])]
         case NormalizeRule():
-            assert measured is not None  # its rule asks for it
+            assert measured is not None  # the plan measures what the rule needs
             return [Instruction(NORMALIZE, target, sources[0], (measured, before * measured / 2))]
         case DropoutRule():
             return [Instruction(DROPOUT, target, sources[0], (before / 2,), (1 / rule.keep - 1,))]

@@ -1,4 +1,4 @@
-"""Linear maps of displacement planes: the box filter of a convolution, the blocks of a pooling, the sum of a flatten.
+"""Linear maps of displacement planes: the box filter of a convolution, pooling blocks, the sum of a flatten.
 
 Planes are arrays (rows, columns, lanes) of the overlap of two images, one shifted by d against the other; with
 ``wraps`` they are tori. Rows of an instruction: see planes.py.
@@ -13,19 +13,19 @@ from gnomon.core.machine.loops import INNER, wide
 
 @njit(**INNER)
 def index(high, width, dy, dx):
-    """The number of a displacement."""
+    """Returns the index of a displacement."""
     return (dy + high - 1) * (2 * width - 1) + dx + width - 1
 
 
 @njit(**INNER)
 def extent(size, d, wraps):
-    """Positions of one axis that have a partner at displacement d."""
+    """Returns the range of positions on one axis that have a partner at displacement d."""
     return size if wraps else size - abs(d)
 
 
 @njit(**INNER)
 def box(source, ins, dy, dx, tag, vx, vy, room, e, t, u):
-    """Row u of the sums over the taps; vx and vy are half the variances of the images, which stand where one ends.
+    """Computes row u of the sums over the taps; vx and vy are half the image variances, used at the borders.
 
     Padded rows are made when the first sum needs them: rows come in order, and what they share is still in the cache.
     """
@@ -57,7 +57,7 @@ def box(source, ins, dy, dx, tag, vx, vy, room, e, t, u):
 
 @njit(**INNER)
 def _taps(source, target, taps, step):
-    """target[i] = sum over taps of source[i + tap * step]."""
+    """Computes target[i] = sum over taps of source[i + tap * step]."""
     n = len(target)
     if taps == 3:
         _three(source[:n], source[step : step + n], source[2 * step : 2 * step + n], target)
@@ -67,7 +67,7 @@ def _taps(source, target, taps, step):
         _increase(source[tap * step : tap * step + n], target)
 
 
-# Indices are loop variables: an index that the compiler cannot prove to be positive keeps it from vectorizing.
+# Indices are loop variables, because the compiler vectorizes only if it can prove that they are positive.
 @njit(**INNER)
 def _three(a, b, c, target):
     wide()
@@ -97,7 +97,7 @@ def _clear(target):
 
 @njit(**INNER)
 def _pad(source, row, u, w, width, left, lanes, inside):
-    """Row u of the plane between zeros."""
+    """Writes row u of the plane between zeros."""
     if not inside:
         _clear(row)
         return
@@ -109,7 +109,7 @@ def _pad(source, row, u, w, width, left, lanes, inside):
 
 @njit(**INNER)
 def _border(row, ins, dy, dx, w, width, u, inside, lanes, vx, vy):
-    """Beyond one border the other image still has its variance: e = a / 2 + 0 - 0."""
+    """Handles the border: beyond one image's border the other image keeps its variance, e = a / 2 + 0 - 0."""
     left = ins[16]
     for piece in range(2 if inside else 1):
         first, last = (0, left if inside else width) if piece == 0 else (left + w, width)
@@ -127,7 +127,7 @@ def _border(row, ins, dy, dx, w, width, u, inside, lanes, vx, vy):
 
 @njit(**INNER)
 def _wrap(source, row, u, w, width, left, lanes):
-    """Row u of the plane, continued periodically."""
+    """Writes row u of the plane, continued periodically."""
     for c in range(width):
         of = (u * w + (c - left) % w) * lanes
         _set(source[of : of + lanes], row[c * lanes : (c + 1) * lanes])
@@ -135,7 +135,7 @@ def _wrap(source, row, u, w, width, left, lanes):
 
 @njit(**INNER)
 def pool(source, ins, dy, dx, tag, out, out_at, weight):
-    """Add a plane to the (up to four) planes of the pooled grid that it feeds."""
+    """Adds a plane to the (up to four) planes of the pooled grid that it contributes to."""
     wraps, lanes = ins[17] == 1, len(tag)
     ky, kx, high, width = ins[9], ins[10], ins[7], ins[8]
     w = extent(ins[6], dx, wraps)
@@ -165,20 +165,20 @@ def pool(source, ins, dy, dx, tag, out, out_at, weight):
 
 @njit(**INNER)
 def _blocks(source, of, target, k, begin, end, tag, weight):
-    """Add the weighted sum of positions begin to end of each block to one position, lane by lane."""
+    """Adds the weighted sum of positions begin to end of each block to one position, lane by lane."""
     wide()
     lanes = len(tag)
     for v in range(len(target) // lanes):
         to = uint64(v * lanes)
         for a in range(begin, end):
-            place = uint64(of + (k * v + a) * lanes)  # unsigned: no index counts from the end
+            place = uint64(of + (k * v + a) * lanes)  # unsigned, so that no index counts from the end
             for i in range(lanes):
                 target[to + uint64(i)] += weight * source[place + uint64(i)]
 
 
 @njit(**INNER)
 def flat(source, ins, dy, dx, tag, out, out_at, weight):
-    """The mean over equal positions."""
+    """Adds the mean over equal positions."""
     if dy != 0 or dx != 0:
         return
     lanes, at = len(tag), out_at[ins[18], 0]

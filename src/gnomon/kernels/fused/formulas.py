@@ -1,10 +1,10 @@
-"""One entry through one step, in terms of half squared distances.
+"""Formulas for one kernel entry and one step, in terms of half squared distances.
 
 A pair of points with variances a, b and covariance c is carried as
 
     e = (a + b) / 2 - c                                                                           (1)
 
-which is linear in every affine layer, has no bias in it, and is exactly zero where the two points coincide. With
+which is linear in every affine layer, has no bias in it, and is exactly zero if the two points coincide. With
 s = sqrt(a), r = 1 / s (0 for a = 0) and h = (1 - cos t) / 2 = sin^2(t / 2):
 
     h  = (e - (sa - sb)^2 / 2) ra rb / 2                                                          (2)
@@ -15,7 +15,7 @@ s = sqrt(a), r = 1 / s (0 for a = 0) and h = (1 - cos t) / 2 = sin^2(t / 2):
            e' = (a' + b') / 2 - 1 + 2 t / pi,  E[phi' phi'] = (4 / pi) / (Sa Sb sin t)            (5)
     sign:  e' = (a' + b') / 2 - 1 + 2 t / pi,  no derivative                                      (6)
 
-Hypotheses and references are those of duals/relu.py, duals/erf.py and duals/sign.py.
+Hypotheses and references are in duals/relu.py, duals/erf.py and duals/sign.py.
 Cost: about thirty operations.
 """
 
@@ -29,7 +29,7 @@ from gnomon.kernels.fused.angle import angles
 
 @njit(**INNER)
 def half_angle(e, dd, rr, k):
-    """Equation (2), clipped to [0, 1]."""
+    """Returns equation (2), clipped to [0, 1]."""
     zero, quarter, half, one = k
     h = (e - half * dd) * (half * rr)
     h = h if h > zero else zero
@@ -38,7 +38,7 @@ def half_angle(e, dd, rr, k):
 
 @njit(**INNER)
 def kink(e, sa, ra, sb, rb, k):
-    """Equations (3) and (4); a point without variance has no derivative."""
+    """Returns equations (3) and (4) for a piecewise linear activation; the derivative is zero without variance."""
     zero, quarter, half, one = k
     dd = (sa - sb) * (sa - sb)
     rr = ra * rb
@@ -53,7 +53,7 @@ def kink(e, sa, ra, sb, rb, k):
 
 @njit(**INNER)
 def angle_terms(e, dd, rr, k):
-    """(t / 2 pi, sin^2(t / 2)) from (2)."""
+    """Returns (t / 2 pi, sin^2(t / 2)) from (2)."""
     zero, quarter, half, one = k
     h = half_angle(e, dd, rr, k)
     far = h > half
@@ -63,7 +63,7 @@ def angle_terms(e, dd, rr, k):
 
 @njit(**INNER)
 def error_function(e, ha, hb, sa, ra, sb, rb, k):
-    """Equation (5); ha and hb are a' / 2 and b' / 2."""
+    """Returns equation (5) for erf; ha and hb are a' / 2 and b' / 2."""
     zero, quarter, half, one = k
     d = sa - sb
     turn, h = angle_terms(e + e + one, d * d, ra * rb, k)

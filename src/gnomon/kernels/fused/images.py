@@ -1,4 +1,4 @@
-"""Convolutional programs on single images: each image with itself gives the statistics that all its pairs need.
+"""Computes the statistics of single images (each image with itself) that all pairs of images need.
 
 Between poolings the variances follow from the rules; at a pooling they are the plane d = 0 of the image with itself.
 Pairs are computed in pairs.py.
@@ -27,13 +27,13 @@ RAW_DATA = -1
 """Index of the data before their convolution."""
 NO_WEIGHTS = Weights("", "", "", None, 1)
 SERIES_TERMS = 96
-"""Terms of power series: all images need the same number."""
+"""Number of terms of power series; the same for all images."""
 VECTOR_BYTES = 64
-"""Bytes of one vector: 16 lanes of float32, 8 of float64."""
+"""Bytes of one vector: 16 float32 lanes or 8 float64 lanes."""
 
 
 class Uncovered(Exception):
-    """A step turned out to have no instruction for these data."""
+    """Raised if a step has no instruction for these data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class PlaneProgram:
     stages: st.Stages
 
     def code(self, stage: st.Stage, code: "StageCode", lanes: int) -> np.ndarray:
-        """The items of a stage as rows of integers; see planes.py."""
+        """Returns the items of a stage as rows of integers; see planes.py."""
         rows = [
             (op, i.target, i.source, o * lanes, n, *i.before, *i.after, *i.kernel, *i.stride, *i.dilation, *i.padding,
              int(self.stages.wraps), i.store)
@@ -55,7 +55,7 @@ class PlaneProgram:
 
 @dataclass(frozen=True, slots=True)
 class StageCode:
-    """What the items of one stage do: operations, their first statistics, the places of their numbers, the numbers."""
+    """The code of one stage: operations, their first statistics, the positions of their numbers, the numbers."""
 
     ops: list[int]
     offsets: list[int]
@@ -65,7 +65,7 @@ class StageCode:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Of some images: all statistics (images, numbers), half the final variances, the tangents with themselves."""
+    """Statistics of some images: all statistics (images, numbers), half the final variances, their own tangents."""
 
     table: np.ndarray
     half: np.ndarray
@@ -90,11 +90,11 @@ class Runner:
 
     @property
     def flat(self) -> bool:
-        """Two stages, and only equal positions are needed: gathering statistics would cost as much as using them."""
+        """Whether the program has two stages and needs only equal positions; then statistics are not gathered first."""
         return len(self.planes) == 2 and all(len(d) == 1 for d in self.planes)
 
     def room(self) -> dict[str, np.ndarray]:
-        """What one thread needs: registers, room for the filters, and the planes between stages."""
+        """Allocates the memory of one thread: registers, filter workspace, and the planes between stages."""
         items = [i for p in self.programme.stages.parts for i in p.items]
         grids = [g for i in items for g in (i.before, i.after) if i.op not in (DATA, FETCH)] + [i.before for i in items]
         largest = max(map(prod, grids)) * self.lanes
@@ -109,7 +109,7 @@ class Runner:
     def stage(
         self, g: int, code: np.ndarray, numbers: np.ndarray, x: np.ndarray, y: np.ndarray, room: dict[str, np.ndarray]
     ) -> np.ndarray:
-        """Run one stage; returns what it left for the next."""
+        """Runs one stage; returns its output for the next stage."""
         from gnomon.kernels.fused.planes import stage
 
         out, (out_at, _) = room[f"out{g}"], self.places[g]
@@ -125,7 +125,7 @@ class Runner:
         self, codes: list[np.ndarray], numbers: list[np.ndarray], x: np.ndarray, groups: np.ndarray,
         room: dict[str, np.ndarray],
     ) -> np.ndarray:  # fmt: skip
-        """A program of two stages for x against many groups of lanes: (groups, 2, lanes)."""
+        """Runs a program of two stages for x against many groups of lanes: (groups, 2, lanes)."""
         from gnomon.kernels.fused.planes import sweep
 
         found: np.ndarray = np.empty((len(groups), 2 * self.lanes), self.dtype)
@@ -136,13 +136,13 @@ class Runner:
 
 
 def lower(plan: LimitPlan) -> PlaneProgram | None:
-    """The stages of a plan, or None if it is not covered. Cost: none."""
+    """Returns the stages of a plan, or None if the plan is not supported."""
     made = st.cut_into_stages(plan)
     return None if made is None else PlaneProgram(plan, made)
 
 
 def measure(programme: PlaneProgram, images: Tensor) -> Statistics:
-    """All statistics of all images, from each image with itself, in float64."""
+    """Computes all statistics of all images, from each image with itself, in float64."""
     runner = Runner(programme, np.float64, alone=True)
 
     def batch(start: int, room: dict[str, np.ndarray]) -> tuple[int, int, Statistics]:
@@ -158,7 +158,7 @@ def measure(programme: PlaneProgram, images: Tensor) -> Statistics:
 
 
 def _self(programme: PlaneProgram, runner: Runner, x: Tensor, room: dict[str, np.ndarray]) -> Statistics:
-    """One batch of images with themselves, stage after stage: each stage's variances come from the one before."""
+    """Runs one batch of images with themselves, stage by stage; each stage's variances come from the previous one."""
     own: dict[int, Tensor] = {}
     tables: list[Tensor] = []
     codes: list[StageCode] = []
@@ -182,7 +182,7 @@ def _self(programme: PlaneProgram, runner: Runner, x: Tensor, room: dict[str, np
 def _item(
     plan: LimitPlan, item: st.Item, own: dict[int, Tensor], x: Tensor, left: np.ndarray, runner: Runner, g: int
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
-    """Operation, statistics and numbers of an item; fills in the variances of its step."""
+    """Returns operation, statistics and numbers of an item; fills in the variances of its step."""
     i = item.step
     if item.op == DATA:
         own[RAW_DATA if plan.data_rule.op.window is not None else i] = (x * x).mean(1)
@@ -213,7 +213,7 @@ def _item(
 def _patches(
     rule: DataRule, item: st.Item, own: dict[int, Tensor]
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
-    """The convolution of the data: the mean over its taps, no weights yet."""
+    """Returns the convolution of the data: the mean over its taps, without weights."""
     assert rule.op.window is not None
     mean = ConvRule(Conv(NO_WEIGHTS, rule.op.window), AffineConstants(1.0, 0.0, 0.0, 0.0))
     own[item.step] = mean.apply((KernelPair(own[RAW_DATA]),), RuleContext(1, False, False, None, None, None)).nngp
@@ -236,7 +236,7 @@ def _pointwise(
     if item.op == NORMALIZE:
         assert isinstance(rule, NormalizeRule)
         scale = rule.measure((before,))
-        assert scale is not None  # its variance was given
+        assert scale is not None  # set with its variance
         return NORMALIZE, (scale, before * scale / 2), ()
     if item.op == DROPOUT:
         assert isinstance(rule, DropoutRule)
@@ -247,7 +247,7 @@ def _pointwise(
 def _enter(
     plan: LimitPlan, item: st.Item, own: dict[int, Tensor], left: np.ndarray, runner: Runner, g: int
 ) -> tuple[Tensor, ...]:
-    """The variances of planes that enter a stage; after a pooling they are its plane d = 0, and z is needed."""
+    """Returns the variances of planes that enter a stage; after a pooling they are its plane d = 0."""
     i, (h, w) = item.step, item.before
     rule = plan.rules[i]
     if not isinstance(rule, MixRule):
@@ -265,16 +265,16 @@ def _enter(
 
 
 def _apply(plan: LimitPlan, i: int, own: dict[int, Tensor]) -> Tensor:
-    """The rule of a step on variances alone."""
+    """Applies the rule of a step to variances only."""
     rule = plan.rules[i]
-    assert isinstance(rule, AbstractRule)  # the data have no inputs
+    assert isinstance(rule, AbstractRule)  # only the data step has no inputs
     selves = tuple(own[j] for j in plan.program.steps[i].inputs)
     measured = rule.measure(tuple(None if w is None else s for s, w in zip(selves, rule.watches(), strict=True)))
     return rule.apply(tuple(KernelPair(s) for s in selves), RuleContext(1, False, False, measured, measured, None)).nngp
 
 
 def _pad(item: st.Item) -> int:
-    """Elements that the filter of a convolution needs: twice the padded plane and one row of vertical sums."""
+    """Returns the elements that a convolution's filter needs: twice the padded plane and one row of vertical sums."""
     rows, width = (
         (a - 1) * s + (k - 1) * d + 1
         for a, s, k, d in zip(item.after, item.stride, item.kernel, item.dilation, strict=True)

@@ -1,4 +1,4 @@
-"""Lowering: a plan becomes a list of instructions and a table of statistics.
+"""Converts a plan to a list of instructions and a table of statistics.
 
 Whatever a rule says about two points is written here in the variables of formulas.py; the statistics of single points
 come from the rules themselves, in float64. A step that has no instruction makes the whole plan uncovered: the
@@ -25,7 +25,7 @@ from gnomon.program.steps import Activation, Trainable
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """An operation on registers; ``statistics`` are per point, ``numbers`` per instruction."""
+    """An operation on registers, with ``statistics`` per point and ``numbers`` per instruction."""
 
     op: int
     target: int
@@ -36,14 +36,14 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class PointMoments:
-    """Second moments of every step's output for each point, and what the rules measured below them."""
+    """Second moments of every step's output for each point, and what the rules measured before it."""
 
     own: tuple[Tensor, ...]
     measured: tuple[Tensor | None, ...]
 
 
 def moments(plan: LimitPlan, x: Tensor) -> PointMoments:
-    """Run the rules on single points, at every step. Cost: n numbers per step."""
+    """Runs the rules on single points, at every step."""
     own: list[Tensor] = []
     measured: list[Tensor | None] = []
     for rule, step in zip(plan.rules, plan.program.steps, strict=True):
@@ -63,9 +63,9 @@ def moments(plan: LimitPlan, x: Tensor) -> PointMoments:
 def activation(
     plan: LimitPlan, i: int, before: Tensor, after: Tensor, terms: int | None
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]] | None:
-    """The instruction of the elementwise step i: operation, statistics, numbers; None if it has none.
+    """Returns the instruction of elementwise step i: operation, statistics, numbers; None if it has none.
 
-    ``terms`` is the length of a series, where it comes to one; None takes as many as needed.
+    ``terms`` is the length of a series, if a series is used; None takes as many as needed.
     """
     rule, op = plan.rules[i], plan.program.steps[i].op
     assert isinstance(rule, ActivationRule | LineRule) and isinstance(op, Activation)
@@ -93,14 +93,14 @@ def activation(
 
 
 def is_piecewise_linear(rule: object) -> bool:
-    """Whether float32 arithmetic keeps float32 accuracy: lines and kinks lose nothing near coinciding points."""
+    """Whether float32 arithmetic keeps float32 accuracy, which holds for piecewise linear functions."""
     if not isinstance(rule, ActivationRule):
         return True
     return isinstance(_scales(rule.dual)[0], ReLU | LeakyReLU)
 
 
 def _scales(dual: AbstractDual) -> tuple[AbstractDual, float, float]:
-    """(g, outer, inner) of outer * g(inner * x) + shift: a shift does not enter distances."""
+    """Returns (g, outer, inner) of outer * g(inner * x) + shift; the shift does not change distances."""
     return (dual.inner, dual.outer_scale, dual.inner_scale) if isinstance(dual, Scaled) else (dual, 1.0, 1.0)
 
 
@@ -118,12 +118,12 @@ def _kink(
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]] | None:
     slope = dual.slope if isinstance(dual, LeakyReLU) else 0.0
     if slope and bool((before == 0).any()):
-        return None  # the derivative at zero is then a convention of its own
+        return None  # the derivative at zero then follows a different convention
     s = before.sqrt()
     numbers = (scale * slope, scale * (1 - slope) ** 2)
     shift = rule.dual.shift if isinstance(rule.dual, Scaled) else 0.0
     if not rule.trainable:
-        return KINK, (s, _reciprocal(s)), (*numbers, shift)  # the shift is for joining.py: distances know none
+        return KINK, (s, _reciprocal(s)), (*numbers, shift)  # joining.py needs the shift; distances do not
     if shift:
         return None
     bias, gain, prelu = (_sum(rule.trainable, kind) for kind in ("bias", "gain", "slope"))

@@ -1,4 +1,4 @@
-"""Which ReLUs are joined to the affine layers after them, and how small the angles are that they meet.
+"""Merges ReLUs with the affine layers after them, and bounds the angles that they see.
 
 After a ReLU covariances are not negative, and affine layers keep it so. With rho the least correlation before a ReLU
 and k(rho) that after it (duals/relu.py), an affine layer with weights and biases brings, for angles x, y of the points
@@ -16,13 +16,13 @@ from torch import Tensor
 from gnomon.kernels.fused.instructions import Instruction
 from gnomon.kernels.fused.opcodes import AFFINE, KINK, RECTIFIED
 
-LEVELS = (0.125, 0.25)  # of h = (1 - correlation) / 2: below, shorter polynomials do
+LEVELS = (0.125, 0.25)  # of h = (1 - correlation) / 2: below these values shorter polynomials suffice
 RELATIVE_SLACK = 1e-4
-"""Relative slack of h, far above its rounding errors."""
+"""Relative tolerance of h, far above its rounding errors."""
 
 
 def fuse_relu_with_affine(instructions: list[Instruction]) -> list[Instruction]:
-    """Join every ReLU after another one to the affine layer that follows it.
+    """Merges every ReLU that follows another ReLU with the affine layer after it.
 
     >>> import torch
     >>> s, r, u = torch.tensor([1.0]), torch.tensor([1.0]), torch.tensor([0.5])
@@ -33,7 +33,7 @@ def fuse_relu_with_affine(instructions: list[Instruction]) -> list[Instruction]:
     """
     result: list[Instruction] = []
     least: float | None = None  # correlation before the last ReLU, in the register of the last instruction
-    before: Tensor | None = None  # what its weights bring to the variances after the affine layer
+    before: Tensor | None = None  # its contribution to the variances after the affine layer
     i = 0
     while i < len(instructions):
         kink, layer = instructions[i], instructions[i + 1] if i + 1 < len(instructions) else instructions[i]
@@ -57,7 +57,7 @@ def fuse_relu_with_affine(instructions: list[Instruction]) -> list[Instruction]:
 
 
 def _pair(kink: Instruction, layer: Instruction) -> bool:
-    """Whether a ReLU of positive variances and an affine layer in its place follow each other."""
+    """Whether a ReLU with positive variances is directly followed by an affine layer."""
     if kink.op != KINK or layer.op != AFFINE or not kink.target == layer.source == layer.target:
         return False
     leak, scale, shift = kink.numbers
@@ -66,7 +66,7 @@ def _pair(kink: Instruction, layer: Instruction) -> bool:
 
 
 def _after(rho: float, share: Tensor) -> float:
-    """Equation (1)."""
+    """Returns equation (1)."""
     turn = acos(rho)
     rectified = (sqrt(1 - rho * rho) + (pi - turn) * rho) / pi
     ends = [(sqrt(v), sqrt(1 - v)) for v in (float(share.min()), float(share.max()))]
@@ -74,7 +74,7 @@ def _after(rho: float, share: Tensor) -> float:
 
 
 def _one(kink: Instruction, layer: Instruction, g: float, largest: float) -> Instruction:
-    """Statistics and numbers of rectified.py."""
+    """Returns statistics and numbers for rectified.py."""
     (s, r), (u,), (w2, share) = kink.statistics, layer.statistics, layer.numbers
     top = next((level for level in LEVELS if largest <= level), 0.5)
     return Instruction(

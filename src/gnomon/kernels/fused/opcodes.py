@@ -1,10 +1,10 @@
-"""The operations of compiled programs, each number once; compiled loops take them in as constants."""
+"""The operation codes of compiled programs; compiled loops treat them as constants."""
 
 AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)
-"""On single numbers, and on every entry of a plane."""
+"""Operations on single numbers, and on every entry of a plane."""
 DATA, FETCH, CONV, POOL, FLAT = range(10, 15)
-"""On planes of displacements alone."""
+"""Operations on displacement planes only."""
 SERIES = 15
-"""A dual as a power series, on both."""
+"""A dual as a power series, on numbers and planes."""
 RECTIFIED = 16
 """A ReLU and the affine layer after it in one pass, on single numbers."""

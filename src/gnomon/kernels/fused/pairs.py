@@ -1,4 +1,4 @@
-"""Convolutional programs on pairs of images: lanes are filled with pairs, whichever they are.
+"""Computes convolutional programs on pairs of images; each vector lane holds one pair.
 
 Images that occur twice are computed once, so that duplicates are exact. In float32, pairs of nearly equal images are
 computed again in float64: after a pooling their distance is a difference of larger numbers. Without one, distances are
@@ -28,7 +28,7 @@ Write = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Everything that a batch of pairs needs, in one precision."""
+    """All data that a batch of pairs needs, in one precision."""
 
     programme: PlaneProgram
     found: Statistics
@@ -39,7 +39,7 @@ class Work:
 
     @classmethod
     def of(cls, programme: PlaneProgram, found: Statistics, dtype: type) -> "Work":
-        """Translate codes and statistics."""
+        """Converts codes and statistics."""
         runner = Runner(programme, dtype, alone=False)
         codes = [programme.code(p, t, runner.lanes) for p, t in zip(programme.stages.parts, found.codes, strict=True)]
         return cls(
@@ -52,20 +52,20 @@ class Work:
         )
 
     def values(self, x: np.ndarray, y: np.ndarray, room: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Half squared distances and tangents of the lanes, whose statistics are x and y."""
+        """Returns half squared distances and tangents of the lanes with statistics x and y."""
         for g in range(len(self.codes)):
             last = self.runner.stage(g, self.codes[g], self.numbers[g], x, y, room)
         return last[: self.runner.lanes].astype(np.float64), last[self.runner.lanes :].astype(np.float64)
 
     def row(self, x: np.ndarray, groups: np.ndarray, room: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """The same for one image, whose statistics fill all lanes of x, against all groups."""
+        """Returns the same for one image, with its statistics in all lanes of x, against all groups."""
         found = self.runner.sweep(self.codes, self.numbers, x, groups, room)
         return found[:, 0].reshape(-1).astype(np.float64), found[:, 1].reshape(-1).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledImages(Compiled):
-    """Convolutions, poolings and what stands between them, plane by plane."""
+    """Compiled loops for convolutions, poolings and elementwise steps, plane by plane."""
 
     planes: PlaneProgram
 
@@ -78,7 +78,7 @@ class CompiledImages(Compiled):
                 bad = run(self.planes, sides, out, symmetric=sides[0] is sides[1])
             except Uncovered:
                 return None
-            ends = [end for k in out.values() for end in torch.aminmax(k)]  # float64 numbers may leave float32
+            ends = [end for k in out.values() for end in torch.aminmax(k)]  # float64 numbers may overflow float32
         return None if bad or not all(bool(torch.isfinite(end)) for end in ends) else out
 
     def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:  # noqa: D102
@@ -97,12 +97,12 @@ class CompiledImages(Compiled):
 
 
 def run(programme: PlaneProgram, data: tuple[Tensor, Tensor], out: dict[str, Tensor], *, symmetric: bool) -> int:
-    """Fill the kernels; returns how many numbers are not finite."""
+    """Fills the kernels; returns how many numbers are not finite."""
     merge = not any(isinstance(r, DropoutRule) for r in programme.plan.rules)  # equal images have different masks
     images, left, right = _distinct(data, symmetric, merge)
     found = measure(programme, images)
     rows, cols = np.unique(left), np.unique(right)
-    direct = np.array_equal(rows, left) and np.array_equal(cols, right)  # an image of both sides is out of order
+    direct = np.array_equal(rows, left) and np.array_equal(cols, right)  # false if an image occurs on both sides
     small = {k: v.numpy() if direct else np.empty((len(rows), len(cols)), v.numpy().dtype) for k, v in out.items()}
     single = next(iter(out.values())).dtype == torch.float32 and all(map(is_piecewise_linear, programme.plan.rules))
     bad = _compute(programme, found, images.flatten(1).numpy(), (rows, cols), small, single, symmetric)
@@ -112,7 +112,7 @@ def run(programme: PlaneProgram, data: tuple[Tensor, Tensor], out: dict[str, Ten
 
 
 def workspace(programme: PlaneProgram, sample: Tensor, count: int, threads: int) -> int:
-    """Bytes beside the result for so many images: their statistics, also in the order of the loops, and scratch."""
+    """Returns workspace bytes for ``count`` images: their statistics, also in the order of the loops, and scratch."""
     work = Work.of(programme, measure(programme, sample[:1]), np.float64)
     copies = 3 if work.runner.flat else 2
     room = sum(a.nbytes for a in work.runner.room().values())
@@ -123,7 +123,7 @@ def _compute(
     programme: PlaneProgram, found: Statistics, images: np.ndarray, sides: tuple[np.ndarray, np.ndarray],
     out: dict[str, np.ndarray], single: bool, symmetric: bool,
 ) -> int:  # fmt: skip
-    """Batches of pairs, shared out among threads; the diagonal is already known."""
+    """Computes batches of pairs, distributed over threads; the diagonal is already known."""
     exact = Work.of(programme, found, np.float64)
     fast = Work.of(programme, found, np.float32) if single else exact
     again = single and not fast.runner.flat
@@ -146,7 +146,7 @@ def _compute(
         return int((~np.isfinite(c)).sum() + (~np.isfinite(t)).sum())
 
     def finish(i: np.ndarray, j: np.ndarray, found: tuple[np.ndarray, np.ndarray], rooms: Any) -> int:
-        """Write values of pairs, those of near pairs after another computation."""
+        """Writes values of pairs; recomputes nearly equal pairs first."""
         e, t = (v[: len(i)] for v in found)
         a, b = rows[i], cols[j]
         if again:
@@ -175,7 +175,7 @@ def _compute(
 
 
 def _by_rows(fast: Work, sides: tuple[np.ndarray, np.ndarray], finish: Any, room: Any, symmetric: bool) -> int:
-    """One image against groups of images whose statistics were gathered before."""
+    """Computes one image against groups of images with gathered statistics."""
     rows, cols = sides
     lanes = fast.runner.lanes
     groups = np.stack([_gather(fast.table, np.resize(cols[s : s + lanes], lanes)) for s in range(0, len(cols), lanes)])
@@ -192,7 +192,7 @@ def _by_rows(fast: Work, sides: tuple[np.ndarray, np.ndarray], finish: Any, room
 
 
 def _pairs(number: np.ndarray, width: int, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs with these numbers: row by row, below the diagonal if the kernel is symmetric."""
+    """Returns the pairs with these numbers: row by row, below the diagonal if the kernel is symmetric."""
     if not symmetric:
         return number // width, number % width
     i = ((np.sqrt(8.0 * number + 1) + 1) / 2).astype(np.int64)
@@ -206,7 +206,7 @@ def _gather(table: np.ndarray, index: np.ndarray) -> np.ndarray:
 
 
 def _distinct(data: tuple[Tensor, Tensor], symmetric: bool, merge: bool) -> tuple[Tensor, np.ndarray, np.ndarray]:
-    """The different images of both sides, and which of them each row and column is."""
+    """Returns the different images of both sides, and the index of each row and column among them."""
     x = data[0] if symmetric else torch.cat(data)
     place = np.arange(len(x))
     if merge:

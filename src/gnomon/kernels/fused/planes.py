@@ -1,11 +1,12 @@
-"""Displacement planes: all covariances between positions p of one image and p + d of the other, for one d at a time.
+"""Displacement planes: covariances between position p of one image and p + d of the other, for one d at a time.
 
-A convolution moves both positions alike, so it acts on each plane alone, as a box filter; so does everything else
+A convolution moves both positions by the same amount, so it acts on each plane separately, as a box filter; so does
+everything else
 between two poolings. L pairs of images lie in the lanes of the vector unit. In the variables of formulas.py:
 
     DATA    e[p, q] = sum_c (x_c[p] - y_c[q])^2 / 2C                                                            (1)
     CONV    e' = w2 mean_taps e,  T' = (ux[p] + uy[q]) + w2 mean_taps T - A mean_taps e                         (2)
-            where a tap beyond one image's border meets a zero: e = a[p] / 2 or b[q] / 2 there, T = 0
+            if a tap beyond one image's border meets a zero: e = a[p] / 2 or b[q] / 2 there, T = 0
     POOL    e'[p', q'] = sum_{s, t} M[p', s] M[q', t] e[s, t] - (zx[p'] + zy[q']),   z = (sum_s M a - a') / 2   (3)
             M averages blocks of k positions: plane d feeds the planes d' with |d - k d'| < k
     FLAT    e' = mean_p e[p, p]                                                                                 (4)
@@ -39,7 +40,7 @@ from gnomon.kernels.fused.opcodes import (
 
 @entry
 def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, runs):
-    """Take every plane through the instructions of one stage.
+    """Runs every plane through the instructions of one stage.
 
     A row of ``code`` is: operation, target, source, first statistic, first number, grid before (2), grid after (2),
     kernel (2), stride (2), dilation (2), padding before (2), wraps, store. ``kept`` and ``out`` hold the planes at the
@@ -60,8 +61,8 @@ def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at
 
 @entry
 def sweep(codes, numbers, k, planes, tag, x, groups, outs, outs_at, regs, room, runs, found):
-    """Two stages, for one image against groups of images, one result per group: Python is left once."""
-    alone = len(groups) == 0  # never inside the loop; a literal would have `stage` compiled a second time
+    """Runs two stages for one image against groups of images, one result per group, in one call from Python."""
+    alone = len(groups) == 0  # false inside the loop; a literal would compile `stage` a second time
     for g in range(len(groups)):
         y = groups[g]
         _zero(outs[0])
@@ -141,7 +142,7 @@ def _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at,
 
 @njit(**INNER)
 def _runs(high, width, dy, dx, wraps, lanes, table):
-    """Stretches that are contiguous in the plane and in both images: (place in the plane, in x, in y, length)."""
+    """Returns ranges that are contiguous in the plane and in both images: (place in the plane, in x, in y, length)."""
     h, w = extent(high, dy, wraps), extent(width, dx, wraps)
     top, left = (0, 0) if wraps else (max(0, -dy), max(0, -dx))
     cut = w - dx if wraps else w
@@ -161,7 +162,7 @@ def _runs(high, width, dy, dx, wraps, lanes, table):
 
 @njit(**INNER)
 def _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table):
-    """Within the stage; with a stride, into the next one."""
+    """Convolves within the stage; with a stride, into the next stage."""
     wraps = ins[17] == 1
     if dy % ins[11] or dx % ins[12]:
         return
@@ -189,7 +190,7 @@ def _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table):
 
 @njit(**INNER)
 def _elementwise(op, runs, x, y, st, grid, numbers, e, t, regs, k, own):
-    """The instructions of pointwise.py, with a vector of statistics on both sides."""
+    """Runs the instructions of pointwise.py, with a vector of statistics on both sides."""
     for r in range(len(runs)):
         at, p, q, n = runs[r, 0], st + runs[r, 1], st + runs[r, 2], runs[r, 3]
         en, tn, x0, y0 = e[at : at + n], t[at : at + n], x[p : p + n], y[q : q + n]
@@ -222,7 +223,7 @@ def _elementwise(op, runs, x, y, st, grid, numbers, e, t, regs, k, own):
 
 @njit(**INNER)
 def _series(e, t, x, y, grid, numbers, regs):
-    """A power series; the last two registers are its room."""
+    """Evaluates a power series; the last two registers are its workspace."""
     n, last = len(e), len(regs) - 1
     rho, value, slope = regs[last, 0, :n], regs[last, 1, :n], regs[last - 1, 0, :n]
     do.correlation(e, x[:n], x[grid : grid + n], y[:n], y[grid : grid + n], rho, value, slope)
@@ -236,7 +237,7 @@ def _series(e, t, x, y, grid, numbers, regs):
 
 @njit(**INNER)
 def _data(runs, x, y, st, channels, grid, e, t):
-    """Equation (1); the features are scaled by 1 / sqrt(2 C)."""
+    """Computes equation (1); the features are scaled by 1 / sqrt(2 C)."""
     _zero(t)
     if channels != 3:
         _zero(e)
@@ -276,7 +277,7 @@ def _squares(e, a, b):
 
 @njit(**INNER)
 def _correct(runs, x, y, st, e):
-    """The second half of (3); rounding must not make a distance negative."""
+    """Computes the second half of (3); clips distances that rounding made negative."""
     for r in range(len(runs)):
         at, p, q, n = runs[r, 0], st + runs[r, 1], st + runs[r, 2], runs[r, 3]
         _minus(e[at : at + n], x[p : p + n], y[q : q + n])

@@ -1,7 +1,7 @@
-"""The instructions: loops over a run of entries, in place.
+"""Instructions as loops over a run of entries, in place.
 
-Each takes half squared distances e and tangents T of a run, the statistics of the first side (a number, where the run
-has one first point, or a vector) and those of the second side (a vector). In the notation of formulas.py:
+Each takes half squared distances e and tangents T of a run, the statistics of the first side (a number, if the run
+has one first point, or a vector) and the statistics of the second side (a vector). In the notation of formulas.py:
 
     affine     T' = (ua + ub) - A e + w2 T,   e' = w2 e               ua = (A a + B) / 2                        (1)
     kinked     e' = p e + q e_relu,           T' = T (p + q k0)                                                 (2)
@@ -23,8 +23,8 @@ from gnomon.kernels.fused.formulas import angle_terms, error_function, kink
 
 
 def at(values, q):
-    """The q-th value of a vector; a number is the same at every q."""
-    raise NotImplementedError  # compiled code only: the overload below
+    """Returns the q-th value of a vector; a number is the same at every q."""
+    raise NotImplementedError  # called only from compiled code, by the overload below
 
 
 @overload(at, jit_options={"forceinline": True})
@@ -36,7 +36,7 @@ def _at(values, q):
 
 @njit(**INNER)
 def affine(e, t, ua, ub, w2, a):
-    """Equation (1)."""
+    """Computes an affine layer, equation (1)."""
     wide()
     for q in range(len(e)):
         distance = e[q]
@@ -46,7 +46,7 @@ def affine(e, t, ua, ub, w2, a):
 
 @njit(**INNER)
 def piecewise_linear_step(e, t, sa, ra, sb, rb, p, q2, k):
-    """Equation (2); statistics s, r."""
+    """Computes a piecewise linear activation, equation (2); statistics s, r."""
     wide()
     for q in range(len(e)):
         before = e[q]
@@ -57,7 +57,7 @@ def piecewise_linear_step(e, t, sa, ra, sb, rb, p, q2, k):
 
 @njit(**INNER)
 def trained_slope_step(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Equation (3); statistics s, r, a' / 2; numbers p, q, bias, gain, slope of a PReLU."""
+    """Computes equation (3); statistics s, r, a' / 2; numbers p, q, bias, gain, slope of a PReLU."""
     wide()
     p, q2, bias, gain, prelu = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
     for q in range(len(e)):
@@ -72,7 +72,7 @@ def trained_slope_step(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Equation (4); statistics S, 1 / S, g's own second moment / 2; numbers o^2, s^2, o^2 s^2 4 / pi, bias."""
+    """Computes equation (4); statistics S, 1 / S, g's second moment / 2; numbers o^2, s^2, o^2 s^2 4 / pi, bias."""
     wide()
     outer, inside, factor, bias = numbers[0], numbers[1], numbers[2], numbers[3]
     for q in range(len(e)):
@@ -83,7 +83,7 @@ def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Equation (4) without derivative; statistics s, r, g's own second moment / 2; numbers o^2, s^2."""
+    """Computes equation (4) without derivative; statistics s, r, g's second moment / 2; numbers o^2, s^2."""
     wide()
     outer, inside = numbers[0], numbers[1]
     for q in range(len(e)):
@@ -95,7 +95,7 @@ def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def correlation(e, ra, ha, rb, hb, rho, value, slope):
-    """c / sqrt(a b) in [-1, 1]; starts (7)."""
+    """Computes c / sqrt(a b) in [-1, 1], the start of (7)."""
     wide()
     for q in range(len(e)):
         c = ((at(ha, q) + hb[q]) - e[q]) * (at(ra, q) * rb[q])
@@ -106,7 +106,7 @@ def correlation(e, ra, ha, rb, hb, rho, value, slope):
 
 @njit(**INNER)
 def horner(rho, value, slope, first, second):
-    """One power of (7)."""
+    """Adds one power of (7)."""
     wide()
     for q in range(len(rho)):
         slope[q] = slope[q] * rho[q] + value[q]
@@ -115,7 +115,7 @@ def horner(rho, value, slope, first, second):
 
 @njit(**INNER)
 def add_bias_and_gain(e, t, value, slope, ra, ha, rb, hb, bias):
-    """Ends (7); points that coincide still do."""
+    """Computes the end of (7); coinciding points stay coinciding."""
     wide()
     for q in range(len(e)):
         t[q] = (t[q] + bias) * slope[q] * (at(ra, q) * rb[q])
@@ -124,7 +124,7 @@ def add_bias_and_gain(e, t, value, slope, ra, ha, rb, hb, bias):
 
 @njit(**INNER)
 def normalize(e, t, la, ga, lb, gb):
-    """Equation (5)."""
+    """Computes a normalization, equation (5)."""
     wide()
     for q in range(len(e)):
         scale = at(la, q) * lb[q]
@@ -134,7 +134,7 @@ def normalize(e, t, la, ga, lb, gb):
 
 @njit(**INNER)
 def dropout(e, t, ha, hb, excess, own, k):
-    """Equation (6); ``own`` is the place where both sides are one point (-1: nowhere, -2: everywhere)."""
+    """Computes dropout, equation (6); ``own`` is the index at which both sides are one point (-1: none, -2: all)."""
     wide()
     for q in range(len(e)):
         same = q == own or own == -2
@@ -144,7 +144,7 @@ def dropout(e, t, ha, hb, excess, own, k):
 
 @njit(**INNER)
 def scale(e, t, weight):
-    """Multiples."""
+    """Multiplies by a weight."""
     wide()
     for q in range(len(e)):
         e[q] = weight * e[q]
@@ -153,7 +153,7 @@ def scale(e, t, weight):
 
 @njit(**INNER)
 def add(e, t, e2, t2, weight):
-    """Sums with another register."""
+    """Adds a multiple of another register."""
     wide()
     for q in range(len(e)):
         e[q] += weight * e2[q]
@@ -162,18 +162,18 @@ def add(e, t, e2, t2, weight):
 
 @njit(**INNER)
 def copy(values, out):
-    """Copies; returns how many are not finite."""
+    """Copies values; returns how many are not finite."""
     wide()
     bad = 0
     for q in range(len(values)):
         out[q] = values[q]
-        bad += 0 if out[q] - out[q] == 0 else 1  # after rounding to the result's precision
+        bad += 0 if out[q] - out[q] == 0 else 1  # checked after rounding to the result's precision
     return bad
 
 
 @njit(**INNER)
 def covariance(e, ha, hb, out):
-    """(a + b) / 2 - e; returns how many are not finite."""
+    """Computes (a + b) / 2 - e; returns how many values are not finite."""
     wide()
     bad = 0
     for q in range(len(e)):

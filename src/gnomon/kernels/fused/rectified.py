@@ -1,4 +1,4 @@
-"""A ReLU and the affine layer after it in one pass, between points whose covariance is not negative.
+"""A ReLU and the affine layer after it in one pass, for points with a covariance that is not negative.
 
 With e, h, s, r of formulas.py, the affine layer T' = (ua + ub) - A e + w2 T, e' = w2 e, and
 
@@ -10,8 +10,8 @@ where q scales the dual of ReLU, the angle t is at most pi / 2, and
     e' = (Sa - Sb)^2 / 4 + Sa Sb (h - (sin t - t cos t) / 2 pi)                                           (3)
     T' = (ua + ub) - (A / w2) e' + g T (1/2 - t / 2 pi)                                                   (4)
 
-In float32, functions of the angle are shorter polynomials where all h are known to be at most 1/4 or 1/8.
-Hypotheses: positive variances. Reference: that of formulas.py.
+In float32, functions of the angle are shorter polynomials if all h are known to be at most 1/4 or 1/8.
+Hypotheses: positive variances. Reference: as in formulas.py.
 Cost: thirty operations, fewer for small angles.
 """
 
@@ -26,7 +26,7 @@ from gnomon.kernels.fused.angle import angles, eighth_angles, quarter_angles
 
 
 def _layer(turned: Callable[..., Any]) -> Any:
-    """Equations (2) to (4), with one way to evaluate functions of the angle."""
+    """Returns equations (2) to (4) with a given way to evaluate functions of the angle."""
 
     @njit(**INNER)
     def layer(e, t, sa, ra, ua, sb, rb, ub, numbers, top, k):
@@ -51,8 +51,9 @@ _acute, _quarter, _eighth = _layer(angles), _layer(quarter_angles), _layer(eight
 
 
 def relu_entries(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
-    """All entries of a run; statistics S, R, u; numbers 1 / 2 g, A / w2, g, and the largest h: 1/2, 1/4 or 1/8."""
-    raise NotImplementedError  # compiled code only: the overload below
+    """Computes all entries of a run; statistics S, R, u; numbers 1 / 2 g, A / w2, g, and the largest h: 1/2, 1/4 or
+    1/8."""
+    raise NotImplementedError  # called only from compiled code, by the overload below
 
 
 @overload(relu_entries, jit_options={"fastmath": set(ARITHMETIC), "forceinline": True})

@@ -1,4 +1,4 @@
-"""Any other activation: its dual as a power series in the correlation, with one coefficient per point and power.
+"""Duals of other activations as power series in the correlation, with one coefficient per point and power.
 
 With He_k the normalized Hermite polynomials, z ~ N(0, 1) and r = c / sqrt(a b):
 
@@ -25,18 +25,18 @@ from torch import Tensor
 
 from gnomon.kernels.duals.base import AbstractDual
 
-LEVELS = ((256, 128), (271, 256))  # nodes, and powers, that are tried; longer series cost more than they save
+LEVELS = ((256, 128), (271, 256))  # (nodes, powers) to try; longer series cost more than they save
 MAX_DEVIATIONS = 13.5
-"""Standard deviations that equidistant nodes cover, for powers beyond the reach of Gauss weights."""
+"""Standard deviations that equidistant nodes cover, for powers that Gauss weights do not support."""
 SERIES_TOLERANCE = 1e-12
-"""Relative error at which a series ends."""
-AT_ONCE = 512  # points whose function values are held
+"""Relative error at which a series is truncated."""
+AT_ONCE = 512  # points with function values in memory
 
 
 def coefficients(
     function: Callable[[Tensor], Tensor], dual: AbstractDual, variance: Tensor, terms: int | None
 ) -> Tensor | None:
-    """h_k for each point (terms, *points), as many as needed or as told; None without a certificate.
+    """Returns h_k for each point (terms, *points), as many as needed or given; None if the error is not certified.
 
     Cost: from 256 evaluations of the function per point to 768, and as many for the dual.
 
@@ -69,7 +69,7 @@ def coefficients(
 def _expand(
     function: Callable[[Tensor], Tensor], variance: Tensor, nodes: int, most: int, terms: int | None
 ) -> Tensor | None:
-    """Equation (1) for each point (points, terms), as many as change anything or as told; None if one is not finite."""
+    """Returns equation (1) for each point (points, terms), as many as needed or given; None if one is not finite."""
     places, weighted = _rule(nodes, most)
     power = torch.arange(most, dtype=variance.dtype)
     found, needed = [], 0
@@ -86,7 +86,7 @@ def _expand(
 
 @cache
 def _rule(count: int, powers: int) -> tuple[Tensor, Tensor]:
-    """Nodes for the normal density, and weights times Hermite polynomials (nodes, powers).
+    """Returns nodes for the normal density, and weights times Hermite polynomials (nodes, powers).
 
     Up to half as many powers as nodes, those of Gauss; for more, nodes of one distance, whose error for functions that
     are analytic within y of the real line is exp(-2 pi y / distance).

@@ -1,4 +1,4 @@
-"""Stages: a convolutional program cut where planes meet, at its poolings, strides and flattenings.
+"""Divides a convolutional program into stages, at its poolings, strides and flattenings.
 
 Inside a stage every displacement plane goes its way alone. From the end of the program backwards, each stage learns
 which displacements it must compute: a flattening needs only d = 0, a stride s only multiples of s, a pooling of k
@@ -30,7 +30,7 @@ ONE = (1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One instruction on planes, made for step ``step``; ``store`` is where it leaves its planes or finds them."""
+    """One instruction on planes, made for step ``step``; ``store`` is where it writes or reads its planes."""
 
     op: int
     step: int
@@ -56,7 +56,7 @@ class Stage:
     free: list[int] = field(default_factory=list)
 
     def register(self) -> int:
-        """A free register."""
+        """Returns a free register."""
         if self.free:
             return self.free.pop()
         self.registers += 1
@@ -72,7 +72,7 @@ class Stages:
 
 
 def cut_into_stages(plan: LimitPlan) -> Stages | None:
-    """The stages of a plan; None if some step has no instruction. Cost: none."""
+    """Returns the stages of a plan; None if a step has no instruction."""
     steps = plan.program.steps
     if any(len(s.grid) > 2 for s in steps) or [i for i, r in enumerate(plan.rules) if isinstance(r, DataRule)] != [0]:
         return None
@@ -88,7 +88,7 @@ def cut_into_stages(plan: LimitPlan) -> Stages | None:
 
 
 def displacements(stages: Stages, *, alone: bool) -> list[np.ndarray]:
-    """The planes of each stage; for a pair of one image with itself, one of each d and -d."""
+    """Returns the planes of each stage; for an image with itself, one of each d and -d."""
     wanted: set[Grid] = {(0, 0)}
     result = []
     for stage in reversed(stages.parts):
@@ -102,7 +102,7 @@ def displacements(stages: Stages, *, alone: bool) -> list[np.ndarray]:
 
 
 def places(stage: Stage, planes: np.ndarray, lanes: int, *, wraps: bool) -> tuple[np.ndarray, int]:
-    """Where each entering plane is kept: (store, displacement) -> first element, and the size of the store."""
+    """Returns the first element of each entering plane, by (store, displacement), and the size of the store."""
     width = max((2 * h - 1) * (2 * w - 1) for h, w in stage.stores)
     at, size = np.full((len(stage.stores), width), -1, np.int64), 0
     for b, (h, w) in enumerate(stage.stores):
@@ -115,7 +115,7 @@ def places(stage: Stage, planes: np.ndarray, lanes: int, *, wraps: bool) -> tupl
 
 
 def grid_of(shape: tuple[int, ...]) -> Grid:
-    """A grid of at most two axes as two axes."""
+    """Returns a grid of at most two axes as two axes."""
     return (1, 1, *shape)[-2], (1, 1, *shape)[-1]
 
 
@@ -126,10 +126,10 @@ class _Maker:
         self.plan = plan
         self.stages = [Stage()]
         self.value: dict[int, tuple[int, int]] = {}
-        self.grid: dict[int, Grid] = {}  # a flattening of positions keeps its grid: planes d = 0 do not care
+        self.grid: dict[int, Grid] = {}  # a flattening keeps its grid, because planes d = 0 do not depend on it
 
     def add(self, i: int) -> bool:
-        """Append the items of step i; False if it has none."""
+        """Appends the items of step i; returns False if it has none."""
         rule, step = self.plan.rules[i], self.plan.program.steps[i]
         if isinstance(rule, DataRule):
             self._data(i, rule)
@@ -145,7 +145,7 @@ class _Maker:
         return made
 
     def _data(self, i: int, rule: DataRule) -> None:
-        """The data; a convolution that the reader has put into their patches is taken out again: it is a box filter."""
+        """Adds the data; a convolution that the reader merged into patches becomes a box filter again."""
         step, window = self.plan.program.steps[i], rule.op.window
         grid = grid_of(step.grid if window is None else raw_grid(self.plan))
         channels = step.channels if window is None else step.channels // prod(window.kernel)
@@ -156,7 +156,7 @@ class _Maker:
             self._window(i, window, 0, register, grid, grid_of(step.grid))
 
     def close(self, last: int) -> None:
-        """The result is the mean over equal positions of the last step."""
+        """Closes the program: the result is the mean over equal positions of the last step."""
         stage, register = self.value[last]
         grid = self.grid[last]
         self.stages[stage].items.append(Item(FLAT, last, 0, register, grid, ONE, store=0, weight=1 / prod(grid)))
@@ -243,7 +243,7 @@ class _Maker:
         self.value[i] = (stage, target)
 
     def _leave(self, item: Item, stage: int, *, corrected: bool) -> None:
-        """Close the stage for this value and fetch it in the next one."""
+        """Closes the stage for this value and fetches the value in the next stage."""
         if len(self.stages) == stage + 1:
             self.stages.append(Stage())
         after = self.stages[stage + 1]
@@ -255,7 +255,7 @@ class _Maker:
 
 
 def _wraps(plan: LimitPlan) -> bool | None:
-    """Whether the grids are tori; None where circular and other convolutions meet."""
+    """Whether the grids are tori; None if circular and other convolutions are mixed."""
     steps, windows = plan.program.steps, _windows(plan)
     if not any(window.mode == "circular" and any(map(sum, window.padding)) for window, _, _ in windows):
         return False
@@ -273,7 +273,7 @@ def _wraps(plan: LimitPlan) -> bool | None:
 
 
 def _grows(plan: LimitPlan) -> bool:
-    """Whether a convolution pads so much that its outputs are farther apart than any two of its inputs."""
+    """Whether a convolution pads so much that its outputs are farther apart than any two inputs."""
     return any(
         (a - 1) * stride >= b
         for window, before, after in _windows(plan)
@@ -282,7 +282,7 @@ def _grows(plan: LimitPlan) -> bool:
 
 
 def _windows(plan: LimitPlan) -> list[tuple[Window, tuple[int, ...], tuple[int, ...]]]:
-    """The windows of all convolutions, with the grids before and after."""
+    """Yields the windows of all convolutions, with the grids before and after."""
     steps = plan.program.steps
     found = [(r.op.window, steps[s.inputs[0]].grid, s.grid) for r, s in _steps(plan) if isinstance(r, ConvRule)]
     data = plan.data_rule.op.window
@@ -290,7 +290,7 @@ def _windows(plan: LimitPlan) -> list[tuple[Window, tuple[int, ...], tuple[int, 
 
 
 def raw_grid(plan: LimitPlan) -> tuple[int, ...]:
-    """The grid of the data before the convolution that the reader has put into their patches."""
+    """Returns the grid of the data before the convolution that the reader merged into patches."""
     op = plan.data_rule.op
     shape = op.function(torch.empty((1, *plan.program.input_shape), dtype=torch.float64, device="meta"))
     return tuple(shape.movedim(op.channel, 1).shape[2:])
@@ -301,7 +301,7 @@ def _steps(plan: LimitPlan) -> Iterator[tuple[AbstractRule | DataRule, ProgramSt
 
 
 def _blocks(matrices: tuple[Tensor | None, ...], before: Grid, after: Grid) -> Grid | None:
-    """The sizes of the blocks that a pooling averages; None if it is anything else."""
+    """Returns the sizes of the blocks that a pooling averages; None for any other map."""
     sizes = []
     padded: tuple[Tensor | None, ...] = (None, *matrices)
     for matrix, b, a in zip(padded[-2:], before, after, strict=True):
@@ -321,7 +321,7 @@ def _blocks(matrices: tuple[Tensor | None, ...], before: Grid, after: Grid) -> G
 
 
 def _needs(item: Item, wanted: set[Grid], wraps: bool) -> set[Grid]:
-    """The displacements before a cut that the wanted ones after it need."""
+    """Returns the displacements before a cut that the wanted ones after it need."""
     (h, w), (ky, kx), (sy, sx) = item.before, item.kernel, item.stride
     if item.op == FLAT:
         return {(0, 0)}

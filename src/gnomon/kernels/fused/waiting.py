@@ -1,4 +1,4 @@
-"""How long compiling the loops of a plan takes, for the types that they will be called with; 0 for what is kept.
+"""Estimates how long compiling the loops of a plan takes for given types; 0 if they are cached.
 
 The arguments below have the types of real calls and hold one number each: numba looks up compiled loops by types.
 """
@@ -12,17 +12,17 @@ from gnomon.kernels.fused.images import VECTOR_BYTES
 __all__ = ["chain_wait", "planes_wait"]
 
 CHAIN_SECONDS = 8.0
-"""Seconds in which a free core compiles the loop of dense programs."""
+"""Seconds to compile the loop of dense programs on a free core."""
 STAGE_SECONDS = 20.0
-"""The same for the loop of convolutional programs."""
+"""Seconds to compile the loop of convolutional programs on a free core."""
 SWEEP_SECONDS = 3.0
-"""The same for the loop over rows of images, which calls that of convolutional programs."""
+"""Seconds to compile the loop over rows of images on a free core."""
 
 INTEGERS: np.ndarray = np.zeros((1, 1), np.int64)
 
 
 def chain_wait(arithmetic: type, result: type) -> float:
-    """Seconds, about, to compile the loop of dense programs for these precisions.
+    """Returns the approximate seconds to compile the loop of dense programs for these precisions.
 
     Cost: numba is imported, and a small file is read.
 
@@ -36,7 +36,7 @@ def chain_wait(arithmetic: type, result: type) -> float:
 
 
 def planes_wait(dtype: type, *, flat: bool) -> float:
-    """Seconds, about, to compile the loops of convolutional programs: statistics in float64, pairs in ``dtype``.
+    """Returns the approximate seconds to compile the loops of convolutional programs (statistics in float64).
 
     Cost: numba is imported, and some small files are read.
 
@@ -53,7 +53,7 @@ def planes_wait(dtype: type, *, flat: bool) -> float:
 
 
 def chain_arguments(arithmetic: type, result: type) -> tuple[Any, ...]:
-    """Arguments of `chain_loops.chain`, by their types."""
+    """Returns arguments of `chain_loops.chain` with the right types."""
     one, table = _zeros(arithmetic, 1), _zeros(arithmetic, 2)
     registers, out = _zeros(arithmetic, 3), _zeros(result, 2)
     constants = (arithmetic(0),) * 4
@@ -62,14 +62,14 @@ def chain_arguments(arithmetic: type, result: type) -> tuple[Any, ...]:
 
 
 def stage_arguments(dtype: type) -> tuple[Any, ...]:
-    """Arguments of `planes.stage`, by their types."""
+    """Returns arguments of `planes.stage` with the right types."""
     one, tag = _zeros(dtype, 1), (0,) * (VECTOR_BYTES // np.dtype(dtype).itemsize)
     return (INTEGERS, one, (dtype(0),) * 4, INTEGERS, tag, True, one, one, one, INTEGERS, one, INTEGERS,
             _zeros(dtype, 3), one, INTEGERS)  # fmt: skip
 
 
 def sweep_arguments(dtype: type) -> tuple[Any, ...]:
-    """Arguments of `planes.sweep`, by their types."""
+    """Returns arguments of `planes.sweep` with the right types."""
     one, tag = _zeros(dtype, 1), (0,) * (VECTOR_BYTES // np.dtype(dtype).itemsize)
     table, two = _zeros(dtype, 2), (INTEGERS, INTEGERS)
     return (two, (one, one), (dtype(0),) * 4, two, tag, one, table, (one, one), two, _zeros(dtype, 3), one,

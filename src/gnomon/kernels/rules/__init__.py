@@ -1,1 +1,1 @@
-"""Rules: one layer family per file; ``base`` has their contract."""
+"""Rules: how kernels pass through layers, one layer family per file; ``base`` has their interface."""

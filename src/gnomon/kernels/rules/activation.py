@@ -1,4 +1,4 @@
-"""Activations: the dual of an elementwise function, and the tangents of the parameters that it holds.
+"""The rule of activations: duals, and the tangents of trainable parameters of activations.
 
     K' = E[phi(u) phi(v)]                                                                 (1)
     T' = T E[phi'(u) phi'(v)] + [gain] E[u phi'(u) v phi'(v)] / g^2 + [bias] E[phi'(u) phi'(v)] / g^2
@@ -30,15 +30,15 @@ class ActivationRule(AbstractRule):
     rank: int
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Variances."""
+        """Returns which self-covariances are needed: variances."""
         return (False,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """The variance at each position."""
+        """Returns the variance at each position."""
         return selves[0]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Equations (1) and (2)."""
+        """Applies equations (1) and (2)."""
         (x,) = inputs
         if context.batch == 1 and not (context.full and self.rank):
             return KernelPair(self.dual.variance(x.nngp))
@@ -62,28 +62,28 @@ class ActivationRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class LineRule(AbstractRule):
-    """phi(u) = s u + i: needs no Gaussian and no variance."""
+    """The rule of phi(u) = s u + i, which needs neither Gaussians nor variances."""
 
     line: Line
     trainable: tuple[Trainable, ...]
     rank: int
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """(1) is s^2 K + i^2 for centered u; (2) has u phi'(u) = s u."""
+        """Applies (1), s^2 K + i^2 for centered u, and (2) with u phi'(u) = s u."""
         (x,) = inputs
         slope, shift = self.line
         nngp = slope**2 * x.nngp + shift**2
         ntk = None if x.ntk is None else slope**2 * x.ntk
         if context.tangent:
             for t in self.trainable:
-                ratio = slope / t.scale if t.scale else 1.0  # a gain of zero is emitted alone: phi(u) = g u + b
+                ratio = slope / t.scale if t.scale else 1.0  # a zero gain is always emitted alone, as phi(u) = g u + b
                 term = ratio**2 * (x.nngp if t.kind == "gain" else torch.ones_like(x.nngp))
                 ntk = _plus(ntk, term, t, self.rank, context)
         return KernelPair(nngp, ntk)
 
 
 def _plus(ntk: Tensor | None, term: Tensor, t: Trainable, rank: int, context: RuleContext) -> Tensor:
-    """Add a parameter's tangent; one parameter per position couples only equal positions."""
+    """Adds a parameter's tangent; a parameter per position couples only equal positions."""
     if not t.shared and context.full and rank:
         grid = term.shape[context.batch : context.batch + rank]
         eye = torch.eye(grid.numel(), dtype=term.dtype, device=term.device).reshape(*grid, *grid)

@@ -1,4 +1,4 @@
-"""Affine layers: the only place where weights enter.
+"""The rules of affine layers, the only layers with weights.
 
 With pre the mean over the fan_in inputs of their second moments, and T the same mean of their tangents:
 
@@ -24,7 +24,7 @@ from gnomon.program.steps import Conv, Dense, Weights
 
 @dataclass(frozen=True, slots=True)
 class AffineConstants:
-    """The four constants of equations (1) and (2)."""
+    """The four constants of equations (1) and (2) of an affine layer."""
 
     weight: float
     bias: float
@@ -33,13 +33,13 @@ class AffineConstants:
 
     @classmethod
     def of(cls, weights: Weights, law: Law, *, standard: bool) -> "AffineConstants":
-        """The constants of a layer; parameters that do not train add no tangent."""
+        """Returns the constants of a layer; frozen parameters add no tangent."""
         w2, b2 = law.weight_std**2, law.bias_std**2 if weights.bias else 0.0
         a, b = (float(weights.fan_in), 1.0) if standard else (w2, b2)  # (4), (3)
         return cls(w2, b2, a * weights.trained[0], b * (weights.bias is not None and weights.trained[1]))
 
     def join(self, pre: Tensor, tangent: Tensor | None, context: RuleContext) -> KernelPair:
-        """Equations (1) and (2)."""
+        """Applies equations (1) and (2)."""
         nngp = (self.weight * pre).add_(self.bias)  # (1)
         if not context.tangent:
             return KernelPair(nngp)
@@ -49,18 +49,18 @@ class AffineConstants:
 
 @dataclass(frozen=True, slots=True)
 class DenseRule(AbstractRule):
-    """A Linear layer: positions that were flattened into its input are averaged at equal places."""
+    """The rule of a Linear layer; positions flattened into its input are averaged at equal places."""
 
     op: Dense
     terms: AffineConstants
     rank: int
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """All pairs of positions only if some remain."""
+        """Returns whether all pairs of positions are needed, which holds only if some positions remain."""
         return (full and len(self.op.contracted) < self.rank,)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Average, then join."""
+        """Averages over positions, then applies the layer."""
         (x,) = inputs
         full = self.wants(context.full)[0]
         pre = self._mean(x.nngp, context.batch, full)
@@ -78,13 +78,13 @@ class DenseRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class ConvRule(AbstractRule):
-    """A convolution: the mean over taps of the covariances at both shifted positions, one grid axis after the other."""
+    """The rule of a convolution: the mean over taps of covariances at shifted positions, axis by axis."""
 
     op: Conv
     terms: AffineConstants
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Average over the taps, then join."""
+        """Averages over the taps, then applies the layer."""
         (x,) = inputs
         pre = self._mean(x.nngp, context)
         return self.terms.join(pre, None if x.ntk is None else self._mean(x.ntk, context), context)

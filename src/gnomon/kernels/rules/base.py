@@ -1,4 +1,4 @@
-"""The contract of a layer rule: how second moments and tangents pass through one step.
+"""The interface of a layer rule: how second moments and tangents pass through one step.
 
 Arrays have batch axes first, (n,) for points with themselves and (n, m) for pairs, then the grid of positions: once
 ("diagonal": covariances at equal positions) or twice ("full": all pairs of positions).
@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 ROWS_PER_STRIP = 64
-"""Rows whose mirror images are copied together, so that both stay in a cache."""
+"""Number of rows that are mirrored together, so that both parts stay in a cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelPair:
-    """Second moments of a step's output and its tangent kernel; ``ntk`` is None where no parameter has been met yet."""
+    """Second moments of a step's output and its tangent kernel; ``ntk`` is None before the first parameter."""
 
     nngp: Tensor
     ntk: Tensor | None = None
@@ -24,7 +24,7 @@ class KernelPair:
 
 @dataclass(frozen=True, slots=True)
 class RuleContext:
-    """The pass in which a rule runs.
+    """The state of the pass in which a rule runs.
 
     ``batch`` counts the batch axes, ``full`` says which form the result must have, ``left`` and ``right`` are the
     statistics of the two sides, ``same`` marks pairs that are one and the same sample (None: all of them are).
@@ -38,8 +38,8 @@ class RuleContext:
     same: Tensor | None
 
     def sides(self, rank: int) -> tuple[Tensor, Tensor]:
-        """The statistics of both sides, shaped to broadcast against the covariances of a grid of ``rank`` axes."""
-        assert self.left is not None and self.right is not None  # the plan measures what a rule asks for
+        """Returns the statistics of both sides, shaped to broadcast against covariances of a grid of ``rank`` axes."""
+        assert self.left is not None and self.right is not None  # the plan measures what a rule needs
         a, b = self.left, self.right
         if self.batch == 2:
             a, b = a.unsqueeze(1), b.unsqueeze(0)
@@ -53,28 +53,28 @@ class AbstractRule(ABC):
     """One step of the recursion."""
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """For each input: must it be full, if the output is to be ``full``?"""
+        """Returns for each input whether it must be full, if the output is to be ``full``."""
         return (full,)
 
     def watches(self) -> tuple[bool | None, ...]:
-        """For each input: the form of the self-covariance that the statistics need; None if they need none."""
+        """Returns for each input the form of the self-covariance that the statistics need; None if not needed."""
         return (None,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Statistics per sample, from the self-covariances of the inputs."""
+        """Returns statistics per sample, from the self-covariances of the inputs."""
         return None
 
     def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Statistics per sample that are inputs themselves, where some of them are data; beside those measured."""
+        """Returns statistics per sample that come from the data directly, in addition to measured ones."""
         return None
 
     @abstractmethod
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Covariances and tangents of the output from those of the inputs."""
+        """Returns covariances and tangents of the output from those of the inputs."""
 
 
 def diagonal(array: Tensor, batch: int, rank: int) -> Tensor:
-    """The diagonal form of a full array."""
+    """Returns the diagonal form of a full array."""
     if rank == 0:
         return array
     grid = array.shape[batch : batch + rank]
@@ -84,7 +84,7 @@ def diagonal(array: Tensor, batch: int, rank: int) -> Tensor:
 
 
 def mirror(array: Tensor) -> None:
-    """Copy what is below the diagonal of the first two axes to above it, in place, strip by strip.
+    """Copies the part below the diagonal of the first two axes to above it, in place, strip by strip.
 
     >>> square = torch.tensor([[1.0, 9.0], [2.0, 3.0]])
     >>> mirror(square)
@@ -102,7 +102,7 @@ def mirror(array: Tensor) -> None:
 
 
 def pad(array: Tensor, dim: int, before: int, after: int, *, circular: bool) -> Tensor:
-    """Extend one dimension by zeros or periodically."""
+    """Pads one dimension with zeros or periodically."""
     if before == after == 0:
         return array
     size = array.shape[dim]

@@ -1,4 +1,4 @@
-"""Branches: sums of uncorrelated branches, channels side by side, positions one after the other.
+"""The rules of branches: sums of uncorrelated branches, concatenated channels, concatenated positions.
 
 Sum     K' = sum_i a_i^2 K_i         (cross terms vanish; the reader proved it)        (1)
 Concat  K' = sum_i (C_i / C) K_i                                                       (2)
@@ -15,20 +15,20 @@ from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
 
 @dataclass(frozen=True, slots=True)
 class WeightedRule(AbstractRule):
-    """Equations (1) and (2): a weighted sum of covariances."""
+    """Applies equations (1) and (2): a weighted sum of covariances."""
 
     weights: tuple[float, ...]
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """As the output."""
+        """Returns the form of the output for every input."""
         return (full,) * len(self.weights)
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Nothing."""
+        """Returns None for every input: no self-covariance is needed."""
         return (None,) * len(self.weights)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Covariances and tangents alike."""
+        """Applies the weighted sum to covariances and to tangents."""
         nngp = _sum([w * x.nngp for w, x in zip(self.weights, inputs, strict=True)])
         tangents = [w * x.ntk for w, x in zip(self.weights, inputs, strict=True) if x.ntk is not None]
         return KernelPair(nngp, _sum(tangents) if tangents else None)
@@ -36,22 +36,22 @@ class WeightedRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class StackRule(AbstractRule):
-    """Equation (3)."""
+    """The rule of concatenated positions, equation (3)."""
 
     axis: int
     count: int
     rank: int
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """As the output."""
+        """Returns the form of the output for every input."""
         return (full,) * self.count
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Nothing."""
+        """Returns None for every input: no self-covariance is needed."""
         return (None,) * self.count
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Covariances and tangents alike; a branch without tangent has tangent zero."""
+        """Concatenates covariances and tangents; a missing tangent is zero."""
         nngp = self._stack([x.nngp for x in inputs], context)
         if all(x.ntk is None for x in inputs):
             return KernelPair(nngp)

@@ -1,9 +1,9 @@
-"""The data: second moments of fixed inputs, averaged over their features.
+"""The rule of the data: second moments of fixed inputs, averaged over their features.
 
     K(x, x')[p, q] = (1/C) sum_c x[c, p] x'[c, q]                                   (1)
                    = (v(x)[p] + v(x')[q]) / 2 - |x[:, p] - x'[:, q]|^2 / 2C         (2)
 
-(2) is used for nearly equal rows of many features, where the rounding of (1) would be magnified by every arccos.
+(2) is used for nearly equal rows of many features, because the rounding of (1) would be magnified by every arccos.
 """
 
 from dataclasses import dataclass
@@ -15,26 +15,26 @@ from gnomon.kernels.rules.base import mirror, pad
 from gnomon.program.steps import Input, Window
 
 MAX_SHORT_FEATURES = 16
-"""Features above which two summation orders may differ by more than the duals tolerate."""
+"""Number of features above which two summation orders may differ by more than the duals tolerate."""
 ROWS_PER_STRIP = 64
-"""Rows that are processed together."""
+"""Number of rows that are processed together."""
 ALIGNED_COSINE_TOLERANCE = 1e-9
 """Pairs with a cosine within this distance of one are recomputed by (2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataRule:
-    """Gram matrices of the data; no weights yet, so no tangent."""
+    """Gram matrices of the data; the tangent is zero before the first weights."""
 
     op: Input
 
     def features(self, x: Tensor) -> Tensor:
-        """The data, or their patches, as (n, channels, *grid)."""
+        """Returns the data, or their patches, as (n, channels, *grid)."""
         data = self.op.function(x).movedim(self.op.channel, 1)
         return data if self.op.window is None else _patches(data, self.op.window)
 
     def own(self, x: Tensor, full: bool) -> Tensor:
-        """Second moments of each point with itself."""
+        """Returns second moments of each point with itself."""
         n, c, *grid = x.shape
         if not full or not grid:
             return (x * x).sum(1) / c
@@ -42,7 +42,7 @@ class DataRule:
         return (flat.transpose(1, 2) @ flat).reshape(n, *grid, *grid) / c  # (1)
 
     def cross(self, x: Tensor, y: Tensor, full: bool) -> Tensor:
-        """Second moments of all pairs of points."""
+        """Returns second moments of all pairs of points."""
         (n, c, *grid), m = x.shape, y.shape[0]
         a, b = x.reshape(n, c, -1), y.reshape(m, c, -1)
         if full and grid:
@@ -52,28 +52,28 @@ class DataRule:
         if c > MAX_SHORT_FEATURES:
             moments = _near_equal(a, b, moments)
         if x is y:
-            mirror(moments)  # matrix products may round both triangles differently
+            mirror(moments)  # because matrix products may round both triangles differently
         return moments.reshape(n, m, *grid)
 
 
 def _patches(data: Tensor, window: Window) -> Tensor:
-    """(n, channels * taps, *output grid): what a convolution sees at each of its positions."""
+    """Returns the patches that a convolution sees at each position, (n, channels * taps, *output grid)."""
     for axis, (before, after) in enumerate(window.padding):
         data = pad(data, 2 + axis, before, after, circular=window.mode == "circular")
     rank = len(window.kernel)
     for axis, (kernel, stride, dilation) in enumerate(zip(window.kernel, window.stride, window.dilation, strict=True)):
         data = data.unfold(2 + axis, dilation * (kernel - 1) + 1, stride)[
             ..., ::dilation
-        ]  # taps become the last dimension
+        ]  # the taps become the last dimension
     return data.permute(0, 1, *range(2 + rank, 2 + 2 * rank), *range(2, 2 + rank)).flatten(1, 1 + rank)
 
 
 def _near_equal(a: Tensor, b: Tensor, moments: Tensor) -> Tensor:
-    """Replace the entries of nearly equal rows by equation (2)."""
+    """Replaces the entries of nearly equal rows by equation (2)."""
     c = a.shape[1]
     va, vb = (a * a).sum(1)[:, None] / c, (b * b).sum(1)[None] / c
     found = []
-    for top in range(0, len(a), ROWS_PER_STRIP):  # a strip stays in a cache, its means need no room
+    for top in range(0, len(a), ROWS_PER_STRIP):  # a strip stays in a cache
         rows = slice(top, top + ROWS_PER_STRIP)
         i, j, p = torch.nonzero(moments[rows] > (1 - ALIGNED_COSINE_TOLERANCE) / 2 * (va[rows] + vb), as_tuple=True)
         found.append((i + top, j, p))

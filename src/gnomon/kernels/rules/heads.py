@@ -1,4 +1,4 @@
-"""Attention with 1/sqrt(d_k) logits: the logits stay random, and the limit is an average over infinitely many heads.
+"""The rule of attention with 1/sqrt(d_k) logits: random logits, averaged over infinitely many heads.
 
 With K_q, K_k, K_v the covariances of queries, keys and values, the logits of one head are Gaussian,
 
@@ -23,41 +23,41 @@ from torch import Tensor
 from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext, diagonal
 
 LOGIT_DRAWS = 512
-"""Pairs of draws of the logits; each is used with both signs."""
+"""Number of logit draws; each is used with both signs."""
 LOGITS_PER_CHUNK = 1 << 22
-"""Logits held at once."""
+"""Maximum number of logits in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeadsRule(AbstractRule):
-    """Equations (2) and (3)."""
+    """Applies equations (2) and (3)."""
 
     mask: Tensor | None = field(default=None)
     padded: bool = False
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """All pairs of positions of values, queries and keys; of padding nothing but itself."""
+        """Returns the needed forms: all pairs of positions of values, queries and keys; nothing else of padding."""
         return (True, True, True, False) if self.padded else (True, True, True)
 
     def watches(self) -> tuple[bool | None, ...]:
-        """The full self-covariances of queries and keys."""
+        """Returns the full self-covariances of queries and keys as needed."""
         return (None, True, True, None) if self.padded else (None, True, True)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Both self-covariances, one after the other in one row for each point."""
+        """Returns both self-covariances in one row for each point."""
         q, k = selves[1], selves[2]
         assert q is not None and k is not None  # asked for by watches
         return torch.cat([q.flatten(1), k.flatten(1)], 1)
 
     def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:
-        """What padding adds to the logits of each key, where it is data."""
+        """Returns what padding adds to the logits of each key, if padding is data."""
         if not self.padded:
             return None
         assert data[3] is not None  # its fourth input is data
         return data[3][:, 0]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """A few pairs of inputs at a time."""
+        """Computes a few pairs of inputs at a time."""
         assert context.left is not None and context.right is not None
         v, q, k = inputs[:3]
         queries, keys = q.nngp.shape[-1], k.nngp.shape[-1]
@@ -115,30 +115,30 @@ def _flat(array: Tensor | None, batch: int) -> Tensor | None:
 
 
 def _joint(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """The covariance of both sides together."""
+    """Returns the joint covariance of both sides."""
     return torch.cat([torch.cat([a, c], -1), torch.cat([c.transpose(-1, -2), b], -1)], -2)
 
 
 def _root(covariance: Tensor) -> Tensor:
-    """A square root L L^T; covariances of equal inputs are singular, so it is that of the eigenvalues."""
+    """Returns a square root L L^T, from eigenvalues because covariances of equal inputs are singular."""
     values, vectors = torch.linalg.eigh(covariance)
     return vectors * values.clamp(min=0.0).sqrt().unsqueeze(-2) @ vectors.transpose(-1, -2)
 
 
 @cache
 def _noise(rows: int, columns: int) -> Tensor:
-    """Independent standard normal matrices, always the same."""
+    """Returns independent standard normal matrices, the same at every call."""
     generator = torch.Generator().manual_seed(0)
     return torch.randn(LOGIT_DRAWS, rows, columns, dtype=torch.float64, generator=generator)
 
 
 def _between(z: Tensor, m: Tensor, w: Tensor) -> Tensor:
-    """The mean over draws of Z M Z'^T."""
+    """Returns the mean over draws of Z M Z'^T."""
     return (z @ m.unsqueeze(1) @ w.transpose(-1, -2)).mean(1)
 
 
 def _slopes(z: Tensor, w: Tensor, v: Tensor, m: Tensor) -> Tensor:
-    """The mean over draws of sum_{a, b} (D_p V D'_q)[a, b] M[a, b], with D_p = diag(z_p) - z_p z_p^T."""
+    """Returns the mean over draws of sum_{a, b} (D_p V D'_q)[a, b] M[a, b], with D_p = diag(z_p) - z_p z_p^T."""
     v, m, t = v.unsqueeze(1), m.unsqueeze(1), w.transpose(-1, -2)
     u, x = z @ v, z @ m
     y = v @ t * (m @ t)

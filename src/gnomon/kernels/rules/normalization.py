@@ -1,7 +1,7 @@
-"""Normalization and dropout.
+"""The rules of normalization and dropout.
 
     Normalize  K'[p, q](x, x') = K[p, q](x, x') / sqrt((v(x)[p] + eps) (v(x')[q] + eps))   (1)
-    Dropout    K' = K / keep where both sides are one sample and one position, else K      (2)
+    Dropout    K' = K / keep if both sides are one sample and one position, else K         (2)
 
 v is the variance, averaged over the normalized positions. The same factors multiply the tangents: the derivative of
 the normalizer itself is of order 1/channels.
@@ -20,17 +20,17 @@ from gnomon.program.steps import Normalize
 
 @dataclass(frozen=True, slots=True)
 class NormalizeRule(AbstractRule):
-    """Equation (1)."""
+    """The rule of normalization, equation (1)."""
 
     op: Normalize
     rank: int
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Variances."""
+        """Returns which self-covariances are needed: variances."""
         return (False,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """1 / sqrt(v + eps) at each position."""
+        """Returns 1 / sqrt(v + eps) at each position."""
         v = selves[0]
         assert v is not None  # asked for by watches
         if self.op.pooled:
@@ -38,7 +38,7 @@ class NormalizeRule(AbstractRule):
         return (v + self.op.eps).rsqrt()
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Multiply both sides."""
+        """Multiplies by the statistics of both sides."""
         (x,) = inputs
         left, right = context.sides(self.rank)
         scale = left * right
@@ -47,13 +47,13 @@ class NormalizeRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class DropoutRule(AbstractRule):
-    """Equation (2)."""
+    """The rule of dropout, equation (2)."""
 
     keep: float
     rank: int
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Multiply the entries that share a mask."""
+        """Multiplies the entries that share a mask."""
         (x,) = inputs
         factor = self._factor(x.nngp, context)
         return KernelPair(x.nngp * factor, None if x.ntk is None else x.ntk * factor)  # (2)

@@ -1,4 +1,4 @@
-"""Rules that only touch positions: fixed linear maps, moves, attention.
+"""Rules that act only on positions: fixed linear maps, moves, attention.
 
     Mix     K'[p, q] = sum_{s, t} M[p, s] M[q, t] K[s, t]                                  (1)
     Move    K'[p, q] = K[i(p), i(q)]                                                       (2)
@@ -22,12 +22,12 @@ from gnomon.program.steps import Mix, Move
 
 @dataclass(frozen=True, slots=True)
 class MixRule(AbstractRule):
-    """Equation (1): pooling, means, padding, upsampling."""
+    """The rule of pooling, means, padding and upsampling, equation (1)."""
 
     op: Mix
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """All pairs where positions are summed; a map that only copies positions (padding) keeps the diagonal form."""
+        """Returns whether all pairs are needed: only if positions are summed, not if they are only copied."""
         return (full or self._sums,)
 
     @property
@@ -35,7 +35,7 @@ class MixRule(AbstractRule):
         return any(m is not None and bool(((m != 0).sum(1) > 1).any()) for m in self.op.matrices)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Both sides of every grid axis."""
+        """Applies the map to both sides of every grid axis."""
         (x,) = inputs
         return KernelPair(self._mix(x.nngp, context), None if x.ntk is None else self._mix(x.ntk, context))
 
@@ -57,13 +57,13 @@ class MixRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class MoveRule(AbstractRule):
-    """Equation (2): reshapes, permutes, slices of positions."""
+    """The rule of reshapes, permutes and slices of positions, equation (2)."""
 
     op: Move
     rank: int
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Gather by the index."""
+        """Gathers entries by the index."""
         (x,) = inputs
         return KernelPair(self._move(x.nngp, context), None if x.ntk is None else self._move(x.ntk, context))
 
@@ -81,26 +81,26 @@ class MoveRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class AttendRule(AbstractRule):
-    """Equation (3)."""
+    """The rule of attention with deterministic logits, equation (3)."""
 
     weight: float
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """All pairs of the values; the logits' input matters only through its statistics."""
+        """Returns the needed forms: all pairs of the values; the logits enter only through statistics."""
         return True, False
 
     def watches(self) -> tuple[bool | None, ...]:
-        """The full self-covariance that makes the logits."""
+        """Returns the full self-covariance that determines the logits as needed."""
         return None, True
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Equation (4)."""
+        """Returns the attention weights, equation (4)."""
         logits = selves[1]
         assert logits is not None  # asked for by watches
         return torch.softmax(self.weight * logits, dim=-1)  # (4)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Mix both sides with their own weights."""
+        """Mixes both sides with their own weights."""
         x = inputs[0]
         return KernelPair(self._attend(x.nngp, context), None if x.ntk is None else self._attend(x.ntk, context))
 
@@ -110,30 +110,30 @@ class AttendRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class BlendRule(AbstractRule):
-    """Equation (3) with matrices that are data."""
+    """The rule of equation (3) with matrices from the data."""
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """All pairs of the values; of the matrices nothing but themselves."""
+        """Returns the needed forms: all pairs of the values, nothing else of the matrices."""
         return True, False
 
     def watches(self) -> tuple[bool | None, ...]:
-        """No covariance."""
+        """Returns None: no self-covariance is needed."""
         return None, None
 
     def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:
-        """The matrices of the points."""
+        """Returns the matrices of the points."""
         matrices = data[1]
         assert matrices is not None  # its second input is data
         return matrices[:, 0]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Mix both sides with their own matrices."""
+        """Mixes both sides with their own matrices."""
         x = inputs[0]
         return KernelPair(_both_sides(x.nngp, context), None if x.ntk is None else _both_sides(x.ntk, context))
 
 
 def _both_sides(array: Tensor, context: RuleContext) -> Tensor:
-    """Z(x) K Z(x')^T, in the form that is asked for."""
+    """Returns Z(x) K Z(x')^T, in the requested form."""
     assert context.left is not None and context.right is not None
     left, right = context.left, context.right.transpose(-1, -2)
     if context.batch == 2:

@@ -1,6 +1,7 @@
-"""Recurrence: one map applied at every time step, so that covariances between different times matter.
+"""The rule of recurrence: one map is applied at every time step, so covariances between times matter.
 
-With pre_t the covariances of the input map, K[t, s] those of the preactivations u_t, v_s of two inputs, and h = phi(u):
+With pre_t the covariances of the input map, K[t, s] the covariances of the preactivations u_t, v_s of two inputs,
+and h = phi(u):
 
     K[t, s] = pre[t, s] + w^2 E[phi(u_{t-1}) phi(v_{s-1})] + b^2                                        (1)
     T[t, s] = pre_T[t, s] + A E[phi(u_{t-1}) phi(v_{s-1})] + B + w^2 E[phi'(u_{t-1}) phi'(v_{s-1})] T[t-1, s-1]   (2)
@@ -24,17 +25,17 @@ from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
 
 @dataclass(frozen=True, slots=True)
 class RecurRule(AbstractRule):
-    """Equations (1) and (2), one time step after the other."""
+    """Applies equations (1) and (2), one time step after the other."""
 
     dual: AbstractDual
     terms: AffineConstants
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Variances of the input map."""
+        """Returns which self-covariances are needed: variances of the input map."""
         return (False,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """The variance of the preactivation at each time."""
+        """Returns the variance of the preactivation at each time."""
         pre = selves[0]
         assert pre is not None  # asked for by watches
         rows = [pre[:, 0] + self.terms.bias]
@@ -43,7 +44,7 @@ class RecurRule(AbstractRule):
         return torch.stack(rows, 1)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Row after row of times; all lags of a row at once."""
+        """Computes row after row of times, all lags of a row together."""
         (x,) = inputs
         nngp: list[Tensor] = []
         ntk: list[Tensor] = []
@@ -75,7 +76,8 @@ class RecurRule(AbstractRule):
         return self.dual.dual_derivative(*self._variances(t, context), row)
 
     def _variances(self, t: int, context: RuleContext) -> tuple[Tensor, Tensor]:
-        """Of u_t on the left, and of u'_s for all s (or s = t) on the right, shaped to broadcast against a row."""
+        """Returns the variances of u_t (left) and of u'_s for all s or s = t (right), shaped to broadcast against a
+        row."""
         assert context.left is not None and context.right is not None  # asked for by watches
         left, right = context.left[:, t], context.right if context.full else context.right[:, t]
         if context.batch == 2:
@@ -83,7 +85,7 @@ class RecurRule(AbstractRule):
         return (left.unsqueeze(-1) if context.full else left), right
 
     def _shift(self, row: Tensor, context: RuleContext) -> Tensor:
-        """What belongs to s - 1 in the place of s; before the first step there is nothing."""
+        """Shifts a row by one step, from s - 1 to s; zero before the first step."""
         if not context.full:
             return row
         return torch.cat([torch.zeros_like(row[..., :1]), row[..., :-1]], -1)

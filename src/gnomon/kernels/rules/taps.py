@@ -1,4 +1,4 @@
-"""Affine layers whose weights are shared by positions: convolutions over a group.
+"""The rule of affine layers with weights shared over positions: convolutions over a group.
 
 With y[s] = b + sum_t w_t x[i(t, s)], positions s being places and elements of the group together,
 
@@ -22,14 +22,14 @@ from gnomon.program.steps import Taps
 
 @dataclass(frozen=True, slots=True)
 class TapsRule(AbstractRule):
-    """Equation (1), then the constants of the layer."""
+    """Applies equation (1), then the constants of the layer."""
 
     op: Taps
     terms: AffineConstants
     grid: tuple[int, ...]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Average over the taps, then join."""
+        """Averages over the taps, then applies the layer."""
         (x,) = inputs
         pre = self._mean(x.nngp, context)
         return self.terms.join(pre, None if x.ntk is None else self._mean(x.ntk, context), context)

@@ -1,7 +1,7 @@
 """Solvers of kernel systems, from fifty points to a million, behind one interface.
 
 A solver is an object; it takes a kernel as a matrix or as a function of row and column numbers, and knows nothing of
-where the kernel comes from.
+the origin of the kernel.
 """
 
 from gnomon.linalg.solve.base import AbstractSolver, FitScores, IndexedKernel, Kernel, Solution, TileFunction

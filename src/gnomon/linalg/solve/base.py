@@ -1,10 +1,10 @@
-"""One interface for all solvers: a kernel, targets and a ridge in, coefficients of a function out.
+"""The interface of all solvers: they take a kernel, targets and a ridge, and return coefficients of a function.
 
 A kernel is a square matrix, or a function of two index tensors: ``kernel(rows, columns)`` returns the tile
 ``K[rows][:, columns]``. It may compute it from anything; a solver asks for as much of it as it needs at a time.
 
 ``memory``, an option of every solver, is in bytes. A process grows by no more than 1.15 times as much and 32 MiB while
-a solver runs, where the function of the kernel needs at most four times its tile to compute it; what a caller passes in
+a solver runs, if the function of the kernel needs at most four times its tile to compute it; what a caller passes in
 and gets back is not counted. Without it a solver takes half of what is free.
 """
 
@@ -28,10 +28,10 @@ from gnomon.core.results.record import Record
 from gnomon.linalg.square import square
 
 TileFunction = Callable[[Tensor, Tensor], Tensor]
-"""A kernel as a function of row and column numbers."""
+"""A function that returns the kernel for row and column indices."""
 
 Kernel = Array | TileFunction
-"""A kernel as a matrix or as a function."""
+"""A kernel as a matrix or as a function of indices."""
 
 __all__ = [
     "BYTES_PER_FLOAT64",
@@ -49,14 +49,14 @@ __all__ = [
 BYTES_PER_FLOAT64 = 8
 """Bytes of a float64."""
 MEMORY_PARTS_PER_TILE = 8
-"""One tile takes one of this many parts of the memory: the kernel function needs memory too."""
+"""One tile may take this fraction (1/8) of the memory, because the kernel function needs memory too."""
 MIN_STRIP_BYTES = 2**22
-"""Bytes of a strip while a kernel is assembled, at least; smaller strips mean too many calls."""
+"""Minimum bytes of a strip while a kernel is assembled; smaller strips need too many calls."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitScores(Record):
-    """How well a kernel and a ridge suit the targets; None where a solver does not compute it.
+    """How well a kernel and a ridge fit the targets; None if a solver does not compute a score.
 
     ``leave_one_out`` are the residuals y_i - f_{-i}(x_i) of the functions fitted without point i; ``log_evidence`` is
     log p(y) under N(0, K + ridge), summed over outputs.
@@ -74,7 +74,8 @@ class Solution(Result):
     """The function f(x) = sum_j K(x, x_j) coefficients_j over the points ``support``, and how it was computed.
 
     ``residual`` is |(K + ridge) c - y| / |y|, the largest over outputs, and None where c solves a smaller system.
-    ``jitter`` was added to the diagonal besides the ridge; ``condition`` is an estimate in the 1-norm, or None where a
+    ``jitter`` was added to the diagonal in addition to the ridge; ``condition`` is an estimate in the 1-norm, or
+    None if a
     solver has none.
 
     >>> from gnomon.linalg.solve import Direct
@@ -94,18 +95,18 @@ class Solution(Result):
 
     @names_call("solution.predict(tile)")
     def predict(self, tile: Array) -> Tensor:
-        """Values at new points from their kernel with the supporting points, (m, s)."""
+        """Returns values at new points from their kernel with the support points, (m, s)."""
         rows = as_tensor(tile).to(torch.float64)
         if rows.ndim != 2 or rows.shape[1] != len(self.support):
-            what = f"the tile has shape {tuple(rows.shape)}, and the function is a sum over {len(self.support)} points"
-            cure = "Pass the kernel between new points, in rows, and the points solution.support, in columns"
-            raise InputError(what, accepted="a column for each supporting point", fix=cure)
+            what = f"the tile has shape {tuple(rows.shape)}, but the solution has {len(self.support)} support points"
+            cure = "Pass the kernel between new points (rows) and the points solution.support (columns)"
+            raise InputError(what, accepted="a column for each support point", fix=cure)
         return rows @ self.coefficients
 
     @property
     def verdict(self) -> str:
         """One sentence on how the system was solved."""
-        parts = [f"{self.solver}: {len(self.support)} points support the function"]
+        parts = [f"{self.solver}: {len(self.support)} support points"]
         if self.residual is not None:
             parts.append(f"relative residual {self.residual:.1e}")
         if self.iterations:
@@ -116,9 +117,9 @@ class Solution(Result):
         return ", ".join(parts) + "."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The sizes of the coefficients; where they were computed, also the leave-one-out residuals."""
+        """Plots of the coefficients and, if computed, of the leave-one-out residuals."""
         sizes = Histogram.of("coefficients", self.coefficients.abs().flatten())
-        plots = [Plot("Coefficients", (sizes,), Axis("size of a coefficient"), Axis("count"), self.verdict)]
+        plots = [Plot("Coefficients", (sizes,), Axis("absolute coefficient"), Axis("count"), self.verdict)]
         if self.scores.leave_one_out is not None:
             residuals = Histogram.of("residuals", self.scores.leave_one_out.flatten())
             plots.append(Plot("Leave-one-out residuals", (residuals,), Axis("target - prediction"), Axis("count")))
@@ -126,11 +127,11 @@ class Solution(Result):
 
 
 class AbstractSolver(Record, ABC):
-    """A method that computes the function of a kernel that fits targets."""
+    """A method that fits a function of a kernel to targets."""
 
     @abstractmethod
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:
-        """The coefficients of the minimizer of |f(X) - y|^2 + ridge |f|^2, with c = (K + ridge)^{-1} y where exact.
+        """Returns coefficients that minimize |f(X) - y|^2 + ridge |f|^2; c = (K + ridge)^{-1} y for exact solvers.
 
         Integer targets (n,) are classes, taken as one-hot rows; floating-point ones are numbers.
 
@@ -140,9 +141,9 @@ class AbstractSolver(Record, ABC):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexedKernel(Record):
-    """The kernel of points as a function of their numbers, from a function of two sets of points.
+    """A kernel of points as a function of their indices, made from a function of two sets of points.
 
-    It can be pickled where the function can, and so be sent to other processes.
+    It can be pickled, and so sent to other processes, if the function can.
 
     >>> x = torch.tensor([[1.0], [2.0]])
     >>> IndexedKernel(lambda a, b: a @ b.T, x)(torch.tensor([0, 1]), torch.tensor([1]))
@@ -154,7 +155,7 @@ class IndexedKernel(Record):
     points: Float[Tensor, "n *d"] = field(repr=False)
 
     def __call__(self, rows: Tensor, columns: Tensor) -> Tensor:
-        """K[rows][:, columns]."""
+        """Returns the tile K[rows][:, columns]."""
         return self.function(self.points[rows], self.points[columns])
 
 
@@ -168,27 +169,27 @@ class KernelSystem:
     flat: bool
 
     def tile(self, rows: Tensor, columns: Tensor, dtype: torch.dtype = torch.float64) -> Tensor:
-        """K[rows][:, columns] in a dtype, refused where it is not finite; it may be a view of the caller's matrix."""
+        """Returns the tile K[rows][:, columns] in a dtype (possibly a view); raises an error if it is not finite."""
         if isinstance(self.kernel, Tensor):
             return _part(self.kernel, rows, columns).to(dtype)
         made = torch.as_tensor(self.kernel(rows, columns)).detach().to(device="cpu", dtype=dtype)
         if made.shape != (len(rows), len(columns)):
             what = f"kernel(rows, columns) returned {tuple(made.shape)} for {len(rows)} rows and {len(columns)} columns"
-            raise InputError(what, accepted="one entry for each pair", fix="Return the tile K[rows][:, columns]")
-        # A finite sum proves that all are finite; sums of finite numbers may overflow, and only then each is checked.
+            raise InputError(what, accepted="one entry for each pair", fix="Return the matrix K[rows][:, columns]")
+        # A finite sum proves that all entries are finite. The sum may overflow; only then check each entry.
         if not bool(made.sum().isfinite()) and not bool(made.isfinite().all()):
             row = int(rows[(~made.isfinite()).any(1).nonzero()[0, 0]])
             cure = f"Look at input {row}: a NaN or a very large feature there is the usual cause"
             raise NotFiniteError(f"the kernel of point {row} is not finite", accepted="finite entries", fix=cure)
         return made
 
-    def shaped(self, table: Tensor) -> Tensor:
-        """A table of outputs in the caller's shape."""
+    def as_given(self, table: Tensor) -> Tensor:
+        """Returns a table of outputs in the shape of the caller's targets."""
         return table[:, 0] if self.flat else table
 
 
 def kernel_system(kernel: Kernel, y: Array, ridge: float) -> KernelSystem:
-    """Check the arguments of a solver.
+    """Checks the arguments of a solver.
 
     >>> kernel_system(torch.eye(2), torch.ones(2), 0.1).y.shape
     torch.Size([2, 1])
@@ -197,7 +198,7 @@ def kernel_system(kernel: Kernel, y: Array, ridge: float) -> KernelSystem:
     targets = numbers(table).to(device="cpu", dtype=torch.float64)
     if targets.ndim not in (1, 2) or len(targets) == 0:
         shape = tuple(targets.shape)
-        raise InputError(f"y must have shape (n,) or (n, k) with n of at least 1, but it has shape {shape}")
+        raise InputError(f"y must have shape (n,) or (n, k) with n at least 1, but it has shape {shape}")
     if not bool(targets.isfinite().all()):
         raise NotFiniteError("y holds numbers that are not finite", accepted="finite data", fix="Drop those points")
     if not number("ridge", ridge) >= 0:
@@ -205,13 +206,14 @@ def kernel_system(kernel: Kernel, y: Array, ridge: float) -> KernelSystem:
     matrix = isinstance(kernel, Array) or not callable(kernel)
     source = square(kernel).detach().cpu() if matrix else cast(TileFunction, kernel)
     if isinstance(source, Tensor) and len(source) != len(targets):
-        what = f"the kernel has {len(source)} points and y {len(targets)}"
+        what = f"the kernel has {len(source)} points and y has {len(targets)}"
         raise InputError(what, accepted="one target for each point", fix="Pass the kernel of the same points")
     return KernelSystem(source, targets.reshape(len(targets), -1), float(ridge), targets.ndim == 1)
 
 
 def row_blocks(n: int, width: int, most: int) -> Iterator[Tensor]:
-    """Row numbers in blocks whose tiles of ``width`` columns take ``most`` bytes at most, one row at least.
+    """Yields blocks of row indices such that a tile with ``width`` columns takes at most ``most`` bytes (at least
+    one row).
 
     >>> [block.tolist() for block in row_blocks(5, 10, 2 * 10 * BYTES_PER_FLOAT64)]
     [[0], [1, 2], [3, 4]]
@@ -223,7 +225,7 @@ def row_blocks(n: int, width: int, most: int) -> Iterator[Tensor]:
 
 
 def tile_bytes(memory: int | None) -> int:
-    """Bytes that one tile may take.
+    """Returns the bytes that one tile may take.
 
     >>> tile_bytes(800)
     100
@@ -232,7 +234,7 @@ def tile_bytes(memory: int | None) -> int:
 
 
 def full_kernel(system: KernelSystem, memory: int | None) -> Float[Tensor, "n n"]:
-    """The kernel in one table of its own, put together from strips that are small beside it."""
+    """Returns the full kernel as a new table, assembled from small strips."""
     n = len(system.y)
     full, every = torch.empty(n, n, dtype=torch.float64), torch.arange(n)
     for rows in row_blocks(n, n, max(MIN_STRIP_BYTES, memory_budget(memory) // MEMORY_PARTS_PER_TILE**2)):
@@ -241,12 +243,12 @@ def full_kernel(system: KernelSystem, memory: int | None) -> Float[Tensor, "n n"
 
 
 def as_slice(rows: Tensor) -> slice:
-    """Consecutive numbers as a slice, which numpy and torch read without a copy."""
+    """Returns consecutive indices as a slice, which numpy and torch read without a copy."""
     return slice(int(rows[0]), int(rows[-1]) + 1)
 
 
 def memory_budget(memory: int | None) -> int:
-    """Bytes to use: as many as were named, or half of what is free.
+    """Returns the bytes to use: the given number, or half of the free memory.
 
     >>> memory_budget(1_000_000)
     1000000
@@ -255,7 +257,7 @@ def memory_budget(memory: int | None) -> int:
 
 
 def _part(matrix: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """matrix[rows][:, columns], as a view where both are consecutive, and never more than the tile where not."""
+    """Returns matrix[rows][:, columns], as a view if both are consecutive, and never a copy larger than the tile."""
     if all(
         int(index[-1] - index[0]) + 1 == len(index) and bool((index.diff() == 1).all()) for index in (rows, columns)
     ):

@@ -1,4 +1,4 @@
-"""Which solver: the most exact one that time and memory allow, with the reason."""
+"""Chooses the most exact solver that time and memory allow, and gives the reason."""
 
 from dataclasses import dataclass
 from math import ceil, isqrt, log, sqrt
@@ -24,15 +24,15 @@ OPERATIONS_PER_SECOND = 5e10
 """float64 operations per second: one core with wide vectors, or several without."""
 CUBE = int(
     (3 * MAX_SOLVE_SECONDS * OPERATIONS_PER_SECOND) ** (1 / 3)
-)  # points up to which n^3 / 3 operations take a minute: 20,800
+)  # n^3 / 3 operations take at most a minute: 20,800 points
 
 
 @dataclass(frozen=True, slots=True)
 class Choice(Result):
-    """A solver, and the sentence that says why.
+    """A solver, and a sentence that says why it was chosen.
 
     >>> print(auto(1000, memory=2**30))
-    Direct for 1000 points: their kernel takes 7.6 MiB of 1.0 GiB, and n^3 / 3 operations are few.
+    Direct for 1000 points: their kernel takes 7.6 MiB of 1.0 GiB, and n^3 / 3 operations take less than a minute.
     """
 
     solver: AbstractSolver
@@ -40,17 +40,17 @@ class Choice(Result):
 
     @property
     def verdict(self) -> str:
-        """The reason."""
+        """The reason for the choice."""
         return self.reason
 
 
 @names_call
 def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, cluster: Any = None) -> Choice:
-    """Choose a solver for n points and a number of bytes, half of what is free where none is named.
+    """Chooses a solver for n points and a number of bytes, by default half of the free memory.
 
     While the kernel fits into memory: Direct where n^3 / 3 operations take a minute at most (n up to 20,800), conjugate
-    gradients beyond. Where it does not fit: Tiles where a ``path`` is passed and half of the free space on its disk
-    holds 4 n^2 bytes; else Nystrom, on the ``cluster`` where one is passed, with
+    gradients beyond. If it does not fit: Tiles if a ``path`` is passed and half of the free space on its disk
+    holds 4 n^2 bytes; else Nystrom, on the ``cluster`` if one is passed, with
 
         m = max(sqrt(n) log n, what 2 n m^2 operations in a minute allow),                             (1)
 
@@ -67,16 +67,18 @@ def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, c
     room, size = memory_budget(memory), BYTES_PER_FLOAT64 * n * n
     fits = f"their kernel takes {human(size)} of {human(room)}"
     if size <= room and n <= CUBE:
-        return Choice(Direct(memory=room), f"Direct for {n} points: {fits}, and n^3 / 3 operations are few.")
+        return Choice(
+            Direct(memory=room), f"Direct for {n} points: {fits}, and n^3 / 3 operations take less than a minute."
+        )
     if size <= room:
-        reason = f"ConjugateGradient for {n} points: {fits}, and n^3 / 3 operations would be many."
+        reason = f"ConjugateGradient for {n} points: {fits}, but n^3 / 3 operations would take more than a minute."
         return Choice(ConjugateGradient(memory=room), reason)
     if path is not None and size / 2 <= (free := SHARE_OF_FREE_MEMORY * disk_usage(_parent(path)).free):
-        reason = f"Tiles for {n} points: {fits}, which is too much, and {human(size / 2)} of {human(free)} on disk."
+        reason = f"Tiles for {n} points: {fits} and does not fit; on disk it takes {human(size / 2)} of {human(free)}."
         method = ConjugateGradient(preconditioner=Landmarks(), memory=room)
         return Choice(Tiles(path, method, memory=room), reason)
     m = _centers(n, room)
-    reason = f"Nystrom with {m} centers for {n} points: {fits}, which is too much."
+    reason = f"Nystrom with {m} centers for {n} points: {fits} and does not fit in memory."
     if cluster is not None:
         return Choice(
             Distributed(cluster, Nystrom(m, memory=memory)), reason.replace("points:", "points, on a cluster:")
@@ -85,11 +87,11 @@ def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, c
 
 
 def _centers(n: int, room: int) -> int:
-    """As many as theory asks for, more where they are cheap, and not more than fit."""
+    """Returns the number of centers: what theory requires, more if they are cheap, at most what fits in memory."""
     wanted = max(ceil(sqrt(n) * log(n)), isqrt(int(MAX_SOLVE_SECONDS * OPERATIONS_PER_SECOND) // (2 * n)))  # (1)
     return max(1, min(wanted, n, isqrt(room // (2 * MATRICES_IN_MEMORY * BYTES_PER_FLOAT64))))
 
 
 def _parent(path: str | Path) -> Path:
-    """The nearest folder above a path that exists."""
+    """Returns the nearest existing folder above a path."""
     return next(folder for folder in Path(path).absolute().parents if folder.exists())

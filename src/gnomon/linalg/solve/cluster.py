@@ -1,7 +1,7 @@
-"""Work on a Dask cluster that goes on when workers die: one shared object, many pieces, results in order.
+"""Runs work on a Dask cluster and continues if workers die: one shared object, many pieces, results in order.
 
 The shared object, which holds the data, is sent to the workers once; a piece is a pair of row numbers. A worker that
-dies loses the pieces that it held, and the scheduler gives them to others. Where all workers that held the shared
+dies loses the pieces that it held, and the scheduler gives them to others. If all workers that held the shared
 object are gone, the client sends it again. Results are taken in the order of the pieces, so that a sum of them is
 the same to the last bit, whoever computed them and whoever died. A scheduler that dies takes everything with it: where
 it is not back within some seconds, an error says what was lost.
@@ -20,16 +20,16 @@ Piece = tuple[int, int]
 Output = TypeVar("Output")
 
 PIECES_PER_THREAD = 2
-"""Pieces in flight for each thread of a worker: one that it computes, one that waits."""
+"""Pieces in flight per worker thread: one in computation, one waiting."""
 RECONNECT_SECONDS = 5.0
-"""Seconds in which a lost scheduler may come back."""
+"""Seconds to wait for a lost scheduler to return."""
 MAX_SENDS_WITHOUT_RESULT = 4
-"""Times that the shared object is sent without a result before the cluster counts as broken."""
+"""Number of times the shared object is sent without a result before the cluster counts as broken."""
 
 
 @contextmanager
 def connect_client(where: Any) -> Iterator[Any]:
-    """A client: the one that was passed, one for a scheduler's address, or one for so many local processes.
+    """Returns a client: the given one, one for a scheduler's address, or one for a number of local processes.
 
     What is started here, a client or a cluster, is closed on leaving, and a client that was passed is left open.
     """
@@ -40,8 +40,8 @@ def connect_client(where: Any) -> Iterator[Any]:
         try:
             client = dask.Client(where, set_as_default=False)
         except OSError as error:
-            what, cure = f"no scheduler answers at {where}", "Start one there, or pass the address of one that runs"
-            raise WorkersLostError(what, accepted="a cluster that can be reached", fix=cure) from error
+            what, cure = f"no scheduler answers at {where}", "Start a scheduler there, or pass another address"
+            raise WorkersLostError(what, accepted="a reachable cluster", fix=cure) from error
         with client:
             yield client
     elif isinstance(where, int) and where >= 1:
@@ -56,7 +56,7 @@ def connect_client(where: Any) -> Iterator[Any]:
 
 
 def require_dask() -> Any:
-    """The module dask.distributed, or the error that names the extra."""
+    """Returns the module dask.distributed, or raises an error that names the extra to install."""
     try:
         from dask import distributed
     except ImportError:
@@ -67,7 +67,7 @@ def require_dask() -> Any:
 
 @dataclass(slots=True, eq=False)
 class Workers:
-    """The workers of a client, and the one object that they share; ``held`` is where they have it.
+    """The workers of a client and the object they share; ``held`` is the shared object on the workers.
 
     ``progress`` says in words what has been done, for the case that it is lost.
     """
@@ -79,68 +79,68 @@ class Workers:
     progress: str = "the work so far"
 
     def send(self) -> Any:
-        """The shared object on all workers; sent where it is not there, and again where it was lost."""
+        """Returns the shared object on all workers; sends it if it is missing or was lost."""
         self._reach()
         if self.missing:
             self.sends += 1
             if self.sends > MAX_SENDS_WITHOUT_RESULT:
-                raise _is_lost(f"the data was lost {MAX_SENDS_WITHOUT_RESULT} times in a row, with its workers")
+                raise _is_lost(f"the data was lost {MAX_SENDS_WITHOUT_RESULT} times in a row because its workers died")
             self.held = self.broadcast(self.shared)
         return self.held
 
     def broadcast(self, thing: Any) -> Any:
-        """One object on all workers; waits for workers that are coming, as long as the client does."""
+        """Sends one object to all workers; waits for starting workers as long as the client's timeout allows."""
         try:
             (held,) = self.client.scatter([thing], broadcast=True, hash=False)
         except TimeoutError as error:
             raise _is_lost("the cluster has no workers") from error
         except OSError as error:  # the scheduler did not answer
-            raise self._broken() from error
+            raise self._connection_error() from error
         return held
 
     @property
     def missing(self) -> bool:
-        """Whether the shared object has to be sent before work can go on."""
+        """Whether the shared object has to be sent before work can continue."""
         return self.held is None or self.held.status != "finished"
 
     def forget(self) -> None:
-        """Treat the shared object as lost."""
+        """Treats the shared object as lost."""
         self.held = None
 
     @property
-    def lost(self) -> type[BaseException]:
-        """What a client raises when the data that its pieces need has left the cluster."""
+    def lost_data_error(self) -> type[BaseException]:
+        """The exception that a client raises if data that its pieces need is no longer on the cluster."""
         kind: type[BaseException] = require_dask().CancelledError
         return kind
 
     @property
     def width(self) -> int:
-        """Pieces to have in flight."""
+        """The number of pieces to have in flight."""
         return PIECES_PER_THREAD * max(1, sum(self.threads.values()))
 
     @property
     def threads(self) -> dict[str, int]:
-        """Threads of each worker."""
+        """The number of threads of each worker."""
         self._reach()
         try:
             threads: dict[str, int] = self.client.nthreads()
         except OSError as error:  # the scheduler did not answer
-            raise self._broken() from error
+            raise self._connection_error() from error
         return threads
 
     def in_order(self, function: Callable[[Any, Piece], Output], pieces: Sequence[Piece]) -> Iterator[Output]:
-        """function(shared, piece) for every piece, in their order, some pieces ahead of the one that is asked for."""
+        """Yields function(shared, piece) for every piece in order; computes some pieces ahead."""
         waiting: deque[Any] = deque()
         taken = 0
         while taken < len(pieces):
             try:
                 if self.missing:
-                    waiting.clear()  # they wait for what is gone
+                    waiting.clear()  # their data is lost
                 held = self.send()
                 for piece in pieces[taken + len(waiting) : taken + self.width]:
                     waiting.append(self.client.submit(function, held, piece, pure=False))
                 result = self.result(waiting[0])
-            except self.lost:
+            except self.lost_data_error:
                 waiting.clear()
                 self.forget()
                 continue
@@ -150,47 +150,47 @@ class Workers:
             yield result
 
     def result(self, future: Any) -> Any:
-        """What a future holds; a piece that killed its worker several times is an error."""
+        """Returns the result of a future; raises an error for a piece that killed its worker several times."""
         from distributed.comm.core import CommClosedError
         from distributed.scheduler import KilledWorker
 
         try:
             value = future.result()
         except CommClosedError as error:
-            raise self._broken() from error
+            raise self._connection_error() from error
         except KilledWorker as error:
-            raise _is_lost(f"every worker died that computed one piece: {error}") from error
-        self.sends = 1  # there is progress: what was lost before is made up for
+            raise _is_lost(f"every worker that computed one of the pieces died: {error}") from error
+        self.sends = 1  # progress was made, so earlier losses no longer count
         return value
 
-    def _broken(self) -> type[BaseException]:
-        """What to raise where a connection broke, as soon as the client knows of it as well: data that is lost."""
+    def _connection_error(self) -> type[BaseException]:
+        """Waits until the client notices a broken connection; returns the exception for lost data."""
         end = monotonic() + RECONNECT_SECONDS
         while self.client.status == "running" and monotonic() < end:
             sleep(0.05)
-        return self.lost
+        return self.lost_data_error
 
     def _reach(self) -> None:
-        """Wait for a scheduler that went away; one that stays away is an error that says what went with it."""
+        """Waits for a lost scheduler to return; raises an error that says what was lost if it does not."""
         end = monotonic() + RECONNECT_SECONDS
         while self.client.status == "connecting" and monotonic() < end:
             sleep(0.05)
         if self.client.status != "running":
-            lost = f"{self.progress} and all that workers held"
-            what = f"the scheduler is gone, and with it {lost}; nothing of it is on disk"
+            lost = f"{self.progress} and all data on the workers"
+            what = f"the scheduler is gone; lost are {lost}, because nothing is saved on disk"
             cure = (
                 "Start a scheduler with workers and call Distributed(its address, method).solve(kernel, y) again, "
-                "which begins anew; Tiles(path).solve(kernel, y), on one machine, keeps its kernel on disk and goes on"
+                "which starts over; Tiles(path).solve(kernel, y), on one machine, stores its kernel and can resume"
             )
             raise WorkersLostError(what, accepted="a scheduler that runs until the end", fix=cure)
 
 
 def _is_lost(problem: str) -> WorkersLostError:
-    fix = "Give workers more memory, or take fewer rows in a piece; the logs of the workers tell how they died"
+    fix = "Give workers more memory, or use fewer rows per piece; the workers' logs say why they died"
     return WorkersLostError(problem, accepted="pieces that fit a worker", fix=fix)
 
 
 def row_ranges(n: int, rows: int) -> list[Piece]:
-    """Ranges of at most so many rows, of nearly equal length, the same whatever the cluster."""
+    """Returns ranges of at most ``rows`` rows and nearly equal length, independent of the cluster."""
     count = -(-n // rows)
     return [(i * n // count, (i + 1) * n // count) for i in range(count)]

@@ -1,4 +1,4 @@
-"""The direct solver: one Cholesky factorization, in the memory of the kernel itself.
+"""The direct solver: one Cholesky factorization, in the memory of the kernel.
 
     L L^T = A = K + ridge + jitter,    c = A^{-1} y                                            (1)
     log p(y) = -y^T c / 2 - sum log L_ii - n log(2 pi) / 2                                     (2)
@@ -45,16 +45,16 @@ from gnomon.linalg.solve.base import (
 
 CACHE_TILE_BYTES = 2**20
 """Bytes of a tile that stays in the second-level cache while it is transposed."""
-# Half of the digits of a float32, the shortest float that kernels are computed in: rounding stays below it through a
-# network of any reasonable depth, whatever dtype the kernel arrives in, and kernels that are not symmetric do not.
+# Half of the digits of float32, the lowest precision in which kernels are computed. Rounding stays below this through
+# networks of any reasonable depth; kernels that are not symmetric exceed it.
 SYMMETRIC = float(torch.finfo(torch.float32).eps) ** 0.5
 JITTER_POWERS = 12
-"""Powers of ten of jitter, from float precision to a ten-thousandth of the mean diagonal."""
+"""Number of jitters to try, in powers of ten, from float precision to 1e-4 of the mean diagonal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Direct(AbstractSolver):
-    """Cholesky in place: exact up to rounding, for as many points as fit into memory squared.
+    """Cholesky in place: exact up to rounding, as long as the n x n kernel fits into memory.
 
     ``jitter`` None adds powers of ten, from small to large, until the factorization succeeds, and reports the amount; a
     number is added as it is.
@@ -62,7 +62,7 @@ class Direct(AbstractSolver):
     buffer, which saves a copy and destroys it; only its lower triangle is read, without a check of the upper one.
 
     >>> print(Direct().solve(torch.eye(3), torch.ones(3)))
-    Cholesky: 3 points support the function, relative residual 0.0e+00, condition about 1.0e+00, no jitter.
+    Cholesky: 3 support points, relative residual 0.0e+00, condition about 1.0e+00, no jitter.
     """
 
     jitter: float | None = None
@@ -72,14 +72,14 @@ class Direct(AbstractSolver):
 
     @names_call("linalg.solve.Direct().solve(kernel, y)")
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
-        from scipy.linalg import lapack  # slow to import, and needed by this method alone
+        from scipy.linalg import lapack  # slow to import
 
         system = kernel_system(kernel, y, ridge)
         buffer = _assemble(system, self.memory, overwrite=self.overwrite)
         n, k = system.y.shape
         diagonal = buffer.diagonal().copy() + system.ridge
         added = self._factorize(buffer, diagonal, lapack)
-        factor = buffer.T  # the same memory, in the order of LAPACK
+        factor = buffer.T  # the same memory in LAPACK's column order
         c, _ = lapack.dpotrs(factor, system.y.numpy(), lower=1)  # (1)
         residual, norm = _residual(buffer, diagonal, c, system.y.numpy())
         reciprocal, _ = lapack.dpocon(factor, norm + added, uplo="L")
@@ -89,14 +89,14 @@ class Direct(AbstractSolver):
         left = None
         if self.leave_one_out:
             inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-            left = system.shaped(torch.from_numpy(c / inverse.diagonal()[:, None]))  # (3)
+            left = system.as_given(torch.from_numpy(c / inverse.diagonal()[:, None]))  # (3)
         return Solution(
-            system.shaped(torch.from_numpy(np.ascontiguousarray(c))), torch.arange(n), "Cholesky", residual, added,
+            system.as_given(torch.from_numpy(np.ascontiguousarray(c))), torch.arange(n), "Cholesky", residual, added,
             condition=1 / reciprocal if reciprocal > 0 else float("inf"), scores=FitScores(left, log_evidence),
         )  # fmt: skip
 
     def _factorize(self, buffer: np.ndarray, diagonal: np.ndarray, lapack: Any) -> float:
-        """Put the factor into the lower triangle of buffer.T; returns the jitter."""
+        """Writes the factor into the lower triangle of buffer.T; returns the jitter."""
         unit = float(np.abs(diagonal).mean()) or 1.0
         amounts = [0.0, *(unit * float(f"1e{p}") for p in range(-16, -16 + JITTER_POWERS))]
         for added in amounts if self.jitter is None else [number("jitter", self.jitter)]:
@@ -105,19 +105,21 @@ class Direct(AbstractSolver):
             if info == 0 and np.isfinite(buffer.diagonal()).all():
                 return float(added)
             _restore(buffer)
-        what = f"no Cholesky factor, even after adding {added:.1e} to a diagonal of mean {unit:.1e}"
+        what = f"the Cholesky factorization fails even after adding {added:.1e} to a diagonal of mean {unit:.1e}"
         cure = "Raise the ridge, or read linalg.diagnose(K) for the reason"
         raise InputError(what, accepted="a positive semidefinite kernel", fix=cure)
 
 
 def _assemble(system: KernelSystem, memory: int | None, *, overwrite: bool) -> np.ndarray:
-    """The kernel in a buffer of its own, C-ordered, where it may not be overwritten."""
+    """Returns the kernel in a C-ordered buffer, a copy unless the kernel may be overwritten."""
     n = len(system.y)
     own = system.kernel
     if overwrite and isinstance(own, Tensor) and own.dtype == torch.float64 and own.is_contiguous():
         return own.numpy()
     if BYTES_PER_FLOAT64 * n * n > memory_budget(memory):
-        what = f"{n} points need {human(BYTES_PER_FLOAT64 * n * n)}, and {human(memory_budget(memory))} may be used"
+        what = (
+            f"{n} points need {human(BYTES_PER_FLOAT64 * n * n)}, but only {human(memory_budget(memory))} may be used"
+        )
         cure = "Use linalg.solve.Nystrom(m), or linalg.solve.auto(n) to choose"
         raise BudgetError(what, accepted="a kernel that fits into memory", fix=cure)
     buffer: np.ndarray = full_kernel(system, memory).numpy()
@@ -129,7 +131,7 @@ def _assemble(system: KernelSystem, memory: int | None, *, overwrite: bool) -> n
 
 
 def _skew(buffer: np.ndarray) -> tuple[float, float]:
-    """max |K - K^T| and max |K| below the diagonal, in square tiles that stay in the cache while read across."""
+    """Returns max |K - K^T| and max |K| below the diagonal, computed in square tiles that fit in the cache."""
     n, side = len(buffer), isqrt(CACHE_TILE_BYTES // BYTES_PER_FLOAT64)
     skew = largest = 0.0
     for i in range(0, n, side):
@@ -142,13 +144,13 @@ def _skew(buffer: np.ndarray) -> tuple[float, float]:
 
 
 def _restore(buffer: np.ndarray) -> None:
-    """Copy the untouched triangle over the other one, row by row: LAPACK's lower triangle is our upper one."""
+    """Copies the untouched triangle over the other one, row by row: LAPACK's lower triangle is our upper one."""
     for i in range(len(buffer)):
         buffer[i, i + 1 :] = buffer[i + 1 :, i]
 
 
 def _residual(buffer: np.ndarray, diagonal: np.ndarray, c: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """|A c - y| / |y| and |A|_1 for A = K + ridge, with K read from the triangle that the factorization left alone."""
+    """Returns |A c - y| / |y| and |A|_1 for A = K + ridge, with K from the triangle that the factorization left."""
     n = len(y)
     product, sums = diagonal[:, None] * c, np.abs(diagonal)
     for rows in row_blocks(n, n, CACHE_TILE_BYTES):

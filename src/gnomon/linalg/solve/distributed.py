@@ -1,13 +1,13 @@
-"""The same products on a Dask cluster: local processes, or a scheduler anywhere.
+"""Solves kernel systems on a Dask cluster: local processes, or any scheduler.
 
 What travels is the kernel as a function of row numbers, with its data, once to every worker; then ranges of rows, and
 
     Nystrom:               F_t^T F_t and F_t^T y_t of the rows of a range t, m (m + k) numbers, to be added       (1)
-    conjugate gradients:   p to the workers, K_t p back, n k numbers both ways; the strips K_t stay where they are  (2)
+    conjugate gradients:   p to the workers, K_t p back, n k numbers both ways; the strips K_t stay in place        (2)
 
 and never a part of an n x n matrix. Ranges do not depend on the cluster and are added in their order: on workers of one
 kind, with memory for whole tiles, the answer is the same to the last bit whatever their number, and after the death of
-some; it is that of one machine up to the rounding of sums in another order.
+some; it equals the result of one machine up to the rounding of sums in another order.
 
 Hypotheses: the kernel can be pickled (`IndexedKernel(limit(net).ntk, x)` can). Workers have gnomon.
 Reference: [rocklin2015dask] for the scheduler; the methods as in their own files.
@@ -32,12 +32,12 @@ from gnomon.linalg.solve.gradient import ConjugateGradient
 from gnomon.linalg.solve.nystrom import Nystrom, RowStream, from_sums
 from gnomon.linalg.solve.precondition import Landmarks
 
-# A range of r rows costs 2 r m^2 operations and sends 8 m^2 bytes: at 1e11 operations and 1e9 bytes a second the way
-# back takes 400 / r of the time, 5 % for this many rows.
+# A range of r rows costs 2 r m^2 operations and sends 8 m^2 bytes. At 1e11 operations and 1e9 bytes per second,
+# sending takes 400 / r of the time: 5 % for this number of rows.
 DEFAULT_ROWS_PER_PIECE = 8192
-"""Rows in a piece if none is given."""
+"""Rows per piece if the caller gives none."""
 STRIP_BYTES = 2**28
-"""Bytes of a strip of the kernel: each worker gets many, and a lost one is recomputed in seconds."""
+"""Bytes of a strip of the kernel. Each worker gets many; a lost one is recomputed in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,8 @@ class Distributed(AbstractSolver):
 
     ``cluster`` is a ``dask.distributed.Client``, the address of a scheduler, or a number of local processes to start
     for the time of a solve. ``method`` says what is solved, with the options that it has on one machine; its
-    ``memory`` is that of a worker. ``rows`` is the length of a range, by default 8192 for Nystrom and what makes a
+    ``memory`` is the memory of a worker. ``rows`` is the length of a range, by default 8192 for Nystrom and what
+    makes a
     strip of 256 MiB for conjugate gradients: what the death of a worker costs.
 
     A scheduler that dies and is not back within five seconds is an error that says what was lost: nothing is on disk.
@@ -73,7 +74,7 @@ class Distributed(AbstractSolver):
         if isinstance(kernel, Array):
             what = f"the kernel is a matrix of shape {tuple(as_array(kernel).shape)}"
             cure = "Pass a function of row and column numbers, such as IndexedKernel(limit(net).ntk, x), or use Direct"
-            raise InputError(what, accepted="a kernel that workers compute where they need it", fix=cure)
+            raise InputError(what, accepted="a kernel function that workers can call", fix=cure)
         system = kernel_system(kernel, y, ridge)
         with connect_client(self.cluster) as client:
             return (self._nystrom if isinstance(self.method, Nystrom) else self._gradient)(client, system)
@@ -104,7 +105,7 @@ class Distributed(AbstractSolver):
 
 @dataclass(slots=True, eq=False)
 class Strips:
-    """Strips of a kernel in the memory of workers, and products with them; lost ones are computed again."""
+    """Strips of a kernel in the memory of workers, and products with them; lost strips are recomputed."""
 
     workers: Workers
     pieces: list[Piece]
@@ -112,12 +113,12 @@ class Strips:
     products: int = 0
 
     def product(self, p: Tensor) -> Tensor:
-        """(K + ridge) p."""
+        """Returns the product (K + ridge) p."""
         client = self.workers.client
         while True:
             try:
                 if self.workers.missing:
-                    self.held = []  # they stand on what is gone
+                    self.held = []  # they depend on lost data
                 shared = self.workers.send()
                 if not self.held:
                     self.held = [client.submit(_strip, shared, piece, pure=False) for piece in self.pieces]
@@ -127,7 +128,7 @@ class Strips:
                 self.products += 1
                 self.workers.progress = f"the results of {self.products} products with the kernel"
                 return result
-            except self.workers.lost:
+            except self.workers.lost_data_error:
                 self.held = []
                 self.workers.forget()
 

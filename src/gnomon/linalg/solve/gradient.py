@@ -1,17 +1,17 @@
-"""Conjugate gradients with a preconditioner: a system solved by products with the kernel.
+"""Preconditioned conjugate gradients: solves a system by products with the kernel.
 
     A = K + ridge,    stop where |y - A c| <= tolerance |y| for every output                   (1)
 
 All outputs share one product with the kernel, each with its own step; an output that has converged is not changed any
 more. The residual of the recursion differs from the true one by rounding, so at its convergence the true residual is
-computed, and where that is still above (1) the iteration starts again from it. Where that does not halve the true
+computed, and if it is still above (1) the iteration restarts from it. If that does not halve the true
 residual, rounding limits it: then, or at the limit of iterations, NotConvergedError carries the solution that was
 reached. What is returned satisfies (1).
 
 Hypotheses: A positive definite. The error falls by a constant factor in about sqrt(condition of P^{-1} A) iterations.
 Reference: [hestenes1952methods].
 Cost: n^2 k operations and one pass over the kernel for an iteration. The kernel is held where 8 n^2 bytes fit the
-memory, and asked for again, strip by strip, where they do not; beside it 8 n rank bytes of the preconditioner, a
+memory, and computed again, strip by strip, if they do not; in addition 8 n rank bytes of the preconditioner, a
 quarter of the memory at most, and ten tables like y.
 """
 
@@ -41,14 +41,14 @@ from gnomon.linalg.solve.base import (
 from gnomon.linalg.solve.precondition import AbstractPreconditioner, PivotedCholesky, inverse_of
 
 MIN_RESTART_GAIN = 0.5
-"""Reduction of the true residual that makes a restart worthwhile."""
+"""Minimum factor by which a restart must reduce the true residual."""
 
 Map = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True, slots=True)
 class ConjugateGradient(AbstractSolver):
-    """Conjugate gradients, stopped on a relative residual; ``limit`` iterations without convergence are an error.
+    """Conjugate gradients to a relative residual; raises an error after ``limit`` iterations without convergence.
 
     >>> solution = ConjugateGradient(tolerance=1e-10).solve(2 * torch.eye(3), torch.ones(3))
     >>> [round(c, 9) for c in solution.coefficients.tolist()], solution.residual <= 1e-10
@@ -66,7 +66,8 @@ class ConjugateGradient(AbstractSolver):
         return self.descend(system, lambda p: product_with(system, p, self.memory), "Conjugate gradients")
 
     def descend(self, system: KernelSystem, product: Map, name: str) -> Solution:
-        """The solution by products p -> (K + ridge) p, wherever they are computed; ``name`` is the solver's."""
+        """Solves the system from products p -> (K + ridge) p, wherever they are computed; ``name`` is the solver's
+        name."""
         apply = inverse_of(self.preconditioner, system, self.memory)
         sizes = system.y.norm(dim=0)
         goal, scale = self.tolerance * sizes, torch.where(sizes > 0, sizes, 1.0)
@@ -78,7 +79,7 @@ class ConjugateGradient(AbstractSolver):
             left = system.y - product(c)  # (1)
             now = left.norm(dim=0)
             residual = float((now / scale).max())
-            solution = Solution(system.shaped(c), torch.arange(len(c)), name, residual, iterations=count)
+            solution = Solution(system.as_given(c), torch.arange(len(c)), name, residual, iterations=count)
             if bool((now <= goal).all()):
                 return solution
             if count >= self.limit or not bool((now <= MIN_RESTART_GAIN * before)[now > goal].all()):
@@ -88,7 +89,7 @@ class ConjugateGradient(AbstractSolver):
 def recursion(
     product: Map, apply: Map, y: Float[Tensor, "n k"], goal: Float[Tensor, " k"], limit: int
 ) -> tuple[Float[Tensor, "n k"], int]:
-    """Steps from zero until the residual of the recursion is below the goal for every output, or the limit."""
+    """Iterates from zero until the recursion's residual is below the goal for every output, or the limit is reached."""
     c, r = torch.zeros_like(y), y.clone()
     z = apply(r)
     p, rz, count = z, (r * z).sum(0), 0
@@ -106,7 +107,7 @@ def recursion(
 
 
 def product_with(system: KernelSystem, p: Float[Tensor, "n k"], memory: int | None) -> Float[Tensor, "n k"]:
-    """(K + ridge) p, strip by strip."""
+    """Returns (K + ridge) p, computed strip by strip."""
     n = len(p)
     if isinstance(system.kernel, Tensor) and system.kernel.dtype == torch.float64:
         return system.kernel @ p + system.ridge * p
@@ -117,7 +118,7 @@ def product_with(system: KernelSystem, p: Float[Tensor, "n k"], memory: int | No
 
 
 def in_memory(system: KernelSystem, memory: int | None) -> KernelSystem:
-    """The same system with its kernel in memory, where it fits."""
+    """Returns the system with its kernel in memory, if it fits."""
     n = len(system.y)
     if isinstance(system.kernel, Tensor) or BYTES_PER_FLOAT64 * n * n > memory_budget(memory):
         return system
@@ -126,14 +127,14 @@ def in_memory(system: KernelSystem, memory: int | None) -> KernelSystem:
 
 def _not_converged(solution: Solution, tolerance: float, limit: int) -> NotConvergedError:
     reached = f"the relative residual is {solution.residual:.1e} after {solution.iterations} iterations"
-    cure = "Raise the ridge, the tolerance, the rank of the preconditioner or the limit; or use Direct() where n^2 fits"
+    cure = "Raise the ridge, the tolerance, the rank of the preconditioner or the limit; or use Direct() if n^2 fits"
     accepted = f"a condition number under about {limit**2:.0e}"
     return NotConvergedError(f"{reached}, over {tolerance:.0e}", accepted=accepted, fix=cure, reached=solution)
 
 
 def _check_curvature(curvature: Tensor) -> None:
     if bool((curvature <= 0).any()):
-        what = f"a direction p with p^T A p = {float(curvature.min()):.1e}"
+        what = f"the kernel has a direction p with p^T A p = {float(curvature.min()):.1e}"
         size = sqrt(torch.finfo(torch.float64).eps)
-        cure = f"Raise the ridge, to {size:.0e} of the mean diagonal at least, or read linalg.diagnose(K)"
+        cure = f"Raise the ridge to at least {size:.0e} of the mean diagonal, or read linalg.diagnose(K)"
         raise InputError(what, accepted="a positive definite kernel", fix=cure)

@@ -1,4 +1,4 @@
-"""The Nystrom method: a function on m of the n points, fitted to all of them in tiles, never n x n.
+"""The Nystrom method: fits a function on m of the n points to all points, in tiles, without an n x n matrix.
 
 The function is a sum over m of the points, f(x) = sum_j K(x, z_j) c_j, and minimizes |f(X) - y|^2 + ridge |f|_H^2:
 
@@ -16,8 +16,8 @@ over tiles in float64. A tile of F is then wrong by about eps sqrt(condition of 
 answer is as good as (2) with a ridge of eps tr(F^T F) more, so that it suits ridges that are not below that.
 
 Hypotheses: K positive semidefinite. The centers are drawn without replacement. The part of K that they miss,
-E = K - K_nm K_mm^{-1} K_mn, is positive semidefinite, and the fit on the n points differs from that of the full kernel
-by at most |y| tr(E) / ridge (the resolvent identity).
+E = K - K_nm K_mm^{-1} K_mn, is positive semidefinite, and the fit on the n points differs from the fit with
+the full kernel by at most |y| tr(E) / ridge (the resolvent identity).
 Reference: [williams2001using], [rudi2015less].
 Cost: n m kernel entries and 2 n m^2 operations; 32 m^2 bytes and four tiles, of 512 MiB together at most.
 
@@ -53,18 +53,19 @@ from gnomon.linalg.solve.base import (
 from gnomon.linalg.solve.precondition import random_rows
 
 MATRICES_IN_MEMORY = 4
-"""Matrices of m^2 numbers at a time: L, F^T F and two more while either is computed or factorized."""
+"""Number of m x m matrices in memory at the same time: L, F^T F and two temporaries."""
 TILE_BYTES = 2**29
-"""Bytes of tiles: products of this size run at full speed."""
+"""Bytes of a tile; products of this size run at full speed."""
 TILES_IN_MEMORY = 4
-"""Tiles at a time: one of the kernel, its image F, and two that the kernel function needs."""
+"""Number of tiles in memory: one of the kernel, its image F, and two for the kernel function."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nystrom(AbstractSolver):
-    """m random centers, or those named by number, and n rows streamed against them in tiles.
+    """The Nystrom method with m random or chosen centers; the n rows are streamed in tiles.
 
-    ``jitter`` of the solution is what K_mm needed to be factorized. ``dtype`` is that of the tiles, float64 or float32.
+    ``jitter`` of the solution is the jitter that K_mm needed for its factorization. ``dtype`` is the dtype of the
+    tiles, float64 or float32.
 
     >>> solution = Nystrom(2).solve(torch.eye(2), torch.ones(2), ridge=1.0)  # all points are centers: (K + 1)^{-1} y
     >>> [round(c, 12) for c in solution.coefficients.tolist()]
@@ -97,7 +98,7 @@ class Nystrom(AbstractSolver):
 
     @names_call("linalg.solve.Nystrom(m).solve(kernel, y)")
     def stream(self, system: KernelSystem) -> "tuple[RowStream, float]":
-        """The centers with their factor, ready for rows; and the jitter that the factor needed."""
+        """Returns the factorized centers, ready to process rows, and the jitter of the factorization."""
         n = len(system.y)
         support = random_rows(n, self.m, self.seed) if self.centers is None else _checked_centers(self.centers, n)
         inner = cholesky(system.tile(support, support))
@@ -106,7 +107,7 @@ class Nystrom(AbstractSolver):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowStream:
-    """Rows of a system against its centers; it can be sent to other processes where its kernel can."""
+    """Processes rows of a system against its centers; can be sent to other processes if its kernel can."""
 
     system: KernelSystem
     support: Tensor
@@ -115,8 +116,8 @@ class RowStream:
 
     @names_call("linalg.solve.Nystrom(m).solve(kernel, y)")
     def sums(self, first: int, last: int, memory: int | None) -> tuple[np.ndarray, np.ndarray]:
-        """F^T F, its lower triangle, and F^T y over rows first to last, one tile after another."""
-        from scipy.linalg import blas  # slow to import, and needed by this method alone
+        """Returns F^T F (lower triangle) and F^T y over rows first to last, one tile after another."""
+        from scipy.linalg import blas  # slow to import
 
         m, single = len(self.support), self.dtype == torch.float32
         room = _room(m, memory)
@@ -126,7 +127,7 @@ class RowStream:
         part = np.zeros((m, m), dtype=np.float32, order="F") if single else gram
         for block in row_blocks(last - first, TILES_IN_MEMORY * m, room * BYTES_PER_FLOAT64 // self.dtype.itemsize):
             rows = block + first
-            # Copied: the kernel may have returned a view of a matrix that its owner wants to keep.
+            # Copied because the kernel may have returned a view of the caller's matrix.
             F = np.array(self.system.tile(rows, self.support, self.dtype).numpy(), order="C").T
             F = solve(1.0, factor, F, lower=1, overwrite_b=1)  # F of (2), transposed, in the memory of the copy
             square(1.0, F, beta=0.0 if single else 1.0, c=part, lower=1, overwrite_c=1)  # (2)
@@ -137,22 +138,22 @@ class RowStream:
 
 
 def from_sums(stream: RowStream, gram: np.ndarray, target: np.ndarray, jitter: float, name: str) -> Solution:
-    """The solution from the sums of (2) over all rows, which need no more than the lower triangle."""
+    """Returns the solution from the sums of (2) over all rows; only the lower triangle is needed."""
     matrix = torch.from_numpy(gram)
     matrix.diagonal().add_(stream.system.ridge)
     outer = factor_with_least_jitter(matrix)
     w = torch.cholesky_solve(torch.from_numpy(target), outer.lower)  # (2)
     c = torch.linalg.solve_triangular(stream.lower.T, w, upper=True)
-    return Solution(stream.system.shaped(c), stream.support, name, jitter=jitter)
+    return Solution(stream.system.as_given(c), stream.support, name, jitter=jitter)
 
 
 def _room(m: int, memory: int | None) -> int:
-    """Bytes for a tile beside the matrices of m^2 numbers."""
+    """Returns the bytes left for a tile in addition to the m x m matrices."""
     taken = BYTES_PER_FLOAT64 * MATRICES_IN_MEMORY * m * m
     room = memory_budget(memory) - taken
     if room < BYTES_PER_FLOAT64 * m:
-        what = f"{m} centers need {human(taken)}, and {human(memory_budget(memory))} may be used"
-        raise BudgetError(what, accepted="m^2 numbers that fit into memory", fix="Take fewer centers")
+        what = f"{m} centers need {human(taken)}, but only {human(memory_budget(memory))} may be used"
+        raise BudgetError(what, accepted="m x m matrices that fit into memory", fix="Use fewer centers")
     return min(room, max(TILE_BYTES, BYTES_PER_FLOAT64 * m))
 
 

@@ -1,9 +1,10 @@
-"""Preconditioners of a kernel: a factor of low rank, and the inverse of the matrix that it approximates.
+"""Preconditioners of a kernel: a low-rank factor, and the inverse of the matrix that it approximates.
 
     K ~ F F^T,    P = F F^T + d,    d = ridge + (tr K - |F|_F^2) / n                           (1)
     P^{-1} r = (r - F (d + F^T F)^{-1} F^T r) / d                                              (2)
 
-d holds, besides the ridge, the mean of what the factor leaves out. The factor is made of some columns of K: those that
+d contains, in addition to the ridge, the mean of what the factor leaves out. The factor is made of some columns of
+K: those that
 a Cholesky factorization picks when it always takes the largest remaining diagonal entry, or random ones. It has
 the columns that were asked for, or as many as fit into a quarter of the memory.
 
@@ -25,27 +26,27 @@ from gnomon.linalg.cholesky import cholesky
 from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, KernelSystem, as_slice, memory_budget, row_blocks, tile_bytes
 
 DIAGONAL_TILE_POINTS = 256
-"""Points of a tile on the diagonal: few calls, at the price of 255 unused entries per row."""
+"""Points per diagonal tile: few calls, at the cost of 255 unused entries per row."""
 EPS = torch.finfo(torch.float64).eps
 TINY = torch.finfo(torch.float64).tiny  # keeps P invertible for the zero kernel
 
 
 class AbstractPreconditioner(ABC):
-    """A factor of low rank of a kernel."""
+    """A low-rank factor of a kernel."""
 
     rank: int
-    """Columns of the factor."""
+    """Number of columns of the factor."""
 
     @abstractmethod
     def factor(self, system: KernelSystem, memory: int | None) -> Float[Tensor, "n r"]:
-        """F of (1), with at most ``rank`` columns."""
+        """Returns F of (1), with at most ``rank`` columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class PivotedCholesky(AbstractPreconditioner):
-    """Cholesky with the largest diagonal first: rank columns of the kernel, chosen one after another.
+    """Cholesky with the largest diagonal entry first: chooses ``rank`` columns of the kernel one after another.
 
-    That is one call of the kernel for each column; where the kernel is a function, Landmarks, with one call, is faster.
+    That is one call of the kernel for each column; if the kernel is a function, Landmarks, with one call, is faster.
 
     >>> from gnomon.linalg.solve.base import kernel_system
     >>> system = kernel_system(torch.diag(torch.tensor([1.0, 9.0])), torch.ones(2), 0.0)
@@ -62,7 +63,7 @@ class PivotedCholesky(AbstractPreconditioner):
         n = len(system.y)
         left = diagonal(system, memory)
         F = torch.zeros(n, columns(self.rank, n, memory), dtype=torch.float64)
-        enough = EPS * float(left.sum())  # what is left is rounding
+        enough = EPS * float(left.sum())  # the remainder is rounding
         for j in range(F.shape[1]):
             pivot = int(left.argmax())
             if float(left[pivot]) <= enough:
@@ -76,7 +77,7 @@ class PivotedCholesky(AbstractPreconditioner):
 
 @dataclass(frozen=True, slots=True)
 class Landmarks(AbstractPreconditioner):
-    """Random points: K ~ K_nm K_mm^{-1} K_mn, the approximation of Nystrom.
+    """Uses random points: K ~ K_nm K_mm^{-1} K_mn, the Nystrom approximation.
 
     >>> from gnomon.linalg.solve import ConjugateGradient
     >>> ConjugateGradient(preconditioner=Landmarks(2)).solve(torch.eye(2), torch.ones(2)).iterations
@@ -102,27 +103,27 @@ class Landmarks(AbstractPreconditioner):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreconditionerInverse:
-    """P^{-1} of (2), ready to be applied."""
+    """The factorized inverse P^{-1} of (2)."""
 
     F: Float[Tensor, "n r"]
     lower: Float[Tensor, "r r"]
     d: float
 
     def __call__(self, r: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
-        """Apply it to each column."""
+        """Applies the inverse to each column."""
         return (r - self.F @ torch.cholesky_solve(self.F.T @ r, self.lower)) / self.d  # (2)
 
 
 def inverse_of(kind: AbstractPreconditioner, system: KernelSystem, memory: int | None) -> PreconditionerInverse:
-    """P^{-1} of a system."""
+    """Returns the inverse P^{-1} for a system."""
     trace = float(diagonal(system, memory).sum())
     return inverse(kind.factor(system, memory), trace, system.ridge)
 
 
 def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> PreconditionerInverse:
-    """The inverse of F F^T + d, equation (1)."""
+    """Returns the inverse of F F^T + d, equation (1)."""
     mean = trace / len(F)
-    # The difference of traces is known to the rounding of a sum of n numbers, and may come out negative by as much.
+    # The difference of traces is accurate to the rounding of a sum of n numbers, and may be slightly negative.
     left = trace - float(torch.linalg.vector_norm(F)) ** 2
     d = ridge + max(left / len(F), EPS * len(F) * mean, TINY)  # (1)
     inner = F.T @ F
@@ -131,14 +132,14 @@ def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> Precondition
 
 
 def diagonal(system: KernelSystem, memory: int | None) -> Float[Tensor, " n"]:
-    """The diagonal of the kernel, from small tiles along it."""
+    """Returns the diagonal of the kernel, computed from small tiles."""
     side = max(1, min(DIAGONAL_TILE_POINTS, isqrt(tile_bytes(memory) // BYTES_PER_FLOAT64)))
     entries = torch.empty(len(system.y), dtype=torch.float64)
     for rows in torch.arange(len(entries)).split(side):
         entries[as_slice(rows)] = system.tile(rows, rows).diagonal()
     if float(entries.min()) < 0:
         row = int(entries.argmin())
-        cure = "A kernel has a nonnegative diagonal: look for a mistake in how it was computed"
+        cure = "Check how the kernel is computed: its diagonal must not be negative"
         raise InputError(
             f"K[{row}, {row}] = {float(entries[row]):.2e}", accepted="a positive semidefinite kernel", fix=cure
         )
@@ -146,12 +147,12 @@ def diagonal(system: KernelSystem, memory: int | None) -> Float[Tensor, " n"]:
 
 
 def columns(rank: int, n: int, memory: int | None) -> int:
-    """Columns of a factor: those that are wanted, no more than there are points, nor than a quarter of the memory."""
+    """Returns the number of columns: at most ``rank``, the number of points, and a quarter of the memory."""
     return max(1, min(rank, n, memory_budget(memory) // (4 * BYTES_PER_FLOAT64 * n)))
 
 
 def random_rows(n: int, m: int, seed: int) -> Tensor:
-    """min(n, m) different points, in increasing order."""
+    """Draws min(n, m) different points, in increasing order."""
     order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
     return order[:m].sort().values
 

@@ -1,16 +1,17 @@
-"""A kernel on disk, and its system solved by reading it tile by tile.
+"""Stores a kernel on disk and solves its system by reading it tile by tile.
 
 The lower triangle of the kernel is computed once, in square tiles, into a Zarr store; a run that was killed continues
 where it stopped. Then conjugate gradients read the tiles once an iteration, every tile off the diagonal serving twice:
 
     (K p)_i = sum_{j <= i} K_ij p_j + sum_{j > i} K_ji^T p_j                                   (1)
 
-Beside its own tiles the store keeps some columns of the kernel, which have an entry for every point. They are computed
-again when a store is opened: where they differ by more than half of the digits, the store belongs to other data or to
+In addition to the tiles, the store keeps some columns of the kernel, which have an entry for every point. They are
+computed
+again when a store is opened: if they differ by more than half of the digits, the store belongs to other data or to
 another kernel, and is refused. Targets and ridge are not in the store: it serves any of them.
 
-Why not a Cholesky factorization on disk: it needs n^3 / 3 operations and writes as much again as it reads, where an
-iteration needs n^2; and its order does not fall where a ridge makes the system easy.
+Why not a Cholesky factorization on disk: it needs n^3 / 3 operations and writes as much as it reads, while an
+iteration needs n^2; and its cost does not decrease if a ridge makes the system easy.
 
 Hypotheses: K + ridge positive definite; one process writes to a store at a time.
 Reference: [hestenes1952methods].
@@ -61,11 +62,11 @@ from gnomon.linalg.solve.precondition import Landmarks
 from gnomon.linalg.store import StoreLayout, fetch, open_store, pending, refuse, write_tile
 
 DEFAULT_TILE_POINTS = 2048
-"""Side of a tile in points: 32 MiB, which a disk reads at once."""
+"""Points per side of a tile: 32 MiB, which a disk reads in one piece."""
 TILES_IN_MEMORY = 5
-"""Tiles in memory at a time: one of the kernel, three that its function needs, one on its way to disk."""
+"""Number of tiles in memory: one of the kernel, three for its function, one being written to disk."""
 TABLES_IN_MEMORY = 10
-"""Tables of the size of y: the targets, the vectors of conjugate gradients, and temporaries."""
+"""Number of tables of the size of y: targets, vectors of conjugate gradients, and temporaries."""
 PROBED_COLUMNS = 8
 """Columns of the kernel that identify a set of points."""
 VERSION = "tiles of a kernel 1"
@@ -73,11 +74,11 @@ VERSION = "tiles of a kernel 1"
 
 @dataclass(frozen=True, slots=True)
 class Tiles(AbstractSolver):
-    """The kernel in a Zarr store at ``path``, and the method that iterates on it. Needs the extra ``zarr``.
+    """Stores the kernel in a Zarr store at ``path`` and iterates on it. Needs the extra ``zarr``.
 
-    ``side`` is that of a tile, by default 2048 or what the memory allows; ``dtype`` that of the numbers on disk:
-    float32 takes half of the space, and the answer is that of the rounded kernel. A store that exists keeps its own
-    side. ``memory`` holds for the method as well, where that has none of its own.
+    ``side`` is the side of a tile, by default 2048 or what the memory allows; ``dtype`` the dtype on disk:
+    float32 takes half of the space, and the result belongs to the rounded kernel. A store that exists keeps its own
+    side. ``memory`` also limits the method if the method sets none.
     """
 
     path: str | Path
@@ -108,7 +109,7 @@ class Tiles(AbstractSolver):
 
     @names_call("linalg.solve.Tiles(path).solve(kernel, y)")
     def write_kernel(self, system: KernelSystem) -> tuple[Any, int]:
-        """The array on disk with all tiles of the lower triangle, and their side; computes those that are missing."""
+        """Returns the array on disk with all tiles of the lower triangle, and their side; computes missing tiles."""
         n, word = len(system.y), str(self.dtype).removeprefix("torch.")
         probe = _probe(system, self.memory)
         fingerprint = f"{VERSION}: {n} points in {word}"
@@ -129,24 +130,24 @@ class Tiles(AbstractSolver):
         return group["kernel"], side
 
     def _side(self, n: int, room: int) -> int:
-        """The side of the tiles of a new store, where there is room for one of so many points."""
+        """Returns the side of the tiles of a new store, given the available memory."""
         if self.side is not None or room < 1:
             self._fits(min(n, DEFAULT_TILE_POINTS if self.side is None else self.side), room)
         return min(n, DEFAULT_TILE_POINTS if self.side is None else self.side, room)
 
     def _fits(self, side: int, room: int) -> None:
-        """Refuse tiles that the memory does not hold while they are computed."""
+        """Raises an error if tiles do not fit in memory while they are computed."""
         if side > room:
             needed = human(TILES_IN_MEMORY * BYTES_PER_FLOAT64 * side**2)
             what = f"tiles of side {side} need {needed}, including the temporaries of the kernel"
             smaller = f"side={room} or less, " if room else ""
             more = f"more memory than {human(memory_budget(self.memory))}"
-            cure = f"Pass {smaller}another path where one is taken, or {more}"
+            cure = f"Pass {smaller}another path if this one is in use, or {more}"
             raise BudgetError(what, accepted="tiles that fit into memory", fix=cure)
 
 
 def _product(array: Any, sides: tuple[int, int], ridge: float, p: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
-    """(K + ridge) p from the tiles on disk, ``sides`` being that of a tile and the rows to read of it at a time."""
+    """Returns (K + ridge) p from the tiles on disk; ``sides`` are the side of a tile and the rows to read at a time."""
     vector = p.numpy()
     out = ridge * vector
     for first, start, strip in _read(array, *sides):
@@ -158,7 +159,7 @@ def _product(array: Any, sides: tuple[int, int], ridge: float, p: Float[Tensor, 
 
 
 def _read(array: Any, side: int, step: int) -> Iterator[tuple[int, int, np.ndarray]]:
-    """Strips of the tiles of the lower triangle, the next one read while the present one is used; two in memory."""
+    """Yields strips of the lower-triangle tiles; reads the next one while the current one is used."""
     n = array.shape[0]
     count = -(-n // side)
     places = [
@@ -173,7 +174,7 @@ def _read(array: Any, side: int, step: int) -> Iterator[tuple[int, int, np.ndarr
         first, start = places[here]
         rows = min(step, side - first % side, n - first)
         strip = fetch(array, (first, start), buffers[here % 2][:rows])
-        return strip[:, : n - start]  # the last tiles are filled up on disk
+        return strip[:, : n - start]  # the last tiles are padded on disk
 
     with ThreadPoolExecutor(1) as reader:
         coming = reader.submit(read, 0)
@@ -185,7 +186,7 @@ def _read(array: Any, side: int, step: int) -> Iterator[tuple[int, int, np.ndarr
 
 
 def _probe(system: KernelSystem, memory: int | None) -> np.ndarray:
-    """Columns of the kernel at points spread over the numbers, (n, 8) at most."""
+    """Returns columns of the kernel at evenly spaced points, at most (n, 8)."""
     n = len(system.y)
     columns = torch.linspace(0, n - 1, min(PROBED_COLUMNS, n)).long()
     entries = torch.empty(n, len(columns), dtype=torch.float64)
@@ -195,10 +196,10 @@ def _probe(system: KernelSystem, memory: int | None) -> np.ndarray:
 
 
 def _check_same_kernel(group: Any, probe: np.ndarray, system: KernelSystem, path: str | Path) -> None:
-    """Refuse a store whose columns are not those of the kernel at hand, to half of the digits of its dtype."""
+    """Raises an error if the columns in a store differ from the kernel by more than half the digits of its dtype."""
     known = group["probe"][:]
     origin = system.kernel(torch.arange(1), torch.arange(1)) if not isinstance(system.kernel, Tensor) else system.kernel
     allowed = float(torch.finfo(torch.as_tensor(origin).dtype).eps) ** 0.5 * float(np.abs(probe).max())
     differs = np.abs(known - probe).max(1) > allowed
     if differs.any():
-        refuse(f"{path} holds the kernel of other data: point {int(differs.argmax())} has other entries")
+        refuse(f"{path} holds the kernel of other data: point {int(differs.argmax())} has different entries")
