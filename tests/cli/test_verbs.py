@@ -200,7 +200,7 @@ def test_folders_of_training_and_test_images_in_color_and_of_other_sizes(here):
     pictures(here / "zoo" / "test", n=2, size=(10, 6), classes=("dog",))
     given = sources.data("zoo", None, 0)
     assert given.train[0].shape == (6, 3, 8, 8) and given.test[0].shape == (2, 3, 8, 8)
-    assert given.test[1].tolist() == [1, 1] and "test: 2 of 2 pictures were resized to 8 x 8" in given.notes
+    assert given.test[1].tolist() == [1, 1] and "test: 2 of 2 images were resized to 8 x 8" in given.notes
 
 
 def test_arrays_as_keras_has_them(here, monkeypatch, capsys):
@@ -326,8 +326,8 @@ HOSTILE = [
     (("m.py:build", "--data", "words.csv", "--target", "y"), "column 'name' holds 200 different words"),
     (("m.py:build", "--data", "latin.csv", "--target", "y"), "Save it as UTF-8"),
     (("m.py:build", "--data", "bad.parquet", "--target", "y"), "bad.parquet cannot be read as a table"),
-    (("m.py:build", "--data", "empty"), "holds no PNG or JPEG"),
-    (("m.py:build", "--data", "zoo"), "1.png cannot be read as a picture"),
+    (("m.py:build", "--data", "empty"), "contains no PNG or JPEG"),
+    (("m.py:build", "--data", "zoo"), "1.png cannot be read as an image"),
     (("m.py:build", "--data", "data.xyz"), "no known kind of data"),
     (("m.py:build", "--data", "m.py:fails"), "raised ZeroDivisionError"),
     (("m.py:build", "--data", "nan.npz"), "20 of 20 inputs hold NaN or infinity, the first is number 0"),

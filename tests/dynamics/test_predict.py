@@ -235,7 +235,7 @@ def test_the_result_draws_itself_and_serializes():
 def test_a_rank_deficient_kernel_says_what_is_never_learned():
     run = predict_from_kernel(torch.ones(3, 3), torch.tensor([1.0, 2.0, 6.0]), times=[inf])
     assert_allclose(run.train[0], 3.0, rtol=1e-12)  # the mean: all that a constant can fit
-    assert "2 modes have no rate and are never learned" in str(run)
+    assert "2 modes have rate zero and are never learned" in str(run)
 
 
 @pytest.mark.parametrize(
@@ -245,9 +245,9 @@ def test_a_rank_deficient_kernel_says_what_is_never_learned():
         (dict(times=[-1.0]), "times must be numbers from 0 to math.inf"),
         (dict(penalty=-1.0), "penalty must be a finite number of at least 0, but it is -1.0"),
         (dict(test=torch.ones(2, 2)), "test points in rows, training points in columns"),
-        (dict(f0=torch.ones(3), test=torch.ones(1, 3)), "f0 is passed and f0_test is not"),
-        (dict(f0_test=torch.ones(2)), "f0_test is passed and test is not"),
-        (dict(y_test=torch.ones(2)), "y_test is passed and test is not"),
+        (dict(f0=torch.ones(3), test=torch.ones(1, 3)), "f0 is passed without f0_test"),
+        (dict(f0_test=torch.ones(2)), "f0_test is passed without test"),
+        (dict(y_test=torch.ones(2)), "y_test is passed without test"),
         (dict(ntk=torch.tensor([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])), "positive semidefinite kernel"),
         (dict(ntk=torch.ones(3, 3).tril()), "a symmetric kernel"),
         (dict(y=torch.tensor([0.0, 1.0, 1.0]), loss=Logistic()), r"y holds 0.0 .*labels \+1 and -1"),

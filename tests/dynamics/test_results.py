@@ -37,7 +37,7 @@ def test_modes_say_what_is_learned_when():
     assert rates.marks[0].y == (2.0, 1.0) and rates.y.log
     assert learned.marks[0].x == pytest.approx((log(100) / 2, log(100)))
     assert learned.marks[0].y == pytest.approx((16 / 25, 1.0))
-    assert modes(0 * EYE, torch.ones(2)).verdict == "The kernel is zero: nothing is learned."
+    assert modes(0 * EYE, torch.ones(2)).verdict == "The kernel is zero, so nothing is learned."
     assert "training diverges" in modes(EYE, torch.ones(2), optimizer=SGD(5.0)).verdict
     assert result.findings == ()
 

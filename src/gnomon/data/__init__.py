@@ -1,4 +1,4 @@
-"""Which data come with the package?
+"""Data sets that come with the package.
 
 Contains: real data from the dependencies, random points, mixtures with known densities, simulated fields; each a
 function of its size and a seed.

@@ -1,4 +1,4 @@
-"""Handwritten digits, 8 x 8 pixels, 1797 of them: real images that need no download.
+"""Loads 1797 handwritten digits of 8 x 8 pixels: real images that need no download.
 
 The images of a class are shuffled by the seed, then all images are put in one order by
 
@@ -19,7 +19,7 @@ from gnomon.data.split import TrainTestSplit
 __all__ = ["digits"]
 
 IMAGE_COUNT = 1797
-"""Images in scikit-learn's digits."""
+"""Number of images in scikit-learn's digits."""
 CLASS_COUNT = 10
 """Number of classes."""
 MAX_PIXEL_VALUE = 16.0
@@ -28,7 +28,7 @@ MAX_PIXEL_VALUE = 16.0
 
 @names_call
 def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> TrainTestSplit:
-    """Scikit-learn's bundled digits: images (n, 1, 8, 8) with float32 pixels in [0, 1], stratified and shuffled.
+    """Loads scikit-learn's digits: images (n, 1, 8, 8) with float32 pixels in [0, 1], stratified and shuffled.
 
     Each class has its proportional share within 1.02 images in the training part and in the test part, by the order
     (1). Pixels are divided by 16 and not standardized.
@@ -46,22 +46,23 @@ def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> TrainTes
     n_train, n_test = (integer(n, v, least=-IMAGE_COUNT) for n, v in (("n_train", n_train), ("n_test", n_test)))
     seed = check_seed(seed)
     _check(n_train, n_test)
-    # Imported here and not above: scikit-learn takes a second to import, and `import gnomon` must stay light.
+    # Imported here because scikit-learn takes a second to import, and `import gnomon` must stay fast.
     from sklearn.datasets import load_digits
 
     pixels, labels = (torch.from_numpy(array) for array in load_digits(return_X_y=True))
-    images = pixels.to(torch.float32).reshape(-1, 1, 8, 8) / MAX_PIXEL_VALUE  # sixteenths: exact in any precision
+    # multiples of 1/16 are exact in any precision
+    images = pixels.to(torch.float32).reshape(-1, 1, 8, 8) / MAX_PIXEL_VALUE
     labels = labels.to(torch.int64)
     generator = Generator().manual_seed(seed)
     order = _stratify(labels, generator)
-    # One shuffle of all images serves both parts, so that neither depends on the size of the other.
+    # One shuffle of all images gives both parts, so that neither depends on the size of the other.
     place = torch.randperm(IMAGE_COUNT, generator=generator)
     train, test = (part[place[part].argsort()] for part in (order[:n_train], order[IMAGE_COUNT - n_test :]))
     return TrainTestSplit("digits", CLASS_COUNT, images[train], labels[train], images[test], labels[test])
 
 
 def _stratify(labels: Tensor, generator: Generator) -> Tensor:
-    """All indices, sorted by key (1); equal keys in the order of the classes."""
+    """Returns all indices, sorted by key (1); equal keys in the order of the classes."""
     shuffled = torch.randperm(len(labels), generator=generator)
     members = [shuffled[labels[shuffled] == c] for c in range(CLASS_COUNT)]
     keys = torch.cat([(torch.arange(len(m), dtype=torch.float64) + 0.5) / len(m) for m in members])  # (1)
@@ -74,5 +75,5 @@ def _check(n_train: int, n_test: int) -> None:
         ("n_test", n_test, 0, IMAGE_COUNT - n_train),
     ):
         if not least <= value <= most:
-            accepted = f"a whole number from {least} to {most} (there are {IMAGE_COUNT} images in all)"
+            accepted = f"a whole number from {least} to {most} (the data set has {IMAGE_COUNT} images)"
             raise out_of_range(name, accepted, value)

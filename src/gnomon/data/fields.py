@@ -1,4 +1,4 @@
-"""Fields that follow known equations, simulated: what discovery of equations is tried on.
+"""Simulates fields that follow known equations, as test data for equation discovery.
 
     d/dt F[u] = L F[u] + F[N(u)],    L exact, N by four stages of exponential Runge-Kutta                        (1)
 
@@ -21,12 +21,12 @@ from gnomon.core.results.record import Record
 __all__ = ["FieldRun", "burgers", "heat", "kuramoto_sivashinsky", "reaction_diffusion", "two_solitons", "vorticity"]
 
 Spectra = np.ndarray
-"""Fourier coefficients, fields along the first axis."""
+"""Fourier coefficients, with fields along the first axis."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldRun(Record):
-    """Fields (space, time) by name, steps of the grid, and the equations they follow: field, term, coefficient."""
+    """Fields (space, time) by name, grid steps, and the equations they follow: field, term, coefficient."""
 
     fields: dict[str, np.ndarray] = field(repr=False)
     dx: tuple[float, ...]
@@ -35,7 +35,7 @@ class FieldRun(Record):
 
 
 def heat(points: int = 64, times: int = 60, diffusion: float = 0.1, seed: int = 0) -> FieldRun:
-    """u_t = d u_xx from random waves, in closed form.
+    """Solves u_t = d u_xx from random waves, in closed form.
 
     Cost: none to speak of.
 
@@ -52,7 +52,7 @@ def heat(points: int = 64, times: int = 60, diffusion: float = 0.1, seed: int = 
 
 
 def burgers(points: int = 128, times: int = 101, viscosity: float = 0.1) -> FieldRun:
-    """u_t = -u u_x + e u_xx from a bump, on [-8, 8] to time 10.
+    """Simulates u_t = -u u_x + e u_xx from a bump, on [-8, 8] to time 10.
 
     Cost: twenty steps for each time.
 
@@ -67,7 +67,7 @@ def burgers(points: int = 128, times: int = 101, viscosity: float = 0.1) -> Fiel
 
 
 def kuramoto_sivashinsky(points: int = 256, times: int = 201, length: float = 100.0, seed: int = 0) -> FieldRun:
-    """u_t = -u u_x - u_xx - u_xxxx, chaotic, after a transient of 50 and to 100 after it.
+    """Simulates the chaotic u_t = -u u_x - u_xx - u_xxxx for time 100, after a transient of 50.
 
     Cost: ten steps for each time.
 
@@ -84,7 +84,7 @@ def kuramoto_sivashinsky(points: int = 256, times: int = 201, length: float = 10
 
 
 def two_solitons(points: int = 256, times: int = 201) -> FieldRun:
-    """u_t = -6 u u_x - u_xxx: two solitons that pass through each other, in closed form, on [-30, 30] to time 20.
+    """Returns two solitons of u_t = -6 u u_x - u_xxx that pass through each other, in closed form.
 
     Cost: none to speak of.
 
@@ -92,7 +92,7 @@ def two_solitons(points: int = 256, times: int = 201) -> FieldRun:
     True
     """
     x, t = np.linspace(-30, 30, points, endpoint=False)[:, None], np.linspace(0, 20, times)
-    a, b, step = 1.0, 0.55, 1e-3  # the speeds are the squares
+    a, b, step = 1.0, 0.55, 1e-3  # the speeds are their squares
     cross = ((a - b) / (a + b)) ** 2
 
     def tau(z: np.ndarray) -> np.ndarray:
@@ -136,7 +136,7 @@ def reaction_diffusion(points: int = 64, times: int = 101, duration: float = 5.0
 def vorticity(
     points: int = 64, times: int = 61, reynolds: float = 100.0, duration: float = 3.0, seed: int = 0
 ) -> FieldRun:
-    """w_t = -u w_x - v w_y + (w_xx + w_yy) / Re on a periodic square, with the velocities u and v as fields.
+    """Simulates w_t = -u w_x - v w_y + (w_xx + w_yy) / Re on a periodic square, with the velocities u and v as fields.
 
     Cost: ten steps for each time.
 
@@ -183,7 +183,7 @@ def _advection(w: np.ndarray) -> Callable[[Spectra], Spectra]:
 def _run(
     linear: np.ndarray, rule: Callable[[Spectra], Spectra], state: Spectra, duration: float, times: int, inner: int
 ) -> np.ndarray:
-    """Fields (field, space..., time) by equation (1), with ``inner`` steps between times."""
+    """Returns fields (field, space..., time) by equation (1), with ``inner`` steps between times."""
     h = duration / (times - 1) / inner
     circle = np.exp(1j * np.pi * (np.arange(32) + 0.5) / 32)
     z = h * linear[..., None] + circle

@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians: data whose density, score and diffusion are known in closed form.
+"""Mixtures of Gaussians: data with density, score and diffusion in closed form.
 
     p(x) = sum_k w_k N(x; m_k, C_k)                                                                        (1)
     grad log p(x) = -sum_k r_k(x) C_k^-1 (x - m_k),    r_k(x) = w_k N(x; m_k, C_k) / p(x)                  (2)
@@ -31,14 +31,14 @@ from gnomon.core.results.record import Record
 __all__ = ["GaussianMixture", "js_divergence", "mixture", "optimal_discriminator", "ring"]
 
 QUADRATURE_DEVIATIONS = 9.0
-"""Standard deviations around every mean that the quadrature covers: the rest is below 1e-17."""
+"""Standard deviations around every mean that the quadrature covers; the rest is below 1e-17."""
 MAX_NUMBERS_PER_TILE = 2**22
-"""Numbers in one tile of the quadrature."""
+"""Maximum number of values in one tile of the quadrature."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianMixture(Record):
-    """The density (1), in float64; made by `mixture` or `ring`."""
+    """A mixture of Gaussians with density (1), in float64; made by `mixture` or `ring`."""
 
     weights: Float[Tensor, " k"]
     means: Float[Tensor, "k d"]
@@ -51,36 +51,36 @@ class GaussianMixture(Record):
 
     @property
     def covariance(self) -> Float[Tensor, "d d"]:
-        """The covariance of the whole mixture: that within components and that between them."""
+        """The covariance of the whole mixture: within components plus between components."""
         apart = self.means - self.mean
         return torch.einsum("k,kij->ij", self.weights, self.covariances + apart[:, :, None] * apart[:, None, :])
 
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
-        """log p at each point; equation (1)."""
+        """Returns log p at each point; equation (1)."""
         return self._joint(x).logsumexp(1)  # (1)
 
     def posterior(self, x: Tensor) -> Float[Tensor, "n k"]:
-        """The probability that each point came from each component."""
+        """Returns the probability that each point came from each component."""
         return self._joint(x).softmax(1)
 
     def score(self, x: Tensor) -> Float[Tensor, "n d"]:
-        """The gradient of log p at each point; equation (2)."""
+        """Returns the gradient of log p at each point; equation (2)."""
         x = self._points(x)
         pulls = torch.linalg.solve(self.covariances, (self.means[:, None] - x).mT)  # (k, d, n)
         return torch.einsum("nk,kdn->nd", self.posterior(x), pulls)  # (2)
 
     def noised(self, scale: float, std: float) -> "GaussianMixture":
-        """The mixture of ``scale`` x_0 plus Gaussian noise of this standard deviation; equation (3)."""
+        """Returns the mixture of ``scale`` x_0 plus Gaussian noise of this standard deviation; equation (3)."""
         noise = std**2 * torch.eye(self.means.shape[1], dtype=torch.float64)
         return GaussianMixture(self.weights, scale * self.means, scale**2 * self.covariances + noise)  # (3)
 
     def denoised(self, x: Tensor, scale: float, std: float) -> Float[Tensor, "n d"]:
-        """The mean of x_0 given x = ``scale`` x_0 plus noise; equation (4)."""
+        """Returns the mean of x_0 given x = ``scale`` x_0 plus noise; equation (4)."""
         return (self._points(x) + std**2 * self.noised(scale, std).score(x)) / scale  # (4)
 
     @names_call
     def sample(self, n: int, *, seed: int = 0) -> Float[Tensor, "n d"]:
-        """Independent draws."""
+        """Returns n independent draws."""
         n, generator = integer("n", n), torch.Generator().manual_seed(check_seed(seed))
         which = torch.multinomial(self.weights, n, replacement=True, generator=generator)
         noise = torch.randn(n, self.means.shape[1], generator=generator, dtype=torch.float64)
@@ -88,7 +88,7 @@ class GaussianMixture(Record):
         return self.means[which] + torch.einsum("nij,nj->ni", roots[which], noise)
 
     def _joint(self, x: Tensor) -> Tensor:
-        """log w_k N(x; m_k, C_k) for every point and component."""
+        """Returns log w_k N(x; m_k, C_k) for every point and component."""
         x, d = self._points(x), self.means.shape[1]
         roots = torch.linalg.cholesky(self.covariances)
         apart = torch.linalg.solve_triangular(roots, (x - self.means[:, None]).mT, upper=False)
@@ -105,15 +105,15 @@ class GaussianMixture(Record):
 
 @names_call
 def mixture(means: Any, *, std: float | None = None, covariances: Any = None, weights: Any = None) -> GaussianMixture:
-    """A mixture of Gaussians with these means (k, d).
+    """Returns a mixture of Gaussians with these means (k, d).
 
         p(x) = sum_k w_k N(x; m_k, C_k)                                                                    (1)
 
     Args:
         means: one row for each component.
-        std: of every coordinate of every component; 1 where neither this nor ``covariances`` is given.
+        std: of every coordinate of every component; 1 if neither this nor ``covariances`` is given.
         covariances: instead, a matrix for each component (k, d, d), or one for all (d, d).
-        weights: shares of the components, equal where left out; they are divided by their sum.
+        weights: shares of the components, equal by default; they are divided by their sum.
 
     Hypotheses: positive weights, positive definite covariances. Reference: [bishop2006pattern].
     Cost: a Cholesky decomposition for each component.
@@ -124,7 +124,9 @@ def mixture(means: Any, *, std: float | None = None, covariances: Any = None, we
     """
     m = as_numbers(means, "means").double()
     if m.dim() != 2 or not m.numel() or not bool(m.isfinite().all()):
-        raise InputError(f"means have shape {tuple(m.shape)}", accepted="a table (k, d)", fix="Pass one row each")
+        raise InputError(
+            f"means have shape {tuple(m.shape)}", accepted="a table (k, d)", fix="Pass one row per component"
+        )
     k, d = m.shape
     if covariances is None:
         width = number("std", 1.0 if std is None else std, above=0)
@@ -137,7 +139,7 @@ def mixture(means: Any, *, std: float | None = None, covariances: Any = None, we
         c = c.expand(k, d, d)
     if not bool((torch.linalg.cholesky_ex(c).info == 0).all()):
         cure = "Add a small multiple of the identity"
-        raise InputError("a covariance is not positive definite", accepted="a density in all directions", fix=cure)
+        raise InputError("a covariance is not positive definite", accepted="positive definite covariances", fix=cure)
     w = torch.ones(k) if weights is None else as_numbers(weights, "weights")
     if w.shape != (k,) or not bool((w > 0).all()):
         found = f"weights have shape {tuple(w.shape)} for {k} components, or one is not positive"
@@ -147,7 +149,7 @@ def mixture(means: Any, *, std: float | None = None, covariances: Any = None, we
 
 @names_call
 def ring(modes: int = 8, *, radius: float = 2.0, std: float = 0.2) -> GaussianMixture:
-    """Equal Gaussians on a circle in the plane, the usual test of whether a model finds every mode.
+    """Returns equal Gaussians on a circle in the plane, a common test of whether a model finds every mode.
 
         m_k = radius (cos 2 pi k / modes, sin 2 pi k / modes)                                              (1)
 
@@ -163,7 +165,7 @@ def ring(modes: int = 8, *, radius: float = 2.0, std: float = 0.2) -> GaussianMi
 
 @names_call
 def optimal_discriminator(p: GaussianMixture, q: GaussianMixture, x: Tensor) -> Float[Tensor, " n"]:
-    """The probability that a point came from p and not from q, both being equally likely.
+    """Returns the probability that a point came from p and not from q, if both are equally likely.
 
         D*(x) = p(x) / (p(x) + q(x))                                                                       (1)
 
@@ -179,7 +181,7 @@ def optimal_discriminator(p: GaussianMixture, q: GaussianMixture, x: Tensor) -> 
 
 @names_call
 def js_divergence(p: GaussianMixture, q: GaussianMixture, *, points: int = 400) -> float:
-    """The Jensen-Shannon divergence of two mixtures in one or two dimensions, in nats, by quadrature.
+    """Returns the Jensen-Shannon divergence of two mixtures in one or two dimensions, in nats, by quadrature.
 
         JS = (KL(p | m) + KL(q | m)) / 2,    m = (p + q) / 2                                               (1)
 

@@ -1,4 +1,4 @@
-"""Two half circles that hold each other: the usual two-dimensional data that no Gaussian fits."""
+"""Two interleaved half circles: common two-dimensional data that no Gaussian fits."""
 
 from math import pi
 
@@ -14,7 +14,7 @@ __all__ = ["moons"]
 
 @names_call
 def moons(n: int, *, noise: float = 0.1, seed: int = 0) -> Float[Tensor, "n 2"]:
-    """Points near two half circles, float64, centered between them.
+    """Draws points near two half circles, float64, centered between them.
 
         (cos t, sin t) - (1/2, 1/4)    or    (1 - cos t, 1/2 - sin t) - (1/2, 1/4),    t uniform in [0, pi]    (1)
 

@@ -12,7 +12,7 @@ __all__ = ["sphere"]
 
 @names_call
 def sphere(n: int, d: int, *, seed: int = 0) -> Points:
-    """Draw n points uniformly from the sphere of radius sqrt(d) in d dimensions, float64.
+    """Draws n points uniformly from the sphere of radius sqrt(d) in d dimensions, float64.
 
         x = sqrt(d) g / |g|,    g ~ N(0, I_d)                                      (1)
 

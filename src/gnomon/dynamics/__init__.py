@@ -1,4 +1,4 @@
-"""Given a Gram matrix, what will training do?
+"""Predicts what training does, from a Gram matrix.
 
 Contains: gradient flow, descent and momentum for any loss, modes of a kernel, early stopping, ensembles, posteriors.
 Does not contain: networks; kernels are passed as matrices.

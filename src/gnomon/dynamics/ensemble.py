@@ -1,4 +1,4 @@
-"""Ensembles of wide networks: their mean and covariance while they train.
+"""Mean and covariance of ensembles of wide networks while they train.
 
 Before training a wide network is a Gaussian process with covariance S (the NNGP kernel); training with the tangent
 kernel T is linear in the initial function, so the ensemble stays Gaussian. With A = T(x, X) G_t,
@@ -7,7 +7,7 @@ G_t = Q g_t(l + alpha) Q^T / n on T(X, X) / n = Q diag(l) Q^T:
     mean         A y                                                                           (1)
     covariance   S(x, x') - A S(X, x') - S(x, X) A'^T + A S(X, X) A'^T                         (2)
 
-At t = infinity without penalty A = T(x, X) T(X, X)^+. Where only the last layer is trained, T = S, and (1) and (2) at
+At t = infinity without penalty A = T(x, X) T(X, X)^+. If only the last layer is trained, T = S, and (1) and (2) at
 t = infinity are the Bayesian posterior without noise, `gnomon.dynamics.posterior`.
 
 Hypotheses: squared loss; infinite width; outputs independent, with one kernel for all.
@@ -38,9 +38,9 @@ __all__ = ["KernelEnsemble", "ensemble"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelEnsemble(Result):
-    """Mean (t, m) or (t, m, k), variance (t, m) and, where known, covariance (t, m, m) of trained networks.
+    """Mean (t, m) or (t, m, k), variance (t, m) and, if known, covariance (t, m, m) of trained networks.
 
-    The covariance is that of each output; outputs are independent.
+    The covariance applies to each output; outputs are independent.
 
     >>> from math import log
     >>> one = torch.ones(1, 1)
@@ -55,12 +55,12 @@ class KernelEnsemble(Result):
 
     @property
     def std(self) -> Float[Tensor, "t m"]:
-        """Standard deviations."""
+        """The standard deviations."""
         return self.variance.sqrt()
 
     @property
     def verdict(self) -> str:
-        """How far the members agree, in root mean squares over the points."""
+        """One sentence on how far the members agree (root mean squares over the points)."""
         first, last = self._spread[[0, -1]].tolist()
         head = f"Over the ensemble the outputs spread by {first:.3g} at time {float(self.times[0]):.3g}"
         return f"{head} and by {last:.3g} at time {float(self.times[-1]):.3g}."
@@ -70,7 +70,7 @@ class KernelEnsemble(Result):
         return self.std.square().mean(1).sqrt()
 
     def plots(self) -> tuple[Plot, ...]:
-        """The spread of the outputs over time."""
+        """A plot of the spread of the outputs over time."""
         shown = (self.times > 0) & (self.times < inf)
         line = Line("spread", self.times[shown], self._spread[shown])
         time = Axis("time (learning rate x steps)", log=True)
@@ -90,7 +90,7 @@ def ensemble(
     optimizer: GradientFlow | SGD | None = None,
     penalty: float = 0.0,
 ) -> KernelEnsemble:
-    """Mean and covariance, over initializations, of infinitely wide networks trained until each time: (1) and (2).
+    """Returns mean and covariance, over initializations, of infinitely wide networks trained until each time: (1), (2).
 
     Args:
         ntk: T(X, X), and ``nngp`` S(X, X), of the n training points.

@@ -4,7 +4,7 @@ On a quadratic loss each mode of curvature a is a scalar c with gradient a c - b
 
     c(t) = g_t(a) b,    p_t(a) = 1 - a g_t(a)                                                      (1)
 
-where the *gain* g_t is what the mode has learned and the *remainder* p_t what is left of its error:
+where the *gain* g_t is the learned part of the mode and the *remainder* p_t the remaining part of its error:
 
     flow       p_t = exp(-a t)                                                                     (2)
     descent    p_t = (1 - lr a)^s,    t = lr s                                                   (3)
@@ -14,7 +14,7 @@ Time is the learning rate lr times the number of steps for all three: with momen
 1 / (1 - beta) by which heavy-ball momentum moves further in the same time.
 Descent converges for 0 < a < 2 / lr, momentum for 0 < a < 2 (1 + beta) / lr.
 
-The update rules themselves are those of `gnomon.training`: ``SGD(lr)`` is (3), ``SGD(lr, momentum=beta)`` is (4).
+The update rules themselves are in `gnomon.training`: ``SGD(lr)`` is (3), ``SGD(lr, momentum=beta)`` is (4).
 
 Hypotheses: a >= 0. (4) is ``torch.optim.SGD(momentum=beta)`` without dampening and without Nesterov's change.
 Reference: [polyak1964some] for (4).
@@ -42,34 +42,34 @@ __all__ = ["AbstractErrorDecay", "GradientFlow", "error_decay"]
 
 
 class AbstractErrorDecay(ABC):
-    """What training does to one mode of curvature a in time t."""
+    """How the error of one mode of curvature a decays over the time t."""
 
     lr: float
-    """Learning rate; 0 for the flow, its limit."""
+    """Learning rate; 0 for gradient flow, the limit of small steps."""
 
     @property
     @abstractmethod
     def reach(self) -> float:
-        """The product lr x curvature from which on steps no longer converge; for the flow, that of descent."""
+        """The smallest product lr x curvature at which steps do not converge; for the flow, the value of descent."""
 
     @abstractmethod
     def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:
-        """p_t(a), the part of the error that is left: infinite where it grows for ever and t is infinite."""
+        """Returns p_t(a), the remaining part of the error; infinite if it diverges and t is infinite."""
 
     @abstractmethod
     def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:
-        """g_t(a) = (1 - p_t(a)) / a, without cancellation for small a t."""
+        """Returns g_t(a) = (1 - p_t(a)) / a, without cancellation for small a t."""
 
     @abstractmethod
     def decay(self, rates: Float[Tensor, " r"]) -> Float[Tensor, " r"]:
-        """The exponential rate at which the remainder falls in the long run; negative where it grows."""
+        """Returns the long-run exponential rate at which the remainder falls; negative if it grows."""
 
     def clock(self, times: Float[Tensor, " t"]) -> Float[Tensor, " t"]:
-        """The times that whole steps reach, nearest to those asked for."""
+        """Returns the times that whole steps reach, nearest to the given times."""
         return self.lr * (times / self.lr).round() if self.lr > 0 else times
 
     def largest_lr(self, rate: float) -> float:
-        """The learning rate from which on a mode of this curvature no longer converges."""
+        """Returns the smallest learning rate at which a mode of this curvature does not converge."""
         return self.reach / rate if rate > 0 else inf
 
 
@@ -86,7 +86,7 @@ class GradientFlow(Record, AbstractErrorDecay):
     reach = 2.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and learning rate as plain values for JSON."""
+        """Returns name and learning rate as plain values for JSON."""
         return {"name": self.name, "lr": self.lr}
 
     def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
@@ -115,7 +115,7 @@ class _Descent(AbstractErrorDecay):
 
     def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
         a, t = _grid(rates, times)
-        shrink = torch.log1p(-self.lr * a.clamp_max(0.5 / self.lr))  # beyond the clamp nothing cancels
+        shrink = torch.log1p(-self.lr * a.clamp_max(0.5 / self.lr))  # no cancellation beyond the clamp
         small = -torch.expm1((t / self.lr).round() * shrink) / a
         large = (1 - self.remainder(rates, times)) / a
         return torch.where(a == 0, self.clock(times)[:, None], torch.where(a * self.lr < 0.5, small, large))
@@ -155,7 +155,7 @@ class _Momentum(AbstractErrorDecay):
         half = (1 + self.beta - self.lr * rates.double()) / 2
         real = half.abs() + (half**2 - self.beta).clamp_min(0).sqrt()
         size = torch.where(half**2 < self.beta, sqrt(self.beta), real)
-        size = torch.where(rates == 0, 1.0, size)  # the root 1, which rounding would miss
+        size = torch.where(rates == 0, 1.0, size)  # exactly 1; rounding would miss it
         return -size.log() / self.lr
 
     def _powers(
@@ -170,7 +170,7 @@ class _Momentum(AbstractErrorDecay):
 
 @names_call
 def error_decay(optimizer: GradientFlow | AbstractOptimizer) -> AbstractErrorDecay:
-    """Equations (2) to (4) for gradient flow or for an update rule of `gnomon.training`.
+    """Returns equations (2) to (4) for gradient flow or for an update rule of `gnomon.training`.
 
     Hypotheses: steps along the gradient of the whole data, without weight decay.
     Reference: [polyak1964some].
@@ -186,7 +186,7 @@ def error_decay(optimizer: GradientFlow | AbstractOptimizer) -> AbstractErrorDec
     if not isinstance(optimizer, SGD):
         raise out_of_range("optimizer", "GradientFlow() or SGD(lr, momentum=...)", optimizer)
     if optimizer.decay:
-        cure = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
+        cure = "Use SGD(lr, momentum=...) without decay; for a penalty toward the initial weights pass penalty="
         raise InputError(f"the optimizer is {optimizer}", accepted="steps along the gradient of the loss", fix=cure)
     return _Momentum(optimizer.lr, optimizer.momentum) if optimizer.momentum else _Descent(optimizer.lr)
 
@@ -196,6 +196,6 @@ def _grid(rates: Tensor, times: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _forever(decay: Tensor, rates: Tensor) -> Tensor:
-    """The remainder at infinite time."""
+    """Returns the remainder at infinite time."""
     left = torch.where(decay > 0, 0.0, inf).to(torch.float64)
     return torch.where(rates == 0, 1.0, left)

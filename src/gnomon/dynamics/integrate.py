@@ -1,12 +1,12 @@
-"""Any loss: the flow in function space by an adaptive solver, and descent step by step.
+"""Training dynamics for any loss: gradient flow by an adaptive solver, and descent step by step.
 
 As for squared loss n k coefficients determine everything, theta - theta_0 = J^T c and f(X) = f(X, 0) + K c:
 
     c' = -(1 / n) dl/df(f(X, 0) + K c, y) - alpha c                                           (1)
     dc' / dc = -(1 / n) H_i[a, b] K_ij - alpha                                                (2)
 
-with the Hessians H_i of the loss in the outputs, and H_i K_ij in (2) where the kernel couples outputs. The solver is
-LSODA with the Jacobian (2), which turns implicit where the problem is stiff; above ``MAX_DENSE_COEFFICIENTS``
+with the Hessians H_i of the loss in the outputs, and H_i K_ij in (2) if the kernel couples outputs. The solver is
+LSODA with the Jacobian (2), which becomes implicit if the problem is stiff; above ``MAX_DENSE_COEFFICIENTS``
 coefficients no Jacobian
 is formed, and the solver is an explicit one of order 8.
 
@@ -27,23 +27,23 @@ from gnomon.dynamics.problem import KernelProblem
 from gnomon.training import SGD
 
 MAX_DENSE_COEFFICIENTS = 2000
-"""Coefficients up to which the Jacobian is formed: 32 MB."""
+"""Maximum number of coefficients for which the Jacobian is formed: 32 MB."""
 
 
 def flow(
     problem: KernelProblem, loss: AbstractLoss, times: Float[Tensor, " t"], penalty: float, tolerance: float
 ) -> Float[Tensor, "t n k"]:
-    """The coefficients c of (1) at finite times, to a local tolerance in the outputs.
+    """Returns the coefficients c of (1) at finite times, to a local tolerance in the outputs.
 
     Cost: n^2 k operations for a step of the solver, (n k)^3 for a step that factorizes the Jacobian.
     """
-    from scipy.integrate import solve_ivp  # slow to import, and needed by this function alone
+    from scipy.integrate import solve_ivp  # slow to import
 
     n, k = problem.y.shape
     if float(times[-1]) == inf:
         what = f"the times include infinity, and the loss is the {loss.name}"
         cure = "Pass finite times: on separable data the outputs grow without bound, like log t"
-        raise InputError(what, accepted="squared loss, whose limit is known", fix=cure)
+        raise InputError(what, accepted="squared loss for infinite times", fix=cure)
 
     if float(times[-1]) == 0:
         return torch.zeros(len(times), n, k, dtype=torch.float64)
@@ -62,9 +62,9 @@ def flow(
         full.diagonal().sub_(penalty)
         return full.numpy()
 
-    # An error d in c moves the outputs by at most |K|_inf d.
+    # An error d in c changes the outputs by at most |K|_inf d.
     scale = float(problem.gram.abs().sum(1).max()) or 1.0
-    # A lambda, because LSODA before scipy 1.17 counts the arguments of the function, which a wrapped one hides.
+    # A lambda, because LSODA before scipy 1.17 inspects the number of arguments, which a wrapper hides.
     stiff = {"method": "LSODA", "jac": lambda t, c: jacobian(t, c)}
     options: dict[str, object] = stiff if n * k <= MAX_DENSE_COEFFICIENTS else {"method": "DOP853"}
     span = (0.0, float(times[-1]))
@@ -72,14 +72,14 @@ def flow(
                          atol=tolerance / scale, **options)  # fmt: skip
     if not solution.success:
         cure = "Pass shorter times, or scale the kernel down"
-        raise NotFiniteError(f"the solver stopped: {solution.message}", accepted="a flow that exists", fix=cure)
+        raise NotFiniteError(f"the solver stopped: {solution.message}", accepted="a flow that stays finite", fix=cure)
     return torch.from_numpy(solution.y.T.copy()).reshape(len(times), n, k)
 
 
 def descent(
     problem: KernelProblem, loss: AbstractLoss, optimizer: SGD, times: Float[Tensor, " t"], penalty: float
 ) -> Float[Tensor, "t n k"]:
-    """The coefficients after whole steps of descent or momentum, taken one by one.
+    """Returns the coefficients after whole steps of descent or momentum, computed step by step.
 
     Cost: n^2 k operations for a step.
     """

@@ -45,9 +45,9 @@ from gnomon.training import SGD
 __all__ = ["Modes", "modes"]
 
 UNLEARNED_SHARE_WARNING = 0.1
-"""Share of the initial error in modes that are never learned at which there is a warning."""
+"""Share of the initial error in never-learned modes that causes a warning."""
 UNLEARNED_SHARE_NOTE = 0.01
-"""The same for a note."""
+"""Share of the initial error in never-learned modes that causes a note."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +74,7 @@ class Modes(Result):
 
     @property
     def power(self) -> Float[Tensor, " r"]:
-        """The share of each mode in the squared initial error; zero everywhere where there is no error."""
+        """The share of each mode in the squared initial error; zero if there is no error."""
         squares = self.coefficients.square().sum(1)
         return squares / squares.sum() if float(squares.sum()) > 0 else squares
 
@@ -85,40 +85,40 @@ class Modes(Result):
 
     @property
     def largest_lr(self) -> float:
-        """The largest stable learning rate: beyond it the first mode diverges."""
+        """The largest stable learning rate; above it the first mode diverges."""
         return self.decay.largest_lr(float(self.rates[0]) + self.penalty)
 
     @names_call
     def error(self, times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, "t r"]:
-        """The error of each mode as a multiple of its initial error, equation (1)."""
+        """Returns the error of each mode relative to its initial error, equation (1)."""
         total = self.rates + self.penalty
         left = self.decay.remainder(total, time_grid(times))
-        left = torch.where(self.rates > 0, left, 1.0)  # a mode without rate keeps its error, with any penalty
+        left = torch.where(self.rates > 0, left, 1.0)  # a mode with rate zero keeps its error for any penalty
         floor = torch.where(self.rates > 0, self.penalty / total, 1.0)
         return floor + (1 - floor) * left  # (1)
 
     @names_call
     def time(self, fraction: float = 0.01) -> Float[Tensor, " r"]:
-        """The time each mode needs until its transient has fallen to a fraction, equation (2); infinite if never."""
+        """Returns the time until the transient of each mode falls to a fraction, equation (2); infinite if never."""
         fraction = number("fraction", fraction, above=0, below=1)
         decay = self.decay.decay(self.rates + self.penalty)
         return torch.where((self.rates > 0) & (decay > 0), log(1 / fraction) / decay, inf)  # (2)
 
     @property
     def verdict(self) -> str:
-        """How many modes are learned, and how long that takes."""
+        """One sentence on how many modes are learned, and how long it takes."""
         if self.rank == 0:
-            return "The kernel is zero: nothing is learned."
+            return "The kernel is zero, so nothing is learned."
         needed = self.time(0.01)[: self.rank]
         head = f"{self.rank} of {len(self.rates)} modes are learned"
         if bool(needed.isinf().any()):
-            return f"{head}, but the learning rate is too large for some of them: training diverges."
+            return f"{head}, but the learning rate is too large for some modes, so training diverges."
         fastest, slowest = float(needed.min()), float(needed.max())
         return f"{head}; the fastest is 99 % learned by time {fastest:.3g}, the slowest by time {slowest:.3g}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """How much of the error lies in modes that are never learned."""
+        """A finding on the share of the error in modes that are never learned."""
         share = float(self.power[self.rates == 0].sum())
         if share < UNLEARNED_SHARE_NOTE:
             return ()
@@ -127,7 +127,7 @@ class Modes(Result):
         return (Finding(row, "labels", {"share": share}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The rates of the modes, and the share of the error that is learned by each time."""
+        """Plots of the rates of the modes, and of the learned share of the error over time."""
         rates = self.rates[: self.rank]
         needed, order = self.time(0.01)[: self.rank].sort()
         learned = Line("learned", needed, self.power[: self.rank][order].cumsum(0))
@@ -149,12 +149,12 @@ def modes(
     optimizer: GradientFlow | SGD | None = None,
     penalty: float = 0.0,
 ) -> Modes:
-    """The modes in which a kernel learns targets: their rates, their share of the error, the time each needs.
+    """Returns the modes in which a kernel learns targets: rates, shares of the error, and learning times.
 
     Args:
-        ntk: the kernel of the n training points, (n, n), or (n, n, k, k) where it couples outputs.
+        ntk: the kernel of the n training points, (n, n), or (n, n, k, k) if it couples outputs.
         y: targets: numbers (n,) or (n, k), or integer classes (n,), taken as one-hot rows.
-        f0: outputs before training; zero where left out.
+        f0: outputs before training; zero by default.
         optimizer: ``GradientFlow()`` by default, or ``SGD(lr, momentum=...)``.
         penalty: alpha.
 
@@ -170,15 +170,15 @@ def modes(
 
 
 def modes_of(problem: KernelProblem, optimizer: GradientFlow | SGD, penalty: float) -> Modes:
-    """The modes of a problem that has been checked; eigenvalues below rounding are set to zero."""
-    error_decay(optimizer)  # refuses other rules before anything is computed
+    """Returns the modes of a checked problem; sets eigenvalues below rounding to zero."""
+    error_decay(optimizer)  # raises an error for unsupported rules
     gram, n = problem.gram, len(problem.y)
     values, vectors = torch.linalg.eigh(gram / n)
     values, vectors = values.flip(0), vectors.flip(1)
     rounding = len(gram) * problem.eps * float(values.abs().max())
     if float(values[-1]) < -rounding:
         what = f"the smallest eigenvalue of the kernel is {float(values[-1]) * n:.2e}, below rounding"
-        cure = "Along it the error would grow without end: compute the kernel in float64, and see linalg.diagnose(K)"
+        cure = "Compute the kernel in float64 and see linalg.diagnose(K); the error of this mode would grow"
         raise InputError(what, accepted="a positive semidefinite kernel", fix=cure)
     rates = torch.where(values > rounding, values, 0.0)
     return Modes(rates, vectors, vectors.T @ problem.rows(problem.y - problem.f0), optimizer, penalty)

@@ -33,7 +33,7 @@ __all__ = ["Posterior", "posterior"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Posterior(Result):
-    """Mean, variance and covariance of a Bayesian posterior; ``jitter`` was added to factorize, in units of the kernel.
+    """Mean, variance and covariance of a Bayesian posterior; ``jitter`` was added for the factorization.
 
     ``log_evidence`` is log p(y), summed over outputs.
 
@@ -50,20 +50,20 @@ class Posterior(Result):
 
     @property
     def std(self) -> Float[Tensor, " m"]:
-        """Standard deviations of the function, without the noise."""
+        """Standard deviations of the function, without noise."""
         return self.variance.sqrt()
 
     @property
     def verdict(self) -> str:
-        """How certain the posterior is."""
+        """One sentence on how certain the posterior is."""
         low, high = float(self.std.min()), float(self.std.max())
         return (
-            f"The posterior is certain to within {low:.3g} to {high:.3g} (standard deviations at {len(self.variance)} "
+            f"The standard deviation of the posterior is {low:.3g} to {high:.3g} (at {len(self.variance)} "
             f"points); the log evidence of the prior is {self.log_evidence:.4g}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """How the standard deviations are distributed over the points."""
+        """A histogram of the standard deviations over the points."""
         bars = Histogram.of("points", self.std.tolist(), bins=min(40, max(1, len(self.variance))))
         return (Plot("Uncertainty of the posterior", (bars,), Axis("standard deviation"), Axis("points")),)
 
@@ -77,7 +77,7 @@ def posterior(
     nngp_test_test: Array | None = None,
     noise: float = 0.0,
 ) -> Posterior:
-    """The Gaussian process posterior of an infinitely wide Bayesian network: (1) and (2).
+    """Returns the Gaussian process posterior of an infinitely wide Bayesian network: (1) and (2).
 
     Args:
         nngp: S(X, X) of the training points.

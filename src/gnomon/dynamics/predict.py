@@ -1,4 +1,4 @@
-"""From a kernel to the training run that it predicts.
+"""Predicts a training run from a kernel.
 
 Losses are means over points, squared loss with a half; time is learning rate times steps:
 
@@ -32,7 +32,7 @@ from gnomon.training import SGD
 __all__ = ["LOSSES", "predict_from_kernel"]
 
 LOSSES = "Pass Squared(), CrossEntropy(), Logistic(), Exponential() or Hinge()"
-"""What an error advises where the loss is none."""
+"""Advice in the error for an unknown loss."""
 DEFAULT_TIMES = 60
 """Number of times between the fastest and the slowest mode by default."""
 
@@ -52,23 +52,23 @@ def predict_from_kernel(
     penalty: float = 0.0,
     tolerance: float = 1e-8,
 ) -> Trajectory:
-    """What training on the whole data will do to a model with this kernel, at any times, on training and test points.
+    """Predicts full-batch training of a model with this kernel at any times, on training and test points.
 
         f' = -(1 / n) K dl/df - alpha (f - f(0)),    f(X, t) = y + exp(-K t / n) (f(X, 0) - y)     (1)
 
-    The second form is that of squared loss without penalty. It is evaluated in closed form at every time, infinity
+    The second form holds for squared loss without penalty. It is evaluated in closed form at every time, infinity
     included, for the flow and for steps; other losses are integrated, or stepped.
 
     Args:
         ntk: the kernel of the n training points, for instance ``gnomon.limit(net).ntk(x)``: (n, n), shared by all
-            outputs, or (n, n, k, k) where it couples them, as ``gnomon.ntk(net, x, outputs="full")`` does.
+            outputs, or (n, n, k, k) if it couples them, as ``gnomon.ntk(net, x, outputs="full")`` does.
         y: targets: numbers (n,) or (n, k), or integer classes (n,), for the squared loss taken as one-hot rows.
         test: the kernel between m test points, in rows, and the training points, in columns.
         y_test: targets at the test points, for the test loss.
-        f0: outputs before training, zero where left out; ``f0_test`` the same at the test points.
+        f0: outputs before training, zero by default; ``f0_test`` the same at the test points.
         f0_test: see ``f0``.
         times: any times from 0 to infinity; they are sorted, and moved to whole steps. By default 0, a logarithmic
-            grid from the fastest mode to the slowest, and infinity where it exists.
+            grid from the fastest mode to the slowest, and infinity if the limit exists.
         loss: ``Squared()`` by default, ``CrossEntropy()``, ``Logistic()``, ``Exponential()`` or ``Hinge()``.
         optimizer: ``GradientFlow()`` by default, or ``SGD(lr, momentum=...)``.
         penalty: alpha.
@@ -138,7 +138,7 @@ def _numerical(
 def _test_targets(loss: AbstractLoss, y_test: Array, problem: KernelProblem, *, has_test: bool) -> Float[Tensor, "m k"]:
     if not has_test:
         cure = "Pass test as well, the kernel between test and training points"
-        raise InputError(f"y_test is passed and test is not. {cure}")
+        raise InputError(f"y_test is passed without test. {cure}")
     k, labels = problem.y.shape[1], real(as_numbers(y_test, "y_test"), "y_test")
     targets = finite(loss.targets(labels, outputs=k), "y_test")
     return columns(targets, "y_test", len(problem.f0_test), k)
@@ -150,7 +150,7 @@ def _accuracies(outputs: Float[Tensor, "t m k"], targets: Float[Tensor, "m k"]) 
 
 
 def _outputs(ntk: Tensor | np.ndarray, f0: Tensor | np.ndarray | None) -> int | None:
-    """The number of outputs, where a kernel that couples them or the initial outputs determine it."""
+    """Returns the number of outputs, if a coupling kernel or the initial outputs determine it."""
     if ntk.ndim == 4:
         return ntk.shape[-1]
     return f0.shape[1] if f0 is not None and f0.ndim == 2 else None
@@ -161,7 +161,7 @@ def _reshape(outputs: Tensor, problem: KernelProblem) -> Tensor:
 
 
 def _default(modes: Modes) -> Float[Tensor, " t"]:
-    """From a hundredth of the fastest time to a hundred of the slowest, then infinity; short where steps diverge."""
+    """Returns times from 1/100 of the fastest to 100 times the slowest, then infinity; fewer if steps diverge."""
     total = (modes.rates + modes.penalty)[modes.rates > 0]
     if len(total) == 0:
         return torch.tensor([0.0, inf], dtype=torch.float64)

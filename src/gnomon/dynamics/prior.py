@@ -1,4 +1,4 @@
-"""The prior covariance at training and test points, checked, and variances without the negative values of rounding."""
+"""Checks the prior covariance at training and test points, and removes rounding errors from variances."""
 
 import torch
 from torch import Tensor
@@ -9,7 +9,7 @@ from gnomon.dynamics.problem import finite, of_shape
 
 
 def prior_at_test_points(between: Array | None, own: Array | None, m: int, n: int) -> tuple[Tensor, Tensor]:
-    """S(x, X), (m, n), and S(x, x'), (m, m) or its diagonal (m,), at m test points."""
+    """Returns S(x, X), (m, n), and S(x, x'), (m, m) or its diagonal (m,), at m test points."""
     if between is None or own is None:
         cure = "Pass nngp_test, (m, n), and nngp_test_test, (m, m) or its diagonal (m,)"
         raise InputError("the prior at the test points is missing", accepted="a prior on all points", fix=cure)
@@ -21,11 +21,11 @@ def prior_at_test_points(between: Array | None, own: Array | None, m: int, n: in
 
 
 def positive(variance: Tensor, own: Tensor) -> Tensor:
-    """Variances, with negative values of the size of rounding set to zero, and an error for larger ones."""
+    """Sets negative variances of the size of rounding to zero; raises an error for larger ones."""
     scale = float((own if own.ndim == 1 else own.diagonal()).abs().max()) or 1.0
     # Cancellation leaves errors of about sqrt(eps) in solves with nearly singular kernels.
     if float(variance.min()) < -(torch.finfo(torch.float64).eps ** 0.5) * scale:
         what = f"a variance is {float(variance.min()):.2e}, with a prior of scale {scale:.2e}"
-        cure = "Check that the kernels are those of the same network on the same points, in the same order"
+        cure = "Check that all kernels belong to the same network and the same points, in the same order"
         raise InputError(what, accepted="one prior on all points", fix=cure)
     return variance.clamp_min(0)

@@ -1,4 +1,4 @@
-"""Input validation: a kernel, targets and initial outputs as float64 tensors that fit each other."""
+"""Checks a kernel, targets and initial outputs, and converts them to matching float64 tensors."""
 
 from dataclasses import dataclass
 from math import isnan
@@ -16,7 +16,7 @@ from gnomon.linalg.square import asymmetry, dense_matrix, square, symmetric_part
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelProblem:
-    """Kernels, targets and initial outputs; outputs always have their own axis, ``flat`` says the caller's had none.
+    """Kernels, targets and initial outputs; outputs have their own axis, ``flat`` says that the caller's had none.
 
     The kernel is one of points, which all outputs share (r = n), or one of points and outputs (r = n k).
     """
@@ -35,27 +35,27 @@ class KernelProblem:
         return len(self.gram) != len(self.y)
 
     def rows(self, values: Float[Tensor, "n k"]) -> Float[Tensor, "r q"]:
-        """Outputs as columns that the kernel multiplies."""
+        """Returns outputs as columns that the kernel multiplies."""
         return values.reshape(-1, 1) if self.full else values
 
     def outputs(self, values: Float[Tensor, "*t s q"]) -> Float[Tensor, "*t m k"]:
-        """The inverse of `rows`, for training or test points."""
+        """Inverts `rows`, for training or test points."""
         return values.reshape(*values.shape[:-2], -1, self.y.shape[1]) if self.full else values
 
     def train(self, c: Float[Tensor, "*t n k"]) -> Float[Tensor, "*t n k"]:
-        """What coefficients c add to the outputs at the training points, K c."""
+        """Returns what coefficients c add to the outputs at the training points, K c."""
         return self.outputs(self.gram @ (c.flatten(-2).unsqueeze(-1) if self.full else c))
 
     def test(self, c: Float[Tensor, "*t n k"]) -> Float[Tensor, "*t m k"]:
-        """The same at the test points."""
+        """Returns what coefficients c add to the outputs at the test points."""
         return self.outputs(self.cross @ (c.flatten(-2).unsqueeze(-1) if self.full else c))
 
 
 def kernel_problem(ntk: Array, y: Array, test: Array | None, f0: Array | None, f0_test: Array | None) -> KernelProblem:
-    """Check and convert; the test kernel has test points in rows and training points in columns.
+    """Checks and converts the arguments; the test kernel has test points in rows and training points in columns.
 
     Integer targets (n,) are classes, taken as one-hot rows.
-    Kernels are (n, n) and (m, n), or (n, n, k, k) and (m, n, k, k) where they couple k outputs.
+    Kernels are (n, n) and (m, n), or (n, n, k, k) and (m, n, k, k) if they couple k outputs.
     """
     kernel = dense_matrix(ntk)
     shape = tuple(kernel.shape)
@@ -88,17 +88,17 @@ def _initial_test_outputs(
 ) -> Float[Tensor, "m k"]:
     if f0_test is not None and not has_test:
         cure = "Pass test as well, the kernel between test and training points"
-        raise InputError(f"f0_test is passed and test is not. {cure}")
+        raise InputError(f"f0_test is passed without test. {cure}")
     if f0_test is not None:
         return columns(finite(f0_test, "f0_test"), "f0_test", m, k)
     if f0 is not None and m:
-        cure = "Pass f0_test, the outputs at the test points before training: training starts from them"
-        raise InputError(f"f0 is passed and f0_test is not. {cure}")
+        cure = "Pass f0_test, the outputs at the test points before training"
+        raise InputError(f"f0 is passed without f0_test. {cure}")
     return torch.zeros(m, k, dtype=torch.float64)
 
 
 def time_grid(times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, " t"]:
-    """Times in increasing order, from 0 to infinity."""
+    """Returns the times in increasing order, from 0 to infinity."""
     values = real(as_numbers(times, "times"), "times")
     grid = values.detach().to(device="cpu", dtype=torch.float64).flatten()
     if len(grid) == 0 or any(isnan(t) or t < 0 for t in grid.tolist()):
@@ -108,20 +108,20 @@ def time_grid(times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor,
 
 
 def penalty_weight(penalty: float, *, name: str = "penalty") -> float:
-    """The L2 penalty, zero or more."""
+    """Returns the L2 penalty after checking that it is zero or more."""
     if not number(name, penalty) >= 0:
         raise out_of_range(name, "a finite number of at least 0", penalty)
     return float(penalty)
 
 
 def kernel_as_matrix(kernel: Array) -> Float[Tensor, "r s"]:
-    """A kernel of points and outputs, (n, m, k, k), as a matrix (n k, m k)."""
+    """Returns a kernel of points and outputs, (n, m, k, k), as a matrix (n k, m k)."""
     values = as_tensor(kernel)
     return values.transpose(1, 2).reshape(values.shape[0] * values.shape[2], -1)
 
 
 def finite(values: Array, name: str) -> Tensor:
-    """A finite float64 tensor on the CPU."""
+    """Returns a finite float64 tensor on the CPU."""
     tensor = real(as_numbers(values, name), name).detach().to(device="cpu", dtype=torch.float64)
     if not bool(tensor.isfinite().all()):
         what = f"{name} holds {int((~tensor.isfinite()).sum())} numbers that are not finite"
@@ -130,7 +130,7 @@ def finite(values: Array, name: str) -> Tensor:
 
 
 def columns(values: Tensor, name: str, n: int, k: int | None) -> Float[Tensor, "n k"]:
-    """Values at n points as a matrix with a column for each of k outputs."""
+    """Returns values at n points as a matrix with a column for each of k outputs."""
     table = values[:, None] if values.ndim == 1 else values
     if table.ndim != 2 or len(table) != n or (k is not None and table.shape[1] != k):
         accepted = f"of shape ({n},) or ({n}, {k if k is not None else 'k'}), one row for each point of the kernel"
@@ -139,7 +139,7 @@ def columns(values: Tensor, name: str, n: int, k: int | None) -> Float[Tensor, "
 
 
 def of_shape(values: Array, name: str, shape: tuple[int | None, ...]) -> Tensor:
-    """A finite float64 table of a stated shape, None meaning any size."""
+    """Returns a finite float64 table after checking its shape; None means any size."""
     table = finite(values, name)
     if table.ndim != len(shape) or any(
         size is not None and size != actual for size, actual in zip(shape, table.shape, strict=True)

@@ -26,7 +26,7 @@ __all__ = ["gains"]
 
 
 def evolve(problem: KernelProblem, modes: Modes, times: Float[Tensor, " t"]) -> tuple[Tensor, Tensor, Tensor]:
-    """Training outputs (t, n, k), test outputs (t, m, k) and the loss (t,)."""
+    """Returns training outputs (t, n, k), test outputs (t, m, k) and the loss (t,)."""
     errors = modes.error(times)  # (t, r)
     check_stable(errors, modes, times)
     left = errors[:, :, None] * modes.coefficients
@@ -38,7 +38,7 @@ def evolve(problem: KernelProblem, modes: Modes, times: Float[Tensor, " t"]) -> 
 
 
 def gains(modes: Modes, times: Float[Tensor, " t"], n: int) -> Float[Tensor, "t r"]:
-    """g_t(l + alpha) / n of (1), and 0 for modes without rate: K(x, X) q vanishes where K q does.
+    """Returns g_t(l + alpha) / n of (1), and 0 for modes with rate zero, because K(x, X) q is zero if K q is.
 
     Cost: t r numbers.
 
@@ -53,7 +53,7 @@ def gains(modes: Modes, times: Float[Tensor, " t"], n: int) -> Float[Tensor, "t 
 
 
 def check_stable(errors: Tensor, modes: Modes, times: Tensor) -> None:
-    """Refuse times at which the error of a diverging training is no longer a finite number."""
+    """Raises an error for times at which the error of a diverging training is infinite."""
     bad = ~errors.isfinite().all(1)
     if bool(bad.any()):
         when = float(times[bad][0])

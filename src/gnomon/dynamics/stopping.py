@@ -1,4 +1,4 @@
-"""Early stopping compared with a ridge: training until t = 1 / alpha, and a penalty alpha at convergence.
+"""Compares early stopping at t = 1 / alpha with a ridge penalty alpha at convergence.
 
 Along a mode of rate l (an eigenvalue of K / n), started from f(0), the share of the error that is learned is
 
@@ -9,7 +9,7 @@ With t = 1 / alpha both are l / alpha for l << alpha, 1 for l >> alpha, and for 
 
     max_z 1 / (1 + z) - exp(-z) = 0.20364,    at z = l / alpha = 2.51286, where exp(z / 2) = 1 + z      (3)
 
-so that on training points the two functions differ by at most 0.204 |y - f(0)|. The ridge is that of
+so that on training points the two functions differ by at most 0.204 |y - f(0)|. The ridge is the one of
 ``sklearn.kernel_ridge.KernelRidge(alpha=n alpha)``, because losses here are means.
 
 Hypotheses: squared loss; a constant kernel; no other penalty.
@@ -35,12 +35,12 @@ from gnomon.training import SGD
 __all__ = ["Stopping", "stopping"]
 
 WORST_RATIO = 2.5128624172523393
-"""l / alpha at which flow and ridge differ most: the positive root of exp(z / 2) = 1 + z."""
+"""Ratio l / alpha at which flow and ridge differ most: the positive root of exp(z / 2) = 1 + z."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stopping(Result):
-    """The early-stopping time that replaces a ridge, and how far the two are apart.
+    """The early-stopping time that replaces a ridge, and how much the two solutions differ.
 
     ``gaps`` are the differences of learned shares, (1) minus (2), mode by mode; ``worst`` is the largest of them and
     ``bound`` what (3) allows, infinite for steps. ``train_gap`` and ``test_gap`` are the norms of the differences of
@@ -60,18 +60,18 @@ class Stopping(Result):
 
     @property
     def verdict(self) -> str:
-        """How well stopping replaces the ridge."""
+        """One sentence on how well early stopping replaces the ridge."""
         return (
             f"Stopping at time {self.time:.3g} replaces a ridge of {self.ridge:.3g}: no mode differs by more than "
             f"{self.worst:.3g}, the function on the training points by {100 * self.train_gap:.3g} %."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The difference of each mode, with its bound."""
+        """A plot of the difference of each mode, with its bound."""
         line = Line("stopped minus ridge", range(1, len(self.gaps) + 1), self.gaps)
         bound = (Reference("bound", self.bound),) if self.bound < inf else ()
         axes = Axis("mode"), Axis("difference of the learned share")
-        return (Plot("Early stopping beside a ridge", (line, *bound), *axes, self.verdict),)
+        return (Plot("Early stopping compared with a ridge", (line, *bound), *axes, self.verdict),)
 
 
 @names_call
@@ -85,7 +85,7 @@ def stopping(
     f0_test: Array | None = None,
     optimizer: GradientFlow | SGD | None = None,
 ) -> Stopping:
-    """The time t = 1 / ridge at which to stop instead of a penalty, with the difference that remains.
+    """Returns the time t = 1 / ridge at which to stop instead of a penalty, and the remaining difference.
 
         f_t - f_ridge = sum_i q_i (1 - p_t(l_i) - l_i / (l_i + alpha)) q_i^T (y - f(0))            (1)
 

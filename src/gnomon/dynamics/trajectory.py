@@ -1,4 +1,4 @@
-"""A predicted training run: outputs and losses at chosen times, and whether it is stable."""
+"""A predicted training run: outputs and losses at chosen times, and whether training is stable."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,13 +19,14 @@ Measured = WithCurves | Mapping[str, tuple[Sequence[float], Sequence[float]]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trajectory(WithCurves):
-    """What training will do, at the times that were passed.
+    """The predicted training run at the given times.
 
     ``curves`` hold times, losses, accuracies and outputs, which can be read from the trajectory itself: ``train`` and
     ``test`` are the outputs, (t, n) or (t, n, k) like the targets; ``loss`` and ``test_loss`` are means over points,
-    without the penalty. ``largest_lr`` is the learning rate from which on descent (or momentum, with that optimizer)
+    without the penalty. ``largest_lr`` is the learning rate at and above which descent (or momentum, with that
+    optimizer)
     diverges: exactly for squared loss; for other losses every one below it is safe for descent. ``modes`` is None for
-    losses whose modes do not separate. ``kernel`` names the kernel, where it is not the caller's.
+    losses whose modes do not separate. ``kernel`` names the kernel, if the caller did not pass it.
 
     >>> import torch
     >>> from gnomon.dynamics import predict_from_kernel
@@ -42,12 +43,12 @@ class Trajectory(WithCurves):
 
     @property
     def diverges(self) -> bool:
-        """Whether lr is at or over the largest stable one; for other than squared loss, whether the loss grew."""
+        """Whether lr is at or above the largest stable one; for other than squared loss, whether the loss grew."""
         return self.optimizer.lr >= self.largest_lr if self.modes is not None else self.curves.rose
 
     @property
     def verdict(self) -> str:
-        """How training goes, and from which kernel that was predicted."""
+        """One sentence on how training goes, and from which kernel it was predicted."""
         return f"{self._course}." if not self.kernel else f"{self._course}; predicted from {self.kernel}."
 
     @property
@@ -56,20 +57,20 @@ class Trajectory(WithCurves):
         change = f"the {self.loss_name} from {float(self.loss[0]):.3g} to {float(self.loss[-1]):.3g}"
         head = f"{name.capitalize()} takes {change} by time {float(self.times[-1]):.3g}"
         if self.diverges and self.optimizer.lr >= self.largest_lr:
-            return f"{head}: it diverges, for the largest stable learning rate is {self.largest_lr:.3g}"
+            return f"{head}: it diverges, because the largest stable learning rate is {self.largest_lr:.3g}"
         if self.modes is None:
             return head
         needed = self.modes.time(0.01)[: self.modes.rank]
         if len(needed) == 0:
-            return f"{head}: the kernel is zero, and nothing can be learned"
+            return f"{head}: the kernel is zero, so nothing can be learned"
         done = int((needed <= float(self.times[-1])).sum())
         tail = f"{done} of {len(needed)} modes are 99 % learned by then, and the slowest needs time {needed.max():.3g}"
         missing = len(self.modes.rates) - len(needed)
-        return f"{head}; {tail}" + (f"; {missing} modes have no rate and are never learned" if missing else "")
+        return f"{head}; {tail}" + (f"; {missing} modes have rate zero and are never learned" if missing else "")
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A learning rate that is too large, and errors that are never learned."""
+        """Findings on a too large learning rate, and on errors that are never learned."""
         never = () if self.modes is None else self.modes.findings
         if not (self.diverges and self.optimizer.lr >= self.largest_lr):
             return never
@@ -78,11 +79,11 @@ class Trajectory(WithCurves):
         return (Finding(kinds.ABOVE_KERNEL_LIMIT, values=values, evidence=evidence), *never)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The losses over time."""
+        """A plot of the losses over time."""
         return (self.beside({}),)
 
     def beside(self, measured: Measured) -> Plot:
-        """The predicted losses as lines, with measured ones as points: a run, or {name: (times, losses)}."""
+        """Returns predicted losses as lines, with measured ones as points: a run, or {name: (times, losses)}."""
         plot = self.curves.plot("Predicted training", self.verdict)
         points = (
             tuple(Scatter(name, times, losses) for name, (times, losses) in measured.items())
@@ -92,8 +93,8 @@ class Trajectory(WithCurves):
         return Plot(plot.title, (*self.curves.lines("predicted"), *points), plot.x, plot.y, plot.caption)
 
     def plot(self, ax: Any = None, *, measured: Measured | None = None) -> Any:
-        """Draw the losses over time with matplotlib; returns the axes.
+        """Draws the losses over time with matplotlib; returns the axes.
 
-        ``measured`` is a run of `gnomon.train`, or {name: (times, losses)}, drawn as points beside the curves.
+        ``measured`` is a run of `gnomon.train`, or {name: (times, losses)}, drawn as points over the curves.
         """
         return draw(self.beside(measured or {}), ax)

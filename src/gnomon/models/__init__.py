@@ -1,4 +1,4 @@
-"""Which architectures does theory cover that torch.nn lacks?
+"""Architectures that theory covers and torch.nn does not have.
 
 Contains: plain torch modules, each with its equation: perceptrons, convolutions, attention, recurrences, graphs,
 residual blocks, neural ODEs.

@@ -1,4 +1,4 @@
-"""Global self-attention with 1/d_k logits, in the form that has a deterministic infinite-width limit.
+"""Global self-attention with 1/d_k logits, which has a deterministic infinite-width limit.
 
     q(p) = W_qk x(p),   logits[p, s] = q(p) . q(s) / d_k                                       (1)
     y(p) = W_o concat_h sum_s softmax_s(logits_h)[p, s] W_v,h x(s)                             (2)
@@ -37,11 +37,11 @@ class SelfAttention(nn.Module):
 
     @property
     def attention_form(self) -> AttentionForm:
-        """The names of its projections, for `gnomon.program`."""
+        """Returns the names of its projections, for `gnomon.program`."""
         return AttentionForm("query_key", "value", "out")
 
     def forward(self, x: Tensor) -> Tensor:
-        """Equations (1) and (2)."""
+        """Computes equations (1) and (2)."""
         n, t, _ = x.shape
         q, v = (f(x).view(n, t, self.heads, self.key_size).transpose(1, 2) for f in (self.query_key, self.value))
         weights = torch.softmax(q @ q.transpose(-1, -2) / self.key_size, dim=-1)  # (1)

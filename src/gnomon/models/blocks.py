@@ -1,4 +1,4 @@
-"""Blocks that keep what they are given: residual, dense and reversible ones."""
+"""Residual, dense and reversible blocks."""
 
 import torch
 from torch import Tensor, nn
@@ -26,13 +26,13 @@ class ResidualLayer(nn.Module):
         self.linear, self.activation = nn.Linear(width, width), activation
 
     def forward(self, x: Tensor) -> Tensor:
-        """(..., width) to (..., width)."""
+        """Maps (..., width) to (..., width)."""
         found: Tensor = x + self.activation(self.linear(x)) - self.activation(torch.zeros_like(x))  # (1)
         return found
 
 
 class DenseBlock(nn.Module):
-    """Every layer sees all before it, so that channels grow by a constant number a layer.
+    """A block in which every layer sees all earlier outputs; channels grow by a constant number per layer.
 
         x_{l+1} = [x_l, phi(W_l x_l + b_l)],   channels c_0 + l growth                                     (1)
 
@@ -49,20 +49,20 @@ class DenseBlock(nn.Module):
         self.layers = nn.ModuleList(nn.Linear(inputs + i * growth, growth) for i in range(depth))
 
     def forward(self, x: Tensor) -> Tensor:
-        """(..., inputs) to (..., inputs + depth growth)."""
+        """Maps (..., inputs) to (..., inputs + depth growth)."""
         for layer in self.layers:
             x = torch.cat([x, torch.relu(layer(x))], -1)  # (1)
         return x
 
 
 class AdditiveCouplingBlock(nn.Module):
-    """An additive coupling: exactly invertible, and it keeps volumes.
+    """An additive coupling, which is exactly invertible and preserves volume.
 
         y = [x_2, x_1 + F(x_2)],   x = [y_2 - F(y_1), y_1],   |det| = 1                                     (1)
 
     Hypotheses: an even number of channels, in the last dimension.
     Reference: [gomez2017reversible], [jacobsen2018revnet].
-    Cost: that of F.
+    Cost: one evaluation of F.
 
     >>> block, x = AdditiveCouplingBlock(4, width=8), torch.randn(3, 4)
     >>> torch.allclose(block.inverse(block(x)), x, atol=1e-6)
@@ -75,22 +75,22 @@ class AdditiveCouplingBlock(nn.Module):
         self.body = nn.Sequential(nn.Linear(half, width), nn.ReLU(), nn.Linear(width, half))
 
     def forward(self, x: Tensor) -> Tensor:
-        """(..., channels) to (..., channels)."""
+        """Maps (..., channels) to (..., channels)."""
         first, second = x.chunk(2, -1)
         return torch.cat([second, first + self.body(second)], -1)  # (1)
 
     def inverse(self, y: Tensor) -> Tensor:
-        """The input that gave y."""
+        """Returns the input that gave y."""
         first, second = y.chunk(2, -1)
         return torch.cat([second - self.body(first), first], -1)  # (1)
 
 
 class Reversible(nn.Sequential):
-    """Couplings one after the other: nothing is lost between input and features.
+    """Couplings one after the other; the features determine the input exactly.
 
         F = F_depth ... F_1,   F^-1 = F_1^-1 ... F_depth^-1                                                (1)
 
-    Hypotheses: those of `AdditiveCouplingBlock`.
+    Hypotheses: as for `AdditiveCouplingBlock`.
     Reference: [jacobsen2018revnet].
     Cost: depth couplings.
 
@@ -103,8 +103,8 @@ class Reversible(nn.Sequential):
         super().__init__(*(AdditiveCouplingBlock(channels, width=width) for _ in range(depth)))
 
     def inverse(self, y: Tensor) -> Tensor:
-        """The input that gave y; equation (1)."""
+        """Returns the input that gave y; equation (1)."""
         for block in reversed(list(self)):
-            assert isinstance(block, AdditiveCouplingBlock)  # made by the constructor
+            assert isinstance(block, AdditiveCouplingBlock)  # holds by construction
             y = block.inverse(y)  # (1)
         return y

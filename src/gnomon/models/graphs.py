@@ -10,7 +10,7 @@ __all__ = ["GATLayer", "GCNLayer", "GINLayer", "chebyshev_filter", "gcn_matrix"]
 
 @names_call
 def gcn_matrix(adjacency: Tensor) -> Tensor:
-    """The coupling of graph convolutional networks, symmetric and of norm one.
+    """Returns the coupling of graph convolutional networks, symmetric and with norm one.
 
         M = D^(-1/2) (A + I) D^(-1/2),   d_i = 1 + sum_j a_ij                                              (1)
 
@@ -47,12 +47,12 @@ class GCNLayer(nn.Module):
         self.linear = nn.Linear(inputs, outputs)
 
     def forward(self, x: Tensor, matrix: Tensor) -> Tensor:
-        """(..., nodes, inputs) to (..., nodes, outputs)."""
+        """Maps (..., nodes, inputs) to (..., nodes, outputs)."""
         return matrix @ self.linear(x)  # (1)
 
 
 class GINLayer(nn.Module):
-    """A layer that tells neighborhoods apart as well as any message passing can.
+    """A graph isomorphism layer, which distinguishes neighborhoods as well as any message passing can.
 
         h_i' = MLP((1 + eps) h_i + sum over neighbors j of h_j)                                            (1)
 
@@ -70,13 +70,13 @@ class GINLayer(nn.Module):
         self.mlp = nn.Sequential(nn.Linear(inputs, outputs), nn.ReLU(), nn.Linear(outputs, outputs))
 
     def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
-        """(..., nodes, inputs) to (..., nodes, outputs)."""
+        """Maps (..., nodes, inputs) to (..., nodes, outputs)."""
         found: Tensor = self.mlp((1 + self.eps) * x + adjacency @ x)  # (1)
         return found
 
 
 class GATLayer(nn.Module):
-    """Attention over neighbors, one head.
+    """A graph attention layer over neighbors, with one head.
 
         q_ij = softmax over neighbors j of leaky(u.V x_i + w.V x_j),   h_i' = sum_j q_ij V x_j             (1)
 
@@ -96,23 +96,23 @@ class GATLayer(nn.Module):
         self.own, self.other = nn.Linear(outputs, 1, bias=False), nn.Linear(outputs, 1, bias=False)
 
     def attention(self, x: Tensor, adjacency: Tensor) -> Tensor:
-        """The weights q of (1): (..., nodes, nodes), zero where there is no edge."""
+        """Returns the weights q of (1): (..., nodes, nodes), zero without an edge."""
         v = self.value(x)
         logits = nn.functional.leaky_relu(self.own(v) + self.other(v).transpose(-1, -2), 0.2)
         return torch.softmax(logits.masked_fill(adjacency == 0, float("-inf")), -1)
 
     def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
-        """(..., nodes, inputs) to (..., nodes, outputs)."""
+        """Maps (..., nodes, inputs) to (..., nodes, outputs)."""
         found: Tensor = self.attention(x, adjacency) @ self.value(x)  # (1)
         return found
 
 
 def chebyshev_filter(x: Tensor, laplacian: Tensor, coefficients: Tensor, *, largest: float = 2.0) -> Tensor:
-    """A polynomial of the Laplacian, by Chebyshev's recursion: K hops, and no eigenvectors.
+    """Applies a polynomial of the Laplacian by Chebyshev's recursion: K hops, without eigenvectors.
 
         y = sum_k c_k T_k(2 L / largest - I) x,   T_k = 2 z T_{k-1} - T_{k-2}                              (1)
 
-    Hypotheses: eigenvalues of L in [0, largest]; 2 bounds those of the normalized Laplacian.
+    Hypotheses: eigenvalues of L in [0, largest]; 2 is an upper bound for the normalized Laplacian.
     Reference: [defferrard2016convolutional].
     Cost: K products of L with x.
 

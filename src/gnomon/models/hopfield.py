@@ -1,4 +1,4 @@
-"""Associative memories: patterns are stored, and found again from a part of them."""
+"""Associative memories, which store patterns and recall them from a part."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ __all__ = ["DenseMemory", "Hopfield", "ModernHopfield"]
 
 
 class Hopfield:
-    """The classical network of +-1 units with Hebb's weights.
+    """The classical Hopfield network of +-1 units with Hebb's weights.
 
         W = (1/d) sum_t x_t x_t^T with zero diagonal,   E(s) = -s.W s / 2,   s_i <- sign(W s)_i             (1)
 
@@ -27,15 +27,15 @@ class Hopfield:
         self.weights.fill_diagonal_(0.0)
 
     def energy(self, state: Tensor) -> Tensor:
-        """E of (1), for one state (d,) or many (n, d)."""
+        """Returns E of (1), for one state (d,) or many (n, d)."""
         return -0.5 * (state * (state @ self.weights)).sum(-1)
 
     def step(self, state: Tensor) -> Tensor:
-        """All units at once; this may go to and fro between two states."""
+        """Updates all units simultaneously; this may alternate between two states."""
         return torch.where(state @ self.weights >= 0, 1.0, -1.0).to(state)  # (1)
 
     def recall(self, state: Tensor, *, sweeps: int = 100) -> Tensor:
-        """One unit after the other until nothing changes; states (d,) or (n, d)."""
+        """Updates one unit after the other until nothing changes; states (d,) or (n, d)."""
         state = state.clone()
         for _ in range(sweeps):
             before = state.clone()
@@ -48,7 +48,7 @@ class Hopfield:
 
 
 class DenseMemory:
-    """Memories with interactions of higher order, which hold of the order of d^(order - 1) patterns.
+    """A memory with interactions of higher order, which stores about d^(order - 1) patterns.
 
         E(s) = -sum_t F(x_t.s),  F(z) = z^order for z > 0, else 0;   s_i <- sign(E(s_i = -1) - E(s_i = 1))  (1)
 
@@ -65,11 +65,11 @@ class DenseMemory:
         self.patterns, self.order = patterns, order
 
     def energy(self, state: Tensor) -> Tensor:
-        """E of (1), for one state (d,) or many (n, d)."""
+        """Returns E of (1), for one state (d,) or many (n, d)."""
         return -(state @ self.patterns.T).clamp(min=0.0).pow(self.order).sum(-1)
 
     def step(self, state: Tensor) -> Tensor:
-        """All units at once, each against the old values of the others; states (n, d)."""
+        """Updates all units simultaneously, each against the old values of the others; states (n, d)."""
         overlap = state @ self.patterns.T
         rest = overlap.unsqueeze(2) - state.unsqueeze(1) * self.patterns  # without unit i: (n, patterns, d)
         up = (rest + self.patterns).clamp(min=0.0).pow(self.order).sum(1)
@@ -78,7 +78,7 @@ class DenseMemory:
 
 
 class ModernHopfield:
-    """The continuous memory whose step is attention.
+    """The continuous Hopfield network, whose update is attention.
 
         s <- X^T softmax(beta X s),   E(s) = -log sum_t exp(beta x_t.s) / beta + s.s / 2 + constant        (1)
 
@@ -96,10 +96,10 @@ class ModernHopfield:
         self.patterns, self.beta = patterns, beta
 
     def energy(self, state: Tensor) -> Tensor:
-        """E of (1) without its constant, for one state (d,) or many (n, d)."""
+        """Returns E of (1) without its constant, for one state (d,) or many (n, d)."""
         overlap = self.beta * (state @ self.patterns.T)
         return -torch.logsumexp(overlap, -1) / self.beta + 0.5 * (state * state).sum(-1)
 
     def step(self, state: Tensor) -> Tensor:
-        """One step of attention with the patterns as keys and values; states (d,) or (n, d)."""
+        """Takes one step of attention with the patterns as keys and values; states (d,) or (n, d)."""
         return torch.softmax(self.beta * (state @ self.patterns.T), -1) @ self.patterns  # (1)

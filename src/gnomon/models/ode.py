@@ -1,4 +1,4 @@
-"""Neural ODEs: a residual network of infinitely many layers, with gradients that need no memory of the way."""
+"""Neural ODEs: residual networks of infinitely many layers, with gradients in constant memory."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ Field = Callable[[float, Tensor], Tensor]
 
 
 def runge_kutta(field: Field, state: Tensor, *, start: float = 0.0, end: float = 1.0, steps: int = 20) -> Tensor:
-    """The solution of dh/dt = f(t, h) at ``end``, by the classical method of fourth order.
+    """Returns the solution of dh/dt = f(t, h) at ``end``, by the classical fourth-order Runge-Kutta method.
 
         h <- h + (dt / 6) (k_1 + 2 k_2 + 2 k_3 + k_4)                                                      (1)
 
@@ -55,13 +55,13 @@ class NeuralODE(nn.Module):
         self.field, self.steps = field, steps
 
     def forward(self, x: Tensor) -> Tensor:
-        """The state at time 1."""
+        """Returns the state at time 1."""
         found: Tensor = _Flow.apply(x, self.field, self.steps, *self.field.parameters())
         return found
 
 
 class _Flow(torch.autograd.Function):
-    """Forward without a graph; backward by the adjoint equations."""
+    """Runs forward without a graph, and backward by the adjoint equations."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, field: nn.Module, steps: int, *parameters: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""A network of node features and a graph, as a network of node features on one fixed graph."""
+"""Wraps a network of node features and a graph as a network on one fixed graph."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ __all__ = ["OnGraph"]
 
 
 class OnGraph(nn.Module):
-    """A network on one graph: what takes (x, graph) becomes a function of x, as `gnomon.limit` reads it.
+    """A network on one fixed graph: turns f(x, graph) into a function of x, as `gnomon.limit` needs it.
 
         f(x) = net(x, graph)                                                                               (1)
 
@@ -16,7 +16,7 @@ class OnGraph(nn.Module):
     layers of PyTorch Geometric. Inputs are (batch, nodes, channels): several sets of features on the one graph.
     Hypotheses: the network takes them.
     Reference: [kipf2017semi].
-    Cost: that of the network.
+    Cost: one evaluation of the network.
 
     >>> import torch
     >>> from gnomon.models import GCNLayer
@@ -32,5 +32,5 @@ class OnGraph(nn.Module):
         self.register_buffer("graph", graph)
 
     def forward(self, x: Tensor) -> Any:
-        """(batch, nodes, channels) to what the network returns."""
+        """Maps (batch, nodes, channels) to the output of the network."""
         return self.net(x, self.graph)  # (1)

@@ -1,4 +1,4 @@
-"""Piecewise linear functions as ReLU networks, exactly."""
+"""Represents piecewise linear functions exactly as ReLU networks."""
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +10,7 @@ __all__ = ["pwl_network"]
 
 @names_call
 def pwl_network(knots: Tensor, values: Tensor) -> nn.Sequential:
-    """The network with one hidden ReLU layer that goes through given points in straight lines.
+    """Returns the network with one hidden ReLU layer that interpolates given points linearly.
 
         g(x) = v_0 + s_0 ((x - x_0)_+ - (x_0 - x)_+) + sum_{0 < i < m} (s_i - s_{i-1}) (x - x_i)_+          (1)
 
@@ -25,11 +25,13 @@ def pwl_network(knots: Tensor, values: Tensor) -> nn.Sequential:
     """
     x, v = torch.as_tensor(knots).detach().double(), torch.as_tensor(values).detach().double()
     if x.dim() != 1 or len(x) < 2 or not bool((x.diff() > 0).all()):
-        raise InputError(f"knots are {x.tolist()}", accepted="at least two, rising", fix="Sort them, without doubles")
+        raise InputError(
+            f"knots are {x.tolist()}", accepted="at least two increasing numbers", fix="Sort them and remove duplicates"
+        )
     v = v.reshape(len(v), -1)
     if len(v) != len(x):
         found = f"there are {len(x)} knots and {len(v)} values"
-        raise InputError(found, accepted="a value for each knot", fix="Pass as many of both")
+        raise InputError(found, accepted="a value for each knot", fix="Pass one value per knot")
     slopes = v.diff(dim=0) / x.diff().unsqueeze(1)
     hidden, out = nn.Linear(1, len(x), dtype=torch.float64), nn.Linear(len(x), v.shape[1], dtype=torch.float64)
     with torch.no_grad():

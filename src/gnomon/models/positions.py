@@ -1,4 +1,4 @@
-"""Where a token stands: sinusoidal positions."""
+"""Sinusoidal position encodings."""
 
 import torch
 from torch import Tensor
@@ -10,14 +10,14 @@ __all__ = ["sinusoidal_positions"]
 
 @names_call
 def sinusoidal_positions(times: int, channels: int, *, base: float = 10000.0) -> Tensor:
-    """A table (times, channels) of sines and cosines in pairs of one frequency.
+    """Returns a table (times, channels) of sines and cosines in pairs of one frequency.
 
         p[t, 2k] = sin(w_k t),   p[t, 2k + 1] = cos(w_k t),   w_k = base^(-2k / channels)                  (1)
 
     A step of time is a rotation of every pair, so that p[t] . p[s] depends on t - s alone.
     Hypotheses: an even number of channels.
     Reference: [vaswani2017attention].
-    Cost: that of the table.
+    Cost: computing the table.
 
     >>> p = sinusoidal_positions(9, 4)
     >>> torch.allclose(p[0] @ p[3], p[5] @ p[8])

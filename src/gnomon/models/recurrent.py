@@ -1,4 +1,4 @@
-"""Recurrences that are linear in their state, so that all times are computed at once: minGRU and the LRU."""
+"""Recurrences that are linear in their state, so that all times are computed together: minGRU and the LRU."""
 
 from math import pi
 
@@ -11,7 +11,7 @@ __all__ = ["LinearRecurrentUnit", "MinGRU"]
 
 
 class MinGRU(nn.Module):
-    """A gated recurrence whose gates do not see the state.
+    """A gated recurrence with gates that do not depend on the state.
 
         z_t = sigmoid(G x_t),   h_t = (1 - z_t) h_{t-1} + z_t (V x_t)                                      (1)
 
@@ -31,13 +31,13 @@ class MinGRU(nn.Module):
         self.gate, self.candidate = nn.Linear(inputs, units), nn.Linear(inputs, units)
 
     def forward(self, x: Tensor, start: Tensor | None = None) -> Tensor:
-        """All states."""
+        """Returns all states."""
         z = torch.sigmoid(self.gate(x))
         return linear_scan(1 - z, z * self.candidate(x), start)  # (1)
 
 
 class LinearRecurrentUnit(nn.Module):
-    """A diagonal linear system that stays stable whatever its parameters become.
+    """A diagonal linear system that is stable for all parameter values.
 
         s_t = lambda s_{t-1} + gamma B x_t,   y_t = Re(C s_t) + D x_t                                      (1)
         lambda = exp(-exp(nu) + i exp(theta)),   gamma = sqrt(1 - |lambda|^2)                              (2)
@@ -64,11 +64,11 @@ class LinearRecurrentUnit(nn.Module):
         self.direct = nn.Linear(inputs, outputs, bias=False)
 
     def eigenvalues(self) -> Tensor:
-        """The factors of the state from one step to the next; equation (2)."""
+        """Returns the factors of the state from one step to the next; equation (2)."""
         return torch.exp(torch.complex(-torch.exp(self.nu), torch.exp(self.theta)))  # (2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(batch, times, inputs) to (batch, times, outputs)."""
+        """Maps (batch, times, inputs) to (batch, times, outputs)."""
         factor = self.eigenvalues()
         gamma = (1 - factor.abs() ** 2).sqrt()
         driven = gamma * (x.to(factor.dtype) @ torch.view_as_complex(self.into).T)

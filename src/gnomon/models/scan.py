@@ -1,4 +1,4 @@
-"""Linear recurrences, computed for all times at once.
+"""Computes linear recurrences for all times together.
 
     h_t = a_t h_{t-1} + b_t,   h_{-1} = h_0 given                                                          (1)
     (a, b) then (a', b')  =  (a a', a' b + b')                                                             (2)
@@ -13,11 +13,11 @@ __all__ = ["linear_scan"]
 
 
 def linear_scan(a: Tensor, b: Tensor, start: Tensor | None = None) -> Tensor:
-    """All states of h_t = a_t h_{t-1} + b_t along dimension 1, of (batch, times, channels), real or complex.
+    """Returns all states of h_t = a_t h_{t-1} + b_t along dimension 1, of (batch, times, channels), real or complex.
 
         h_t = sum over s <= t of (product over s < r <= t of a_r) b_s                                      (1)
 
-    Hypotheses: a and b have one shape; ``start`` is (batch, channels), zero where it is left out.
+    Hypotheses: a and b have one shape; ``start`` is (batch, channels), zero by default.
     Reference: [blelloch1990prefix]; [martin2018parallelizing] for recurrent networks.
     Cost: 2 T operations a channel in 2 log2 T rounds: pairs of steps are joined, the half is scanned, and the states
     between are filled in.
@@ -32,7 +32,7 @@ def linear_scan(a: Tensor, b: Tensor, start: Tensor | None = None) -> Tensor:
 
 
 def _scan(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """Prefixes of (2) along dimension 1."""
+    """Returns prefixes of (2) along dimension 1."""
     times = a.shape[1]
     if times == 1:
         return a, b

@@ -7,7 +7,7 @@ __all__ = ["DeepSets", "PointNet", "TNet"]
 
 
 class DeepSets(nn.Module):
-    """A function of a set: whatever the order of its members.
+    """A function of a set, independent of the order of its members.
 
         f(x_1, ..., x_M) = rho(sum_m phi(x_m))                                                             (1)
 
@@ -27,13 +27,13 @@ class DeepSets(nn.Module):
         self.rho = nn.Sequential(nn.Linear(latent, width), nn.ReLU(), nn.Linear(width, outputs))
 
     def forward(self, x: Tensor) -> Tensor:
-        """(batch, members, inputs) to (batch, outputs)."""
+        """Maps (batch, members, inputs) to (batch, outputs)."""
         found: Tensor = self.rho(self.phi(x).sum(1))  # (1)
         return found
 
 
 class TNet(nn.Module):
-    """A matrix (size, size) for each cloud, the same for all orders of its points; the identity at the start.
+    """Predicts a matrix (size, size) for each cloud, independent of the order of its points; initially the identity.
 
         A(X) = I + reshape(W max_m phi(x_m))                                                               (1)
 
@@ -54,19 +54,19 @@ class TNet(nn.Module):
         nn.init.zeros_(self.out.bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(batch, points, size) to (batch, size, size)."""
+        """Maps (batch, points, size) to (batch, size, size)."""
         change = self.out(self.phi(x).amax(1)).reshape(-1, self.size, self.size)
         return torch.eye(self.size, dtype=x.dtype, device=x.device) + change  # (1)
 
     def orthogonality(self, x: Tensor) -> Tensor:
-        """The mean over clouds of |I - A A^T|^2, the penalty that keeps the alignment close to a rotation."""
+        """Returns the mean over clouds of |I - A A^T|^2, the penalty that keeps the alignment close to a rotation."""
         a = self(x)
         eye = torch.eye(self.size, dtype=x.dtype, device=x.device)
         return (eye - a @ a.transpose(1, 2)).square().sum((1, 2)).mean()
 
 
 class PointNet(nn.Module):
-    """Points, aligned, their features, aligned, and the largest of every feature.
+    """PointNet: aligns points, computes and aligns their features, and takes the maximum of every feature.
 
         local = phi(X A(X)) B,   y = rho(max_m psi(local_m))                                               (1)
 
@@ -88,16 +88,16 @@ class PointNet(nn.Module):
         self.rho = nn.Sequential(nn.Linear(features, 4 * local), nn.ReLU(), nn.Linear(4 * local, outputs))
 
     def features(self, x: Tensor) -> Tensor:
-        """(batch, points, features), before the maximum."""
+        """Returns the features before the maximum, (batch, points, features)."""
         local = self.phi(x @ self.align(x))
         found: Tensor = self.psi(local @ self.align_local(local))
         return found
 
     def critical(self, x: Tensor) -> Tensor:
-        """For each cloud and feature the point that has its maximum: (batch, features)."""
+        """Returns the point with the maximum for each cloud and feature: (batch, features)."""
         return self.features(x).argmax(1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(batch, points, 3) to (batch, outputs)."""
+        """Maps (batch, points, 3) to (batch, outputs)."""
         found: Tensor = self.rho(self.features(x).amax(1))  # (1)
         return found

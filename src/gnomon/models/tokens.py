@@ -1,4 +1,4 @@
-"""Text for masked language models: words in pieces, two sentences in one row, tokens hidden for a network to guess."""
+"""Prepares text for masked language models: word pieces, sentence pairs, masked tokens."""
 
 from collections.abc import Collection, Sequence
 
@@ -17,7 +17,7 @@ def mask_tokens(
     rate: float = 0.15,
     special: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Corrupted tokens, and where the network is asked for the original.
+    """Returns corrupted tokens, and the positions at which the network predicts the original.
 
         asked with probability rate; of those 80 % become ``mask``, 10 % a random token, 10 % stay         (1)
 
@@ -41,7 +41,7 @@ def mask_tokens(
 
 
 def word_pieces(word: str, vocabulary: Collection[str], *, unknown: str = "[UNK]") -> list[str]:
-    """A word in pieces of a vocabulary: the longest one that fits, then the longest that fits the rest.
+    """Splits a word into pieces of a vocabulary: repeatedly takes the longest piece that fits.
 
         piece_1 = longest beginning of the word in the vocabulary,  piece_i the same of the rest, written ##rest  (1)
 
@@ -65,7 +65,7 @@ def word_pieces(word: str, vocabulary: Collection[str], *, unknown: str = "[UNK]
 
 
 def sentence_pair(first: Sequence[str], second: Sequence[str] = ()) -> tuple[list[str], list[int]]:
-    """One or two sentences in one row, and which of both each token belongs to.
+    """Joins one or two sentences in one row, and returns which sentence each token belongs to.
 
         [CLS] a_1 ... a_m [SEP] b_1 ... b_n [SEP],    segments 0 ... 0 1 ... 1                             (1)
 

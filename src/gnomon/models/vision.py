@@ -1,4 +1,4 @@
-"""Images as sequences of patches, and the transformer that reads them; networks that see patches alone."""
+"""Vision transformers, which read images as sequences of patches, and networks that see patches separately."""
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +10,7 @@ __all__ = ["BagOfPatches", "VisionTransformer", "patchify"]
 
 @names_call
 def patchify(images: Tensor, size: int) -> Tensor:
-    """(n, c, h, w) as (n, patches, c size^2), row by row.
+    """Converts images (n, c, h, w) to patches (n, patches, c size^2), row by row.
 
         patch (i, j) = image[:, i size : (i + 1) size, j size : (j + 1) size]                              (1)
 
@@ -27,7 +27,7 @@ def patchify(images: Tensor, size: int) -> Tensor:
 
 
 class VisionTransformer(nn.Module):
-    """Patches, a linear map, a class token, learned positions, transformer layers, a head on the class token.
+    """A vision transformer: patches, a linear map, a class token, learned positions, layers, a head on the class token.
 
         z = [cls, E p_1, ..., E p_T] + P,   y = W norm(encoder(z)[0])                                      (1)
 
@@ -63,7 +63,7 @@ class VisionTransformer(nn.Module):
         self.layers, self.norm, self.head = nn.ModuleList(layers), nn.LayerNorm(width), nn.Linear(width, outputs)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(n, c, side, side) to (n, outputs)."""
+        """Maps (n, c, side, side) to (n, outputs)."""
         z = self.embed(patchify(x, self.patch))
         z = torch.cat([self.token.expand(z.shape[0], -1, -1), z], 1) + self.positions
         for layer in self.layers:
@@ -72,7 +72,7 @@ class VisionTransformer(nn.Module):
 
 
 class BagOfPatches(nn.Module):
-    """Evidence of every patch alone, averaged: the place of a patch does not count.
+    """A network that averages the evidence of single patches, independent of their positions.
 
         logits = (1 / P) sum_p g(patch p)                                                                  (1)
 
@@ -98,10 +98,10 @@ class BagOfPatches(nn.Module):
         )
 
     def evidence(self, x: Tensor) -> Tensor:
-        """(n, patches, outputs): what each patch says."""
+        """Returns the evidence of each patch, (n, patches, outputs)."""
         found: Tensor = self.body(patchify(x, self.patch))
         return found
 
     def forward(self, x: Tensor) -> Tensor:
-        """(n, c, h, w) to (n, outputs)."""
+        """Maps (n, c, h, w) to (n, outputs)."""
         return self.evidence(x).mean(1)  # (1)
