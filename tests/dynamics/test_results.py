@@ -64,7 +64,7 @@ def test_the_spread_of_an_ensemble_is_drawn_over_time():
 
 def test_a_posterior_says_how_certain_it_is():
     result = posterior(torch.diag(torch.tensor([1.0, 4.0])), torch.zeros(2), noise=1.0)  # 1/2 and 4/5
-    assert "within 0.707 to 0.894" in result.verdict
+    assert "is 0.707 to 0.894" in result.verdict
     (plot,) = result.plots()
     assert sum(plot.marks[0].counts) == 2
 

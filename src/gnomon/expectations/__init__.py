@@ -1,4 +1,4 @@
-"""What is the Gaussian expectation of this function?
+"""Computes Gaussian expectations of elementwise functions.
 
 Contains: E[f(u)] and E[f(u) g(v)] for one or two Gaussian variables with a certified error, and their gradients.
 Does not contain: closed forms of single activations (`gnomon.kernels`).

@@ -1,4 +1,4 @@
-"""Gaussian expectations that autograd can differentiate, any number of times.
+"""Gaussian expectations that autograd can differentiate any number of times.
 
 If f jumps by J_i at k_i, let f' stand for the measure f' + sum_i J_i delta(k_i). Then
 
@@ -6,14 +6,14 @@ If f jumps by J_i at k_i, let f' stand for the measure f' + sum_i J_i delta(k_i)
     d/da E[f(u) g(v)] = (E[u f'(u) g(v)] - c E[f'(u) g'(v)]) / (2 a)      (2)
     d/da E[f(u)]      = E[u f'(u)] / (2 a)                                (3)
 
-(1) is Price's theorem; (2) and (3) hold because scaling u by s moves a to s^2 a and c to s c. Where a = 0 they are
+(1) is Price's theorem; (2) and (3) hold because scaling u by s moves a to s^2 a and c to s c. If a = 0 they are
 f''(0) E[g(v)] / 2 and f''(0) / 2. A jump contributes to (1)
 
     J_i N(k_i; 0, a) E[g'(v) | u = k_i]   and, with a jump J_j at k_j of g,   J_i J_j N(k_i, k_j; a, b, c)        (4)
 
 Derivatives of f are torch's. What is infinite, a jump met by a jump at rho = +-1, counts zero.
 Reference: [daniely2016toward], section 4.
-Cost: of a gradient, that of three expectations.
+Cost: a gradient costs three expectations.
 """
 
 from math import pi
@@ -31,13 +31,13 @@ from gnomon.expectations.line import RADII, Sampler, mean, second_moment
 from gnomon.expectations.polar import polar, root
 
 MAX_DEVIATIONS = 8.0
-"""Standard deviations to which conditional expectations are integrated."""
-AT_ONCE = 2**12  # conditional expectations
+"""Standard deviations up to which conditional expectations are integrated."""
+AT_ONCE = 2**12  # conditional expectations per chunk
 
 
 @names_call
 def pair(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """E[f(u) g(v)] for (u, v) ~ N(0, [[a, c], [c, b]]).
+    """Returns E[f(u) g(v)] for (u, v) ~ N(0, [[a, c], [c, b]]).
 
     Hypotheses: float64; f and g piecewise analytic. Cost: see expectation.
 
@@ -53,7 +53,7 @@ def pair(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Ten
 
 @names_call
 def single(f: Elementwise, a: Tensor) -> Tensor:
-    """E[f(u)] for u ~ N(0, a).
+    """Returns E[f(u)] for u ~ N(0, a).
 
     Hypotheses: float64; f piecewise analytic. Cost: 400 evaluations per variance.
 
@@ -90,7 +90,7 @@ class _Single(Function):
         ctx.save_for_backward(a)
         ctx.function = f
         values, index = a.clamp(min=0).unique(return_inverse=True)
-        if isinstance(f, SquaredFunction):  # the road that ``expectation`` takes for u = v: equal to the last digit
+        if isinstance(f, SquaredFunction):  # same method as ``expectation`` for u = v, so results are identical
             found = second_moment(_with_remembered_cuts(f.function), values.sqrt().cpu())
         else:
             found = mean(_with_remembered_cuts(f), values.sqrt().cpu())
@@ -106,12 +106,12 @@ class _Single(Function):
 
 
 def _with_remembered_cuts(f: Elementwise) -> Sampler:
-    """The function with the memory of its cuts."""
+    """Returns the function with its cached cuts."""
     return f if isinstance(f, Sampler) else Sampler(f)
 
 
 def _slope(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Equation (1) with the terms (4)."""
+    """Returns equation (1) with the terms (4)."""
     f_prime = Derivative(f)
     g_prime = f_prime if f is g else Derivative(g)
     total = pair(f_prime, g_prime, a, b, c)
@@ -126,7 +126,7 @@ def _slope(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> T
 
 
 def _spread(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor, slope: Tensor) -> Tensor:
-    """Equation (2)."""
+    """Returns equation (2)."""
     moved = pair(Gain(f), g, a, b, c) - c * slope
     for k, jump in _jumps(f, a):
         moved = moved + k * jump * _density(k, a) * _conditional(g, k, a, b, c)
@@ -135,7 +135,7 @@ def _spread(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor, slo
 
 
 def _jumps(f: Elementwise, a: Tensor) -> list[tuple[float, float]]:
-    """Places and heights of the jumps of f that a variance in ``a`` can reach."""
+    """Returns places and heights of the jumps of f that a variance in ``a`` can reach."""
     reach = RADII[0] * float(a.detach().max().clamp(min=0)) ** 0.5
     if reach == 0:
         return []
@@ -145,18 +145,18 @@ def _jumps(f: Elementwise, a: Tensor) -> list[tuple[float, float]]:
 
 
 def _curvature(f: Elementwise, a: Tensor) -> Tensor:
-    """f''(0) / 2, zero where torch finds none."""
+    """Returns f''(0) / 2, or zero if torch finds no second derivative."""
     return torch.nan_to_num(Derivative(Derivative(f))(a.new_zeros(1)), 0.0, 0.0, 0.0)[0].detach() / 2
 
 
 def _density(k: float, a: Tensor) -> Tensor:
-    """N(k; 0, a), zero at zero variance."""
+    """Returns the density N(k; 0, a), zero at zero variance."""
     safe = torch.where(a > 0, a, 1)
     return torch.where(a > 0, torch.exp(-(k * k) / (2 * safe)) / (2 * pi * safe).sqrt(), 0)
 
 
 def _joint_density(k: float, m: float, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """N((k, m); 0, [[a, c], [c, b]]), zero where it is singular."""
+    """Returns the density N((k, m); 0, [[a, c], [c, b]]), zero if it is singular."""
     p = polar(a, b, c)
     regular = (p.norm > 0) & (p.sine > 0)
     x, y = k / torch.where(a > 0, a, 1).sqrt(), m / torch.where(b > 0, b, 1).sqrt()
@@ -167,7 +167,7 @@ def _joint_density(k: float, m: float, a: Tensor, b: Tensor, c: Tensor) -> Tenso
 
 
 def _conditional(g: Elementwise, k: float, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """E[g(v) | u = k], with panels cut where g is, so that gradients see its jumps move."""
+    """Returns E[g(v) | u = k], with panels cut at the cuts of g, so that gradients include moving jumps."""
     p = polar(a, b, c)
     middle = (p.cosine * root(b) * k / torch.where(a > 0, a, 1).sqrt()).expand(p.sine.shape).reshape(-1, 1)
     spread = (p.sine * root(b)).expand(p.sine.shape).reshape(-1, 1)

@@ -1,8 +1,8 @@
-"""E[f(u) g(v)] for elementwise f and g, by the cheapest road that is accurate.
+"""Computes E[f(u) g(v)] for elementwise f and g, with the cheapest method that is accurate.
 
-For pairs that coincide, one integral. For others Mehler's series, and for piecewise linear functions, where a short
+For pairs that coincide, one integral. For others Mehler's series, and for piecewise linear functions, if a short
 series is not enough, a closed form; each as soon as its certificate promises an error below
-1e-10 sqrt(E[f(u)^2] E[g(v)^2]) (the closed form 1e-9, in the worst case that its roundings add up). Where neither can
+1e-10 sqrt(E[f(u)^2] E[g(v)^2]) (the closed form 1e-9, in the worst case that its roundings add up). If neither can
 (no series that pays, no closed form without cancellation), the double integral. What belongs to one variance alone is
 computed once per distinct variance. Threads share out the pairs.
 
@@ -25,31 +25,31 @@ from gnomon.expectations.pairs import ALIGNED_FROM, PairBlock, Pairs, inverse
 from gnomon.expectations.smoothing import Tables, double_integrals, octaves, parity, polynomials, tables
 
 SERIES_TOLERANCE = 1e-10
-"""Error relative to sqrt(E[f^2] E[g^2]) to which a series is certified."""
+"""Certified error of a series, relative to sqrt(E[f^2] E[g^2])."""
 CLOSED_FORM_TOLERANCE = 1e-9
-"""The same for closed forms of piecewise linear functions, which only have rounding errors."""
+"""Certified error of closed forms of piecewise linear functions, which have only rounding errors."""
 SECONDS_PER_INTEGRAL = 3e-6
-"""Seconds of a double integral."""
+"""Approximate seconds of one double integral."""
 SECONDS_PER_COEFFICIENT = 4e-7
-"""Seconds of a coefficient for one variance."""
+"""Approximate seconds of one coefficient for one variance."""
 MIN_SHORT_SERIES_SHARE = 0.5
-"""Share of the pairs at which a short series is worthwhile."""
+"""A short series is used if it is certified for this share of the pairs."""
 TRIED_VARIANCES = 16
-"""Variances on which this share is estimated."""
+"""Number of variances from which this share is estimated."""
 MAX_INTEGRAL_SHARE = 1e-3
 """Share of the pairs that a closed form may leave to double integrals."""
 SAMPLED_PAIRS = 4096
-"""Pairs on which the length of the series is chosen."""
-BAD_ARGUMENT = "an argument is not finite", "Look for the first layer whose covariance is not"
+"""Number of pairs from which the length of the series is chosen."""
+BAD_ARGUMENT = "an argument is not finite", "Find the first layer with a covariance that is not finite"
 BAD_RESULT = "an expectation is not finite", "Use a function that is finite on the whole line"
 MAX_HELD_INTEGRALS = 2**17
-"""Double integrals whose positions are held at once."""
+"""Maximum number of double integrals with positions in memory."""
 INTEGRALS_PER_TASK = 2**10
-"""Double integrals in one task."""
+"""Number of double integrals in one task."""
 
 
 def expectation(f: Sampler, g: Sampler, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """E[f(u) g(v)] for (u, v) ~ N(0, [[a, c], [c, b]]), of the shape that a, b and c broadcast to; no gradient.
+    """Returns E[f(u) g(v)] for (u, v) ~ N(0, [[a, c], [c, b]]), broadcast over a, b and c, without gradients.
 
     Hypotheses: f and g piecewise analytic, with finite second moments; float64; c^2 <= a b up to rounding.
     Cost: see the module.
@@ -69,7 +69,7 @@ def expectation(f: Sampler, g: Sampler, a: Tensor, b: Tensor, c: Tensor) -> Tens
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """Functions, pairs, the road that most of them take, and E[f(u)^2] as ``second_moment`` gives it."""
+    """Functions, pairs, the method for most of them, and E[f(u)^2] as ``second_moment`` computes it."""
 
     f: Sampler
     g: Sampler
@@ -79,7 +79,7 @@ class _Work:
 
     @classmethod
     def of(cls, f: Sampler, g: Sampler, pairs: Pairs) -> "_Work":
-        """By the series; of piecewise linear functions, by the closed form where the series would be long."""
+        """Chooses the series, or the closed form for piecewise linear functions if the series would be long."""
         if lines(f, pairs.root_a) is None or lines(g, pairs.root_b) is None:
             found, second = _series(f, g, pairs, LEVELS)
             return cls(f, g, pairs, found, second[0])
@@ -94,7 +94,7 @@ class _Work:
         return cls(f, g, pairs, _one_after_the_other(series, closed) if short else closed, second[0])
 
     def values(self) -> np.ndarray:
-        """The road, and then double integrals where it gives no value."""
+        """Returns the values by the chosen method, and by double integrals if it gives no value."""
         blocks, result = self.pairs.blocks(symmetric=self.f is self.g), np.empty(self.pairs.covariance.shape)
 
         def summed(k: int, room: None) -> int:
@@ -113,7 +113,7 @@ class _Work:
         return result
 
     def _complete(self, blocks: list[PairBlock], result: np.ndarray) -> None:
-        """Double integrals where blocks have no value, those of many blocks together."""
+        """Computes double integrals for pairs without a value, those of many blocks together."""
         held: list[tuple[np.ndarray, ...]] = []
         for k, block in enumerate(blocks):
             held.append(block.missing(result))
@@ -128,7 +128,7 @@ class _Work:
                     result.T[places] = values
 
     def _integrals(self, i: np.ndarray, j: np.ndarray, rho: np.ndarray) -> np.ndarray:
-        """Double integrals; single ones where u = v."""
+        """Computes double integrals; single integrals if u = v."""
         out = np.empty(rho.shape)
         a, b = self.pairs.root_a.numpy()[i], self.pairs.root_b.numpy()[j]
         same = (rho == 1) & (a == b) & (self.f is self.g)
@@ -138,7 +138,7 @@ class _Work:
             return out
         a, b, rho = a[rest], b[rest], rho[rest]
         if self.f is self.g:
-            a, b = np.minimum(a, b), np.maximum(a, b)  # one road for (u, v) and (v, u)
+            a, b = np.minimum(a, b), np.maximum(a, b)  # same computation for (u, v) and (v, u)
         polynomial, table, radius, even = _tables(self.f, self.g, a, b, rho)
         found = np.empty(len(rest))
 
@@ -151,7 +151,7 @@ class _Work:
 
 
 def _short_is_enough(f: Sampler, g: Sampler, pairs: Pairs) -> bool:
-    """Whether the shortest series is certified for a good part of the pairs, as far as a few variances show."""
+    """Whether the shortest series is certified for enough pairs, estimated from a few variances."""
     tails = []
     for function, root in ((f, pairs.root_a), (g, pairs.root_b)):
         some = root[torch.linspace(0, len(root) - 1, min(TRIED_VARIANCES, len(root))).long()]
@@ -163,7 +163,7 @@ def _short_is_enough(f: Sampler, g: Sampler, pairs: Pairs) -> bool:
 
 
 def _certain(closed: Road, pairs: Pairs) -> bool:
-    """Whether a closed form is certified nearly everywhere."""
+    """Whether a closed form is certified for nearly all pairs."""
     i, j, rho = pairs.some(SAMPLED_PAIRS)
     covariance = rho * pairs.root_a.numpy()[i] * pairs.root_b.numpy()[j]
     left = closed(i, j, covariance, np.empty(len(i)), np.empty(len(i)))
@@ -171,7 +171,7 @@ def _certain(closed: Road, pairs: Pairs) -> bool:
 
 
 def _one_after_the_other(first: Road, second: Road) -> Road:
-    """The first road, and the second for the pairs that it leaves."""
+    """Returns a method that tries the first, and the second for the pairs that the first leaves."""
 
     def found(i: np.ndarray, j: np.ndarray, c: np.ndarray, rho: np.ndarray, out: np.ndarray) -> int:
         if not first(i, j, c, rho, out):
@@ -188,7 +188,7 @@ def _one_after_the_other(first: Road, second: Road) -> Road:
 def _series(
     f: Sampler, g: Sampler, pairs: Pairs, levels: tuple[int, ...]
 ) -> tuple[Road, tuple[np.ndarray, np.ndarray]]:
-    """Mehler's series, as long as pays: a longer one must save more double integrals than it costs; E[f^2], E[g^2]."""
+    """Returns Mehler's series of the length that costs least in total, with E[f^2] and E[g^2]."""
     i, j, rho = pairs.some(SAMPLED_PAIRS)
     shared = f is g and torch.equal(pairs.root_a, pairs.root_b)
     count = len(pairs.root_a) + (0 if shared else len(pairs.root_b))
@@ -216,7 +216,7 @@ def _series(
             sums(i, j, c, a, b, of_f.alpha, of_g.alpha, of_f.tail, of_g.tail, SERIES_TOLERANCE, ALIGNED_FROM, rho, out)
         )
 
-    return summed, (few[0].second, few[1].second)  # from the panels of ``second_moment``: equal to the last digit
+    return summed, (few[0].second, few[1].second)  # same panels as ``second_moment``, so results are identical
 
 
 def _tasks(count: int, size: int) -> list[slice]:
@@ -226,11 +226,11 @@ def _tasks(count: int, size: int) -> list[slice]:
 def _tables(
     f: Sampler, g: Sampler, a: np.ndarray, b: np.ndarray, rho: np.ndarray
 ) -> tuple[tuple[np.ndarray, np.ndarray], Tables, int, bool]:
-    """What double integrals need: the polynomials of f, the smoothings of g, how far variables run, their parity."""
+    """Returns what double integrals need: polynomials of f, smoothings of g, ranges of the variables, parity."""
     tops = [[2.0**k for k in np.unique(np.frexp(root)[1]).tolist()] for root in (a, b)]
     radius = max(s.radius(top) for s, side in zip((f, g), tops, strict=True) for top in side)
     of_f, of_g = (s.pieces(side[0], radius * side[-1]) for s, side in zip((f, g), tops, strict=True))
-    if f is g:  # the second call may have widened what the first has found
+    if f is g:  # the second call may have extended the first result
         of_f = of_g
     variance = b * b * ((1 - rho) * (1 + rho))
     even = parity(f, of_f) * parity(g, of_g) == 1
@@ -238,4 +238,4 @@ def _tables(
 
 
 def _not_finite(found: str, cure: str) -> NotFiniteError:
-    return NotFiniteError(found, accepted="that covariances are finite numbers", fix=cure)
+    return NotFiniteError(found, accepted="finite covariances", fix=cure)

@@ -1,4 +1,4 @@
-"""Elementwise functions: what is asked of one, and what autograd makes of it.
+"""Checks elementwise functions, and builds derived functions with autograd.
 
 >>> Derivative(torch.sin)(torch.zeros(2, dtype=torch.float64))
 tensor([1., 1.], dtype=torch.float64)
@@ -16,17 +16,17 @@ from gnomon.core.errors import InputError, NotFiniteError
 __all__ = ["Derivative", "Elementwise", "Gain", "SquaredFunction", "check"]
 
 Elementwise = Callable[[Tensor], Tensor]
-"""A function of each number alone, from float64 to float64."""
+"""A function of each number separately, from float64 to float64."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derivative:
-    """f', torch's gradient; itself differentiable. Zero where torch knows of no dependence."""
+    """The derivative f' from torch's gradient; differentiable. Zero if the output does not depend on u."""
 
     function: Elementwise
 
     def __call__(self, u: Tensor) -> Tensor:
-        """The value at u."""
+        """Returns the value at u."""
         with torch.inference_mode(False), torch.enable_grad():
             deeper = u.requires_grad
             x = u if deeper else u.detach().clone().requires_grad_()
@@ -39,28 +39,28 @@ class Derivative:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gain:
-    """u f'(u)."""
+    """The function u f'(u)."""
 
     function: Elementwise
 
     def __call__(self, u: Tensor) -> Tensor:
-        """The value at u."""
+        """Returns the value at u."""
         return u * Derivative(self.function)(u)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SquaredFunction:
-    """f(u)^2."""
+    """The function f(u)^2."""
 
     function: Elementwise
 
     def __call__(self, u: Tensor) -> Tensor:
-        """The value at u."""
+        """Returns the value at u."""
         return self.function(u) ** 2
 
 
 def check(function: Elementwise) -> None:
-    """Refuse a function that is not elementwise, not real, not finite or not always the same.
+    """Raises an error unless a function is elementwise, real, finite and deterministic.
 
     Cost: four evaluations at 12 points.
 
@@ -75,30 +75,30 @@ def check(function: Elementwise) -> None:
         y = _call(function, x)
         if not isinstance(y, Tensor) or y.shape != x.shape or not y.dtype.is_floating_point:
             kind = f"{y.dtype} of shape {tuple(y.shape)}" if isinstance(y, Tensor) else type(y).__name__
-            raise _refusal(f"12 numbers in float64 gave {kind}", "Return one real number for each")
+            raise _refusal(f"12 numbers in float64 gave {kind}", "Return one real number for each input number")
         if not bool(torch.isfinite(y).all()):
             raise NotFiniteError(
                 f"f({float(x[~torch.isfinite(y)][0]):g}) is not finite",
-                accepted="that E[phi(u)^2] is a finite number",
+                accepted="a function with finite E[phi(u)^2]",
                 fix="Use a function that is finite on the whole line",
             )
         if not torch.equal(_call(function, x), y):
-            raise _refusal("two calls with one x gave two answers", "Remove the randomness or the memory")
+            raise _refusal("two calls with the same x gave different results", "Remove randomness and internal state")
         order = (5 * torch.arange(len(x)) + 3) % len(x)
         moved, folded = _call(function, x[order]), _call(function, x.view(3, 4))
-        tolerance = 1e-12 * (1 + y.abs())  # vector and remainder loops of one function may round differently
+        tolerance = 1e-12 * (1 + y.abs())  # vectorized and scalar loops of a function may round differently
         if moved.shape != x.shape or bool(((moved - y[order]).abs() > tolerance[order]).any()):
-            raise _refusal("f(x) changes when x is reordered", "Give a function of one number")
+            raise _refusal("f(x) changes when x is reordered", "Pass an elementwise function")
         if folded.shape != (3, 4) or bool(((folded.flatten() - y).abs() > tolerance).any()):
-            raise _refusal("f(x) changes when x is reshaped", "Give a function of one number")
+            raise _refusal("f(x) changes when x is reshaped", "Pass an elementwise function")
 
 
 def _call(function: Elementwise, x: Tensor) -> Any:
     try:
         return function(x.clone())
     except Exception as error:
-        raise _refusal(f"called with 12 numbers in float64 it raised '{error}'", "Make it accept any tensor") from error
+        raise _refusal(f"a call with 12 float64 numbers raised '{error}'", "Make it accept any tensor") from error
 
 
 def _refusal(found: str, cure: str) -> InputError:
-    return InputError(found, accepted="that the function acts on each number alone", fix=cure)
+    return InputError(found, accepted="an elementwise function", fix=cure)

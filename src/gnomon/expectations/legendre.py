@@ -1,4 +1,4 @@
-"""Legendre polynomials: nodes of Gauss and Kronrod, and how well a polynomial fits a function on an interval.
+"""Legendre polynomials: Gauss nodes, and how well a polynomial fits a function on an interval.
 
 The tables are made once, at import, and never written to.
 
@@ -14,9 +14,9 @@ from torch import Tensor
 from gnomon.expectations.functions import Elementwise
 
 GAUSS_NODES = 20
-"""Nodes of the Gauss rule."""
+"""Number of nodes of the Gauss rule."""
 SAMPLE_NODES = 16
-"""Nodes at which functions are sampled."""
+"""Number of nodes at which functions are sampled."""
 
 
 def _gauss(n: int) -> tuple[Tensor, Tensor]:
@@ -25,11 +25,11 @@ def _gauss(n: int) -> tuple[Tensor, Tensor]:
 
 
 GAUSS = _gauss(GAUSS_NODES)
-"""Nodes and weights on [-1, 1], exact to degree 39."""
+"""Gauss nodes and weights on [-1, 1], exact to degree 39."""
 
 
 def _transform() -> Tensor:
-    """Columns that turn samples at the Gauss nodes into Legendre coefficients."""
+    """Returns the matrix that converts samples at the Gauss nodes to Legendre coefficients."""
     x, w = np.polynomial.legendre.leggauss(SAMPLE_NODES)
     return torch.from_numpy(
         np.polynomial.legendre.legvander(x, SAMPLE_NODES - 1) * w[:, None] * (np.arange(SAMPLE_NODES) + 0.5)
@@ -37,7 +37,7 @@ def _transform() -> Tensor:
 
 
 def _powers() -> Tensor:
-    """Rows that hold the Legendre polynomials in powers of x."""
+    """Returns the Legendre polynomials in powers of x, one per row."""
     rows = np.zeros((SAMPLE_NODES, SAMPLE_NODES))
     for k in range(SAMPLE_NODES):
         rows[k, : k + 1] = np.polynomial.legendre.leg2poly(np.eye(SAMPLE_NODES)[k, : k + 1])
@@ -48,13 +48,13 @@ SAMPLE = _gauss(SAMPLE_NODES)
 TRANSFORM = _transform()
 POWERS = _powers()
 
-# Almost the ends of [-1, 1], as at the ends themselves a function that jumps there has the other value.
+# Slightly inside [-1, 1], because a function that jumps at an end has the other value there.
 ENDS = torch.tensor([2.0**-29 - 1, 1 - 2.0**-29], dtype=torch.float64)
 AT_ENDS = torch.from_numpy(np.polynomial.legendre.legvander(ENDS.numpy(), SAMPLE_NODES - 1).T.copy())
 
 
 def panels(edges: Float[Tensor, "*batch edges"], rule: tuple[Tensor, Tensor] = GAUSS) -> tuple[Tensor, Tensor]:
-    """Nodes and weights of a rule on every interval between consecutive edges, flattened over the intervals.
+    """Returns nodes and weights of a rule on every interval between edges, flattened over the intervals.
 
     Hypotheses: edges ascend along the last axis; intervals of width zero get weight zero.
     Cost: one node per interval and node of the rule.
@@ -70,7 +70,7 @@ def panels(edges: Float[Tensor, "*batch edges"], rule: tuple[Tensor, Tensor] = G
 
 
 def misfit(function: Elementwise, left: Tensor, right: Tensor) -> Float[Tensor, " n"]:
-    """How far a function is on each interval from the polynomial of degree 15 through its Gauss points.
+    """Returns the distance of a function from the degree-15 polynomial through its Gauss points, per interval.
 
     The largest of its three highest Legendre coefficients and of its errors at the ends, which no Gauss point sees.
     Cost: 18 evaluations per interval.
@@ -83,7 +83,7 @@ def misfit(function: Elementwise, left: Tensor, right: Tensor) -> Float[Tensor, 
 
 
 def misfit_of_union(function: Elementwise, left: Tensor, cut: Tensor, right: Tensor) -> Float[Tensor, " n"]:
-    """The misfit on [left, right], or the error of the fit at samples of [left, cut] and [cut, right] if larger.
+    """Returns the misfit on [left, right], or the fit error at samples of both parts if it is larger.
 
     A wide interval whose samples all miss a narrow feature fits well; the samples of its parts do not miss it.
     Cost: 50 evaluations per interval.
@@ -99,7 +99,7 @@ def misfit_of_union(function: Elementwise, left: Tensor, cut: Tensor, right: Ten
 
 
 def samples(left: Tensor, right: Tensor) -> Float[Tensor, "n samples"]:
-    """The 16 Gauss points of each interval. Cost: none.
+    """Returns the 16 Gauss points of each interval.
 
     >>> samples(torch.zeros(3), torch.ones(3)).shape
     torch.Size([3, 16])
@@ -108,7 +108,7 @@ def samples(left: Tensor, right: Tensor) -> Float[Tensor, "n samples"]:
 
 
 def powers(values: Float[Tensor, "*n samples"], degree: int = SAMPLE_NODES - 1) -> Float[Tensor, "*n samples"]:
-    """Coefficients of the powers of x on [-1, 1], of the polynomial through values at the 16 Gauss points.
+    """Returns coefficients of the powers of x on [-1, 1] for the polynomial through values at the 16 Gauss points.
 
     Of a lower ``degree``, the polynomial nearest in mean square. Cost: none.
 
@@ -120,7 +120,7 @@ def powers(values: Float[Tensor, "*n samples"], degree: int = SAMPLE_NODES - 1) 
 
 
 def _expansion(function: Elementwise, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-    """Legendre coefficients and misfit."""
+    """Returns Legendre coefficients and misfit."""
     middle, half = (left + right)[:, None] / 2, (right - left)[:, None] / 2
     values = function(middle + half * torch.cat([SAMPLE[0], ENDS]).to(left))
     coefficients = values[:, :SAMPLE_NODES] @ TRANSFORM.to(left)
@@ -129,7 +129,7 @@ def _expansion(function: Elementwise, left: Tensor, right: Tensor) -> tuple[Tens
 
 
 def _series(coefficients: Tensor, x: Tensor) -> Tensor:
-    """Sum of Legendre polynomials at x, by Horner's scheme: what powers cancel is small where coefficients decay."""
+    """Returns the sum of Legendre polynomials at x, by Horner's scheme; accurate if coefficients decay."""
     powers = coefficients @ POWERS.to(x)
     total = powers[:, -1:]
     for k in reversed(range(SAMPLE_NODES - 1)):

@@ -1,4 +1,4 @@
-"""Functions of one Gaussian variable, sampled so that integrals are sums, for many variances at once.
+"""Samples functions of one Gaussian variable so that integrals become sums, for many variances together.
 
 A rule has one grid of panels in z for all variances, so that what depends on z alone is a table and an integral is a
 matrix product. Panels that hold a cut of f are taken out and replaced by panels between the cuts, which move with a:
@@ -23,19 +23,19 @@ from gnomon.expectations.legendre import GAUSS_NODES, panels
 from gnomon.expectations.pieces import Pieces, find
 
 RADII = (10, 14, 20, 28, 37)
-"""Deviations at which the line may end; beyond 37 the density is no floating-point number."""
+"""Standard deviations at which the integration may end; beyond 37 the density underflows."""
 
 NEGLIGIBLE_SHARE = 1e-18
-"""Density of f^2 at the ends of the line, relative to E[f^2], that is negligible."""
+"""Density of f^2 at the ends, relative to E[f^2], that counts as negligible."""
 RANGE_MARGIN = 16.0
-"""Factor by which the range of standard deviations is wider than requested."""
+"""Factor by which the range of standard deviations is extended."""
 MAX_VALUES_HELD = 2**18
-"""Function values held at once."""
+"""Maximum number of function values in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuadratureLine:
-    """Nodes and weights for n standard deviations: a grid (weight zero where a cut falls) and moved nodes."""
+    """Nodes and weights for n standard deviations: a grid (weight zero at cuts) and shifted nodes."""
 
     z: Float[Tensor, " grid"]
     weight: Float[Tensor, "#n grid"]
@@ -45,7 +45,7 @@ class QuadratureLine:
 
 @dataclass(frozen=True, slots=True)
 class LineSamples:
-    """sqrt(N) f at the nodes of a line, for the variances at ``rows``, and E[f^2]."""
+    """The values sqrt(N) f at the nodes of a line, for the variances at ``rows``, and E[f^2]."""
 
     rows: Tensor
     line: QuadratureLine
@@ -57,24 +57,24 @@ class LineSamples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampler:
-    """An elementwise function with the memory of its cuts: found once, and again only for a wider range."""
+    """An elementwise function with its cached cuts, which are searched again only for a wider range."""
 
     function: Elementwise
     _pieces: list[Pieces] = field(default_factory=list)
     _radius: dict[float, int] = field(default_factory=dict)
 
     def __call__(self, u: Tensor) -> Tensor:
-        """The value at u."""
+        """Returns the value at u."""
         return self.function(u)
 
     def pieces(self, least: float, reach: float) -> Pieces:
-        """Cuts on [-reach, reach] for deviations from ``least`` on. Cost: see pieces; once for a range."""
+        """Returns cuts on [-reach, reach] for standard deviations of ``least`` or more."""
         if self._pieces:
             known = self._pieces[0]
             if known.least <= least and reach <= known.reach:
                 return known
             least, reach = min(least, known.least), max(reach, known.reach)
-        try:  # more than is asked for, as the next layer may ask for that
+        try:  # searches a wider range, because the next layer may need it
             found = find(self.function, least / RANGE_MARGIN, reach * RANGE_MARGIN)
         except (InputError, NotFiniteError):
             found = find(self.function, least, reach)
@@ -82,7 +82,7 @@ class Sampler:
         return found
 
     def corners(self, root: Float[Tensor, " n"]) -> bool:
-        """Whether f is not smooth where variables of these standard deviations go. Cost: that of ``pieces``.
+        """Whether f has corners within reach of variables with these standard deviations.
 
         >>> root = torch.ones(1, dtype=torch.float64)
         >>> Sampler(torch.relu).corners(root), Sampler(torch.tanh).corners(root)
@@ -92,14 +92,14 @@ class Sampler:
         return bool((self.pieces(float(root.min()), reach).hard.abs() < reach).any())
 
     def radius(self, top: float) -> int:
-        """Deviations at which f^2 N has become negligible, for the octave of standard deviations below ``top``."""
+        """Returns the radius at which f^2 N is negligible, for the octave of standard deviations below ``top``."""
         if top not in self._radius:
             row = torch.zeros(1, dtype=torch.int64)
             self._octave(row, torch.full((1,), 0.99 * top, dtype=torch.float64), top, 1.0)
         return self._radius[top]
 
     def samples(self, root: Float[Tensor, " n"], panel: float) -> Iterator[LineSamples]:
-        """Samples for standard deviations, octave by octave, on panels of a given width.
+        """Returns samples for standard deviations, octave by octave, on panels of a given width.
 
         Cost: see the module.
 
@@ -131,13 +131,13 @@ class Sampler:
                 return LineSamples(rows, line, grid, moved, second, radius)
         raise NotFiniteError(
             f"E[phi(u)^2] does not converge within {RADII[-1]} deviations at variance {float(root.max()) ** 2:.3g}",
-            accepted="phi grows more slowly than the Gaussian density falls",
+            accepted="a function that grows more slowly than the Gaussian density falls",
             fix="Use a function that grows more slowly, or smaller variances",
         )
 
 
 def second_moment(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """E[f(sqrt(a) z)^2]; equation (1) with g(z) = f(sqrt(a) z).
+    """Returns E[f(sqrt(a) z)^2]; equation (1) with g(z) = f(sqrt(a) z).
 
     Cost: 400 evaluations per variance.
 
@@ -151,7 +151,7 @@ def second_moment(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, 
 
 
 def mean(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """E[f(sqrt(a) z)]; equation (1) with g = 1.
+    """Returns E[f(sqrt(a) z)]; equation (1) with g = 1.
 
     Cost: 400 evaluations per variance.
 
@@ -167,7 +167,7 @@ def mean(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
 
 
 def at_zero(sampler: Sampler) -> Tensor:
-    """f(0): what is left at zero variance, to the last digit. Cost: one evaluation.
+    """Returns f(0), the exact result at zero variance.
 
     >>> at_zero(Sampler(torch.cos))
     tensor(1., dtype=torch.float64)
@@ -176,7 +176,7 @@ def at_zero(sampler: Sampler) -> Tensor:
 
 
 def half_density(z: Tensor) -> Tensor:
-    """The square root of the standard normal density. Cost: elementwise.
+    """Returns the square root of the standard normal density.
 
     >>> round(float(half_density(torch.zeros(())) ** 4 * 2 * pi), 6)
     1.0
@@ -185,7 +185,7 @@ def half_density(z: Tensor) -> Tensor:
 
 
 def positions(cuts: Float[Tensor, " cuts"], root: Float[Tensor, " n"], radius: float) -> Float[Tensor, "n cuts"]:
-    """Cuts in units of each standard deviation, kept on the line. Cost: elementwise.
+    """Returns cuts in units of each standard deviation, clipped to the line.
 
     >>> positions(torch.tensor([0.0, 1.0]), torch.tensor([0.0, 0.5]), 10)
     tensor([[ 0., 10.],
@@ -195,7 +195,7 @@ def positions(cuts: Float[Tensor, " cuts"], root: Float[Tensor, " n"], radius: f
 
 
 def grid(radius: int, panel: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Nodes, weights and edges of panels of one width out to a radius. Cost: none.
+    """Returns nodes, weights and edges of panels of one width up to a radius.
 
     >>> round(float(grid(10, 1.0)[1].sum()), 9)
     20.0
@@ -207,7 +207,7 @@ def grid(radius: int, panel: float) -> tuple[Tensor, Tensor, Tensor]:
 def _line(root: Tensor, pieces: Pieces, top: float, radius: int, panel: float) -> QuadratureLine:
     z, weight, edges = grid(radius, panel)
     cuts = pieces.within(radius * top, panel * top)
-    cuts = cuts[cuts != 0]  # zero is an edge for every deviation
+    cuts = cuts[cuts != 0]  # zero is always an edge
     if not len(cuts):
         empty = root.new_zeros(len(root), 0)
         return QuadratureLine(z, weight[None], empty, empty)
@@ -219,7 +219,7 @@ def _line(root: Tensor, pieces: Pieces, top: float, radius: int, panel: float) -
 
 
 def _between(scaled: Tensor, place: Tensor, edges: Tensor) -> Float[Tensor, "n 2 cuts two"]:
-    """The intervals that cover the panels with cuts: up to each cut, and from the last cut of a panel to its end."""
+    """Returns the intervals that cover panels with cuts: up to each cut, and from the last cut to the end."""
     same = place[:, 1:] == place[:, :-1]
     start, end = edges[place], edges[place + 1]
     start[:, 1:] = torch.where(same, scaled[:, :-1], start[:, 1:])

@@ -1,16 +1,16 @@
-"""Piecewise linear functions, as ReLU6, Hardtanh, Threshold and their derivatives: expectations in closed form.
+"""Closed-form expectations of piecewise linear functions such as ReLU6, Hardtanh, Threshold and derivatives.
 
 Away from zero such a function is a line, to which every corner adds something beyond it:
 
     f(x) = level + slope x + sum over corners of (jump + bend (|x| - distance)) 1(x beyond the corner)          (1)
 
 so that E[f(u) g(v)] is a sum of moments of single variables, and of those of wedges.py for each pair of corners. What
-corners add is small where they are far, so that nothing cancels there. Where it does (a variance so large that pieces
-are short: f is then small beside its terms), the pair is left to others:
+corners add is small if they are far, so that nothing cancels there. If it does (a variance so large that pieces
+are short: f is then small compared with its terms), the pair is left to others:
 
     error <= SLIPS m(u) m(v) sqrt(E[f(u)^2] E[g(v)^2]),    m = the sum of all terms / sqrt(E[f^2])              (2)
 
-Hypotheses: at most MOST corners, on each side of zero. Reference: that of wedges.py.
+Hypotheses: at most MOST corners, on each side of zero. Reference: as in wedges.py.
 Cost: see wedges.py.
 """
 
@@ -28,26 +28,26 @@ from gnomon.expectations.pieces import Pieces
 from gnomon.expectations.smoothing import polynomials
 
 MAX_CORNERS = 4
-"""Corners on each side of zero, at most."""
+"""Maximum number of corners on each side of zero."""
 INTERIOR_SHARE = 2.0**-20
-"""Position inside a piece, as a share of its length, at which it is evaluated next to its ends."""
+"""Position inside a piece, as a share of its length, at which the piece is evaluated near its ends."""
 EQUAL_SLOPE_TOLERANCE = 2.0**-36
-"""Relative difference of slopes that counts as none."""
-ONE_PLACE = 2.0**-46  # of a distance: nearer to each other, corners on both sides of zero have one
+"""Relative difference of slopes that counts as zero."""
+ONE_PLACE = 2.0**-46  # relative distance below which corners on both sides of zero count as symmetric
 MIN_CORNER_DISTANCE = 1e-100
-"""Distance in standard deviations that stands for a corner at zero, whose angle counts."""
+"""Distance in standard deviations that represents a corner at zero, where the angle matters."""
 MIN_CORNER_EFFECT = 1e-13
 """Effect relative to sqrt(E[f^2]) below which a corner is ignored."""
-SLIPS = (2e-15, 1e-13)  # of (2), with probabilities taken for one, and with their square roots
-LINES = (0, 2)  # in the memory of pieces
+SLIPS = (2e-15, 1e-13)  # error factors of (2), for probabilities taken as one and for their square roots
+LINES = (0, 2)  # cache key in the pieces
 
 Road = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
-"""Pairs by two indices and covariances; fills correlations and values, NaN where it has none, and counts those."""
+"""Computes pairs given by two indices and covariances; writes NaN if it has no value, and counts those."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Equation (1): the line at zero, and for each distance what is added beyond +distance and beyond -distance."""
+    """The terms of (1): the line at zero, and what is added beyond +distance and beyond -distance."""
 
     level: float
     slope: float
@@ -57,9 +57,9 @@ class Lines:
 
 
 def lines(f: Sampler, root: Float[Tensor, " n"]) -> Lines | None:
-    """A function as lines, where variables of these standard deviations go; None if it is anything else.
+    """Returns a function as lines within reach of these standard deviations; None if it is not piecewise linear.
 
-    Cost: that of pieces, once.
+    Cost: finding the pieces, once.
 
     >>> found = lines(Sampler(torch.nn.Hardtanh()), torch.ones(1, dtype=torch.float64))
     >>> found.slope, found.distance.round(12).tolist(), found.bend.round(12).tolist()    # 1 beyond it, and -1
@@ -80,7 +80,7 @@ def road(
     f: Sampler, g: Sampler, root_a: Float[Tensor, " n"], root_b: Float[Tensor, " m"],
     second: tuple[np.ndarray, np.ndarray], *, certified: float, aligned: float,
 ) -> Road:  # fmt: skip
-    """Expectations of pairs of two piecewise linear functions, of which ``second`` are E[f^2] and E[g^2].
+    """Returns the method for pairs of two piecewise linear functions; ``second`` are E[f^2] and E[g^2].
 
     Pairs whose error (2) is not below ``certified`` get no value; correlations from ``aligned`` on are taken for 1.
     Hypotheses: both have ``lines``. Cost: see the module.
@@ -92,7 +92,7 @@ def road(
     (0, 0.3044988905)
     """
     first, other = lines(f, root_a), lines(g, root_b)
-    assert first is not None and other is not None  # the caller has asked
+    assert first is not None and other is not None  # checked by the caller
     left = _side(f, first, root_a, second[0], certified)
     shared = f is g and torch.equal(root_a, root_b)
     right = left if shared else _side(g, other, root_b, second[1], certified)
@@ -107,7 +107,7 @@ def road(
 
 
 def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
-    """Slopes from the ends of each piece, values at the cuts from beside them, on both sides of zero outwards."""
+    """Returns slopes from the ends of each piece and values next to the cuts, outward on both sides of zero."""
     edges = torch.cat([pieces.cuts.new_tensor([-pieces.reach]), pieces.cuts, pieces.cuts.new_tensor([pieces.reach])])
     inside = INTERIOR_SHARE * edges.diff()
     low, high = edges[:-1] + inside, edges[1:] - inside
@@ -120,9 +120,9 @@ def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
     )
     gap = start[1:] - end[:-1]
     jump = torch.where(pieces.jump != 0, gap, 0)
-    meeting = (pieces.jump == 0) & (bend != 0) & (pieces.cuts != 0)  # two lines that meet, a little beside the cut
+    meeting = (pieces.jump == 0) & (bend != 0) & (pieces.cuts != 0)  # two lines that meet slightly off the cut
     cuts = pieces.cuts - torch.where(meeting, gap / torch.where(bend != 0, bend, 1), 0)
-    center = int((pieces.cuts < 0).sum())  # the piece that holds zero, or ends there
+    center = int((pieces.cuts < 0).sum())  # the piece that contains zero or ends there
     level = end[center] if center < len(pieces.cuts) and pieces.cuts[center] == 0 else f(edges.new_zeros(1))[0]
     found: dict[float, np.ndarray] = {}
     for k, j, s in zip(cuts.tolist(), jump.tolist(), bend.tolist(), strict=True):

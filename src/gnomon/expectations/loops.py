@@ -14,15 +14,15 @@ from numba import njit
 from gnomon.core.machine.loops import INNER, bare, entry, wide
 
 NODES_PER_INTERVAL = 8
-"""Nodes of the Gauss rule between two edges."""
-SUMMING = {**INNER, "fastmath": {*INNER["fastmath"], "reassoc"}}  # the order of a short sum is left to the vector unit
+"""Number of nodes of the Gauss rule between two edges."""
+SUMMING = {**INNER, "fastmath": {*INNER["fastmath"], "reassoc"}}  # short sums may be reordered for vectorization
 TERMS_PER_BLOCK = 16
-"""Coefficients of a polynomial; also terms of a block of a series, after which the tail is known."""
+"""Number of coefficients of a polynomial, and of terms in a block of a series."""
 
 
 @entry
 def smooth_expectations(place, deviation, edges, coefficients, one, density, start, width, rule, out):
-    """E[g(m + t z)] for many m and t: equation (1) with f = 1."""
+    """Computes E[g(m + t z)] for many m and t: equation (1) with f = 1."""
     edges, coefficients, density, rule = bare(edges), bare(coefficients), bare(density), bare(rule)
     ends, degree = np.array([-1e300, 1e300]), np.zeros(1, np.int64)
     last = len(edges) - 1
@@ -68,7 +68,7 @@ def ridges(
 
 @entry
 def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, tolerance, aligned, rho, out):
-    """Mehler's series where it is certified; NaN elsewhere, and where u = +-v; returns how many.
+    """Computes Mehler's series if it is certified, else NaN (also for u = +-v); returns the number of NaN.
 
     Standard deviations come as their inverses (0 for 0); correlations beyond ``aligned`` are taken for +-1. Tails are
     square roots, relative to the whole, after each block of terms.
@@ -99,7 +99,7 @@ def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, to
 
 @entry
 def hermite_sums(z, weighted, alpha):
-    """Add sum_q weighted[n, q] he_k(z[n, q]) to alpha[n, k]; ``weighted`` holds the factor sqrt(N), he_k the other.
+    """Adds sum_q weighted[n, q] he_k(z[n, q]) to alpha[n, k]; ``weighted`` and he_k contain one factor sqrt(N) each.
 
     Nodes come in multiples of TERMS.
     """
@@ -128,7 +128,7 @@ def hermite_sums(z, weighted, alpha):
 
 @njit(**SUMMING)
 def _series(alpha, beta, blocks, r, step, lanes):
-    """The sum of alpha_k beta_k r^k, ``step`` = r^16: Horner's scheme in sixteen lanes, joined by twos at last."""
+    """Returns the sum of alpha_k beta_k r^k, by Horner's scheme in sixteen lanes with ``step`` = r^16."""
     wide()
     start = np.uintp(TERMS_PER_BLOCK * (blocks - 1))
     for k in range(TERMS_PER_BLOCK):
@@ -153,7 +153,7 @@ def _join(a, b, c, d, r, square):
 
 @njit(**INNER)
 def _integral(f_edges, f, degree, s, h_edges, h, first, last, t, m, density, start, width, panel, rule):
-    """Equation (1) from a panel on, s > 0; the pieces of h are those between the edges first .. last, rows from 0."""
+    """Computes equation (1) from a panel on, s > 0; h has pieces between the edges first .. last, rows from 0."""
     end = start + width * len(density)
     forward, per_s, per_t = t > 0.0, 1.0 / s, 1.0 / t
     x, total = start + width * panel, 0.0
@@ -185,7 +185,7 @@ def _integral(f_edges, f, degree, s, h_edges, h, first, last, t, m, density, sta
 
 @njit(**SUMMING)
 def _panel(f, i, degree, f0, f1, s, h, j, h0, h1, t, m, density, d, d0, width, left, right, rule):
-    """Gauss's rule on [left, right], inside one piece of each."""
+    """Applies Gauss's rule on [left, right], inside one piece of each function."""
     half, middle = 0.5 * (right - left), 0.5 * (right + left)
     f_unit, h_unit, d_unit = 2.0 / (f1 - f0), 2.0 / (h1 - h0), 2.0 / width
     f_at, f_by = (s * middle - f0) * f_unit - 1.0, s * half * f_unit
@@ -209,7 +209,7 @@ def _panel(f, i, degree, f0, f1, s, h, j, h0, h1, t, m, density, d, d0, width, l
 
 @njit(**INNER)
 def _degrees(c):
-    """The degree of each polynomial, -1 for zero."""
+    """Returns the degree of each polynomial, -1 for zero."""
     found = np.empty(len(c), np.int64)
     for p in range(len(c)):
         k = TERMS_PER_BLOCK - 1
@@ -221,7 +221,7 @@ def _degrees(c):
 
 @njit(**INNER)
 def _horner(c, p, x):
-    """The polynomial p at x, two halves of it side by side."""
+    """Evaluates the polynomial p at x, in two halves."""
     y = x * x
     odd = ((((c[p, 15] * y + c[p, 13]) * y + c[p, 11]) * y + c[p, 9]) * y + c[p, 7]) * y
     even = ((((c[p, 14] * y + c[p, 12]) * y + c[p, 10]) * y + c[p, 8]) * y + c[p, 6]) * y
@@ -231,7 +231,7 @@ def _horner(c, p, x):
 
 @njit(**INNER)
 def _piece(edges, first, last, x):
-    """The piece among edges[first .. last] that holds x; the nearest if none does."""
+    """Returns the piece among edges[first .. last] that contains x, or the nearest one."""
     low, high = first, last
     while high - low > 1:
         middle = (low + high) // 2
@@ -252,7 +252,7 @@ def _chebyshev(powers, x):
 
 @njit(**INNER)
 def _contract(h, first, count, powers, room):
-    """The polynomials of one variance."""
+    """Computes the polynomials of one variance."""
     for p in range(count):
         for k in range(TERMS_PER_BLOCK):
             room[p, k] = 0.0

@@ -1,4 +1,4 @@
-"""Mehler's series: a Gaussian expectation of two variables from Hermite coefficients of each function alone.
+"""Mehler's series: a Gaussian expectation of two variables from the Hermite coefficients of each function.
 
 With he_k the Hermite polynomials orthonormal under N(0, 1), z ~ N(0, 1) and rho = c / sqrt(a b):
 
@@ -24,18 +24,18 @@ from torch import Tensor
 from gnomon.expectations.line import Sampler, at_zero, grid, half_density
 
 LEVELS = (64, 256, 1024)
-"""Numbers of terms that are tried."""
+"""Numbers of terms to try."""
 
-PANELS = {64: 1.0, 256: 1.0, 1024: 0.5}  # he_k turns sqrt(k) per unit: by at most 16 per panel of 20 nodes
+PANELS = {64: 1.0, 256: 1.0, 1024: 0.5}  # he_k oscillates with sqrt(k) per unit, at most 16 per panel of 20 nodes
 TERMS_PER_BLOCK = 16
-"""Terms after which the tail is known."""
+"""Number of terms after which the tail is known."""
 MIN_TAIL = 1e-15
 """Smallest tail, relative to E[f^2], that (4) can resolve."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """alpha_k for n variances, and the square roots of tails over E[f^2] after 0, 1, 2 ... blocks of terms; E[f^2]."""
+    """The alpha_k for n variances, the square roots of relative tails after 0, 1, 2 ... blocks of terms, and E[f^2]."""
 
     alpha: Float[np.ndarray, "n terms"]
     tail: Float[np.ndarray, "n blocks"]
@@ -43,7 +43,7 @@ class Coefficients:
 
 
 def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coefficients:
-    """The first Hermite coefficients for standard deviations ``root``, and what they leave; equations (1) and (4).
+    """Returns the first Hermite coefficients for standard deviations ``root``, and their tails; equations (1) and (4).
 
     Cost: see the module.
 
@@ -76,7 +76,7 @@ def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coe
 
 @cache
 def _hermite(radius: int, panel: float, terms: int) -> Float[Tensor, "grid terms"]:
-    """sqrt(N) he_k at the nodes of a line."""
+    """Returns sqrt(N) he_k at the nodes of a line."""
     z = grid(radius, panel)[0]
     table = z.new_empty(terms, len(z))
     table[0] = half_density(z)

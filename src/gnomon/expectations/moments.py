@@ -1,4 +1,4 @@
-"""All Gaussian moments of one elementwise function, which remembers what was found out about it.
+"""Computes all Gaussian moments of one elementwise function, and caches intermediate results.
 
 For (u, v) ~ N(0, [[a, c], [c, b]]):
 
@@ -9,7 +9,7 @@ f' is torch's gradient. All are differentiable by autograd.
 
 Accuracy: absolute error below 1e-8 sqrt(E[f(u)^2] E[f(v)^2]), for variances from 0 to 1e12 and every correlation,
 +-1 included; mostly 1e-12.
-Hypotheses: those of `expectations.expectation`.
+Hypotheses: as for `expectations.expectation`.
 Cost: some 50 ms for a new function; then see `expectations.expectation`.
 
 >>> one = torch.ones((), dtype=torch.float64)
@@ -33,7 +33,7 @@ __all__ = ["Moments"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """An elementwise torch function under Gaussian variables: tanh, SiLU, a lambda, an nn.Module."""
+    """The Gaussian moments of an elementwise torch function: tanh, SiLU, a lambda, an nn.Module."""
 
     function: Elementwise
     _value: Sampler = field(init=False, repr=False)
@@ -43,44 +43,44 @@ class Moments:
     def __post_init__(self) -> None:
         for name, part in (("_value", self.function), ("_derivative", Derivative(self.function)),
                            ("_gain", Gain(self.function))):  # fmt: skip
-            object.__setattr__(self, name, Sampler(part))  # what is found out about it lives as long as this object
+            object.__setattr__(self, name, Sampler(part))  # cached as long as this object
 
     def product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """E[f(u) f(v)]."""
+        """Returns E[f(u) f(v)]."""
         return pair(self._value, self._value, *_to_float64(a, b, c)).to(c.dtype)  # (1)
 
     def slope_product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """E[f'(u) f'(v)]."""
+        """Returns E[f'(u) f'(v)]."""
         return pair(self._derivative, self._derivative, *_to_float64(a, b, c)).to(c.dtype)  # (1)
 
     def gain_product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """E[u f'(u) v f'(v)]."""
+        """Returns E[u f'(u) v f'(v)]."""
         return pair(self._gain, self._gain, *_to_float64(a, b, c)).to(c.dtype)  # (1)
 
     def mean(self, a: Variance) -> Variance:
-        """E[f(u)]."""
+        """Returns E[f(u)]."""
         return single(self._value, a.double()).to(a.dtype)  # (2)
 
     def square(self, a: Variance) -> Variance:
-        """E[f(u)^2]: the product at a = b = c, which is one integral."""
+        """Returns E[f(u)^2], the product at a = b = c, which is one integral."""
         return single(SquaredFunction(self._value), a.double()).to(a.dtype)  # (2)
 
     def slope_square(self, a: Variance) -> Variance:
-        """E[f'(u)^2]."""
+        """Returns E[f'(u)^2]."""
         return single(SquaredFunction(self._derivative), a.double()).to(a.dtype)
 
     def square_slope(self, a: Variance) -> Variance:
-        """The derivative of E[f(u)^2] with respect to the variance, which needs no second derivative of f."""
+        """Returns the derivative of E[f(u)^2] in the variance, without a second derivative of f."""
         positive = torch.where(a > 0, a, torch.nan).double()
         return (pair(self._value, self._gain, positive, positive, positive) / positive).to(a.dtype)  # (2)
 
     def corners(self, a: Tensor) -> bool:
-        """Whether f is not smooth within ten deviations of some variable."""
+        """Whether f has a corner within ten standard deviations of some variable."""
         return self._value.corners(a.detach().double().reshape(-1).sqrt())
 
 
 def _to_float64(a: Variance, b: Variance, c: Covariance) -> tuple[Variance, Variance, Covariance]:
-    """The arguments in float64; correlations that are +-1 within their own rounding become so in float64."""
+    """Converts the arguments to float64; correlations of +-1 within their rounding stay +-1."""
     if c.dtype == torch.float64:
         return a.double(), b.double(), c
     norm = root(a.double()) * root(b.double())

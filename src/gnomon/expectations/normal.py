@@ -1,4 +1,4 @@
-"""The exponential function and the tail of the normal law, in arithmetic that compiled loops do four or eight at once.
+"""The exponential function and the normal tail, in arithmetic that compiled loops vectorize.
 
 For x <= 0, with n the integer next to x / log 2,
 
@@ -26,9 +26,9 @@ from gnomon.core.machine.loops import INNER, wide
 POLYNOMIAL_DEGREE = 22
 """Degree of the Chebyshev polynomial."""
 MAP_CENTER = 4.0
-"""Point that the change of variable maps to zero."""
+"""The value that the change of variable maps to zero."""
 MIN_EXPONENT = -700.0
-"""Smallest exponent."""
+"""Smallest exponent; the exponential is zero below."""
 PER_LOG2 = 1.4426950408889634
 """1 / log 2."""
 LOG2_HIGH = 0.6931471803691238
@@ -36,13 +36,13 @@ LOG2_HIGH = 0.6931471803691238
 LOG2_LOW = 1.9082149292705877e-10
 """Remaining digits of log 2."""
 ROUND_TO_INTEGER = 1.5 * 2.0**52
-"""Added to a number, it leaves the nearest integer in the last bits."""
-_intrinsic: Any = intrinsic  # its type asks callers for the compiler's context, which the compiler adds
+"""Adding it to a number puts the nearest integer into the last bits."""
+_intrinsic: Any = intrinsic  # typed as Any because numba adds the first argument itself
 
 
 @_intrinsic
 def _times_power_of_two(typing_context, p, rounded):
-    """p 2^n, for the n in the last bits of ``rounded``: added to the exponent of p."""
+    """Returns p 2^n, for the n in the last bits of ``rounded``, by adding n to the exponent of p."""
 
     def generate(context, builder, signature, arguments):
         whole = ir.IntType(64)
@@ -55,7 +55,7 @@ def _times_power_of_two(typing_context, p, rounded):
 
 @njit(**INNER)
 def exponential(x):
-    """Equation (1)."""
+    """Returns exp(x), equation (1)."""
     x = x if x > MIN_EXPONENT else MIN_EXPONENT
     rounded = x * PER_LOG2 + ROUND_TO_INTEGER
     n = rounded - ROUND_TO_INTEGER
@@ -68,7 +68,7 @@ def exponential(x):
 
 @njit(**INNER)
 def tails(x, polynomial, place, out):
-    """Q(|x|) for all x; ``place`` is where intermediate values go."""
+    """Computes Q(|x|) for all x; ``place`` holds intermediate values."""
     wide()
     for q in range(len(x)):
         size = abs(x[q])
@@ -84,7 +84,7 @@ def tails(x, polynomial, place, out):
 
 @cache
 def tail_polynomial() -> np.ndarray:
-    """P of equation (2), highest power first.
+    """Returns P of equation (2), highest power first.
 
     >>> abs(float(np.polyval(tail_polynomial(), -1.0)) / 4 - 0.5) < 1e-15       # Q(0)
     True
@@ -93,7 +93,7 @@ def tail_polynomial() -> np.ndarray:
     y = torch.from_numpy(np.cos(odd * (np.pi / (2 * count))))
     x = MAP_CENTER * (1 + y) / (1 - y)
     values = ((x + MAP_CENTER) * torch.special.erfcx(x * 0.5**0.5)).numpy() / 2
-    turns = np.arange(count)[:, None] * odd % (4 * count)  # whole numbers, so that no cosine is of a rounded angle
+    turns = np.arange(count)[:, None] * odd % (4 * count)  # whole numbers, so that angles are not rounded
     series = np.cos(turns * (np.pi / (2 * count))) @ values * (2 / count)
     series[0] /= 2
     return np.ascontiguousarray(np.polynomial.chebyshev.cheb2poly(series)[::-1])

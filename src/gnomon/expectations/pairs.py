@@ -1,4 +1,4 @@
-"""Pairs of Gaussian variables as arrays: distinct deviations, which of them each pair has, covariances; their blocks.
+"""Pairs of Gaussian variables as arrays: distinct standard deviations, indices, covariances, and blocks of pairs.
 
 A block of a matrix has few columns, so that what belongs to them stays in a cache; of the pairs of points among
 themselves, blocks hold one half, and the other is its mirror image, exactly.
@@ -23,31 +23,31 @@ from gnomon.expectations.polar import ALIGNED_ROUNDINGS
 __all__ = ["ALIGNED_FROM", "PairBlock", "Pairs", "inverse"]
 
 ALIGNED_FROM = 1 - ALIGNED_ROUNDINGS * float(np.finfo(np.float64).eps)
-"""Correlations from here on are taken for one."""
-AT_ONCE = 2**15  # pairs of a block
+"""Correlations of this size or more count as one."""
+AT_ONCE = 2**15  # pairs per block
 COLUMNS_PER_BLOCK = 64
-"""Columns in a block of a matrix."""
+"""Number of columns in a block of a matrix."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairBlock:
-    """Where some pairs are in the arrays of all; ``mirror`` tells that (j, i) has the value of (i, j)."""
+    """The position of some pairs in the arrays; ``mirror`` says that (j, i) has the value of (i, j)."""
 
     where: tuple[slice, ...]
     mirror: bool
 
     def write(self, values: np.ndarray, out: np.ndarray) -> None:
-        """Put the values of these pairs, and their mirror images, where they belong."""
+        """Writes the values of these pairs, and their mirror images."""
         found = values.reshape(out[self.where].shape)
         if self.mirror:
-            if self.where[0].start == self.where[1].start:  # a square on the diagonal, of which one half counts
+            if self.where[0].start == self.where[1].start:  # a square on the diagonal; only one half counts
                 square = found[: len(found.T)]
                 square[:] = np.tril(square) + np.tril(square, -1).T
             out.T[self.where] = found
         out[self.where] = found
 
     def missing(self, out: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Indices of those that have no value yet; of two mirror images, the one below the diagonal."""
+        """Returns indices of pairs without a value; of two mirror images, the one below the diagonal."""
         found = np.nonzero(np.isnan(out[self.where]))
         offsets = [s.start for s in self.where] + [0] * (out.ndim - len(self.where))
         places = tuple(f + o for f, o in zip(found, offsets, strict=True))
@@ -59,7 +59,7 @@ class PairBlock:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Distinct standard deviations, which of them each entry of a and of b has, and the covariances of all pairs."""
+    """Distinct standard deviations, the index of each entry of a and b, and the covariances of all pairs."""
 
     root_a: Float[Tensor, " n"]
     index_a: np.ndarray
@@ -69,7 +69,7 @@ class Pairs:
 
     @classmethod
     def of(cls, a: Tensor, b: Tensor, c: Tensor) -> "Pairs":
-        """From variances and covariances that broadcast; of one dimension at least.
+        """Builds pairs from variances and covariances that broadcast, with at least one dimension.
 
         >>> one = torch.ones(2, dtype=torch.float64)
         >>> Pairs.of(one[:, None], one, one / 2).root_a
@@ -79,25 +79,25 @@ class Pairs:
         return cls(*_distinct(a, len(shape)), *_distinct(b, len(shape)), c.expand(shape).numpy())
 
     def at(self, where: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Indices and covariances of some pairs."""
+        """Returns indices and covariances of some pairs."""
         i, j = (np.broadcast_to(t, self.covariance.shape)[where] for t in (self.index_a, self.index_b))
         return i.flatten(), j.flatten(), self.covariance[where].flatten()
 
     def some(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Indices and absolute correlations of pairs all over."""
+        """Returns indices and absolute correlations of at most ``most`` pairs, evenly chosen."""
         count = self.covariance.size
         place = np.linspace(0, count - 1, min(most, count)).astype(np.int64)
         i, j, c = self.at(np.unravel_index(place, self.covariance.shape))
         return i, j, np.minimum(np.abs(c * inverse(self.root_a)[i] * inverse(self.root_b)[j]), 1.0)
 
     def missing(self, places: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Indices and correlations of some pairs; what is nearly +-1 is taken for it."""
+        """Returns indices and correlations of some pairs; rounds correlations near +-1."""
         i, j, c = self.at(places)
         rho = c * inverse(self.root_a)[i] * inverse(self.root_b)[j]
         return i, j, np.where(np.abs(rho) >= ALIGNED_FROM, np.sign(rho), rho)
 
     def blocks(self, *, symmetric: bool) -> list[PairBlock]:
-        """All pairs; one half of them where they are mirrored and their values are ``symmetric``."""
+        """Yields blocks of all pairs; only one half if they are mirrored and the values are ``symmetric``."""
         shape = self.covariance.shape
         if len(shape) != 2:
             many = max(1, AT_ONCE * shape[0] // self.covariance.size)
@@ -110,7 +110,7 @@ class Pairs:
         ]
 
     def _mirrored(self) -> bool:
-        """Whether the pairs are those of points among themselves."""
+        """Whether the pairs are points of one set with themselves."""
         n = len(self.covariance)
         if self.index_a.shape != (n, 1) or self.index_b.shape != (1, n):
             return False
@@ -125,7 +125,7 @@ class Pairs:
 
 
 def inverse(root: Tensor) -> np.ndarray:
-    """1 / root, and 0 for 0. Cost: elementwise.
+    """Returns 1 / root, and 0 for 0.
 
     >>> inverse(torch.tensor([0.0, 2.0])).tolist()
     [0.0, 0.5]
@@ -134,7 +134,7 @@ def inverse(root: Tensor) -> np.ndarray:
 
 
 def _distinct(variance: Tensor, dimensions: int) -> tuple[Tensor, np.ndarray]:
-    """Standard deviations and the place of each entry among them, with leading dimensions as a broadcast adds them."""
+    """Returns standard deviations and the index of each entry among them, with broadcast dimensions."""
     values, index = variance.clamp(min=0).unique(return_inverse=True)
     shape = (1,) * (dimensions - variance.dim()) + tuple(variance.shape)
     return values.sqrt(), index.view(shape).to(torch.int32).numpy()

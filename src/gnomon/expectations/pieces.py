@@ -1,8 +1,8 @@
-"""Where a function has to be cut so that each piece is a polynomial to nine digits.
+"""Cuts a function into pieces, each of which is a polynomial to nine digits.
 
 Intervals are halved until 16 Legendre coefficients have decayed, which drives a corner or a jump into an interval of a
 few roundings; neighbors that one polynomial still fits are then joined again. What is left are hard cuts, at which phi
-is not smooth, and soft ones, needed only by rules coarser than the pieces beside them.
+is not smooth, and soft ones, needed only by rules coarser than the neighboring pieces.
 
 Decay on [l, r], 0 <= l < r, is measured against the largest |phi| within max(1.4 l, r / 16): any Gaussian has there at
 least the square of the weight it has at l, and one that reaches r at all (ten deviations) has its bulk within r / 16.
@@ -31,17 +31,17 @@ NOISE_SHARE = 1e-8
 NARROW_INTERVAL_SHARE = 2.0**-12
 """Width relative to the distance from the origin: such intervals arise at corners, and are cut more finely."""
 INITIAL_OCTAVES = 8
-"""Octaves below the smallest standard deviation that are cut at the start."""
+"""Octaves below the smallest standard deviation that are cut initially."""
 MIN_INTERVAL_SHARE = 2.0**-49
 """Width relative to the distance from the origin below which intervals are not cut."""
 EQUAL_EDGE_SHARE = 2.0**-44
 """Distance relative to the distance from the origin below which two edges are one."""
 MAX_INTERVALS = 4096
-"""Intervals, at most."""
+"""Maximum number of intervals."""
 LINE_TOLERANCE = 2.0**-47
 """Deviation from a line, relative to the largest value, that counts as rounding."""
 MAX_END_RATIO = 16.0
-"""Ratio of the right end of an interval to its left end, at most."""
+"""Maximum ratio of the right end of an interval to its left end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +55,21 @@ class Size:
     @staticmethod
     @names_call("Quadrature(function)")
     def of(function: Elementwise, edges: Tensor, least: float) -> "Size":
-        """Measured at Gauss points between edges."""
+        """Measures the size at Gauss points between edges."""
         points = samples(edges[:-1], edges[1:]).flatten()
         values = function(points).abs()
         if not bool(torch.isfinite(values).all()):
             worst = points[~torch.isfinite(values)].abs().min()
             raise NotFiniteError(
                 f"the function or a derivative of it is not finite at |x| = {float(worst):.3g}",
-                accepted="that E[phi(u)^2] is a finite number",
+                accepted="a function with finite E[phi(u)^2]",
                 fix="Use a function that grows more slowly, or smaller variances",
             )
         distance, order = points.abs().sort()
         return Size(distance, values[order].cummax(0).values, least)
 
     def at(self, left: Tensor, right: Tensor, least: float = 0.0) -> Tensor:
-        """Size to measure against on [left, right], or within ``least`` if that is larger."""
+        """Returns the reference size on [left, right], or within ``least`` if that is larger."""
         inner = torch.where(left * right > 0, torch.minimum(left.abs(), right.abs()), 0)
         outer = torch.maximum(left.abs(), right.abs())
         place = torch.searchsorted(
@@ -80,9 +80,10 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Cuts of a function on [-reach, reach], for deviations from ``least`` on.
+    """Cuts of a function on [-reach, reach], for standard deviations of ``least`` or more.
 
-    Their places (ascending), the narrower piece beside each (0 if hard, infinite if cut for its length alone), the jump
+    Their places (ascending), the narrower neighboring piece of each (0 if hard, infinite if cut for its length
+    alone), the jump
     at each; how large the function is; and the memory of smoothing.py.
     """
 
@@ -95,7 +96,7 @@ class Pieces:
     memory: dict[tuple[int, int], Any] = field(default_factory=dict, repr=False, compare=False)
 
     def within(self, radius: float, panel: float) -> Tensor:
-        """Cuts that a rule with panels of this width needs on [-radius, radius].
+        """Returns the cuts that a rule with panels of this width needs on [-radius, radius].
 
         >>> pieces = find(torch.abs, 1.0, 8.0)
         >>> pieces.within(1.0, 0.1)
@@ -105,11 +106,11 @@ class Pieces:
 
     @property
     def hard(self) -> Tensor:
-        """Cuts at which the function is not smooth."""
+        """Returns the cuts at which the function is not smooth."""
         return self.cuts[self.width == 0]
 
     def polynomials(self, function: Elementwise) -> tuple[Tensor, Tensor]:
-        """All edges, and sixteen coefficients on [-1, 1] between each two. Cost: 16 evaluations per piece.
+        """Returns all edges, and sixteen coefficients on [-1, 1] between each two.
 
         >>> find(torch.abs, 4.0, 8.0).polynomials(torch.abs)[1][:, :2].round().tolist()
         [[4.0, -4.0], [4.0, 4.0]]
@@ -118,12 +119,13 @@ class Pieces:
         edges = torch.cat([-end, self.cuts, end])
         values = function(samples(edges[:-1], edges[1:]))
         found, straight = powers(values), _straight(values)
-        found[straight] = powers(values[straight], degree=1)  # without roundings, which would cost as much as numbers
+        # drops rounding errors, which would cost as much as other coefficients
+        found[straight] = powers(values[straight], degree=1)
         return edges, found
 
 
 def find(function: Elementwise, least: float, reach: float) -> Pieces:
-    """Cut a function on [-reach, reach], as Gaussians of deviations from ``least`` on need it.
+    """Cuts a function on [-reach, reach], for Gaussians with standard deviations of ``least`` or more.
 
     Hypotheses and cost: see the module.
 
@@ -142,13 +144,13 @@ def find(function: Elementwise, least: float, reach: float) -> Pieces:
     cuts, width, jump = _classify(function, edges, corner, size)
     values = function(samples(edges[:-1], edges[1:]))
     level = torch.where((values == values[:, :1]).all(1), values[:, 0], torch.nan)
-    keep = ~(torch.isinf(width) & (level[:-1] == level[1:]))  # one number on both sides, however long
+    keep = ~(torch.isinf(width) & (level[:-1] == level[1:]))  # keeps cuts unless both sides have the same value
     cuts, width, jump = cuts[keep], width[keep], jump[keep]
     return Pieces(least, float(edges[-1]), cuts, width, jump, size)
 
 
 def _halve(function: Elementwise, edges: Tensor, size: Size) -> Tensor:
-    """Edges between which f is resolved; around a corner they close in on it."""
+    """Returns edges between which f is resolved; they approach each corner."""
     left, right = edges[:-1], edges[1:]
     history = left.new_full((len(left), 3), torch.inf)
     kept = [edges]
@@ -175,7 +177,8 @@ def _halve(function: Elementwise, edges: Tensor, size: Size) -> Tensor:
 
 
 def _mark_corners(function: Elementwise, edges: Tensor, size: Size) -> tuple[Tensor, Tensor]:
-    """Replace each narrow interval that fits worse than its neighbors by its middle; tell which edges are such."""
+    """Replaces each narrow interval that fits worse than its neighbors by its middle; returns which edges are
+    corners."""
     left, right = edges[:-1], edges[1:]
     worst = misfit(function, left, right)
     wall = worst.new_zeros(1)
@@ -190,7 +193,7 @@ def _mark_corners(function: Elementwise, edges: Tensor, size: Size) -> tuple[Ten
 
 
 def _join(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, center: float) -> tuple[Tensor, Tensor]:
-    """Drop edges, but for corners, whose two neighbors bound an interval on which f is resolved.
+    """Removes edges, except corners, if f is resolved on the interval between their neighbors.
 
     But for those within ``center``, no interval spans more than a factor LONG: so it is measured by its own size.
     """
@@ -211,7 +214,7 @@ def _join(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, cent
 
 
 def _apart(edges: Tensor, corner: Tensor) -> tuple[Tensor, Tensor]:
-    """Drop edges within a few roundings of a corner: no polynomial can be evaluated on what lies between."""
+    """Removes edges within a few roundings of a corner, because no polynomial can be evaluated in between."""
     close = edges.diff() <= EQUAL_EDGE_SHARE * torch.maximum(edges[1:].abs(), edges[:-1].abs())
     first = close & corner[1:] & ~corner[:-1]
     keep = torch.ones(len(edges), dtype=torch.bool, device=edges.device)
@@ -225,7 +228,7 @@ def _fits(function: Elementwise, left: Tensor, cut: Tensor, right: Tensor, size:
 
 
 def _classify(function: Elementwise, edges: Tensor, corner: Tensor, size: Size) -> tuple[Tensor, Tensor, Tensor]:
-    """Cuts, widths and jumps."""
+    """Returns cuts, widths and jumps."""
     cuts = edges[1:-1]
     width = torch.minimum(cuts - edges[:-2], edges[2:] - cuts)
     left, right = cuts - width / 2, cuts + width / 2
@@ -234,7 +237,7 @@ def _classify(function: Elementwise, edges: Tensor, corner: Tensor, size: Size) 
     step = 8 * MIN_INTERVAL_SHARE * torch.maximum(cuts.abs(), size.distance[0])
     jump = function(cuts + step) - function(cuts - step)
     jump = torch.where(hard & (jump.abs() > 1e-8 * scale), jump, 0)
-    idle = ~hard & _fits(function, edges[:-2], cuts, edges[2:], size)  # cut for its length alone
+    idle = ~hard & _fits(function, edges[:-2], cuts, edges[2:], size)  # cut only because of its length
     return cuts, torch.where(hard, 0, torch.where(idle, torch.inf, width)), jump
 
 
@@ -249,6 +252,6 @@ def _unresolved_error(left: Tensor, right: Tensor) -> InputError:
     return InputError(
         f"no polynomials fit the function between {float(left.min()):.3g} and {float(right.max()):.3g}, "
         f"even on {MAX_INTERVALS} intervals",
-        accepted="that the function is piecewise analytic, evaluated to nearly full precision",
-        fix="Write it so that it does not cancel or oscillate there",
+        accepted="a piecewise analytic function, evaluated to nearly full precision",
+        fix="Rewrite it to avoid cancellation and oscillation there",
     )

@@ -1,8 +1,8 @@
-"""A covariance as lengths and an angle.
+"""Converts a covariance to lengths and an angle.
 
     norm = sqrt(a b),    cos t = c / sqrt(a b)                                                             (1)
 
-Everything is differentiable, also where u and v coincide, where they are opposite and at zero variance.
+Everything is differentiable, also if u and v coincide or are opposite, and at zero variance.
 Reference: [cho2009kernel], section 2.
 """
 
@@ -29,7 +29,7 @@ class Polar(NamedTuple):
 
 
 def polar(a: Variance, b: Variance, c: Covariance) -> Polar:
-    """Split a covariance into the norm sqrt(a b) and the angle t of cos t = c / sqrt(a b).
+    """Splits a covariance into the norm sqrt(a b) and the angle t of cos t = c / sqrt(a b).
 
     At zero variance norm and cosine are 0.
     Hypotheses: a, b >= 0 and c^2 <= a b up to rounding.
@@ -45,10 +45,10 @@ def polar(a: Variance, b: Variance, c: Covariance) -> Polar:
 
 
 def cosine(a: Variance, b: Variance, c: Covariance) -> Covariance:
-    """c / sqrt(a b), and 0 at zero variance.
+    """Returns c / sqrt(a b), and 0 at zero variance.
 
     A cosine within 32 roundings of +-1 is taken for +-1: two copies of one input have angle 0, not 1e-8, although
-    c and sqrt(a b) were rounded differently. The gradient is that of c / sqrt(a b) all the same.
+    c and sqrt(a b) were rounded differently. The gradient is still the gradient of c / sqrt(a b).
     Cost: elementwise.
 
     >>> third = torch.tensor(1 / 3, dtype=torch.float64)
@@ -63,7 +63,7 @@ def cosine(a: Variance, b: Variance, c: Covariance) -> Covariance:
 
 
 def sine(cos: Covariance) -> Covariance:
-    """sin t >= 0, with gradient zero where it would be infinite, at cos t = +-1.
+    """Returns sin t >= 0; its gradient is set to zero at cos t = +-1, where it is infinite.
 
     Forms in which infinite gradients of sine and angle cancel, as sin t - t cos t, so get their exact derivative.
     Cost: elementwise.
@@ -79,7 +79,7 @@ def sine(cos: Covariance) -> Covariance:
 
 
 def angle(cos: Covariance) -> Covariance:
-    """t in [0, pi], with gradient zero where it would be infinite, at cos t = +-1.
+    """Returns t in [0, pi]; its gradient is set to zero at cos t = +-1, where it is infinite.
 
     Cost: elementwise.
 
@@ -94,7 +94,7 @@ def angle(cos: Covariance) -> Covariance:
 
 
 def root(a: Variance) -> Variance:
-    """sqrt(a) with gradient zero, not infinite, at zero variance.
+    """Returns sqrt(a); its gradient is set to zero at zero variance, where it is infinite.
 
     Cost: elementwise.
 

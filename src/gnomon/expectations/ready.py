@@ -1,4 +1,4 @@
-"""How long the compiled sums of expectations keep waiting who uses them for the first time on a machine.
+"""Estimates how long compiling the sums of expectations takes on first use.
 
 Piecewise linear functions, as ReLU, have closed forms (wedges); others a series and double integrals (loops).
 """
@@ -13,7 +13,7 @@ __all__ = ["compile_seconds"]
 
 
 def compile_seconds(function: Elementwise) -> float:
-    """Seconds of one core, about, that compiling what a function needs still takes; 0 after its first use.
+    """Returns the approximate compilation seconds (one core) that a function still needs; 0 after first use.
 
     Cost: some 50 ms for a new function, and numba is imported.
 

@@ -1,4 +1,4 @@
-"""A function smoothed by a Gaussian, as polynomials of place and variance; and the double integral that they give.
+"""Gaussian smoothings of a function as polynomials of position and variance, and double integrals from them.
 
 Given u, the variable v is Gaussian of mean m = rho u sqrt(b / a) and variance w = b (1 - rho^2), so that with
 
@@ -7,12 +7,13 @@ Given u, the variable v is Gaussian of mean m = rho u sqrt(b / a) and variance w
 
 f and h are piecewise polynomials of degree 15. Where f and g are both even or both odd, so is their product in (2), and
 half of the line is enough. h is cut where g is, and each three deviations of the smoothing within
-nine of every cut beside which pieces of g are narrower than that. It solves the heat equation, hence is analytic in
+nine of every cut with a neighboring piece of g that is narrower than that. It solves the heat equation, hence is
+analytic in
 w > 0, and on an octave of w a polynomial of degree 11. An octave is made when a pair first needs it, and remembered.
 
 Accuracy: pieces are halved until they fit to 1e-9 of the local size, which is measured; what is left of (2) is the rule
 of Gauss on products of these polynomials.
-Hypotheses: those of pieces.
+Hypotheses: as in pieces.
 Cost: some 5 ms per octave of w, and 3 microseconds per pair.
 """
 
@@ -31,29 +32,29 @@ from gnomon.expectations.line import RADII
 from gnomon.expectations.pieces import ZERO_COEFFICIENT_SHARE, Pieces
 
 MAX_DEVIATIONS = 8.0
-"""Standard deviations to which variables are integrated."""
+"""Standard deviations up to which variables are integrated."""
 PANEL_WIDTH = 1.6
 """Width of a panel of the density, in standard deviations."""
-FINE_PANEL = 0.25  # where functions grow so fast that the tails of the density count
+FINE_PANEL = 0.25  # for functions that grow so fast that the tails of the density matter
 LAYER = torch.tensor([-9.0, -6.0, -3.0, 3.0, 6.0, 9.0], dtype=torch.float64)
 MAX_POLYNOMIAL_SPAN = 3.0
-"""Span of one polynomial, in standard deviations of the smoothing."""
+"""Maximum span of one polynomial, in standard deviations of the smoothing."""
 MIN_INTERVAL_WIDTH = 0.125
-"""In standard deviations of the smoothing: a misfit on narrower intervals is rounding noise."""
+"""Minimum interval width in standard deviations of the smoothing; a misfit on narrower ones is rounding noise."""
 VARIANCE_TERMS = 12
-"""Coefficients in the variance."""
+"""Number of coefficients in the variance."""
 NODES_PER_INTERVAL = 8
-"""Nodes of the Gauss rule between two edges, as in loops.py."""
+"""Number of nodes of the Gauss rule between two edges, as in loops.py."""
 REACHED = [(k, (erfc(k / sqrt(2)) / erfc(sqrt(2))) ** 0.5) for k in range(2, 9)]  # P(|z| > k)^(1/2), in units of k = 2
-OWN = (0, 0)  # in the memory of the pieces: the function without smoothing
-PARITY = (0, 1)  # and its parity: 1 where it is even, -1 where it is odd, 0 for neither
+OWN = (0, 0)  # cache key of the function without smoothing
+PARITY = (0, 1)  # cache key of its parity: 1 even, -1 odd, 0 neither
 SYMMETRY_TOLERANCE = 2.0**-50
-"""Difference between f(-x) and f(x) or -f(x), relative to the largest |f|, that is allowed."""
+"""Allowed difference between f(-x) and f(x) or -f(x), relative to the largest |f|."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A function and some of its smoothings as arrays, the function last; rows of ``at``: first edge, piece, pieces."""
+    """A function and some smoothings as arrays, the function last; rows of ``at``: first edge, piece, pieces."""
 
     octaves: np.ndarray
     at: np.ndarray
@@ -61,13 +62,13 @@ class Tables:
     coefficients: np.ndarray
 
     def level(self, variance: np.ndarray) -> np.ndarray:
-        """The rows for variances; the last for zero."""
+        """Returns the rows for variances; the last row for zero."""
         found = np.searchsorted(self.octaves, octaves(variance))
         return np.where(variance > 0, found, len(self.octaves))
 
 
 def octaves(variance: np.ndarray) -> np.ndarray:
-    """The k with 2^k <= variance < 2^(k + 1); that of 1 for zero.
+    """Returns the k with 2^k <= variance < 2^(k + 1); for zero the k of 1.
 
     >>> octaves(np.array([1.0, 3.0, 0.3, 0.0]))
     array([ 0,  1, -2,  0])
@@ -76,7 +77,7 @@ def octaves(variance: np.ndarray) -> np.ndarray:
 
 
 def tables(g: Elementwise, pieces: Pieces, radius: int, wanted: np.ndarray) -> Tables:
-    """The smoothings of a function by variances in the octaves ``wanted``; see the module.
+    """Returns the smoothings of a function by variances in the octaves ``wanted``; see the module.
 
     Cost: see the module; none for octaves that are known.
 
@@ -99,7 +100,7 @@ def tables(g: Elementwise, pieces: Pieces, radius: int, wanted: np.ndarray) -> T
 
 
 def polynomials(g: Elementwise, pieces: Pieces) -> tuple[np.ndarray, np.ndarray]:
-    """Edges and coefficients of the function itself. Cost: 16 evaluations per piece, once.
+    """Returns edges and coefficients of the function itself.
 
     >>> from gnomon.expectations.pieces import find
     >>> polynomials(torch.abs, find(torch.abs, 1.0, 16.0))[1].shape[1]
@@ -113,7 +114,7 @@ def polynomials(g: Elementwise, pieces: Pieces) -> tuple[np.ndarray, np.ndarray]
 
 
 def parity(g: Elementwise, pieces: Pieces) -> int:
-    """1 for an even function, -1 for an odd one, else 0, as seen at 16 points of each piece. Cost: none, once.
+    """Returns 1 for an even function, -1 for an odd one, else 0, checked at 16 points of each piece.
 
     >>> from gnomon.expectations.pieces import find
     >>> [parity(g, find(g, 1.0, 16.0)) for g in (torch.abs, torch.tanh, torch.relu)]
@@ -133,9 +134,9 @@ def double_integrals(
     f: tuple[np.ndarray, np.ndarray], g: Tables, radius: int, root_a: np.ndarray, root_b: np.ndarray, rho: np.ndarray,
     *, even: bool = False,
 ) -> np.ndarray:  # fmt: skip
-    """E[f(u) g(v)] for pairs of standard deviations and correlations, f by its polynomials; equation (2).
+    """Returns E[f(u) g(v)] for pairs of standard deviations and correlations, with polynomials of f; equation (2).
 
-    ``even`` tells that f and g are both even or both odd.
+    ``even`` says that f and g are both even or both odd.
     Hypotheses and cost: see the module.
 
     >>> from gnomon.expectations.pieces import find
@@ -157,7 +158,7 @@ def double_integrals(
 
 
 def _octave(pieces: Pieces, radius: int, octave: int) -> tuple[np.ndarray, np.ndarray]:
-    """Edges of a smoothing, and its coefficients (pieces, order, power)."""
+    """Returns edges of a smoothing, and its coefficients (pieces, order, power)."""
     deviation = 2.0 ** (octave / 2)
     edges = _resolve(pieces, deviation, lambda m: _smooth(pieces, radius, m, deviation))
     places = samples(edges[:-1], edges[1:])
@@ -170,7 +171,7 @@ def _octave(pieces: Pieces, radius: int, octave: int) -> tuple[np.ndarray, np.nd
 
 
 def _smooth(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
-    """Equation (1)."""
+    """Computes equation (1)."""
     from gnomon.expectations.loops import smooth_expectations
 
     edges, coefficients = pieces.memory[OWN]
@@ -184,7 +185,7 @@ def _smooth(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
 
 
 def _resolve(pieces: Pieces, deviation: float, function: Callable[[Tensor], Tensor]) -> Tensor:
-    """Edges between which the smoothed function is a polynomial."""
+    """Returns edges between which the smoothed function is a polynomial."""
     edges = _edges(pieces, deviation)
     left, right = edges[:-1], edges[1:]
     kept = [edges]
@@ -201,7 +202,7 @@ def _resolve(pieces: Pieces, deviation: float, function: Callable[[Tensor], Tens
 
 
 def _size(pieces: Pieces, left: Tensor, right: Tensor, deviation: float) -> Tensor:
-    """Size to measure a smoothed function against.
+    """Returns the reference size of a smoothed function.
 
     v varies by ``deviation`` at least, so that sqrt(E[g(v)^2]) feels what g is k deviations away by the square root of
     the probability of going there. Without it, where g is zero, so would be the errors that are allowed.
@@ -211,7 +212,7 @@ def _size(pieces: Pieces, left: Tensor, right: Tensor, deviation: float) -> Tens
 
 
 def _least(pieces: Pieces) -> float:
-    """The least size to measure against: g does something within ten deviations of v, a probability of 1e-23."""
+    """Returns the least reference size: g within ten deviations of v, outside with probability 1e-23."""
     some = pieces.size.largest > 0
     if not bool(some.any()):
         return 0.0
@@ -220,7 +221,7 @@ def _least(pieces: Pieces) -> float:
 
 
 def _edges(pieces: Pieces, deviation: float) -> Tensor:
-    """Where a smoothed function is cut to begin with: nowhere nearer than STEP deviations."""
+    """Returns the initial cuts of a smoothed function, at least STEP deviations apart."""
     step, end = MAX_POLYNOMIAL_SPAN * deviation, pieces.reach
     thin = pieces.cuts[pieces.width <= step]
     layers = (thin[:, None] + deviation * LAYER).flatten()
@@ -232,14 +233,14 @@ def _edges(pieces: Pieces, deviation: float) -> Tensor:
         crowded = place - kept[-1] < 0.999 * step
         if not crowded:
             kept.append(place)
-    if crowded and end - kept[-1] > step:  # what follows the last cut as well
+    if crowded and end - kept[-1] > step:  # includes the part after the last cut
         kept.append(kept[-1] + step)
     return torch.tensor([*kept, end], dtype=torch.float64)
 
 
 @cache
 def _density(radius: int) -> tuple[float, float, np.ndarray]:
-    """Start, width and polynomials of the panels of the normal density, out to so many deviations."""
+    """Returns start, width and polynomials of the panels of the normal density, up to ``radius`` deviations."""
     end, width = (MAX_DEVIATIONS, PANEL_WIDTH) if radius <= RADII[0] else (float(radius), FINE_PANEL)
     edges = torch.arange(round(2 * end / width) + 1, dtype=torch.float64) * width - end
     values = torch.exp(samples(edges[:-1], edges[1:]).square() * -0.5) / (2 * pi) ** 0.5
@@ -248,5 +249,5 @@ def _density(radius: int) -> tuple[float, float, np.ndarray]:
 
 @cache
 def _rule() -> np.ndarray:
-    """Nodes and weights of Gauss's rule between two edges."""
+    """Returns nodes and weights of Gauss's rule between two edges."""
     return np.stack(np.polynomial.legendre.leggauss(NODES_PER_INTERVAL))

@@ -1,4 +1,4 @@
-"""Compiled loops: expectations of piecewise linear functions of two Gaussian variables, in closed form.
+"""Compiled loops: closed-form expectations of piecewise linear functions of two Gaussian variables.
 
 For X, Y standard normal of correlation r, corners h, k >= 0, s = sqrt(1 - r^2), N the normal density, Q its tail:
 
@@ -33,26 +33,26 @@ from gnomon.core.machine.loops import INNER, bare, entry, wide
 from gnomon.expectations.normal import exponential, tail_polynomial, tails
 
 GAUSS_NODES = 20
-"""Nodes of the Gauss-Legendre rule."""
+"""Number of nodes of the Gauss-Legendre rule."""
 LAGUERRE_NODES = 20
-"""Nodes of the Gauss-Laguerre rule."""
+"""Number of nodes of the Gauss-Laguerre rule."""
 PAIRS_PER_RUN = 128
-"""Pairs at a time, whose numbers stay in the first-level cache."""
+"""Number of pairs per run, chosen so that their numbers stay in the first-level cache."""
 MIN_DISTANCE_OF_TAIL_FORM = 2.5
-"""Distance at which (7) is more accurate than (6)."""
+"""Distance at and above which (7) is more accurate than (6)."""
 MIN_WEDGE = 1e-150
-"""s of variables that are equal."""
+"""Value of s for equal variables."""
 MAX_DISTANCE = 1e4
-"""Largest |a| and |b|."""
+"""Largest values of |a| and |b|."""
 PER_TURN = 0.5 / pi
-"""1 / (2 pi)."""
+"""The constant 1 / (2 pi)."""
 PER_ROOT = (2 * pi) ** -0.5
-"""1 / sqrt(2 pi)."""
+"""The constant 1 / sqrt(2 pi)."""
 
 
 @entry
 def wedges(i, j, covariance, left, right, weights, rules, aligned, one, rho, out):
-    """E[f(u) g(v)] for many pairs; NaN where it is not certified and where u = v; returns how many.
+    """Computes E[f(u) g(v)] for many pairs; NaN if not certified or u = v; returns the number of NaN.
 
     ``left`` and ``right`` are (numbers, corners) of single points, see linear.py; ``weights[e, f, sign]`` the factors
     of M00, M10, M01 and M11 for two corners; ``rules`` Gauss, Laguerre and the polynomial of the tail; ``one`` whether
@@ -91,7 +91,8 @@ def wedges(i, j, covariance, left, right, weights, rules, aligned, one, rho, out
 
 @njit(**INNER)
 def _begin(p, m, covariance, x, y, aligned, rho, wedge, value):
-    """Correlations, and all terms but those of two corners; rows of x: root, level, line, mean, first coefficient."""
+    """Computes correlations, and all terms except pairs of corners; x has rows root, level, line, mean,
+    coefficients."""
     for q in range(len(p)):
         a, b = p[q], m[q]
         wedge[0, q], wedge[1, q] = x[0, a], y[0, b]
@@ -106,7 +107,7 @@ def _begin(p, m, covariance, x, y, aligned, rho, wedge, value):
 
 @njit(**INNER)
 def _gather(p, m, first, second, wedge, n):
-    """h, k, Q(h), Q(k), N(h), N(k) of two corners, and 1 where both count; returns for how many pairs they do."""
+    """Computes h, k, Q(h), Q(k), N(h), N(k) of two corners, and 1 if both matter; returns the number of such pairs."""
     some = 0
     for q in range(n):
         a, b = p[q], m[q]
@@ -119,7 +120,7 @@ def _gather(p, m, first, second, wedge, n):
 
 @njit(**INNER)
 def _add(rho, sign, w, wedge, gauss, laguerre, polynomial, room, places, value):
-    """Add the moments of one pair of corners; the first half of the room is for (h, a), the second for (k, b)."""
+    """Adds the moments of one pair of corners; the first half of the room is for (h, a), the second for (k, b)."""
     n = len(rho)
     x, tail, whole, slices = room[0, : 2 * n], room[1, : 2 * n], room[2, : 2 * n], room[3, : 2 * n]
     corner = room[4, : 2 * n]
@@ -134,7 +135,7 @@ def _add(rho, sign, w, wedge, gauss, laguerre, polynomial, room, places, value):
 
 @njit(**INNER)
 def _corners(rho, sign, h, k, tail_h, tail_k, corner, x, whole):
-    """Equation (1); both from one difference of h and k, so that they belong to one wedge, however thin."""
+    """Computes equation (1), both values from one difference of h and k, so that they describe one wedge."""
     wide()
     n = len(rho)
     for q in range(n):
@@ -154,7 +155,7 @@ def _corners(rho, sign, h, k, tail_h, tail_k, corner, x, whole):
 
 @njit(**INNER)
 def _slices(h, x, whole, tail, gauss, laguerre, room, places, out):
-    """Equation (5): the near ones to the front of the room and the far ones behind them, each all together."""
+    """Computes equation (5), with near entries at the front of the room and far ones behind them."""
     count, near = len(h), 0
     for q in range(count):
         if abs(x[q]) <= MIN_DISTANCE_OF_TAIL_FORM:
@@ -182,7 +183,7 @@ def _slices(h, x, whole, tail, gauss, laguerre, room, places, out):
 
 @njit(**INNER)
 def _owen(h, x, tail_h, tail_x, gauss, top, fall, ratio, out):
-    """Equation (6)."""
+    """Computes equation (6)."""
     wide()
     n = len(h)
     for q in range(n):
@@ -202,7 +203,7 @@ def _owen(h, x, tail_h, tail_x, gauss, top, fall, ratio, out):
 
 @njit(**INNER)
 def _laguerre(h, x, laguerre, square, whole, out):
-    """Equation (7)."""
+    """Computes equation (7)."""
     wide()
     n = len(h)
     for q in range(n):
@@ -219,7 +220,7 @@ def _laguerre(h, x, laguerre, square, whole, out):
 
 @njit(**INNER)
 def _probability(slices, weight, active, value):
-    """Equation (2)."""
+    """Computes equation (2)."""
     wide()
     n = len(value)
     for q in range(n):
@@ -228,7 +229,7 @@ def _probability(slices, weight, active, value):
 
 @njit(**INNER)
 def _moments(rho, sign, wedge, x, tail, slices, w, value):
-    """Equations (2) to (4), with their weights."""
+    """Computes equations (2) to (4), with their weights."""
     wide()
     n = len(rho)
     for q in range(n):
@@ -246,7 +247,7 @@ def _moments(rho, sign, wedge, x, tail, slices, w, value):
 
 @cache
 def rules() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points and weights of Gauss on [0, 1] for even functions, of Laguerre, and the polynomial of the tail.
+    """Returns Gauss points and weights on [0, 1] for even functions, Laguerre's, and the polynomial of the tail.
 
     >>> round(float(rules()[0][1].sum()), 12), round(float(rules()[1][1].sum()), 12)
     (1.0, 1.0)

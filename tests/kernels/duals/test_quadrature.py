@@ -200,14 +200,14 @@ REFUSED = {
     "softmax": (
         lambda x: torch.softmax(x, -1),
         InputError,
-        r"when x is reshaped \(expected that the function acts on each number",
+        r"when x is reshaped \(expected an elementwise function",
     ),
     "flip": (lambda x: x.flatten().flip(0).view(x.shape), InputError, "when x is reordered"),
     "sum": (torch.sum, InputError, r"12 numbers in float64 gave torch.float64 of shape \(\)"),
     "complex": (lambda x: torch.complex(x, x), InputError, "gave torch.complex128"),
     "integers": (lambda x: x.long(), InputError, "gave torch.int64"),
     "none": (lambda x: None, InputError, "gave NoneType"),
-    "random": (torch.rand_like, InputError, "two calls with one x gave two answers"),
+    "random": (torch.rand_like, InputError, "two calls with the same x gave different results"),
     "broken": (lambda x: x @ x.T @ x.reshape(5, 5), InputError, "it raised"),
     "log": (torch.log, NotFiniteError, r"f\(-3.1\) is not finite"),
 }
@@ -227,7 +227,7 @@ def test_refuses_when_asked():
         NotFiniteError, match=r"not finite at \|x\| = \d+ \(expected that E\[phi\(u\)\^2\] is a finite number\)"
     ):
         Quadrature(torch.exp).dual(1e4 * ONE, 1e4 * ONE, ONE)
-    with pytest.raises(InputError, match=r"even on 4096 intervals \(expected that the function is piecewise analytic"):
+    with pytest.raises(InputError, match=r"even on 4096 intervals \(expected a piecewise analytic function"):
         Quadrature(lambda x: torch.sin(1 / (x + 0.1234567))).dual(ONE, ONE, ONE / 2)
     with pytest.raises(InputError, match="nearly full precision"):
         Quadrature(lambda x: torch.tanh(x.float()).double()).dual(ONE, ONE, ONE / 2)
