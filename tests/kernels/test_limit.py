@@ -266,7 +266,7 @@ def test_bad_input_is_a_lesson(name):
 
 
 def test_two_sides_of_different_shape():
-    with pytest.raises(InputError, match="one shape"):
+    with pytest.raises(InputError, match="same shape"):
         gnomon.limit(mlp()).ntk(points(2, 10), points(2, 9))
 
 

@@ -23,7 +23,7 @@ Reference: (3) [roy2007effective]; (5) is derived above.
 The matrix is 3 x 3, float64 and symmetric.
 It is positive definite: its eigenvalues run from 1 to 1.
 Its condition number is 1: a linear solve loses less than one digit.
-Its effective rank is 3.0 of 3, with participation ratio 3.0: a flat spectrum, all directions are learned at one rate.
+Its effective rank is 3.0 of 3, with participation ratio 3.0: a flat spectrum; all directions learn equally fast.
 No two rows are equal.
 Cholesky succeeds without jitter.
 """
@@ -243,7 +243,7 @@ def _rank(d: Diagnosis) -> str | Finding:
         values = {"effective": d.effective_rank, "participation": d.participation_ratio, "rank": d.rank, "n": d.n}
         return Finding(kinds.RANK_DEFICIENT, values=values, evidence=(Value("rank", d.rank),))
     if d.effective_rank > 0.9 * d.n:
-        return f"{head}: a flat spectrum; all directions are learned at the same rate."
+        return f"{head}: a flat spectrum; all directions learn equally fast."
     return f"{head}: an uneven spectrum; a few directions are learned first and the rest slowly."
 
 
