@@ -27,7 +27,7 @@ from gnomon.generative import (
     coupling_flow,
     energy_test,
     fit,
-    play,
+    train_gan,
     spline_flow,
 )
 from gnomon.generative.continuous import TimeNetwork
@@ -86,7 +86,7 @@ def samples(title, make, train, n):
     torch.manual_seed(0)
     model = make()
     if isinstance(model, GAN):
-        model = play(
+        model = train_gan(
             model,
             train,
             steps=steps,

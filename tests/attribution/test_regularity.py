@@ -35,5 +35,5 @@ def test_clusters_agree_and_it_shows_itself():
 
 
 def test_too_few_pairs_are_refused():
-    with pytest.raises(InputError, match="a pair for each bin"):
+    with pytest.raises(InputError, match="pairs per bin"):
         label_regularity(torch.randn(3, 2), torch.tensor([0, 1, 0]), bins=5)

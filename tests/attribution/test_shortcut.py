@@ -134,7 +134,7 @@ def test_masks_keep_images_real_and_whole():
 
 
 def test_bad_data_are_refused():
-    with pytest.raises(InputError, match="too few examples, or no classes"):
+    with pytest.raises(InputError, match="too few examples, or their targets"):
         shortcuts(mlp(), (SPLIT.x[:10], SPLIT.y[:10]))
     with pytest.raises(InputError, match="the targets are no classes"):
         fourier_mask(mlp(), (SPLIT.x, SPLIT.y.float()))
@@ -144,6 +144,6 @@ def test_bad_data_are_refused():
 
 def test_a_mask_that_keeps_everything_says_so():
     some = torch.ones(4, 4, dtype=torch.bool)
-    assert "no frequency could be left out" in FourierMask(some, 0.9, 0.9, 1.0).verdict
+    assert "needs every frequency" in FourierMask(some, 0.9, 0.9, 1.0).verdict
     some[1, 1] = False
     assert "only 94%" in FourierMask(some, 0.9, 0.9, 1.0).verdict

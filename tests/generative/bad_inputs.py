@@ -25,7 +25,7 @@ from gnomon.generative.instruments.ratio import js_estimate, ratio_calibration
 from gnomon.generative.instruments.score import score_curl
 from gnomon.generative.instruments.style import feature_covariance
 from gnomon.generative.model import dequantize
-from gnomon.generative.play import gan_field
+from gnomon.generative.train_gan import gan_field
 from gnomon.generative.vae import gaussian_kl
 from gnomon.generative.wrapped import DistributionModel
 from gnomon.training import Adam
@@ -171,9 +171,9 @@ CALLS = {
     },
     "generative.dequantize": {"NaN": lambda: dequantize(HOLES), "size": lambda: dequantize(LINE, 0.0)},
     "generative.fit": fitted(MODELS["Flow"]),
-    "generative.play": {
-        "one": lambda: g.play(gan(), LINE[:1], steps=2),
-        **of_model(lambda m, x: g.play(m, x, steps=2, optimizer=Adam(1e-3)), gan),
+    "generative.train_gan": {
+        "one": lambda: g.train_gan(gan(), LINE[:1], steps=2),
+        **of_model(lambda m, x: g.train_gan(m, x, steps=2, optimizer=Adam(1e-3)), gan),
     },
     "generative.gan_field": of_model(gan_field, gan),
     "generative.game_path": {

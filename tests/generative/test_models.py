@@ -23,7 +23,7 @@ from gnomon.generative import (
     bits_per_dimension,
     coupling_flow,
     fit,
-    play,
+    train_gan,
 )
 from gnomon.generative.autoencoder import linear_autoencoder
 from gnomon.generative.continuous import TimeNetwork
@@ -36,7 +36,7 @@ from gnomon.generative.game import Alternating, Extragradient, Simultaneous, gam
 from gnomon.generative.gan import Minimax, NonSaturating, Wasserstein
 from gnomon.generative.instruments.latent import pca_gap
 from gnomon.generative.model import dequantize
-from gnomon.generative.play import gan_field
+from gnomon.generative.train_gan import gan_field
 from gnomon.generative.vae import Bernoulli, GaussianObservation, gaussian_kl
 from gnomon.generative.wrapped import DistributionModel
 from gnomon.training import SGD, Adam
@@ -286,7 +286,7 @@ def test_every_game_can_be_played_and_leaves_the_model_as_it_was(game, rule):
     judge = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
     gan = GAN(nn.Linear(1, 1), judge, latent=1, shape=(1,), game=game)
     before, state = gan.maker.weight.clone(), torch.get_rng_state()
-    run = play(gan, torch.randn(64, 1) * 0 + torch.arange(64.0)[:, None] / 64, steps=5, batch=16, rule=rule)
+    run = train_gan(gan, torch.randn(64, 1) * 0 + torch.arange(64.0)[:, None] / 64, steps=5, batch=16, rule=rule)
     assert run.stopped == "finished" and torch.equal(before, gan.maker.weight)
     assert not torch.equal(before, run.model.maker.weight) and len(run.plots()) == 1 and "5 steps" in run.verdict
     assert state.shape == torch.get_rng_state().shape
@@ -342,9 +342,9 @@ def test_bad_input_is_one_sentence():
     with pytest.raises(InputError, match=r"x has shape \(5, 3\), and the model makes examples of shape \(2,\)"):
         fit(flow, torch.randn(5, 3))
     gan = GAN(nn.Linear(1, 2), nn.Linear(2, 1), latent=1, shape=(2,))
-    with pytest.raises(InputError, match="a GAN only draws samples .expected a density"):
+    with pytest.raises(InputError, match="a GAN has no density, only samples .expected a model with a density"):
         gan.log_prob(torch.zeros(2, 2))
-    with pytest.raises(InputError, match="Train it with generative.play"):
+    with pytest.raises(InputError, match="Use generative.train_gan"):
         fit(gan, torch.randn(5, 2))
     with pytest.raises(InputError, match='target must be "noise" or "data" or "velocity"'):
         Diffusion(TimeNetwork(2), shape=(2,), target="x0")

@@ -1,9 +1,9 @@
-"""Which blocks matter: the network without one of them.
+"""Measures how much each block of a network matters, by leaving it out.
 
     effect(b) = |f(x) - f_without_b(x)| / |f(x) - mean f(x)|                                               (1)
 
 A block whose output has the shape of its input is left out by passing its input on. Residual networks lose little with
-each block: they are sums of many paths [veit2016residual].
+each block because they are sums of many paths [veit2016residual].
 """
 
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ from gnomon.findings import decisions as kinds
 __all__ = ["BlockAblation", "block_ablation"]
 
 MAX_EXAMPLES = 256
-"""Examples used, at most."""
+"""Maximum number of examples used."""
 NO_EFFECT_TOLERANCE = 1e-6
-"""Relative effect that counts as none: the rounding of float32."""
+"""Relative effect that counts as zero: the rounding error of float32."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockAblation(Result):
-    """The effect (1) of leaving out each block, by its path; with classes, the ``accuracy`` whole and without each.
+    """The effect (1) of leaving out each block, by its path; with classes also the accuracy with and without it.
 
     >>> BlockAblation({"1": 0.0, "2": 0.4}).dead
     ('1',)
@@ -46,12 +46,12 @@ class BlockAblation(Result):
 
     @property
     def dead(self) -> tuple[str, ...]:
-        """Blocks without any effect."""
+        """Blocks whose removal does not change the output."""
         return tuple(name for name, e in self.effects.items() if e <= NO_EFFECT_TOLERANCE)
 
     @property
     def verdict(self) -> str:
-        """The range of effects."""
+        """The range of effects over all blocks."""
         text = (
             f"Leaving out one of {len(self.effects)} blocks changes the outputs by {min(self.effects.values()):.1%} to "
             f"{max(self.effects.values()):.1%}"
@@ -63,7 +63,7 @@ class BlockAblation(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Blocks that could be left out."""
+        """Reports blocks that can be left out without effect."""
         return tuple(
             Finding(kinds.DEAD_BLOCK, name, {}, (Value("effect", self.effects[name]),), 0.0) for name in self.dead
         )
@@ -76,18 +76,18 @@ class BlockAblation(Result):
 
 @names_call
 def block_ablation(module: nn.Module, x: Any, y: Any = None) -> BlockAblation:
-    """Leave out every block of a network, one after the other; equation (1).
+    """Leaves out every block of a network in turn and measures how much the output changes; equation (1).
 
-    Blocks are the parts with parameters whose output has the shape of their input, the outermost of each; the whole
-    module is not one of them.
+    Blocks are the outermost parts with parameters whose output has the shape of their input. The whole module does not
+    count as a block.
     Args:
         module: any network with such parts.
-        x: inputs, or data, of which the first 256 examples are used.
-        y: classes, for accuracy, where ``x`` are inputs alone.
+        x: inputs, or a data set; the first 256 examples are used.
+        y: classes, needed for the accuracy if ``x`` contains inputs only.
 
-    Hypotheses: a block is called once in a forward pass.
+    Hypotheses: each block is called once in a forward pass.
     Reference: [veit2016residual].
-    Cost: a forward pass for each block; the module is not changed.
+    Cost: one forward pass for each block; the module is not changed.
 
     >>> net = nn.Sequential(nn.Linear(2, 4), nn.Linear(4, 4), nn.Linear(4, 1))
     >>> with torch.no_grad(): _ = net[1].weight.copy_(torch.eye(4)), net[1].bias.zero_()
@@ -109,10 +109,10 @@ def block_ablation(module: nn.Module, x: Any, y: Any = None) -> BlockAblation:
                 hook.remove()
         names = [name for name, good in same.items() if good and not _inside(name, same)]
         if not names:
-            found = "no part returns what has the shape of its input"
-            raise InputError(found, accepted="blocks of one width", fix="Pass a network with residual blocks")
+            found = "no part of the network returns an output of the shape of its input"
+            raise InputError(found, accepted="blocks of constant width", fix="Pass a network with residual blocks")
         if labels is not None and are_classes(labels) and whole.shape[1] > 1:
-            one_hot(labels, whole.shape[1])  # refuses labels that name no output
+            one_hot(labels, whole.shape[1])  # raises an error for labels outside the outputs
         size = float((whole - whole.mean(0)).norm()) or 1.0
         effects, right = {}, {}
         for name in names:
@@ -137,7 +137,7 @@ def _note(name: str, same: dict[str, bool]) -> Any:
 
 
 def _inside(name: str, same: dict[str, bool]) -> bool:
-    """Whether a larger block holds this one."""
+    """Whether a larger block contains this one."""
     parts = name.split(".")
     return any(same.get(".".join(parts[:i]), False) for i in range(1, len(parts)))
 

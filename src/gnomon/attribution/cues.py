@@ -1,6 +1,6 @@
-"""Texture or shape, and patches or their arrangement: what a network for images relies on.
+"""Measures whether an image network relies on texture or shape, and on patches or their arrangement.
 
-    shape bias = decisions for the shape / decisions for shape or texture, on images where the two disagree     (1)
+    shape bias = decisions for the shape / decisions for shape or texture, for images whose cues disagree       (1)
     arrangement = accuracy on images - accuracy on the same images with their patches shuffled                  (2)
 
 Hypotheses: images (n, c, h, w); (1) images whose shape and texture belong to different classes.
@@ -31,7 +31,7 @@ __all__ = ["PatchShuffleAccuracy", "CueConflict", "analogy_score", "bag_of_patch
 
 @dataclass(frozen=True, slots=True)
 class CueConflict(Result):
-    """Decisions for the shape, for the texture and for neither."""
+    """Numbers of decisions that follow the shape, the texture, or neither."""
 
     shape: int
     texture: int
@@ -39,19 +39,19 @@ class CueConflict(Result):
 
     @property
     def shape_bias(self) -> float:
-        """Equation (1); NaN where neither cue was followed."""
+        """Share of decisions for the shape, equation (1); NaN if no decision followed either cue."""
         followed = self.shape + self.texture
         return self.shape / followed if followed else float("nan")
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
-        return f"Where shape and texture disagree, {self.shape_bias:.0%} of the decisions follow the shape."
+        """Summarizes the result in one sentence."""
+        return f"If shape and texture disagree, {self.shape_bias:.0%} of the decisions follow the shape."
 
 
 @names_call
 def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueConflict:
-    """Count decisions on images whose shape is of one class and whose texture of another, equation (1).
+    """Counts decisions on images whose shape belongs to one class and whose texture to another, equation (1).
 
     Hypotheses: see the module.
     Reference: [geirhos2019imagenet].
@@ -63,8 +63,8 @@ def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueCo
     inputs = images(x, module)
     a, b = (as_targets(v, len(inputs)).long() for v in (shapes, textures))
     if bool((a == b).any()):
-        cure = "Pass only images whose shape and texture are of different classes"
-        raise InputError("some images have no conflict", accepted="two cues that disagree", fix=cure)
+        fix = "Pass only images whose shape and texture are of different classes"
+        raise InputError("some images have shape and texture of the same class", accepted="cues that disagree", fix=fix)
     decided = decisions(outputs(module, inputs)).cpu()
     return CueConflict(*(int(v.sum()) for v in (decided == a, decided == b, (decided != a) & (decided != b))))  # (1)
 
@@ -78,12 +78,12 @@ class PatchShuffleAccuracy(Result):
 
     @property
     def arrangement(self) -> float:
-        """Equation (2)."""
+        """The accuracy that the arrangement of patches adds, equation (2)."""
         return self.accuracy - self.shuffled
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         return f"With patches shuffled, accuracy goes from {self.accuracy:.1%} to {self.shuffled:.1%}."
 
 
@@ -91,10 +91,10 @@ class PatchShuffleAccuracy(Result):
 def bag_of_patches_score(
     module: nn.Module, x: Any, y: Any = None, *, patch: int = 4, seed: int = 0
 ) -> PatchShuffleAccuracy:
-    """Measure what the arrangement of patches is worth to a network, equation (2).
+    """Measures how much accuracy depends on the arrangement of patches, equation (2).
 
     ``x`` are images, with classes ``y``; or data that have both: a ``Dataset``, a ``DataLoader``, batches.
-    Hypotheses: see the module; a patch that divides height and width.
+    Hypotheses: see the module; the patch size divides height and width.
     Reference: [brendel2019approximating].
     Cost: two forward passes.
 
@@ -109,7 +109,7 @@ def bag_of_patches_score(
     n, c, h, w = inputs.shape
     if h % size or w % size:
         found = f"patches of {size} do not tile {h} x {w} pixels"
-        raise InputError(found, accepted="patches that tile the image", fix="Pass a patch that divides both")
+        raise InputError(found, accepted="patches that tile the image", fix="Pass a patch size that divides both sides")
     tiles = inputs.reshape(n, c, h // size, size, w // size, size).permute(0, 2, 4, 1, 3, 5).flatten(1, 2)
     draw = torch.Generator().manual_seed(check_seed(seed))
     order = torch.rand(n, tiles.shape[1], generator=draw).argsort(1).to(inputs.device)
@@ -121,7 +121,7 @@ def bag_of_patches_score(
 
 @names_call
 def analogy_score(embedding: Tensor, quadruples: Any) -> float:
-    """The share of analogies a : b = c : d for which b - a + c is nearest to d by cosine, a, b and c left out.
+    """Returns the share of analogies a : b = c : d for which b - a + c is nearest to d by cosine, excluding a, b and c.
 
     Cost: the cosines of each analogy with all rows.
 
@@ -131,8 +131,8 @@ def analogy_score(embedding: Tensor, quadruples: Any) -> float:
     table = torch.as_tensor(embedding).double()
     index = torch.as_tensor(quadruples).reshape(-1, 4).long()
     if table.dim() != 2 or not len(index) or int(index.max()) >= len(table) or int(index.min()) < 0:
-        cure = "Pass rows (words, size) and row numbers (a, b, c, d)"
-        raise InputError("the quadruples do not fit the rows", accepted="four rows each", fix=cure)
+        fix = "Pass rows (words, size) and row numbers (a, b, c, d)"
+        raise InputError("the quadruples do not match the rows", accepted="four row numbers each", fix=fix)
     unit = table / table.norm(dim=1, keepdim=True).clamp(min=1e-30)
     a, b, c, d = index.T
     near = (unit[b] - unit[a] + unit[c]) @ unit.T

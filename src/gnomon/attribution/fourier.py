@@ -1,9 +1,9 @@
-"""Which frequencies a frozen network needs: the sparsest mask in Fourier space that keeps its decisions.
+"""Finds the frequencies that a frozen network needs: the sparsest Fourier mask that keeps its decisions.
 
     M* = argmin_M  mean_x e^{[L(f(F^-1 M F x), y) - L(f(x), y)]^2} + lam mean_w |M_w|^p,    0 <= M_w <= 1        (1)
 
-The mask is symmetric, M(w) = M(-w), so that images stay real; it is found by stochastic descent over the data, then
-cut at half of its largest entry.
+The mask is symmetric, M(w) = M(-w), so that images stay real. It is found by stochastic descent over the data, then
+thresholded at half of its largest entry.
 Hypotheses: a frozen network; images (n, channels, height, width).
 Reference: [karantzas2022understanding].
 Cost: ``epochs`` passes forward and backward over the data.
@@ -34,7 +34,7 @@ from gnomon.core.results.plain import HIDDEN
 __all__ = ["FourierMask", "fourier_mask", "keep_frequencies"]
 
 MAX_SQUARED_DIFFERENCE = 20.0
-"""Squared loss differences are clipped here before the exponential in (1): larger ones add no information."""
+"""Upper limit for squared loss differences before the exponential in (1): larger ones add no information."""
 MASK_LEARNING_RATE = 0.1
 """Learning rate of Adam for the mask."""
 MASK_INITIAL_LOGIT = 2.0
@@ -43,7 +43,7 @@ MASK_INITIAL_LOGIT = 2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FourierMask(Result):
-    """The mask over frequencies in the order of ``torch.fft.fft2``, and what the network still can do behind it.
+    """The mask over frequencies in the order of ``torch.fft.fft2``, and the accuracy of the network on masked images.
 
     >>> FourierMask(torch.eye(2) > 0, 0.9, 0.88, 0.95).kept
     0.5
@@ -56,16 +56,16 @@ class FourierMask(Result):
 
     @property
     def kept(self) -> float:
-        """The share of frequencies that is kept."""
+        """The share of frequencies that the mask keeps."""
         return float(self.mask.double().mean())
 
     def ambiguous(self, x: Tensor, other: Tensor) -> Tensor:
-        """Images with the kept frequencies of x and the removed ones of others: they look otherwise, decided alike."""
+        """Images with the kept frequencies of x and the removed ones of other images: the network decides as for x."""
         return keep_frequencies(x, self.mask) + other - keep_frequencies(other, self.mask)
 
     @names_call("fourier_mask(module, data)")
     def on(self, module: nn.Module, data: Any) -> "FourierMask":
-        """The same mask, judged on other images with their classes."""
+        """Evaluates the same mask on other images with their classes."""
         with preserve(module):
             return FourierMask(self.mask, *_measure(module, source(data, module=module), self.mask))
 
@@ -80,23 +80,23 @@ class FourierMask(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         if bool(self.mask.all()):
-            return "It needs every detail of the pictures: no frequency could be left out without changing decisions."
+            return "The network needs every frequency of the images: leaving any out changes decisions."
         return (
-            f"With only {self.kept:.0%} of the details (frequencies) of the pictures it decides {self.agreement:.0%} "
-            f"of them alike; its accuracy goes from {self.accuracy:.1%} to {self.masked_accuracy:.1%}."
+            f"With only {self.kept:.0%} of the frequencies of the images, {self.agreement:.0%} of the decisions stay "
+            f"the same; accuracy goes from {self.accuracy:.1%} to {self.masked_accuracy:.1%}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The mask, with frequency zero in the middle."""
+        """Plots the mask, with frequency zero in the middle."""
         shown = Image("kept", torch.fft.fftshift(self.mask.double()))
         return (Plot("Frequencies the network needs", (shown,), Axis("horizontal"), Axis("vertical"), self.verdict),)
 
 
 @names_call
 def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1.0, epochs: int = 20) -> FourierMask:
-    """Find the sparsest mask over frequencies that keeps the decisions of a network, equation (1).
+    """Finds the sparsest mask over frequencies that keeps the decisions of a network, equation (1).
 
     Hypotheses: see the module; ``data`` are images with their classes.
     Reference: [karantzas2022understanding].
@@ -132,7 +132,7 @@ def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1
 
 @names_call
 def keep_frequencies(x: Any, mask: Float[Tensor, "h w"] | Tensor) -> Float[Tensor, "n c h w"]:
-    """Images (n, c, h, w) with each frequency multiplied by its entry of a symmetric mask.
+    """Multiplies each frequency of images (n, c, h, w) by its entry of a symmetric mask.
 
     Cost: two fast Fourier transforms.
 
@@ -165,5 +165,5 @@ def _logits(module: nn.Module, x: Tensor) -> Tensor:
 
 def _classes(y: Tensor | None) -> Tensor:
     if y is None or y.is_floating_point() or y.dim() != 1:
-        raise InputError("the targets are no classes", accepted="a class for each image", fix="Pass (images, classes)")
+        raise InputError("the targets are not classes", accepted="a class for each image", fix="Pass (images, classes)")
     return y.long()

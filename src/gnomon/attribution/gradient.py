@@ -1,10 +1,10 @@
-"""Attributions from gradients over inputs: integrated gradients and SmoothGrad.
+"""Attributions from input gradients: integrated gradients and SmoothGrad.
 
     IG_i = (x_i - b_i) int_0^1 d f / d x_i (b + s (x - b)) ds,    sum_i IG_i = f(x) - f(b)                       (1)
     SG_i = E d f / d x_i (x + e),    e ~ N(0, sigma^2)                                                           (2)
 
-The integral is Gauss-Legendre's, and what it misses of the sum is reported.
-Hypotheses: f differentiable along the path almost everywhere.
+The integral uses Gauss-Legendre quadrature, and its completeness error is reported.
+Hypotheses: f is differentiable along the path almost everywhere.
 Reference: [sundararajan2017axiomatic], (1); [smilkov2017smoothgrad], (2).
 Cost: ``steps`` or ``samples`` forward and backward passes.
 
@@ -32,16 +32,16 @@ from gnomon.core.modules.preserve import preserve
 __all__ = ["gradient", "integrated_gradients", "smooth_grad"]
 
 MAX_NUMBERS_PER_PASS = 2**17
-"""Input numbers in one pass, at most: larger passes do not fit into the processor's caches."""
+"""Maximum number of input values in one pass: larger passes do not fit into the processor's caches."""
 MIN_EXAMPLES_PER_PASS = 16
-"""Examples in one pass, at least."""
+"""Minimum number of examples in one pass."""
 
 
 @names_call
 def integrated_gradients(
     module: nn.Module, x: Any, target: Any = None, *, baseline: Any = 0.0, steps: int = 50
 ) -> Attribution:
-    """Integrated gradients (1) from a baseline to each example, for its target (the largest output if none is given).
+    """Integrated gradients (1) from a baseline to each example. By default the target is the largest output.
 
     Hypotheses: see the module.
     Reference: [sundararajan2017axiomatic].
@@ -124,7 +124,7 @@ Method = Callable[[nn.Module, Tensor, Tensor], Attribution]
 
 
 def _slope(module: nn.Module, points: Tensor, which: Tensor) -> Tensor:
-    """The gradient over the points of the outputs at their targets, in pieces."""
+    """The gradient of each output at its target with respect to the points, computed in pieces."""
     parts, rows = [], rows_at_once(points)
     for piece, goal in zip(points.split(rows), which.split(rows), strict=True):
         z = piece.detach().requires_grad_()
@@ -138,7 +138,7 @@ def _slope(module: nn.Module, points: Tensor, which: Tensor) -> Tensor:
 
 
 def rows_at_once(inputs: Tensor) -> int:
-    """Examples in a pass at most."""
+    """Maximum number of examples in one pass."""
     return max(MIN_EXAMPLES_PER_PASS, MAX_NUMBERS_PER_PASS // max(1, inputs[0].numel()))
 
 
@@ -151,5 +151,5 @@ def _baseline(baseline: Any, inputs: Tensor) -> Tensor:
             else given[None].expand(inputs.shape)
         )
     except RuntimeError as reason:
-        found = f"the baseline has the shape {tuple(given.shape)} and x {tuple(inputs.shape)}"
-        raise InputError(found, accepted="a baseline like x", fix="Pass a number or one example") from reason
+        found = f"the baseline has shape {tuple(given.shape)} and x {tuple(inputs.shape)}"
+        raise InputError(found, accepted="a baseline of the shape of x", fix="Pass a number or one example") from reason

@@ -1,12 +1,12 @@
-"""Mutual information: exact for discrete laws, estimated from samples, and the bottleneck curve.
+"""Computes mutual information: exactly for discrete distributions, estimated from samples, and the bottleneck curve.
 
     I(A; B) = sum p(a, b) log p(a, b) / (p(a) p(b))                                                              (1)
     KSG: I ~ psi(k) + psi(n) - mean [psi(n_a + 1) + psi(n_b + 1)]                                                (2)
     min over p(t|x) of I(X; T) - beta I(T; Y):   p(t|x) ~ p(t) e^{-beta KL(p(y|x) | p(y|t))}                      (3)
 
-Bias: binned estimates (1) are too large by about (cells - 1) / 2n nats, and change with the bins; (2) is nearly
-unbiased for few dimensions and fails where I is large. In nats.
-Hypotheses: (2) continuous samples, independent; (3) a discrete joint law.
+Bias: binned estimates (1) are too large by about (cells - 1) / 2n nats, and change with the bins. (2) is nearly
+unbiased in few dimensions and fails if I is large. All values are in nats.
+Hypotheses: (2) continuous, independent samples; (3) a discrete joint distribution.
 Reference: [kraskov2004estimating], (2); [tishby2000information], (3).
 Cost: (2) O(n log n) for few dimensions; (3) ``steps`` products of the tables for each beta.
 
@@ -36,7 +36,7 @@ __all__ = [
 
 @names_call
 def discrete_information(joint: Any) -> float:
-    """Equation (1) for a table of probabilities or counts, exactly.
+    """Returns the mutual information (1) of a table of probabilities or counts, exactly.
 
     Hypotheses: entries >= 0.
     Reference: [cover2006elements].
@@ -47,8 +47,8 @@ def discrete_information(joint: Any) -> float:
     """
     p = np.asarray(joint, dtype=np.float64)
     if p.ndim != 2 or (p < 0).any() or not np.isfinite(p).all() or p.sum() <= 0:
-        cure = "Pass a table of probabilities or counts"
-        raise InputError("the table has no law", accepted="entries of at least 0", fix=cure)
+        fix = "Pass a table of probabilities or counts"
+        raise InputError("the table has negative, non-finite or only zero entries", accepted="entries >= 0", fix=fix)
     p = p / p.sum()
     free = p.sum(1, keepdims=True) * p.sum(0, keepdims=True)
     return max(0.0, float(np.sum(p[p > 0] * np.log(p[p > 0] / free[p > 0]))))  # (1)
@@ -56,7 +56,7 @@ def discrete_information(joint: Any) -> float:
 
 @names_call
 def mutual_information(a: Any, b: Any, *, neighbors: int = 3) -> float:
-    """The estimate (2) of Kraskov, Stoegbauer and Grassberger, from samples (n,) or (n, d) of each.
+    """Estimates mutual information (2) by the method of Kraskov, Stoegbauer and Grassberger.
 
     Hypotheses: see the module.
     Reference: [kraskov2004estimating].
@@ -72,8 +72,8 @@ def mutual_information(a: Any, b: Any, *, neighbors: int = 3) -> float:
     x, y = _rows(a), _rows(b)
     k, n = integer("neighbors", neighbors), len(x)
     if len(y) != n or n <= k + 1:
-        cure = "Pass as many samples of each, and more than neighbors"
-        raise InputError(f"{n} and {len(y)} samples", accepted="pairs of samples", fix=cure)
+        fix = "Pass equally many samples of both, and more than neighbors"
+        raise InputError(f"there are {n} and {len(y)} samples", accepted="pairs of samples", fix=fix)
     draw = np.random.default_rng(0)
     x, y = ((t - t.mean(0)) / np.maximum(t.std(0), 1e-300) + 1e-10 * draw.standard_normal(t.shape) for t in (x, y))
     reach = cKDTree(np.hstack([x, y])).query(np.hstack([x, y]), k + 1, p=np.inf)[0][:, k]
@@ -85,7 +85,7 @@ def mutual_information(a: Any, b: Any, *, neighbors: int = 3) -> float:
 
 @dataclass(frozen=True, slots=True)
 class InformationPlane(Result):
-    """Binned I(X; T) and I(T; Y) of each layer, in nats; ``ceiling`` is log n, which I(X; T) cannot exceed here."""
+    """Binned I(X; T) and I(T; Y) of each layer in nats; ``ceiling`` is log n, the largest possible I(X; T) here."""
 
     layers: tuple[str, ...]
     about_input: tuple[float, ...]
@@ -95,28 +95,28 @@ class InformationPlane(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence, with its caveat."""
+        """Summarizes the result and its limits in one sentence."""
         full = max(self.about_input) > 0.95 * self.ceiling
         note = (
-            "at its ceiling: the bins tell all examples apart, so this says nothing of compression"
+            "at its ceiling: the bins separate all examples, so it does not measure compression"
             if full
             else "below its ceiling"
         )
-        return f"I(X; T) is {note}; with {self.bins} bins it measures how examples clump, and changes with the bins."
+        return f"I(X; T) is {note}; with {self.bins} bins it measures clustering of examples and changes with the bins."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The plane."""
+        """Plots I(T; Y) against I(X; T)."""
         points = Scatter("layers", self.about_input, self.about_target)
         return (Plot("Information plane", (points,), Axis("I(X; T), nats"), Axis("I(T; Y), nats"), self.verdict),)
 
 
 @names_call
 def information_plane(module: nn.Module, x: Any, y: Any = None, *, bins: int = 30) -> InformationPlane:
-    """Binned information (1) of each layer about the input (all examples distinct) and about the classes.
+    """Returns the binned information (1) of each layer about the input (all examples distinct) and about the classes.
 
     ``x`` are inputs, with classes ``y``; or data that have both: a ``Dataset``, a ``DataLoader``, batches.
-    The network is deterministic, so that true I(X; T) is infinite or log n; binned values measure clumping, see
-    [saxe2018information].
+    The network is deterministic, so the true I(X; T) is infinite or log n. Binned values measure how examples cluster,
+    see [saxe2018information].
     Hypotheses: see the module.
     Reference: [shwartzziv2017opening].
     Cost: one forward pass, and a sort of the binned rows.
@@ -131,7 +131,9 @@ def information_plane(module: nn.Module, x: Any, y: Any = None, *, bins: int = 3
     classes = torch.as_tensor(y).reshape(-1).long()
     if len(classes) != len(inputs):
         raise InputError(
-            f"{len(inputs)} inputs and {len(classes)} classes", accepted="pairs", fix="Give each input a class"
+            f"there are {len(inputs)} inputs and {len(classes)} classes",
+            accepted="pairs",
+            fix="Give each input a class",
         )
     cells = integer("bins", bins)
     kept = activations(module, inputs, used_layers(module, inputs))
@@ -153,7 +155,7 @@ def _plane(h: Tensor, y: Tensor, bins: int) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class BottleneckCurve(Result):
-    """I(X; T) and I(T; Y) in nats for each beta, and how far (3) is from being solved."""
+    """I(X; T) and I(T; Y) in nats for each beta, and the remaining error of equation (3)."""
 
     betas: tuple[float, ...]
     about_input: tuple[float, ...]
@@ -162,28 +164,28 @@ class BottleneckCurve(Result):
 
     @property
     def critical(self) -> float:
-        """The smallest beta at which T keeps anything; infinite where none does."""
+        """The smallest beta at which T keeps any information; infinite if there is none."""
         found = [b for b, i in zip(self.betas, self.about_input, strict=True) if i > 1e-4]
         return min(found, default=float("inf"))
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         return (
             f"Below beta = {self.critical:.3g} the best code keeps nothing; the equations hold to {self.residual:.1e}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The curve."""
+        """Plots the bottleneck curve."""
         line = Line("best codes", self.about_input, self.about_target)
         return (Plot("Information bottleneck", (line,), Axis("I(X; T), nats"), Axis("I(T; Y), nats")),)
 
 
 @names_call
 def bottleneck_curve(joint: Any, betas: Any, *, steps: int = 5000, seed: int = 0) -> BottleneckCurve:
-    """The information bottleneck of a discrete law p(x, y), by the iteration of (3) at each beta, from large to small.
+    """Computes the information bottleneck of a discrete distribution p(x, y), iterating (3) from large to small beta.
 
-    Hypotheses: see the module; the iteration finds a local optimum, started from the one at the beta before.
+    Hypotheses: see the module; the iteration finds a local optimum, starting from the solution at the previous beta.
     Reference: [tishby2000information].
     Cost: ``steps`` products of the tables for each beta, at most.
 

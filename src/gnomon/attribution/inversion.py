@@ -1,9 +1,9 @@
-"""Inputs from representations: what a layer has kept of an image.
+"""Reconstructs inputs from a layer, to show what the layer keeps of an image.
 
     x* = argmin_x |h(x) - h(x_0)|^2 / |h(x_0)|^2 + tv mean |grad x|^2                                            (1)
     PSNR = -10 log10 mean (x* - x_0)^2 / range^2                                                                 (2)
 
-Hypotheses: a differentiable layer; the optimum may be local, so that PSNR is a lower bound on what is kept.
+Hypotheses: the layer is differentiable. The optimum may be local, so PSNR is a lower bound on what the layer keeps.
 Reference: [mahendran2015understanding].
 Cost: ``steps`` forward and backward passes.
 
@@ -41,11 +41,11 @@ class Inversion(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
-        return f"The input comes back with {self.psnr:.1f} dB (representation matched to {self.error:.2%})."
+        """Summarizes the result in one sentence."""
+        return f"The input is reconstructed with {self.psnr:.1f} dB (representation matched to {self.error:.2%})."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The first reconstructions."""
+        """Plots the first reconstructions."""
         if self.reconstruction.dim() != 4:
             return Result.plots(self)
         shown = self.reconstruction.mean(1)[:4]
@@ -56,7 +56,7 @@ class Inversion(Result):
 def invert_layer(
     module: nn.Module, layer: str, x: Any, *, steps: int = 300, tv: float = 0.0, rate: float = 0.05
 ) -> Inversion:
-    """Reconstruct inputs from what a layer outputs for them, equation (1), starting from gray.
+    """Reconstructs inputs from the output of a layer, equation (1), starting from gray.
 
     Hypotheses: see the module.
     Reference: [mahendran2015understanding].

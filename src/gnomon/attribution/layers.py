@@ -1,4 +1,4 @@
-"""Layers by name, and what they output; inputs as attributions take them.
+"""Finds layers by name and records their outputs; checks inputs for attributions.
 
 >>> import torch
 >>> found = layer_activations(nn.Sequential(nn.Linear(2, 3), nn.ReLU()), torch.ones(4, 2))
@@ -23,12 +23,12 @@ __all__ = ["layer_activations", "spatial_layers", "used_layers"]
 
 @names_call
 def layer_activations(module: nn.Module, x: Any) -> dict[str, Tensor]:
-    """What every layer puts out for some inputs, by its name; the deep network as the composition that it is.
+    """Returns the output of every layer for some inputs, by the name of the layer.
 
         x_0 = x,    x_l = F_l(x_(l-1)),    f(x) = F_L(... F_1(x))                                              (1)
 
-    Layers are the parts without parts of their own that ran; of several calls of one, the last is kept. The module is
-    read in eval mode and left as it was.
+    Layers are the parts that have no parts of their own and that ran. If a layer runs several times, the last output is
+    kept. The module runs in eval mode and is not changed.
     Hypotheses: none.
     Reference: [rumelhart1986learning].
     Cost: one forward pass, and all outputs in memory.
@@ -45,7 +45,7 @@ def layer_activations(module: nn.Module, x: Any) -> dict[str, Tensor]:
 
 
 def used_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
-    """The layers that run and put out tensors, in the order they run.
+    """Returns the names of the layers that run and return tensors, in the order they run.
 
     Cost: one forward pass of one example.
 
@@ -59,7 +59,7 @@ def used_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
 
 
 def spatial_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
-    """The layers whose outputs are maps (n, channels, height, width), in the order they run.
+    """Returns the names of the layers whose outputs are maps (n, channels, height, width), in the order they run.
 
     Cost: one forward pass of one example.
 
@@ -72,13 +72,13 @@ def spatial_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
         run(module, take(x, slice(0, 1)))
         found = tuple(name for name, value in kept.items() if value.dim() == 4)
     if not found:
-        cure = "Use integrated_gradients or occlusion, which need no such layer"
-        raise InputError("no layer has outputs (n, channels, height, width)", accepted="a spatial layer", fix=cure)
+        fix = "Use integrated_gradients or occlusion, which need no such layer"
+        raise InputError("no layer has outputs (n, channels, height, width)", accepted="a spatial layer", fix=fix)
     return found
 
 
 def images(x: Any, module: nn.Module) -> Tensor:
-    """Inputs as one tensor of images that the module takes; anything else is refused."""
+    """Returns inputs as one tensor of images that the module takes, and raises an error for anything else."""
     check_readable(module)
     taken = as_inputs(x, module)
     if not isinstance(taken, Tensor) or taken.dim() != 4:
@@ -88,11 +88,11 @@ def images(x: Any, module: nn.Module) -> Tensor:
 
 
 def one_tensor(x: Any, module: nn.Module, *, whole: bool = False) -> Tensor:
-    """Inputs as one floating tensor that the module takes, or of ``whole`` numbers on demand; others are refused."""
+    """Returns inputs as one floating tensor (or of integers, with ``whole``); raises an error for anything else."""
     check_readable(module)
     taken = as_inputs(x, module)
     if not isinstance(taken, Tensor) or not (whole or taken.is_floating_point()):
         what = str(taken.dtype) if isinstance(taken, Tensor) else f"a {type(taken).__name__}"
-        cure = "Pass one floating tensor, such as pixels; for tokens use token_sheet, token_attribution or occlusion"
-        raise InputError(f"x is {what}", accepted="inputs that can be changed a little", fix=cure)
+        fix = "Pass one floating tensor, such as pixels; for tokens use token_sheet, token_attribution or occlusion"
+        raise InputError(f"x is {what}", accepted="continuous inputs", fix=fix)
     return taken

@@ -1,4 +1,4 @@
-"""Class activation maps: where in an image the evidence for a class is.
+"""Computes class activation maps, which show where in an image the evidence for a class is.
 
     logit_c - bias_c = mean_u M_c(u),    M_c(u) = sum_k w_ck F_k(u)      for pooled linear heads, exactly        (1)
     G_c(u) = relu(sum_k a_ck F_k(u)),    a_ck = mean_u d logit_c / d F_k(u)      for all others (Grad-CAM)       (2)
@@ -39,9 +39,9 @@ MAX_CAM_ERROR = 1e-3
 
 @names_call
 def cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
-    """The exact class activation map (1), (n, height, width) of the last spatial layer before the pooling.
+    """The exact class activation map (1), (n, height, width), from the last spatial layer before the pooling.
 
-    The decomposition is checked against the logits, and refused where the head is another one.
+    The decomposition is checked against the logits; any other head raises an error.
     Hypotheses: see the module.
     Reference: [zhou2016learning].
     Cost: one forward pass.
@@ -71,13 +71,13 @@ def cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = No
             if float(apart) <= MAX_CAM_ERROR * max(float(logits.abs().max()), 1e-12):
                 return Attribution(maps, which, "class activation map")
     raise InputError(
-        "the logits are no sum over positions", accepted="a pooled linear head", fix="Use grad_cam instead"
+        "the logits are not a sum over positions", accepted="a pooled linear head", fix="Use grad_cam instead"
     )
 
 
 @names_call
 def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
-    """The gradient-weighted class activation map (2) of a layer, (n, height, width); the last spatial one by default.
+    """The gradient-weighted class activation map (2) of a layer, (n, height, width); the last spatial layer by default.
 
     Hypotheses: see the module.
     Reference: [selvaraju2017grad].
@@ -100,8 +100,8 @@ def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None
         maps = {name: h for name, h in kept.items() if h.dim() == 4}
         if not maps:
             found = "no layer has" if layer is None else f"the layer '{layer}' does not have"
-            cure = "Use integrated_gradients or occlusion, which need no such layer"
-            raise InputError(f"{found} outputs (n, channels, height, width)", accepted="a spatial layer", fix=cure)
+            fix = "Use integrated_gradients or occlusion, which need no such layer"
+            raise InputError(f"{found} outputs (n, channels, height, width)", accepted="a spatial layer", fix=fix)
         features = ([h for h in maps.values() if h[0, 0].numel() > 1] or list(maps.values()))[-1]
         slope = torch.autograd.grad(total, features, allow_unused=True)[0] if total.requires_grad else None
         weights = torch.zeros_like(features[:, :, 0, 0]) if slope is None else slope.mean((2, 3))
@@ -110,7 +110,7 @@ def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None
 
 @contextmanager
 def _start_gradients_at(module: nn.Module, layer: str) -> Iterator[dict[str, Tensor]]:
-    """As `captured` for one layer, with gradients that start at its output: nothing is kept of what comes before."""
+    """Like `captured` for one layer, with gradients that start at its output; nothing before the layer is kept."""
     with capture(module, [layer]) as kept:
 
         def start(_: nn.Module, __: Any, output: Any) -> Any:
@@ -127,16 +127,16 @@ def _start_gradients_at(module: nn.Module, layer: str) -> Iterator[dict[str, Ten
 
 
 def resize_maps(maps: Tensor, size: tuple[int, int]) -> Tensor:
-    """Maps (n, h, w) at another resolution."""
+    """Interpolates maps (n, h, w) to another resolution."""
     return functional.interpolate(maps[:, None], size=size, mode="bilinear", align_corners=False)[:, 0]
 
 
 @names_call
 def cam_overlap(first: nn.Module, second: nn.Module, x: Any, target: Any = None) -> Tensor:
-    """How alike two models look at the same images: the cosine of their Grad-CAM maps for each image, from 0 to 1.
+    """Compares the image regions that two models use: the cosine of their Grad-CAM maps per image, from 0 to 1.
 
-    A map is zero everywhere if nothing in the image speaks for the class. Two such maps are equal, and their overlap is
-    1; the overlap of such a map with any other is 0.
+    A map is zero everywhere if nothing in the image supports the class. Two zero maps have overlap 1; a zero map and
+    any other map have overlap 0.
     Cost: a forward and a backward pass of each.
 
     >>> import torch

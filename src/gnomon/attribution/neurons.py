@@ -1,8 +1,8 @@
-"""Where two networks put their units: the distance of their neurons as distributions, also for different widths.
+"""Compares the neurons of two networks as distributions, also for different widths.
 
     neurons (w_in, b, m^e w_out) of a layer of m units;  sliced Wasserstein distance of the two sets               (1)
 
-Hypotheses: layers of the same inputs and outputs. Reference: [mei2018mean].
+Hypotheses: both layers have the same inputs and outputs. Reference: [mei2018mean].
 
 >>> NeuronDistance(0.1, 1.0, (50, 100)).widths
 (50, 100)
@@ -22,7 +22,7 @@ __all__ = ["NeuronDistance", "neuron_distance"]
 
 @dataclass(frozen=True, slots=True)
 class NeuronDistance(Result):
-    """The distance (1) of two layers' neurons, the spread of the first one's, and both widths."""
+    """The distance (1) between the neurons of two layers, the spread of the first layer's neurons, and both widths."""
 
     distance: float
     spread: float
@@ -30,7 +30,7 @@ class NeuronDistance(Result):
 
     @property
     def verdict(self) -> str:
-        """How different the two sets of neurons are."""
+        """Reports how different the two sets of neurons are."""
         return (
             f"The neurons of the two networks ({self.widths[0]} and {self.widths[1]}) are {self.distance:.3g} apart, "
             f"{self.distance / max(self.spread, 1e-300):.1%} of their spread."
@@ -41,16 +41,16 @@ class NeuronDistance(Result):
 def neuron_distance(
     a: nn.Module, b: nn.Module, *, layer: int = 0, exponent: float = 0.5, directions: int = 200, seed: int = 0
 ) -> NeuronDistance:
-    """How far apart the hidden neurons of two networks are as distributions, also for different widths; equation (1).
+    """Measures how far apart the hidden neurons of two networks are as distributions; equation (1).
 
     Args:
         a: a network with at least two linear layers.
-        b: another with as many inputs and outputs of that layer's units.
-        layer: the hidden layer, counted among linear layers.
-        exponent: e of (1): outgoing weights are multiplied by width^e; 1/2 for usual initializations, 1 where the
-            outputs are a mean over neurons.
-        directions: of projections.
-        seed: of the directions.
+        b: another network whose layer has the same inputs and outputs.
+        layer: the index of the hidden layer among the linear layers.
+        exponent: e of (1): outgoing weights are multiplied by width^e; 1/2 for usual initializations, 1 if the output
+            is a mean over neurons.
+        directions: the number of random projections.
+        seed: random seed of the directions.
 
     Hypotheses: see the module. Reference: [mei2018mean].
     Cost: a sort of the neurons for each direction.
@@ -62,8 +62,12 @@ def neuron_distance(
     power, m = number("exponent", exponent), integer("directions", directions)
     clouds = [_neurons(net, integer("layer", layer, least=0), power) for net in (a, b)]
     if clouds[0].shape[1] != clouds[1].shape[1]:
-        found = f"neurons of {clouds[0].shape[1]} and {clouds[1].shape[1]} weights"
-        raise InputError(found, accepted="layers of the same inputs and outputs", fix="Compare such networks")
+        found = f"the neurons have {clouds[0].shape[1]} and {clouds[1].shape[1]} weights"
+        raise InputError(
+            found,
+            accepted="layers of the same inputs and outputs",
+            fix="Compare networks of equal input and output size",
+        )
     generator = torch.Generator().manual_seed(check_seed(seed))
     u = torch.nn.functional.normalize(
         torch.randn(clouds[0].shape[1], m, generator=generator, dtype=torch.float64), dim=0
@@ -79,7 +83,7 @@ def _neurons(net: nn.Module, layer: int, exponent: float) -> Tensor:
     check_weights(net)
     chain = [part for part in net.modules() if isinstance(part, nn.Linear)]
     if layer + 1 >= len(chain):
-        found = f"there are {len(chain)} linear layers"
+        found = f"the network has {len(chain)} linear layers"
         raise InputError(found, accepted=f"a layer after number {layer}", fix="Choose another layer")
     w, v = chain[layer], chain[layer + 1].weight.detach().double()
     parts = [w.weight.detach().double(), *([] if w.bias is None else [w.bias.detach().double()[:, None]]),

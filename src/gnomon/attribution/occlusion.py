@@ -1,8 +1,8 @@
-"""Occlusion: how much an output falls where a patch of the input is covered.
+"""Measures how much an output falls if a patch of the input is covered.
 
     O(u) = mean over windows w that hold u of f(x) - f(x with w covered)                                         (1)
 
-Hypotheses: the cover stands for "nothing there".
+Hypotheses: the cover represents "nothing there".
 Reference: [zeiler2014visualizing].
 Cost: a forward pass for each window.
 
@@ -28,16 +28,16 @@ from gnomon.core.modules.preserve import preserve
 __all__ = ["occlusion"]
 
 EXAMPLES_PER_PASS = 32
-"""Examples in a pass: larger passes do not fit into the processor's caches."""
+"""Number of examples in a pass: larger passes do not fit into the processor's caches."""
 
 
 @names_call
 def occlusion(
     module: nn.Module, x: Any, target: Any = None, *, window: int = 1, stride: int = 1, cover: float = 0.0
 ) -> Attribution:
-    """Cover windows of the input one after the other, equation (1); images by squares over all channels.
+    """Covers windows of the input one after the other, equation (1); in images, squares over all channels.
 
-    Inputs may be whole numbers, such as tokens; ``cover`` is then the token that stands for nothing.
+    Inputs may be integers such as tokens; ``cover`` is then the token that represents nothing.
     Hypotheses: see the module.
     Reference: [zeiler2014visualizing].
     Cost: a forward pass for each window.
@@ -69,7 +69,7 @@ def occlusion(
 
 
 def _windows(shape: torch.Size, size: int, step: int) -> list[tuple[slice, ...]]:
-    """Places of the windows in a batch of examples of a shape; of images, squares over all channels."""
+    """Positions of the windows for examples of a shape; in images, squares over all channels."""
     space = shape[1:] if len(shape) == 3 else shape
     ahead = (slice(None),) * (1 + len(shape) - len(space))
     starts = [range(0, max(n - size + step, 1), step) for n in space]  # the last window may reach over the end

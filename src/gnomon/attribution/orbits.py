@@ -1,4 +1,4 @@
-"""How straight the path of a representation is while its input moves: flattening of manifolds with depth.
+"""Measures how straight the path of a representation is while its input moves along an orbit.
 
     curvature = mean angle between successive steps of h(x(s))                                                  (1)
     linearity = variance in the first two principal components / all variance                                  (2)
@@ -28,7 +28,7 @@ __all__ = ["OrbitCurvature", "orbit_curvature"]
 
 @dataclass(frozen=True, slots=True)
 class OrbitCurvature(Result):
-    """Curvature (1) in radians and linearity (2) of the input and of each layer, means over orbits."""
+    """Curvature (1) in radians and linearity (2) of the input and of each layer, averaged over orbits."""
 
     layers: tuple[str, ...]
     curvature: tuple[float, ...]
@@ -36,14 +36,14 @@ class OrbitCurvature(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         a, b = self.curvature[0], self.curvature[-1]
         return (
             f"Paths {'straighten' if b < a else 'bend'} with depth: mean turn {a:.2f} at the input, {b:.2f} at the end."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both over depth."""
+        """Plots curvature and linearity over depth."""
         depth = range(len(self.layers))
         lines = (
             Line("mean turn, radians", depth, self.curvature),
@@ -54,7 +54,7 @@ class OrbitCurvature(Result):
 
 @names_call
 def orbit_curvature(module: nn.Module, orbits: Any) -> OrbitCurvature:
-    """Follow orbits (orbits, steps, *shape of an example) through the layers, equations (1) and (2).
+    """Follows orbits (orbits, steps, *shape of an example) through the layers, equations (1) and (2).
 
     Hypotheses: see the module.
     Reference: [henaff2019perceptual].
@@ -66,8 +66,8 @@ def orbit_curvature(module: nn.Module, orbits: Any) -> OrbitCurvature:
     0.143
     """
     if not isinstance(orbits, Tensor) or orbits.dim() < 3 or orbits.shape[1] < 3:
-        cure = "Pass a tensor (orbits, steps, ...) with at least three steps"
-        raise InputError("the orbits have no axis of steps", accepted="paths of inputs", fix=cure)
+        fix = "Pass a tensor (orbits, steps, ...) with at least three steps"
+        raise InputError("the orbits have no axis of steps", accepted="paths of inputs", fix=fix)
     flat = one_tensor(orbits.flatten(0, 1), module)
     kept = {"input": flat} | activations(module, flat, used_layers(module, flat))
     names, turns, shares = [], [], []

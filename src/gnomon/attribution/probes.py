@@ -1,4 +1,4 @@
-"""What each layer separates: probes of its representation, and how neural collapse sets in.
+"""Measures how well classes separate in each layer, with probes of its representation.
 
     linear = accuracy of a ridge classifier,    nearest = accuracy of the nearest neighbor, both on held-out examples
     fisher = tr(S_within) / tr(S_between)                                                                        (1)
@@ -35,16 +35,16 @@ from gnomon.core.results.record import Record
 __all__ = ["LayerProbe", "LayerProbes", "intrinsic_dimension", "layer_probe"]
 
 MAX_EXAMPLES = 2000
-"""Examples used, at most."""
+"""Maximum number of examples used."""
 RELATIVE_RIDGE = 1e-3
-"""Ridge of the linear probe, per example."""
+"""Ridge penalty of the linear probe, per example."""
 MAX_FEATURES = 20_000
-"""Features of a representation, at most; larger representations, such as raw pixels of large images, are skipped."""
+"""Maximum number of features of a representation; larger ones, such as raw pixels of large images, are skipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayerProbe(Record):
-    """The probes (1) to (3) of one layer.
+    """The probes (1) to (3) of one layer: accuracies, contraction, spread and dimension.
 
     >>> LayerProbe("conv", 0.9, 0.8, 0.5, 0.7, 4.0).name
     'conv'
@@ -66,20 +66,20 @@ class LayerProbes(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         first, last = self.layers[0], self.layers[-1]
-        start = "the input" if first.name == "input" else f"'{first.name}'"
+        start = "the input" if first.name == "input" else f"the output of '{first.name}'"
         return (
-            f"A linear classifier that sees {start} is right on {first.linear:.0%} of the examples, one that sees "
-            f"what '{last.name}' gives is right on {last.linear:.0%} (linear probes)."
+            f"A linear classifier on {start} is right on {first.linear:.0%} of the examples, one on "
+            f"the output of '{last.name}' on {last.linear:.0%} (linear probes)."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Accuracies and spread over depth."""
+        """Plots accuracies and spread over depth."""
         depth = range(len(self.layers))
         rising = [Line(n, depth, [getattr(layer, n) for layer in self.layers]) for n in ("linear", "nearest")]
         spread = Line("within / between", depth, [layer.fisher for layer in self.layers])
-        words = "Classes separate with depth where the curves rise."
+        words = "Rising curves mean that classes separate with depth."
         return (
             Plot("Separation of classes", tuple(rising), Axis("layer"), Axis("accuracy of a probe"), words),
             Plot("Spread within classes", (spread,), Axis("layer"), Axis("within / between", log=True)),
@@ -88,7 +88,7 @@ class LayerProbes(Result):
 
 @names_call
 def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = None, seed: int = 0) -> LayerProbes:
-    """Probe the input and the layers of a network on at most 2000 examples: half to fit the probes, half to test them.
+    """Probes the input and the layers of a network on at most 2000 examples: half fit the probes, half test them.
 
     Hypotheses: see the module.
     Reference: [alain2017understanding], linear probes.
@@ -101,8 +101,10 @@ def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = 
     check_readable(module)
     batch = source(data, module=module).probe(MAX_EXAMPLES, seed=seed)
     if batch.y is None or batch.y.is_floating_point() or len(batch) < 8:
-        cure = "Pass at least 8 examples with whole numbers as classes"
-        raise InputError("there are too few examples, or no classes", accepted="examples with classes", fix=cure)
+        fix = "Pass at least 8 examples with whole numbers as classes"
+        raise InputError(
+            "there are too few examples, or their targets are not classes", accepted="examples with classes", fix=fix
+        )
     y = batch.y.unique(return_inverse=True)[1]
     names = list(layers) if layers is not None else used_layers(module, batch.x)
     kept = activations(module, batch.x, names, keep=pool_positions)
@@ -114,7 +116,7 @@ def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = 
 
 
 def pool_positions(h: Tensor) -> Float[Tensor, "n d"]:
-    """Representations as rows: maps (n, c, h, w) averaged over positions where they have many channels, tokens too."""
+    """Representations as rows; tokens, and maps (n, c, h, w) with many channels, are averaged over positions."""
     h = h.detach().double()
     return h.mean((2, 3)) if h.dim() == 4 and h.shape[1] > 3 else h.mean(1) if h.dim() == 3 else h.flatten(1)
 
@@ -136,7 +138,7 @@ def _probe(name: str, h: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> LayerPro
 
 
 def _ridge(rows: Tensor, goal: Tensor, others: Tensor) -> Tensor:
-    """Predictions of ridge regression, from the smaller of the two matrices of products."""
+    """Predictions of ridge regression, from the smaller of the two Gram matrices."""
     n, d = rows.shape
     if d <= n:
         inner = rows.T @ rows + RELATIVE_RIDGE * n * torch.eye(d, dtype=rows.dtype)
@@ -154,7 +156,7 @@ def _fisher(h: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> float:
 
 
 def intrinsic_dimension(h: Float[Tensor, "n d"]) -> float:
-    """The dimension of the manifold that points lie on, equation (3); duplicates are left out.
+    """Estimates the dimension of the manifold that points lie on, equation (3); duplicates are excluded.
 
     Hypotheses: locally constant density.
     Reference: [facco2017estimating].

@@ -1,9 +1,9 @@
-"""What an output of a convolutional network sees: how far, by gradients and by the sizes of its layers.
+"""Measures how far an output of a convolutional network sees, from gradients and from layer sizes.
 
     r_l = r_{l-1} + dilation (k_l - 1) j_{l-1},    j_l = j_{l-1} stride_l                                  (1)
     seen_l = extent of the inputs with d h_l(middle) / dx != 0,   weight = its standard deviation          (2)
 
-(1) is how far a layer could see, (2) how far it does; most of its weight lies near the middle [luo2016understanding].
+(1) is how far a layer could see, (2) how far it does; most of the weight lies near the middle [luo2016understanding].
 """
 
 from dataclasses import dataclass
@@ -24,17 +24,17 @@ __all__ = ["ReceptiveField", "receptive_field"]
 WINDOWS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.AvgPool1d, nn.AvgPool2d,
            nn.AvgPool3d)  # fmt: skip
 MAX_EXAMPLES = 4
-"""Examples used, at most."""
+"""Maximum number of examples used."""
 ROUNDING_SHARE = 1e-7
 """Share of the largest gradient that counts as rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReceptiveField(Result):
-    """What the middle of the output of each layer sees, in pixels along the first axis of the image.
+    """The region that the middle of the output of each layer sees, in pixels along the first axis of the image.
 
-    ``theory`` is (1), None where the way to the layer is not a chain of layers of torch.nn; ``measured`` is the extent
-    (2), at most the ``side`` of the image; ``weight`` is twice the standard deviation of where the gradient lies.
+    ``theory`` is (1), None if the path to the layer is not a chain of torch.nn layers; ``measured`` is the extent
+    (2), at most the ``side`` of the image; ``weight`` is twice the standard deviation of the gradient's position.
 
     >>> ReceptiveField(("0", "1"), (3, 5), (3, 5), (1.2, 1.9), 16).verdict
     'An output of the last layer sees 5 of 16 pixels (5 by its layers); most of the weight is within 4 of them.'
@@ -48,15 +48,15 @@ class ReceptiveField(Result):
 
     @property
     def verdict(self) -> str:
-        """How far the last layer sees."""
-        told = "" if self.theory[-1] is None else f" ({self.theory[-1]} by its layers)"
+        """Reports how far the last layer sees."""
+        theory = "" if self.theory[-1] is None else f" ({self.theory[-1]} by its layers)"
         return (
-            f"An output of the last layer sees {self.measured[-1]} of {self.side} pixels{told}; most of the weight is "
-            f"within {2 * self.weight[-1]:.0f} of them."
+            f"An output of the last layer sees {self.measured[-1]} of {self.side} pixels{theory}; most of the weight "
+            f"is within {2 * self.weight[-1]:.0f} of them."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Extent and weight by layer."""
+        """Plots extent and weight by layer."""
         places = list(range(len(self.layers)))
         lines = [Line("measured", places, list(self.measured)), Line("weight", places, list(self.weight))]
         known = [(i, t) for i, t in enumerate(self.theory) if t is not None]
@@ -67,13 +67,13 @@ class ReceptiveField(Result):
 
 @names_call
 def receptive_field(module: nn.Module, x: Any) -> ReceptiveField:
-    """How far the middle of every convolution and pooling sees, by gradients (2) and by theory (1).
+    """Measures how far the middle of every convolution and pooling sees, by gradients (2) and by theory (1).
 
     Args:
-        module: with layers of torch.nn on (n, channels, *sides).
-        x: images or series, or data of them, of which the first four are used.
+        module: a network with torch.nn layers on (n, channels, *sides).
+        x: images or series, or a data set; the first four are used.
 
-    Hypotheses: (1) for a chain; skips and branches made by functions are not followed, and measured all the same.
+    Hypotheses: (1) holds for a chain of layers; skips and branches in forward are not in (1), but are measured in (2).
     Reference: [luo2016understanding].
     Cost: one forward pass, and a backward pass for each layer.
 
@@ -84,7 +84,9 @@ def receptive_field(module: nn.Module, x: Any) -> ReceptiveField:
     check_weights(module)
     inputs = source_of_inputs(x, module).first(MAX_EXAMPLES).x
     if not isinstance(inputs, Tensor) or inputs.dim() < 3 or not inputs.is_floating_point():
-        found = f"the inputs are {tuple(inputs.shape)}" if isinstance(inputs, Tensor) else f"they are {type(inputs)}"
+        found = (
+            f"the inputs are {tuple(inputs.shape)}" if isinstance(inputs, Tensor) else f"the inputs are {type(inputs)}"
+        )
         raise InputError(found, accepted="real images (n, channels, *sides)", fix="Pass images or series")
     seen: list[tuple[str, int | None, Tensor]] = []
     with preserve(module, seed=0):
@@ -98,7 +100,7 @@ def receptive_field(module: nn.Module, x: Any) -> ReceptiveField:
             for hook in hooks:
                 hook.remove()
         if not seen:
-            found = "no convolution or pooling of torch.nn was met"
+            found = "forward calls no convolution or pooling layer"
             raise InputError(found, accepted="layers with windows", fix="Pass a convolutional network")
         extents = [_extent(out, image) for _, _, out in seen]
     return ReceptiveField(
@@ -117,22 +119,22 @@ def _leaf(m: nn.Module) -> bool:
 def _watch(
     name: str, known: dict[int, tuple[int, int]], kept: list[Any], seen: list[tuple[str, int | None, Tensor]]
 ) -> Any:
-    """Follow (1) from tensor to tensor; they are kept, so that no other has their id."""
+    """Follows (1) from tensor to tensor; keeps the tensors so that ids stay unique."""
 
     def hook(m: nn.Module, args: tuple[Any, ...], out: Any) -> None:
         if not args or not isinstance(args[0], Tensor) or not isinstance(out, Tensor) or out.dim() < 3:
             return
         kept.extend((args[0], out))
-        told = known.get(id(args[0]))
+        field = known.get(id(args[0]))
         if isinstance(m, WINDOWS):
-            if told is not None:
+            if field is not None:
                 k, s, d = (_first(getattr(m, key, 1)) for key in ("kernel_size", "stride", "dilation"))
-                told = (told[0] + d * (k - 1) * told[1], told[1] * s)  # (1)
-            seen.append((name, None if told is None else told[0], out))
+                field = (field[0] + d * (k - 1) * field[1], field[1] * s)  # (1)
+            seen.append((name, None if field is None else field[0], out))
         elif out.shape != args[0].shape:
-            told = None
-        if told is not None:
-            known[id(out)] = told
+            field = None
+        if field is not None:
+            known[id(out)] = field
 
     return hook
 
@@ -142,7 +144,7 @@ def _first(value: Any) -> int:
 
 
 def _extent(out: Tensor, image: Tensor) -> tuple[int, float]:
-    """(2) along the first axis: pixels between the first and the last that are seen, and the spread of the gradient."""
+    """The extent (2) along the first axis in pixels, and the spread of the gradient."""
     target = out
     for side in out.shape[2:]:
         target = target.select(2, side // 2)

@@ -1,4 +1,4 @@
-"""An attribution: how much each input feature matters for an output, in the shape of the input, as captum has it."""
+"""Defines the record of an attribution: how much each input feature matters for an output."""
 
 from dataclasses import dataclass, field
 
@@ -10,15 +10,15 @@ from gnomon.core.results.plain import HIDDEN
 __all__ = ["Attribution"]
 
 MAX_COMPLETENESS_ERROR = 0.01
-"""Completeness errors above this share need more steps."""
+"""Larger completeness errors mean that more steps are needed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribution(Result):
-    """Values of the shape of the input (maps: n, height, width), the output explained, and the method.
+    """Values of the shape of the input (maps: n, height, width), the explained output, and the method.
 
-    ``completeness`` is, for each example, what the values miss of f(x) - f(baseline), as a share of their absolute sum;
-    None where the method promises no sum.
+    ``completeness`` is, for each example, the difference between the sum of values and f(x) - f(baseline), as a share
+    of the absolute sum; None if the method guarantees no sum.
 
     >>> import torch
     >>> Attribution(torch.ones(1, 2), torch.tensor([0]), "gradient").verdict
@@ -32,25 +32,23 @@ class Attribution(Result):
 
     @property
     def largest_share(self) -> float:
-        """Mean over examples of the share that the largest feature carries."""
+        """Mean over examples of the share of the attribution in the largest feature."""
         flat = self.values.flatten(1).abs()
         return float((flat.amax(1) / flat.sum(1).clamp(min=1e-30)).mean())
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         share = f"{self.largest_share:.0%}".replace("%", " %")
-        said = f"{self.method}: the largest feature carries {share} of the attribution of an example, on average"
+        text = f"{self.method}: the largest feature carries {share} of the attribution of an example, on average"
         if self.completeness is None:
-            return said + "."
+            return text + "."
         worst = float(self.completeness.max())
-        missing = (
-            "the values add up" if worst <= MAX_COMPLETENESS_ERROR else "take more steps: the values do not add up"
-        )
-        return f"{said}; {missing} (up to {100 * worst:.2g} %)."
+        missing = "the values add up" if worst <= MAX_COMPLETENESS_ERROR else "the values do not add up, use more steps"
+        return f"{text}; {missing} (error up to {100 * worst:.2g} %)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The first examples as pictures, where the values have two axes of space."""
+        """Plots the first examples as images, if the values have two spatial axes."""
         values = self.values.sum(1) if self.values.dim() == 4 else self.values
         if values.dim() != 3:
             return Result.plots(self)

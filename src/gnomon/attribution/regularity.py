@@ -1,11 +1,11 @@
-"""Whether points that a representation puts near each other have the same label.
+"""Measures whether points that are close in a representation have the same label.
 
 All pairs of points are sorted by their distance and cut into bins of equal size; in each bin
 
     disagreement = share of pairs with different labels                                                  (1)
 
-A representation that is regular for its labels has no disagreement in the first bins. The level of a representation
-that knows nothing of the labels is that of all pairs, for many points 1 - sum_c p_c^2 with p_c the shares of classes.
+In a representation that is regular for its labels, the first bins have no disagreement. A representation unrelated to
+the labels has the disagreement of all pairs: for many points 1 - sum_c p_c^2 with p_c the shares of classes.
 
 >>> import torch
 >>> label_regularity(torch.tensor([[0.0], [0.1], [5.0], [5.1]]), torch.tensor([0, 0, 1, 1]), bins=3).disagreement
@@ -34,26 +34,26 @@ class LabelRegularity(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         share = f"Of the nearest {1 / len(self.disagreement):.0%} of pairs, {self.disagreement[0]:.1%} differ in label"
         return f"{share}; of all pairs {self.overall:.1%} do."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Disagreement along distance."""
+        """Plots disagreement against distance."""
         marks = (Line("pairs", self.distance, self.disagreement), Reference("all pairs", self.overall))
         return (Plot("Different labels by distance", marks, Axis("distance"), Axis("share of pairs", limits=(0, 1))),)
 
 
 @names_call
 def label_regularity(features: Array, labels: Array, *, bins: int = 20) -> LabelRegularity:
-    """How often pairs of points differ in label, by their distance in a representation; equation (1).
+    """Measures how often pairs of points differ in label, by their distance in a representation; equation (1).
 
     Args:
         features: one row for each point: pixels, the activations of a layer, or outputs.
-        labels: classes, whole numbers.
-        bins: parts of equal size that the sorted pairs are cut into.
+        labels: classes, integers.
+        bins: the number of bins of equal size for the sorted pairs.
 
-    Hypotheses: Euclidean distance; at least as many pairs as bins.
+    Hypotheses: Euclidean distance; at least one pair for each bin.
     Reference: [mallat2016understanding], section 2, on separation.
     Cost: n^2 distances and a sort of n (n - 1) / 2 of them.
 
@@ -67,7 +67,7 @@ def label_regularity(features: Array, labels: Array, *, bins: int = 20) -> Label
     labels, n = as_tensor(labels), len(flat)
     if n != len(labels) or n * (n - 1) // 2 < bins:
         found = f"there are {n} features and {len(labels)} labels for {bins} bins"
-        raise InputError(found, accepted="a label for each row, and a pair for each bin", fix="Pass more points")
+        raise InputError(found, accepted="one label per row, and one or more pairs per bin", fix="Pass more points")
     i, j = torch.triu_indices(n, n, 1, device=flat.device)
     check_finite_inputs(flat)
     distance, order = torch.cdist(flat, flat)[i, j].sort()

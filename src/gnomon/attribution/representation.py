@@ -1,4 +1,4 @@
-"""What a representation should do, measured: be invariant, stable, invertible and separating.
+"""Measures whether a representation is invariant, stable, invertible and separates classes.
 
     invariance   |h(g x) - h(x)| / |h(x)|                 over transformations g that should not matter           (1)
     stability    max |h(x) - h(z)| / |x - z|              over pairs of examples: at most 1 for a contraction     (2)
@@ -10,7 +10,7 @@ Reference: [mallat2016understanding], section 2; [mahendran2015understanding] fo
 (4).
 
 >>> RepresentationReport("0", 0.02, 0.9, 25.0, 3.0).verdict[:33]
-"'0' changes by 2.0% under what sh"
+"'0' changes by 2.0% under transfor"
 """
 
 from collections.abc import Callable, Sequence
@@ -31,9 +31,9 @@ from gnomon.core.results import Result
 __all__ = ["RepresentationReport", "representation_report"]
 
 MAX_COMPARED_EXAMPLES = 200
-"""Examples whose pairs are compared, at most."""
+"""Maximum number of examples whose pairs are compared."""
 MAX_INVERTED_EXAMPLES = 8
-"""Examples that are inverted, at most."""
+"""Maximum number of examples that are inverted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ class RepresentationReport(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         return (
-            f"'{self.layer}' changes by {self.invariance:.1%} under what should not matter, stretches distances by up "
-            f"to {self.stability:.3g}, keeps the input to {self.psnr:.1f} dB and separates classes by "
+            f"'{self.layer}' changes by {self.invariance:.1%} under transformations that should not matter, stretches "
+            f"distances by up to {self.stability:.3g}, keeps the input to {self.psnr:.1f} dB and separates classes by "
             f"{self.separation:.2g}."
         )
 
@@ -66,30 +66,32 @@ def representation_report(
     transformations: Sequence[Callable[[Tensor], Tensor]],
     steps: int = 200,
 ) -> RepresentationReport:
-    """How invariant, stable, invertible and separating a layer is on some data; equations (1) to (4).
+    """Measures how invariant, stable, invertible and separating a layer is on some data; equations (1) to (4).
 
     Args:
-        module: read in eval mode and left as it was.
-        layer: its name.
+        module: a network; runs in eval mode and is not changed.
+        layer: the name of the layer.
         x: inputs, one tensor.
-        labels: classes.
+        labels: classes of the examples.
         transformations: functions of inputs that should not change the answer, such as ``lambda x: x.flip(3)``.
-        steps: of the inversion.
+        steps: the number of steps of the inversion.
 
     Hypotheses: see the module. Reference: [mallat2016understanding].
     Cost: a forward pass for each transformation and ``steps`` forward and backward passes of 8 examples.
 
     >>> x = torch.rand(20, 4)
-    >>> told = representation_report(nn.Sequential(nn.Identity()), "0", x, (x[:, 0] > 0.5).long(),
+    >>> found = representation_report(nn.Sequential(nn.Identity()), "0", x, (x[:, 0] > 0.5).long(),
     ...                              transformations=[lambda x: x.flip(1)], steps=150)
-    >>> round(told.stability, 5), told.psnr > 25                                                  # the identity
+    >>> round(found.stability, 5), found.psnr > 25                                                  # the identity
     (1.0, True)
     """
     inputs = one_tensor(x, module)
     y = as_targets(labels, len(inputs)).long()
     if not transformations or len(torch.unique(y)) < 2 or len(inputs) < 3:
-        found = "no transformation" if not transformations else "fewer than two classes or three examples"
-        raise InputError(f"there is {found}", accepted="something that should not matter, and classes",
+        found = (
+            "transformations is empty" if not transformations else "there are fewer than two classes or three examples"
+        )
+        raise InputError(found, accepted="transformations that should not matter, and classes",
                                 fix="Pass transformations=[lambda x: x.flip(3)] and labels")  # fmt: skip
     h = _features(module, layer, inputs)
     moved = [relative_change(h, _features(module, layer, g(inputs))) for g in transformations]  # (1)
@@ -105,7 +107,7 @@ def _features(module: nn.Module, layer: str, x: Tensor) -> Tensor:
 
 
 def _separation(h: Tensor, y: Tensor) -> float:
-    """Equation (4)."""
+    """The separation of classes, equation (4)."""
     mean, between, within = h.mean(0), 0.0, 0.0
     for c in torch.unique(y):
         own = h[y == c]

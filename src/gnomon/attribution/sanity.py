@@ -1,12 +1,12 @@
-"""Sanity first: does an attribution depend on the model, and does it order features by what they do?
+"""Checks whether an attribution depends on the model, and whether it ranks features by their effect.
 
     similarity = mean over examples of the rank correlation of |map| with |map of the same model, weights redrawn|  (1)
     deletion   = f(target) as the most important features are covered first; insertion: as they are uncovered first  (2)
 
-A method whose maps hardly change when the weights are redrawn (1) shows the input, not the model.
-Hypotheses: none; redrawn weights are shuffled within each parameter, so that their law stays.
+A method whose maps hardly change when the weights are shuffled (1) shows the input, not the model.
+Hypotheses: none. Weights are shuffled within each parameter, so that their distribution stays.
 Reference: [adebayo2018sanity], (1); [petsiuk2018rise], (2).
-Cost: the method twice for each draw; (2) a forward pass for each of ``points``.
+Cost: two calls of the method for each draw; (2) a forward pass for each of ``points``.
 
 >>> from gnomon.attribution.gradient import gradient
 >>> net = nn.Linear(8, 2)
@@ -42,7 +42,7 @@ Method = Callable[..., Attribution]
 
 @dataclass(frozen=True, slots=True)
 class Sanity(Result):
-    """Similarity (1) of maps of the model with those of the same model with shuffled weights, and of retrained labels.
+    """Similarity (1) of the maps of a model to the maps with shuffled weights, or after training on random labels.
 
     >>> Sanity("gradient", 0.1).depends_on_model, Sanity("edges", 0.95).findings[0].kind
     (True, 'map-ignores-model')
@@ -59,14 +59,14 @@ class Sanity(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
-        said = "depends on the model" if self.depends_on_model else "does not depend on the model: it shows the input"
+        """Summarizes the result in one sentence."""
+        text = "depends on the model" if self.depends_on_model else "does not depend on the model: it shows the input"
         other = "" if self.labels is None else f", with random labels {self.labels:.2f}"
-        return f"'{self.method}' {said} (rank correlation with shuffled weights {self.weights:.2f}{other})."
+        return f"'{self.method}' {text} (rank correlation with shuffled weights {self.weights:.2f}{other})."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A map that ignores the model."""
+        """Reports a map that does not depend on the model."""
         if self.depends_on_model:
             return ()
         return (Finding(kinds.MAP_IGNORES_MODEL, values={"method": self.method}),)
@@ -77,9 +77,9 @@ def sanity_check(
     method: Method, module: nn.Module, x: Any, target: Any = None, *, draws: int = 3, seed: int = 0,
     random_labels: nn.Module | None = None,
 ) -> Sanity:  # fmt: skip
-    """Compare maps of a model with maps of the same model with shuffled weights, equation (1).
+    """Compares maps of a model with maps of the same model with shuffled weights, equation (1).
 
-    ``random_labels`` is the same architecture trained on shuffled labels, where the caller has it.
+    ``random_labels`` is the same architecture trained on shuffled labels, if available.
     Hypotheses: see the module.
     Reference: [adebayo2018sanity].
     Cost: ``draws`` + 1 calls of the method.
@@ -105,7 +105,7 @@ def sanity_check(
 
 
 def shuffle_parameters(module: nn.Module, draw: torch.Generator) -> nn.Module:
-    """A copy whose parameters are permuted within themselves; single numbers and constant ones change sign or stay."""
+    """Returns a copy with each parameter permuted; single numbers and constant parameters change sign or stay."""
     other = copy_module(module)
     with torch.no_grad():
         for p in other.parameters():
@@ -128,7 +128,7 @@ def rank_correlation(a: Tensor, b: Tensor) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Faithfulness(Result):
-    """Deletion and insertion curves (2), means over examples, with those of a random order."""
+    """Deletion and insertion curves (2) averaged over examples, and the deletion curve of a random order."""
 
     shares: tuple[float, ...]
     deletion: tuple[float, ...]
@@ -137,21 +137,21 @@ class Faithfulness(Result):
 
     @property
     def gain(self) -> float:
-        """How much faster the output falls than in a random order, as a mean over the curve."""
+        """How much faster the output falls than in a random order, averaged over the curve."""
         return sum(r - d for r, d in zip(self.random, self.deletion, strict=True)) / len(self.shares)
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         how = "faster" if self.gain > 0 else "no faster"
         by = f"by {self.gain:.3g} on average"
-        return f"Covering important features first makes the output fall {how} than a random order ({by})."
+        return f"Covering important features first makes the output fall {how} than covering them at random ({by})."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The curves."""
+        """Plots the deletion and insertion curves."""
         lines = [Line(name, self.shares, getattr(self, name)) for name in ("deletion", "insertion")]
         random = Line("random order, deletion", self.shares, self.random, "dashed")
-        words = "A faithful map makes the output fall at once under deletion, and rise at once under insertion."
+        words = "A faithful map makes the output fall early under deletion and rise early under insertion."
         return (Plot("Deletion and insertion", (*lines, random), Axis("share of features"), Axis("output"), words),)
 
 
@@ -159,7 +159,7 @@ class Faithfulness(Result):
 def deletion_insertion(
     module: nn.Module, x: Any, attribution: Attribution, *, points: int = 11, cover: float = 0.0, seed: int = 0
 ) -> Faithfulness:
-    """The curves (2) of an attribution whose values have the shape of x.
+    """Returns the curves (2) of an attribution whose values have the shape of x.
 
     Hypotheses: see the module.
     Reference: [petsiuk2018rise].
@@ -173,7 +173,7 @@ def deletion_insertion(
     """
     inputs = one_tensor(x, module, whole=True)
     if attribution.values.shape != inputs.shape:
-        found = f"the attribution has the shape {tuple(attribution.values.shape)} and x {tuple(inputs.shape)}"
+        found = f"the attribution has shape {tuple(attribution.values.shape)} and x {tuple(inputs.shape)}"
         raise InputError(found, accepted="a value for each feature", fix="Use an attribution of the input itself")
     draw = torch.Generator().manual_seed(check_seed(seed))
     flat = attribution.values.flatten(1)

@@ -1,4 +1,4 @@
-"""One contact sheet for a network: what it looks at, which frequencies it needs, how classes separate with depth.
+"""Runs all attribution instruments on a network: its maps, frequencies, shortcuts and probes of layers.
 
 >>> net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2))
 >>> x = torch.rand(40, 1, 6, 6)
@@ -42,24 +42,24 @@ class ContactSheet(Result):
 
     @property
     def verdict(self) -> str:
-        """What matters most, in a few sentences."""
+        """Summarizes the most important results in a few sentences."""
         parts = [self.shortcuts.verdict, self.mask.verdict if self.mask is not None else "", self.probes.verdict]
         return " ".join(part for part in parts if part)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Shortcuts; a map that ignores the model is a fault of the map, and its caption says so."""
+        """Reports shortcuts; a map that ignores the model is a fault of the method, and its caption says so."""
         return self.shortcuts.findings
 
     def plots(self) -> tuple[Plot, ...]:
-        """Maps, shortcuts, frequencies and probes, in this order."""
+        """Plots maps, shortcuts, frequencies and probes, in this order."""
         values = self.attribution.values
         maps: tuple[Plot, ...] = ()
         if values.dim() == 4:
             row = torch.cat(list(values.abs().sum(1)), 1)
-            words = "Bright pixels carried the decision (integrated gradients); one square for each example."
+            words = "Bright pixels influenced the decision most (integrated gradients); one square for each example."
             if not self.sanity.depends_on_model:
-                words += " With shuffled weights the maps hardly change: they show the images more than the network."
+                words += " The maps hardly change with shuffled weights, so they show the images more than the network."
             picture = Image("attribution", row.double().cpu())
             maps = (
                 Plot("What the network looks at", (picture,), Axis(), Axis(), words, id="what-the-network-looks-at"),
@@ -70,7 +70,7 @@ class ContactSheet(Result):
 
 @names_call
 def contact_sheet(module: nn.Module, data: Any, *, epochs: int = 5, seed: int = 0) -> ContactSheet:
-    """Run the instruments of this kind on one model and its data.
+    """Runs all instruments of this module on one model and its data.
 
     Cost: about 50 forward and backward passes of some examples, 24 forward passes of 512, ``epochs`` passes over the
     data for the frequencies (images only), and a probe of each layer.

@@ -1,18 +1,17 @@
-"""Shortcuts: single features or single frequencies that carry a network's decisions.
+"""Finds shortcuts: single features or single frequencies that carry a network's decisions.
 
     lost(i)  = share of right decisions that change when feature i comes from an example of another class         (1)
     alone(i) = accuracy of the nearest neighbors in feature i alone, on examples that are not among them          (2)
 
-Feature i stands out where one hypothesis is refuted: that (2) is at most `MAX_ACCURACY_LEAD` above that of the best
-other candidate
-of its kind, or leaves half of what chance leaves. It is called a shortcut of the network where a second one is refuted
-too: that (1) is at most `MAX_LOST_DECISIONS`. Where only the first is, the data offer a shortcut that the network
-does not use, or
-not yet. Both are exact binomial tests at a share of the level, divided by two and by the number of candidates: these
-are chosen by the donors alone, and the tests count what happens to recipients, which are independent of them. So data
-in which no candidate stands out are accused with at most the stated probability, however the features depend on each
-other. Recipients and donors are two halves of the data, each used once, so that the trials are independent. Pixels that
-are near each other are not compared: a mark may be larger than a pixel.
+Feature i stands out if one hypothesis is rejected: that (2) is at most `MAX_ACCURACY_LEAD` above the accuracy of the
+best other candidate of its kind, or leaves half of the errors of chance. It is a shortcut of the network if a second
+hypothesis is rejected too: that (1) is at most `MAX_LOST_DECISIONS`. If only the first is rejected, the data offer a
+shortcut that the network does not use, or not yet. Both are exact binomial tests at a share of the level, divided by
+two and by the number of candidates. Donors alone choose the candidates, and the tests count what happens to
+recipients, which are
+independent of the donors. So the false-alarm probability is at most the stated level, even if features depend on each
+other. Recipients and donors are two halves of the data, each used once, so the trials are independent. Neighboring
+pixels are not compared, because a mark may be larger than a pixel.
 Hypotheses: classes as targets; at least 30 examples, drawn independently.
 Reference: [geirhos2020shortcut]; [holm1979simple] for many tests at once.
 Cost: a forward pass of at most 512 examples for each of about 24 candidates.
@@ -47,25 +46,25 @@ from gnomon.findings import decisions as kinds
 __all__ = ["Reliance", "Shortcuts", "shortcuts"]
 
 MAX_EXAMPLES = 1024
-"""Examples used, at most."""
+"""Maximum number of examples used."""
 CANDIDATES_PER_SEARCH = 8
-"""Features or frequencies that each search proposes."""
+"""Number of features or frequencies that each search proposes."""
 MAX_LOST_DECISIONS = 0.02
 """Share of decisions that a single feature may carry without being a shortcut."""
 MAX_ACCURACY_LEAD = 0.1
-"""Accuracy by which one feature may be ahead of all others without being a shortcut."""
+"""Lead in accuracy that one feature may have over all others without being a shortcut."""
 MIN_RIVAL_DISTANCE = 0.25
-"""Distance between compared pixels, as a share of the image's sides."""
+"""Minimum distance between compared pixels, as a share of the image sides."""
 NEIGHBOR_COUNT = 5
 """Number of nearest neighbors that vote."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reliance(Record):
-    """A feature or a frequency: the decisions (1) lost without it, the accuracy (2) it gives alone, and two p-values.
+    """A feature or frequency: the decisions (1) lost without it, its accuracy (2) alone, and two p-values.
 
-    ``apart`` is that of standing out in the data, ``p`` the larger of it and that of (1); both are multiplied by twice
-    the number of candidates.
+    ``apart`` is the p-value for standing out in the data; ``p`` is the larger of ``apart`` and the p-value for (1).
+    Both are multiplied by twice the number of candidates.
 
     >>> Reliance("pixel (0, 0)", 0.7, 1.0, 1e-12, 1e-9).name
     'pixel (0, 0)'
@@ -80,9 +79,9 @@ class Reliance(Record):
 
 @dataclass(frozen=True, slots=True)
 class Shortcuts(Result):
-    """What single features and frequencies are worth to a network, the most important first.
+    """How much a network relies on single features and frequencies, the most important first.
 
-    ``level`` bounds the probability that something is said of data in which no candidate stands out.
+    ``level`` bounds the probability of a report on data in which no candidate stands out.
     """
 
     reliance: tuple[Reliance, ...]
@@ -92,34 +91,34 @@ class Shortcuts(Result):
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The shortcuts that the network uses, by name."""
+        """Names of the shortcuts that the network uses."""
         return tuple(r.name for r in self.reliance if r.p <= self.level)
 
     @property
     def offered(self) -> tuple[str, ...]:
-        """Pixels and frequencies that give the classes by themselves, and that the network does not use, or not yet."""
+        """Pixels and frequencies that predict the classes alone, and that the network does not use, or not yet."""
         unused = [r.name for r in self.reliance if r.apart <= self.level < r.p]
-        return tuple(name for name in unused if not name.startswith("feature"))  # a column may well be the task itself
+        return tuple(name for name in unused if not name.startswith("feature"))  # a column may be the intended feature
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         if self.named:
-            return f"The network takes a shortcut, {', '.join(self.named)}: it gives the classes by itself."
+            return f"The network uses a shortcut, {', '.join(self.named)}, which predicts the classes alone."
         if not self.reliance:
             return "No feature can be exchanged between examples."
         if self.offered:
             them = ", ".join(self.offered)
-            return f"The data offer a shortcut, {them}, which gives the classes by itself; the network does not use it."
+            return f"The data offer a shortcut, {them}, which predicts the classes alone; the network does not use it."
         top = max(self.reliance, key=lambda r: r.lost)
         if top.lost <= 0:
-            return "No shortcut was found: no right decision changes where one feature is taken from another example."
-        most = f"{top.name}: taken from another example, it changes {top.lost:.1%} of the right decisions"
-        return f"No shortcut was found. What decides most is {most}."
+            return "No shortcut was found: no correct decision changes if one feature is taken from another example."
+        effect = f"taking it from another example changes {top.lost:.1%} of the correct decisions"
+        return f"No shortcut was found. The most important candidate is {top.name}: {effect}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """One for all shortcuts that are used, or else for those that are offered."""
+        """One finding for all shortcuts that are used, or otherwise for the shortcuts that the data offer."""
         if not (self.named or self.offered):
             return ()
         names = ", ".join(self.named or self.offered)
@@ -136,12 +135,12 @@ class Shortcuts(Result):
         return (Finding(row, "inputs", values, evidence, self.level),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The decisions that are lost without each candidate."""
+        """Plots the decisions lost without each candidate."""
         bars = Bars("decisions lost", [r.name for r in self.reliance[:12]], [r.lost for r in self.reliance[:12]])
-        words = "A long first bar is a shortcut: the network has learned one feature instead of the task."
+        words = "One bar much longer than the rest means that the network relies on one feature instead of the task."
         return (
             Plot(
-                "What single features are worth",
+                "Decisions that depend on single features",
                 (bars,),
                 Axis("share of decisions"),
                 caption=words,
@@ -152,9 +151,9 @@ class Shortcuts(Result):
 
 @names_call
 def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int = 0) -> Shortcuts:
-    """Look for single features or frequencies that carry a network's decisions, equations (1) and (2).
+    """Finds single features or frequencies that carry a network's decisions, equations (1) and (2).
 
-    What the data offer and the network does not use is told as well, for instance before training.
+    Also reports shortcuts that the data offer and the network does not use, for instance before training.
     Hypotheses: see the module. ``level`` bounds the probability of a false alarm.
     Reference: [geirhos2020shortcut].
     Cost: see the module.
@@ -165,8 +164,10 @@ def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int =
     check_readable(module)
     batch = source(data, module=module).probe(MAX_EXAMPLES, seed=seed)
     if batch.y is None or batch.y.is_floating_point() or batch.y.dim() != 1 or len(batch) < 30:
-        cure = "Pass at least 30 examples with whole numbers as classes"
-        raise InputError("there are too few examples, or no classes", accepted="examples with classes", fix=cure)
+        fix = "Pass at least 30 examples with whole numbers as classes"
+        raise InputError(
+            "there are too few examples, or their targets are not classes", accepted="examples with classes", fix=fix
+        )
     allowed = number("level", level, above=0, below=1)
     x, y = one_tensor(batch.x, module), batch.y.long()
     pairs = _Pairs.of(module, x, y, check_seed(seed))
@@ -174,41 +175,41 @@ def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int =
     if x.dim() == 4:
         kinds.append(_frequencies(module, pairs))
     tests = 2 * sum(len(trials) for trials in kinds)
-    told = [_judge(trial, trials, pairs, allowed, tests) for trials in kinds for trial in trials]
-    return Shortcuts(tuple(sorted(told, key=lambda r: (r.p, r.apart, -r.lost))), pairs.accuracy, pairs.chance, allowed)
+    rated = [_judge(trial, trials, pairs, allowed, tests) for trials in kinds for trial in trials]
+    return Shortcuts(tuple(sorted(rated, key=lambda r: (r.p, r.apart, -r.lost))), pairs.accuracy, pairs.chance, allowed)
 
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """What was counted for one feature, and its place: features of places that are far apart are compared."""
+    """Counts for one feature, and its position; only features at distant positions are compared."""
 
     name: str
     place: tuple[float, ...]
     lost: int
-    told: int
+    correct: int
 
 
 def _judge(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: float, tests: int) -> Reliance:
-    """The two tests of a feature."""
+    """Runs the two tests for a feature."""
     from scipy.stats import beta, binom
 
     n, used = len(pairs.y), int(pairs.right.sum())
-    rivals = [t.told for t in trials if t is not trial and math.dist(t.place, trial.place) > MIN_RIVAL_DISTANCE]
+    rivals = [t.correct for t in trials if t is not trial and math.dist(t.place, trial.place) > MIN_RIVAL_DISTANCE]
     bound = (1 + pairs.chance) / 2
     if rivals and max(rivals) < n:
-        best = float(beta.ppf(1 - level / tests, max(rivals) + 1, n - max(rivals)))  # above their accuracy
+        best = float(beta.ppf(1 - level / tests, max(rivals) + 1, n - max(rivals)))  # upper bound for their accuracy
         bound = max(bound, best + MAX_ACCURACY_LEAD)
     elif rivals:
         bound = 1.0
-    stands_out = tests * float(binom.sf(trial.told - 1, n, bound)) if bound < 1 else 1.0
+    stands_out = tests * float(binom.sf(trial.correct - 1, n, bound)) if bound < 1 else 1.0
     carries = tests * float(binom.sf(trial.lost - 1, used, MAX_LOST_DECISIONS))
-    shares = trial.lost / max(used, 1), trial.told / n
+    shares = trial.lost / max(used, 1), trial.correct / n
     return Reliance(trial.name, *shares, min(1.0, stands_out), min(1.0, max(stands_out, carries)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pairs:
-    """Recipients with their donors, each example in one pair at most; ``right`` where (1) counts."""
+    """Recipients with their donors, each example in at most one pair; ``right`` marks recipients that count in (1)."""
 
     x: Tensor
     y: Tensor
@@ -230,7 +231,7 @@ class _Pairs:
     def trial(
         self, module: nn.Module, name: str, place: tuple[float, ...], mixed: Tensor, parts: tuple[Tensor, Tensor]
     ) -> _Trial:
-        """Counts of one feature: recipients with the donors' feature, and the feature of both as rows (n, d)."""
+        """Counts for one feature: recipients with the donors' feature, and the feature of both as rows (n, d)."""
         lost = int((_decide(module, mixed[self.right]) != self.y[self.right]).sum()) if self.right.any() else 0  # (1)
         near = torch.cdist(parts[0].double(), parts[1].double())
         votes = self.theirs[near.topk(min(NEIGHBOR_COUNT, near.shape[1]), largest=False).indices]
@@ -252,7 +253,7 @@ def _features(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
 
 
 def separation(flat: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> Float[Tensor, " d"]:
-    """The variance of class means over the mean variance within classes, of each feature; 0 for constant ones."""
+    """The variance of class means divided by the mean variance within classes, per feature; 0 for constant features."""
     means = torch.stack([flat[y == c].mean(0) for c in range(int(y.max()) + 1)])
     share = (y.bincount().to(flat) / len(y))[:, None]
     between = (share * (means - flat.mean(0)).square()).sum(0)
@@ -263,7 +264,7 @@ def separation(flat: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> Float[Tensor
 
 
 def _frequencies(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
-    """The same for frequencies other than zero: w and -w come together, in all channels."""
+    """Trials for all frequencies except zero; w and -w belong together, in all channels."""
     size = pairs.x.shape[2:]
     own, theirs = torch.fft.rfft2(pairs.x), torch.fft.rfft2(pairs.donor)
     n, c, h, w = own.shape
@@ -292,7 +293,7 @@ def _decide(module: nn.Module, x: Tensor) -> Tensor:
 
 
 def _pixel(i: int, shape: torch.Size) -> tuple[str, tuple[float, ...]]:
-    """The name of a feature, and its place: that of a pixel as a share of the sides, else its number."""
+    """The name of a feature and its position: for a pixel relative to the sides, otherwise its index."""
     if len(shape) != 3:
         return f"feature {i}", (float(i),)
     channel, row, column = (int(v) for v in torch.unravel_index(torch.tensor(i), shape))

@@ -1,9 +1,9 @@
-"""How alike two representations of the same examples are.
+"""Measures how similar two representations of the same examples are.
 
     CKA(A, B) = |A^T B|_F^2 / (|A^T A|_F |B^T B|_F),    columns centered                                         (1)
     Procrustes(A, B) = 1 - |A^T B|_*^2 / (|A|_F^2 |B|_F^2),    the least distance over rotations                 (2)
 
-Both are the same for rotated representations; (1) is 1, and (2) is 0, for equal ones up to rotation and scale.
+Neither changes under rotations. For representations equal up to rotation and scale, (1) is 1 and (2) is 0.
 Hypotheses: rows are the same examples in the same order.
 Reference: [kornblith2019similarity], (1); [ding2021grounding], (2).
 Cost: a product of the two matrices; (2) its singular values.
@@ -47,7 +47,7 @@ def cka(a: Tensor, b: Tensor) -> float:
 
 @names_call
 def procrustes(a: Tensor, b: Tensor) -> float:
-    """The Procrustes distance (2), from 0 to 1, of representations scaled to one size.
+    """The Procrustes distance (2), from 0 to 1, of representations scaled to equal size.
 
     Hypotheses: see the module.
     Reference: [ding2021grounding].
@@ -71,18 +71,20 @@ class LayerSimilarity(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         i, j = divmod(int(self.cka.argmax()), len(self.second))
-        return f"Most alike are '{self.first[i]}' and '{self.second[j]}' (CKA {float(self.cka.max()):.2f})."
+        return (
+            f"The most similar layers are '{self.first[i]}' and '{self.second[j]}' (CKA {float(self.cka.max()):.2f})."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The table as a picture."""
+        """Plots the CKA of all pairs of layers."""
         return (Plot("Similarity of layers (CKA)", (Image("CKA", self.cka),), Axis("second"), Axis("first")),)
 
 
 @names_call
 def layer_similarity(first: nn.Module, second: nn.Module, x: Any) -> LayerSimilarity:
-    """Compare all layers of two models (or of one with itself) on the same inputs.
+    """Compares all layers of two models (or of one with itself) on the same inputs.
 
     Cost: a forward pass of each, the products of all examples for each layer, and a product for each pair.
 
@@ -100,7 +102,7 @@ def layer_similarity(first: nn.Module, second: nn.Module, x: Any) -> LayerSimila
 
 
 def _kernel(h: Tensor) -> Tensor:
-    """The centered products of all examples, as one vector of length one: CKA is the cosine of two of these."""
+    """The centered Gram matrix of all examples as a unit vector: CKA is the cosine of two such vectors."""
     centered = h.double() - h.double().mean(0)
     products = (centered @ centered.T).flatten()
     return products / products.norm().clamp(min=1e-300)
@@ -109,6 +111,8 @@ def _kernel(h: Tensor) -> Tensor:
 def _center(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     if a.dim() != 2 or b.dim() != 2 or len(a) != len(b) or len(a) < 2:
         found = f"the shapes are {tuple(a.shape)} and {tuple(b.shape)}"
-        raise InputError(found, accepted="two rows per example", fix="Pass matrices with the same examples as rows")
+        raise InputError(
+            found, accepted="one row per example in both", fix="Pass matrices with the same examples as rows"
+        )
     x, y = a.detach().double(), b.detach().double()
     return x - x.mean(0), y - y.mean(0)

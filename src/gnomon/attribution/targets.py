@@ -1,4 +1,4 @@
-"""Which output an attribution explains, and gradients over inputs alone."""
+"""Selects the output that an attribution explains, and takes gradients with respect to inputs only."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ __all__ = ["target_of_each_example", "freeze_parameters", "scores"]
 
 
 def scores(module: nn.Module, x: Tensor, target: Tensor) -> Tensor:
-    """The output of each example at its target, with gradients.
+    """Returns the output of each example at its target, with gradients.
 
     Cost: one forward pass.
 
@@ -30,7 +30,7 @@ def scores(module: nn.Module, x: Tensor, target: Tensor) -> Tensor:
 
 @contextmanager
 def freeze_parameters(module: nn.Module) -> Iterator[None]:
-    """Gradients on, but not over parameters, so that nothing is kept for these; afterwards each is as it was.
+    """Enables gradients for inputs but not for parameters, which saves memory; restores the parameters afterwards.
 
     Cost: a walk over the parameters.
 
@@ -53,11 +53,11 @@ def freeze_parameters(module: nn.Module) -> Iterator[None]:
 
 
 def target_of_each_example(module: nn.Module, x: Tensor, target: Any) -> Tensor:
-    """The target of each example: the given one, or the output that is largest (the only one, where there is one).
+    """Returns the target of each example: the given one, or the index of the largest output.
 
-    A given one that no output has is refused by `scores`.
+    `scores` raises an error for a target that is not an output.
 
-    Cost: one forward pass where no target is given.
+    Cost: one forward pass if no target is given.
 
     >>> target_of_each_example(nn.Identity(), torch.eye(2), None).tolist()
     [0, 1]
@@ -73,5 +73,5 @@ def target_of_each_example(module: nn.Module, x: Tensor, target: Any) -> Tensor:
 
 
 def _unknown(which: str) -> InputError:
-    cure = f"Pass one whole number {which}, or one for each example"
-    return InputError("target names an output that does not exist", accepted="one output per example", fix=cure)
+    fix = f"Pass one integer {which}, or one for each example"
+    return InputError("target names an output that does not exist", accepted="one output per example", fix=fix)

@@ -1,14 +1,13 @@
-"""One contact sheet for a network that reads tokens: the tokens it looks at, and how classes separate with depth.
+"""Runs the instruments for a network that reads tokens: which tokens it uses, and how classes separate with depth.
 
     share_v = sum over places t with token v of |A_t| / sum over all places of |A_t|                             (1)
 
-A_t are integrated gradients through the embedding (`token_attribution`), or what the output loses where a token is
-covered, for modules with no embedding of their own.
+A_t are integrated gradients through the embedding (`token_attribution`). For modules without an embedding, A_t is the
+drop of the output if a token is covered.
 Hypotheses: tokens as whole numbers (n, length).
 Reference: [sundararajan2017axiomatic].
 Cost: about 50 forward and backward passes of `MAX_EXAMPLES` sequences, twice that for the sanity check, and a probe
-of each
-layer.
+of each layer.
 
 >>> import torch
 >>> net = nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 2))
@@ -38,9 +37,9 @@ from gnomon.core.results import Axis, Bars, Plot, Result
 __all__ = ["TokenSheet", "token_sheet"]
 
 MAX_EXAMPLES = 32
-"""Sequences used, at most."""
+"""Maximum number of sequences used."""
 SHOWN_TOKENS = 12
-"""Tokens in the plot, at most."""
+"""Maximum number of tokens in the plot."""
 BRACKETED_SHARE = 0.5
 """Share of an example's attribution that the tokens in brackets carry together."""
 
@@ -57,15 +56,15 @@ class TokenSheet(Result):
 
     @property
     def verdict(self) -> str:
-        """What matters most, in a few sentences."""
+        """Summarizes the most important results in a few sentences."""
         first = ", ".join(f"'{word}' {share:.0%}" for word, share in list(self.shares.items())[:3])
-        doubt = "" if self.sanity.depends_on_model else " With shuffled weights the shares hardly change."
-        return f"The network looks most at the tokens {first} of all attribution.{doubt} {self.probes.verdict}"
+        doubt = "" if self.sanity.depends_on_model else " The shares hardly change with shuffled weights."
+        return f"Tokens with the largest share of the attribution: {first}.{doubt} {self.probes.verdict}"
 
     def plots(self) -> tuple[Plot, ...]:
-        """The tokens with the largest shares, and the probes."""
+        """Plots the tokens with the largest shares, and the probes."""
         top = list(self.shares.items())[:SHOWN_TOKENS]
-        words = "Tokens that carry most of the attribution. For example: " + " / ".join(self.lines[:3])
+        words = "Tokens that carry most of the attribution. Examples: " + " / ".join(self.lines[:3])
         bars = Bars("share of attribution", [word for word, _ in top], [share for _, share in top])
         return (
             Plot(
@@ -81,7 +80,7 @@ class TokenSheet(Result):
 
 @names_call
 def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = None, seed: int = 0) -> TokenSheet:
-    """Run the instruments for tokens on one model and its data; ``words`` names the tokens, else their numbers do.
+    """Runs the instruments for tokens on one model and its data; ``words`` names the tokens, else their numbers do.
 
     Hypotheses: see the module.
     Reference: [sundararajan2017axiomatic].
@@ -97,8 +96,8 @@ def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = N
     given = source(data, module=module)
     tokens = one_tensor(given.probe(MAX_EXAMPLES, seed=seed).x, module, whole=True)
     if tokens.is_floating_point() or tokens.dim() != 2:
-        cure = "Pass whole numbers (n, length); for pixels and columns use contact_sheet"
-        raise InputError(f"x is {tokens.dtype} of {tokens.dim()} axes", accepted="tokens", fix=cure)
+        fix = "Pass whole numbers (n, length); for pixels and columns use contact_sheet"
+        raise InputError(f"x is {tokens.dtype} of {tokens.dim()} axes", accepted="integer tokens (n, length)", fix=fix)
     if words is not None and len(words) <= int(tokens.max()):
         found = f"there are {len(words)} words and a token {int(tokens.max())}"
         raise InputError(found, accepted="a word for each token", fix="Pass one word for each number, in order")
@@ -117,7 +116,7 @@ def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = N
 
 
 def _method(module: nn.Module, tokens: Tensor) -> Any:
-    """Integrated gradients where one embedding reads the tokens, else occlusion."""
+    """Integrated gradients if one embedding reads the tokens, otherwise occlusion."""
     try:
         token_attribution(module, tokens[:1], steps=1)
     except InputError:

@@ -1,8 +1,8 @@
-"""Attributions to tokens, through the embedding that reads them.
+"""Computes attributions to tokens, through the embedding that reads them.
 
     A_t = sum_k (e_tk - b_tk) int_0^1 d f / d e_tk (b + s (e - b)) ds,    sum_t A_t = f(e) - f(b)                 (1)
 
-e are the rows of the embedding, (tokens, size), b those of a baseline token, or zeros.
+e are the rows of the embedding, (tokens, size); b are the rows of a baseline token, or zeros.
 Hypotheses: the module reads its tokens with one nn.Embedding, once.
 Reference: [sundararajan2017axiomatic], section 6.
 Cost: ``steps`` forward and backward passes.
@@ -36,9 +36,9 @@ __all__ = ["token_attribution"]
 def token_attribution(
     module: nn.Module, tokens: Any, target: Any = None, *, baseline: int | None = None, steps: int = 50
 ) -> Attribution:
-    """How much each token of each sequence (n, length) matters for an output, equation (1).
+    """Measures how much each token of each sequence (n, length) matters for an output, equation (1).
 
-    ``baseline`` is the token that stands for nothing; without it the embedding is taken to zero.
+    ``baseline`` is the token that represents nothing; without it, zero embeddings are the baseline.
     Hypotheses: see the module.
     Reference: [sundararajan2017axiomatic].
     Cost: ``steps`` forward and backward passes.
@@ -49,14 +49,16 @@ def token_attribution(
     """
     read = one_tensor(tokens, module, whole=True)
     if read.is_floating_point() or read.dim() != 2:
-        cure = "Pass whole numbers (n, length); for inputs that are numbers use integrated_gradients"
-        raise InputError(f"the tokens are {read.dtype} of {read.dim()} axes", accepted="tokens", fix=cure)
+        fix = "Pass whole numbers (n, length); for inputs that are numbers use integrated_gradients"
+        raise InputError(
+            f"the tokens are {read.dtype} of {read.dim()} axes", accepted="integer tokens (n, length)", fix=fix
+        )
     embedding = _embedding(module, read)
     with preserve(module, grad=False):
         which, rows = target_of_each_example(module, read, target), embedding(read)
         token = None if baseline is None else integer("baseline", baseline, least=0)
         start = 0.0 if token is None else embedding(torch.full_like(read[:1], token))[0]
-    many = rows_at_once(rows)  # so that all steps of the integral see whole sets of sequences
+    many = rows_at_once(rows)  # whole batches for all steps of the integral
     found = [
         integrated_gradients(_After(module, embedding, part), embedded, goal, baseline=start, steps=steps)
         for part, embedded, goal in zip(read.split(many), rows.split(many), which.split(many), strict=True)
@@ -67,7 +69,7 @@ def token_attribution(
 
 
 class _After(nn.Module):
-    """The module as a function of what its embedding puts out; repeated batches read the tokens again."""
+    """The module as a function of the output of its embedding; repeated batches read the tokens again."""
 
     def __init__(self, module: nn.Module, embedding: nn.Embedding, tokens: Tensor) -> None:
         super().__init__()
@@ -90,15 +92,15 @@ def _replace_rows(embedding: nn.Embedding, rows: Tensor) -> Iterator[None]:
 
 
 def _embedding(module: nn.Module, tokens: Tensor) -> nn.Embedding:
-    """The embedding that is given the tokens themselves."""
+    """The embedding that receives the tokens themselves."""
     found: list[nn.Embedding] = []
 
-    def seen(part: nn.Module, arguments: tuple[Any, ...], _: Any) -> None:
+    def record(part: nn.Module, arguments: tuple[Any, ...], _: Any) -> None:
         given = arguments[0] if arguments else None
         if isinstance(given, Tensor) and given.shape == tokens[:1].shape and bool((given == tokens[:1]).all()):
             found.append(part)  # type: ignore[arg-type]
 
-    handles = [part.register_forward_hook(seen) for part in module.modules() if isinstance(part, nn.Embedding)]
+    handles = [part.register_forward_hook(record) for part in module.modules() if isinstance(part, nn.Embedding)]
     try:
         with preserve(module, grad=False):
             run(module, tokens[:1])
@@ -107,6 +109,6 @@ def _embedding(module: nn.Module, tokens: Tensor) -> nn.Embedding:
             handle.remove()
     if len(found) != 1:
         text = "no embedding reads the tokens" if not found else f"{len(found)} embeddings read the tokens"
-        cure = "Use occlusion(module, tokens, cover=...), which needs none"
-        raise InputError(text, accepted="one nn.Embedding that reads the tokens once", fix=cure)
+        fix = "Use occlusion(module, tokens, cover=...), which needs none"
+        raise InputError(text, accepted="one nn.Embedding that reads the tokens once", fix=fix)
     return found[0]

@@ -1,4 +1,4 @@
-"""Do the features of a trained network serve another task? Linear probes of its layers and of a fresh copy.
+"""Measures whether the features of a trained network help on another task, compared with an untrained copy.
 
     gain(layer) = accuracy of a probe of the learned features - accuracy of a probe of fresh features           (1)
 
@@ -23,7 +23,7 @@ __all__ = ["TransferProbe", "transfer_probe"]
 
 @dataclass(frozen=True, slots=True)
 class TransferProbe(Result):
-    """Held-out accuracy of linear probes on the new task, by layer: learned features and fresh ones.
+    """Held-out accuracy of linear probes on the new task, by layer, for learned and for untrained features.
 
     >>> TransferProbe(("conv",), (0.9,), (0.7,)).best
     'conv'
@@ -35,7 +35,7 @@ class TransferProbe(Result):
 
     @property
     def gains(self) -> tuple[float, ...]:
-        """Equation (1) for every layer."""
+        """The gain in accuracy (1) for every layer."""
         return tuple(a - b for a, b in zip(self.learned, self.fresh, strict=True))
 
     @property
@@ -45,15 +45,15 @@ class TransferProbe(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether training helped the new task."""
+        """Reports whether training helped the new task."""
         i = self.layers.index(self.best)
         return (
-            f"On the new task a linear classifier of '{self.best}' is right on {self.learned[i]:.0%} of the examples, "
-            f"with a network that was not trained on {self.fresh[i]:.0%}."
+            f"On the new task a linear classifier on '{self.best}' is right on {self.learned[i]:.0%} of the examples "
+            f"(untrained network: {self.fresh[i]:.0%})."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Accuracy of the probes over depth."""
+        """Plots the accuracy of the probes over depth."""
         depth = range(len(self.layers))
         lines = (Line("learned", depth, self.learned), Line("not trained", depth, self.fresh, "dashed"))
         return (Plot("Transfer to the new task", lines, Axis("layer"), Axis("accuracy of a probe")),)
@@ -63,7 +63,7 @@ class TransferProbe(Result):
 def transfer_probe(
     module: nn.Module, data: Any, *, fresh: nn.Module | None = None, layers: Sequence[str] | None = None, seed: int = 0
 ) -> TransferProbe:
-    """Probe the layers of a trained network on examples of a new task, and those of a fresh network; equation (1).
+    """Probes the layers of a trained and of a fresh network on examples of a new task; equation (1).
 
     Args:
         module: the trained network.
@@ -72,7 +72,7 @@ def transfer_probe(
         layers: names of the layers; all that run by default.
         seed: random seed of the fresh copy and of the examples that are probed.
 
-    Cost: that of `layer_probe`, twice.
+    Cost: two calls of `layer_probe`.
 
     >>> x = torch.randn(60, 3)
     >>> found = transfer_probe(nn.Sequential(nn.Linear(3, 8), nn.ReLU()), (x, (x[:, 0] > 0).long()))

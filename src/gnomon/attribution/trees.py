@@ -1,4 +1,4 @@
-"""A decision tree that stands in for a network, and how faithful it is at each depth.
+"""Fits decision trees to the decisions of a network, and measures how faithful they are at each depth.
 
     fidelity(d) = share of held-out inputs on which a tree of depth d decides like the network                  (1)
 
@@ -31,7 +31,7 @@ __all__ = ["SurrogateTree", "surrogate_tree"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurrogateTree(Result):
-    """Fidelity (1) at each depth, and the deepest tree in words."""
+    """Fidelity (1) at each depth, and the deepest tree as text."""
 
     depths: tuple[int, ...]
     fidelity: tuple[float, ...]
@@ -40,13 +40,13 @@ class SurrogateTree(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         return (
             f"A tree of depth {self.depths[-1]} decides like the network on {self.fidelity[-1]:.1%} of held-out inputs."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Fidelity over depth."""
+        """Plots fidelity over depth."""
         return (
             Plot("Surrogate tree", (Line("fidelity", self.depths, self.fidelity),), Axis("depth"), Axis("fidelity")),
         )
@@ -56,7 +56,7 @@ class SurrogateTree(Result):
 def surrogate_tree(
     module: nn.Module, x: Any, *, depths: Sequence[int] = (1, 2, 3, 5, 8), seed: int = 0
 ) -> SurrogateTree:
-    """Fit trees to the decisions of a network on two thirds of x, and compare on the rest, equation (1).
+    """Fits trees to the decisions of a network on two thirds of x, and compares them on the rest, equation (1).
 
     Hypotheses: see the module.
     Reference: [craven1996extracting].

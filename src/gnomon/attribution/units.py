@@ -1,4 +1,4 @@
-"""What units and directions of a layer respond to: pictures that excite them most, and the examples that do.
+"""Finds what units and directions of a layer respond to: optimized inputs, and the most activating examples.
 
     x* = argmax_x <v, h(x)> - l2 |x|^2 - tv mean |grad x|^2                                                      (1)
     purity(v) = share of the commonest class among the k examples with the largest <v, h(x)>                     (2)
@@ -41,7 +41,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Visualization(Result):
-    """The picture that excites a unit most, and its activation there."""
+    """The input that excites a unit most, and the activation it reaches."""
 
     image: Tensor = field(repr=False, metadata=HIDDEN)
     activation: float
@@ -49,11 +49,11 @@ class Visualization(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
-        return f"The picture raises the unit from {self.start:.3g} to {self.activation:.3g}."
+        """Summarizes the result in one sentence."""
+        return f"The image raises the activation of the unit from {self.start:.3g} to {self.activation:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The picture, its channels averaged."""
+        """Plots the image, averaged over channels."""
         image = self.image.mean(0) if self.image.dim() == 3 else self.image.reshape(1, -1)
         return (Plot("What excites the unit", (Image("input", image),), Axis(), Axis()),)
 
@@ -63,7 +63,7 @@ def visualize_unit(
     module: nn.Module, layer: str, unit: int | Tensor, *, shape: tuple[int, ...], steps: int = 200, l2: float = 0.05,
     tv: float = 0.0, rate: float = 0.1, seed: int = 0,
 ) -> Visualization:  # fmt: skip
-    """Find the input of a shape that excites a unit (a number) or a direction (a vector) of a layer most, equation (1).
+    """Finds the input that excites a unit (a number) or a direction (a vector) of a layer most, equation (1).
 
     Hypotheses: see the module.
     Reference: [erhan2009visualizing].
@@ -102,21 +102,21 @@ class TopActivating(Result):
 
     @property
     def purity(self) -> float:
-        """The share of the commonest class; NaN without classes."""
+        """The share of the most common class; NaN without classes."""
         return float(self.classes.bincount().max() / len(self.classes)) if self.classes is not None else float("nan")
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         if self.classes is None:
             first = ", ".join(str(int(i)) for i in self.index[:3])
-            return f"Examples {first} excite the direction most; pass their classes to learn whether they are alike."
+            return f"Examples {first} excite the direction most; pass their classes to measure purity."
         return f"Of the {len(self.index)} examples that excite the direction most, {self.purity:.0%} are of one class."
 
 
 @names_call
 def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data: Any, *, k: int = 10) -> TopActivating:
-    """The k examples with the largest activation of a unit or along a direction of a layer.
+    """Returns the k examples with the largest activation of a unit or along a direction of a layer.
 
     Cost: one forward pass over the data.
 
@@ -132,7 +132,7 @@ def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data:
 
 @dataclass(frozen=True, slots=True)
 class DirectionSemantics(Result):
-    """Mean purity (2) of single units, of random directions, and what chance gives."""
+    """Mean purity (2) of single units and of random directions, and the purity by chance."""
 
     units: float
     random: float
@@ -140,9 +140,9 @@ class DirectionSemantics(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         return (
-            f"The top examples of a unit are {self.units:.0%} of one class, of a random direction {self.random:.0%} "
+            f"Top examples of a unit are {self.units:.0%} of one class, of a random direction {self.random:.0%} "
             f"(chance {self.chance:.0%}): units are {'no' if self.units < self.random + 0.1 else 'a'} privileged basis."
         )
 
@@ -151,7 +151,7 @@ class DirectionSemantics(Result):
 def direction_semantics(
     module: nn.Module, layer: str, data: Any, *, k: int = 10, directions: int = 32, seed: int = 0
 ) -> DirectionSemantics:
-    """Compare the purity (2) of units of a layer with that of random directions.
+    """Compares the purity (2) of the units of a layer with the purity of random directions.
 
     Hypotheses: see the module.
     Reference: [szegedy2014intriguing].

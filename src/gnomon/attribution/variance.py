@@ -1,4 +1,4 @@
-"""What the variance of features is made of.
+"""Splits the variance of features into shares between classes, from a nuisance, and the rest.
 
     total = between classes + nuisance within a class + rest                                                      (1)
 
@@ -26,7 +26,7 @@ __all__ = ["VarianceShares", "variance_shares"]
 
 @dataclass(frozen=True, slots=True)
 class VarianceShares(Result):
-    """Shares of (1), which add up to one; ``nuisance`` is zero where none is given."""
+    """Shares of (1), which add up to one; ``nuisance`` is zero if none is given."""
 
     between: float
     nuisance: float
@@ -34,34 +34,34 @@ class VarianceShares(Result):
 
     @property
     def separation(self) -> float:
-        """Between over within, the ratio of Fisher; infinite where classes are points."""
+        """The variance between classes divided by the variance within (Fisher ratio); infinite if that is 0."""
         within = self.nuisance + self.rest
         return self.between / within if within > 0 else float("inf")
 
     @property
     def verdict(self) -> str:
-        """What most of the variance is."""
+        """Reports the three shares of the variance."""
         return (
             f"{self.between:.0%} of the variance of the features is between classes, {self.nuisance:.0%} comes from "
             f"the nuisance, {self.rest:.0%} is neither."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The three shares."""
+        """Plots the three shares."""
         bars = Bars("share", ("between classes", "nuisance", "rest"), (self.between, self.nuisance, self.rest))
         return (Plot("Variance of the features", (bars,), Axis("share", limits=(0, 1)), caption=self.verdict),)
 
 
 @names_call
 def variance_shares(features: Array, labels: Array, nuisance: Array | None = None) -> VarianceShares:
-    """How much of the variance of features is between classes, how much a nuisance, how much the rest; equation (1).
+    """Returns the shares of the variance of features between classes, from a nuisance, and the rest; equation (1).
 
     Args:
         features: a row for each example: pixels, or the activations of a layer.
-        labels: classes, whole numbers.
-        nuisance: a second grouping, such as the angle an image was turned by, whole numbers.
+        labels: classes, integers.
+        nuisance: a second grouping, integers, such as the angle of rotation of an image.
 
-    The nuisance's share is what means of (class, nuisance) explain beyond means of classes.
+    The share of the nuisance is the variance that means of (class, nuisance) explain in addition to means of classes.
     Hypotheses: see the module. Reference: [fisher1922interpretation].
     Cost: one pass over the features for each grouping.
 
@@ -84,7 +84,7 @@ def variance_shares(features: Array, labels: Array, nuisance: Array | None = Non
 
 
 def _explained_sum_of_squares(x: Tensor, groups: Tensor) -> float:
-    """The sum of squares of group means around the whole mean."""
+    """The sum of squares of group means around the overall mean."""
     count = int(groups.max()) + 1
     sizes = torch.zeros(count, dtype=x.dtype).index_add_(0, groups, torch.ones(len(x), dtype=x.dtype))
     sums = torch.zeros(count, x.shape[1], dtype=x.dtype).index_add_(0, groups, x)

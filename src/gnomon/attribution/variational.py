@@ -1,11 +1,11 @@
-"""Mutual information from below, by functions that are trained on one half of the samples and judged on the other.
+"""Computes lower bounds of mutual information with functions trained on half of the samples, tested on the rest.
 
     I(A; B) >= H(B) + E log q(B | A)                                             for classes B, any q            (1)
     I(A; B) >= E_joint f - log E_product e^f  =: D(f),    D judged as  E_joint (f - c) - E_product e^(f - c) + 1  (2)
 
 In (2) c is log E_product e^f on the training half: with c fixed, the held-out value is an unbiased estimate of a lower
-bound. Bias: both are too small, by what q or f has not learned; no bound from n samples reaches far beyond log n. In
-nats.
+bound. Bias: both are too small, by the part that q or f has not learned. No bound from n samples reaches far beyond
+log n. All values are in nats.
 Hypotheses: independent pairs of samples.
 Reference: [barber2003im], (1); [nguyen2010estimating] and [belghazi2018mutual], (2); [mcallester2020formal] on limits.
 Cost: ``steps`` passes of a small network.
@@ -36,16 +36,16 @@ HIDDEN_WIDTH = 64
 LEARNING_RATE = 3e-3
 """Learning rate of AdamW for the critic."""
 BATCH_SIZE = 64
-"""Examples in a batch."""
+"""Number of examples in a batch."""
 WEIGHT_DECAY = 1e-4
 """Weight decay of AdamW for the critic."""
 MIN_SAMPLES = 20
-"""Samples needed, at least."""
+"""Minimum number of samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class VariationalInformation(Result):
-    """A lower bound of the mutual information in nats, its standard error on held-out samples, and how it was found."""
+    """A lower bound of the mutual information in nats, its standard error on held-out samples, and the method."""
 
     bound: float
     error: float
@@ -53,19 +53,19 @@ class VariationalInformation(Result):
 
     @property
     def interval(self) -> Interval:
-        """95 % interval of the bound, not of the information, which may be larger."""
+        """95 % confidence interval of the bound; the information itself may be larger."""
         return Interval(self.bound - NORMAL_95 * self.error, self.bound + NORMAL_95 * self.error, 0.95)
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         low = max(self.interval.low, 0.0)
         return f"At least {low:.3g} nats are shared (bound {self.bound:.3g}, standard error {self.error:.2g})."
 
 
 @names_call
 def variational_information(a: Any, b: Any, *, steps: int = 500, seed: int = 0) -> VariationalInformation:
-    """A lower bound of I(A; B) from samples (n,) or (n, d): (1) where b are classes, else (2).
+    """Returns a lower bound of I(A; B) from samples (n,) or (n, d): (1) if b are classes, otherwise (2).
 
     Hypotheses: see the module.
     Reference: [barber2003im], [nguyen2010estimating].
@@ -78,8 +78,8 @@ def variational_information(a: Any, b: Any, *, steps: int = 500, seed: int = 0) 
     x = as_numbers(a, "a").float()
     y = as_numbers(b, "b")
     if len(x) != len(y) or len(x) < MIN_SAMPLES:
-        cure = f"Pass as many samples of each, at least {MIN_SAMPLES}"
-        raise InputError(f"{len(x)} and {len(y)} samples", accepted="pairs of samples", fix=cure)
+        fix = f"Pass equally many samples of both, at least {MIN_SAMPLES}"
+        raise InputError(f"there are {len(x)} and {len(y)} samples", accepted="pairs of samples", fix=fix)
     total, number = integer("steps", steps), check_seed(seed)
     x, classes = _scale(x.reshape(len(x), -1)), not y.is_floating_point() and y.dim() == 1
     with random_state(number), torch.enable_grad():
@@ -100,15 +100,15 @@ def _by_classes(x: Tensor, y: Tensor, fit: Tensor, held: Tensor, steps: int) -> 
     _train(net, loss, fit, steps)
     with torch.no_grad():
         share = (y.bincount(minlength=count).double() / len(y)).clamp(min=1e-300)
-        told = -share[y[held]].log() - functional.cross_entropy(net(x[held]), y[held], reduction="none").double()  # (1)
-    return VariationalInformation(float(told.mean()), float(told.std() / len(held) ** 0.5), "classifier")
+        gain = -share[y[held]].log() - functional.cross_entropy(net(x[held]), y[held], reduction="none").double()  # (1)
+    return VariationalInformation(float(gain.mean()), float(gain.std() / len(held) ** 0.5), "classifier")
 
 
 def _by_critic(x: Tensor, y: Tensor, fit: Tensor, held: Tensor, steps: int) -> VariationalInformation:
     net = _network(x.shape[1] + y.shape[1], 1)
 
     def table(rows: Tensor) -> Tensor:
-        """f of every a with every b; pairs of the joint law on the diagonal."""
+        """f of every a with every b; pairs of the joint distribution are on the diagonal."""
         n = len(rows)
         both = torch.cat([x[rows].repeat_interleave(n, 0), y[rows].repeat(n, 1)], 1)
         return net(both).reshape(n, n)
@@ -121,18 +121,18 @@ def _by_critic(x: Tensor, y: Tensor, fit: Tensor, held: Tensor, steps: int) -> V
     with torch.no_grad():
         c = torch.stack([_product(table(rows)) for rows in fit.split(BATCH_SIZE) if len(rows) > 1]).logsumexp(0)
         c = c - torch.tensor(float(sum(len(rows) > 1 for rows in fit.split(BATCH_SIZE)))).log()
-        told = []
+        gain = []
         for rows in held.split(BATCH_SIZE):
             f = table(rows).double() - c
             grown = f.exp() - torch.diag(f.diagonal().exp())
             by_row, by_column = (grown.sum(axis) / max(len(rows) - 1, 1) for axis in (1, 0))
-            told.append(f.diagonal() - by_row - by_column + by_row.mean() + 1)  # (2), with the spread of both samples
-        values = torch.cat(told)
+            gain.append(f.diagonal() - by_row - by_column + by_row.mean() + 1)  # (2), with the spread of both samples
+        values = torch.cat(gain)
     return VariationalInformation(float(values.mean()), float(values.std() / len(values) ** 0.5), "critic")
 
 
 def _product(f: Tensor) -> Tensor:
-    """log of the mean of e^f over pairs that are not of the joint law."""
+    """The log of the mean of e^f over pairs that are not from the joint distribution."""
     n = len(f)
     off = f.masked_fill(torch.eye(n, dtype=torch.bool), -torch.inf)
     return off.flatten().logsumexp(0) - torch.tensor(float(n * (n - 1))).log()

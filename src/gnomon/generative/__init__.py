@@ -1,4 +1,4 @@
-"""Does this model generate what the data are?
+"""Generative models, and instruments that measure whether their samples and densities match the data.
 
 Contains: autoencoders, VAEs, flows, diffusion models and GANs, and instruments for samples and densities of any
 model.
@@ -27,7 +27,7 @@ from gnomon.generative.instruments import (
     style_transfer,
 )
 from gnomon.generative.model import bits_per_dimension
-from gnomon.generative.play import play
+from gnomon.generative.train_gan import train_gan
 from gnomon.generative.vae import VAE
 
 __all__ = [
@@ -51,7 +51,7 @@ __all__ = [
     "latent_holes",
     "memorization",
     "mmd_test",
-    "play",
+    "train_gan",
     "score_error",
     "spline_flow",
     "style_distance",

@@ -1,11 +1,11 @@
-"""Autoencoders: an encoder to few numbers, a decoder back, and what PCA does with as many.
+"""Autoencoders: an encoder to few numbers, a decoder back, and the comparison with PCA.
 
     loss(x) = |x - D(E(x))|^2 / 2                                                                          (1)
 
-With linear E (m, d) and D (d, m) on centered data the least mean of (1) is half the sum of all but the m largest
+With linear E (m, d) and D (d, m) on centered data, the smallest mean of (1) is half the sum of all but the m largest
 eigenvalues of the covariance, and D E is then the projector on the m leading eigenvectors.
 
-Hypotheses: for the second part centered data and a gap behind the m-th eigenvalue.
+Hypotheses: for the second part, centered data and a gap after the m-th eigenvalue.
 Reference: [baldi1989neural].
 """
 
@@ -23,7 +23,7 @@ __all__ = ["Autoencoder", "linear_autoencoder"]
 
 
 class Autoencoder(AbstractGenerative):
-    """Any encoder and any decoder; equation (1). It has no density, and its ``sample`` decodes z ~ N(0, I).
+    """An autoencoder from any encoder and any decoder; equation (1). It has no density; ``sample`` decodes z ~ N(0, I).
 
     Args of the constructor: an encoder from examples to (n, latent), a decoder back (its output is reshaped to
     ``shape``), the number of latent coordinates, the shape of one example.
@@ -44,12 +44,12 @@ class Autoencoder(AbstractGenerative):
         self.latent, self.shape = integer("latent", latent), tuple(shape)
 
     def encode(self, x: Tensor) -> Float[Tensor, "n m"]:
-        """The latent coordinates of examples."""
+        """Returns the latent coordinates of examples."""
         return self.encoder(x)
 
     @names_call
     def decode(self, z: Float[Tensor, "n m"]) -> Tensor:
-        """Examples from latent coordinates."""
+        """Returns examples from latent coordinates."""
         return as_examples(self.decoder(z), len(z), self.shape, what="the decoder")
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
@@ -57,14 +57,14 @@ class Autoencoder(AbstractGenerative):
 
     @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
-        """Decoded draws of N(0, I), which need not look like any latent coordinates of the data."""
+        """Returns decoded draws of N(0, I), which may differ from the latent coordinates of the data."""
         with self.at_rest():
             return self.decode(self.noise(n, (self.latent,), self.generator(seed)))
 
 
 @names_call
 def linear_autoencoder(shape: tuple[int, ...], latent: int) -> Autoencoder:
-    """The autoencoder with linear encoder and decoder and no biases, for centered data.
+    """Returns an autoencoder with linear encoder and decoder and no biases, for centered data.
 
         loss(x) = |x - D E x|^2 / 2                                                                        (1)
 

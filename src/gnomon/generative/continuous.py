@@ -1,8 +1,8 @@
-"""Continuous flows: noise carried to examples by a differential equation, with its density along the way.
+"""Continuous flows: a differential equation maps noise to examples, and the density follows from it.
 
     dx/dt = v(x, t),  x(0) ~ N(0, I),    log p(x(1)) = log N(x(0); 0, I) - int_0^1 tr dv/dx dt             (1)
 
-A trace is cheaper than a determinant, and any network is invertible: the equation runs backward as well as forward.
+A trace is cheaper than a determinant, and any network gives an invertible map, because the equation also runs backward.
 Flow matching learns the same field without solving the equation, from straight lines between noise and examples:
 
     loss = E |v((1 - t) e + t x, t) - (x - e)|^2,    e ~ N(0, I), t ~ U[0, 1]                              (2)
@@ -32,7 +32,7 @@ Moving = Callable[[Tensor, float], tuple[Tensor, Tensor]]
 
 
 class TimeNetwork(nn.Module):
-    """A network of points (n, d) and times (n,), which enter as themselves and as slow and fast waves.
+    """A network of points (n, d) and times (n,); times enter directly and as slow and fast waves.
 
     >>> TimeNetwork(2)(torch.zeros(3, 2), torch.zeros(3)).shape
     torch.Size([3, 2])
@@ -50,23 +50,23 @@ class TimeNetwork(nn.Module):
         self.register_buffer("rates", torch.pi * 2.0 ** torch.arange(waves))
 
     def forward(self, x: Tensor, t: Tensor) -> Tensor:
-        """A vector for each point."""
+        """Returns a vector for each point."""
         waves = t[:, None].to(x) * self.rates.to(x)
         return self.body(torch.cat([x.flatten(1), t[:, None].to(x), waves.sin(), waves.cos()], 1)).reshape(x.shape)
 
 
 @names_call
 def transport(moving: Moving, x: Tensor, start: float, end: float, *, steps: int) -> tuple[Tensor, Float[Tensor, " n"]]:
-    """Points carried by a field from one time to another, and the integral of its divergence along their paths.
+    """Moves points along a field from one time to another, and integrates the divergence along their paths.
 
         dx/dt = v(x, t),    a = int tr dv/dx dt                                                            (1)
 
     Args:
-        moving: velocities and divergences at points and a time.
-        x: where the points are at ``start``.
-        start: time, before or after ``end``.
-        end: time.
-        steps: of the classical Runge-Kutta method.
+        moving: a function from points and a time to velocities and divergences.
+        x: the points at time ``start``.
+        start: start time, before or after ``end``.
+        end: end time.
+        steps: number of steps of the classical Runge-Kutta method.
 
     Hypotheses: a smooth field. Reference: [hairer1993solving], Section II.1.
     Cost: four evaluations for each step.
@@ -81,7 +81,7 @@ def transport(moving: Moving, x: Tensor, start: float, end: float, *, steps: int
 def transport_checked(
     moving: Moving, x: Tensor, start: float, end: float, steps: int
 ) -> tuple[Tensor, Float[Tensor, " n"]]:
-    """`transport` for points that were looked at before."""
+    """Runs `transport` for points that are already validated."""
     h, area = (end - start) / integer("steps", steps), x.new_zeros(len(x))
     for i in range(steps):
         t = start + i * h
@@ -96,7 +96,7 @@ def transport_checked(
 
 
 class ContinuousFlow(AbstractGenerative):
-    """Any field v(x, t) as a generative model; equation (1). ``losses`` is minus the log density.
+    """A generative model from any field v(x, t); equation (1). ``losses`` is minus the log density.
 
     ``trace`` is `Exact()` or `Hutchinson(k)`; with the latter ``log_prob`` is right on average over directions.
 
@@ -121,7 +121,7 @@ class ContinuousFlow(AbstractGenerative):
 
     @names_call
     def velocity(self, x: Tensor, t: float) -> Tensor:
-        """The field at points and one time."""
+        """Returns the field at points and one time."""
         v = self.field(x, torch.full((len(x),), t, dtype=x.dtype, device=x.device))
         check_vectors(v, x)
         return v
@@ -139,12 +139,12 @@ class ContinuousFlow(AbstractGenerative):
             return self.forward(self.noise(n, self.shape, self.generator(seed)))
 
     def forward(self, z: Tensor) -> Tensor:
-        """Where noise is carried."""
+        """Maps noise to examples."""
         none = z.new_zeros(len(z))
         return transport_checked(lambda x, t: (self.velocity(x, t), none), z, 0.0, 1.0, self.steps)[0]
 
     def inverse(self, x: Tensor) -> Tensor:
-        """Where examples come from."""
+        """Maps examples to noise."""
         none = x.new_zeros(len(x))
         return transport_checked(lambda x, t: (self.velocity(x, t), none), x, 1.0, 0.0, self.steps)[0]
 
@@ -155,11 +155,11 @@ class ContinuousFlow(AbstractGenerative):
             return self.trace(lambda y: self.velocity(y, t), x, directions)
 
         z, area = transport_checked(moving, x, 1.0, 0.0, self.steps)
-        return standard_normal(z) + area  # (1), the integral having been taken backward
+        return standard_normal(z) + area  # (1), with the integral taken backward
 
 
 class FlowMatching(ContinuousFlow):
-    """A continuous flow that is trained by (2), without solving its equation.
+    """A continuous flow trained by flow matching (2), without solving its equation.
 
     >>> model = FlowMatching(TimeNetwork(2), shape=(2,))
     >>> model.losses(torch.zeros(4, 2)).shape
@@ -171,5 +171,5 @@ class FlowMatching(ContinuousFlow):
         noise, t = torch.randn_like(x), torch.rand(len(x), dtype=x.dtype, device=x.device)
         place = t.reshape(-1, *[1] * (x.dim() - 1))
         v = self.field((1 - place) * noise + place * x, t)
-        check_vectors(v, x)  # another shape could be broadcast, and another field learned
+        check_vectors(v, x)  # another shape would broadcast without an error
         return (v - (x - noise)).flatten(1).square().sum(1)  # (2)

@@ -1,13 +1,13 @@
-"""The divergence of a field, the trace of its Jacobian: exactly, or by random directions.
+"""Computes the divergence of a field (the trace of its Jacobian), exactly or from random directions.
 
     tr df/dx = sum_i e_i . (df/dx) e_i                                                                     (1)
     tr df/dx = E e . (df/dx) e,    E e e^T = I                                                             (2)
 
-(1) needs as many derivatives as there are numbers in an example, (2) one for each random direction; with Gaussian
-directions and S the symmetric part of the Jacobian, one direction has variance 2 |S|_F^2, with random signs it has
-2 (|S|_F^2 - sum_i S_ii^2), which is never more.
+(1) needs one derivative for each number in an example, (2) one for each random direction. With S the symmetric part of
+the Jacobian, one Gaussian direction has variance 2 |S|_F^2, and one of random signs has 2 (|S|_F^2 - sum_i S_ii^2),
+which is never more.
 
-Hypotheses: the field treats every example alone. Reference: [hutchinson1989stochastic]; [grathwohl2019ffjord].
+Hypotheses: the field treats every example separately. Reference: [hutchinson1989stochastic]; [grathwohl2019ffjord].
 """
 
 from abc import ABC, abstractmethod
@@ -26,7 +26,7 @@ from gnomon.generative.vectors import check_vectors, finite_points
 __all__ = ["AbstractTrace", "Exact", "Hutchinson", "hutchinson_trace"]
 
 Field = Callable[[Tensor], Tensor]
-"""From points (n, ...) to vectors of the same shape."""
+"""A function from points (n, ...) to vectors of the same shape."""
 
 
 class AbstractTrace(ABC):
@@ -34,14 +34,14 @@ class AbstractTrace(ABC):
 
     @abstractmethod
     def directions(self, x: Tensor) -> Tensor:
-        """The directions for these points; the same along one path."""
+        """Returns the directions for these points; they stay fixed along one path."""
 
     @abstractmethod
     def weight(self, x: Tensor) -> float:
-        """By which the sum over directions is multiplied."""
+        """Returns the factor by which the sum over directions is multiplied."""
 
     def __call__(self, field: Field, x: Tensor, directions: Tensor) -> tuple[Tensor, Float[Tensor, " n"]]:
-        """The field at points, and its divergence there; equation (1) or (2)."""
+        """Returns the field at points, and its divergence there; equation (1) or (2)."""
         value, pull = vjp(field, x)[:2]
         products = vmap(lambda e: (pull(e)[0] * e).flatten(1).sum(1))(directions)
         return value, self.weight(x) * products.sum(0)  # (1) (2)
@@ -49,7 +49,7 @@ class AbstractTrace(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Exact(AbstractTrace):
-    """All coordinate directions; equation (1).
+    """The exact trace, from all coordinate directions; equation (1).
 
     >>> x = torch.ones(2, 3)
     >>> Exact()(lambda x: x**2, x, Exact().directions(x))[1].tolist()                                    # 3 * 2 x
@@ -66,7 +66,7 @@ class Exact(AbstractTrace):
 
 @dataclass(frozen=True, slots=True)
 class Hutchinson(AbstractTrace):
-    """Random directions of signs or of Gaussian numbers; equation (2).
+    """The estimated trace, from random directions of signs or Gaussian numbers; equation (2).
 
     >>> x = torch.ones(2, 3)
     >>> Hutchinson(4)(lambda x: x**2, x, Hutchinson(4).directions(x))[1].tolist()      # no error on a diagonal
@@ -97,19 +97,19 @@ class Hutchinson(AbstractTrace):
 def hutchinson_trace(
     field: Field, x: Tensor, *, directions: int = 10, law: str = "signs", seed: int = 0
 ) -> tuple[Float[Tensor, " n"], Float[Tensor, " n"]]:
-    """The divergence of a field at points from random directions, and the standard error of each value.
+    """Estimates the divergence of a field at points from random directions, with the standard error of each value.
 
         tr df/dx ~ (1/k) sum_j e_j . (df/dx) e_j                                                           (1)
 
     Args:
-        field: from points (n, ...) to vectors, each example treated alone.
+        field: a function from points (n, ...) to vectors, separately for each example.
         x: the points.
-        directions: k, at least two.
-        law: of the directions.
-        seed: of the directions.
+        directions: the number k of directions, at least two.
+        law: the distribution of the directions, "signs" or "gaussian".
+        seed: random seed of the directions.
 
     Hypotheses: see the module. Reference: [hutchinson1989stochastic].
-    Cost: k derivatives along a direction.
+    Cost: k directional derivatives.
 
     >>> trace, error = hutchinson_trace(lambda x: x @ torch.tensor([[1.0, 2.0], [0.0, 3.0]]).T, torch.zeros(1, 2))
     >>> bool((trace - 4).abs() <= 4 * error)

@@ -1,4 +1,4 @@
-"""Training a generative model with the one loop, `gnomon.train`."""
+"""Trains a generative model with the loop of `gnomon.train`."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +21,7 @@ from gnomon.training.plan import Batches, Records
 __all__ = ["fit"]
 
 RECORDED_EXAMPLES = 512
-"""Examples on which the loss of a run is recorded."""
+"""Number of examples on which the loss of a run is recorded."""
 
 
 @names_call
@@ -38,23 +38,23 @@ def fit(
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
 ) -> Run:
-    """Train a copy of a generative model on examples by the loop of `gnomon.train`, and return what happened.
+    """Trains a copy of a generative model on examples with the loop of `gnomon.train`, and returns the run.
 
         L = (1 / n) sum_i model.losses(x_i)                                                                (1)
 
     Args:
-        model: any of `gnomon.generative` but a GAN, which two players train (`play`).
+        model: any model of `gnomon.generative` except a GAN, which `train_gan` trains.
         data: examples as a tensor, an array, a table, or anything that `gnomon.train` takes; targets are not used.
-        steps: to take.
+        steps: number of steps.
         optimizer: as in `gnomon.train`; by default Adam with learning rate 1e-3.
-        batch: examples in each step; None for all.
-        seed: of the batches and of the noise in the loss.
+        batch: number of examples in each step; None for all.
+        seed: random seed of the batches and of the noise in the loss.
         seconds: time budget.
         in_place: train the model itself, not a copy.
         progress: called with (steps done, steps) after each step.
-        clock: what ``seconds`` is read from.
+        clock: the clock for ``seconds``.
 
-    ``run.model`` is the trained model. Data that repeat values are refused where the model has a density: see
+    ``run.model`` is the trained model. If the model has a density, data that repeat values raise an error: see
     `dequantize`. Hypotheses: none. Reference: [robbins1951stochastic].
     Cost: a loss and its gradient for each step; the data are held in memory.
 
@@ -69,7 +69,7 @@ def fit(
     """
     check_kind("model", model, AbstractGenerative, cure="Pass a model of gnomon.generative")
     if isinstance(model, GAN):
-        raise InputError("the model is a GAN", accepted="one player", fix="Train it with generative.play(model, data)")
+        raise InputError("the model is a GAN", accepted="other models", fix="Use generative.train_gan(model, data)")
     whole = source(data).whole().x
     if not isinstance(whole, Tensor):
         raise InputError("an example is several tensors", accepted="one tensor of examples", fix="Pass one of them")
@@ -88,17 +88,17 @@ def fit(
 
 
 class Losses(nn.Module):
-    """A model seen as a network whose outputs are the losses of its inputs."""
+    """Wraps a model as a network whose outputs are the losses of its inputs."""
 
     def __init__(self, model: AbstractGenerative) -> None:
         super().__init__()
         self.model = model
 
     def forward(self, x: Tensor) -> Tensor:
-        """The loss of each example."""
+        """Returns the loss of each example."""
         return self.model.losses(x)
 
 
 def loss(losses: Tensor, targets: Tensor) -> Tensor:
-    """The mean; generative models have no targets."""
+    """Returns the mean loss; generative models have no targets."""
     return losses.mean()

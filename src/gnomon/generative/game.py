@@ -1,6 +1,6 @@
-"""Games of several players: how simultaneous descent turns in circles, and the step that does not.
+"""Games of several players: why simultaneous gradient descent rotates, and an update that avoids it.
 
-All players' parameters are one point w, and F(w) holds for each player the gradient of its own loss in its own part.
+All players' parameters form one point w. F(w) contains the gradient of each player's own loss in its own parameters.
 
     simultaneous     w <- w - lr F(w)                                                                      (1)
     alternating      the same for one player after the other, each seeing what the former did              (2)
@@ -8,7 +8,7 @@ All players' parameters are one point w, and F(w) holds for each player the grad
 
 On the game of minimizing and maximizing a b, whose field is (b, -a), (1) multiplies the distance from the solution by
 sqrt(1 + lr^2) in each step, (2) keeps it bounded and (3) multiplies it by sqrt(1 - lr^2 + lr^4). Near a solution the
-eigenvalues of dF/dw decide: (1) converges where every eigenvalue c has a positive real part and lr < 2 Re c / |c|^2.
+eigenvalues of dF/dw decide: (1) converges if every eigenvalue c has a positive real part and lr < 2 Re c / |c|^2.
 
 Hypotheses: F is differentiable. References: [korpelevich1976extragradient], [mescheder2017numerics],
 [gidel2019variational].
@@ -42,24 +42,24 @@ __all__ = [
 ]
 
 GameField = Callable[[Tensor], Tensor]
-"""From the parameters of all players in one vector to the gradients of their own losses."""
+"""A function from the parameters of all players in one vector to the gradients of their own losses."""
 MAX_ROTATION = 1.0
 """Ratio of imaginary to real part above which a game rotates more than it descends."""
 MAX_PARAMETERS = 4000
-"""Parameters whose Jacobian is computed as a matrix, at most: 128 MB."""
+"""Maximum number of parameters whose Jacobian is computed as a matrix: 128 MB."""
 
 
 class AbstractGameUpdate(ABC):
-    """How the players move."""
+    """An update rule: how the players change their parameters in one step."""
 
     @abstractmethod
     def step(self, field: GameField, point: Tensor, lr: float, players: Sequence[slice]) -> Tensor:
-        """The next point."""
+        """Returns the next point."""
 
 
 @dataclass(frozen=True, slots=True)
 class Simultaneous(AbstractGameUpdate):
-    """All players at once; equation (1).
+    """All players move at the same time; equation (1).
 
     >>> Simultaneous().step(lambda w: w, torch.ones(1), 0.5, [slice(0, 1)]).item()
     0.5
@@ -71,7 +71,7 @@ class Simultaneous(AbstractGameUpdate):
 
 @dataclass(frozen=True, slots=True)
 class Alternating(AbstractGameUpdate):
-    """One player after the other; equation (2).
+    """The players move one after the other; equation (2).
 
     >>> Alternating().step(lambda w: w.flip(0), torch.ones(2), 0.5, [slice(0, 1), slice(1, 2)]).tolist()
     [0.5, 0.75]
@@ -87,7 +87,7 @@ class Alternating(AbstractGameUpdate):
 
 @dataclass(frozen=True, slots=True)
 class Extragradient(AbstractGameUpdate):
-    """A look ahead, then the step with the gradients found there, for all players; equation (3).
+    """All players take a trial step, then step with the gradients found there; equation (3).
 
     >>> Extragradient().step(lambda w: w, torch.ones(1), 0.5, [slice(0, 1)]).item()
     0.75
@@ -107,20 +107,20 @@ def game_path(
     rule: AbstractGameUpdate | None = None,
     players: Sequence[slice] | None = None,
 ) -> Float[Tensor, "t p"]:
-    """The points that a game goes through, from its start on.
+    """Returns the sequence of points of a game, including the start.
 
         w <- w - lr F(w - lr F(w))                                                                         (1)
 
     Args:
         field: F, the gradients of the players' own losses.
         start: the first point.
-        steps: to take.
+        steps: number of steps.
         lr: learning rate.
         rule: `Extragradient()` by default, as in (1), `Simultaneous()` or `Alternating()`.
-        players: their parts of the point; two halves where left out.
+        players: the slice of the point for each player; by default two halves.
 
     Hypotheses: see the module. Reference: [korpelevich1976extragradient].
-    Cost: one evaluation of F for each step, two for (1) and for two players in turn.
+    Cost: one evaluation of F for each step; two for (1) and for two alternating players.
 
     >>> turning = lambda w: torch.stack([w[1], -w[0]])
     >>> path = game_path(turning, torch.tensor([1.0, 0.0]).double(), steps=10, lr=0.1, rule=Simultaneous())
@@ -129,7 +129,7 @@ def game_path(
     """
     lr, steps = number("lr", lr, above=0), integer("steps", steps)
     if start.dim() != 1 or not bool(start.isfinite().all()):
-        found = f"start has shape {tuple(start.shape)}, or is not finite"
+        found = f"start has shape {tuple(start.shape)}or is not finite"
         raise InputError(found, accepted="the parameters of all players as one vector", fix="Pass finite numbers (p,)")
     check_vectors(field(start), start)
     half = len(start) // 2
@@ -142,13 +142,13 @@ def game_path(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GameRotation(Result):
-    """The eigenvalues of a game's Jacobian at one point, and what they say of simultaneous descent there.
+    """The eigenvalues of a game's Jacobian at one point, and whether simultaneous descent converges there.
 
-    ``rotation`` is the largest imaginary part over the size of the real part, ``largest_lr`` the learning rate below
-    which simultaneous descent converges near the point (0: for none).
+    ``rotation`` is the largest imaginary part relative to the real part. ``largest_lr`` is the learning rate below
+    which simultaneous descent converges near the point (0 if there is none).
 
     >>> GameRotation(torch.tensor([1j, -1j]), 9.0, 0.0).verdict
-    'Plain simultaneous descent leaves this point with every learning rate: the game turns around it.'
+    'Simultaneous descent diverges from this point at every learning rate: the game rotates around it.'
     """
 
     eigenvalues: Complex[Tensor, " p"] = field(repr=False, metadata=HIDDEN)
@@ -157,15 +157,15 @@ class GameRotation(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether plain descent of all players converges here."""
+        """Says whether simultaneous descent converges at this point."""
         if self.largest_lr <= 0:
-            return "Plain simultaneous descent leaves this point with every learning rate: the game turns around it."
-        turns = "turns more than it descends" if self.rotation > MAX_ROTATION else "descends more than it turns"
+            return "Simultaneous descent diverges from this point at every learning rate: the game rotates around it."
+        turns = "rotates more than it descends" if self.rotation > MAX_ROTATION else "descends more than it rotates"
         return f"The game {turns} here; simultaneous descent converges below a learning rate of {self.largest_lr:.3g}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That the game turns."""
+        """Reports a game that rotates."""
         if self.largest_lr > 0 and self.rotation <= MAX_ROTATION:
             return ()
 
@@ -173,22 +173,22 @@ class GameRotation(Result):
         return (Finding(kinds.ROTATING_GAME, values={"rotation": self.rotation}, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The eigenvalues in the plane."""
+        """Plots the eigenvalues in the complex plane."""
         marks = (Scatter("eigenvalues", self.eigenvalues.real, self.eigenvalues.imag), Reference("0", 0.0, True))
         return (Plot("Game Jacobian", marks, Axis("real part"), Axis("imaginary part"), self.verdict),)
 
 
 @names_call
 def game_rotation(field: GameField, point: Float[Tensor, " p"]) -> GameRotation:
-    """How much a game turns around a point, from the eigenvalues of the Jacobian of its field.
+    """Measures how much a game rotates around a point, from the eigenvalues of the Jacobian of its field.
 
         c = eigenvalues of dF/dw,    simultaneous descent converges for lr < min 2 Re c / |c|^2            (1)
 
     Args:
-        field: F, the gradients of the players' own losses in one vector; `gan_field` makes one of a GAN.
-        point: where.
+        field: F, the gradients of the players' own losses in one vector; `gan_field` returns it for a GAN.
+        point: the point at which the Jacobian is computed.
 
-    Hypotheses: the point is a solution, F = 0; elsewhere the numbers describe the linear part alone.
+    Hypotheses: the point is a solution, F = 0; elsewhere the numbers describe only the linear part.
     Reference: [mescheder2017numerics].
     Cost: the Jacobian, p gradients, and its eigenvalues, p^3; at most 4000 parameters.
 
@@ -196,13 +196,13 @@ def game_rotation(field: GameField, point: Float[Tensor, " p"]) -> GameRotation:
     0.0
     """
     if point.dim() != 1 or not 0 < len(point) <= MAX_PARAMETERS or not bool(point.isfinite().all()):
-        cure = "Pass the parameters that matter, such as those of the last layers"
+        fix = "Pass the parameters that matter, such as the last layers"
         found = f"the point has shape {tuple(point.shape)}, or is not finite"
-        raise InputError(found, accepted=f"1 to {MAX_PARAMETERS} finite numbers", fix=cure)
+        raise InputError(found, accepted=f"1 to {MAX_PARAMETERS} finite numbers", fix=fix)
     matrix = jacrev(field)(point.detach())
     if matrix.shape != (len(point), len(point)) or not bool(matrix.isfinite().all()):
-        cure = "Let the field return one finite number for each parameter"
-        raise InputError(f"the Jacobian has shape {tuple(matrix.shape)}", accepted="a square matrix", fix=cure)
+        fix = "Let the field return one finite number for each parameter"
+        raise InputError(f"the Jacobian has shape {tuple(matrix.shape)}", accepted="a square matrix", fix=fix)
     values = torch.linalg.eigvals(matrix)
     small = torch.finfo(matrix.dtype).eps * len(point) * float(values.abs().max())
     real, size = values.real.double(), values.abs().double()

@@ -1,4 +1,4 @@
-"""Generative adversarial networks: a generator and a discriminator that play against each other.
+"""Generative adversarial networks: a generator and a discriminator with opposite goals.
 
 The discriminator returns logits c(x), D = sigmoid(c) being its probability that x is real. With fakes y = G(z):
 
@@ -31,24 +31,24 @@ __all__ = ["GAN", "AbstractGame", "Minimax", "NonSaturating", "Wasserstein"]
 
 
 class AbstractGame(ABC):
-    """What the two players lose."""
+    """The losses of the generator and the discriminator."""
 
     @abstractmethod
     def generator(self, fake: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """The generator's loss of each fake, from the logits of the discriminator."""
+        """Returns the generator's loss for each fake, from the logits of the discriminator."""
 
     def discriminator(self, real: Float[Tensor, " n"], fake: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """The discriminator's loss of each pair of a real and a fake example, from its logits."""
+        """Returns the discriminator's loss for each pair of a real and a fake example, from its logits."""
         return softplus(-real) + softplus(fake)  # (1)
 
     def penalty(self, discriminator: Callable[[Tensor], Tensor], real: Tensor, fake: Tensor) -> Tensor:
-        """What is added to the discriminator's loss."""
+        """Returns the penalty that is added to the discriminator's loss."""
         return torch.zeros((), dtype=real.dtype, device=real.device)
 
 
 @dataclass(frozen=True, slots=True)
 class Minimax(AbstractGame):
-    """Equation (1): the generator's gradient vanishes where the discriminator is sure.
+    """The minimax losses (1): the generator's gradient vanishes if the discriminator is certain.
 
     >>> round(Minimax().discriminator(torch.zeros(1), torch.zeros(1)).item(), 4)                          # 2 log 2
     1.3863
@@ -60,7 +60,7 @@ class Minimax(AbstractGame):
 
 @dataclass(frozen=True, slots=True)
 class NonSaturating(AbstractGame):
-    """Equation (2): the generator's gradient is largest where the discriminator is sure.
+    """The non-saturating losses (2): the generator's gradient is largest if the discriminator is certain.
 
     >>> round(NonSaturating().generator(torch.zeros(1)).item(), 4)                                          # log 2
     0.6931
@@ -72,7 +72,7 @@ class NonSaturating(AbstractGame):
 
 @dataclass(frozen=True, slots=True)
 class Wasserstein(AbstractGame):
-    """Equation (3): the discriminator is a function with slopes near 1.
+    """The Wasserstein losses with gradient penalty (3): the discriminator is a function with slopes near 1.
 
     >>> Wasserstein().discriminator(torch.ones(1), torch.zeros(1)).item()
     -1.0
@@ -98,9 +98,10 @@ class Wasserstein(AbstractGame):
 
 
 class GAN(AbstractGenerative):
-    """Any generator of (n, latent) normal numbers and any discriminator to (n,) or (n, 1) logits; train it with `play`.
+    """A GAN from any generator of (n, latent) normal numbers and any discriminator to logits (n,) or (n, 1).
 
-    ``losses`` are the generator's, ``discriminator_loss`` is the other player's. There is no density.
+    Train it with `train_gan`. ``losses`` are the generator's, ``discriminator_loss`` is the discriminator's. A GAN has
+    no density.
 
     >>> gan = GAN(nn.Linear(1, 2), nn.Linear(2, 1), latent=1, shape=(2,))
     >>> gan.sample(3).shape
@@ -127,20 +128,20 @@ class GAN(AbstractGenerative):
 
     @names_call
     def made(self, z: Tensor) -> Tensor:
-        """Fakes from noise."""
+        """Returns fakes from noise."""
         return as_examples(self.maker(z), len(z), self.shape, what="the generator")
 
     @names_call
     def logits(self, x: Tensor) -> Float[Tensor, " n"]:
-        """What the discriminator says of examples."""
+        """Returns the logits of the discriminator for examples."""
         return as_examples(self.judge(x), len(x), (), what="the discriminator")
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:
-        """The generator's loss of as many new fakes."""
+        """Returns the generator's loss for an equal number of new fakes."""
         return self.game.generator(self.logits(self.made(self._noise(x))))
 
     def discriminator_loss(self, x: Tensor) -> Float[Tensor, ""]:
-        """The discriminator's mean loss of real examples and as many new fakes."""
+        """Returns the discriminator's mean loss for real examples and an equal number of new fakes."""
         fake = self.made(self._noise(x)).detach()
         loss = self.game.discriminator(self.logits(x), self.logits(fake)).mean()
         return loss + self.game.penalty(self.logits, x, fake)

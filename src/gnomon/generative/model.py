@@ -1,15 +1,15 @@
-"""What every generative model here can do: a loss for training, samples, and a log density where there is one.
+"""The interface of all generative models: a training loss, samples, and a log density if the model has one.
 
 ``model.likelihood`` says what ``log_prob`` is:
 
     "exact"          log p(x), to the precision of the arithmetic or of the stated integrator
     "lower bound"    a number that is at most log p(x) on average over its own noise
-    "none"           the model has no density: ``log_prob`` says so in one sentence
+    "none"           the model has no density: ``log_prob`` raises an error
 
     bits per dimension = -(mean log p(x) + d log step) / (d log 2)                                         (1)
 
-for examples of d numbers; ``step`` is the distance of neighboring values of data that were discrete before
-`dequantize`, so that (1) bounds the code length of the discrete data from above.
+for examples of d numbers. ``step`` is the distance between neighboring values of data that were discrete before
+`dequantize`, so (1) is an upper bound for the code length of the discrete data.
 
 Hypotheses of (1): uniform noise of one step was added. Reference: [theis2016note].
 """
@@ -32,62 +32,62 @@ from gnomon.generative.vectors import finite_points
 __all__ = ["AbstractGenerative", "bits_per_dimension", "dequantize"]
 
 Likelihood = Literal["exact", "lower bound", "none"]
-"""What ``log_prob`` of a model is."""
+"""The kinds of ``log_prob`` that a model can have."""
 MIN_DISTINCT_SHARE = 0.5
-"""Share of distinct values below which numbers are discrete: continuous ones hardly ever repeat in 24 bits."""
+"""Share of distinct values below which numbers count as discrete: continuous ones hardly ever repeat in 24 bits."""
 CHECKED_NUMBERS = 10_000
-"""Numbers that are checked for repetition."""
+"""Number of values that are checked for repetition."""
 
 
 class AbstractGenerative(nn.Module, ABC):
-    """A model of how examples of one shape come about; see the module's docstring."""
+    """A model that generates examples of one shape; see the module's docstring."""
 
     likelihood: Likelihood
     shape: tuple[int, ...]
     continuous: bool = True
-    """Whether the data must be continuous numbers, because a density could be infinite on repeated ones."""
+    """Whether the data must be continuous, because a density could be infinite on repeated values."""
 
     @abstractmethod
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:
-        """The training loss of each example; where it needs noise, torch's random state gives it."""
+        """Returns the training loss of each example; noise comes from torch's random state."""
 
     @abstractmethod
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
-        """New examples, as a function of the seed."""
+        """Returns new examples, as a function of the seed."""
 
     @names_call
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
-        """log p of each example, or a lower bound of it; see ``likelihood``."""
+        """Returns log p of each example, or a lower bound of it; see ``likelihood``."""
         name = type(self).__name__
-        cure = "Compare samples instead, with mmd_test, or train a flow, a VAE or a diffusion model"
-        raise InputError(f"a {name} only draws samples", accepted="a density", fix=cure)
+        fix = "Compare samples instead, with mmd_test, or train a flow, a VAE or a diffusion model"
+        raise InputError(f"a {name} has no density, only samples", accepted="a model with a density", fix=fix)
 
     @names_call
     def loss(self, x: Any) -> Float[Tensor, ""]:
-        """The mean of `losses` over a batch."""
+        """Returns the mean of `losses` over a batch."""
         return self.losses(self.points(x)).mean()
 
     def points(self, x: Any, *, least: int = 1) -> Tensor:
-        """Examples as a tensor of this model's shape, dtype and device; anything else is refused in one sentence."""
+        """Returns examples as a tensor of this model's shape, dtype and device, or raises an error."""
         given = as_numbers(x, "x")
         if given.dim() == len(self.shape) + 1 and tuple(given.shape[1:]) == self.shape:
             if len(given) < least:
-                cure = "Pass more examples"
-                raise InputError(f"{len(given)} example", accepted=f"at least {least} examples", fix=cure)
+                fix = "Pass more examples"
+                raise InputError(f"there is {len(given)} example", accepted=f"at least {least} examples", fix=fix)
             like = next((p for p in self.parameters() if p.is_floating_point()), torch.zeros(()))
             taken = given.to(like.device, like.dtype)
             check_finite_inputs(taken)
             return taken
-        found = f"x has shape {tuple(given.shape)}, and the model makes examples of shape {self.shape}"
-        cure = f"Pass x as (n, {', '.join(map(str, self.shape))})"
-        raise InputError(found, accepted="examples of one shape", fix=cure)
+        found = f"x has shape {tuple(given.shape)}; the model makes examples of shape {self.shape}"
+        fix = f"Pass x as (n, {', '.join(map(str, self.shape))})"
+        raise InputError(found, accepted="examples of one shape", fix=fix)
 
     def generator(self, seed: int) -> torch.Generator:
-        """A source of noise of this seed."""
+        """Returns a source of noise with this seed."""
         return torch.Generator().manual_seed(check_seed(seed))
 
     def noise(self, n: int, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-        """Standard normal numbers in the model's dtype and on its device; float64 is drawn, so that dtypes agree."""
+        """Returns standard normal numbers in the model's dtype and device, drawn in float64 so that dtypes agree."""
         like = next((p for p in self.parameters() if p.is_floating_point()), torch.zeros(()))
         n = integer("n", n, least=0)
         drawn = torch.randn(n, *shape, generator=generator, dtype=torch.float64)
@@ -95,30 +95,30 @@ class AbstractGenerative(nn.Module, ABC):
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:
-        """Eval mode and no gradients; afterwards everything is as it was."""
+        """Runs in eval mode without gradients; restores the model afterwards."""
         with preserve(self, grad=False):
             yield
 
 
 def standard_normal(z: Tensor) -> Float[Tensor, " n"]:
-    """log N(z; 0, I) of each example."""
+    """Returns log N(z; 0, I) of each example."""
     flat = z.flatten(1)
     return -(flat.square().sum(1) + flat.shape[1] * log(2 * torch.pi)) / 2
 
 
 def check_continuous(x: Tensor) -> None:
-    """Refuse numbers that repeat: on them a density can be infinite, and its likelihood says nothing."""
+    """Raises an error for repeated values: a density can be infinite there, so its likelihood is meaningless."""
     some = x.flatten()[:CHECKED_NUMBERS]
     distinct = len(some.unique())
     if x.dtype.is_floating_point and distinct >= MIN_DISTINCT_SHARE * len(some):
         return
     found = f"the data take only {distinct} different values in {len(some)} numbers"
-    cure = "Pass generative.dequantize(x, step), with the distance of neighboring values as step"
-    raise InputError(found, accepted="continuous data, on which a density is finite", fix=cure)
+    fix = "Pass generative.dequantize(x, step), with step the distance between neighboring values"
+    raise InputError(found, accepted="continuous data, on which a density is finite", fix=fix)
 
 
 def _is_density(model: Any) -> bool:
-    """Whether ``log_prob`` is a density, which data that repeat values can make infinite, and no probability."""
+    """Whether ``log_prob`` is a density (not a probability), which repeated values can make infinite."""
     try:
         discrete = bool(getattr(model, "support", None) and model.support.is_discrete)
     except (NotImplementedError, AttributeError):
@@ -128,12 +128,12 @@ def _is_density(model: Any) -> bool:
 
 @names_call
 def dequantize(x: Any, step: float = 1.0, *, seed: int = 0) -> Tensor:
-    """Discrete numbers made continuous by uniform noise of one step, so that a density can be trained on them.
+    """Makes discrete numbers continuous by adding uniform noise of one step, so that a density can be trained on them.
 
         y = x + step u,    u ~ U[0, 1)                                                                     (1)
 
-    The mean log density of y, plus log step for each number, is at most the log probability of x, so that
-    `bits_per_dimension` of y is an honest code length of x.
+    The mean log density of y, plus log step for each number, is at most the log probability of x, so
+    `bits_per_dimension` of y is a valid code length of x.
 
     Hypotheses: neighboring values differ by ``step``. Reference: [theis2016note].
     Cost: one random number for each number.
@@ -152,17 +152,17 @@ def dequantize(x: Any, step: float = 1.0, *, seed: int = 0) -> Tensor:
 
 @names_call
 def bits_per_dimension(model: Any, x: Any, *, step: float = 1.0, batch: int = 256) -> float:
-    """The code length of examples under a model in bits for each number; equation (1) of the module.
+    """Returns the code length of examples under a model in bits per number; equation (1) of the module.
 
         bits = -(mean log p(x) + d log step) / (d log 2)                                                   (1)
 
     Args:
         model: one of `gnomon.generative`, or anything with ``log_prob``, such as a distribution of torch or of zuko.
-        x: examples; with ``step``, those that `dequantize` returned.
-        step: distance of neighboring values before `dequantize`; 1 for data that are continuous by nature.
-        batch: examples at once.
+        x: examples; with ``step``, the output of `dequantize`.
+        step: distance between neighboring values before `dequantize`; 1 for continuous data.
+        batch: number of examples evaluated at once.
 
-    Where ``log_prob`` is a lower bound the number is an upper bound. Hypotheses: as (1). Reference: [theis2016note].
+    If ``log_prob`` is a lower bound, the result is an upper bound. Hypotheses: as (1). Reference: [theis2016note].
     Cost: one ``log_prob`` of all examples.
 
     >>> uniform = torch.distributions.Independent(torch.distributions.Uniform(torch.zeros(2), torch.ones(2)), 1)

@@ -5,8 +5,8 @@
     KL(N(m, s^2) | N(0, I)) = (|m|^2 + sum s^2 - sum log s^2 - latent) / 2                                 (2)
     log p(x) >= E log (1/k) sum_j p(x, z_j) / q(z_j | x),    z_j ~ q                                       (3)
 
-(3) is (1) for k = 1 and grows with k to log p(x). Samples of q are z = m + s e with e ~ N(0, I), so that gradients
-pass through them.
+(3) is (1) for k = 1 and grows with k to log p(x). Samples of q are z = m + s e with e ~ N(0, I), so gradients pass
+through them.
 
 Hypotheses: p(x | z) > 0 wherever the data are.
 References: [kingma2014auto], [rezende2014stochastic]; [higgins2017beta] for beta; [burda2016importance] for (3).
@@ -30,30 +30,30 @@ __all__ = ["VAE", "AbstractObservation", "Bernoulli", "GaussianObservation", "ga
 
 
 class AbstractObservation(ABC):
-    """The distribution of an example given what the decoder returns."""
+    """The distribution of an example given the output of the decoder."""
 
     continuous: bool
 
     @abstractmethod
     def log_prob(self, x: Tensor, decoded: Tensor) -> Tensor:
-        """log p(x | z) of each number."""
+        """Returns log p(x | z) of each number."""
 
     @abstractmethod
     def mean(self, decoded: Tensor) -> Tensor:
-        """The mean of an example."""
+        """Returns the mean of an example."""
 
     @abstractmethod
     def draw(self, decoded: Tensor, generator: torch.Generator) -> Tensor:
-        """An example."""
+        """Draws an example."""
 
     @abstractmethod
     def check(self, x: Tensor) -> None:
-        """Refuse examples that this distribution cannot have drawn."""
+        """Raises an error for examples that this distribution cannot generate."""
 
 
 @dataclass(frozen=True, slots=True)
 class GaussianObservation(AbstractObservation):
-    """Each number is the decoder's plus Gaussian noise of one standard deviation.
+    """Each number is the decoder's output plus Gaussian noise with one standard deviation.
 
     >>> round(float(GaussianObservation(1.0).log_prob(torch.zeros(1), torch.zeros(1))), 4)  # -log(2 pi) / 2
     -0.9189
@@ -69,7 +69,7 @@ class GaussianObservation(AbstractObservation):
         return decoded
 
     def check(self, x: Tensor) -> None:  # noqa: D102
-        return  # it can have drawn every number
+        return  # it can generate every number
 
     def draw(self, decoded: Tensor, generator: torch.Generator) -> Tensor:  # noqa: D102
         noise = torch.randn(decoded.shape, generator=generator, dtype=torch.float64)
@@ -106,7 +106,7 @@ class Bernoulli(AbstractObservation):
 
 @names_call
 def gaussian_kl(mean: Float[Tensor, "n m"], log_variance: Float[Tensor, "n m"]) -> Float[Tensor, "n m"]:
-    """The divergence of each coordinate of a diagonal Gaussian from the standard one, in nats.
+    """Returns the KL divergence of each coordinate of a diagonal Gaussian from the standard normal, in nats.
 
         KL(N(m, s^2) | N(0, 1)) = (m^2 + s^2 - log s^2 - 1) / 2                                            (2)
 
@@ -122,12 +122,12 @@ def gaussian_kl(mean: Float[Tensor, "n m"], log_variance: Float[Tensor, "n m"]) 
 
 
 def divergence(mean: Tensor, log_variance: Tensor) -> Tensor:
-    """`gaussian_kl` for numbers that were looked at before, or that training may have let run away."""
+    """Computes `gaussian_kl` without validating its inputs, which may be infinite during training."""
     return (mean.square() + log_variance.exp() - log_variance - 1) / 2  # (2)
 
 
 class VAE(AbstractGenerative):
-    """Any encoder to (n, 2 latent), means and log variances, and any decoder; equations (1) to (3).
+    """A VAE from any encoder to means and log variances (n, 2 latent), and any decoder; equations (1) to (3).
 
     ``log_prob`` is the bound (3) with ``importance`` draws of a fixed seed; ``losses`` is minus (1) with one draw.
 
@@ -161,22 +161,22 @@ class VAE(AbstractGenerative):
 
     @names_call
     def posterior(self, x: Tensor) -> tuple[Float[Tensor, "n m"], Float[Tensor, "n m"]]:
-        """Means and log variances of q(z | x)."""
+        """Returns means and log variances of q(z | x)."""
         both = self.encoder(x)
         if both.dim() != 2 or both.shape[1] != 2 * self.latent:
             found = f"the encoder returned {tuple(both.shape)} for {len(x)} examples and {self.latent} latent numbers"
-            cure = f"Let it return ({len(x)}, {2 * self.latent}): means and log variances"
-            raise InputError(found, accepted="a Gaussian for each example", fix=cure)
+            fix = f"Let it return ({len(x)}, {2 * self.latent}): means and log variances"
+            raise InputError(found, accepted="a Gaussian for each example", fix=fix)
         mean, log_variance = both.chunk(2, 1)
         return mean, log_variance
 
     def decode(self, z: Float[Tensor, "n m"]) -> Tensor:
-        """The mean example of latent coordinates."""
+        """Returns the mean example for latent coordinates."""
         return self.observation.mean(self.decoded(z))
 
     @names_call
     def decoded(self, z: Float[Tensor, "n m"]) -> Tensor:
-        """What the decoder returns, in the shape of examples."""
+        """Returns the output of the decoder in the shape of examples."""
         return as_examples(self.decoder(z), len(z), self.shape, what="the decoder")
 
     @names_call
@@ -189,7 +189,7 @@ class VAE(AbstractGenerative):
 
     @names_call
     def elbo(self, x: Tensor, draws: int = 1, *, seed: int = 0) -> Float[Tensor, " n"]:
-        """The bound (1) with beta = 1, its divergence in closed form (2), its fit a mean over draws."""
+        """Returns the bound (1) with beta = 1: the divergence in closed form (2), the fit averaged over draws."""
         self.observation.check(x)
         mean, log_variance = self.posterior(x)
         generator, total = self.generator(seed), torch.zeros(len(x)).to(mean)
@@ -200,7 +200,7 @@ class VAE(AbstractGenerative):
 
     @names_call
     def bound(self, x: Tensor, draws: int, *, seed: int = 0) -> Float[Tensor, " n"]:
-        """The bound (3) with so many draws for each example."""
+        """Returns the bound (3) with this number of draws for each example."""
         self.observation.check(x)
         mean, log_variance = self.posterior(x)
         generator, weights = self.generator(seed), []
@@ -213,12 +213,12 @@ class VAE(AbstractGenerative):
 
     @names_call
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
-        """The lower bound (3) of log p(x)."""
+        """Returns the lower bound (3) of log p(x)."""
         return self.bound(self.points(x), self.importance)
 
     @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
-        """z ~ N(0, I), then x ~ p(x | z)."""
+        """Draws z ~ N(0, I), then x ~ p(x | z)."""
         with self.at_rest():
             generator = self.generator(seed)
             return self.observation.draw(self.decoded(self.noise(n, (self.latent,), generator)), generator)

@@ -1,4 +1,4 @@
-"""Points, and the vectors of a field at them: what functions of fields are given is looked at here."""
+"""Validates points and the vectors of a field at these points."""
 
 from math import prod
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["as_examples", "check_vectors", "finite_points"]
 
 
 def finite_points(x: Any, name: str, *, least: int = 1) -> Tensor:
-    """Examples (n, ...) as a tensor of finite numbers in its own dtype.
+    """Returns examples (n, ...) as a tensor of finite numbers in their own dtype.
 
     Cost: one pass over the numbers.
 
@@ -29,7 +29,7 @@ def finite_points(x: Any, name: str, *, least: int = 1) -> Tensor:
 
 
 def as_examples(output: Tensor, n: int, shape: tuple[int, ...], *, what: str) -> Tensor:
-    """What a part of a model returned for n rows, in the shape of n examples; other counts of numbers are refused.
+    """Returns the output of a part of a model for n rows in the shape of n examples, or raises an error.
 
     >>> import torch
     >>> as_examples(torch.zeros(3, 4), 3, (1, 2, 2), what="the decoder").shape
@@ -43,7 +43,7 @@ def as_examples(output: Tensor, n: int, shape: tuple[int, ...], *, what: str) ->
 
 
 def check_vectors(vectors: Any, x: Tensor, *, what: str = "the field") -> None:
-    """Refuse a field that does not return one vector of the shape of each point.
+    """Raises an error if a field does not return one vector of the shape of each point.
 
     >>> import torch
     >>> check_vectors(torch.zeros(3, 2), torch.ones(3, 2))

@@ -1,8 +1,8 @@
-"""A module that returns a distribution, such as a flow of zuko, as a generative model of this package.
+"""Wraps a module that returns a distribution, such as a flow of zuko, as a generative model of this package.
 
     q = module(),    log p(x) = q.log_prob(x),    samples = q.sample((n,))                                 (1)
 
-so that the one loop trains it (`fit`), and every instrument takes it.
+so `fit` can train it, and every instrument accepts it.
 
 Hypotheses: the distribution's events have the shape of an example. Reference: [rezende2015variational].
 """
@@ -21,7 +21,7 @@ __all__ = ["DistributionModel"]
 
 
 class DistributionModel(AbstractGenerative):
-    """Any module whose call without arguments returns a distribution of torch's kind; equation (1).
+    """A generative model from a module whose call without arguments returns a torch distribution; equation (1).
 
     >>> import torch
     >>> class Shifted(nn.Module):
@@ -45,13 +45,13 @@ class DistributionModel(AbstractGenerative):
 
     @names_call("DistributionModel(module)")
     def distribution(self) -> Any:
-        """The distribution as the parameters are now."""
+        """Returns the distribution at the current parameters."""
         made = self.module()
         if not hasattr(made, "log_prob") or tuple(made.event_shape) != self.shape:
             events = tuple(made.event_shape) if hasattr(made, "event_shape") else "no events"
-            found = f"the module returned a {type(made).__name__} with {events}, and examples have shape {self.shape}"
-            cure = "Return a distribution over one example, such as Independent(Normal(mean, std), 1)"
-            raise InputError(found, accepted="a distribution of examples", fix=cure)
+            found = f"the module returned a {type(made).__name__} with {events}; examples have shape {self.shape}"
+            fix = "Return a distribution over one example, such as Independent(Normal(mean, std), 1)"
+            raise InputError(found, accepted="a distribution of examples", fix=fix)
         return made
 
     @names_call
@@ -63,7 +63,7 @@ class DistributionModel(AbstractGenerative):
 
     @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
-        """New examples; the distribution draws from torch's random state, which is put back."""
+        """Returns new examples; the distribution draws from torch's random state, which is restored."""
         count = integer("n", n, least=0)
         with self.at_rest(), random_state(check_seed(seed)):
             return self.distribution().sample((count,))

@@ -1,4 +1,4 @@
-"""Diffusion models: schedules of noise, the model, its exact network on mixtures, equations with and without noise."""
+"""Diffusion models: noise schedules, the model, its exact network for mixtures, and the diffusion equations."""
 
 from gnomon.generative.diffusion.exact import ExactNetwork
 from gnomon.generative.diffusion.flow import flow_log_prob, flow_samples

@@ -1,4 +1,4 @@
-"""The network that a diffusion model should learn from a mixture of Gaussians, in closed form."""
+"""The optimal network of a diffusion model for a mixture of Gaussians, in closed form."""
 
 import torch
 from torch import Tensor, nn
@@ -11,11 +11,11 @@ __all__ = ["ExactNetwork"]
 
 
 class ExactNetwork(nn.Module):
-    """The mean of the noise, of the example or of the velocity given a noised example of a mixture of Gaussians.
+    """The mean of the noise, the example or the velocity, given a noised example of a mixture of Gaussians.
 
         E[x_0 | x] = (x + (1 - a) grad log q(x)) / sqrt(a),    E[e | x] = -sqrt(1 - a) grad log q(x)       (1)
 
-    with the score of the noised mixture in closed form: the least loss of any network of a `Diffusion` of this target.
+    with the score of the noised mixture in closed form. It has the smallest loss of any network with this target.
 
     Hypotheses: the examples are drawn from the mixture. Reference: [efron2011tweedie].
 
@@ -35,7 +35,7 @@ class ExactNetwork(nn.Module):
         self.mixture, self.schedule, self.target = mixture, schedule, target
 
     def forward(self, x: Tensor, t: Tensor) -> Tensor:
-        """The mean of the target, for each example at its time."""
+        """Returns the mean of the target for each example at its time."""
         times, which = t.unique(return_inverse=True)
         parts = [self._at(x if len(times) == 1 else x[which == i], float(time)) for i, time in enumerate(times)]
         if len(parts) == 1:
@@ -46,7 +46,7 @@ class ExactNetwork(nn.Module):
         return result
 
     def score(self, x: Tensor, t: Tensor) -> Tensor:
-        """The score of noised examples, all at the same time, which may be 0."""
+        """Returns the score of noised examples, all at the same time, which may be 0."""
         a = float(self.schedule.kept_at(float(t[0])))
         return self.mixture.noised(a**0.5, (1 - a) ** 0.5).score(x).to(x.dtype)
 

@@ -1,16 +1,16 @@
-"""The equation without noise that has the same marginals as a diffusion, and the log density that it gives.
+"""The deterministic equation with the marginals of a diffusion, and its log density.
 
-Where cos(h)^2 = a is the share of the example that is left, so that x = cos(h) x_0 + sin(h) e and h grows from 0 to
-almost pi / 2,
+Let cos(h)^2 = a be the share of the example that is left, so that x = cos(h) x_0 + sin(h) e and h grows from 0 to
+almost pi / 2:
 
     dx/dh = v(x, h) = -tan(h) (x + grad log q_h(x)),
     log q_0(x(0)) = log N(x(h_T); 0, I) + int tr(dv/dx) dh                                                 (1)
 
-v is the mean velocity cos(h) e - sin(h) x_0 given x, which is smooth at both ends: the factor beta(t) of the usual form
-is gone by the change of time.
+v is the mean velocity cos(h) e - sin(h) x_0 given x, which is smooth at both ends: the change of time removes the
+factor beta(t) of the usual form.
 
-Hypotheses: the score is exact, or the density is that of the flow and not of the diffusion; the last step is close to
-N(0, I). Reference: [song2021score], equations 13 and 39.
+Hypotheses: the score is exact (otherwise the density belongs to the flow, not to the diffusion); the last step is close
+to N(0, I). Reference: [song2021score], equations 13 and 39.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ from gnomon.generative.vectors import check_vectors, finite_points
 __all__ = ["flow_log_prob", "flow_samples"]
 
 Score = Callable[[Tensor, Tensor], Tensor]
-"""From noised examples and times (n,) to gradients of the log density; ``Diffusion.score`` is one."""
+"""A function from noised examples and times (n,) to gradients of the log density, such as ``Diffusion.score``."""
 
 
 @names_call
@@ -44,21 +44,21 @@ def flow_log_prob(
     first: float = 0.0,
     trace: AbstractTrace | None = None,
 ) -> Float[Tensor, " n"]:
-    """The log density of examples by the equation without noise; equation (1).
+    """Returns the log density of examples by the deterministic equation; equation (1).
 
         log q_0(x) = log N(x(h_T); 0, I) + int tr(dv/dx) dh                                                (1)
 
     Args:
-        score: of noised examples at times in [0, 1].
+        score: the score of noised examples at times in [0, 1].
         x: examples.
-        schedule: of the noise.
-        steps: of the Runge-Kutta method, evenly spread in the angle h.
-        first: the time at which examples enter: 0 for a score that is finite there, about 1 / T for a network's, which
+        schedule: the noise schedule.
+        steps: number of Runge-Kutta steps, evenly spaced in the angle h.
+        first: the time at which examples enter: 0 for a score that is finite there, about 1 / T for a network, which
             has not seen less noise.
         trace: `Exact()` by default, or `Hutchinson(k)`.
 
     Hypotheses: see the module. Reference: [song2021score].
-    Cost: four times ``steps`` scores with their divergence.
+    Cost: 4 x ``steps`` scores with their divergence.
 
     >>> from gnomon.data import mixture
     >>> from gnomon.generative.diffusion import ExactNetwork, cosine_schedule
@@ -82,9 +82,9 @@ def flow_log_prob(
 
 @names_call
 def flow_samples(score: Score, noise: Tensor, schedule: Schedule, *, steps: int = 100, first: float = 0.0) -> Tensor:
-    """Noise carried to examples by the equation without noise, run backward; equation (1) of the module.
+    """Maps noise to examples by the deterministic equation, run backward; equation (1) of the module.
 
-    Cost: four times ``steps`` scores.
+    Cost: 4 x ``steps`` scores.
 
     >>> from gnomon.generative.diffusion import cosine_schedule
     >>> z = torch.randn(5, 2)

@@ -1,12 +1,12 @@
-"""Diffusion models: noise is added to examples in small steps, and a network learns to take it back.
+"""Diffusion models: noise is added to examples in small steps, and a network learns to remove it.
 
 The network sees x_k = sqrt(a) x_0 + sqrt(1 - a) e and the time k / T, and predicts one of
 
     noise      e,       data    x_0,       velocity    sqrt(a) e - sqrt(1 - a) x_0                         (1)
 
-from which the other two follow. An error of the noise is one of x_0 that is sqrt((1 - a) / a) times as large, 2000
-times at the last of 100 cosine steps: unless the network is very good, samples run away there. The velocity, which is
-the default, has no such factor. The loss is the squared error of what it predicts, at a random step:
+from which the other two follow. An error of the noise becomes an error of x_0 that is sqrt((1 - a) / a) times as large,
+2000 times at the last of 100 cosine steps: unless the network is very good, samples diverge there. The velocity, which
+is the default, has no such factor. The loss is the squared error of the prediction, at a random step:
 
     loss = E |target - network(x_k, k / T)|^2                                                              (2)
 
@@ -20,7 +20,7 @@ Samples go from step k to any earlier step j, with s^2 = eta^2 (1 - a_j) / (1 - 
     x_j = sqrt(a_j) x_0 + sqrt(1 - a_j - s^2) e + s new noise                                              (4)
 
 eta = 1 over all steps draws from the model of (3), eta = 0 is deterministic (DDIM). With a network of velocities
-eta = 0 is nearer to the data, because v_k leaves out what is unknown of x_0; a network of noise needs eta = 1, which
+eta = 0 is closer to the data, because v_k ignores the uncertainty of x_0; a network of noise needs eta = 1, which
 forgets its errors.
 
 Hypotheses: the last step is close to N(0, I). References: [sohl2015deep], [ho2020denoising] for (2) and (3),
@@ -45,10 +45,10 @@ TARGETS = ("noise", "data", "velocity")
 
 
 class Diffusion(AbstractGenerative):
-    """Any network (x, t) -> tensor of the shape of x, with t of shape (n,) in (0, 1]; equations (1) to (4).
+    """A diffusion model from any network (x, t) -> tensor of the shape of x, with t of shape (n,) in (0, 1].
 
-    ``log_prob`` is the bound (3), with one draw of the noise of each step from a fixed seed. ``variance`` is what
-    p(x_{k-1} | x_k) has: that of q(x_{k-1} | x_k, x_0) ("posterior") or of a forward step ("forward").
+    ``log_prob`` is the bound (3), with one draw of the noise of each step from a fixed seed. ``variance`` is the
+    variance of p(x_{k-1} | x_k): either of q(x_{k-1} | x_k, x_0) ("posterior") or of a forward step ("forward").
 
     >>> class Zero(nn.Module):
     ...     def forward(self, x, t):
@@ -81,19 +81,19 @@ class Diffusion(AbstractGenerative):
         self.variances = small if variance == "posterior" else s.betas
 
     def noised(self, x0: Tensor, kept: Tensor, noise: Tensor) -> Tensor:
-        """x_k of examples; ``kept`` is a_k for each."""
+        """Returns x_k of examples; ``kept`` is a_k for each."""
         a = kept.to(x0).reshape(-1, *[1] * (x0.dim() - 1))
         return a.sqrt() * x0 + (1 - a).sqrt() * noise
 
     @names_call("Diffusion(network)")
     def output(self, x: Tensor, t: Tensor) -> Tensor:
-        """What the network returns for noised examples at times (n,), refused where its shape is another."""
+        """Returns the output of the network for noised examples at times (n,), or raises an error for a wrong shape."""
         given = self.network(x, t)
         check_vectors(given, x, what="the network")
         return given
 
     def predicted(self, x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-        """The example and the noise that the network sees in noised examples at times (n,); equation (1)."""
+        """Returns the predicted example and noise for noised examples at times (n,); equation (1)."""
         a = self.schedule.kept_at(t.detach().cpu()).to(x).reshape(-1, *[1] * (x.dim() - 1))
         output, left, added = self.output(x, t), a.sqrt(), (1 - a).sqrt()
         if self.target == "noise":
@@ -103,7 +103,7 @@ class Diffusion(AbstractGenerative):
         return left * x - added * output, added * x + left * output  # (1)
 
     def score(self, x: Tensor, t: Tensor) -> Tensor:
-        """The gradient of the log density of noised examples: minus the noise over its standard deviation."""
+        """Returns the gradient of the log density of noised examples: minus the noise over its standard deviation."""
         a = self.schedule.kept_at(t.detach().cpu()).to(x).reshape(-1, *[1] * (x.dim() - 1))
         return -self.predicted(x, t)[1] / (1 - a).sqrt()
 
@@ -117,7 +117,7 @@ class Diffusion(AbstractGenerative):
 
     @names_call
     def sample(self, n: int, *, seed: int = 0, steps: int | None = None, eta: float = 1.0) -> Tensor:
-        """New examples by (4): over all steps with fresh noise, or over fewer, or with less noise (``eta=0``: none)."""
+        """Returns new examples by (4), over all steps or fewer; ``eta`` scales the fresh noise (0 for none)."""
         total = len(self.schedule)
         count = total if steps is None else min(total, integer("steps", steps))
         if not 0 <= number("eta", eta) <= 1:
@@ -137,11 +137,11 @@ class Diffusion(AbstractGenerative):
 
     @names_call
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
-        """The lower bound (3) of log p(x)."""
+        """Returns the lower bound (3) of log p(x)."""
         return -self.terms(self.points(x)).sum(0)
 
     def terms(self, x: Tensor, *, seed: int = 0) -> Float[Tensor, "t1 n"]:
-        """The parts of minus (3): of each step 1 ... T, the first of them -log p(x_0 | x_1), then that of the prior."""
+        """Returns the parts of minus (3): steps 1 ... T (the first is -log p(x_0 | x_1)), then the prior."""
         s, generator, parts = self.schedule, self.generator(seed), []
         d = x[0].numel()
         for k in range(1, len(s) + 1):

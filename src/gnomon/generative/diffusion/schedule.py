@@ -1,4 +1,4 @@
-"""How much noise a diffusion adds in each of its steps.
+"""Noise schedules: how much noise a diffusion adds in each step.
 
     x_k = sqrt(1 - beta_k) x_{k-1} + sqrt(beta_k) e    =>    x_k = sqrt(a_k) x_0 + sqrt(1 - a_k) e,
     a_k = prod_{j <= k} (1 - beta_j),    a_0 = 1                                                           (1)
@@ -32,7 +32,7 @@ MAX_BETA = 0.999
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """The variances beta_1 ... beta_T, float64, and all that follows from them; equations (1) and (2).
+    """The variances beta_1 ... beta_T in float64, and the quantities derived from them; equations (1) and (2).
 
     >>> schedule = Schedule(torch.tensor([0.5, 0.5]).double())
     >>> schedule.kept.tolist(), schedule.posterior_variance.tolist()
@@ -45,8 +45,8 @@ class Schedule:
     def __post_init__(self) -> None:
         given = as_numbers(self.betas, "betas").double()
         if given.dim() != 1 or not len(given) or not bool(((given > 0) & (given < 1)).all()):
-            found = f"betas have shape {tuple(given.shape)}, or one is not between 0 and 1"
-            raise InputError(found, accepted="a share of noise in each step", fix="Pass such numbers")
+            found = f"betas have shape {tuple(given.shape)}or are not all between 0 and 1"
+            raise InputError(found, accepted="a vector of numbers between 0 and 1", fix="Check betas")
         object.__setattr__(self, "betas", given)
 
     def __len__(self) -> int:
@@ -54,28 +54,28 @@ class Schedule:
 
     @cached_property
     def kept(self) -> Float[Tensor, " t1"]:
-        """a_0 ... a_T: the share of the variance that is still the example's; equation (1)."""
+        """The shares a_0 ... a_T of the variance that still belong to the example; equation (1)."""
         return torch.cat([torch.ones(1, dtype=torch.float64), (1 - self.betas).cumprod(0)])  # (1)
 
     @cached_property
     def posterior_variance(self) -> Float[Tensor, " t"]:
-        """b for every step, 0 for the first; equation (2)."""
+        """The variance b for every step, 0 for the first; equation (2)."""
         return self.betas * (1 - self.kept[:-1]) / (1 - self.kept[1:])  # (2)
 
     def posterior_mean(self, k: int, x0: Tensor, xk: Tensor) -> Tensor:
-        """m of step k, which is counted from 1; equation (2)."""
+        """Returns the mean m of step k, counted from 1; equation (2)."""
         a, before, beta = float(self.kept[k]), float(self.kept[k - 1]), float(self.betas[k - 1])
         return (before**0.5 * beta * x0 + (1 - beta) ** 0.5 * (1 - before) * xk) / (1 - a)  # (2)
 
     def kept_at(self, t: Any) -> Tensor:
-        """a(t) for times in [0, 1], log a being linear between steps."""
+        """Returns a(t) for times in [0, 1]; log a is linear between steps."""
         places = torch.as_tensor(t, dtype=torch.float64).clamp(0, 1) * len(self)
         low = places.floor().clamp(max=len(self) - 1).long()
         logs = self.kept.log()
         return (logs[low] + (places - low) * (logs[low + 1] - logs[low])).exp()
 
     def time_at(self, kept: Any) -> Tensor:
-        """The time at which this share is kept: the inverse of `kept_at`."""
+        """Returns the time at which this share is kept: the inverse of `kept_at`."""
         logs, wanted = -self.kept.log(), -torch.as_tensor(kept, dtype=torch.float64).log()
         low = (
             (torch.searchsorted(logs, wanted.reshape(-1), right=True) - 1).clamp(0, len(self) - 1).reshape(wanted.shape)
@@ -83,7 +83,7 @@ class Schedule:
         return (low + (wanted - logs[low]) / (logs[low + 1] - logs[low])) / len(self)
 
     def weight(self, k: int, variance: float) -> float:
-        """By which the squared error of the noise enters the bound at step k, with this variance of the reverse step.
+        """Returns the factor of the squared noise error in the bound at step k, given the variance of the reverse step.
 
         beta_k^2 / (2 variance (1 - beta_k) (1 - a_k))
         """
@@ -93,12 +93,12 @@ class Schedule:
 
 @names_call
 def linear_schedule(steps: int = 1000, *, first: float | None = None, last: float | None = None) -> Schedule:
-    """Variances that grow evenly from step to step.
+    """Returns a schedule whose variances grow linearly from step to step.
 
         beta_k = first + (last - first) (k - 1) / (T - 1)                                                  (1)
 
-    Where they are left out, first = 0.1 / T and last = 20 / T, at most 0.999: the values 1e-4 and 0.02 of the source,
-    which are meant for T = 1000, carried over to other numbers of steps.
+    By default first = 0.1 / T and last = 20 / T, at most 0.999. These are the values 1e-4 and 0.02 of the source for
+    T = 1000, scaled to other numbers of steps.
 
     Hypotheses: none. Reference: [ho2020denoising].
 
@@ -114,7 +114,7 @@ def linear_schedule(steps: int = 1000, *, first: float | None = None, last: floa
 
 @names_call
 def cosine_schedule(steps: int = 1000, *, offset: float = 0.008) -> Schedule:
-    """Variances that let the share of the example fall like a cosine, gently at both ends.
+    """Returns a schedule in which the share of the example falls like a cosine, slowly at both ends.
 
         a_k = f(k) / f(0),    f(k) = cos^2(pi / 2 (k / T + offset) / (1 + offset)),    beta_k <= 0.999     (1)
 

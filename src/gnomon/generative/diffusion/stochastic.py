@@ -1,18 +1,18 @@
-"""The diffusion as an equation with noise, forward from examples and backward from noise.
+"""The diffusion as a stochastic equation, forward from examples and backward from noise.
 
-With a(t) the share of the variance that is still the example's, and time measured by u = -log a,
+With a(t) the share of the variance that still belongs to the example, and time measured by u = -log a,
 
     forward     dx = -x / 2 du + dW                                                                        (1)
     backward    dx = (x / 2 + grad log q_u(x)) d(-u) + dW                                                  (2)
 
-(2), started from the law at the end of (1), goes through the same laws in reverse. Steps of (1) are drawn exactly.
-Over a step of (2) from u to u - e the score is held, and the rest is solved:
+(2), started from the distribution at the end of (1), passes through the same distributions in reverse. Steps of (1) are
+drawn exactly. Over a step of (2) from u to u - e the score is constant, and the rest is solved exactly:
 
     x <- r x + 2 (r - 1) grad log q_u(x) + sqrt(r^2 - 1) z,    r = exp(e / 2)                              (3)
 
-with steps even in log(a / (1 - a)), so that both ends are resolved. The error falls in proportion to the step.
+with steps evenly spaced in log(a / (1 - a)), so that both ends are resolved. The error is proportional to the step.
 
-Hypotheses: the score is that of the noised examples; the last law is close to N(0, I).
+Hypotheses: the score is the score of the noised examples; the last distribution is close to N(0, I).
 References: [anderson1982reverse] for (2), [song2021score], equations 6 and 11.
 """
 
@@ -29,23 +29,23 @@ from gnomon.generative.vectors import check_vectors, finite_points
 __all__ = ["forward_path", "reverse_samples"]
 
 SEED_OFFSET = 1_000_003
-"""Added to seeds, so that draws on the way do not repeat examples or noise drawn elsewhere with the same seed."""
+"""Offset added to seeds, so that noise along the path does not repeat draws made elsewhere with the same seed."""
 
 
 @names_call
 def forward_path(x: Tensor, schedule: Schedule, *, steps: int = 100, seed: int = 0) -> Float[Tensor, "t n ..."]:
-    """Examples on their way to noise, at times 0, 1 / steps, ..., 1; equation (1) of the module.
+    """Returns the paths of examples to noise at times 0, 1 / steps, ..., 1; equation (1) of the module.
 
         x(t) = sqrt(a(t) / a(s)) x(s) + sqrt(1 - a(t) / a(s)) z                                            (1)
 
     Args:
         x: examples.
-        schedule: of the noise.
-        steps: to take; the law at each time does not depend on it.
-        seed: of the noise.
+        schedule: the noise schedule.
+        steps: number of steps; the distribution at each time does not depend on it.
+        seed: random seed of the noise.
 
     Hypotheses: none. Reference: [song2021score].
-    Cost: a random number for each number and step.
+    Cost: one random number for each number and step.
 
     >>> from gnomon.generative.diffusion import cosine_schedule
     >>> path = forward_path(torch.zeros(2000, 1), cosine_schedule(100), steps=4)
@@ -66,17 +66,17 @@ def forward_path(x: Tensor, schedule: Schedule, *, steps: int = 100, seed: int =
 def reverse_samples(
     score: Score, noise: Tensor, schedule: Schedule, *, steps: int = 200, first: float | None = None, seed: int = 0
 ) -> Tensor:
-    """Noise carried to examples by the equation with noise, run backward; equation (3) of the module.
+    """Maps noise to examples by the stochastic equation, run backward; equation (3) of the module.
 
         x <- r x + 2 (r - 1) grad log q(x) + sqrt(r^2 - 1) z                                               (1)
 
     Args:
-        score: of noised examples at times (n,) in [0, 1]; ``Diffusion.score`` is one.
+        score: the score of noised examples at times (n,) in [0, 1], such as ``Diffusion.score``.
         noise: standard normal numbers (n, ...).
-        schedule: of the noise.
-        steps: to take; the error falls in proportion to their length.
-        first: the time at which it ends, by default that of the first step of the schedule.
-        seed: of the noise on the way.
+        schedule: the noise schedule.
+        steps: number of steps; the error is proportional to their length.
+        first: the end time, by default the first step of the schedule.
+        seed: random seed of the noise along the path.
 
     Hypotheses: see the module. Reference: [song2021score].
     Cost: one score for each step.

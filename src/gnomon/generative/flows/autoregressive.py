@@ -1,13 +1,13 @@
-"""Autoregressive maps: each coordinate is changed as the coordinates before it say, by a line or by a spline.
+"""Autoregressive maps: each coordinate is transformed depending on the coordinates before it, by a line or a spline.
 
     z_i = m_i(x_1 ... x_{i-1}) + exp(-s_i(x_1 ... x_{i-1})) x_i,    log |det dx/dz| = sum_i s_i            (1)
     z_i = spline(x_i; options_i(x_1 ... x_{i-1})),    log |det dz/dx| = sum_i log spline'(x_i)             (2)
 
-The Jacobian is triangular. From x all z are computed at once, from z the x one after another: fast densities, slow
-samples (masked autoregressive flow). ``Inverse(Autoregressive(...))`` has it the other way round (inverse
+The Jacobian is triangular. All z follow from x in one pass, but the x follow from z one after another: densities are
+fast, samples slow (masked autoregressive flow). ``Inverse(Autoregressive(...))`` is the opposite (inverse
 autoregressive flow).
 
-Hypotheses: the network keeps the order, which `MaskedNetwork` does by masks on its weights.
+Hypotheses: the network respects the order, which `MaskedNetwork` ensures by masks on its weights.
 References: [papamakarios2017masked], [durkan2019neural] for (2), [kingma2016improved] for the inverse,
 [germain2015made] for the masks.
 """
@@ -26,26 +26,25 @@ from gnomon.generative.flows.spline import spline, spline_inverse
 __all__ = ["AbstractAutoregressive", "Autoregressive", "MaskedNetwork", "SplineAutoregressive"]
 
 MAX_LOG_SCALE = 7.0
-"""|s| stays below this, so that one coordinate is scaled by at most a factor of 1,000."""
+"""Upper limit of |s|, so that one coordinate is scaled by at most a factor of 1,000."""
 MAX_EFFECTIVE_INPUTS = 64
-"""A unit with more inputs than this is initialized and trained as if it had this many."""
+"""A unit with more inputs than this is initialized and trained as if it had this number."""
 SLOWDOWN_DIVISOR = 2.0
 """In d dimensions, weights on other coordinates learn sqrt(d) / 2 times more slowly. Chosen on held-out digits and
 MNIST."""
 MAX_BIAS_SPEEDUP = 8.0
-"""Constants learn faster by the same factor, up to this one."""
+"""Upper limit for the same speed-up factor of constants."""
 
 
 class MaskedNetwork(nn.Module):
-    """A network from (n, d) to (n, d, outputs) whose outputs for coordinate i depend on coordinates before i alone.
+    """A network from (n, d) to (n, d, outputs) whose outputs for coordinate i depend only on coordinates before i.
 
-    A hidden unit sees the coordinates up to its own place. The places are spread evenly over all coordinates: with
-    fewer units than coordinates, places counted from the first would leave the later coordinates unseen.
+    A hidden unit sees the coordinates up to its own position. The positions are spread evenly over all coordinates.
+    With fewer units than coordinates, positions counted from the first would leave the later coordinates unseen.
 
-    Adam moves every weight by the same amount, so that a unit moves the more, the more inputs it sees. Weights are
-    therefore stored larger than they act, and constants of the last layer smaller: in many dimensions the distribution
-    of each coordinate is learned first, and not blurred by weights that have not settled. In two dimensions nothing is
-    changed.
+    Adam moves every weight by the same amount, so a unit with more inputs moves more. Therefore weights are stored
+    larger than they act, and constants of the last layer smaller. In many dimensions the distribution of each
+    coordinate is then learned first, before the weights converge. In two dimensions this changes nothing.
 
     >>> network = MaskedNetwork(3, 2)
     >>> slopes = torch.func.jacrev(lambda x: network(x[None])[0, :, 0])(torch.randn(3))
@@ -73,7 +72,7 @@ class MaskedNetwork(nn.Module):
         self.register_buffer(f"mask{layers}", (last[:, None] > degrees[-1][None, :]).float() / calm)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The outputs for each coordinate."""
+        """Returns the outputs for each coordinate."""
         n, d = x.shape
         for i, (weight, bias, faster) in enumerate(zip(self.weights, self.biases, self.faster, strict=True)):
             x = linear(x, weight * getattr(self, f"mask{i}"), faster * bias)
@@ -83,9 +82,9 @@ class MaskedNetwork(nn.Module):
 
 
 class AbstractAutoregressive(AbstractTransform):
-    """The frame of autoregressive maps: a network says for each coordinate, from those before it, how it is changed.
+    """The base of autoregressive maps: a network decides from the previous coordinates how to transform each one.
 
-    ``network`` maps (n, d) to (n, d, outputs) and keeps the order; ``reverse`` lets the last coordinate come first.
+    ``network`` maps (n, d) to (n, d, outputs) and respects the order; ``reverse`` starts with the last coordinate.
     """
 
     outputs: int
@@ -97,36 +96,36 @@ class AbstractAutoregressive(AbstractTransform):
 
     @abstractmethod
     def to_example(self, z: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:
-        """Each number of the noise as one of an example, and the logarithm of the slope."""
+        """Maps each noise coordinate to an example coordinate; returns also the log of the slope."""
 
     @abstractmethod
     def to_noise(self, x: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:
-        """Each number of an example as one of the noise, and the logarithm of the slope."""
+        """Maps each example coordinate to a noise coordinate; returns also the log of the slope."""
 
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        z = self._turned(z)
+        z = self._reorder(z)
         x, total = torch.zeros_like(z), z.new_zeros(len(z))
         for i in range(z.shape[1]):
             here = slice(i, i + 1)
             new, log_slope = self.to_example(z[:, here], self.options(x)[:, here])
             x, total = torch.cat([x[:, :i], new, x[:, i + 1 :]], 1), total + log_slope[:, 0]
-        return self._turned(x), total
+        return self._reorder(x), total
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        x = self._turned(x)
+        x = self._reorder(x)
         z, log_slope = self.to_noise(x, self.options(x))
-        return self._turned(z), log_slope.sum(1)
+        return self._reorder(z), log_slope.sum(1)
 
     def options(self, x: Tensor) -> Tensor:
-        """What the network returns, (n, d, outputs)."""
+        """Returns the output of the network, (n, d, outputs)."""
         given = self.network(x)
         if given.shape != (*x.shape, self.outputs):
             found = f"the network returned {tuple(given.shape)} for points {tuple(x.shape)}"
-            cure = f"Let it return {(*x.shape, self.outputs)}, as MaskedNetwork({x.shape[1]}, {self.outputs}) does"
-            raise InputError(found, accepted=f"{self.outputs} numbers for each coordinate", fix=cure)
+            fix = f"Let it return {(*x.shape, self.outputs)}, as MaskedNetwork({x.shape[1]}, {self.outputs}) does"
+            raise InputError(found, accepted=f"{self.outputs} numbers for each coordinate", fix=fix)
         return given
 
-    def _turned(self, x: Tensor) -> Tensor:
+    def _reorder(self, x: Tensor) -> Tensor:
         return x.flip(1) if self.reverse else x
 
 

@@ -1,4 +1,4 @@
-"""Normalizing flows: an invertible map of Gaussian noise to examples, with the determinant of its Jacobian.
+"""Normalizing flows: an invertible map from Gaussian noise to examples, with the determinant of its Jacobian.
 
     x = f(z),  z ~ N(0, I):    log p(x) = log N(z; 0, I) - log |det df/dz|,    z = f^-1(x)                 (1)
 
@@ -22,19 +22,19 @@ __all__ = ["AbstractTransform", "Flow", "InverseTransform", "ShiftTransform"]
 
 
 class AbstractTransform(nn.Module, ABC):
-    """An invertible map; both directions return where a point goes and log |det| of their own Jacobian."""
+    """An invertible map; both directions return the mapped point and log |det| of their own Jacobian."""
 
     @abstractmethod
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:
-        """From the side of the noise to the side of the examples."""
+        """Maps noise to examples."""
 
     @abstractmethod
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """From the side of the examples to the side of the noise."""
+        """Maps examples to noise."""
 
 
 class InverseTransform(AbstractTransform):
-    """A map taken the other way round: the fast direction of one is the slow direction of the other.
+    """The inverse of a map: the fast direction of one is the slow direction of the other.
 
     >>> moved = InverseTransform(ShiftTransform(1))
     >>> moved.transform.amount.data += 2.0
@@ -86,7 +86,7 @@ class Flow(AbstractGenerative):
         self.transforms, self.shape = nn.ModuleList(transforms), tuple(shape)
 
     def forward(self, z: Tensor) -> tuple[Tensor, Float[Tensor, " n"]]:
-        """Where noise goes, and log |det df/dz|."""
+        """Maps noise to examples; returns also log |det df/dz|."""
         total = z.new_zeros(len(z))
         for transform in self.transforms:
             z, log_det = transform(z)
@@ -94,7 +94,7 @@ class Flow(AbstractGenerative):
         return z, total
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Float[Tensor, " n"]]:
-        """Where examples come from, and log |det| of the inverse."""
+        """Maps examples to noise; returns also log |det| of the inverse."""
         total = x.new_zeros(len(x))
         for transform in reversed(self.transforms):
             assert isinstance(transform, AbstractTransform)

@@ -1,8 +1,8 @@
-"""Coupling maps: half of the coordinates stay, and decide how the other half is changed.
+"""Coupling maps: half of the coordinates stay fixed and decide how the other half changes.
 
     x_A = z_A,    x_B = z_B exp(s(z_A)) + t(z_A),    log |det| = sum s                                     (1)
 
-Any network may give s and t: the inverse needs only its forward pass.
+Any network can compute s and t, because the inverse needs only its forward pass.
 
 Hypotheses: none. Reference: [dinh2017density].
 """
@@ -22,7 +22,7 @@ MAX_LOG_SCALE = 3.0
 
 @names_call
 def alternating(features: int, layer: int) -> Tensor:
-    """Which coordinates stay in a coupling map of this number: every other one, changing places from map to map.
+    """Returns which coordinates stay fixed in a coupling map of this number: every other one, alternating between maps.
 
     >>> alternating(4, 0).tolist(), alternating(4, 1).tolist()
     ([True, False, True, False], [False, True, False, True])
@@ -33,7 +33,7 @@ def alternating(features: int, layer: int) -> Tensor:
 
 @names_call
 def coupling_network(features: int, outputs: int, *, hidden: int = 64, layers: int = 2) -> nn.Sequential:
-    """A network for coupling maps whose last layer is zero, so that the map begins as the identity.
+    """Returns a network for coupling maps whose last layer is zero, so that the map starts as the identity.
 
     Cost: its parameters, drawn from torch's random state.
 
@@ -51,14 +51,14 @@ def coupling_network(features: int, outputs: int, *, hidden: int = 64, layers: i
 
 
 class AbstractCoupling(AbstractTransform):
-    """The frame of coupling maps: coordinates that stay are chosen by a mask (d,), the network sees only those."""
+    """The base of coupling maps: a mask (d,) chooses the fixed coordinates, and the network sees only those."""
 
     stays: Tensor
     kept: Tensor
     changing: Tensor
     order: Tensor
     outputs: int
-    """Numbers that the network returns for each coordinate that changes."""
+    """Number of outputs of the network for each coordinate that changes."""
 
     def __init__(self, network: nn.Module, stays: Tensor) -> None:
         super().__init__()
@@ -69,19 +69,19 @@ class AbstractCoupling(AbstractTransform):
         self.register_buffer("order", torch.cat([self.kept, self.changing]).argsort())
 
     def options(self, kept: Tensor) -> Tensor:
-        """What the network returns for the coordinates that stay, (n, changing coordinates, outputs)."""
+        """Returns the output of the network for the fixed coordinates, (n, changing coordinates, outputs)."""
         changing = len(self.changing)
         given = self.network(kept)
         if given.shape != (len(kept), changing * self.outputs):
             found = (
                 f"the network returned {tuple(given.shape)} for {len(kept)} points with {changing} changing coordinates"
             )
-            cure = f"Let it return ({len(kept)}, {changing * self.outputs})"
-            raise InputError(found, accepted=f"{self.outputs} numbers for each of them", fix=cure)
+            fix = f"Let it return ({len(kept)}, {changing * self.outputs})"
+            raise InputError(found, accepted=f"{self.outputs} numbers for each changing coordinate", fix=fix)
         return given.reshape(len(kept), changing, self.outputs)
 
     def joined(self, kept: Tensor, changed: Tensor) -> Tensor:
-        """Both halves in their places."""
+        """Puts both halves back in their positions."""
         return torch.cat([kept, changed], 1)[:, self.order]
 
 

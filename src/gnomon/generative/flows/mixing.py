@@ -1,10 +1,10 @@
-"""Linear maps of channels, the same at every position: what a permutation between coupling maps becomes when learned.
+"""Learned linear maps of channels, equal at every position; they generalize permutations between coupling maps.
 
     x[:, p] = W z[:, p] for every position p,    log |det| = positions * log |det W|                       (1)
 
 For images (n, c, h, w) this is an invertible 1 x 1 convolution, for points (n, d) a linear map of all coordinates.
 
-Hypotheses: W is invertible; it begins as a random rotation. Reference: [kingma2018glow].
+Hypotheses: W is invertible; it starts as a random rotation. Reference: [kingma2018glow].
 """
 
 from math import prod
@@ -31,12 +31,12 @@ class Mixing(AbstractTransform):
         self.weight = nn.Parameter(torch.linalg.qr(torch.randn(channels, channels))[0].contiguous())
 
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        return self._mixed(self.weight, z), self._log_det(z)
+        return self._mix(self.weight, z), self._log_det(z)
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        return self._mixed(torch.linalg.inv(self.weight), x), -self._log_det(x)
+        return self._mix(torch.linalg.inv(self.weight), x), -self._log_det(x)
 
-    def _mixed(self, matrix: Tensor, x: Tensor) -> Tensor:
+    def _mix(self, matrix: Tensor, x: Tensor) -> Tensor:
         flat = x.flatten(2) if x.dim() > 2 else x[..., None]
         return torch.einsum("ij,njp->nip", matrix, flat).reshape(x.shape)  # (1)
 

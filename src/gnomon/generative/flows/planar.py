@@ -2,7 +2,7 @@
 
     f(z) = z + u tanh(w.z + b),    det df/dz = 1 + (1 - tanh^2(w.z + b)) u.w                               (1)
 
-which is invertible where u.w > -1; the vector that is used is u + (softplus(u.w) - 1 - u.w) w / |w|^2, whose product
+which is invertible if u.w > -1. The vector used is u + (softplus(u.w) - 1 - u.w) w / |w|^2, whose product
 with w is above -1 for every u. The inverse needs a = w.z + b alone, the root of an increasing function of one variable:
 
     a + u.w tanh(a) = w.x + b                                                                              (2)
@@ -39,7 +39,7 @@ class Planar(AbstractTransform):
 
     @property
     def direction(self) -> Tensor:
-        """u, changed so that the map is invertible."""
+        """Returns u, changed so that the map is invertible."""
         product = self.u @ self.w
         return self.u + (softplus(product) - 1 - product) * self.w / self.w.square().sum()
 
@@ -52,7 +52,7 @@ class Planar(AbstractTransform):
         u = self.direction
         product, target = u @ self.w, x @ self.w + self.b
         a = _root(product.detach(), target.detach())
-        # One step of Newton's method from the root moves it by nothing, and gives it its derivatives.
+        # One Newton step from the root does not move it, but gives it its derivatives.
         slope = 1 + product.detach() * (1 - a.tanh().square())
         a = a - (a + product * a.tanh() - target) / slope
         height = a.tanh()
@@ -61,7 +61,7 @@ class Planar(AbstractTransform):
 
 @torch.no_grad()
 def _root(product: Tensor, target: Tensor) -> Tensor:
-    """The root of (2) by bisection between target - |u.w| and target + |u.w|, whose ends have unlike signs."""
+    """Returns the root of (2) by bisection between target - |u.w| and target + |u.w|, which have opposite signs."""
     low, high = target - product.abs() - 1e-3, target + product.abs() + 1e-3
     for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Flows of points that are ready to train, made of coupling or autoregressive maps."""
+"""Flows of points that are ready to train, built from coupling or autoregressive maps."""
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
@@ -13,7 +13,7 @@ __all__ = ["autoregressive_flow", "autoregressive_spline_flow", "coupling_flow",
 
 @names_call
 def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
-    """A flow of affine coupling maps with learned mixing between them.
+    """Returns a flow of affine coupling maps with learned mixing between them.
 
     Cost: its parameters, drawn from torch's random state.
 
@@ -21,7 +21,7 @@ def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
     torch.Size([3, 2])
     """
     parts: list[AbstractTransform] = []
-    features = integer("features", features, least=2)  # one decides, one changes
+    features = integer("features", features, least=2)  # one fixed, one changing
     for i in range(integer("layers", layers)):
         stays = alternating(features, i)
         kept = int(stays.sum())
@@ -31,7 +31,7 @@ def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
 
 @names_call
 def spline_flow(features: int, *, layers: int = 3, hidden: int = 64, bins: int = 8, bound: float = 5.0) -> Flow:
-    """A flow of spline coupling maps; the data should lie within ``bound`` of the origin.
+    """Returns a flow of spline coupling maps; the data should lie within ``bound`` of the origin.
 
     Cost: its parameters, drawn from torch's random state.
 
@@ -50,7 +50,7 @@ def spline_flow(features: int, *, layers: int = 3, hidden: int = 64, bins: int =
 
 @names_call
 def autoregressive_flow(features: int, *, layers: int = 5, hidden: int = 64) -> Flow:
-    """A flow of affine autoregressive maps, with the order of coordinates turned round from one to the next.
+    """Returns a flow of affine autoregressive maps; the order of coordinates is reversed from one map to the next.
 
     Cost: its parameters, drawn from torch's random state.
 
@@ -67,11 +67,11 @@ def autoregressive_flow(features: int, *, layers: int = 5, hidden: int = 64) -> 
 def autoregressive_spline_flow(
     features: int, *, layers: int = 3, hidden: int = 64, bins: int = 8, bound: float = 5.0
 ) -> Flow:
-    """A flow of autoregressive splines: the most accurate of the flows here for its size, and the slowest to sample.
+    """Returns a flow of autoregressive splines: the most accurate flow here for its size, and the slowest to sample.
 
-    The data should lie within ``bound`` of the origin; the order of coordinates turns round from one map to the next.
+    The data should lie within ``bound`` of the origin; the order of coordinates is reversed from one map to the next.
 
-    Cost: its parameters, drawn from torch's random state; a sample costs as many passes as it has features.
+    Cost: its parameters, drawn from torch's random state; a sample costs one pass for each feature.
 
     >>> autoregressive_spline_flow(2).sample(3).shape
     torch.Size([3, 2])

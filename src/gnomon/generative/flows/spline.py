@@ -25,21 +25,21 @@ __all__ = ["SplineCoupling", "rational_spline", "rational_spline_inverse"]
 MIN_BIN_SHARE = 1e-3
 """Smallest width and height of a bin relative to the whole, and the smallest slope."""
 MAX_LOGIT = 60.0
-"""Logits of widths and heights are clipped here: their exponential is far from overflow."""
+"""Limit for logits of widths and heights: their exponential is far from overflow."""
 UNIT = log(exp(1 - MIN_BIN_SHARE) - 1)
-"""softplus(UNIT) + LEAST = 1: zero outputs of a network are the identity."""
+"""softplus(UNIT) + LEAST = 1: with this, zero outputs of a network give the identity."""
 
 
 @names_call
 def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
-    """A monotone spline of each number and the logarithm of its slope.
+    """Applies a monotone spline to each number; returns also the logarithm of its slope.
 
         y = y_k + (y_{k+1} - y_k) (s w^2 + d_k w (1 - w)) / (s + (d_{k+1} + d_k - 2 s) w (1 - w))          (1)
 
     Args:
         x: numbers of any shape.
-        options: 3 k - 1 free numbers for each of them: k widths, k heights and k - 1 slopes of pieces. Without the
-            first dimensions of x they are shared along these.
+        options: 3 k - 1 free numbers for each number of x: k widths, k heights and k - 1 slopes of pieces. If they lack
+            the first dimensions of x, they are shared along these.
         bound: outside [-bound, bound] the map is the identity.
 
     Hypotheses: see the module. Reference: [durkan2019neural].
@@ -54,7 +54,7 @@ def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[
 
 @names_call
 def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
-    """The inverse of `rational_spline`, and the logarithm of the slope of the inverse.
+    """Applies the inverse of `rational_spline`; returns also the logarithm of the slope of the inverse.
 
     Cost: k operations for each number.
 
@@ -67,7 +67,7 @@ def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 5.0) -
 
 
 def spline(x: Tensor, options: Tensor, *, bound: float) -> tuple[Tensor, Tensor]:
-    """`rational_spline` for numbers that were looked at before."""
+    """Runs `rational_spline` for numbers that are already validated."""
     inside, u = x.abs() < bound, x.clamp(-bound, bound) / (2 * bound) + 0.5
     p = _piece(u, options, 0)
     w = (u - p.x) / p.width
@@ -77,7 +77,7 @@ def spline(x: Tensor, options: Tensor, *, bound: float) -> tuple[Tensor, Tensor]
 
 
 def spline_inverse(y: Tensor, options: Tensor, *, bound: float) -> tuple[Tensor, Tensor]:
-    """`rational_spline_inverse` for numbers that were looked at before."""
+    """Runs `rational_spline_inverse` for numbers that are already validated."""
     inside, v = y.abs() < bound, y.clamp(-bound, bound) / (2 * bound) + 0.5
     p = _piece(v, options, 1)
     up = v - p.y
@@ -92,17 +92,17 @@ def spline_inverse(y: Tensor, options: Tensor, *, bound: float) -> tuple[Tensor,
 
 def _check(x: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:
     if not bool(x.isfinite().all() & options.isfinite().all()):
-        raise NotFiniteError("x or options hold NaN or infinity", accepted="finite numbers", fix="Drop or repair them")
+        raise NotFiniteError("x or options contain NaN or infinity", accepted="finite numbers", fix="Remove them")
     shared = options.dim() - 1
     if shared > x.dim() or options.shape[:-1] != x.shape[x.dim() - shared :] or options.shape[-1] % 3 != 2:
         found = f"x has shape {tuple(x.shape)} and options {tuple(options.shape)}"
-        cure = f"Pass options of shape ({', '.join(map(str, x.shape))}, 3 k - 1)"
-        raise InputError(found, accepted="3 k - 1 numbers for each one of x", fix=cure)
+        fix = f"Pass options of shape ({', '.join(map(str, x.shape))}, 3 k - 1)"
+        raise InputError(found, accepted="3 k - 1 numbers for each number of x", fix=fix)
     return x, options
 
 
 class _Piece:
-    """The piece of a spline that a number lies in."""
+    """The piece of a spline that contains a number."""
 
     __slots__ = ("d0", "d1", "height", "s", "width", "x", "y")
 
@@ -111,16 +111,16 @@ class _Piece:
         self.s = self.height / self.width
 
     def log_slope(self, w: Tensor) -> Tensor:
-        """The logarithm of (2)."""
+        """Returns the logarithm of the slope (2)."""
         below = self.s + (self.d1 + self.d0 - 2 * self.s) * w * (1 - w)
         above = self.d1 * w.square() + 2 * self.s * w * (1 - w) + self.d0 * (1 - w).square()
         return 2 * self.s.log() + above.log() - 2 * below.log()  # (2)
 
 
 def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
-    """Where numbers in [0, 1] lie among the knots of the unit square, along x (side 0) or along y (side 1).
+    """Finds the pieces that contain numbers in [0, 1], along x (side 0) or along y (side 1) of the unit square.
 
-    Sums of widths and heights before each knot are one product with a triangular matrix, and only the two knots beside
+    Sums of widths and heights before each knot are one product with a triangular matrix, and only the two knots next to
     a number get their slopes: softmax and cumsum over few numbers are slow, and their gradients are slower.
     """
     k = (options.shape[-1] + 1) // 3
@@ -133,7 +133,7 @@ def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
         index = (value[..., None] >= inner).sum(-1, keepdim=True)
         both = torch.cat([index, index + 1], -1)
     near = both[..., None, :].expand(*both.shape[:-1], 2, 2)
-    # A whole number times a float would be rounded to float32, whatever the dtype of the options.
+    # An integer times a float would be rounded to float32, for any dtype of the options.
     ends = MIN_BIN_SHARE * near.to(options) + share * (sums.expand(*near.shape[:-1], k + 1).gather(-1, near) / total)
     (x, x1), (y, y1) = (part.unbind(-1) for part in ends.unbind(-2))
     slopes = pad(options[..., 2 * k :], (1, 1)).expand(*both.shape[:-1], k + 1).gather(-1, both)
@@ -144,8 +144,8 @@ def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
 class SplineCoupling(AbstractCoupling):
     """A coupling map of points (n, d) whose changing coordinates pass through splines (1).
 
-    The network returns 3 bins - 1 numbers for each of them. The coordinates that decide pass through splines as well,
-    whose numbers (``own``) are learned and depend on nothing: each map then fits the distribution of every coordinate.
+    The network returns 3 bins - 1 numbers for each changing coordinate. The fixed coordinates pass through splines as
+    well, whose parameters (``own``) are learned constants, so each map also fits the distribution of every coordinate.
 
     >>> from gnomon.generative.flows.coupling import alternating, coupling_network
     >>> layer = SplineCoupling(coupling_network(1, 3 * 8 - 1), alternating(2, 0))

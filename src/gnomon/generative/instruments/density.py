@@ -1,13 +1,13 @@
-"""Is a density one? Its integral, the way there and back, and the determinant it uses, for any flow.
+"""Checks the density of any flow: its integral, the round trip through its maps, and its determinant.
 
     int p(x) dx = 1                                                                                        (1)
     E_{x ~ samples} r(x) / p(x) = 1    for every density r that vanishes where p does                      (2)
     f(f^-1(x)) = x,    log |det| = log |det of the Jacobian by differentiation|                            (3)
 
-(1) by the trapezoidal rule in one or two dimensions, (2) elsewhere, with a narrow Gaussian in the middle of the samples
-as r: a log density that is off by a constant, or has a wrong sign in it, fails both.
+(1) uses the trapezoidal rule in one or two dimensions. (2) is for more dimensions, with a narrow Gaussian in the middle
+of the samples as r. A log density with a wrong constant or a wrong sign fails both.
 
-Hypotheses: (1) the box holds the samples with a margin; (2) the samples are the model's own.
+Hypotheses: (1) the box contains the samples with a margin; (2) the samples come from the model.
 References: [rezende2015variational] for (3), [gelfand1994bayesian] for (2).
 """
 
@@ -29,22 +29,22 @@ from gnomon.generative.instruments.draws import density_of, distribution_of, dra
 __all__ = ["DensityCheck", "flow_density_check"]
 
 INTEGRAL_TOLERANCE = 0.01
-"""Distance of the integral over a box from 1 that is allowed: mass outside the box, and the grid."""
+"""Allowed difference of the integral over a box from 1: mass outside the box, and the grid error."""
 DIFFERENT_FROM_ONE_Z = 5.0
-"""Standard errors at which an estimated integral differs from 1."""
+"""Number of standard errors at which an estimated integral differs from 1."""
 ROUND_TRIP_TOLERANCE = 1e-3
-"""Relative distance between a point and its image after mapping it there and back that is allowed."""
+"""Allowed relative distance between a point and its image after a round trip."""
 MAX_GRID_POINTS_PER_AXIS = 1000
-"""Grid points in each dimension at which refinement stops."""
+"""Number of grid points in each dimension at which refinement stops."""
 POINTS_PER_TILE = 2**16
-"""Grid points evaluated at once."""
+"""Number of grid points evaluated at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class DensityCheck(Result):
-    """The integral of a density, the largest error of the way there and back, and of the log determinant.
+    """The integral of a density, the largest round-trip error of its maps, and the error of the log determinant.
 
-    The last two are NaN where the model shows no maps (``forward`` and ``inverse`` with log determinants, or zuko's
+    The last two are NaN if the model exposes no maps (``forward`` and ``inverse`` with log determinants, or zuko's
     ``transform``).
 
     >>> DensityCheck(Value("integral", 1.0), 1e-7, 0.0, True).normalized
@@ -64,14 +64,14 @@ class DensityCheck(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the density is one."""
-        told = f"its integral is {self.integral}"
-        back = "" if self.round_trip != self.round_trip else f", and points come back to within {self.round_trip:.1e}"
-        return f"This is no density: {told}{back}." if self.findings else f"The density is sound: {told}{back}."
+        """Says whether the density is valid."""
+        detail = f"its integral is {self.integral}"
+        back = "" if self.round_trip != self.round_trip else f", and the round-trip error is {self.round_trip:.1e}"
+        return f"This is not a density: {detail}{back}." if self.findings else f"The density is valid: {detail}{back}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That the density is not normalized, or the map not invertible, or its determinant wrong."""
+        """Reports a density that is not normalized, a map that is not invertible, or a wrong determinant."""
         listed = []
         if not self.normalized:
             listed.append(Finding(kinds.DENSITY_NOT_NORMALIZED, "", {"integral": self.integral}, (self.integral,)))
@@ -85,26 +85,26 @@ class DensityCheck(Result):
         return tuple(listed)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The integral beside 1."""
+        """Plots the integral next to 1."""
         bars = Bars("integral", ("measured", "density"), (float(self.integral.value), 1.0))
         return (Plot("Integral of the density", (bars,), Axis("integral"), caption=self.verdict),)
 
 
 @names_call
 def flow_density_check(model: Any, *, samples: int = 2000, grid: int = 300, seed: int = 0) -> DensityCheck:
-    """Check that a model's density integrates to 1 and, where it is a flow, that its maps are what they claim.
+    """Checks that a model's density integrates to 1 and, for a flow, that its maps and determinants are correct.
 
         int p(x) dx = 1                                                                                    (1)
 
     Args:
         model: one of `gnomon.generative`, a distribution of torch or of zuko, or a zuko flow.
-        samples: of the model, which show where it lives.
-        grid: points in each of one or two dimensions, more where these do not resolve the density; in more dimensions
-            (2) of the module is used.
-        seed: of the samples.
+        samples: number of samples of the model, used to find its mass.
+        grid: number of points in each of one or two dimensions, refined if they do not resolve the density; in more
+            dimensions (2) of the module is used.
+        seed: random seed of the samples.
 
     Hypotheses: see the module. Reference: [rezende2015variational].
-    Cost: grid^d densities, or as many as samples; Jacobians of ten points for flows.
+    Cost: grid^d densities, or one for each sample; Jacobians of ten points for flows.
 
     >>> p = torch.distributions.MultivariateNormal(torch.zeros(2).double(), torch.eye(2).double())
     >>> round(flow_density_check(p).integral.value, 4)
@@ -121,9 +121,9 @@ def flow_density_check(model: Any, *, samples: int = 2000, grid: int = 300, seed
 
 
 def _on_grid(log_prob: Any, x: Tensor, grid: int) -> Value:
-    """Equation (1) over the box of the samples, widened by half of its size on every side.
+    """Computes (1) over the box of the samples, widened by half of its size on every side.
 
-    Where the sum over every second point differs, the grid is too coarse for the density, and is made finer.
+    If the sum over every second point differs, the grid is too coarse for the density and is refined.
     """
     flat = x.flatten(1).double()
     low, high = flat.amin(0), flat.amax(0)
@@ -144,7 +144,7 @@ def _on_grid(log_prob: Any, x: Tensor, grid: int) -> Value:
 
 
 def _by_samples(log_prob: Any, x: Tensor) -> Value:
-    """Equation (2), with a Gaussian of the samples' principal directions and half their standard deviations."""
+    """Computes (2), with a Gaussian of the samples' principal directions and half their standard deviations."""
     flat = x.flatten(1).double()
     d = flat.shape[1]
     values, vectors = torch.linalg.eigh(torch.cov(flat.T) / 4 + 1e-12 * torch.eye(d, dtype=torch.float64))
@@ -156,7 +156,7 @@ def _by_samples(log_prob: Any, x: Tensor) -> Value:
 
 
 def _maps(model: Any, x: Tensor) -> tuple[float, float]:
-    """Errors of (3), the first relative to the size of the points; NaN for what is no flow of maps."""
+    """Errors of (3), the first relative to the size of the points; NaN if the model is not a flow of maps."""
     pair = _both_ways(model)
     if pair is None:
         return nan, nan
@@ -170,7 +170,7 @@ def _maps(model: Any, x: Tensor) -> tuple[float, float]:
 
 
 def _both_ways(model: Any) -> tuple[Callable[[Tensor], tuple[Tensor, Tensor]], Callable[[Tensor], Tensor]] | None:
-    """From examples to noise with the log determinant, and back; None for what shows no maps."""
+    """Returns the map from examples to noise with the log determinant, and its inverse; None without maps."""
     if hasattr(model, "inverse") and hasattr(model, "forward") and hasattr(model, "transforms"):
         return model.inverse, lambda z: model.forward(z)[0]
     made = distribution_of(model)

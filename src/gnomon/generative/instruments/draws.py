@@ -1,4 +1,4 @@
-"""Samples and densities of any model: ours, a distribution of torch or zuko, a zuko flow, a function, or samples."""
+"""Draws samples and densities from any model: gnomon models, torch or zuko distributions, functions, or samples."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,9 +15,9 @@ __all__ = ["density_of", "draw_samples", "points"]
 
 
 def draw_samples(model: Any, n: int, *, seed: int = 0) -> Tensor:
-    """n examples of a model as a tensor: its own ``sample``, or what it is called for; torch's random state is kept.
+    """Returns n examples of a model as a tensor, from ``sample`` or a call; torch's random state is restored.
 
-    Cost: that of the model.
+    Cost: one call of the model.
 
     >>> draw_samples(torch.distributions.Normal(torch.zeros(2), torch.ones(2)), 5).shape
     torch.Size([5, 2])
@@ -34,7 +34,7 @@ def draw_samples(model: Any, n: int, *, seed: int = 0) -> Tensor:
 
 
 def density_of(model: Any) -> Callable[[Tensor], Tensor]:
-    """log p of a model as a function of points; refused in one sentence where it has none.
+    """Returns log p of a model as a function of points, or raises an error if the model has no density.
 
     >>> p = torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2))
     >>> density_of(p)(torch.zeros(1, 2)).shape
@@ -42,8 +42,8 @@ def density_of(model: Any) -> Callable[[Tensor], Tensor]:
     """
     made = model if isinstance(model, AbstractGenerative) else distribution_of(model) or model
     if not hasattr(made, "log_prob"):
-        cure = "Pass a model or a distribution with log_prob(x)"
-        raise InputError(f"a {type(model).__name__} has no log_prob", accepted="a density", fix=cure)
+        fix = "Pass a model or a distribution with log_prob(x)"
+        raise InputError(f"a {type(model).__name__} has no log_prob", accepted="a density", fix=fix)
 
     def log_prob(x: Tensor) -> Tensor:
         with torch.no_grad():
@@ -53,7 +53,7 @@ def density_of(model: Any) -> Callable[[Tensor], Tensor]:
 
 
 def points(x: Any, name: str, *, least: int = 2) -> Tensor:
-    """Examples as a table of finite float64 numbers, one row each.
+    """Returns examples as a table of finite float64 numbers, one row each.
 
     Cost: a copy.
 
@@ -62,9 +62,9 @@ def points(x: Any, name: str, *, least: int = 2) -> Tensor:
     """
     given = as_numbers(x, name).detach()
     if given.dim() == 0 or len(given) < least:
-        found = f"{name} holds {len(given) if given.dim() else 0} example" + ("" if given.dim() == 0 else "s")
+        found = f"{name} contains {len(given) if given.dim() else 0} example" + ("" if given.dim() == 0 else "s")
         raise InputError(
-            found.replace("1 examples", "1 example"), accepted=f"at least {least}", fix="Pass more of them"
+            found.replace("1 examples", "1 example"), accepted=f"at least {least}", fix="Pass more examples"
         )
     flat = given.reshape(len(given), -1).cpu().double()
     check_finite_inputs(flat)
@@ -72,14 +72,14 @@ def points(x: Any, name: str, *, least: int = 2) -> Tensor:
 
 
 def alike(x: Tensor, y: Tensor) -> None:
-    """Refuse two sets of examples that are not of one size."""
+    """Raises an error if two sets of examples have different sizes of examples."""
     if x.shape[1] != y.shape[1]:
         found = f"an example has {x.shape[1]} numbers on one side and {y.shape[1]} on the other"
         raise InputError(found, accepted="examples of one shape", fix="Pass both in the same shape")
 
 
 def distribution_of(model: Any) -> Any:
-    """A distribution of torch's kind; a module that gives one when called with nothing, as zuko's flows, is called."""
+    """Returns a torch distribution; calls modules that return one without arguments, such as zuko flows."""
     if isinstance(model, torch.distributions.Distribution):
         return model
     if isinstance(model, nn.Module) and not hasattr(model, "log_prob"):

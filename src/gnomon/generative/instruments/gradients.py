@@ -1,13 +1,13 @@
-"""Gradients through samples: of a generator that a discriminator may have silenced, and of an expectation.
+"""Measures gradients through samples: of a generator, and of an expectation.
 
     d/da log(1 - sigmoid(a)) = -D,    d/da -log sigmoid(a) = -(1 - D)                                      (1)
 
-in the logit a of a fake: where the discriminator is sure (D near 0) the first vanishes and the second does not. For an
+in the logit a of a fake: if the discriminator is certain (D near 0), the first vanishes and the second does not. For an
 expectation over z = m + s e, e ~ N(0, 1), the gradient in m is the mean of either of
 
     f'(m + s e)    (reparametrized),        f(m + s e) e / s    (score function)                           (2)
 
-both unbiased, the second with far more variance.
+both are unbiased; the second has far more variance.
 
 Hypotheses: f is differentiable for the first of (2).
 References: [goodfellow2014generative] for (1), [kingma2014auto], [williams1992simple] for (2).
@@ -29,14 +29,14 @@ from gnomon.generative.vectors import check_vectors
 __all__ = ["GeneratorGradients", "GradientEstimators", "generator_gradient_health", "gradient_estimators"]
 
 MIN_GRADIENT_SHARE = 0.01
-"""Share of its full size below which the generator's gradient counts as lost."""
+"""Share of its full size below which the generator's gradient counts as vanished."""
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratorGradients(Result):
-    """How strongly fakes pull a generator: mean |d loss / d logit| for both losses (1), and the mean D of fakes.
+    """The gradient that fakes send to a generator: mean |d loss / d logit| for both losses (1), and mean D of fakes.
 
-    ``in_use`` is that of the model's own game.
+    ``in_use`` is the value for the model's own loss.
 
     >>> GeneratorGradients(0.001, 0.999, 0.001, 0.999).findings
     ()
@@ -49,26 +49,26 @@ class GeneratorGradients(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the generator still learns."""
-        told = f"{self.minimax:.2g} with the minimax loss, {self.non_saturating:.2g} with the non-saturating one"
-        return f"The discriminator gives fakes {self.mean_probability:.2g}; the generator's gradient is {told}."
+        """Says whether the generator still learns."""
+        sizes = f"{self.minimax:.2g} with the minimax loss, {self.non_saturating:.2g} with the non-saturating one"
+        return f"The discriminator gives fakes {self.mean_probability:.2g}; the generator's gradient is {sizes}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That the generator learns nothing."""
+        """Reports a generator whose gradient has vanished."""
         if self.in_use >= MIN_GRADIENT_SHARE:
             return ()
         return (Finding(kinds.GENERATOR_SILENCED, "", {"gradient": self.in_use}, (Value("gradient", self.in_use),)),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both gradients."""
+        """Plots both gradients."""
         bars = Bars("gradient", ("minimax", "non-saturating"), (self.minimax, self.non_saturating))
         return (Plot("The generator's gradient", (bars,), Axis("mean size"), caption=self.verdict),)
 
 
 @names_call
 def generator_gradient_health(gan: GAN, *, samples: int = 256, seed: int = 0) -> GeneratorGradients:
-    """Whether a generator still gets a gradient from its discriminator, under both usual losses.
+    """Measures whether a generator still gets a gradient from its discriminator, under both usual losses.
 
         |d log(1 - D) / d logit| = D,    |d log D / d logit| = 1 - D                                       (1)
 
@@ -97,7 +97,7 @@ def generator_gradient_health(gan: GAN, *, samples: int = 256, seed: int = 0) ->
 
 @dataclass(frozen=True, slots=True)
 class GradientEstimators(Result):
-    """Means and variances of single draws of both estimators (2) of one gradient.
+    """Means and single-draw variances of both estimators (2) of one gradient.
 
     >>> GradientEstimators(2.0, 2.0, 4.0, 60.0, 1000).ratio
     15.0
@@ -111,17 +111,17 @@ class GradientEstimators(Result):
 
     @property
     def ratio(self) -> float:
-        """How many times more draws the score function needs for the same error."""
+        """How many times more draws the score-function estimator needs for the same error."""
         least = torch.finfo(torch.float64).tiny
         return self.score_function_variance / max(self.reparametrized_variance, least)
 
     @property
     def verdict(self) -> str:
-        """What the reparametrization saves."""
+        """Compares the variances of both estimators."""
         return f"The score function needs {self.ratio:.3g} times as many draws as the reparametrized gradient."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both variances."""
+        """Plots both variances."""
         bars = Bars("variance", ("reparametrized", "score function"),
                     (self.reparametrized_variance, self.score_function_variance))  # fmt: skip
         return (Plot("Variance of one draw", (bars,), Axis("variance"), caption=self.verdict),)
@@ -131,7 +131,7 @@ class GradientEstimators(Result):
 def gradient_estimators(
     function: Callable[[Tensor], Tensor], mean: float, std: float, *, draws: int = 10_000, seed: int = 0
 ) -> GradientEstimators:
-    """Two estimates of the gradient in m of E f(m + s e) for one number, with the variance of a single draw of each.
+    """Estimates the gradient in m of E f(m + s e) for one number in two ways, with the variance of a single draw.
 
         d/dm E f(m + s e) = E f'(m + s e) = E f(m + s e) e / s                                             (1)
 
@@ -139,8 +139,8 @@ def gradient_estimators(
         function: f, elementwise.
         mean: m.
         std: s.
-        draws: of e.
-        seed: of the draws.
+        draws: number of draws of e.
+        seed: random seed of the draws.
 
     Hypotheses: f is differentiable. References: [kingma2014auto], [williams1992simple].
     Cost: f and its derivative at all draws.

@@ -1,4 +1,4 @@
-"""Autoencoders under the glass: reconstruction beside PCA, classes in the latent space, and holes in it.
+"""Examines autoencoders: reconstruction compared with PCA, classes in the latent space, and holes in it.
 
     excess = mean |x - D(E(x))|^2 / 2 - sum_{i > m} c_i / 2,    c_i eigenvalues of the data's covariance   (1)
     holes = share of z ~ N(0, I) whose decoded example is farther from the data than 95 % of data are      (2)
@@ -31,7 +31,7 @@ MAX_HOLES = 0.5
 
 @names_call
 def reconstruction_error(model: Autoencoder, x: Any) -> Float[Tensor, " n"]:
-    """The mean squared error of each example's reconstruction, which is also a score of how unusual it is.
+    """Returns the mean squared reconstruction error of each example, which is also an anomaly score.
 
         error = |x - D(E(x))|^2 / d                                                                        (1)
 
@@ -50,7 +50,7 @@ def reconstruction_error(model: Autoencoder, x: Any) -> Float[Tensor, " n"]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PcaGap(Result):
-    """An autoencoder beside PCA with as many coordinates: losses (1), and angles between what both keep.
+    """An autoencoder compared with PCA of the same dimension: losses (1), and angles between the subspaces.
 
     >>> PcaGap(1.0, 0.75, torch.zeros(2)).excess
     0.25
@@ -62,41 +62,41 @@ class PcaGap(Result):
 
     @property
     def excess(self) -> float:
-        """The loss above that of PCA; below 0 where the network does better."""
+        """The loss minus the loss of PCA; negative if the network is better."""
         return self.loss - self.pca_loss
 
     @property
     def verdict(self) -> str:
-        """Whether the network does more than PCA."""
-        told = f"loss {self.loss:.4g}, PCA {self.pca_loss:.4g}, largest angle {float(self.angles.max()):.2g} rad"
+        """Says whether the network is better than PCA."""
+        detail = f"loss {self.loss:.4g}, PCA {self.pca_loss:.4g}, largest angle {float(self.angles.max()):.2g} rad"
         better = "does better than PCA" if self.excess < -1e-3 * self.pca_loss else "does no better than PCA"
-        return f"The autoencoder {better} ({told})."
+        return f"The autoencoder {better} ({detail})."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That PCA would do better."""
+        """Reports that PCA would be better."""
         if self.excess <= 0.05 * self.pca_loss:
             return ()
         evidence = (Value("loss", self.loss), Value("PCA", self.pca_loss))
         return (Finding(kinds.WORSE_THAN_PCA, "", {"pca": self.pca_loss, "loss": self.loss}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The angles."""
+        """Plots the angles between the subspaces."""
         line = Line("principal angles", range(1, len(self.angles) + 1), self.angles)
         return (Plot("Angles between both subspaces", (line,), Axis("number"), Axis("rad"), self.verdict),)
 
 
 @names_call
 def pca_gap(model: Autoencoder, x: Any) -> PcaGap:
-    """Compare an autoencoder with PCA of as many coordinates: its loss, and the subspace it reconstructs in.
+    """Compares an autoencoder with PCA of the same dimension: its loss, and the subspace of its reconstructions.
 
         excess = mean |x - D(E(x))|^2 / 2 - sum_{i > m} c_i / 2                                            (1)
 
     Args:
         model: an `Autoencoder`, linear or not.
-        x: examples; PCA centers them, a linear model without biases needs them centered.
+        x: examples; PCA centers them, but a linear model without biases needs centered examples.
 
-    The angles are between the m leading directions of the reconstructions and those of the data.
+    The angles are between the m leading directions of the reconstructions and of the data.
     Hypotheses: see the module. Reference: [baldi1989neural].
     Cost: two singular value decompositions.
 
@@ -116,7 +116,7 @@ def pca_gap(model: Autoencoder, x: Any) -> PcaGap:
     values, vectors = torch.linalg.svd(flat - flat.mean(0), full_matrices=False)[1:]
     other = torch.linalg.svd(back - back.mean(0), full_matrices=False)[2]
     rest = float(values[m:].square().sum()) / (2 * len(flat))  # (1)
-    # The sine of an angle is exact where its cosine, near 1, has lost half of its digits.
+    # The sine of a small angle is exact, while its cosine near 1 has lost half of its digits.
     first, second = vectors[:m], other[:m]
     sines = torch.linalg.svdvals(second - second @ first.T @ first).clamp(max=1)
     return PcaGap(loss, rest, sines.asin())
@@ -124,7 +124,7 @@ def pca_gap(model: Autoencoder, x: Any) -> PcaGap:
 
 @names_call
 def latent_knn_score(model: Autoencoder | VAE, x: Any, y: Any, *, neighbors: int = 5) -> float:
-    """How well neighbors in the latent space tell the class of an example, each left out in turn.
+    """Returns how well nearest neighbors in the latent space predict the class of an example (leave-one-out).
 
         score = share of examples whose k nearest others mostly have their class                           (1)
 
@@ -140,7 +140,7 @@ def latent_knn_score(model: Autoencoder | VAE, x: Any, y: Any, *, neighbors: int
     given, k = model.points(x, least=2), integer("neighbors", neighbors)
     labels = as_numbers(y, "y").long()
     if labels.shape != (len(given),):
-        found = f"{len(given)} examples, and labels of shape {tuple(labels.shape)}"
+        found = f"there are {len(given)} examples and labels of shape {tuple(labels.shape)}"
         raise InputError(found, accepted="a class for each example", fix="Give x and y the same number of rows")
     with model.at_rest():
         z = model.posterior(given)[0] if isinstance(model, VAE) else model.encode(given)
@@ -152,7 +152,7 @@ def latent_knn_score(model: Autoencoder | VAE, x: Any, y: Any, *, neighbors: int
 
 @dataclass(frozen=True, slots=True)
 class LatentHoles(Result):
-    """The share (2) of decoded draws that are far from all data; 5 % of data are.
+    """The share (2) of decoded draws that are far from all data; for data themselves it is 5 %.
 
     >>> LatentHoles(0.05, 1.0, 200).findings
     ()
@@ -164,33 +164,33 @@ class LatentHoles(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether draws of the prior become examples."""
-        return f"{self.holes:.0%} of latent draws decode to something farther from the data than 95 % of data are."
+        """Says whether draws of the prior decode to examples."""
+        return f"{self.holes:.0%} of latent draws decode to points farther from the data than 95 % of the data are."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That the latent space has holes."""
+        """Reports a latent space with holes."""
         if self.holes < MAX_HOLES:
             return ()
         return (Finding(kinds.LATENT_HOLES, "", {"holes": self.holes}, (Value("holes", self.holes),)),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Inside and outside."""
-        bars = Bars("share", ("near the data", "far from it"), (1 - self.holes, self.holes))
+        """Plots the shares near the data and far from it."""
+        bars = Bars("share", ("near the data", "far from the data"), (1 - self.holes, self.holes))
         return (Plot("Decoded draws", (bars,), Axis("share", limits=(0, 1)), caption=self.verdict),)
 
 
 @names_call
 def latent_holes(model: Autoencoder | VAE, data: Any, *, draws: int = 500, seed: int = 0) -> LatentHoles:
-    """Whether draws of N(0, I) decode to examples like those of the data, or fall into holes of the latent space.
+    """Measures whether draws of N(0, I) decode to examples like the data, or fall into holes of the latent space.
 
         holes = share of decoded draws farther from the data than 95 % of the data are from each other     (1)
 
     Args:
         model: an `Autoencoder` or a `VAE`; decoded means are used, without observation noise.
         data: examples.
-        draws: of the latents.
-        seed: of the draws.
+        draws: number of draws of the latents.
+        seed: random seed of the draws.
 
     Hypotheses: see the module. Reference: [cover1967nearest].
     Cost: all distances between draws and data, and within the data.

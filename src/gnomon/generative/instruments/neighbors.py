@@ -1,14 +1,14 @@
-"""Does a sampler reach all of the data, and does it invent, or repeat what it was trained on?
+"""Measures whether a sampler covers all of the data, and whether it repeats its training examples.
 
     coverage = share of data points with a sample within the distance of their k-th neighbor in the data   (1)
     expected for samples of the same distribution: 1 - C(N - 1, k) / C(N + M - 1, k)                       (2)
 
 with N data points and M samples: none of the M is among the k nearest of N + M - 1 exchangeable points.
-A sampler that copies is closer to the examples it was trained on than to as many held-out ones:
+A sampler that copies is closer to its training examples than to an equal number of held-out ones:
 
     copied = share of samples whose nearest neighbor of both sets is a training example                    (3)
 
-Its p-value is exact: if the model did not see the difference, training and held-out examples could change places.
+The p-value is exact: without copying, training and held-out examples are exchangeable.
 
 Hypotheses: independent examples; (3): training and held-out examples from one distribution.
 References: [naeem2020reliable] for (1) and (2), [meehan2020three] for (3).
@@ -30,7 +30,7 @@ from gnomon.generative.instruments.draws import alike, points
 __all__ = ["SampleCoverage", "SampleMemorization", "coverage", "memorization"]
 
 DISTANCES_PER_TILE = 2**22
-"""Distances held at once."""
+"""Number of distances kept in memory at once."""
 MISSING_MODES_Z = 6.0
 """Standard errors below the expected coverage that count as missing modes. Neighborhoods overlap, so binomial errors
 are too small by up to a factor of two."""
@@ -43,7 +43,7 @@ MANY_COPIED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class SampleCoverage(Result):
-    """The share of data points that samples come near to; equations (1) and (2).
+    """The share of data points that have samples nearby; equations (1) and (2).
 
     >>> [f.kind for f in SampleCoverage(0.5, 0.97, 0.01, 5).findings]
     ['modes-dropped']
@@ -56,34 +56,38 @@ class SampleCoverage(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the samples reach all of the data."""
-        told = f"{self.coverage:.1%} of data points have a sample nearby; {self.expected:.1%} would if all were right"
-        return f"Parts of the data are never sampled: {told}." if self.findings else f"{told[0].upper()}{told[1:]}."
+        """Says whether the samples cover all of the data."""
+        detail = (
+            f"{self.coverage:.1%} of data points have a sample nearby; a perfect sampler reaches {self.expected:.1%}"
+        )
+        return (
+            f"Parts of the data are never sampled: {detail}." if self.findings else f"{detail[0].upper()}{detail[1:]}."
+        )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That parts of the data are missed."""
+        """Reports parts of the data that are never sampled."""
         if self.coverage >= self.expected - MISSING_MODES_Z * self.error:
             return ()
         evidence = (Value("coverage", self.coverage), Value("expected", self.expected))
         return (Finding(kinds.MODES_DROPPED, "", {"coverage": self.coverage, "expected": self.expected}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both shares."""
+        """Plots the measured and the expected share."""
         bars = Bars("share", ("measured", "expected"), (self.coverage, self.expected))
         return (Plot("SampleCoverage", (bars,), Axis("share of data points", limits=(0, 1)), caption=self.verdict),)
 
 
 @names_call
 def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
-    """How much of the data a sampler reaches, beside what a perfect one would; equations (1) and (2).
+    """Measures how much of the data a sampler covers, compared with a perfect sampler; equations (1) and (2).
 
         coverage = share of data points with a sample within the distance of their k-th neighbor           (1)
 
     Args:
-        samples: of a model.
-        data: examples, best held-out ones.
-        neighbors: k.
+        samples: samples of a model.
+        data: examples, preferably held out.
+        neighbors: the number k of neighbors.
 
     A false alarm needs a coverage six standard errors too low. Hypotheses: independent examples.
     Reference: [naeem2020reliable].
@@ -100,7 +104,7 @@ def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
     n, m = len(b), len(a)
     reached = 0
     for part in b.split(max(1, DISTANCES_PER_TILE // max(n, m))):
-        radius = torch.cdist(part, b).kthvalue(k + 1, dim=1).values  # the nearest is the point itself
+        radius = torch.cdist(part, b).kthvalue(k + 1, dim=1).values  # the nearest neighbor is the point itself
         reached += int((torch.cdist(part, a).amin(1) <= radius).sum())
     share, expected = reached / n, 1 - comb(n - 1, k) / comb(n + m - 1, k)  # (1) (2)
     return SampleCoverage(share, expected, max(expected * (1 - expected) / n, 1 / n**2) ** 0.5, k)
@@ -108,7 +112,7 @@ def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
 
 @dataclass(frozen=True, slots=True)
 class SampleMemorization(Result):
-    """How often samples are nearest to a training example; equation (3).
+    """The share of samples that are nearest to a training example; equation (3).
 
     >>> [f.kind for f in SampleMemorization(0.9, 0.5, 1e-6, 200).findings]
     ['memorized-samples']
@@ -121,14 +125,14 @@ class SampleMemorization(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the sampler repeats its training examples."""
-        told = f"{self.copied:.1%} of samples are nearest to a training example, {self.expected:.1%} without copying"
-        ends = f"p = {self.p_value:.2g}"
-        return f"The sampler copies: {told} ({ends})." if self.findings else f"No copying is seen: {told} ({ends})."
+        """Says whether the sampler repeats its training examples."""
+        detail = f"{self.copied:.1%} of samples are nearest to a training example, {self.expected:.1%} without copying"
+        p = f"p = {self.p_value:.2g}"
+        return f"The sampler copies: {detail} ({p})." if self.findings else f"No copying was found: {detail} ({p})."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That training examples are repeated."""
+        """Reports repeated training examples."""
         if self.p_value > SIGNIFICANCE_LEVEL:
             return ()
         evidence = (Value("copied", self.copied), Value("p-value", self.p_value))
@@ -137,7 +141,7 @@ class SampleMemorization(Result):
         return (Finding(row, "", {"copied": self.copied, "expected": self.expected}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both shares."""
+        """Plots the measured share and the share without copying."""
         bars = Bars("share", ("measured", "without copying"), (self.copied, self.expected))
         return (Plot("SampleMemorization", (bars,), Axis("share of samples", limits=(0, 1)), caption=self.verdict),)
 
@@ -146,16 +150,16 @@ class SampleMemorization(Result):
 def memorization(
     samples: Any, train: Any, held_out: Any, *, permutations: int = 999, seed: int = 0
 ) -> SampleMemorization:
-    """Whether a sampler repeats its training examples, by their distances beside those of held-out examples.
+    """Measures whether a sampler repeats its training examples, by comparing distances to held-out examples.
 
         copied = share of samples whose nearest neighbor of both sets is a training example                (1)
 
     Args:
-        samples: of a model.
-        train: the examples it was trained on.
-        held_out: examples of the same distribution that it never saw, at best as many.
-        permutations: of which example belongs to which set.
-        seed: of the permutations.
+        samples: samples of a model.
+        train: the examples the model was trained on.
+        held_out: examples of the same distribution that the model never saw, preferably as many.
+        permutations: number of permutations of the two sets.
+        seed: random seed of the permutations.
 
     Hypotheses: train and held_out are exchangeable for a model that does not copy. Reference: [meehan2020three].
     Cost: all distances between samples and examples, in tiles.
@@ -182,5 +186,5 @@ def memorization(
 
 
 def nearest_distances(x: Tensor, data: Tensor) -> Tensor:
-    """The distance of each point to the nearest of the data."""
+    """Returns the distance of each point to the nearest data point."""
     return torch.cat([torch.cdist(part, data).amin(1) for part in x.split(max(1, DISTANCES_PER_TILE // len(data)))])

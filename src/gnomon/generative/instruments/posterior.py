@@ -1,7 +1,7 @@
-"""What a VAE's encoder leaves on the table: the gap of its bound, and latent coordinates that say nothing.
+"""Measures the gap of a VAE's bound, and finds latent coordinates that carry no information.
 
     gap = log p(x) - ELBO(x) = KL(q(z | x) | p(z | x)) >= IWAE_k(x) - ELBO(x)                              (1)
-    a coordinate is in use where E_x KL(q(z_j | x) | N(0, 1)) is above 0.01 nats                           (2)
+    a coordinate is in use if E_x KL(q(z_j | x) | N(0, 1)) is above 0.01 nats                              (2)
 
 Hypotheses: (1) is an estimate from below, tight for large k. References: [burda2016importance], [bowman2016generating].
 """
@@ -23,12 +23,12 @@ from gnomon.generative.vae import VAE, gaussian_kl
 __all__ = ["ElboGap", "elbo_gap"]
 
 MIN_NATS_IN_USE = 0.01
-"""Nats above which a latent coordinate is in use, similar to [burda2016importance]."""
+"""Nats above which a latent coordinate counts as used, similar to [burda2016importance]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ElboGap(Result):
-    """The gap (1) with its sampling error, the nats that each latent coordinate carries, and moments of all latents.
+    """The gap (1) with its sampling error, the nats of each latent coordinate, and moments of all latents.
 
     ``mean_off`` and ``covariance_off`` are the distances of the latents' mean from 0 and of their covariance from I.
 
@@ -49,15 +49,13 @@ class ElboGap(Result):
 
     @property
     def verdict(self) -> str:
-        """What the encoder does."""
-        told = (
-            f"{self.used} of {len(self.nats)} latent coordinates are in use, {float(self.nats.sum()):.3g} nats in all"
-        )
-        return f"The bound is at least {float(self.gap.value):.3g} nats below log p(x); {told}."
+        """Says how tight the bound is and how many latent coordinates are used."""
+        use = f"{self.used} of {len(self.nats)} latent coordinates are in use, {float(self.nats.sum()):.3g} nats in all"
+        return f"The bound is at least {float(self.gap.value):.3g} nats below log p(x); {use}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That the latents say nothing."""
+        """Reports latents that carry no information."""
         if self.used:
             return ()
         return (
@@ -67,22 +65,22 @@ class ElboGap(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The nats of each coordinate."""
+        """Plots the nats of each coordinate."""
         bars = Bars("nats", [f"z[{i}]" for i in range(len(self.nats))], self.nats)
         return (Plot("What each latent coordinate carries", (bars,), Axis("nats"), caption=self.verdict),)
 
 
 @names_call
 def elbo_gap(vae: VAE, x: Any, *, draws: int = 64, seed: int = 0) -> ElboGap:
-    """How far a VAE's bound is below the log density, and which of its latent coordinates are in use.
+    """Measures how far a VAE's bound is below the log density, and which latent coordinates are used.
 
         gap >= mean IWAE_k(x) - ELBO(x)                                                                    (1)
 
     Args:
-        vae: a `VAE`; left as it was.
-        x: examples, best held-out ones.
-        draws: k for each example.
-        seed: of the draws.
+        vae: a `VAE`; it is not changed.
+        x: examples, preferably held out.
+        draws: number k of draws for each example.
+        seed: random seed of the draws.
 
     Hypotheses: see the module. Reference: [burda2016importance].
     Cost: 2 k passes through the decoder.
@@ -104,8 +102,8 @@ def elbo_gap(vae: VAE, x: Any, *, draws: int = 64, seed: int = 0) -> ElboGap:
         gaps = vae.bound(points, k, seed=seed).double() - elbo  # (1)
     spread = 1.96 * float(gaps.std()) / len(gaps) ** 0.5
     value = float(gaps.mean())
-    told = Value("gap", value, Interval(value - spread, value + spread, 0.95), "lower bound", "nats")
+    gap = Value("gap", value, Interval(value - spread, value + spread, 0.95), "lower bound", "nats")
     m = mean.double()
     covariance = torch.cov(m.T).reshape(vae.latent, vae.latent) + log_variance.double().exp().mean(0).diag()
     off = float((covariance - torch.eye(vae.latent, dtype=torch.float64)).norm())
-    return ElboGap(told, float(elbo.mean()), nats, float(m.mean(0).norm()), off)
+    return ElboGap(gap, float(elbo.mean()), nats, float(m.mean(0).norm()), off)

@@ -1,9 +1,9 @@
-"""What a discriminator knows: the ratio of two densities, whether its probabilities are right, a bound on a divergence.
+"""Measures what a discriminator knows: density ratios, the calibration of its probabilities, a bound on a divergence.
 
     D = p / (p + q)    =>    p / q = D / (1 - D),    E_q D / (1 - D) = 1                                   (1)
-    JS(p, q) >= log 2 + (E_p log D + E_q log(1 - D)) / 2    for every D, equal for that of (1)             (2)
+    JS(p, q) >= log 2 + (E_p log D + E_q log(1 - D)) / 2    for every D, equal for the D of (1)            (2)
 
-Hypotheses: as many examples of p as of q; for (2) examples that D was not trained on.
+Hypotheses: equally many examples of p and of q; for (2), examples that D was not trained on.
 Reference: [goodfellow2014generative], [sugiyama2012density].
 """
 
@@ -27,16 +27,16 @@ from gnomon.generative.vectors import finite_points
 __all__ = ["RatioCalibration", "density_ratio", "js_estimate", "ratio_calibration"]
 
 Logits = Callable[[Tensor], Tensor]
-"""A discriminator: from examples to the logits of being one of p."""
+"""A function from examples to logits of the probability that they come from p."""
 WRONG_BIN_Z = 5.0
-"""Standard errors at which a bin of probabilities counts as wrong: one false alarm in 10^5 bins."""
+"""Number of standard errors at which a bin of probabilities counts as wrong: one false alarm in 10^5 bins."""
 HARMLESS_MISCALIBRATION = 0.05
 """Miscalibration below this is harmless."""
 
 
 @names_call
 def density_ratio(discriminator: Logits, x: Tensor) -> Float[Tensor, " n"]:
-    """How much likelier each example is under p than under q, from a discriminator's logits.
+    """Returns how much more likely each example is under p than under q, from a discriminator's logits.
 
         p(x) / q(x) = D(x) / (1 - D(x)) = exp(logit)                                                       (1)
 
@@ -52,12 +52,12 @@ def density_ratio(discriminator: Logits, x: Tensor) -> Float[Tensor, " n"]:
 
 @names_call
 def js_estimate(discriminator: Logits, x: Tensor, y: Tensor) -> Value:
-    """A lower bound of the Jensen-Shannon divergence of two sets of examples in nats, with its sampling error.
+    """Returns a lower bound of the Jensen-Shannon divergence of two sets of examples in nats, with its sampling error.
 
         JS(p, q) >= log 2 + (mean log D(x) + mean log(1 - D(y))) / 2                                       (1)
 
     Args:
-        discriminator: from examples to logits; it must not have been trained on these examples.
+        discriminator: from examples to logits; it must not be trained on these examples.
         x: examples of p.
         y: examples of q.
 
@@ -78,10 +78,10 @@ def js_estimate(discriminator: Logits, x: Tensor, y: Tensor) -> Value:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RatioCalibration(Result):
-    """Probabilities of a discriminator in bins, and how often it was right in each.
+    """Predicted probabilities of a discriminator in bins, and the observed share in each bin.
 
-    ``error`` is the mean difference of both; ``mean_ratio`` is E_q D / (1 - D) with its standard error, 1 for a right
-    ratio.
+    ``error`` is the mean difference of both; ``mean_ratio`` is E_q D / (1 - D) with its standard error, and is 1 for a
+    correct ratio.
 
     >>> RatioCalibration(torch.tensor([0.5]), torch.tensor([0.75]), torch.tensor([0.125]), 0.25, 1.0, 0.1).worst
     2.0
@@ -96,18 +96,18 @@ class RatioCalibration(Result):
 
     @property
     def worst(self) -> float:
-        """The largest difference in standard errors."""
+        """The largest difference, in standard errors."""
         return float(((self.predicted - self.observed) / self.errors).abs().max())
 
     @property
     def verdict(self) -> str:
-        """Whether the probabilities can be read as such."""
-        told = f"probabilities are off by {self.error:.1%} on average, and the mean ratio is {self.mean_ratio:.3g}"
-        return f"The density ratio is wrong: {told}." if self.findings else f"The density ratio can be used: {told}."
+        """Says whether the probabilities are correct."""
+        detail = f"probabilities are off by {self.error:.1%} on average, and the mean ratio is {self.mean_ratio:.3g}"
+        return f"The density ratio is wrong: {detail}." if self.findings else f"The density ratio is usable: {detail}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That the probabilities are wrong."""
+        """Reports wrong probabilities."""
         if self.error < HARMLESS_MISCALIBRATION or self.worst < WRONG_BIN_Z:
             return ()
 
@@ -115,7 +115,7 @@ class RatioCalibration(Result):
         return (Finding(kinds.RATIO_NOT_CALIBRATED, "", {"error": self.error}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Observed against predicted probabilities."""
+        """Plots observed against predicted probabilities."""
         marks = (Scatter("bins", self.predicted, self.observed), Line("right", (0, 1), (0, 1), "dashed"))
         axes = Axis("predicted probability", limits=(0, 1)), Axis("share of examples of p", limits=(0, 1))
         return (Plot("Calibration of the ratio", marks, *axes, caption=self.verdict),)
@@ -123,15 +123,15 @@ class RatioCalibration(Result):
 
 @names_call
 def ratio_calibration(discriminator: Logits, x: Tensor, y: Tensor, *, bins: int = 10) -> RatioCalibration:
-    """Whether a discriminator's probabilities are what they claim to be, on examples it was not trained on.
+    """Checks whether a discriminator's probabilities are calibrated, on examples it was not trained on.
 
         D(x) = P(example of p | x),    E_q D / (1 - D) = 1                                                 (1)
 
     Args:
-        discriminator: from examples to logits of being one of p.
+        discriminator: from examples to logits of coming from p.
         x: examples of p.
-        y: examples of q; as many of both are used.
-        bins: of equal numbers of examples.
+        y: examples of q; equally many of both are used.
+        bins: number of bins with equally many examples.
 
     Hypotheses: see the module. Reference: [sugiyama2012density].
     Cost: one forward pass and a sort.
@@ -146,7 +146,7 @@ def ratio_calibration(discriminator: Logits, x: Tensor, y: Tensor, *, bins: int 
     x, y = _both(x, y)
     count, n = integer("bins", bins), min(len(x), len(y))
     if n < 10 * count:
-        raise InputError(f"{n} examples of each set", accepted=f"10 in each of {count} bins", fix="Pass more of them")
+        raise InputError(f"each set has {n} examples", accepted=f"10 in each of {count} bins", fix="Pass more")
     with torch.no_grad():
         logits = torch.cat([_logits(discriminator, part[:n]).double() for part in (x, y)])
     order = logits.argsort()

@@ -1,9 +1,9 @@
-"""Is a learned score right, and is it the gradient of anything?
+"""Checks whether a learned score is correct, and whether it is the gradient of any function.
 
     error = E |s(x) - grad log p(x)|^2 / E |grad log p(x)|^2                                               (1)
     curl = E |J - J^T|_F^2 / (4 E |J|_F^2),    J = ds/dx                                                   (2)
 
-(2) is 0 for every gradient, whatever the density, and 1 for a field that only turns: it needs no exact score.
+(2) is 0 for every gradient field, for any density, and 1 for a purely rotating field. It needs no exact score.
 
 Hypotheses: s is differentiable. Reference: [hyvarinen2005estimation]; [salimans2021should] for (2).
 """
@@ -23,7 +23,7 @@ from gnomon.generative.vectors import check_vectors, finite_points
 __all__ = ["ScoreError", "score_curl", "score_error"]
 
 Score = Callable[[Tensor], Tensor]
-"""From points to gradients of a log density."""
+"""A function from points to gradients of a log density."""
 MAX_SCORE_ERROR = 0.5
 """Relative squared error above which a score is wrong."""
 MAX_CURL_SHARE = 0.1
@@ -32,10 +32,10 @@ MAX_CURL_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ScoreError(Result):
-    """The relative squared error (1) of a score and the share (2) of it that turns.
+    """The relative squared error (1) of a score, and the share (2) of its slopes that rotate.
 
     >>> ScoreError(0.02, 0.0, 100).verdict
-    'The score is off by 2.0% of its mean square, and 0.0% of its slopes turn.'
+    'The score is off by 2.0% of its mean square, and 0.0% of its slopes are rotation.'
     """
 
     error: float
@@ -44,12 +44,14 @@ class ScoreError(Result):
 
     @property
     def verdict(self) -> str:
-        """How far the score can be used."""
-        return f"The score is off by {self.error:.1%} of its mean square, and {self.curl:.1%} of its slopes turn."
+        """Reports both errors of the score."""
+        return (
+            f"The score is off by {self.error:.1%} of its mean square, and {self.curl:.1%} of its slopes are rotation."
+        )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That the score is wrong, or no gradient."""
+        """Reports a score that is wrong, or is not a gradient."""
         listed = []
         if self.error > MAX_SCORE_ERROR:
             listed.append(Finding(kinds.SCORE_WRONG, "", {"error": self.error}, (Value("error", self.error),)))
@@ -58,17 +60,17 @@ class ScoreError(Result):
         return tuple(listed)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both numbers."""
+        """Plots both numbers."""
         return (Plot("Score", (Bars("share", ("error", "curl"), (self.error, self.curl)),), caption=self.verdict),)
 
 
 @names_call
 def score_error(score: Score, exact: Score, x: Tensor) -> ScoreError:
-    """How far a score is from the exact one, such as that of `gnomon.data.mixture`, at given points.
+    """Measures the difference between a score and the exact one, such as the score of `gnomon.data.mixture`.
 
         error = E |s(x) - grad log p(x)|^2 / E |grad log p(x)|^2                                           (1)
 
-    Hypotheses: points drawn from the density where the score is used. Reference: [hyvarinen2005estimation].
+    Hypotheses: points are drawn from the density for which the score is used. Reference: [hyvarinen2005estimation].
     Cost: both scores, and d derivatives of the first.
 
     >>> from gnomon.data import mixture
@@ -88,7 +90,7 @@ def score_error(score: Score, exact: Score, x: Tensor) -> ScoreError:
 
 @names_call
 def score_curl(score: Score, x: Tensor) -> float:
-    """The share of a field's slopes that turn: 0 for the gradient of any function, 1 for a field that only turns.
+    """Returns the share of a field's slopes that rotate: 0 for the gradient of any function, 1 for a pure rotation.
 
         curl = E |J - J^T|_F^2 / (4 E |J|_F^2),    J = ds/dx                                               (1)
 

@@ -1,4 +1,4 @@
-"""Style and content: two images are alike in style where the features of a network have the same covariance.
+"""Compares style and content of images: equal style means equal covariances of network features.
 
     content = |f(x) - f(a)|^2 / d,    style = |C(x) - C(b)|_F^2 / |C(b)|_F^2,    C = covariance of features    (1)
                                                                              over positions
@@ -27,7 +27,7 @@ __all__ = ["StyleDistance", "StyleTransfer", "feature_covariance", "style_distan
 
 @names_call
 def feature_covariance(features: Tensor) -> Float[Tensor, "c c"]:
-    """The covariance of channels over images and positions, a summary of texture that forgets where things are.
+    """Returns the covariance of channels over images and positions, a summary of texture without positions.
 
         C = (1 / P) sum_p (f_p - mean)(f_p - mean)^T                                                       (1)
 
@@ -58,27 +58,27 @@ class StyleDistance(Result):
 
     @property
     def verdict(self) -> str:
-        """Where both differ most."""
+        """Names the layer in which the styles differ most."""
         most = max(self.distances, key=lambda name: self.distances[name])
         return f"The styles differ most in '{most}', by {self.distances[most]:.2g} of the size of its covariance."
 
     def plots(self) -> tuple[Plot, ...]:
-        """A bar for each layer."""
+        """Plots a bar for each layer."""
         bars = Bars("distance", list(self.distances), list(self.distances.values()))
         return (Plot("Style distance", (bars,), Axis("relative distance of covariances"), caption=self.verdict),)
 
 
 @names_call
 def style_distance(module: nn.Module, a: Tensor, b: Tensor, *, layers: Sequence[str] | None = None) -> StyleDistance:
-    """How far apart two sets of images are in style, layer by layer of a network.
+    """Measures how different two sets of images are in style, for each layer of a network.
 
         distance = |C(a) - C(b)|_F / max(|C(a)|_F, |C(b)|_F)                                               (1)
 
     Args:
-        module: any network; left as it was.
+        module: any network; it is not changed.
         a: images, or one with a leading axis of 1.
         b: other images.
-        layers: names of parts whose outputs are features; by default all parts without parts of their own.
+        layers: names of parts whose outputs are features; by default all parts without submodules.
 
     Hypotheses: features (n, c, ...). Reference: [gatys2016image].
     Cost: one forward pass of both.
@@ -101,10 +101,10 @@ def style_distance(module: nn.Module, a: Tensor, b: Tensor, *, layers: Sequence[
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StyleTransfer(Result):
-    """An image with the content of one and the style of another; losses (1) at every step.
+    """An image with the content of one image and the style of another, and its losses (1) at every step.
 
     >>> StyleTransfer(torch.zeros(1), (0.0, 0.25), (1.0, 0.5)).verdict
-    'The style loss fell by 50.0%; the content moved by 0.25 per feature.'
+    'The style loss fell by 50.0%; the content changed by 0.25 per feature.'
     """
 
     image: Tensor
@@ -113,12 +113,12 @@ class StyleTransfer(Result):
 
     @property
     def verdict(self) -> str:
-        """How much the style came nearer, and what that cost."""
+        """Reports how much the style loss fell, and how much the content changed."""
         fall = 1 - self.style[-1] / self.style[0] if self.style[0] else 0.0
-        return f"The style loss fell by {fall:.1%}; the content moved by {self.content[-1]:.3g} per feature."
+        return f"The style loss fell by {fall:.1%}; the content changed by {self.content[-1]:.3g} per feature."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both losses."""
+        """Plots both losses."""
         steps = range(len(self.style))
         lines = (Line("style", steps, self.style), Line("content", steps, self.content))
         return (Plot("Style transfer", lines, Axis("step"), Axis("loss"), self.verdict),)
@@ -135,18 +135,18 @@ def style_transfer(
     steps: int = 200,
     lr: float = 0.05,
 ) -> StyleTransfer:
-    """An image whose features are near those of one image and whose feature covariances are those of another.
+    """Finds an image with the features of one image and the feature covariances of another.
 
         argmin_x  |f(x) - f(content)|^2 / d + weight |C(x) - C(style)|_F^2 / |C(style)|_F^2                (1)
 
     Args:
-        module: any network; left as it was.
-        content: image (1, c, h, w), where the search begins.
+        module: any network; it is not changed.
+        content: image (1, c, h, w), the starting point.
         style: image (1, c, h, w).
-        layers: names of parts; by default all without parts of their own. Content is measured in the last of them.
-        weight: of style.
-        steps: of Adam.
-        lr: of Adam.
+        layers: names of parts; by default all without submodules. Content is measured in the last one.
+        weight: the weight of style.
+        steps: number of steps of Adam.
+        lr: learning rate of Adam.
 
     Hypotheses: the network is differentiable. Reference: [gatys2016image].
     Cost: a forward and a backward pass for each step.
@@ -178,13 +178,13 @@ def style_transfer(
 
 
 def _features(module: nn.Module, x: Tensor, layers: Sequence[str] | None) -> dict[str, Tensor]:
-    """The outputs of named parts for some images."""
+    """Returns the outputs of named parts for some images."""
     parts = dict(module.named_modules())
     names = [n for n, part in parts.items() if not list(part.children())] if layers is None else list(layers)
     unknown = [name for name in names if name not in parts]
     if unknown or not names:
-        cure = f"The parts are: {', '.join(repr(name) for name in parts if name)}"
-        raise InputError(f"there is no part {unknown[:1]}", accepted="names of parts", fix=cure)
+        fix = f"The parts are: {', '.join(repr(name) for name in parts if name)}"
+        raise InputError(f"the network has no part {unknown[:1]}", accepted="names of parts", fix=fix)
     kept: dict[str, Any] = {}
     handles = [
         parts[name].register_forward_hook(lambda _, __, out, name=name: kept.__setitem__(name, out)) for name in names

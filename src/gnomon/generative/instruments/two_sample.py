@@ -1,12 +1,12 @@
-"""Do two sets of examples come from one distribution? Tests that say so with a stated chance of a false alarm.
+"""Tests whether two sets of examples come from one distribution, with a stated probability of a false alarm.
 
     MMD^2 = mean k(x, x') + mean k(y, y') - 2 mean k(x, y),    pairs of different points                   (1)
     energy = 2 mean |x - y| - mean |x - x'| - mean |y - y'|                                                (2)
     p-value = (1 + #{permutations of the labels with a larger statistic}) / (1 + permutations)             (3)
 
-Both statistics are 0 on average for equal distributions and only for those; (3) is exact in any sample: at most a share
-``level`` of equal pairs is called different. A classifier that is trained to tell the two sets apart, and is right on
-held-out examples more often than a coin, proves that they differ.
+Both statistics are 0 on average for equal distributions and only for those. (3) is exact in any sample: at most a share
+``level`` of equal pairs is called different. If a classifier trained to separate the two sets beats chance on held-out
+examples, the distributions differ.
 
 Hypotheses: examples are independent. References: [gretton2012kernel] for (1), [szekely2013energy] for (2),
 [phipson2010permutation] for (3), [lopez2017revisiting] for the classifier.
@@ -29,12 +29,12 @@ __all__ = ["TwoSample", "classifier_test", "energy_test", "mmd_test"]
 SIGNIFICANCE_LEVEL = 0.01
 """Probability that two samples of one distribution are called different."""
 MAX_EXAMPLES = 4000
-"""Examples of both sets together whose distances are held, at most: 128 MB."""
+"""Maximum number of examples of both sets together, whose distances are held in memory: 128 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class TwoSample(Result):
-    """A statistic of two sets of examples and the chance of one at least as large if they are alike.
+    """A statistic of two sets of examples, and its p-value under equal distributions.
 
     >>> TwoSample("energy", 0.3, 0.002, 200).differ
     True
@@ -48,20 +48,20 @@ class TwoSample(Result):
 
     @property
     def differ(self) -> bool:
-        """Whether the sets differ, with a chance of 1 % of saying so of equal distributions."""
-        return self.p_value <= SIGNIFICANCE_LEVEL  # 99 permutations give 1 / 100 at least
+        """Whether the sets differ, at a significance level of 1 %."""
+        return self.p_value <= SIGNIFICANCE_LEVEL  # the smallest p-value of 99 permutations is 1 / 100
 
     @property
     def verdict(self) -> str:
-        """Whether the sets differ."""
-        told = f"{self.method} {self.statistic:.3g}, p = {self.p_value:.3g}, {self.examples} examples"
+        """Says whether the sets differ."""
+        detail = f"{self.method} {self.statistic:.3g}, p = {self.p_value:.3g}, {self.examples} examples"
         if self.differ:
-            return f"The two sets come from different distributions ({told})."
-        return f"No difference of the two sets is seen ({told})."
+            return f"The two sets come from different distributions ({detail})."
+        return f"No difference between the two sets was found ({detail})."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That samples differ from data."""
+        """Reports samples that differ from data."""
         if not self.differ:
             return ()
         evidence = (Value(self.method, self.statistic), Value("p-value", self.p_value))
@@ -69,24 +69,24 @@ class TwoSample(Result):
         return (Finding(kinds.SAMPLES_DIFFER, "", {**values, "examples": self.examples}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The p-value beside the level."""
+        """Plots the p-value next to the significance level."""
         bars = Bars("chance", ("p-value", "level"), (self.p_value, SIGNIFICANCE_LEVEL))
         return (Plot(self.method, (bars,), Axis("chance", limits=(0, 1)), caption=self.verdict),)
 
 
 @names_call
 def mmd_test(x: Any, y: Any, *, permutations: int = 500, bandwidth: float | None = None, seed: int = 0) -> TwoSample:
-    """Compare two sets of examples by their mean embeddings under Gaussian kernels; equations (1) and (3).
+    """Compares two sets of examples by their mean embeddings under Gaussian kernels; equations (1) and (3).
 
         MMD^2 = mean k(x, x') + mean k(y, y') - 2 mean k(x, y)                                             (1)
 
     Args:
         x: examples, such as samples of a model.
         y: examples of the same shape, such as held-out data.
-        permutations: of the labels.
+        permutations: number of permutations of the labels.
         bandwidth: b of k = exp(-|x - y|^2 / (2 b^2)); by default the mean of three kernels, with half the median
             distance, the median, and twice it.
-        seed: of the permutations, and of which examples are used where there are more than 4000 in all.
+        seed: random seed of the permutations, and of the subset used if there are more than 4000 examples in total.
 
     Hypotheses: independent examples. Reference: [gretton2012kernel].
     Cost: all distances, n^2 d, then n^2 for each permutation.
@@ -108,15 +108,15 @@ def mmd_test(x: Any, y: Any, *, permutations: int = 500, bandwidth: float | None
 
 @names_call
 def energy_test(x: Any, y: Any, *, permutations: int = 500, seed: int = 0) -> TwoSample:
-    """Compare two sets of examples by mean distances between and within them; equations (2) and (3).
+    """Compares two sets of examples by mean distances between and within them; equations (2) and (3).
 
         energy = 2 mean |x - y| - mean |x - x'| - mean |y - y'|                                            (1)
 
     Args:
         x: examples, such as samples of a model.
         y: examples of the same shape, such as held-out data.
-        permutations: of the labels.
-        seed: of the permutations, and of which examples are used where there are more than 4000 in all.
+        permutations: number of permutations of the labels.
+        seed: random seed of the permutations, and of the subset used if there are more than 4000 examples in total.
 
     Hypotheses: independent examples. Reference: [szekely2013energy].
     Cost: all distances, n^2 d, then n^2 for each permutation.
@@ -133,18 +133,18 @@ def energy_test(x: Any, y: Any, *, permutations: int = 500, seed: int = 0) -> Tw
 
 @names_call
 def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) -> TwoSample:
-    """Compare two sets of examples by how well a classifier tells them apart on examples it has not seen.
+    """Compares two sets of examples by how well a classifier separates them on held-out examples.
 
         p-value = P(Binomial(m, 1/2) >= number right of m held-out examples)                               (1)
 
     Args:
         x: examples, such as samples of a model.
         y: examples of the same shape, such as held-out data.
-        classifier: of scikit-learn's kind; by default nearest neighbors, as many as the root of their number.
-        seed: of the split.
+        classifier: a scikit-learn classifier; by default nearest neighbors, with the square root of their number.
+        seed: random seed of the split.
 
-    As many examples of each set are used. Hypotheses: independent examples. Reference: [lopez2017revisiting].
-    Cost: the training of the classifier on half of the examples.
+    Equally many examples of each set are used. Hypotheses: independent examples. Reference: [lopez2017revisiting].
+    Cost: training the classifier on half of the examples.
 
     >>> generator = torch.Generator().manual_seed(0)
     >>> x, y = torch.randn(2, 100, 2, generator=generator)
@@ -171,7 +171,7 @@ def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) ->
 
 
 def permutation_test(kernel: Tensor, first: int, permutations: int, seed: int) -> tuple[float, float]:
-    """The statistic (1) of a kernel matrix of both sets, the first of them having ``first`` rows, and its p-value (3).
+    """Returns the statistic (1) of a kernel matrix of both sets (the first set has ``first`` rows) and its p-value (3).
 
     With weights w = 1/n on one set and -1/m on the other, w^T K w without its diagonal, corrected for the counts, is
     the statistic; all permutations are one product of matrices.

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from gnomon.generative import GAN, play
+from gnomon.generative import GAN, train_gan
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.training import Adam
 
@@ -41,7 +41,7 @@ def trained(steps, seed, fixed):
     x = TARGET[0] + TARGET[1] * torch.randn(2000, 1)
     model, told = GAN(nn.Linear(1, 1), Quadratic(fixed), latent=1, shape=(1,)), []
     for part in range(8):
-        model = play(model, x, steps=steps // 8, optimizer=Adam(0.03, b1=0.5), batch=64, seed=seed + part).model
+        model = train_gan(model, x, steps=steps // 8, optimizer=Adam(0.03, b1=0.5), batch=64, seed=seed + part).model
         told.append([model.maker.bias.item(), model.maker.weight.abs().item()])
     return torch.tensor(told[4:]).mean(0)
 

@@ -1,4 +1,4 @@
-"""Training a GAN: two players in turn, or both with a look ahead."""
+"""Trains a GAN, with alternating steps or with extragradient steps."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -26,23 +26,23 @@ from gnomon.training import Adam
 from gnomon.training.optimizers import AbstractOptimizer
 from gnomon.training.plan import deadline
 
-__all__ = ["GameRun", "gan_field", "play"]
+__all__ = ["GameRun", "gan_field", "train_gan"]
 
 Slopes = tuple[Tensor, Sequence[Tensor | None]]
 Players = Sequence[tuple[list[nn.Parameter], Callable[[Tensor], Tensor]]]
 RECORDED_STEPS = 60
-"""Steps that are recorded (approximately)."""
+"""Approximate number of steps that are recorded."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GameRun(Result):
-    """What a game did: the losses of both players at recorded steps, and the model at its end.
+    """The run of a GAN: the losses of both players at recorded steps, and the trained model.
 
     ``stopped`` is "finished", "time", "interrupted" or "diverged".
 
     >>> gan, stats = GAN(nn.Linear(1, 1), nn.Linear(1, 1), latent=1, shape=(1,)), torch.tensor([1.0, 0.5])
     >>> GameRun(gan, torch.tensor([0, 10]), stats, stats, "finished", 0.1).verdict
-    '10 steps of the game ended with losses of 0.5 for the generator, 0.5 for the discriminator.'
+    'Training ended after 10 steps with losses of 0.5 for the generator, 0.5 for the discriminator.'
     """
 
     model: GAN = field(repr=False, metadata=HIDDEN)
@@ -54,32 +54,32 @@ class GameRun(Result):
 
     @property
     def verdict(self) -> str:
-        """How the game ended."""
+        """Says how training ended."""
         last = (
             f"{float(self.generator_loss[-1]):.3g} for the generator, {float(self.discriminator_loss[-1]):.3g} for the"
         )
-        ends = {"finished": "", "time": " The time budget ended it.", "interrupted": " It was interrupted."}
-        tail = ends.get(self.stopped, " A loss was no longer finite: use a smaller learning rate.")
-        return f"{int(self.steps[-1])} steps of the game ended with losses of {last} discriminator.{tail}"
+        ends = {"finished": "", "time": " The time budget was used up.", "interrupted": " It was interrupted."}
+        tail = ends.get(self.stopped, " A loss became infinite or NaN: use a smaller learning rate.")
+        return f"Training ended after {int(self.steps[-1])} steps with losses of {last} discriminator.{tail}"
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That a loss was no longer finite."""
+        """Reports a loss that became infinite or NaN."""
         if self.stopped != "diverged":
             return ()
         return (Finding(kinds.GAME_DIVERGED, evidence=(Value("steps", int(self.steps[-1])),)),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both losses over the steps."""
+        """Plots both losses over the steps."""
         lines = (
             Line("generator", self.steps, self.generator_loss),
             Line("discriminator", self.steps, self.discriminator_loss),
         )
-        return (Plot("The game", lines, Axis("step"), Axis("loss"), self.verdict),)
+        return (Plot("GAN training", lines, Axis("step"), Axis("loss"), self.verdict),)
 
 
 @names_call
-def play(
+def train_gan(
     model: GAN,
     data: Any,
     *,
@@ -94,35 +94,35 @@ def play(
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
 ) -> GameRun:
-    """Train a copy of a GAN: the discriminator on real and new fake examples, then the generator against it.
+    """Trains a copy of a GAN: the discriminator on real and new fake examples, then the generator against it.
 
         d <- d - lr grad_d L_D(d, g),  several times, then    g <- g - lr grad_g L_G(d, g)                 (1)
 
     Args:
         model: a `GAN`.
         data: examples; targets are not used.
-        steps: of the generator.
-        optimizer: of both players, such as ``Adam(1e-3, b1=0.5)``; the default is ``Adam(2e-4, b1=0.5)``.
-        discriminator_steps: for each step of the generator.
-        rule: `Alternating()`, as in (1), or `Extragradient()`, which takes both players' gradients where a first step
-            would lead.
-        batch: real examples, and fakes, in a step.
-        seed: of batches and noise.
+        steps: number of steps of the generator.
+        optimizer: for both players, such as ``Adam(1e-3, b1=0.5)``; the default is ``Adam(2e-4, b1=0.5)``.
+        discriminator_steps: number of discriminator steps for each step of the generator.
+        rule: `Alternating()`, as in (1), or `Extragradient()`, which steps with the gradients of both players after a
+            trial step.
+        batch: number of real examples, and of fakes, in a step.
+        seed: random seed of batches and noise.
         seconds: time budget.
         in_place: train the model itself, not a copy.
         progress: called with (steps done, steps) after each step.
-        clock: what ``seconds`` is read from.
+        clock: the clock for ``seconds``.
 
     Hypotheses: none; a game need not converge. References: [goodfellow2014generative], Algorithm 1;
-    [gidel2019variational] for the look ahead.
-    Cost: a gradient of each player for each step, two with the look ahead.
+    [gidel2019variational] for extragradient.
+    Cost: one gradient of each player for each step, two with extragradient.
 
     >>> gan = GAN(nn.Linear(1, 1), nn.Linear(1, 1), latent=1, shape=(1,))
-    >>> run = play(gan, torch.randn(100, 1) + 4, steps=5)
+    >>> run = train_gan(gan, torch.randn(100, 1) + 4, steps=5)
     >>> run.stopped, len(run.generator_loss) == len(run.steps)
     ('finished', True)
     """
-    check_kind("model", model, GAN, cure="Pass a generative.GAN; other models are trained by fit")
+    check_kind("model", model, GAN, cure="Pass a generative.GAN; for other models use fit")
     steps, inner = integer("steps", steps), integer("discriminator_steps", discriminator_steps)
     way = Alternating() if rule is None else rule
     if not isinstance(way, Alternating | Extragradient):
@@ -143,7 +143,7 @@ def play(
 
 
 class _Table:
-    """The players, their optimizers, the examples, and what is written down."""
+    """The state of training: the players, their optimizers, the examples, and the recorded losses."""
 
     def __init__(
         self, gan: GAN, x: Tensor, optimizer: AbstractOptimizer, inner: int, rule: AbstractGameUpdate, batch: int
@@ -194,19 +194,19 @@ class _Table:
         return kept[-1]
 
     def _turns(self, step: int) -> tuple[Tensor, Tensor]:
-        """Equation (1)."""
+        """Takes one alternating step, equation (1)."""
         for i in range(self.inner):
             loss = partial(self.gan.discriminator_loss, self._real())
             judged = self._move(self.judge, loss, self.memories[1], (step - 1) * self.inner + i + 1)
-        made = self._move(self.maker, partial(self._made, self._real()), self.memories[0], step)  # (1)
+        made = self._move(self.maker, partial(self._generator_loss, self._real()), self.memories[0], step)  # (1)
         return made, judged
 
-    def _made(self, real: Tensor) -> Tensor:
+    def _generator_loss(self, real: Tensor) -> Tensor:
         return self.gan.losses(real).mean()
 
     def _ahead(self, step: int) -> tuple[Tensor, Tensor]:
-        """Both players: a step, the gradients there, then the step with those from the old place."""
-        players = ((self.maker, self._made), (self.judge, self.gan.discriminator_loss))
+        """Takes an extragradient step: a trial step of both players, then a step with the gradients found there."""
+        players = ((self.maker, self._generator_loss), (self.judge, self.gan.discriminator_loss))
         before = [[p.detach().clone() for p in moved] for moved, _ in players]
         slopes = self._both(players, self._real())
         self._step(players, slopes, 2 * step - 1)
@@ -232,12 +232,12 @@ def _lookup(slope: Slopes) -> Slopes:
 
 @names_call
 def gan_field(gan: GAN, x: Tensor, *, seed: int = 0) -> tuple[GameField, Float[Tensor, " p"]]:
-    """The field of a GAN's game on fixed real examples and noise, and its present point, for `game_rotation`.
+    """Returns the field of a GAN's game on fixed real examples and noise, and its current point, for `game_rotation`.
 
         F(g, d) = (grad_g L_G(g, d), grad_d L_D(g, d))                                                     (1)
 
-    Penalties are left out. Hypotheses: none. Reference: [mescheder2017numerics].
-    Cost: none; each evaluation is one gradient of each player.
+    Penalties are not included. Hypotheses: none. Reference: [mescheder2017numerics].
+    Cost: one gradient of each player for each evaluation.
 
     >>> field, point = gan_field(GAN(nn.Linear(1, 1), nn.Linear(1, 1), latent=1, shape=(1,)), torch.zeros(4, 1))
     >>> field(point).shape
@@ -250,13 +250,13 @@ def gan_field(gan: GAN, x: Tensor, *, seed: int = 0) -> tuple[GameField, Float[T
     point = torch.cat([p.detach().flatten() for _, own in named for p in own.values()])
     first = sum(sizes[0])
 
-    def placed(part: Tensor, i: int) -> dict[str, Tensor]:
+    def as_parameters(part: Tensor, i: int) -> dict[str, Tensor]:
         own = named[i][1]
         return {n: v.reshape(p.shape) for (n, p), v in zip(own.items(), part.split(sizes[i]), strict=True)}
 
     def losses(g: Tensor, d: Tensor) -> tuple[Tensor, Tensor]:
-        fake = functional_call(gan.maker, placed(g, 0), (z,)).reshape(len(z), *gan.shape)
-        real, faked = (functional_call(gan.judge, placed(d, 1), (y,)).reshape(len(x)) for y in (x, fake))
+        fake = functional_call(gan.maker, as_parameters(g, 0), (z,)).reshape(len(z), *gan.shape)
+        real, faked = (functional_call(gan.judge, as_parameters(d, 1), (y,)).reshape(len(x)) for y in (x, fake))
         return gan.game.generator(faked).mean(), gan.game.discriminator(real, faked).mean()
 
     def field(w: Tensor) -> Tensor:

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.generative import GAN, play
+from gnomon.generative import GAN, train_gan
 from gnomon.generative.game import Alternating, Extragradient, game_path
 from gnomon.generative.gan import Minimax, NonSaturating, Wasserstein
-from gnomon.generative.play import GameRun, _Table, gan_field
+from gnomon.generative.train_gan import GameRun, _Table, gan_field
 from gnomon.training import SGD
 
 DATA = torch.tensor([[0.3], [1.7], [2.2], [-0.4], [0.9]])
@@ -46,7 +46,7 @@ def moved(model, part, loss, lr):
 
 @pytest.mark.parametrize(("inner", "batch", "used"), [(1, 3, 3), (2, 4, 4), (1, 99, 5)])
 def test_players_in_turn_take_gradient_steps(inner, batch, used):
-    run = play(gan(), DATA, steps=2, optimizer=SGD(0.1), discriminator_steps=inner, batch=batch, seed=3)
+    run = train_gan(gan(), DATA, steps=2, optimizer=SGD(0.1), discriminator_steps=inner, batch=batch, seed=3)
     model = gan()
     torch.manual_seed(3)
     rows = []
@@ -62,7 +62,7 @@ def test_players_in_turn_take_gradient_steps(inner, batch, used):
 
 
 def test_a_look_ahead_takes_the_gradients_of_where_it_would_lead():
-    run = play(gan(), DATA, steps=1, optimizer=SGD(0.2), rule=Extragradient(), batch=4, seed=3)
+    run = train_gan(gan(), DATA, steps=1, optimizer=SGD(0.2), rule=Extragradient(), batch=4, seed=3)
     model, ahead = gan(), gan()
     torch.manual_seed(3)
     for target in (ahead, model):
@@ -80,14 +80,14 @@ def test_a_look_ahead_takes_the_gradients_of_where_it_would_lead():
 
 def test_about_sixty_steps_are_recorded_and_the_last_in_any_case(monkeypatch):
     monkeypatch.setattr(_Table, "_turns", lambda self, step: (torch.ones(()), torch.ones(())))
-    run = play(gan(), DATA, steps=125, optimizer=SGD(1e-3), batch=2)
+    run = train_gan(gan(), DATA, steps=125, optimizer=SGD(1e-3), batch=2)
     assert run.steps.tolist() == [1, *range(2, 125, 2), 125]
 
 
 def test_a_loss_that_is_not_finite_ends_the_game():
     model = gan()
     model.maker.weight.data.fill_(float("inf"))
-    run = play(model, DATA, steps=9, optimizer=SGD(0.1), batch=2)
+    run = train_gan(model, DATA, steps=9, optimizer=SGD(0.1), batch=2)
     assert run.stopped == "diverged" and run.steps[-1] == 1 and run.findings[0].level.name == "PROBLEM"
     assert GameRun(model, torch.tensor([4]), torch.ones(1), torch.ones(1), "finished", 1.0).findings == ()
 
@@ -99,7 +99,7 @@ def test_the_time_budget_ends_the_game():
         now[0] += 1.0
         return now[0]
 
-    run = play(gan(), DATA, steps=50, optimizer=SGD(1e-3), batch=2, seconds=5.0, clock=clock)
+    run = train_gan(gan(), DATA, steps=50, optimizer=SGD(1e-3), batch=2, seconds=5.0, clock=clock)
     assert run.stopped == "time" and run.steps[-1] < 50
 
 
