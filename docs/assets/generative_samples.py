@@ -27,8 +27,8 @@ from gnomon.generative import (
     coupling_flow,
     energy_test,
     fit,
-    train_gan,
     spline_flow,
+    train_gan,
 )
 from gnomon.generative.continuous import TimeNetwork
 from gnomon.generative.diffusion.schedule import cosine_schedule

@@ -136,7 +136,7 @@ def test_masks_keep_images_real_and_whole():
 def test_bad_data_are_refused():
     with pytest.raises(InputError, match="too few examples, or their targets"):
         shortcuts(mlp(), (SPLIT.x[:10], SPLIT.y[:10]))
-    with pytest.raises(InputError, match="the targets are no classes"):
+    with pytest.raises(InputError, match="the targets are not classes"):
         fourier_mask(mlp(), (SPLIT.x, SPLIT.y.float()))
     with pytest.raises(InputError, match="images"):
         fourier_mask(nn.Linear(64, 10), (SPLIT.x.flatten(1), SPLIT.y))

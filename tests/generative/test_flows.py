@@ -237,7 +237,7 @@ def test_flow_matching_of_a_gaussian_has_its_exact_field_as_least_loss():
 
 def test_bad_input_is_one_sentence():
     flow = coupling_flow(2)
-    with pytest.raises(InputError, match=r"x has shape \(3, 4\), and the model makes examples of shape \(2,\)"):
+    with pytest.raises(InputError, match=r"x has shape \(3, 4\); the model makes examples of shape \(2,\)"):
         flow.log_prob(torch.zeros(3, 4))
     with pytest.raises(ArithmeticError, match="not finite"):
         flow.loss(torch.full((3, 2), float("nan")))

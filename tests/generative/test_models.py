@@ -310,7 +310,7 @@ def test_a_module_that_returns_a_distribution_is_a_model():
     run = fit(DistributionModel(Shifted(), shape=(2,)), x, optimizer=SGD(1.0), steps=1, batch=None)
     assert_allclose(run.model.module.mean.detach(), x.mean(0), atol=1e-5)
     assert torch.equal(run.model.sample(5, seed=3), run.model.sample(5, seed=3)) and run.model.likelihood == "exact"
-    with pytest.raises(InputError, match=r"Independent with \(2,\), and examples have shape \(3,\)"):
+    with pytest.raises(InputError, match=r"Independent with \(2,\); examples have shape \(3,\)"):
         DistributionModel(Shifted(), shape=(3,)).losses(torch.zeros(1, 3))
 
 
@@ -339,7 +339,7 @@ def test_bad_input_is_one_sentence():
         fit(flow, torch.tensor([[0.0, 1.0], [float("nan"), 1.0]]))
     with pytest.raises(InputError, match="1 example .* at least 2 examples"):
         fit(flow, torch.zeros(1, 2))
-    with pytest.raises(InputError, match=r"x has shape \(5, 3\), and the model makes examples of shape \(2,\)"):
+    with pytest.raises(InputError, match=r"x has shape \(5, 3\); the model makes examples of shape \(2,\)"):
         fit(flow, torch.randn(5, 3))
     gan = GAN(nn.Linear(1, 2), nn.Linear(2, 1), latent=1, shape=(2,))
     with pytest.raises(InputError, match="a GAN has no density, only samples .expected a model with a density"):

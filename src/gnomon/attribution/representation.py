@@ -10,7 +10,7 @@ Reference: [mallat2016understanding], section 2; [mahendran2015understanding] fo
 (4).
 
 >>> RepresentationReport("0", 0.02, 0.9, 25.0, 3.0).verdict[:33]
-"'0' changes by 2.0% under transfor"
+"'0' changes by 2.0% under transfo"
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""How uncertain is the network, given a prior?
+"""Uncertainty of networks under a prior: samplers, diagnostics, predictions and Laplace approximation.
 
 Contains: samplers of any log density and of modules, their diagnostics, predictive uncertainty, Laplace
 approximation.

@@ -1,7 +1,7 @@
-"""A log density for many chains at once.
+"""Evaluates a log density for many chains at once.
 
 A function from one point (d,) to log p up to a constant becomes one from points (chains, d) to values and gradients.
-Where torch can map it over chains it is mapped, otherwise called for each; gradients are autograd's.
+If torch can vectorize the function over chains (vmap), it does; otherwise the function is called for each chain.
 
 >>> p = Density.of(lambda x: -x.square().sum() / 2, torch.zeros(2, 3))
 >>> value, gradient = p(torch.tensor([[1.0, 2.0, 2.0]]).double())
@@ -23,18 +23,18 @@ from gnomon.core.results.record import Record
 __all__ = ["Density", "LogDensity"]
 
 LogDensity = Callable[[Tensor], Tensor]
-"""From a point (d,) to the logarithm of a density, up to a constant."""
+"""A function from a point (d,) to the logarithm of a density, up to a constant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Density(Record):
-    """Values and gradients of a log density at several points; made by `Density.of`, which has tried it."""
+    """Values and gradients of a log density at several points; created by `Density.of`, which validates it."""
 
     function: LogDensity
     mapped: bool
 
     def __call__(self, points: Float[Tensor, "c d"]) -> tuple[Float[Tensor, " c"], Float[Tensor, "c d"]]:
-        """log p and its gradient at each point; where either is not finite, log p is minus infinity."""
+        """Returns log p and its gradient at each point; if either is not finite, log p is minus infinity."""
         both = grad_and_value(self.function)
         if self.mapped:
             gradients, values = vmap(both)(points.detach())
@@ -48,7 +48,7 @@ class Density(Record):
 
     @classmethod
     def of(cls, function: LogDensity, start: Float[Tensor, "c d"]) -> "Density":
-        """The density, tried at the starting points."""
+        """Returns the density after a test call at the starting points."""
         start = start.double()
         try:
             value = function(start[0])

@@ -1,4 +1,4 @@
-"""How far draws of Markov chains can be trusted: R-hat, effective sample size, burn-in.
+"""Measures how reliable draws of Markov chains are: R-hat, effective sample size, burn-in.
 
 For chains x_c[t] of one coordinate, c = 1..m, t = 1..n, with W the mean of the variances inside the chains and
 B / n the variance of their means:
@@ -9,13 +9,13 @@ B / n the variance of their means:
     burn-in = argmin_t  var(x[t:]) / (n - t)                                                           (3)
 
 R is taken of the ranks, mapped to a normal distribution, of chains cut in half; rho is the autocorrelation of all
-chains, and its sum over pairs ends where a pair is no longer positive, each pair at most the one before it. In (2) y
+chains, and its sum over pairs ends at the first negative pair, each pair at most the one before it. In (2) y
 are the means of four draws in a row. That the sum may end at a negative pair is proven for chains whose every step has
 the same reversible law. `HMC` draws paths of evenly spread lengths, one from each quarter in any four draws: draws two
 apart are then correlated negatively, the sum over single draws ends before that is counted, and errors were up to 1.8
 times too wide on Gaussian targets. From one four to the next the law hardly changes.
 
-Hypotheses: chains that started far apart; stationary after the burn-in.
+Hypotheses: chains started far apart; they are stationary after the burn-in.
 Reference: [vehtari2021rank], equations 1-4 and 10-13; [geyer1992practical]; [white1997effective] for (3).
 """
 
@@ -30,19 +30,19 @@ from gnomon.core.errors import InputError, names_call
 __all__ = ["burn_in", "effective_sample_size", "r_hat"]
 
 DRAWS_PER_BLOCK = 4
-"""Consecutive draws whose mean is one y of (2)."""
+"""Number of consecutive draws whose mean is one y of (2)."""
 MIN_DRAWS_FOR_BLOCKS = 64
-"""Length of a chain at which draws are averaged in blocks."""
+"""Minimum length of a chain at which draws are averaged in blocks."""
 MIN_DRAWS_PER_CHAIN = 8
-"""Draws in a chain, at least: fewer do not determine a variance and an autocorrelation of its halves."""
+"""Minimum number of draws in a chain: fewer do not determine a variance and an autocorrelation of its halves."""
 
 
 @names_call
 def r_hat(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
-    """The rank-normalized split R-hat (1) of each coordinate: near 1 where all chains have the same distribution.
+    """Returns the rank-normalized split R-hat (1) of each coordinate: near 1 if all chains have the same distribution.
 
-    The larger of R of the ranks (location) and R of the ranks of distances from the median (scale); infinite where no
-    chain ever moves but they differ.
+    It is the larger of R of the ranks (location) and R of the ranks of distances from the median (scale). It is
+    infinite if no chain ever moves but the chains differ.
 
     Hypotheses: at least 8 draws. Reference: [vehtari2021rank]. Cost: a sort of all draws.
 
@@ -58,9 +58,9 @@ def r_hat(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
 
 @names_call
 def effective_sample_size(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
-    """How many independent draws would estimate the mean of each coordinate as well as these; equation (2).
+    """Returns the number of independent draws that would estimate the mean of each coordinate as well; equation (2).
 
-    Zero where a coordinate never moves.
+    The result is zero for a coordinate that never moves.
 
     Hypotheses: at least 8 draws in each chain. Reference: [geyer1992practical], [vehtari2021rank].
     Cost: a Fourier transform of each chain.
@@ -79,7 +79,7 @@ def effective_sample_size(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]
 
 
 def _variances(x: Tensor) -> tuple[Tensor, Tensor]:
-    """The variance of a draw, and that of the mean over all draws; equation (2) with x as y."""
+    """The variance of a draw, and the variance of the mean over all draws; equation (2) with x as y."""
     m, n, _ = x.shape
     centered = x - x.mean(1, keepdim=True)
     spectrum = torch.fft.rfft(centered, 2 * n, dim=1).abs().square()
@@ -96,9 +96,9 @@ def _variances(x: Tensor) -> tuple[Tensor, Tensor]:
 
 @names_call
 def burn_in(chains: Float[Tensor, "c n d"]) -> int:
-    """How many first draws of each chain to leave out so that the mean of the rest is most certain; equation (3).
+    """Returns the number of first draws to discard so that the mean of the rest is most certain; equation (3).
 
-    The largest over chains and coordinates; half of the draws where a chain has not settled by then.
+    It is the largest over chains and coordinates, and half of the draws if a chain has not converged by then.
 
     Hypotheses: at least 8 draws. Reference: [white1997effective]. Cost: a few passes over the draws.
 
@@ -122,7 +122,7 @@ def _check(chains: Tensor) -> Tensor:
         accepted = f"(chains, draws, coordinates) with {MIN_DRAWS_PER_CHAIN} draws or more"
         raise InputError(f"chains must be {accepted}, but the shape is {shape}")
     if not bool(chains.isfinite().all()):
-        raise InputError("the draws are not finite. Look for where the log density is undefined")
+        raise InputError("the draws are not finite. Check for points at which the log density is undefined")
     return chains.detach().double()
 
 

@@ -1,4 +1,4 @@
-"""Draws of several chains as a record: means with their errors, diagnostics, findings, pictures."""
+"""Records the draws of several chains: means with their errors, diagnostics, findings and plots."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,16 +16,16 @@ from gnomon.findings import theory as kinds
 __all__ = ["Draws"]
 
 MAX_R_HAT = 1.01
-"""R-hat up to which chains count as one distribution, as [vehtari2021rank] recommend."""
+"""Largest R-hat at which chains count as one distribution, as [vehtari2021rank] recommend."""
 MIN_EFFECTIVE_DRAWS = 400
-"""Effective draws over all chains that make R-hat and standard errors reliable [vehtari2021rank]."""
+"""Number of effective draws over all chains that makes R-hat and standard errors reliable [vehtari2021rank]."""
 SHOWN_COORDINATES = 4
-"""Coordinates in the plot: those that mix worst."""
+"""Number of coordinates in the plot: the ones that mix worst."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draws(Result):
-    """Draws (chains, draws, coordinates) after warm-up, how they were made and what they cost.
+    """Draws (chains, draws, coordinates) after warm-up, how they were made, and their cost.
 
     ``accepted`` is the mean probability of acceptance (1 for samplers without rejection), ``divergences`` counts paths
     whose energy ran away, ``gradients`` evaluations of the log density over all chains, warm-up included. ``stopped``
@@ -57,7 +57,7 @@ class Draws(Result):
 
     @property
     def r_hat(self) -> Float[Tensor, " d"]:
-        """See `gnomon.bayes.r_hat`."""
+        """The R-hat of each coordinate; see `gnomon.bayes.r_hat`."""
         return r_hat(self.values)
 
     @property
@@ -72,38 +72,38 @@ class Draws(Result):
 
     @property
     def burn_in(self) -> int:
-        """First draws that are still on their way to the rest; see `gnomon.bayes.burn_in`."""
+        """The number of first draws that are not yet stationary; see `gnomon.bayes.burn_in`."""
         return burn_in(self.values)
 
     def interval(self, confidence: float = 0.95) -> tuple[Interval, ...]:
-        """The range between two quantiles of the draws that holds this share of them, for each coordinate."""
+        """Returns the interval between two quantiles that contains this share of the draws, for each coordinate."""
         ends = torch.tensor([(1 - confidence) / 2, (1 + confidence) / 2], dtype=self.values.dtype)
         low, high = self.values.flatten(0, 1).quantile(ends, 0)
         return tuple(Interval(float(a), float(b), confidence) for a, b in zip(low, high, strict=True))
 
     @property
     def converged(self) -> bool:
-        """Whether all chains agree and moved enough to say so."""
+        """Whether all chains agree, with enough effective draws to say so."""
         if self.values.shape[1] < MIN_DRAWS_PER_CHAIN:
             return False
         return float(self.r_hat.max()) <= MAX_R_HAT and float(self.effective.min()) >= MIN_EFFECTIVE_DRAWS
 
     @property
     def verdict(self) -> str:
-        """Whether the chains can be trusted, by their worst coordinate."""
+        """Says whether the chains are reliable, judged by their worst coordinate."""
         chains, n, d = self.values.shape
         early = "Interrupted. " if self.stopped == "interrupted" else ""
         if n < MIN_DRAWS_PER_CHAIN:
-            return f"{early}{n} draws in a chain are too few to tell whether the chains agree."
+            return f"{early}{n} draws per chain are too few to decide whether the chains agree."
         worst, least = float(self.r_hat.max()), float(self.effective.min())
         numbers = f"R-hat at most {worst:.3f}, at least {least:.0f} effective draws of {chains * n}"
         if self.converged:
             return f"{early}{chains} chains agree on all {d} coordinates ({numbers})."
-        return f"{early}The chains cannot be trusted yet ({numbers})."
+        return f"{early}The chains are not reliable yet ({numbers})."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Chains that disagree, chains that hardly move, paths that ran away."""
+        """Reports chains that disagree, chains that hardly move, and paths that diverged."""
         listed = []
         if self.values.shape[1] >= MIN_DRAWS_PER_CHAIN and not self.converged:
             worst = int(self.r_hat.nan_to_num(nan=torch.inf).argmax())
@@ -118,7 +118,7 @@ class Draws(Result):
         return most_serious_first(listed)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The paths of the coordinate that mixed worst, and the distribution of its draws."""
+        """Plots the paths of the coordinate that mixed worst, and the distribution of its draws."""
         n = self.values.shape[1]
         worst = int(self.r_hat.nan_to_num(nan=torch.inf).argmax()) if n >= MIN_DRAWS_PER_CHAIN else 0
         stride = max(1, n // 400)
@@ -134,7 +134,7 @@ class Draws(Result):
         )
 
     def to_arviz(self) -> dict[str, dict[str, Any]]:
-        """Arrays as ``arviz.from_dict`` takes them: (chains, draws) for each name, or ``x`` (chains, draws, d)."""
+        """Returns arrays for ``arviz.from_dict``: (chains, draws) for each name, or ``x`` (chains, draws, d)."""
         values = self.values.cpu().numpy()
         if not self.names:
             return {"posterior": {"x": values}}

@@ -1,4 +1,4 @@
-"""Dropout as an ensemble: the mean and spread of predictions over masks, beside the network without dropout.
+"""Dropout as an ensemble: the mean and spread of predictions over masks, compared with the network without dropout.
 
     p(y | x) = mean over masks b of p(y | x, w * b)                                                              (1)
 
@@ -7,8 +7,8 @@ Hypotheses: masks are drawn as in training. Reference: [srivastava2014dropout]; 
 >>> import torch
 >>> net = nn.Sequential(nn.Dropout(0.5), nn.Linear(4, 1, bias=False))
 >>> _ = nn.init.ones_(net[1].weight)
->>> told = dropout_predictive(net, torch.ones(1, 4), draws=4000)                     # 2 x a binomial of 4 and 1/2
->>> abs(float(told.mean[0, 0]) - 4) < 0.15, abs(float(told.variance[0, 0]) - 4) < 0.4
+>>> found = dropout_predictive(net, torch.ones(1, 4), draws=4000)                     # 2 x a binomial of 4 and 1/2
+>>> abs(float(found.mean[0, 0]) - 4) < 0.15, abs(float(found.variance[0, 0]) - 4) < 0.4
 (True, True)
 """
 
@@ -32,7 +32,7 @@ __all__ = ["DropoutPredictive", "dropout_predictive"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DropoutPredictive(Result):
-    """Means and variances of outputs (probabilities where asked for) over masks, and the outputs without dropout."""
+    """Means and variances of outputs (or probabilities) over masks, and the outputs without dropout."""
 
     mean: Float[Tensor, "n k"] = field(repr=False)
     variance: Float[Tensor, "n k"] = field(repr=False)
@@ -46,7 +46,7 @@ class DropoutPredictive(Result):
 
     @property
     def verdict(self) -> str:
-        """How sure the ensemble is, and how far the network without dropout is from it."""
+        """Reports how much masks disagree, and how far the network without dropout is from their mean."""
         apart = float((self.plain - self.mean).abs().mean())
         return (
             f"Over {self.draws} masks outputs vary by {float(self.variance.mean().sqrt()):.3g}; the network without "
@@ -54,7 +54,7 @@ class DropoutPredictive(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The mean over masks against the network without dropout."""
+        """Plots the mean over masks against the network without dropout."""
         points = Scatter("outputs", self.plain.flatten(), self.mean.flatten())
         return (Plot("Dropout as an ensemble", (points,), Axis("without dropout"), Axis("mean over masks")),)
 
@@ -63,14 +63,14 @@ class DropoutPredictive(Result):
 def dropout_predictive(
     module: nn.Module, x: Any, *, draws: int = 100, probabilities: bool = False, seed: int = 0
 ) -> DropoutPredictive:
-    """Predictions averaged over dropout masks, with their variance; equation (1).
+    """Returns predictions averaged over dropout masks, with their variance; equation (1).
 
     Args:
-        module: with dropout layers, which alone are in training mode here; it is left as it was.
+        module: a network with dropout layers, which alone run in training mode here; it is not changed.
         x: inputs.
-        draws: masks.
-        probabilities: average softmax probabilities instead of outputs.
-        seed: of the masks.
+        draws: number of masks.
+        probabilities: if True, averages softmax probabilities instead of outputs.
+        seed: random seed of the masks.
 
     Hypotheses: see the module. Reference: [gal2016dropout].
     Cost: a forward pass for each mask.
@@ -83,19 +83,19 @@ def dropout_predictive(
     m, seed = integer("draws", draws, least=2), check_seed(seed)
     parts = [part for part in module.modules() if isinstance(part, DROPOUTS)]
     if not parts:
-        raise InputError("the module has no dropout layer", accepted="masks to average over", fix="Add nn.Dropout")
+        raise InputError("the module has no dropout layer", accepted="at least one dropout layer", fix="Add nn.Dropout")
     inputs = whole_inputs(x, module)
 
-    def told(f: Tensor) -> Tensor:
+    def as_output(f: Tensor) -> Tensor:
         return f.double().softmax(1) if probabilities else f.double()
 
-    plain = told(outputs(module, inputs))
+    plain = as_output(outputs(module, inputs))
     total, squares = torch.zeros_like(plain), torch.zeros_like(plain)
     with preserve(module, seed=seed, grad=False):
         for part in parts:
             part.training = True
         for _ in range(m):
-            f = told(run_to_rows(module, inputs)) - plain  # centered, against cancellation
+            f = as_output(run_to_rows(module, inputs)) - plain  # centered, against cancellation
             total, squares = total + f, squares + f.square()
     mean = total / m
     return DropoutPredictive(plain + mean, ((squares - m * mean.square()) / (m - 1)).clamp_min(0), plain, m)  # (1)

@@ -1,10 +1,10 @@
-"""Deep ensembles: networks trained from different starts, whose disagreement says what they do not know.
+"""Deep ensembles: networks trained from different initializations, whose disagreement measures uncertainty.
 
     f(x) = mean_i f_i(x),    epistemic = variance over i,    aleatoric = noise^2                           (1)
 
 and for classes the entropies of `gnomon.bayes.predictive`.
 
-Hypotheses: none; the members are samples of where training leads, not of a posterior.
+Hypotheses: none; the members are samples of training results, not of a posterior.
 Reference: [lakshminarayanan2017simple].
 """
 
@@ -48,23 +48,23 @@ class DeepEnsemble(Result):
 
     @property
     def models(self) -> tuple[nn.Module, ...]:
-        """The members."""
+        """The trained networks."""
         return tuple(run.model for run in self.runs)
 
     @property
     def verdict(self) -> str:
-        """How training went."""
+        """Reports the range of final losses."""
         last = [float(run.loss[-1]) for run in self.runs]
         return f"{len(last)} networks were trained, to losses from {min(last):.3g} to {max(last):.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The losses of all members."""
+        """Plots the losses of all members."""
         lines = tuple(Line(f"member {i + 1}", run.steps, run.loss) for i, run in enumerate(self.runs))
         return (Plot("Training of the members", lines, Axis("step"), Axis("loss", log=True), self.verdict),)
 
     @names_call
     def predictive(self, x: Any) -> Predictive:
-        """The mean prediction, and what the members disagree about; equation (1)."""
+        """Returns the mean prediction and the disagreement of the members; equation (1)."""
         outputs = []
         for model in self.models:
             inputs = as_inputs(x, model)
@@ -91,7 +91,7 @@ def deep_ensemble(
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
 ) -> DeepEnsemble:
-    """Train several networks from different starts and orders of examples, for predictions with their uncertainty.
+    """Trains several networks from different initializations and orders of examples, to predict with uncertainty.
 
         f(x) = mean_i f_i(x),    epistemic = variance over i                                               (1)
 
@@ -100,25 +100,25 @@ def deep_ensemble(
             ``lambda: nn.Sequential(...)``.
         data: as in `gnomon.train`.
         y: targets.
-        members: networks.
+        members: number of networks.
         noise: the standard deviation of real targets around the outputs.
         loss: as in `gnomon.train`.
         optimizer: as in `gnomon.train`.
-        steps: of each network.
-        batch: examples in a step.
-        seed: of the starts and batches; torch's random state is kept.
+        steps: number of steps of each network.
+        batch: number of examples in a step.
+        seed: random seed of the initializations and batches; torch's random state is restored.
         seconds: time budget of each member.
         progress: called with (steps done, steps) of all members after each step.
-        clock: what ``seconds`` is read from.
+        clock: the clock for ``seconds``.
 
-    An interrupt (Ctrl-C) ends the training; the members that there are, the last one as far as it came, are returned.
+    An interrupt (Ctrl-C) ends the training and returns the members so far, including the unfinished one.
     Hypotheses: none. Reference: [lakshminarayanan2017simple].
-    Cost: that of training, for each member.
+    Cost: one training run for each member.
 
     >>> x = torch.linspace(-1, 1, 20)[:, None]
     >>> ensemble = deep_ensemble(lambda: nn.Linear(1, 1), x, 2 * x[:, 0], members=3, steps=50, noise=0.1)
-    >>> told = ensemble.predictive(torch.tensor([[0.0], [9.0]]))
-    >>> bool(told.epistemic[1] > told.epistemic[0])                                     # far from the data
+    >>> found = ensemble.predictive(torch.tensor([[0.0], [9.0]]))
+    >>> bool(found.epistemic[1] > found.epistemic[0])                                     # far from the data
     True
     """
     if isinstance(make, nn.Module):
@@ -131,9 +131,9 @@ def deep_ensemble(
         with random_state(first + i):
             module = make()
         check_module(module)
-        told = None if progress is None else partial(_report, progress, i, members)
+        report = None if progress is None else partial(_report, progress, i, members)
         runs.append(train(module, data, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=first + i,
-                          seconds=seconds, in_place=True, progress=told, clock=clock))  # fmt: skip
+                          seconds=seconds, in_place=True, progress=report, clock=clock))  # fmt: skip
         if runs[-1].stopped == "interrupted":
             break
     chosen = Objective.of(data, y, runs[0].model, loss).loss

@@ -1,9 +1,9 @@
-"""The Gauss-Newton matrix of a module's posterior: its rows, and its diagonal without the rows.
+"""Computes the Gauss-Newton matrix of a module's posterior: its rows, or only its diagonal.
 
     G = sum_i J_i^T L_i J_i / s^2 = A^T A,    A_i = R_i^T J_i / s,    R_i R_i^T = L_i                      (1)
 
 J_i are derivatives of the outputs in the parameters, L_i the second derivative of the loss in the outputs. A row of A
-has as many numbers as there are parameters. The diagonal of G needs no rows where a linear layer z = W a + b met each
+has as many numbers as there are parameters. The diagonal of G needs no rows if a linear layer z = W a + b met each
 example once: with d the derivative of a row's output in z, that in W is d a^T, whose square is the product of squares,
 
     diag G for W = sum_i (d_i^2) (a_i^2)^T / s^2,    for b = sum_i d_i^2 / s^2                             (2)
@@ -32,18 +32,18 @@ from gnomon.core.modules.preserve import preserve
 __all__ = ["diagonal", "rows"]
 
 EXAMPLES_PER_PASS = 64
-"""Examples in one pass."""
+"""Number of examples in one pass."""
 MAX_NUMBERS_HELD = 2**27
-"""Numbers held at once: 1 GiB."""
+"""Number of values kept in memory at once: 1 GiB."""
 GRADIENT_TOLERANCE = 1e-3
 """Relative difference between (2) and autograd that is allowed: float32 sums err less, a weight used twice errs more.
 """
 Met = tuple[nn.Linear, Tensor, Tensor]
-"""A layer, what went in, and what came out."""
+"""A layer, its input, and its output."""
 
 
 def rows(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Iterator[Float[Tensor, "m p"]]:
-    """Batches of A; equation (1).
+    """Yields batches of the rows A; equation (1).
 
     Cost: the derivatives of all outputs.
 
@@ -72,7 +72,7 @@ def _rows(posterior: ModulePosterior, center: Tensor, chosen: Tensor) -> Iterato
 
 
 def diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[Tensor, " p"]:
-    """The diagonal of G: by (2) for linear layers, from rows for all other parameters.
+    """Returns the diagonal of G: by (2) for linear layers, from rows for all other parameters.
 
     Cost: for linear layers k gradients of all examples, k being the number of outputs; for others as `rows`.
 
@@ -87,7 +87,7 @@ def diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[T
     with preserve(posterior.module, mode=None):
         size = min(EXAMPLES_PER_PASS, count(x))
         layers = _linear(posterior, center, take(x, slice(0, size)))
-        if size > 1:  # where time comes before examples, their numbers may agree by chance, but not twice
+        if size > 1:  # with time before examples, sizes may agree by chance, but not twice
             again = _linear(posterior, center, take(x, slice(1, size)))
             layers = {name: part for name, part in layers.items() if name in again}
         pieces = zip(_pieces(x, EXAMPLES_PER_PASS), y.split(EXAMPLES_PER_PASS), strict=True)
@@ -106,7 +106,7 @@ def diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[T
 def _add_linear(
     total: Tensor, posterior: ModulePosterior, center: Tensor, piece: Inputs, y: Tensor, layers: dict[str, nn.Linear]
 ) -> None:
-    """Add (2) of some examples."""
+    """Adds (2) for some examples."""
     roots = _roots(posterior, center, piece, y)
     with _meeting(layers) as met:
         outputs = posterior.outputs(center.clone().requires_grad_(), piece)
@@ -127,7 +127,7 @@ def _path(name: str, part: str) -> str:
 
 
 def _square(d: Tensor, a: Tensor) -> Tensor:
-    """The sum over examples of the squared derivative in a weight; (2) where an example meets it once."""
+    """The sum over examples of the squared derivative in a weight; (2) if each example uses the weight once."""
     if d.dim() == 2:
         return d.square().T @ a.square()  # (2)
     d, a = d.flatten(1, -2), a.flatten(1, -2)
@@ -141,7 +141,7 @@ def _sums(d: Tensor) -> Tensor:
 
 
 def _linear(posterior: ModulePosterior, center: Tensor, piece: Inputs) -> dict[str, nn.Linear]:
-    """Linear layers with a chosen parameter that each example meets once, as the gradient of a sum of outputs shows."""
+    """Linear layers with a chosen parameter that each example uses once, as the gradient of a sum of outputs shows."""
     places = posterior.places
     named = {name: part for name, part in posterior.module.named_modules() if type(part) is nn.Linear}
     named = {name: part for name, part in named.items() if {_path(name, "weight"), _path(name, "bias")} & places.keys()}
@@ -169,13 +169,13 @@ def _near(a: Tensor, b: Tensor) -> bool:
 
 @contextmanager
 def _meeting(layers: dict[str, nn.Linear]) -> Iterator[dict[str, Met]]:
-    """Input and output of layers in a pass; the output of the last call, where there are several."""
+    """Records input and output of layers in a pass; the output of the last call if there are several."""
     met: dict[str, Met] = {}
 
     def keep(name: str) -> Any:
         def hook(part: nn.Linear, given: tuple[Tensor, ...], out: Tensor) -> Tensor:
             met[name] = part, given[0].detach(), out
-            return out.clone()  # so that what follows may write into it
+            return out.clone()  # so that later layers can write into it
 
         return hook
 

@@ -1,4 +1,4 @@
-"""Laplace's approximation: a Gaussian around trained parameters, with the Gauss-Newton matrix as its precision.
+"""Laplace approximation: a Gaussian around trained parameters, with the Gauss-Newton matrix as its precision.
 
     p(w | S) ~ N(w*, (G + d I)^-1),    G = sum_i J_i^T L_i J_i / s^2,    d = 1 / prior_std^2               (1)
 
@@ -8,7 +8,7 @@ evidence of the model is
 
     log Z(d) = -n L(w*) / s^2 - d |w*|^2 / 2 - 1/2 sum_j log(1 + g_j / d) + constant                       (2)
 
-which has one unknown, d, and is maximized exactly by a search in log d. Where there are fewer outputs of all examples,
+which has one unknown, d, and is maximized exactly by a search in log d. If there are fewer outputs of all examples,
 m, than parameters, G = A^T A with m rows has the eigenvalues of A A^T and no others but zeros: "low rank" keeps the
 largest of them, and with rank m nothing is lost.
 
@@ -40,16 +40,16 @@ from gnomon.training.evaluate import Loss
 __all__ = ["Laplace", "laplace"]
 
 MAX_PARAMETERS_FULL = 20_000
-"""Parameters whose full matrix is stored, at most: 3.2 GB."""
+"""Maximum number of parameters whose full matrix is stored: 3.2 GB."""
 BATCH_SIZE = 1024
-"""Examples in one pass."""
+"""Number of examples in one pass."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Laplace(Result):
-    """The Gaussian (1): its center, the eigenvalues of G with their vectors (None: G is diagonal), the evidence (2).
+    """The Gaussian (1): its center, the eigenvalues of G with their vectors (None if G is diagonal), the evidence (2).
 
-    Of low rank, only the largest eigenvalues are there, and the others count as zero.
+    With low rank, only the largest eigenvalues are stored, and the others count as zero.
 
     >>> half = Laplace(torch.zeros(2), torch.tensor([1.0, 0.0]), None, 1.0, 0.0, 10, 0.0)
     >>> half.effective_parameters, half.variance().tolist()
@@ -66,26 +66,26 @@ class Laplace(Result):
 
     @property
     def effective_parameters(self) -> float:
-        """How many parameters the data decide: the sum of g / (g + d)."""
+        """The number of parameters that the data determine: the sum of g / (g + d)."""
         return float((self.eigenvalues / (self.eigenvalues + self.prior_precision)).sum())
 
     @property
     def verdict(self) -> str:
-        """What the evidence says of the number of parameters."""
+        """Reports the number of parameters that the data determine, and the evidence."""
         return (
-            f"The data decide {self.effective_parameters:.3g} of {len(self.center)} parameters; the log evidence is "
+            f"The data determine {self.effective_parameters:.3g} of {len(self.center)} parameters; the log evidence is "
             f"{self.log_evidence:.4g} at the prior precision {self.prior_precision:.3g}."
         )
 
     @names_call
     def evidence(self, prior_precision: float) -> float:
-        """log Z at another precision of the prior; equation (2)."""
+        """Returns log Z at another precision of the prior; equation (2)."""
         d = number("prior_precision", prior_precision, above=0)
         spread = float(torch.log1p(self.eigenvalues / d).sum())
         return self.fit - d / 2 * float(self.center.square().sum()) - spread / 2  # (2)
 
     def variance(self) -> Float[Tensor, " p"]:
-        """The variance of each parameter."""
+        """Returns the variance of each parameter."""
         inverse = 1 / (self.eigenvalues + self.prior_precision)
         if self.vectors is None:
             return inverse
@@ -95,7 +95,7 @@ class Laplace(Result):
 
     @names_call
     def sample(self, draws: int = 100, *, seed: int = 0) -> Draws:
-        """Independent draws of the parameters, for `gnomon.bayes.predictive`."""
+        """Returns independent draws of the parameters, for `gnomon.bayes.predictive`."""
         draws = integer("draws", draws)
         needed = 3 * 8 * draws * len(self.center)
         if needed > SHARE_OF_FREE_MEMORY * free_bytes():
@@ -106,14 +106,14 @@ class Laplace(Result):
         narrow = 1 / (self.eigenvalues + self.prior_precision).sqrt()
         if self.vectors is None:
             moved = z * narrow
-        else:  # along the vectors by their own width, across them, where the data say nothing, by that of the prior
+        else:  # posterior width along the vectors, prior width in all other directions
             along = z @ self.vectors
             across = (z - along @ self.vectors.T) / self.prior_precision**0.5
             moved = (along * narrow) @ self.vectors.T + (across if len(narrow) < len(self.center) else 0)
         return Draws((self.center + moved)[None], "Laplace", 1.0, 0, 0, 0)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The evidence over the precision of the prior."""
+        """Plots the evidence over the precision of the prior."""
         grid = [self.prior_precision * 10 ** (k / 8) for k in range(-24, 25)]
         curve = Line("log evidence", grid, [self.evidence(d) for d in grid])
         marks = (curve, Reference("chosen", self.prior_precision, vertical=True))
@@ -134,15 +134,15 @@ def laplace(
     structure: str = "full",
     rank: int | None = None,
 ) -> Laplace:
-    """Laplace's approximation of the posterior of a trained module, and the evidence for its prior.
+    """Computes Laplace's approximation of the posterior of a trained module, and the evidence for its prior.
 
         p(w | S) ~ N(w*, (G + d I)^-1)                                                                     (1)
 
     Args:
-        module: trained; in eval mode, and left as it was.
+        module: a trained network; runs in eval mode and is not changed.
         data: the training data: a pair, a ``Dataset``, a ``DataLoader``, batches; or inputs, with ``y``.
         y: targets.
-        prior_precision: d; by default the one of the largest evidence.
+        prior_precision: the precision d of the prior; by default the one with the largest evidence.
         noise: standard deviation of real targets around the outputs.
         loss: `Squared()`, `CrossEntropy()`, or for a module with one logit `Logistic()` or ``nn.BCEWithLogitsLoss()``;
             by default the one that fits the targets.
@@ -179,7 +179,7 @@ def laplace(
 
 
 def _best(raw: Laplace) -> float:
-    """The maximum of (2), which has one for d > 0 unless the data decide nothing."""
+    """The maximum of (2), which exists for d > 0 unless the data determine no parameter."""
     search = minimize_scalar(
         lambda t: -raw.evidence(exp(t)), bounds=(-30, 30), method="bounded", options={"xatol": 1e-8}
     )
@@ -195,7 +195,7 @@ def _mean_loss(posterior: ModulePosterior, center: Tensor) -> float:
 def _spectrum(
     posterior: ModulePosterior, center: Tensor, structure: str, rank: int | None
 ) -> tuple[Tensor, Tensor | None]:
-    """Eigenvalues and vectors of G, or its diagonal and None; with fewer rows than parameters by way of A A^T."""
+    """Eigenvalues and vectors of G, or its diagonal and None; uses A A^T if there are fewer rows than parameters."""
     p = len(center)
     if structure == "diagonal":
         return diagonal(posterior, center), None
@@ -213,7 +213,7 @@ def _spectrum(
 
 
 def _check_size(posterior: ModulePosterior, center: Tensor, structure: str) -> None:
-    """Refuse what does not fit: p^2 numbers of "full", p n k of "low rank"."""
+    """Raises an error if memory is too small for p^2 numbers ("full") or p n k numbers ("low rank")."""
     p, n = len(center), len(posterior)
     if structure == "full" and p > MAX_PARAMETERS_FULL:
         cure = "Pass structure='low rank' or 'diagonal', or the last layer alone with parameters='<name>.*'"

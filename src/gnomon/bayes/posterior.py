@@ -1,10 +1,10 @@
-"""The posterior of a module's parameters: a Gaussian prior, and the likelihood that belongs to the loss.
+"""The posterior of a module's parameters, from a Gaussian prior and the likelihood that belongs to the loss.
 
     log p(w | S) = -n L(w) / s^2 - |w|^2 / (2 r^2) + constant                                              (1)
 
 L is the mean loss over n examples (squared loss: |y - f|^2 / 2, so that s is the standard deviation of Gaussian noise;
-cross-entropy with s = 1: the likelihood of the classes), r the standard deviation of the prior. Its maximum is that of
-training with weight decay s^2 / (n r^2) on the mean loss. With one output, f, and classes 0 and 1, the loss is the
+cross-entropy with s = 1: the likelihood of the classes), r the standard deviation of the prior. Its maximum is
+reached by training with weight decay s^2 / (n r^2) on L. With one output, f, and classes 0 and 1, the loss is the
 logistic one, -log p(y) with p(1) = 1 / (1 + exp(-f)).
 
 Hypotheses: examples independent given the parameters; a loss that is a negative log-likelihood.
@@ -35,7 +35,7 @@ __all__ = ["ModulePosterior", "module_posterior", "prior_to_weight_decay"]
 
 
 class ModulePosterior:
-    """Equation (1) as a function of all parameters in one vector; made by `module_posterior`.
+    """The log posterior (1) as a function of all parameters in one vector; created by `module_posterior`.
 
     >>> posterior = module_posterior(nn.Linear(2, 1), (torch.zeros(3, 2), torch.zeros(3)))
     >>> posterior.names, len(posterior)
@@ -54,7 +54,7 @@ class ModulePosterior:
 
     @property
     def start(self) -> Float[Tensor, " p"]:
-        """The parameters as they are, in one vector."""
+        """The current parameters in one vector."""
         return torch.cat([w.detach().flatten() for w in self._f.leaves.values()]).double()
 
     @property
@@ -64,17 +64,17 @@ class ModulePosterior:
 
     @property
     def places(self) -> dict[str, slice]:
-        """Where each parameter lies in the vector."""
+        """The position of each parameter in the vector."""
         ends = torch.tensor([w.numel() for w in self._f.leaves.values()]).cumsum(0).tolist()
         return {name: slice(a, b) for name, a, b in zip(self._f.leaves, [0, *ends], ends, strict=False)}
 
     def __call__(self, vector: Float[Tensor, " p"]) -> Float[Tensor, ""]:
-        """log p(w | S) up to a constant; equation (1)."""
+        """Returns log p(w | S) up to a constant; equation (1)."""
         return self._value(vector, *self._data)
 
     @property
     def binary(self) -> bool:
-        """Whether the one output is the logit of class 1 against class 0."""
+        """Whether the single output is the logit of class 1 against class 0."""
         loss = self.objective.loss
         if isinstance(loss, nn.BCEWithLogitsLoss):
             return loss.weight is None and loss.pos_weight is None and loss.reduction == "mean" and self.width == 1
@@ -82,7 +82,7 @@ class ModulePosterior:
 
     @property
     def observations(self) -> int:
-        """Targets that are observed: one for each example, or for each position that has a label."""
+        """The number of observed targets: one for each example, or for each position that has a label."""
         loss = self.objective.loss
         return loss.observations(self._data[1]) if isinstance(loss, AbstractAxesLoss) else len(self)
 
@@ -93,16 +93,16 @@ class ModulePosterior:
             return self.outputs(self.start, self.objective.at(torch.arange(1))[0]).shape[1]
 
     def mean_loss(self, vector: Float[Tensor, " p"], index: Tensor) -> Float[Tensor, ""]:
-        """The mean loss over some examples."""
+        """Returns the mean loss over some examples."""
         return self._loss(vector, *self.objective.at(index))
 
     def on_batch(self, index: Tensor) -> Callable[[Tensor], Tensor]:
-        """The same function with the likelihood of some examples scaled up to all."""
+        """Returns the same function with the likelihood of a batch scaled up to all examples."""
         x, y = self.objective.at(index)
         return lambda vector: self._value(vector, x, y)
 
     def outputs(self, vector: Float[Tensor, " p"], x: Inputs) -> Float[Tensor, "n k"]:
-        """What the module would return with these parameters."""
+        """Returns the outputs of the module with these parameters."""
         with set_mode(self.module, "eval"), plain_kernels(self.module):
             return self._f(x, self._leaves(vector))
 
@@ -131,15 +131,15 @@ def module_posterior(
     loss: Loss | None = None,
     parameters: str | None = None,
 ) -> ModulePosterior:
-    """The log posterior of a module's parameters under a Gaussian prior, ready for `gnomon.bayes.sample`.
+    """Returns the log posterior of a module's parameters under a Gaussian prior, ready for `gnomon.bayes.sample`.
 
         log p(w | S) = -n L(w) / noise^2 - |w|^2 / (2 prior_std^2) + constant                              (1)
 
     Args:
-        module: in eval mode; it is left as it was.
+        module: a network in eval mode; it is not changed.
         data: a pair, a ``Dataset``, a ``DataLoader``, batches; or inputs, with ``y``.
         y: targets.
-        prior_std: of every parameter.
+        prior_std: standard deviation of the prior of every parameter.
         noise: the standard deviation of the targets around the outputs; leave it at 1 for classes.
         loss: as in `gnomon.train`; with one output and classes 0 and 1, the logistic loss in place of cross-entropy.
         parameters: a pattern of names; the others keep their values.
@@ -163,7 +163,7 @@ def module_posterior(
 
 
 def _loss_for(examples: AbstractSource, module: nn.Module, loss: Loss | None) -> Loss | None:
-    """The logistic loss, if there are classes and one output; else the loss as given."""
+    """Returns the logistic loss for classes and one output, otherwise the given loss."""
     if loss is not None and not isinstance(loss, CrossEntropy):
         return loss
     first = examples.first(1)
@@ -173,7 +173,7 @@ def _loss_for(examples: AbstractSource, module: nn.Module, loss: Loss | None) ->
 
 @names_call
 def prior_to_weight_decay(prior_std: float, noise: float, examples: int) -> float:
-    """The weight decay whose trained network is the most probable one under a Gaussian prior.
+    """Returns the weight decay whose trained network is the most probable one under a Gaussian prior.
 
         argmin_w  L(w) + decay / 2 |w|^2,    decay = noise^2 / (n prior_std^2)                             (1)
 

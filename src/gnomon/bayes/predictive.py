@@ -1,9 +1,9 @@
-"""Predictions averaged over draws of the parameters, and what they are uncertain about.
+"""Averages predictions over draws of the parameters, and splits their uncertainty into two parts.
 
     f(x) = mean_i f(w_i; x),    var y = var_i f(w_i; x)  +  s^2                                            (1)
                                         epistemic          aleatoric
 
-For classes: probabilities p = mean_i p_i (two columns, of class 0 and class 1, for one logit), and with entropies H
+For classes: probabilities p = mean_i p_i (a single logit gives two columns), and with entropies H
 
     H(p) = (H(p) - mean_i H(p_i))  +  mean_i H(p_i)                                                        (2)
            epistemic                  aleatoric
@@ -32,10 +32,10 @@ __all__ = ["Predictive", "predictive"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predictive(Result):
-    """Means (n, k), or probabilities of classes, and the two parts of the uncertainty of each example, (1) or (2).
+    """Means (n, k) or class probabilities, and the two parts of the uncertainty of each example, (1) or (2).
 
     >>> print(Predictive(torch.zeros(2, 1), torch.tensor([1.0, 5.0]), torch.tensor([1.0, 1.0]), False))
-    75% of the uncertainty comes from not knowing the parameters: more data would make it surer.
+    75% of the uncertainty comes from not knowing the parameters: more data would reduce it.
     """
 
     mean: Float[Tensor, "n k"] = field(repr=False)
@@ -45,13 +45,13 @@ class Predictive(Result):
 
     @property
     def verdict(self) -> str:
-        """Which part is larger, and so whether more data would help."""
+        """Says which part is larger, and so whether more data would help."""
         share = float(self.epistemic.mean() / (self.epistemic + self.aleatoric).mean().clamp(min=1e-300))
-        cure = "more data would make it surer" if share > 0.5 else "more data would hardly make it surer"
+        cure = "more data would reduce it" if share > 0.5 else "more data would hardly reduce it"
         return f"{share:.0%} of the uncertainty comes from not knowing the parameters: {cure}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both parts, a point for each example."""
+        """Plots both parts of the uncertainty, a point for each example."""
         unit = "nats" if self.classes else "variance"
         points = Scatter("examples", self.aleatoric, self.epistemic)
         axes = Axis(f"noise of the targets ({unit})"), Axis(f"not knowing the parameters ({unit})")
@@ -60,18 +60,18 @@ class Predictive(Result):
 
 @names_call
 def predictive(posterior: ModulePosterior, draws: Draws, x: Any, *, most: int = 200) -> Predictive:
-    """The mean prediction over draws of a module's parameters, with its epistemic and aleatoric uncertainty.
+    """Returns the mean prediction over draws of a module's parameters, with epistemic and aleatoric uncertainty.
 
         f(x) = mean_i f(w_i; x)                                                                            (1)
 
     Args:
-        posterior: what was sampled.
-        draws: of `gnomon.bayes.sample`, or of `gnomon.bayes.Laplace.sample`.
+        posterior: the posterior that was sampled.
+        draws: the result of `gnomon.bayes.sample` or `gnomon.bayes.Laplace.sample`.
         x: inputs as the module takes them.
-        most: draws that are used, evenly spaced over the chains.
+        most: maximum number of draws used, evenly spaced over the chains.
 
     Hypotheses: draws of the posterior. Reference: [depeweg2018decomposition].
-    Cost: a forward pass for each draw that is used.
+    Cost: one forward pass for each draw used.
 
     >>> from torch import nn
     >>> from gnomon.bayes import laplace, module_posterior
@@ -88,7 +88,7 @@ def predictive(posterior: ModulePosterior, draws: Draws, x: Any, *, most: int = 
     inputs = as_inputs(x, posterior.module)
     vectors, wanted = draws.values.flatten(0, 1), len(posterior.start)
     if vectors.shape[1] != wanted or len(vectors) < 2:
-        found = f"{len(vectors)} draws of {vectors.shape[1]} numbers, and the module has {wanted} parameters"
+        found = f"there are {len(vectors)} draws of {vectors.shape[1]} numbers; the module has {wanted} parameters"
         cure = "Pass what sample(posterior, posterior.start) returns"
         raise InputError(found, accepted="at least two draws of all parameters", fix=cure)
     vectors = vectors[:: max(1, len(vectors) // integer("most", most))]
@@ -99,7 +99,7 @@ def predictive(posterior: ModulePosterior, draws: Draws, x: Any, *, most: int = 
 
 
 def from_outputs(outputs: Float[Tensor, "m n k"], noise: float, classes: bool) -> Predictive:
-    """Equation (1) or (2) from the outputs of several networks."""
+    """Computes (1) or (2) from the outputs of several networks."""
     if not classes:
         epistemic = outputs.var(0).sum(1)
         aleatoric = torch.full_like(epistemic, noise**2 * outputs.shape[2])

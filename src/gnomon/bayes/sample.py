@@ -1,4 +1,4 @@
-"""Draw from any log density: `gnomon.bayes.sample`."""
+"""Draws from any log density by Markov chains."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +27,7 @@ def sample(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Draws:
-    """Draws of several Markov chains whose stationary distribution is a density known up to a factor.
+    """Returns draws of several Markov chains whose stationary distribution is a density known up to a factor.
 
         q(x) P(x' | x) = q(x') P(x | x')   for the density q and the chain P                             (1)
 
@@ -35,16 +35,16 @@ def sample(
         log_density: from a point, a tensor (d,), to the logarithm of the density, a tensor of shape ().
         start: one point (d,), spread by a tenth of a unit for each chain, or a point for each chain (chains, d).
         method: `HMC()` by default; `Metropolis()`, `Langevin()`, `StochasticGradient()` for a `module_posterior`.
-        chains: run side by side in one batch.
-        draws: kept of each chain.
-        warmup: draws before those, in which the method adapts itself; they are left out.
+        chains: number of chains, run in parallel in one batch.
+        draws: number of draws kept of each chain.
+        warmup: number of draws before those, in which the method adapts; they are discarded.
         seed: the same seed gives the same draws.
         progress: called with (steps done, steps) after each step of all chains, warm-up included.
 
     An interrupt (Ctrl-C) after the warm-up ends the chains, and the draws so far are returned; ``stopped`` says so.
 
-    Hypotheses: a density with a gradient (but for `Metropolis`), one connected region that holds its mass; whether the
-    chains have found it is told by ``converged``.
+    Hypotheses: the density has a gradient (not needed for `Metropolis`) and one connected region that contains its
+    mass; ``converged`` says whether the chains have found it.
     Reference: [neal2011mcmc], section 5.3; [metropolis1953equation].
     Cost: gradients of all chains in one batch: one for each draw, or one for each leapfrog step.
 

@@ -1,4 +1,4 @@
-"""Samplers, one file each: all chains move side by side in one batch."""
+"""Samplers, one in each file; all chains run in parallel in one batch."""
 
 from gnomon.bayes.samplers.base import AbstractSampler
 from gnomon.bayes.samplers.hmc import HMC

@@ -1,4 +1,4 @@
-"""What every sampler does, and the step size that learns from acceptances."""
+"""The interface of all samplers, and a step size that adapts to the acceptance rate."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ __all__ = ["AbstractSampler", "SamplerStep", "StepSize", "noise"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SamplerStep(Record):
-    """Where all chains are after one step, and what the step was like.
+    """The positions of all chains after one step, with statistics of the step.
 
     ``accepted`` is the mean probability of acceptance, ``gradients`` counts evaluations of the log density.
 
@@ -40,13 +40,13 @@ class AbstractSampler(ABC):
     @property
     @abstractmethod
     def title(self) -> str:
-        """What the draws are called."""
+        """The name of the sampler for reports."""
 
     @abstractmethod
     def walk(
         self, density: Density, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        """Steps of all chains without end; during the first ``warmup`` of them the method adapts itself."""
+        """Yields steps of all chains without end; the method adapts during the first ``warmup`` steps."""
 
     @names_call("sample(log_density, start)")
     def run(
@@ -58,7 +58,7 @@ class AbstractSampler(ABC):
         generator: torch.Generator,
         progress: Callable[[int, int], None] | None = None,
     ) -> Draws:
-        """Draws of all chains after the warm-up; after an interrupt, those that there are."""
+        """Returns the draws of all chains after the warm-up; after an interrupt, the draws so far."""
         chains, d = start.shape
         if (needed := 8 * chains * draws * d) > SHARE_OF_FREE_MEMORY * free_bytes():
             what = f"{draws:,} draws of {d:,} numbers in {chains} chains need {needed / 1e9:.1f} GB"
@@ -81,7 +81,7 @@ class AbstractSampler(ABC):
 
 
 class StepSize:
-    """A step size adapted by dual averaging until the mean acceptance is what was asked for.
+    """A step size adapted by dual averaging until the mean acceptance reaches its target.
 
         log e[t + 1] = mu - sqrt(t) / gamma * 1 / (t + t0) sum_s (target - a[s])                           (1)
 
@@ -98,12 +98,12 @@ class StepSize:
         self.restart(first)
 
     def restart(self, first: float) -> None:
-        """Forget all updates and begin anew around another step."""
+        """Discards all updates and starts again around another step size."""
         self.now = first
         self._center, self._gap, self._mean, self._t = log(2 * self.now), 0.0, log(self.now), 0
 
     def update(self, accepted: float) -> None:
-        """One more mean acceptance."""
+        """Adds one more mean acceptance."""
         self._t += 1
         t = self._t
         self._gap += (self.target - accepted - self._gap) / (t + 10)
@@ -114,11 +114,11 @@ class StepSize:
 
     @property
     def average(self) -> float:
-        """The step averaged over the updates, the later the more."""
+        """The step size averaged over the updates; later updates weigh more."""
         return exp(self._mean)
 
     def settle(self) -> None:
-        """Take the average over the updates, and begin anew around it."""
+        """Sets the step size to the average over the updates, and starts again around it."""
         self.restart(self.average)
 
 

@@ -118,7 +118,7 @@ def leapfrog(
 
 
 class _HmcState:
-    """Where the chains are, and what the sampler has learned."""
+    """The positions of the chains, and what the sampler has learned."""
 
     def __init__(self, options: HMC, density: Density, start: Tensor, generator: torch.Generator) -> None:
         self.options, self.density, self.generator = options, density, generator
@@ -171,7 +171,7 @@ class _HmcState:
             self.size.settle()
 
     def _lengthen(self, travel: Travel) -> None:
-        """Take the length that pays best; where that is the longest yet seen, try twice as long."""
+        """Uses the most efficient length; if that is the longest measured, tries twice as long."""
         step = self.size.average
         length, ended = travel.best(step)
         self.log_length = min(log(2 * length if ended else length), log(step * self.options.most / 2))

@@ -2,7 +2,7 @@
 
     x' = x + s L z,  z ~ N(0, I);    accept with probability min(1, p(x') / p(x))                          (1)
 
-The proposal is symmetric, so that its ratio in Hastings' rule is one. During warm-up s is adapted to the acceptance
+The proposal is symmetric, so its ratio in Hastings' rule is one. During warm-up s is adapted to the acceptance rate
 that is best for a random walk in many dimensions, 0.234 (0.44 in one), and L to the covariance of the draws so far.
 
 Hypotheses: a density that is positive on one connected region.
@@ -75,7 +75,7 @@ class Metropolis(Record, AbstractSampler):
 
 
 def _factor(points: Tensor) -> Tensor:
-    """A Cholesky factor of their covariance, drawn towards its diagonal as far as there are few points."""
+    """A Cholesky factor of the covariance of points, shrunk towards its diagonal if there are few points."""
     n, d = points.shape
     covariance = torch.cov(points.T).reshape(d, d)
     diagonal = covariance.diagonal().clamp(min=1e-12).diag()

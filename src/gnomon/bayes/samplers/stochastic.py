@@ -5,7 +5,7 @@ With E the potential of a random batch, scaled up to all examples:
     v = (1 - e c) v - e grad E(x) + sqrt(2 c e) z,    x += e v         with friction c (SGHMC)             (1)
     x += -e / 2 grad E(x) + sqrt(e) z                                  without momentum (SGLD)             (2)
 
-Nothing is refused: draws are off by O(e), and the noise of batches widens them in proportion to its variance times e.
+No proposal is rejected: draws have an error of O(e), and the noise of batches widens them by its variance times e.
 
 Hypotheses: a step far below the inverse of the largest curvature; batches drawn at random.
 Reference: [welling2011bayesian] for (2); [chen2014stochastic] for (1).
@@ -78,5 +78,5 @@ class StochasticGradient(Record, AbstractSampler):
                 v = (1 - e * c) * v + e * force + (2 * c * e) ** 0.5 * noise(x, generator)  # (1)
                 x = x + e * v
             if not bool(x.isfinite().all()):
-                raise InputError(f"StochasticGradient(step={e:g}): the chain left the floats. Take a smaller step.")
+                raise InputError(f"StochasticGradient(step={e:g}): the chain diverged. Use a smaller step.")
             yield SamplerStep(x, gradients=len(x))

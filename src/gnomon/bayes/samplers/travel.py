@@ -1,17 +1,17 @@
-"""How far paths of each length carry the draws, measured along the paths of a warm-up; and the length that pays best.
+"""Measures how far paths of each length move the draws during warm-up, and chooses the most efficient length.
 
 For a statistic a of the state, here scaled coordinates and their squares, paths of the duration t give
 
     c(t) = E[p(t) (a(t) - a(0))^2] / (2 var a)                                                         (1)
 
-with p(t) the probability of acceptance: one minus the autocorrelation of a chain made of such paths. Where durations
+with p(t) the probability of acceptance: one minus the autocorrelation of a chain made of such paths. If durations
 are uniform on (0, 2 T) and a leapfrog step lasts e, the effective draws for each gradient go as
 
     rate(T) = C / (2 - C) / max(1, T / e + 1/2),    C = (1 / 2 T) integral of c over (0, 2 T)          (2)
 
 Rates of a coordinate and of its square are joined by their harmonic mean, so that neither means nor variances are
 neglected, and the slowest coordinate counts. Every step of every path is a measurement of (1), so that a few chains
-suffice where gradients of (2) with respect to T, which see only the ends of paths, need many.
+suffice, while gradients of (2) with respect to T, which see only the ends of paths, need many.
 
 Hypotheses: chains near their stationary distribution; the autocorrelation of a chain falls geometrically.
 Reference: [geyer1992practical] for the variance of the mean of such a chain; [hoffman2021adaptive] maximizes C / T;
@@ -25,13 +25,13 @@ from torch import Tensor
 __all__ = ["Travel"]
 
 MAX_FOLLOWED_COORDINATES = 31
-"""Coordinates that are followed, at most, evenly spaced, in addition to the direction of largest variance."""
+"""Maximum number of coordinates followed, evenly spaced, in addition to the direction of largest variance."""
 TIMES = torch.logspace(-2, 3, 100, dtype=torch.float64)
 """Durations in scaled coordinates, 12 % apart: a bin is narrow against the quarter of a period that matters."""
 
 
 class Travel:
-    """What the paths of one window of the warm-up have shown.
+    """Statistics of the paths in one window of the warm-up.
 
     >>> normal = torch.randn(4000, 1, generator=torch.Generator().manual_seed(0)).double()
     >>> travel = Travel(normal, torch.ones(1).double(), torch.ones(1).double())
@@ -53,14 +53,14 @@ class Travel:
         self._count = torch.zeros(len(TIMES), dtype=points.dtype)
 
     def see(self, time: float, before: Tensor, after: Tensor, accepted: Tensor) -> None:
-        """States of all chains at the start of a path and some time later, with their probabilities of acceptance."""
+        """Adds states of all chains at the start of a path and some time later, with their acceptance probabilities."""
         moved = (self._statistics(after) - self._statistics(before)).square()
         place = min(int(torch.searchsorted(TIMES, time)), len(TIMES) - 1)
         self._sum[place] += torch.where(accepted[:, None] > 0, accepted[:, None] * moved, 0.0).sum(0)
         self._count[place] += len(before)
 
     def best(self, step: float) -> tuple[float, bool]:
-        """The T of (2), and whether it is the longest that was seen, so that longer ones may be better."""
+        """Returns the T of (2), and whether it is the longest duration measured, so that longer ones may be better."""
         seen = self._count > 0
         times = TIMES[seen]
         carried = (self._sum[seen] / self._count[seen, None] / (2 * self._variance)).clamp(max=1.98)  # (1)
