@@ -177,7 +177,7 @@ U = BURGERS.fields["u"]
             0.1,
             Library(only=("u", "V*u"), known={"V": np.ones(64)}),
             InputError,
-            r"on these data the terms u, V\*u depend on each other .expected terms that can be told apart.\. Leave one",
+            r"on these data the terms u, V\*u depend on each other .expected independent terms.\. Leave one",
         ),
         (
             np.ones((40, 40)),

@@ -79,7 +79,7 @@ def test_constraints_are_those_of_a_constrained_least_squares_problem():
     ("constraint", "words"),
     [
         ("x_t[y] + y_t[x]", "cannot be read.*x_t.y. \\+ y_t.x. = 0"),
-        ("x_t[z^9] = 0", "x_t.z\\^9. is no coefficient of these equations"),
+        ("x_t[z^9] = 0", "x_t.z\\^9. is not a coefficient of these equations"),
     ],
 )
 def test_constraints_that_cannot_be_read_are_refused(constraint, words):

@@ -1,4 +1,4 @@
-"""Which equation do the data follow?
+"""Finds the differential equations that data follow.
 
 Contains: sparse discovery of differential equations: libraries of terms, differentiation, weak form, selection,
 simulation.

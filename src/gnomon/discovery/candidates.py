@@ -1,4 +1,4 @@
-"""The terms that an equation may have.
+"""Builds the library of terms that an equation may have.
 
     {products of at most `degree` fields} x {1, all derivatives up to `order`}                                 (1)
 
@@ -27,12 +27,12 @@ __all__ = ["Library"]
 
 @dataclass(frozen=True, slots=True)
 class Library(Record):
-    """The library of equation (1), with the user's own terms.
+    """The library of terms of equation (1), with the user's own terms.
 
     ``extra`` are further terms as text, ``known`` functions of space and time by name, such as a potential, and
     ``functions`` functions of the fields by name, such as ``{"sin(u)": numpy.sin}``; both multiply every field.
     ``only`` replaces (1), and these products, by a list of terms. Terms that are ``tied`` share one coefficient, such
-    as ``("u_xx", "u_yy")`` where all directions are alike.
+    as ``("u_xx", "u_yy")`` if all directions are equivalent.
 
     >>> [term.name for term in Library(degree=1, order=1, extra=("u_x^2",)).terms(("u",), "x")]
     ['1', 'u', 'u_x', 'u*u_x', 'u_x^2']
@@ -48,7 +48,7 @@ class Library(Record):
     tied: Sequence[Sequence[str]] = ()
 
     def terms(self, fields: Sequence[str], space: str, *, modulus: bool = False) -> tuple[Term, ...]:
-        """All terms for these fields over these directions of space; ``modulus`` for complex fields."""
+        """Returns all terms for these fields over these directions of space; ``modulus`` for complex fields."""
         if self.only:
             found = [parse(text) for text in self.only]
         else:
@@ -97,7 +97,7 @@ class Library(Record):
 
 
 def derivatives(space: str, order: int) -> list[str]:
-    """The derivatives over some directions up to an order.
+    """Returns the derivatives over some directions up to an order.
 
     >>> derivatives("xy", 2)
     ['x', 'y', 'xx', 'xy', 'yy']

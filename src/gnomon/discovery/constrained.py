@@ -1,4 +1,4 @@
-"""Coefficients that obey linear relations, such as those of conserved quantities.
+"""Fits coefficients under linear relations, such as those that follow from conserved quantities.
 
     c* = argmin_c sum_e |A_e c_e - y_e|^2 / |y_e|^2    with    C c = d,    c the coefficients of all equations   (1)
 
@@ -36,7 +36,7 @@ PIECE = re.compile(
 
 
 def relation(text: str) -> Relation:
-    """Read a relation.
+    """Reads a relation from text.
 
     >>> relation("u_t[u_xx] = u_t[u_yy]")
     ({('u_t', 'u_xx'): 1.0, ('u_t', 'u_yy'): -1.0}, 0.0)
@@ -69,7 +69,7 @@ def constrain(
     equations: Sequence[Equation], systems: Sequence[System], groups: Sequence[tuple[Term, ...]],
     texts: Sequence[str], selection: TermSelection
 ) -> tuple[Equation, ...]:  # fmt: skip
-    """Equations with the coefficients of (1).
+    """Returns equations whose coefficients solve (1).
 
     Cost: see the module.
 
@@ -87,7 +87,7 @@ def constrain(
     for weights, _ in relations:
         unknown = [f"{target}[{term}]" for target, term in weights if target not in places or term not in group]
         if unknown:
-            found = f"{', '.join(unknown)} is no coefficient of these equations"
+            found = f"{', '.join(unknown)} is not a coefficient of these equations"
             raise InputError(found, accepted="constraints on coefficients", fix="Name targets and terms as given")
     named = [{(places[a], group[b]): w for (a, b), w in weights.items()} for weights, _ in relations]
     chosen = {(e, group[name]) for e, equation in enumerate(equations) for name in equation.terms}
@@ -102,7 +102,7 @@ def constrain(
 
 
 class _Solver:
-    """Equation (1) in the null space of the relations, from moments of each block of rows."""
+    """Solves (1) in the null space of the relations, from moments of each block of rows."""
 
     def __init__(
         self, systems: Sequence[System], kept: Sequence[tuple[int, int]], rows: np.ndarray, right: np.ndarray
@@ -131,7 +131,7 @@ class _Solver:
         return self.start + self.free @ moved  # (1)
 
     def spread(self, selection: TermSelection) -> np.ndarray:
-        """Standard deviations over replicates of the blocks."""
+        """Returns standard deviations over replicates of the blocks."""
         count = len(self.gram)
         draw = np.random.default_rng(abs(selection.seed))
         drawn = [np.bincount(draw.integers(count, size=count), minlength=count) for _ in range(selection.replicates)]

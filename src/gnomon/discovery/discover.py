@@ -1,10 +1,10 @@
-"""Discovery of the law behind data: a sparse equation from a library of terms.
+"""Finds the law behind data: a sparse equation from a library of terms.
 
     c* = argmin_c |u_t - Theta(u) c|^2 with few nonzero c_j                                                     (1)
 
 The equation is tested with smooth bumps (`WeakForm`), so that noisy data are never differentiated more than a product
 needs; supports come from sequential thresholded ridge and from elimination, a criterion with a floor for numerical
-errors chooses among them, and a bootstrap over blocks of the data tells how sure that is.
+errors chooses among them, and a bootstrap over blocks of the data measures how certain the choice is.
 
 >>> x, t = np.linspace(0, 2 * np.pi, 64, endpoint=False), np.linspace(0, 1, 50)
 >>> u = sum(np.exp(-0.1 * k * k * t) * np.sin(k * x[:, None] + k) for k in (1, 2, 3, 5))
@@ -43,15 +43,15 @@ def discover(
     u: Any, dx: Any, dt: Any, *, library: Library | None = None, form: AbstractForm | None = None,
     selection: TermSelection | None = None, time_order: int = 1, constraints: Sequence[str] = (),
 ) -> Discovery:  # fmt: skip
-    """Find the partial differential equation that data on a grid follow, equation (1).
+    """Finds the partial differential equation that data on a grid follow, equation (1).
 
     Args:
         u: an array with the axes (x, time), (x, y, time) or (x, y, z, time), or a dict of such arrays by name; complex
             values are allowed.
         dx: the step of the grid in space, or its coordinates; a tuple of these for two or three directions.
         dt: the step in time, or the times.
-        library: the terms that the equation may have; all products of u, u^2, u^3 with derivatives to the fourth order
-            where nothing is said.
+        library: the terms that the equation may have; by default all products of u, u^2, u^3 with derivatives up to the
+            fourth order.
         form: `WeakForm` or `Pointwise`, with their options.
         selection: how terms are chosen, and the replicates of the bootstrap.
         time_order: 2 for equations such as u_tt = c^2 u_xx.
@@ -76,7 +76,7 @@ def search(
     data: GridData, library: Library, form: AbstractForm, selection: TermSelection, time_order: int,
     constraints: Sequence[str]
 ) -> Discovery:  # fmt: skip
-    """The equation of each field of checked data."""
+    """Returns the equation of each field of validated data."""
     check_kind("form", form, AbstractForm, cure="Pass WeakForm() or Pointwise()")
     check_kind("selection", selection, TermSelection, cure="Pass gnomon.discovery.TermSelection(...)")
     order = integer("time_order", time_order)
@@ -94,7 +94,7 @@ def search(
 
 
 def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selection: TermSelection) -> Equation:
-    """The sparse equation of one system, with its bootstrap and its residuals."""
+    """Returns the sparse equation of one system, with its bootstrap and its residuals."""
     moments = RegressionMoments.of(system.columns, system.target, system.independent)
     known = path(moments, selection)
     best = choice(moments, selection, known)
@@ -131,12 +131,14 @@ def _residuals(
 
 
 def check_columns(columns: np.ndarray, names: Sequence[str]) -> None:
-    """Refuse columns that vanish or depend on each other, and name them."""
+    """Raises an error for columns that vanish or depend on each other, and names them."""
     norms = np.linalg.norm(columns, axis=0)
     zero = [name for name, norm in zip(names, norms, strict=True) if norm <= 1e-14 * norms.max()]
     if zero:
         cure = "Leave them out with Library(only=...), or lower degree and order"
-        raise InputError(f"the terms {', '.join(zero)} vanish on these data", accepted="terms that are seen", fix=cure)
+        raise InputError(
+            f"the terms {', '.join(zero)} vanish on these data", accepted="terms that do not vanish", fix=cure
+        )
     short = np.linalg.qr(columns / norms, mode="r") if len(columns) > len(names) else columns / norms
     _, sizes, right = np.linalg.svd(short, full_matrices=False)
     if len(columns) < len(names) or sizes[-1] < MIN_SINGULAR_VALUE_SHARE * sizes[0]:
@@ -144,11 +146,11 @@ def check_columns(columns: np.ndarray, names: Sequence[str]) -> None:
         involved = [name for name, v in zip(names, vector, strict=True) if v > 0.05 * vector.max()]
         found = f"on these data the terms {', '.join(involved)} depend on each other"
         cure = "Leave one of them out with Library(only=...), or take data with more variety"
-        raise InputError(found, accepted="terms that can be told apart", fix=cure)
+        raise InputError(found, accepted="independent terms", fix=cure)
 
 
 def group_terms(terms: Sequence[Term], tied: Sequence[Sequence[str]]) -> list[tuple[Term, ...]]:
-    """The terms, with those that share a coefficient together."""
+    """Returns the terms, with terms that share a coefficient grouped together."""
     ties = [tuple(parse(text) for text in tie) for tie in tied]
     unknown = [t.name for tie in ties for t in tie if t not in terms]
     if unknown:

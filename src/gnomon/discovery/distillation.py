@@ -1,4 +1,4 @@
-"""A trained network as a sparse sum of known operators, and what that buys outside the training range.
+"""Writes a trained network as a sparse sum of known operators, and compares both outside the training range.
 
     c* = argmin_c sum_i |f(x_i) - sum_j c_j theta_j(x_i)|^2  with few nonzero c_j                                (1)
     fidelity = 1 - |f - sum_j c_j theta_j|^2 / |f - mean f|^2                                                  (2)
@@ -39,7 +39,7 @@ from gnomon.discovery.regression import TermSelection
 __all__ = ["Distillation", "ExtrapolationGap", "distill", "extrapolation_gap"]
 
 BOOTSTRAP_BLOCKS = 16
-"""Blocks of rows for the bootstrap, at most."""
+"""Maximum number of blocks of rows for the bootstrap."""
 MIN_OPERATOR_SHARE = 0.03
 """Operators below this share of the output count as errors of the network: trained ones have discretization errors too.
 """
@@ -54,12 +54,12 @@ class Distillation(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         known = "is, up to its errors," if self.fidelity > 0.95 else "is only partly"
         return f"The network {known} {self.equation}; this explains {self.fidelity:.2%} of its variation."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The coefficients."""
+        """Plots the coefficients."""
         bars = Bars("coefficient", self.equation.terms, [abs(c) for c in self.equation.coefficients])
         return (Plot("Operators in the network", (bars,), Axis("|coefficient|")),)
 
@@ -69,7 +69,7 @@ def distill(
     module: nn.Module, library: Library, x: Any, *, dx: Any = None, derivative: AbstractDerivative | None = None,
     selection: TermSelection | None = None,
 ) -> Distillation:  # fmt: skip
-    """Write a trained network as a sparse sum of known operators, equation (1).
+    """Writes a trained network as a sparse sum of known operators, equation (1).
 
     With ``dx`` the network maps fields to fields, (n, points) or (n, 1, points), and the library has derivatives over
     x; without it the network maps rows of a table to one number, and the library has the columns x1, x2, ...
@@ -134,12 +134,12 @@ class ExtrapolationGap(Result):
 
     @property
     def ratio(self) -> float:
-        """How many times larger the error of the black box is outside."""
+        """How many times larger the error of the black box is outside the range than inside."""
         return self.model_outside / max(self.law_outside, 1e-300)
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         return (
             f"Outside the range of the data the network is wrong by {self.model_outside:.2%} and the law by "
             f"{self.law_outside:.2%}; inside by {self.model_inside:.2%} and {self.law_inside:.2%}."
@@ -150,7 +150,7 @@ class ExtrapolationGap(Result):
 def extrapolation_gap(
     model: Callable[[Any], Any], law: Callable[[Any], Any], inside: tuple[Any, Any], outside: tuple[Any, Any]
 ) -> ExtrapolationGap:
-    """Compare a black box with a law on pairs (x, y) inside and outside the range of the training data.
+    """Compares a black box with a law on pairs (x, y) inside and outside the range of the training data.
 
     Cost: a call of both on both sets.
 

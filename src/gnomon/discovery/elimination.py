@@ -20,13 +20,13 @@ import numpy as np
 __all__ = ["elimination_order"]
 
 RIDGE_PER_TERM = 1e-13
-"""Ridge for each term, far below the square of any misfit that matters."""
+"""Ridge penalty for each term, far below the square of any misfit that matters."""
 MIN_ROW_SHARE = 1e-13
-"""Share of a row's square that rounding leaves, at least."""
+"""Smallest share of a row's square that rounding leaves."""
 
 
 def elimination_order(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The order in which terms go, and what each costs of the explained square, (regressions, terms) both.
+    """Returns the order in which terms are removed, and the explained square lost with each, (regressions, terms) both.
 
     Hypotheses: see the module.
     Reference: [golub2013matrix].
@@ -48,7 +48,7 @@ def elimination_order(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, 
         j = cost.argmin(1)
         order[:, k], costs[:, k], gone[every, j] = j, cost[every, j], True
         row = root[every, j][:, None]
-        for _ in range(2):  # a second time, against rounding
+        for _ in range(2):  # twice, to reduce rounding errors
             row = row - (row @ basis[:, :k].conj().swapaxes(1, 2)) @ basis[:, :k]
         length = np.maximum(np.linalg.norm(row, axis=2), 1e-300)
         basis[:, k] = row[:, 0] / length

@@ -1,4 +1,4 @@
-"""A law that was found: terms, coefficients with intervals, how sure each term is, and what is left unexplained.
+"""Records an equation: terms, coefficients with intervals, inclusion frequencies and residuals.
 
 >>> rest = Residuals(0.01, 0.011, "u", 0.001)
 >>> heat = Equation("u_t", ("u_xx",), (0.1,), (0.001,), {"u": 0.02, "u_xx": 1.0}, (), rest)
@@ -17,12 +17,12 @@ from gnomon.discovery.term import parse
 __all__ = ["Equation", "Residuals"]
 
 NORMAL_95 = 1.959964
-"""Standard deviations on each side of a normal law that hold 95 %."""
+"""Number of standard deviations on each side of a normal distribution that contain 95 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class Residuals(Record):
-    """What the law leaves unexplained, as shares of the target's norm.
+    """The part of the target that the equation leaves unexplained, as shares of the target's norm.
 
     ``misfit`` on all rows; ``held_out`` on one half of the data with coefficients of the other half; ``omitted`` is the
     left-out term that would lower the misfit most, and ``gain`` the share by which it would.
@@ -39,7 +39,7 @@ class Residuals(Record):
 
 @dataclass(frozen=True, slots=True)
 class Equation(Record):
-    """``target`` = sum of ``coefficients`` times ``terms``.
+    """An equation: ``target`` = sum of ``coefficients`` times ``terms``.
 
     ``errors`` are standard errors by the bootstrap, ``inclusion`` the share of replicates that chose each term of the
     library, ``path`` the best support of each size.
@@ -55,14 +55,14 @@ class Equation(Record):
 
     @property
     def intervals(self) -> tuple[Interval, ...]:
-        """95 % intervals of the coefficients; of their moduli where they are complex."""
+        """95 % confidence intervals of the coefficients, or of their moduli if they are complex."""
         middle = [abs(c) if isinstance(c, complex) else float(c) for c in self.coefficients]
         return tuple(
             Interval(m - NORMAL_95 * e, m + NORMAL_95 * e, 0.95) for m, e in zip(middle, self.errors, strict=True)
         )
 
     def coefficient(self, term: str) -> float | complex:
-        """The coefficient of a term, 0 where the law does not have it."""
+        """Returns the coefficient of a term, or 0 if the equation does not contain it."""
         return dict(zip(self.terms, self.coefficients, strict=True)).get(parse(term).name, 0.0)
 
     @property
@@ -79,7 +79,7 @@ class Equation(Record):
 
 
 def number(value: float | complex) -> str:
-    """Four digits, with parts of complex numbers that are nothing but rounding left out.
+    """Formats a number with four digits, without real or imaginary parts that are rounding errors.
 
     >>> number(-0.99999), number(0.5j), number(1e-9 + 0.5j)
     ('-1', '0.5i', '0.5i')

@@ -1,4 +1,4 @@
-"""Measured fields on a uniform grid: what they are called, how far apart the points lie, and the values of symbols.
+"""Reads measured fields on a uniform grid: their names, grid steps and values.
 
 Arrays have one axis for each direction of space, x, y, z in this order, and time last.
 
@@ -21,7 +21,7 @@ from gnomon.core.results.record import Record
 __all__ = ["GridData"]
 
 MAX_STEP_VARIATION = 1e-3
-"""Steps of a grid may differ by this share: stored coordinates are rounded."""
+"""Largest relative difference between steps of a grid: stored coordinates are rounded."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +44,7 @@ class GridData(Record):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Points along each axis."""
+        """The number of points along each axis."""
         return next(iter(self.fields.values())).shape
 
     @property
@@ -53,7 +53,7 @@ class GridData(Record):
         return any(np.iscomplexobj(values) for values in self.fields.values())
 
     def value(self, symbol: str) -> np.ndarray:
-        """The values of a symbol: a field, the modulus of one, a known function, or a function of the fields."""
+        """Returns the values of a symbol: a field, its modulus, a known function, or a function of the fields."""
         if symbol in self.fields:
             return self.fields[symbol]
         if symbol.strip("|") in self.fields:
@@ -71,7 +71,7 @@ def read(
     u: Any, dx: Any, dt: Any, *, known: Mapping[str, Any] | None = None,
     functions: Mapping[str, Any] | None = None
 ) -> GridData:  # fmt: skip
-    """Check fields and grid once: finite numbers, one shape, uniform steps."""
+    """Validates fields and grid: finite numbers, one shape, uniform steps."""
     given = u if isinstance(u, Mapping) else {"u": u}
     fields = {name: _array(values, name) for name, values in given.items()}
     shapes = {values.shape for values in fields.values()}
@@ -95,7 +95,7 @@ def read(
 
 
 def step(gap: Any, n: int, name: str) -> float:
-    """The step of a uniform grid, from the step itself or from the coordinates of its n points."""
+    """Returns the step of a uniform grid, from the step itself or from the coordinates of its n points."""
     values = np.asarray(gap.detach().cpu() if isinstance(gap, Tensor) else gap)
     if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
         raise out_of_range(name, "a number above 0, or the coordinates of the grid", gap)
@@ -133,7 +133,7 @@ def _array(values: Any, name: str) -> np.ndarray:
 
 
 def _align(values: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """A known function on the whole grid: given there, at the points of space alone, or along x alone."""
+    """Returns a known function on the whole grid, from values there, at the points of space, or along x."""
     spread = (
         values if values.ndim in (0, len(shape)) else values.reshape(values.shape + (1,) * (len(shape) - values.ndim))
     )

@@ -1,4 +1,4 @@
-"""What `discover` returns: an equation for each field, findings, plots, and a simulation beside the data."""
+"""The result of `discover`: an equation for each field, findings, plots, and a simulation to compare with the data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,9 +23,9 @@ MAX_MISFIT = 0.3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Discovery(Result):
-    """The equations that were found, one for each field.
+    """The equations found, one for each field.
 
-    ``terms``, ``coefficients``, ``intervals``, ``inclusion`` are those of the first; ``equations`` has all.
+    ``terms``, ``coefficients``, ``intervals``, ``inclusion`` belong to the first equation; ``equations`` has all.
 
     >>> from gnomon.discovery.equation import Residuals
     >>> heat = Equation("u_t", ("u_xx",), (0.1,), (0.0,), {"u_xx": 1.0}, (), Residuals(0.01, 0.01, "", 0.0))
@@ -43,12 +43,12 @@ class Discovery(Result):
 
     @property
     def coefficients(self) -> tuple[float | complex, ...]:
-        """Their coefficients, in the same order."""
+        """The coefficients of the first equation, in the order of ``terms``."""
         return self.equations[0].coefficients
 
     @property
     def intervals(self) -> tuple[Interval, ...]:
-        """95 % intervals of the coefficients."""
+        """95 % confidence intervals of the coefficients."""
         return self.equations[0].intervals
 
     @property
@@ -63,21 +63,21 @@ class Discovery(Result):
 
     @property
     def verdict(self) -> str:
-        """The equations in words, and how much they leave unexplained."""
+        """States the equations, and how much they leave unexplained."""
         said = [f"{e}; {100 * e.residuals.misfit:.2g} % of {e.target} is left unexplained." for e in self.equations]
         return " ".join(said)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Equations that explain too little, and terms that a bootstrap does not always choose."""
+        """Reports equations that explain too little, and terms that a bootstrap does not always choose."""
         return most_serious_first(f for e in self.equations for f in _judge(e))
 
     def plots(self) -> tuple[Plot, ...]:
-        """Misfit against the number of terms, and the inclusion of terms, for each equation."""
+        """Plots misfit against the number of terms, and the inclusion of terms, for each equation."""
         return tuple(plot for e in self.equations for plot in _pictures(e))
 
     def simulate(self) -> Simulation:
-        """The found equations run from the first time of the data, beside the data; see `simulate`."""
+        """Runs the equations from the first time of the data, for comparison with the data; see `simulate`."""
         return simulate(self.equations, self.data)
 
 
@@ -96,11 +96,11 @@ def _pictures(e: Equation) -> list[Plot]:
     sizes = [len(c.support) for c in e.path]
     misfits = [max(c.misfit, 1e-12) for c in e.path]
     chosen = Reference("chosen", float(len(e.terms)), vertical=True)
-    words = "The law is where the curve stops falling: more terms explain nothing more."
+    words = "The curve stops falling at the right number of terms: more terms explain nothing more."
     curve = Plot(
         f"Terms of {e.target}", (Line("misfit", sizes, misfits), chosen), Axis("terms"), Axis("misfit", log=True), words
     )
     ranked = sorted(e.inclusion, key=lambda term: -e.inclusion[term])[:12]
     bars = Bars("share of replicates", ranked, np.nan_to_num([e.inclusion[term] for term in ranked]))
-    words = "How often each term is chosen when blocks of the data are drawn again."
+    words = "How often each term is chosen when blocks of the data are resampled."
     return [curve, Plot(f"How sure the terms of {e.target} are", (bars,), Axis("share of replicates"), caption=words)]

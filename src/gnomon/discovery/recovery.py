@@ -1,4 +1,4 @@
-"""How well a known law is found again in data of it, with noise of a known size.
+"""Measures how well a known law is recovered from its data with noise of a known size.
 
 With coefficients c of the law, c' of the equation that is found (0 where it lacks a term), and fields of standard
 deviation s, to which noise p s z is added, z ~ N(0, 1):
@@ -25,10 +25,10 @@ __all__ = ["Recovery", "recovery"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recovery(Result):
-    """The relative error of each coefficient of a law, and the terms that were found and are none of it.
+    """The relative error of each coefficient of a law, and the found terms that do not belong to it.
 
     >>> print(Recovery({"u_xx": 0.02}, ("u^2",), 0.01))
-    With noise of 1 % the coefficients are off by 2 % on average, and u^2 is found that is no term of the law.
+    With noise of 1 % the coefficients are off by 2 % on average, and u^2 is found but does not belong to the law.
     """
 
     errors: dict[str, float]
@@ -42,15 +42,17 @@ class Recovery(Result):
 
     @property
     def verdict(self) -> str:
-        """How far the coefficients are off, and what was found besides."""
+        """Reports the error of the coefficients, and wrong terms."""
         other = (
-            f"{', '.join(self.wrong)} is found that is no term of the law" if self.wrong else "no other term is found"
+            f"{', '.join(self.wrong)} is found but does not belong to the law"
+            if self.wrong
+            else "no other term is found"
         )
         off = f"the coefficients are off by {100 * self.error:.2g} % on average"
         return f"With noise of {100 * self.noise:.3g} % {off}, and {other}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The error of each coefficient."""
+        """Plots the error of each coefficient."""
         bars = Bars("relative error", list(self.errors), list(self.errors.values()))
         return (Plot("Errors of the coefficients", (bars,), Axis("relative error"), caption=self.verdict),)
 
@@ -60,7 +62,7 @@ def recovery(
     fields: Any, dx: Any, dt: Any, law: Mapping[str, complex], *, library: Library | None = None, noise: float = 0.0,
     seed: int = 0,
 ) -> Recovery:  # fmt: skip
-    """Discover the equation of the first field in data with added noise, and compare it with the law.
+    """Discovers the equation of the first field in data with added noise, and compares it with the law.
 
         error = mean |c' - c| / |c|                                                                        (1)
 
@@ -70,11 +72,11 @@ def recovery(
         dt: the times, or their spacing.
         law: coefficients by term, such as {"u_xx": 0.1}.
         library: the terms that are tried.
-        noise: its standard deviation, in units of that of each field.
-        seed: of the noise.
+        noise: standard deviation of the noise, relative to each field's standard deviation.
+        seed: random seed of the noise.
 
     Hypotheses: the data follow the law. Reference: [rudy2017data].
-    Cost: that of `gnomon.discover`.
+    Cost: one call of `gnomon.discover`.
 
     >>> x, t = np.linspace(0, 10, 100), np.linspace(0, 2, 60)
     >>> moving = np.exp(-(x[:, None] - 4 - t) ** 2) + np.exp(-2 * (x[:, None] - 6 - t) ** 2)

@@ -1,4 +1,4 @@
-"""Coefficients of clean data, taken again with wider bumps.
+"""Fits the coefficients of clean data again, with wider bumps.
 
 The half widths of the weak form are those of the least noise. Where nothing but the error of sums over the grid is
 left, wider bumps are better: that error falls with the points on a bump. Each doubling is kept while it lowers
@@ -43,7 +43,7 @@ def refine_equations(
     found: Sequence[Equation], data: GridData, form: AbstractForm, groups: Sequence[tuple[Term, ...]],
     selection: TermSelection, order: int
 ) -> list[Equation]:  # fmt: skip
-    """Equations with the coefficients of wider bumps, while these lower (1); unchanged where there is noise.
+    """Returns equations with the coefficients of wider bumps while these lower (1); unchanged if there is noise.
 
     Hypotheses: see the module.
     Reference: [trefethen2014trapezoidal].
@@ -70,7 +70,7 @@ def refine_equations(
 
 
 def _of(system: System, kept: Sequence[tuple[Term, ...]], equation: Equation) -> System:
-    """The columns of an equation's own groups of terms."""
+    """Returns the columns of an equation's own groups of terms."""
     ends = np.cumsum([0, *(len(group) for group in kept)])
     own = [k for k, group in enumerate(kept) if group[0].name in equation.terms]
     columns = np.stack([system.columns[:, ends[k] : ends[k + 1]].sum(1) for k in own], 1)
