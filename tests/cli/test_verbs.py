@@ -166,7 +166,7 @@ def test_columns_of_words_are_encoded_and_that_is_said(here, monkeypatch, capsys
     (here / "five.py").write_text("from torch import nn\ndef build():\n    return nn.Linear(5, 2)\n")
     assert shortly(monkeypatch, "examine", "five.py:build", "--data", "t.csv", "--target", "y", *QUICK) == 0
     told = " ".join(capsys.readouterr().out.split())
-    said = "columns of 0 and 1: color (3 words), old (2 words); 5 inputs in all"
+    said = "one-hot encoded: color (3 words), old (2 words); 5 inputs in total"
     assert said in told and said in (here / "report.html").read_text("utf-8")
 
 
@@ -247,7 +247,7 @@ def test_words_have_the_same_numbers_in_train_and_test(here):
     np.savez("o.npz", x=x, y=np.eye(3)[[0, 1, 2, 0, 1, 2]])
     read = sources.data("o.npz", None, 0)
     assert sorted([*read.train[1].tolist(), *read.test[1].tolist()]) == [0, 0, 1, 1, 2, 2]
-    assert "one-hot targets became the numbers of their classes" in read.notes
+    assert "one-hot targets were converted to class numbers" in read.notes
 
 
 @pytest.mark.parametrize("separator", [";", "\t", "|", ","])
@@ -259,9 +259,9 @@ def test_tables_as_they_come(here, separator):
     x, y, notes, names = tables.from_csv(here / "t.csv", "price")
     assert names == ("size", "kind", "when")
     assert x[3].tolist() == [3.5, 1.0, 3.0] and y[3] == 30.0 and y.is_floating_point()
-    assert "the target 'price' is a number to predict, of 25 different whole ones" in notes
-    assert "dates became numbers of days: when (since 2024-01-01)" in notes
-    assert "columns of words became columns of 0 and 1: kind (2 words); 3 inputs in all" in notes
+    assert "the target 'price' is a number to predict, with 25 distinct integers" in notes
+    assert "dates were converted to days: when (since 2024-01-01)" in notes
+    assert "columns of words were one-hot encoded: kind (2 words); 3 inputs in total" in notes
 
 
 def test_the_only_example_of_a_class_is_trained_on(here):
@@ -309,30 +309,33 @@ HOSTILE = [
     (("m.py:build", "--data", "d.npz", "--checkpoint", "evil.pt"), "weights_only"),
     (("m.py:build", "--data", "d.npz", "--checkpoint", "absent.pt"), "File not found: "),
     (("m.py:deep", "--data", "d.npz", "--checkpoint", "w.pt"), "does not fit the model"),
-    (("m.py:build", "--data", "objects.npz"), "which only executing it could read"),
-    (("m.py:build", "--data", "not.npz"), "is no npz file"),
+    (("m.py:build", "--data", "objects.npz"), "which cannot be read without executing code"),
+    (("m.py:build", "--data", "not.npz"), "is not an npz file"),
     (("m.py:build", "--data", "names.npz"), "inputs x and targets y"),
     (("m.py:build", "--data", "text.csv", "--target", "y"), "column 'c' holds 'red' among numbers, in row 3"),
-    (("m.py:build", "--data", "gap.csv", "--target", "y"), "column 'b' has 1 gap in 2 rows, the first in row 3"),
+    (
+        ("m.py:build", "--data", "gap.csv", "--target", "y"),
+        "column 'b' has 1 missing value in 2 rows, the first in row 3",
+    ),
     (("m.py:build", "--data", "ragged.csv", "--target", "y"), "row 3"),
-    (("m.py:build", "--data", "unlabeled.csv", "--target", "y"), "column 'y' has 1 gap in 2 rows"),
+    (("m.py:build", "--data", "unlabeled.csv", "--target", "y"), "column 'y' has 1 missing value in 2 rows"),
     (("m.py:build", "--data", "twice.csv", "--target", "y"), "several columns called 'a'"),
-    (("m.py:build", "--data", "bare.csv", "--target", "y"), "Its first row holds numbers: add a header"),
+    (("m.py:build", "--data", "bare.csv", "--target", "y"), "The first row contains numbers: add a header"),
     (("m.py:build", "--data", "header.csv", "--target", "y"), "has a header and no rows"),
     (("m.py:build", "--data", "text.csv", "--target", "Y"), "Write --target y"),
-    (("m.py:build", "--data", "text.csv"), "no target was named"),
+    (("m.py:build", "--data", "text.csv"), "no target column was given"),
     (("m.py:build", "--data", "text.csv", "--target", "z"), "has no column 'z'"),
     (("m.py:build", "--data", "absent.npz"), "File not found: absent.npz."),
-    (("m.py:build", "--data", "words.csv", "--target", "y"), "column 'name' holds 200 different words"),
+    (("m.py:build", "--data", "words.csv", "--target", "y"), "column 'name' holds 200 distinct words"),
     (("m.py:build", "--data", "latin.csv", "--target", "y"), "Save it as UTF-8"),
     (("m.py:build", "--data", "bad.parquet", "--target", "y"), "bad.parquet cannot be read as a table"),
     (("m.py:build", "--data", "empty"), "contains no PNG or JPEG"),
     (("m.py:build", "--data", "zoo"), "1.png cannot be read as an image"),
-    (("m.py:build", "--data", "data.xyz"), "no known kind of data"),
+    (("m.py:build", "--data", "data.xyz"), "not a known kind of data"),
     (("m.py:build", "--data", "m.py:fails"), "raised ZeroDivisionError"),
-    (("m.py:build", "--data", "nan.npz"), "20 of 20 inputs hold NaN or infinity, the first is number 0"),
-    (("m.py:build", "--data", "strange.npz"), "y_test holds 'bird', which y_train does not"),
-    (("m.py:build", "--data", "shapes.npz"), "test inputs have shape (3,), training inputs (4,)"),
+    (("m.py:build", "--data", "nan.npz"), "20 of 20 inputs hold NaN or infinity, the first at index 0"),
+    (("m.py:build", "--data", "strange.npz"), "y_test contains 'bird', which is not in y_train"),
+    (("m.py:build", "--data", "shapes.npz"), "test inputs have shape (3,), but the network accepts only"),
     (("m.py:build", "--data", "lists.parquet", "--target", "y"), "column 'a' of lists.parquet holds values of type"),
     (("m.py:build", "--data", "floats.npz"), "y.long()"),
     (("m.py:Raises", "--data", "d.npz"), "no luck today"),

@@ -52,13 +52,13 @@ def graphs(n):
     return np.array(rows), labels
 
 
-def test_graphs_are_told_apart_by_the_graph_tangent_kernel():
+def test_graphs_are_classifier_auc_by_the_graph_tangent_kernel():
     x, y = graphs(60)
     model = make_pipeline(FunctionTransformer(), NTKClassifier(network=GraphNetwork(), scaling=None, ridge=1e-3))
     assert cross_val_score(model, x, y, cv=3).mean() >= 0.95
 
 
-def test_sequences_are_told_apart_by_the_recurrent_tangent_kernel():
+def test_sequences_are_classifier_auc_by_the_recurrent_tangent_kernel():
     """Whether the second half is larger than the first in the mean."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(90, TIMES))

@@ -46,6 +46,6 @@ def test_every_pair_of_graphs_with_one_output_is_missed():
     assert finding.level.name == "WARNING" and finding.evidence[0].value == 3 and "Further pairs: 2." in finding.message
 
 
-def test_outputs_that_differ_in_one_number_are_told_apart():
+def test_outputs_that_differ_in_one_number_are_classifier_auc():
     found = graphs.graph_classes(three(), lambda a: torch.tensor([1.0, float(len(a)), 1.0]))
     assert found.missed == () and found.by_network == (0, 1, 2)

@@ -185,7 +185,7 @@ def test_curves_that_belong_together_have_one_color():
     assert {line.get_color() for line in ax.lines} == {COLORS[1]}
 
 
-def test_right_and_wrong_answers_are_told_apart_and_series_are_drawn():
+def test_right_and_wrong_answers_are_classifier_auc_and_series_are_drawn():
     wave = torch.sin(torch.arange(40.0))[:, None]
     shown = tuple(exhibit(wave, i, label="3", answer=a, right=a == "3") for i, a in enumerate("38"))
     text = html(Page("p", "", (Section("a", "b", "c", Content("x", exhibits=shown)),), {}))

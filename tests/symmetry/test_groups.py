@@ -179,7 +179,7 @@ MAPS = {
 
 
 @pytest.mark.parametrize("name", MAPS)
-def test_known_maps_are_told_apart_by_their_errors(name):
+def test_known_maps_are_classifier_auc_by_their_errors(name):
     """Twelve maps and five groups: an error below 1e-6 where theory says that the map follows, above 1e-1 elsewhere."""
     module, follows = MAPS[name]
     x = torch.randn(6, 1, 8, 8, generator=torch.Generator().manual_seed(0)).double()

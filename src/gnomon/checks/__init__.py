@@ -1,4 +1,4 @@
-"""Is something wrong with the data, the network, or the run?
+"""Checks for problems of the data, the network, and the training run.
 
 Contains: ``data`` (copies, shift, labels, columns, targets), ``network`` (signals, activity, wiring, modes), ``run``
 (outcome, learning rate, decay, divergence).

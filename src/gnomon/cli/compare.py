@@ -26,9 +26,7 @@ def compare(
     optimizer: Annotated[
         str | None, typer.Option(help=("Optimizer of both: sgd, adam or adamw; by default adam."))
     ] = None,
-    lr: Annotated[
-        float | None, typer.Option(help=("Learning rate; by default the optimizer's default in torch."))
-    ] = None,
+    lr: Annotated[float | None, typer.Option(help=("Learning rate; by default torch's for the optimizer."))] = None,
     momentum: Annotated[float, typer.Option(help="Momentum of sgd.")] = 0.0,
     decay: Annotated[float, typer.Option(help="Weight decay.")] = 0.0,
     batch: Annotated[int | None, typer.Option(help="Batch size; by default chosen by the cost of a step.")] = None,

@@ -44,9 +44,7 @@ def examine(
         ),
     ] = None,
     optimizer: Annotated[str | None, typer.Option(help="sgd, adam or adamw; by default adam.")] = None,
-    lr: Annotated[
-        float | None, typer.Option(help=("Learning rate; by default the optimizer's default in torch."))
-    ] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate; by default torch's for the optimizer.")] = None,
     momentum: Annotated[float, typer.Option(help="Momentum (sgd only).")] = 0.0,
     decay: Annotated[float, typer.Option(help="Weight decay.")] = 0.0,
     batch: Annotated[int | None, typer.Option(help="Batch size; by default chosen by the cost of a step.")] = None,
@@ -57,17 +55,11 @@ def examine(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a summary in Markdown instead of text.")] = False,
     strict: Annotated[
         bool,
-        typer.Option(
-            help=("Exit with code 1 unless the network is healthy: no problem found, with enough time and data.")
-        ),
+        typer.Option(help="Exit with code 1 if a problem was found, or time or data are not enough to say."),
     ] = False,
     fail_on: Annotated[
         str,
-        typer.Option(
-            help=(
-                "Exit with code 1 on findings of these levels (problem, warning, note) or kinds, separated by commas."
-            )
-        ),
+        typer.Option(help="Exit with code 1 on these findings: problem, warning, note or kinds, separated by commas."),
     ] = "",
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     device: Annotated[str, typer.Option(help="Device to compute on, such as cpu or cuda.")] = "cpu",

@@ -1,4 +1,4 @@
-"""How do infinitely wide networks and scattering do on my table?
+"""scikit-learn estimators based on infinitely wide networks and scattering.
 
 Contains: scikit-learn regressors, classifiers and transformers on the NTK, the NNGP and scattering coefficients.
 Does not contain: kernels and solvers themselves.

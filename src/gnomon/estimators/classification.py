@@ -1,17 +1,17 @@
-"""What both classifiers share: classes as indicators, the largest score, calibrated probabilities.
+"""Common base of the classifiers: classes as indicators, the largest score, calibrated probabilities.
 
 k classes are k targets, [y = c] minus the frequency of c; two classes are one target, +1 for the second and -1 for the
-first, minus its mean. The score of a class is the value of the fitted function plus what was subtracted.
+first, minus its mean. The score of a class is the value of the fitted function plus the subtracted mean.
 
-Probabilities come from scores by one factor s, fitted on scores of rows that were left out:
+Probabilities are computed from scores with one factor s, fitted on leave-one-out scores:
 
     p_c(x) = exp(s f_c(x)) / sum_b exp(s f_b(x))                                                       (1)
     s minimizes -sum_i w_i sum_c q_ic log p_c(x_i),  with f_{-i} in place of f                          (2)
     q_ic = (1 - e) [y_i = c] + e / k,   e = k / (N + k),   N = sum_i w_i                                (3)
 
-(1) keeps the order of the classes, so that the likeliest class is the predicted one. In (2) f_{-i} comes from the
-leave-one-out shortcut: no row judges a function that it helped to fit, and nothing is fitted twice. (3) is Laplace's
-rule of succession: a perfect score on N rows is no proof of certainty, and s stays finite.
+(1) keeps the order of the classes, so the most probable class is the predicted class. In (2) f_{-i} comes from the
+leave-one-out shortcut: no row evaluates a function that it helped to fit, and nothing is fitted twice. (3) is Laplace's
+rule of succession: a perfect score on N rows does not prove certainty, so s stays finite.
 
 Hypotheses: rows are exchangeable; s moves little between N - 1 and N rows.
 Reference: [platt1999probabilistic], [guo2017calibration].
@@ -38,7 +38,7 @@ FACTORS = (1e-6, 1e6)
 
 
 class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
-    """A classifier by squared loss on the indicators of its classes.
+    """A classifier fitted by squared loss to the indicators of its classes.
 
     Learned in addition to ``AbstractKernelMachine``: ``classes_``; ``target_mean_``; ``temperature_``, the factor by
     which scores are multiplied before the softmax, s of (1).
@@ -46,13 +46,13 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
 
     @names_call
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AbstractKernelClassifier":
-        """Fit to inputs (n, d) and labels (n,) of any kind; a weight w counts as w copies of its row."""
+        """Fits inputs (n, d) and labels (n,) of any type; a weight w counts as w copies of its row."""
         X, y, weights = checked_rows(self, X, y, sample_weight, numeric=False)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         k = len(self.classes_)
         if k < 2:
-            what = f"y holds one class, {self.classes_.tolist()}"
+            what = f"y contains only one class, {self.classes_.tolist()}"
             raise InputError(what, accepted="at least two classes", fix="Pass rows of another class as well")
         table = np.where(codes == 1, 1.0, -1.0)[:, None] if k == 2 else np.eye(k)[codes]
         self.target_mean_ = weights @ table / weights.sum()
@@ -63,13 +63,13 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
 
     @names_call
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores: (m, k), or for two classes (m,), positive for the second."""
+        """Scores of the classes: (m, k), or (m,) for two classes, positive for the second."""
         scores = self._values(self._inputs(X)) + self.target_mean_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     @names_call
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the largest score."""
+        """The class with the largest score."""
         scores = self.decision_function(X)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(1)
         return self.classes_[codes]
@@ -81,7 +81,7 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
         return torch.softmax(self.temperature_ * _columns(scores), 1).numpy()
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithms of ``predict_proba``, without its rounding to zero."""
+        """Logarithms of ``predict_proba``, finite even if probabilities round to zero."""
         scores = torch.from_numpy(self.decision_function(X).reshape(-1, self.coefficients_.shape[1]))
         return torch.log_softmax(self.temperature_ * _columns(scores), 1).numpy()
 
@@ -93,7 +93,7 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
 
 
 def score_factor(scores: Float[Tensor, "n k"], classes: Int[Tensor, " n"], weights: Float[Tensor, " n"]) -> float:
-    """The factor s of (1) for which (2) is least, between the ends of FACTORS.
+    """The factor s of (1) that minimizes (2), within FACTORS.
 
     >>> scores = torch.tensor([[1.0, 0.0]] * 3 + [[0.0, 1.0]]).double()          # right three times of four
     >>> s = score_factor(scores, torch.zeros(4, dtype=torch.long), torch.ones(4).double() * 1e9)     # (3) vanishes
@@ -108,5 +108,5 @@ def score_factor(scores: Float[Tensor, "n k"], classes: Int[Tensor, " n"], weigh
 
 
 def _columns(scores: Float[Tensor, "m _"]) -> Float[Tensor, "m _"]:
-    """A column for each class, also for two."""
+    """Scores with one column for each class, also for two classes."""
     return torch.cat([-scores, scores], 1) / 2 if scores.shape[1] == 1 else scores

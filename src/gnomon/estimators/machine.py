@@ -1,4 +1,4 @@
-"""What all four estimators share: options, the choice of a network and a ridge, the solve, the values of the function.
+"""Common base of the four estimators: options, choice of network and ridge, solving, evaluating.
 
 fit:      check and scale the table (`table`) -> candidate networks (`network`) -> Gram matrix (`problem`) and choice
           (`selection`) -> temperature or amplitude by leave-one-out -> solve (`problem`)
@@ -31,9 +31,10 @@ from gnomon.linalg.solve.base import row_blocks, tile_bytes
 class AbstractKernelMachine(BaseEstimator, ABC):
     """A function of the kernel of an infinitely wide network, fitted to a table.
 
-    Learned, for all: ``kernel_`` (a network of width one and its law), ``points_`` (s, d) and ``coefficients_`` (s, k),
+    Learned by all estimators: ``kernel_`` (a network of width one and its law), ``points_`` (s, d) and
+    ``coefficients_`` (s, k),
     the function itself; ``scaling_``; ``weights_`` (s,); ``depth_``, ``fixed_layers_``, ``ridge_``; ``selection_``, how
-    these were chosen, or None; ``solver_``, the solver that was used, and ``verdict_``, what it did and why.
+    they were chosen, or None; ``solver_``, the solver that was used, and ``verdict_``, a sentence on how it solved.
     """
 
     network: Any = None
@@ -49,22 +50,22 @@ class AbstractKernelMachine(BaseEstimator, ABC):
     @property
     @abstractmethod
     def _kind(self) -> Kind:
-        """Which kernel."""
+        """The kind of kernel: "ntk" or "nngp"."""
 
     @property
     def _fixed_layers(self) -> Any:
-        """Layers that are not trained: a number, or "auto"."""
+        """Number of layers that are not trained, or "auto"."""
         return 0
 
     @property
     def _t(self) -> Any:
-        """When training stops, or None for its end."""
+        """The time at which training stops, or None for training to the end."""
         return None
 
     def _choose(self, X: np.ndarray, targets: np.ndarray, weights: np.ndarray, labels: np.ndarray) -> KernelRegression:
-        """Scale the table, choose a network and a ridge; returns the regression of centered targets (n, k).
+        """Scales the table and chooses a network and a ridge; returns the regression of centered targets (n, k).
 
-        Its Gram matrix is computed where the choice, or leave-one-out on these rows, needs it.
+        Its Gram matrix is computed only if the choice, or leave-one-out on these rows, needs it.
         """
         t = training_time(self._t)
         self.scaling_ = Scaling.of(X, weights, self.scaling)
@@ -77,7 +78,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
 
         kernel = partial(options.kernel, X.shape[1])
         (self.depth_, self.fixed_layers_), ridge, self.selection_ = shapes[0], ridges[0], None
-        if len(shapes) * len(ridges) > 1 and len(X) > 1:  # one row gives no reason to choose
+        if len(shapes) * len(ridges) > 1 and len(X) > 1:  # with one row there is nothing to choose by
             chosen, regression = select(shapes, kernel, rows, ridges=ridges, t=t, by=self.select, labels=labels)
             self.depth_, self.fixed_layers_, ridge = chosen.depth, chosen.fixed_layers, chosen.ridge
             self.selection_ = chosen
@@ -88,7 +89,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
         return regression
 
     def _solve(self, regression: KernelRegression) -> None:
-        """Learn the function; the Gram matrix of the regression is given up."""
+        """Solves for the function, and frees the Gram matrix of the regression."""
         function = regression.solve(self.ridge_ * self.kernel_scale_, solver=self.solver)
         rows, support = regression.rows, function.support
         self.solver_, self.verdict_ = function.solver, function.verdict
@@ -109,7 +110,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
 
 
 def _ridges(ridge: Any, t: float) -> tuple[float, ...]:
-    """Ridges to choose from: the number that was passed, zero where time regularizes, or a grid."""
+    """Candidates for the ridge: the number that was passed, zero if ``t`` regularizes, or a grid."""
     if isinstance(ridge, str) and ridge == "auto":
         return (0.0,) if t < inf else GRID
     if isinstance(ridge, bool) or not isinstance(ridge, int | float) or not isfinite(ridge) or ridge < 0:

@@ -1,7 +1,7 @@
-"""From the options of an estimator to a network and its kernel.
+"""Builds the network of an estimator, and its kernel, from the options.
 
-The infinite-width limit does not depend on the widths, so the networks that are built here have one unit in every
-hidden layer: they cost nothing to build, to keep and to pickle.
+The infinite-width limit does not depend on the widths, so the networks built here have one unit in every
+hidden layer: they are cheap to build, store and pickle.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {
     "sigmoid": nn.Sigmoid,
 }
 POINTS_PER_STRIP = 64
-"""Points whose own kernel is computed at once, for its diagonal."""
+"""Number of points whose kernel is computed at once to get its diagonal."""
 
 Kind = Literal["ntk", "nngp"]
 
@@ -51,24 +51,24 @@ class NetworkKernel:
 
     def __post_init__(self) -> None:
         exact = limit(self.net, init=self.law, parametrization="ntk")
-        assert isinstance(exact, Limit)  # the exact method gives no samples
+        assert isinstance(exact, Limit)  # the exact method returns no samples
         object.__setattr__(self, "limit", exact)
 
     def __reduce__(self) -> tuple[type, tuple[nn.Module, Law, Kind]]:
-        return type(self), (self.net, self.law, self.kind)  # the limit is derived from these again
+        return type(self), (self.net, self.law, self.kind)  # the limit is recomputed from these after unpickling
 
     def __call__(self, x: Float[Tensor, "n d"], z: Float[Tensor, "m d"] | None = None) -> Float[Tensor, "n _"]:
         """K(x, z), or K(x, x)."""
         return self.limit.ntk(x, z) if self.kind == "ntk" else self.limit.nngp(x, z)
 
     def both(self, x: Float[Tensor, "n d"], z: Float[Tensor, "m d"] | None = None) -> tuple[Tensor, Tensor]:
-        """NNGP and NTK in one pass."""
+        """Computes NNGP and NTK in one pass."""
         kernels = self.limit(x, z)
-        assert kernels.ntk is not None  # both were asked for
+        assert kernels.ntk is not None  # both were requested
         return kernels.nngp, kernels.ntk
 
     def diagonal(self, x: Float[Tensor, "n d"], kind: Kind | None = None) -> Float[Tensor, " n"]:
-        """K(x, x) point by point, in strips."""
+        """The diagonal K(x, x) of each point, computed in strips."""
         function = self.limit.ntk if (kind or self.kind) == "ntk" else self.limit.nngp
         return torch.cat([function(x[i : i + POINTS_PER_STRIP]).diagonal() for i in range(0, len(x), POINTS_PER_STRIP)])
 
@@ -90,7 +90,7 @@ class NetworkOptions:
     kind: Kind
 
     def kernel(self, inputs: int, *, depth: int, fixed_layers: int) -> NetworkKernel:
-        """Of the user's module, of what the user's factory makes, or of an MLP whose first layers may be fixed."""
+        """The kernel of the user's module, of the module from the user's factory, or of an MLP."""
         law = Law(*(_number(name, getattr(self, name)) for name in ("weight_std", "bias_std")))
         if self.network is None:
             return _mlp(inputs, depth, _activation(self.activation), fixed_layers, law, self.kind)
@@ -105,13 +105,13 @@ class NetworkOptions:
 
 
 def candidates(depth: Any, fixed_layers: Any, *, deepest: int) -> Iterator[tuple[int, int]]:
-    """Pairs of depth and fixed layers to choose from, shallow ones first; one pair where nothing is "auto"."""
+    """Candidate pairs of depth and fixed layers, shallow ones first; one pair if nothing is "auto"."""
     for name, value in (("depth", depth), ("fixed_layers", fixed_layers)):
         if value != "auto" and not (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
             raise out_of_range(name, 'a whole number of at least 0 or "auto"', value)
     if depth != "auto" and fixed_layers != "auto" and fixed_layers > depth:
         what = f"fixed_layers is {fixed_layers} and depth is {depth}"
-        raise InputError(what, accepted="a layer that trains", fix=f"Fix at most the {depth} layers below the last")
+        raise InputError(what, accepted="at least one trained layer", fix=f"Fix at most {depth} layers")
     least = 1 if fixed_layers == "auto" else max(1, fixed_layers)
     depths = range(least, max(deepest, least) + 1) if depth == "auto" else [depth]
     for layers in depths:
@@ -119,7 +119,7 @@ def candidates(depth: Any, fixed_layers: Any, *, deepest: int) -> Iterator[tuple
             yield layers, fixed
 
 
-@lru_cache(maxsize=64)  # searches use the same few networks again and again, and reading one takes milliseconds
+@lru_cache(maxsize=64)  # cached because searches reuse the same few networks, and reading one takes milliseconds
 def _mlp(inputs: int, depth: int, activation: Any, fixed_layers: int, law: Law, kind: Kind) -> NetworkKernel:
     net = mlp(inputs, width=1, depth=depth, activation=activation)
     for layer in [part for part in net if isinstance(part, nn.Linear)][:fixed_layers]:

@@ -1,13 +1,13 @@
-"""Estimators of Bayesian networks: the posterior of an infinitely wide network given the data.
+"""Estimators based on the Bayesian posterior of an infinitely wide network.
 
     f(x) = S(x, X) (S(X, X) + r)^{-1} y                                                                   (1)
     V(x) = s (S(x, x) - S(x, X) (S(X, X) + r)^{-1} S(X, x))                                               (2)
     s = y^T (S(X, X) + r)^{-1} y / n                                                                      (3)
 
-with the prior kernel S (NNGP). The amplitude s multiplies the variance of the last layer; its value (3) has the largest
+with the prior kernel S (NNGP). The amplitude s multiplies the variance of the last layer; its value (3) maximizes the
 evidence and does not change (1). The noise of the targets has variance s r.
 
-Hypotheses: infinite width; Gaussian noise. Classes are not Gaussian targets; for them (1) is used all the same.
+Hypotheses: infinite width; Gaussian noise. Classes are not Gaussian targets; (1) is used for them anyway.
 Reference: [lee2018deep]; [rasmussen2006gaussian], sections 2.2 and 5.4.1.
 """
 
@@ -29,7 +29,7 @@ from gnomon.estimators.regression import AbstractKernelRegressor
 
 
 class _NNGPOptions(AbstractKernelMachine):
-    """The options of all estimators, for the prior kernel."""
+    """The options of all estimators, with the prior kernel."""
 
     @property
     def _kind(self) -> Kind:
@@ -51,12 +51,12 @@ class NNGPRegressor(_NNGPOptions, AbstractKernelRegressor):
         scaling: "standard" (mean 0, deviation 1), "sphere" (then moved to a sphere), or None.
         ridge: r, in units of the mean diagonal of S(X, X), 1e-10 at least, or "auto".
         select: how "auto" is decided: "leave-one-out" or "evidence", both without refits, or anything that
-            scikit-learn takes as ``cv``.
+            scikit-learn accepts as ``cv``.
         solver: "auto", or an object of ``gnomon.linalg.solve``.
 
     Learned state: the lists in ``AbstractKernelMachine`` and ``AbstractKernelRegressor``; ``amplitude_``;
-    ``noise_std_``, (k,), the deviation of the noise in the units of y. ``predict(X, return_std=True)`` gives the
-    deviation of the function; that of an observation is sqrt(std^2 + noise_std_^2).
+    ``noise_std_``, (k,), the deviation of the noise in the units of y. ``predict(X, return_std=True)`` returns the
+    standard deviation of the function; the deviation of an observation is sqrt(std^2 + noise_std_^2).
 
     Cost: n^2 kernel entries and the solver's n^3 / 3; for "auto" 9 n^3 for every network, n at most 1,500. ``predict``
     m s kernel entries; with ``return_std`` s^3 / 3 + m s^2 more.
@@ -96,7 +96,7 @@ class NNGPRegressor(_NNGPOptions, AbstractKernelRegressor):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NNGPClassifier(_NNGPOptions, AbstractKernelClassifier):
-    """Classification by the posterior mean (1) of the indicators of classes.
+    """Classifies by the posterior mean (1) of the indicators of classes.
 
     Args:
         network: see ``NNGPRegressor``, as for all other options.
@@ -113,7 +113,7 @@ class NNGPClassifier(_NNGPOptions, AbstractKernelClassifier):
 
     Learned state: the lists in ``AbstractKernelMachine`` and ``AbstractKernelClassifier``.
 
-    Cost: that of ``NNGPRegressor``, and 9 n^3, n at most 1,500, for the calibration.
+    Cost: the cost of ``NNGPRegressor``, plus 9 n^3, n at most 1,500, for the calibration.
 
     >>> import numpy as np
     >>> X = np.array([[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]])

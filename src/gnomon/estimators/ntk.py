@@ -1,4 +1,4 @@
-"""Estimators of trained networks: an infinitely wide network, all of it trained by gradient descent on squared loss.
+"""Estimators based on an infinitely wide network, trained by gradient descent on squared loss.
 
     f(x) = T(x, X) (T(X, X) + r)^{-1} y                       trained to the end, with a ridge r             (1)
     f(x, t) = T(x, X) G_t y                                   trained until time t, ``problem`` (2)          (2)
@@ -7,7 +7,8 @@
 with the tangent kernel T, the prior kernel S (NNGP) and A the map from y to f(x) in (1) or (2). Networks of an ensemble
 start from functions drawn from N(0, S) and end at functions with mean f and variance V.
 
-Hypotheses: infinite width, squared loss, gradient flow. In (1) the ridge pulls the parameters to their start.
+Hypotheses: infinite width, squared loss, gradient flow. In (1) the ridge pulls the parameters toward their initial
+values.
 Reference: [jacot2018neural]; [lee2019wide], section 2.3, for (3); [arora2020harnessing] for small tables.
 """
 
@@ -28,7 +29,7 @@ from gnomon.estimators.regression import AbstractKernelRegressor
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _NTKOptions(AbstractKernelMachine):
-    """Options of the tangent kernel beside those of all estimators."""
+    """The options of all estimators, and those of the tangent kernel."""
 
     fixed_layers: Any = 0
     t: Any = None
@@ -61,10 +62,10 @@ class NTKRegressor(_NTKOptions, AbstractKernelRegressor):
         scaling: "standard" (mean 0, deviation 1), "sphere" (then moved to a sphere), or None.
         ridge: r, in units of the mean diagonal of T(X, X), 1e-10 at least, or "auto".
         select: how "auto" is decided: "leave-one-out" or "evidence", both without refits, or anything that
-            scikit-learn takes as ``cv``.
+            scikit-learn accepts as ``cv``.
         solver: "auto", or an object of ``gnomon.linalg.solve``.
         t: time at which training stops, learning rate times steps on the mean squared error halved; None for the end.
-            With a time, ``ridge="auto"`` is no ridge.
+            With ``t``, ``ridge="auto"`` means ridge 0.
 
     Learned state: the lists in ``AbstractKernelMachine`` and ``AbstractKernelRegressor``; s (d + k + 1) numbers, with s
     the number of rows, or of centers for ``Nystrom``.
@@ -101,7 +102,7 @@ class NTKRegressor(_NTKOptions, AbstractKernelRegressor):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NTKClassifier(_NTKOptions, AbstractKernelClassifier):
-    """Classification by an infinitely wide network trained with squared loss on the indicators of classes.
+    """Classifies with an infinitely wide network, trained by squared loss on the indicators of classes.
 
     Args:
         network: see ``NTKRegressor``, as for all other options.
@@ -120,7 +121,7 @@ class NTKClassifier(_NTKOptions, AbstractKernelClassifier):
 
     Learned state: the lists in ``AbstractKernelMachine`` and ``AbstractKernelClassifier``.
 
-    Cost: that of ``NTKRegressor``, and 9 n^3, n at most 1,500, for the calibration.
+    Cost: the cost of ``NTKRegressor``, plus 9 n^3, n at most 1,500, for the calibration.
 
     >>> import numpy as np
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])

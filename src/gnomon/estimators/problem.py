@@ -1,4 +1,4 @@
-"""One kernel regression: a kernel on rows with targets, its Gram matrix computed once, and the function that fits.
+"""Kernel regression: a kernel on rows with targets, its Gram matrix (computed once), and the fitted function.
 
 With weights w, D = diag(sqrt(w)), N = sum w and a ridge r in the units of K, training to the end gives
 
@@ -11,7 +11,7 @@ and gradient flow until time t, which is learning rate times steps on the loss
 
 Hypotheses: squared loss, and a network so wide that its kernel does not change; it starts from the function zero.
 Reference: [jacot2018neural], [lee2019wide].
-Cost: n^2 kernel entries, once; that of the solver for (1); one eigendecomposition, 9 n^3, for (2).
+Cost: n^2 kernel entries, once; the cost of the solver for (1); one eigendecomposition, 9 n^3, for (2).
 """
 
 from dataclasses import dataclass, field, replace
@@ -45,7 +45,7 @@ class FittedFunction:
 
 @dataclass(slots=True, eq=False)
 class KernelRegression:
-    """A kernel, rows and a training time ``t``; the Gram matrix and its modes are computed when first asked for.
+    """A kernel, rows and a training time ``t``; the Gram matrix and its modes are computed on first use.
 
     >>> from gnomon.models import mlp
     >>> from gnomon.program import Law
@@ -88,7 +88,7 @@ class KernelRegression:
         return self._modes
 
     def examined(self) -> "KernelRegression":
-        """The same regression on `MAX_SELECTION_ROWS` rows, drawn with a fixed seed; itself where there are no more."""
+        """The regression on at most `MAX_SELECTION_ROWS` rows, drawn with a fixed seed."""
         if len(self.rows) <= MAX_SELECTION_ROWS:
             return self
         if self._examined is None:
@@ -102,7 +102,7 @@ class KernelRegression:
         return self.modes.left_out(ridge / self.scale)
 
     def solve(self, ridge: float, *, solver: Any) -> FittedFunction:
-        """The function of (1) or (2); ``ridge`` is in the units of K. The Gram matrix is given up, to save memory."""
+        """The function of (1) or (2); ``ridge`` is in the units of K. Frees the Gram matrix to save memory."""
         return self._gradient_flow(ridge) if self.t < inf else self._to_the_end(ridge, solver)
 
     def _to_the_end(self, ridge: float, solver: Any) -> FittedFunction:
@@ -113,7 +113,7 @@ class KernelRegression:
         if isinstance(used, Direct) and (held or 3 * BYTES_PER_FLOAT64 * n * n <= 2 * memory_budget(used.memory)):
             gram, self._gram = self.gram, None
             matrix = gram if bool((root == 1).all()) else gram.mul_(root).mul_(root[:, None])
-            solution = replace(used, overwrite=True).solve(matrix, targets, ridge=ridge)  # factored where it is
+            solution = replace(used, overwrite=True).solve(matrix, targets, ridge=ridge)  # factored in place
         else:
             known = self._gram if n <= MAX_SELECTION_ROWS else None
             solution = used.solve(WeightedKernel(self.kernel, self.rows, known), targets, ridge=ridge)
@@ -131,7 +131,7 @@ class KernelRegression:
 class WeightedKernel:
     """D K D of the rows, as a function of row and column numbers; it can be pickled, for other processes.
 
-    Entries are read from ``gram``, K(X, X), where it is known, and else computed.
+    Entries are read from ``gram``, K(X, X), if it is known, and computed otherwise.
 
     >>> from gnomon.models import mlp
     >>> from gnomon.program import Law
@@ -147,21 +147,21 @@ class WeightedKernel:
     gram: Float[Tensor, "n n"] | None = None
 
     def __call__(self, rows: Int[Tensor, " a"], columns: Int[Tensor, " b"]) -> Float[Tensor, "a b"]:
-        """The tile of these rows and columns."""
+        """The kernel entries of these rows and columns."""
         root, x = self.rows.root, self.rows.x
         tile = self.kernel(x[rows], x[columns]) if self.gram is None else self.gram[rows[:, None], columns]
         return root[rows, None] * tile * root[columns]
 
 
 def examined_rows(n: int) -> Int[Tensor, " m"]:
-    """The numbers of the rows to examine: all, or a fixed draw of `MAX_SELECTION_ROWS` of them."""
+    """Indices of the rows used for selection: all, or a fixed sample of `MAX_SELECTION_ROWS`."""
     if n <= MAX_SELECTION_ROWS:
         return torch.arange(n)
     return torch.randperm(n, generator=torch.Generator().manual_seed(0))[:MAX_SELECTION_ROWS]
 
 
 def training_time(t: Any) -> float:
-    """The time of training, infinite where it is None."""
+    """The training time; infinite if it is None."""
     if t is None:
         return inf
     if isinstance(t, bool) or not isinstance(t, int | float) or not t >= 0:
@@ -173,7 +173,7 @@ def training_time(t: Any) -> float:
 def chosen_solver(solver: Any, n: int) -> Choice:
     """The solver that was passed, or the one that ``linalg.solve.auto`` chooses."""
     if isinstance(solver, AbstractSolver):
-        return Choice(solver, f"{type(solver).__name__} for {n} points, as asked for.")
+        return Choice(solver, f"{type(solver).__name__} for {n} points, as requested.")
     if isinstance(solver, str) and solver == "auto":
         return auto(n)
     raise out_of_range("solver", '"auto" or an object of gnomon.linalg.solve', solver)

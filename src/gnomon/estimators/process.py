@@ -3,8 +3,8 @@
     K(x, x'; w, b) = NNGP or NTK of an MLP with weight_std w and bias_std b in every layer                 (1)
     dK / d log w ~ (K(w e^h) - K(w e^-h)) / 2h                                                             (2)
 
-Both libraries choose w and b, and whatever is multiplied or added, by the gradient of the evidence; (2) has a relative
-error of h^2, 1e-8. The depth is a whole number: compare the evidence of several.
+Both libraries choose w, b and other hyperparameters by the gradient of the evidence; (2) has a relative
+error of h^2, 1e-8. The depth is an integer: compare the evidence of several depths.
 
 Hypotheses: infinite width. References: [lee2018deep], [jacot2018neural].
 """
@@ -36,8 +36,8 @@ class NetworkGPKernel(Kernel):
         activation: a name such as "relu", or a module class.
         weight_std: w, times 1 / sqrt(fan_in).
         bias_std: b, above 0.
-        weight_std_bounds: where w is searched, or "fixed".
-        bias_std_bounds: where b is searched, or "fixed".
+        weight_std_bounds: search interval of w, or "fixed".
+        bias_std_bounds: search interval of b, or "fixed".
 
     >>> from sklearn.gaussian_process import GaussianProcessRegressor
     >>> x = np.linspace(-1, 1, 20)[:, None]
@@ -62,16 +62,16 @@ class NetworkGPKernel(Kernel):
 
     @property
     def hyperparameter_weight_std(self) -> Any:
-        """w, on a logarithmic scale."""
+        """The hyperparameter w, on a logarithmic scale."""
         return Hyperparameter("weight_std", "numeric", self.weight_std_bounds)
 
     @property
     def hyperparameter_bias_std(self) -> Any:
-        """b, on a logarithmic scale."""
+        """The hyperparameter b, on a logarithmic scale."""
         return Hyperparameter("bias_std", "numeric", self.bias_std_bounds)
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
-        """The kernel matrix and, where asked for, its derivatives (n, n, hyperparameters)."""
+        """The kernel matrix and, on request, its derivatives (n, n, hyperparameters)."""
         x = torch.as_tensor(np.asarray(X, dtype=np.float64))
         y = None if Y is None else torch.as_tensor(np.asarray(Y, dtype=np.float64))
         matrix = self._at(x.shape[1], self.weight_std, self.bias_std)(x, y).numpy()
@@ -79,7 +79,7 @@ class NetworkGPKernel(Kernel):
             return matrix
         slopes = [
             _slope(lambda w, b: self._at(x.shape[1], w, b)(x), self.weight_std, self.bias_std, name).numpy()
-            for name in ("bias_std", "weight_std")  # the order of names, in which scikit-learn keeps them
+            for name in ("bias_std", "weight_std")  # alphabetical, as scikit-learn orders hyperparameters
             if not getattr(self, f"hyperparameter_{name}").fixed
         ]
         return matrix, np.stack(slopes, 2) if slopes else np.empty((*matrix.shape, 0))
@@ -90,7 +90,7 @@ class NetworkGPKernel(Kernel):
         return self._at(x.shape[1], self.weight_std, self.bias_std).diagonal(x).numpy()
 
     def is_stationary(self) -> bool:
-        """It depends on more than the difference of two inputs."""
+        """Always False: the kernel depends on more than the difference of two inputs."""
         return False
 
     def _at(self, inputs: int, weight_std: float, bias_std: float) -> NetworkKernel:
@@ -130,7 +130,7 @@ def gpytorch_kernel(
         from gpytorch.kernels import Kernel as Base
     except ImportError as error:
         raise MissingExtraError("gpytorch is not installed. Run: pip install gpytorch") from error
-    _kernel(kind, depth, activation, weight_std, bias_std, 1)  # refuses what cannot be read
+    _kernel(kind, depth, activation, weight_std, bias_std, 1)  # raises early if the options are invalid
 
     def matrix(x: Tensor, y: Tensor, weight_std: float, bias_std: float) -> Tensor:
         made = _kernel(kind, depth, activation, weight_std, bias_std, x.shape[-1])
@@ -168,7 +168,7 @@ class _Differenced(torch.autograd.Function):
 
 
 def _slope(matrix: Any, weight_std: float, bias_std: float, name: str) -> Tensor:
-    """The derivative (2) in the logarithm of one of both."""
+    """The derivative (2) in the logarithm of w or b."""
     up, down = exp(LOG_STEP), exp(-LOG_STEP)
     if name == "weight_std":
         return (matrix(weight_std * up, bias_std) - matrix(weight_std * down, bias_std)) / (2 * LOG_STEP)  # (2)

@@ -1,4 +1,4 @@
-"""What both regressors share: targets on one scale, predictions with standard deviations."""
+"""Common base of the regressors: standardized targets, predictions with standard deviations."""
 
 from abc import abstractmethod
 from typing import Any
@@ -23,7 +23,7 @@ class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
 
     @names_call
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AbstractKernelRegressor":
-        """Fit to inputs (n, d) and targets (n,) or (n, k); a weight w counts as w copies of its row."""
+        """Fits inputs (n, d) and targets (n,) or (n, k); a weight w counts as w copies of its row."""
         X, y, weights = checked_rows(self, X, y, sample_weight, numeric=True)
         y = np.asarray(y, dtype=np.float64)
         table = y.reshape(len(y), -1)
@@ -36,7 +36,7 @@ class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
 
     @names_call
     def predict(self, X: Any, *, return_std: bool = False) -> Any:
-        """Values (m,) or (m, k), and with ``return_std`` their standard deviations in the same shape."""
+        """Predicts values (m,) or (m, k), and with ``return_std`` their standard deviations in the same shape."""
         x = self._inputs(X)
         mean = self._values(x) * self.target_scale_ + self.target_mean_
         if not return_std:
@@ -50,7 +50,7 @@ class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
         return tags
 
     def _fit_noise(self, regression: KernelRegression) -> None:
-        """Learn what the variances need besides the function: nothing, where they follow from the kernels alone."""
+        """Learns what variances need in addition to the function; nothing if they follow from the kernels alone."""
 
     @abstractmethod
     def _variance(self, x: Float[Tensor, "m d"]) -> Float[Tensor, " m"]:

@@ -1,6 +1,7 @@
-"""Scattering coefficients as features, and a classifier on them, in scikit-learn's grammar.
+"""Scattering coefficients as features, and a classifier on them, with the scikit-learn interface.
 
-    phi(x) = S_J x, the averages of x, of its wavelet moduli, and of theirs                                    (1)
+    phi(x) = S_J x, the averages of x, of its wavelet moduli, and of the moduli of these
+         (1)
 
 Reference: [bruna2013invariant].
 """
@@ -22,23 +23,23 @@ from gnomon.estimators.table import to_numpy
 from gnomon.scattering import Scattering1d, Scattering2d
 
 ROWS_PER_BLOCK = 1024
-"""Rows that are transformed at once."""
+"""Number of rows transformed at once."""
 
 
 class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The scattering coefficients (1) of rows that are signals or images.
 
     Args:
-        J: averages over 2^J points; rows that are shorter are averaged as far as they go, and kept beside.
-        shape: height and width where rows are images, row by row; None where they are signals.
-        L: angles, for images.
-        Q: wavelets an octave, for signals.
+        J: averages over 2^J points; shorter rows are averaged over their whole length.
+        shape: height and width if rows are flattened images; None if rows are signals.
+        L: number of angles, for images.
+        Q: wavelets per octave, for signals.
         max_order: 1 or 2.
         padding: a mode of ``numpy.pad``.
 
     Learned state: ``scattering_``, the transform; ``n_features_in_``.
 
-    Cost: that of the transform.
+    Cost: the cost of the transform.
 
     >>> X = np.ones((3, 64))
     >>> ScatteringTransformer(J=2, shape=(8, 8), L=4).fit_transform(X).shape                   # 25 paths, 2 x 2 places
@@ -57,7 +58,7 @@ class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     @names_call
     def fit(self, X: Any, y: Any = None) -> "ScatteringTransformer":
-        """Make the transform for rows of this length; y is not used."""
+        """Builds the transform for rows of this length; y is not used."""
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, ensure_min_features=2)
         self.scattering_ = _transform(self, X.shape[1])
         return self
@@ -78,20 +79,20 @@ class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
 
 class ScatteringClassifier(ClassifierMixin, BaseEstimator):
-    """A linear classifier, or one of yours, on standardized scattering coefficients (1).
+    """A classifier, linear by default, on standardized scattering coefficients (1).
 
     Args:
-        classifier: any classifier of scikit-learn; logistic regression where it is None.
-        J: averages over 2^J points; rows that are shorter are averaged as far as they go, and kept beside.
-        shape: height and width where rows are images, row by row; None where they are signals.
-        L: angles, for images.
-        Q: wavelets an octave, for signals.
+        classifier: any classifier of scikit-learn; logistic regression by default.
+        J: averages over 2^J points; shorter rows are averaged over their whole length.
+        shape: height and width if rows are flattened images; None if rows are signals.
+        L: number of angles, for images.
+        Q: wavelets per octave, for signals.
         max_order: 1 or 2.
         padding: a mode of ``numpy.pad``.
 
     Learned state: ``pipeline_``, transform, scaling and classifier; ``classes_``; ``n_features_in_``.
 
-    Cost: that of the transform and of the classifier.
+    Cost: the cost of the transform and of the classifier.
 
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
@@ -120,7 +121,7 @@ class ScatteringClassifier(ClassifierMixin, BaseEstimator):
 
     @names_call
     def fit(self, X: Any, y: Any) -> "ScatteringClassifier":
-        """Transform, scale and fit."""
+        """Transforms and scales the rows, and fits the classifier."""
         X, y = validate_data(self, to_numpy(X, "X"), y, dtype=np.float64, ensure_min_features=2)
         check_classification_targets(y)
         if len(np.unique(y)) < 2:
@@ -140,7 +141,7 @@ class ScatteringClassifier(ClassifierMixin, BaseEstimator):
         return self.pipeline_.predict(rows)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, where the classifier has them."""
+        """Probabilities of the classes, if the classifier supports them."""
         rows = self._rows(X)
         return self.pipeline_.predict_proba(rows)
 
@@ -150,7 +151,7 @@ class ScatteringClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _transform(options: ScatteringTransformer, features: int) -> Scattering1d | Scattering2d:
-    """The transform for rows of so many numbers."""
+    """The transform for rows with this number of features."""
     J = integer("J", options.J)
     if options.shape is None:
         J = min(J, features.bit_length() - 1)

@@ -1,18 +1,18 @@
 """Depth, fixed layers and ridge by leave-one-out, by evidence, or by held-out rows; one decomposition per network.
 
-With f_{-i} the function fitted without row i, or without the rows of its fold, the scores to be lowest are
+Let f_{-i} be the function fitted without row i, or without the rows of its fold. The scores to minimize are
 
     leave-one-out, folds    sum_i w_i |y_i - f_{-i}(x_i)|^2 / sum_i w_i                                (1)
     evidence                -log p(y) / N                                                               (2)
 
-also for classifiers, whose targets are indicators of classes: (1) is then the Brier score of the outputs, which tells
-more about a few rows than their error rate. Ridges are multiples of the mean diagonal of the kernel.
+also for classifiers, whose targets are indicators of classes: (1) is then the Brier score of the outputs, which is
+more informative on few rows than the error rate. Ridges are multiples of the mean diagonal of the kernel.
 
-Leave-one-out and evidence use 1,500 rows at most, drawn once with a fixed seed: more of them hardly change the
-choice, and cost n^3. Folds that the caller names are used as they are. The Gram matrix of the best network is kept, so
+Leave-one-out and evidence use 1,500 rows at most, drawn once with a fixed seed: more rows hardly change the
+choice but cost n^3. Folds of the caller are used unchanged. The Gram matrix of the best network is kept, so
 that the fit need not compute it again.
 
-Hypotheses: those of `gnomon.linalg.shortcut`.
+Hypotheses: see `gnomon.linalg.shortcut`.
 Reference: [rasmussen2006gaussian], chapter 5.
 Cost: for every network its kernel and 9 n^3 operations, and n^2 for every ridge.
 """
@@ -35,7 +35,7 @@ from gnomon.estimators.table import TableRows
 from gnomon.linalg.shortcut import RidgeModes, ridge_modes
 
 MAX_DEPTH = 5
-"""Largest number of hidden layers that is tried."""
+"""Largest number of hidden layers to try."""
 GRID = tuple(float(f"{m}e{p}") for p in range(-7, 2) for m in (1, 3.1622776601683795))[1:]  # half decades
 
 Score = Callable[[float], float]
@@ -43,7 +43,8 @@ Score = Callable[[float], float]
 
 @dataclass(frozen=True, slots=True)
 class Selection(Result):
-    """What was chosen, its score, and the best score of every network: (depth, fixed layers, ridge, score).
+    """The chosen network and ridge, the score, and the best score of every network: (depth, fixed layers, ridge,
+    score).
 
     >>> print(Selection(2, 0, 0.01, 0.25, "leave-one-out", ((1, 0, 0.1, 0.3), (2, 0, 0.01, 0.25))))
     2 hidden layers, 0 fixed, ridge 0.01: the best of 2 networks by leave-one-out, with score 0.25.
@@ -58,12 +59,12 @@ class Selection(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The choice in one sentence."""
         head = f"{self.depth} hidden layers, {self.fixed_layers} fixed, ridge {self.ridge:.3g}"
         return f"{head}: the best of {len(self.tried)} networks by {self.criterion}, with score {self.score:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The best score of every network."""
+        """Plots the best score of every network."""
         names = [f"{depth} hidden layers, {fixed} fixed" for depth, fixed, *_ in self.tried]
         bars = Bars("score", names, [score for *_, score in self.tried])
         return (Plot("Choice of the network", (bars,), Axis(f"score by {self.criterion}"), caption="Lower is better."),)
@@ -79,15 +80,16 @@ def select(
     by: Any,
     labels: np.ndarray,
 ) -> tuple[Selection, KernelRegression]:
-    """The network and the ridge of lowest score, and the regression of that network, with the Gram matrix it used.
+    """Returns the network and ridge with the lowest score, and the regression of that network with its Gram matrix.
 
-    Of equal scores the first network and the larger ridge win. ``candidates`` are pairs of depth and fixed layers,
+    For equal scores, the first network and the larger ridge win. ``candidates`` are pairs of depth and fixed layers,
     which ``kernel(depth=..., fixed_layers=...)`` turns into kernels;
-    ``by`` is "leave-one-out", "evidence", or what scikit-learn takes as ``cv``; ``labels`` are the caller's targets,
+    ``by`` is "leave-one-out", "evidence", or anything that scikit-learn accepts as ``cv``; ``labels`` are the
+    caller's targets,
     which a splitter may need. Networks are trained until time ``t``.
     """
     if t < inf and isinstance(by, str) and by == "evidence":
-        cure = 'Pass select="leave-one-out", or leave t out'
+        cure = 'Pass select="leave-one-out", or omit t'
         raise InputError(f't is {t} and select is "evidence"', accepted="a network trained to the end", fix=cure)
     folds = None if isinstance(by, str) and by in ("leave-one-out", "evidence") else _folds(by, rows, labels)
     tried: list[tuple[int, int, float, float]] = []
@@ -136,6 +138,8 @@ def _folds(by: Any, rows: TableRows, labels: np.ndarray) -> list[tuple[Tensor, T
     pairs = list(check_cv(by).split(rows.x.numpy(), labels))
     most = max(int(np.max(part, initial=0)) for pair in pairs for part in pair)
     if most >= len(rows):
-        what = f"the splits name row {most}, and {len(rows)} rows have a positive weight"
-        raise InputError(what, accepted="splits of the rows that count", fix="Drop the rows of zero weight first")
+        what = f"the splits contain row {most}, but only {len(rows)} rows have a positive weight"
+        raise InputError(
+            what, accepted=("splits of the rows with positive weight"), fix="Drop the rows of zero weight first"
+        )
     return [(torch.as_tensor(train), torch.as_tensor(test)) for train, test in pairs]

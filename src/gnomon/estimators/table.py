@@ -4,11 +4,11 @@
     "standard"   z_j = (x_j - m_j) / s_j                                                            (2)
     "sphere"     z sqrt(d) / |z|, the point of (2) moved to the sphere of radius sqrt(d)            (3)
 
-A constant column has s_j = 0 up to rounding; it is centered and not divided, so that it adds nothing on the training
+A constant column has s_j = 0 up to rounding; it is centered but not divided, so it adds nothing on the training
 points. A point at the origin stays there in (3).
 
 Hypotheses: finite inputs, positive weights.
-Reference: [arora2020harnessing] for inputs on a sphere, where the kernel is a function of the angle alone.
+Reference: [arora2020harnessing] for inputs on a sphere, on which the kernel is a function of the angle alone.
 Cost: one pass.
 """
 
@@ -27,7 +27,7 @@ SCALINGS = ("standard", "sphere", None)
 
 
 def to_numpy(values: Any, name: str) -> Any:
-    """A torch tensor of any float type and device as an array; anything else unchanged, for scikit-learn to check.
+    """Converts a torch tensor to a numpy array; returns anything else unchanged, for scikit-learn to check.
 
     >>> import torch
     >>> to_numpy(torch.ones(1, dtype=torch.bfloat16, requires_grad=True), "X")
@@ -69,7 +69,7 @@ class Scaling:
 
     @classmethod
     def of(cls, x: np.ndarray, weights: np.ndarray, kind: Any) -> "Scaling":
-        """Means and scales of a table, equation (1)."""
+        """Fits means and scales of a table, equation (1)."""
         if kind not in SCALINGS:
             raise out_of_range("scaling", '"standard", "sphere" or None', kind)
         if kind is None:
@@ -78,7 +78,7 @@ class Scaling:
         return cls(mean, scale, kind)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        """Equation (2) or (3)."""
+        """Scales points by equation (2) or (3)."""
         z = (x - self.mean) / self.scale  # (2)
         if self.kind != "sphere":
             return z
@@ -87,7 +87,7 @@ class Scaling:
 
 
 def moments(x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted mean and standard deviation of each column, one for columns that are constant up to rounding."""
+    """Weighted mean and standard deviation of each column; the deviation is 1 for constant columns."""
     total = weights.sum()
     mean = weights @ x / total  # (1)
     deviation = np.sqrt(weights @ (x - mean) ** 2 / total)
@@ -117,7 +117,7 @@ class TableRows:
 
     @property
     def total(self) -> float:
-        """The sum of the weights: the number of rows that they stand for."""
+        """The sum of the weights: the effective number of rows."""
         return float(self.weights.sum())
 
     @property
@@ -126,5 +126,5 @@ class TableRows:
         return self.weights.sqrt()
 
     def mean(self, values: Float[Tensor, " n"]) -> float:
-        """A weighted mean; one in place of zero, by which nothing can be divided."""
+        """A weighted mean of positive numbers; 1 instead of 0, so that it can be a divisor."""
         return float(self.weights @ values) / self.total or 1.0

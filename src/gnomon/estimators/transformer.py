@@ -4,8 +4,8 @@ With m rows Z drawn as centers, K(Z, Z) = V diag(l) V^T,
 
     phi(x) = K(x, Z) V diag(l^{-1/2}) V^T,   phi(x) . phi(x') = K(x, Z) K(Z, Z)^+ K(Z, x')                (1)
 
-which is K(x, x') where x or x' is a center, and everywhere if K has rank m. Eigenvalues within m eps l_1 of zero are
-left out.
+which equals K(x, x') if x or x' is a center, and everywhere if K has rank m. Eigenvalues within m eps l_1 of zero are
+dropped.
 
 Hypotheses: K positive semidefinite. Reference: [williams2001using].
 """
@@ -29,7 +29,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     """Features (1) of the NTK or NNGP of a network, for any linear model.
 
     Args:
-        n_components: m, the number of centers and of features; all rows where there are fewer.
+        n_components: m, the number of centers and of features; all rows if there are fewer.
         kind: "ntk" or "nngp".
         network: None for an MLP with the next options, an ``nn.Module`` on rows of features, or a function from the
             number of features to one.
@@ -37,9 +37,9 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         activation: a name such as "relu", "gelu" or "tanh", or a module class.
         weight_std: standard deviation of the weights times sqrt(fan_in), in every layer of any network.
         bias_std: standard deviation of the biases.
-        fixed_layers: layers of the MLP, from the first, that are not trained; they count for the NTK alone.
+        fixed_layers: layers of the MLP, from the first, that are not trained; only for the NTK.
         scaling: "standard", "sphere" or None.
-        random_state: seed of the draw of centers.
+        random_state: seed for sampling the centers.
 
     Learned state: ``components_`` (m, d), the scaled centers; ``normalization_`` (m, m), the root in (1); ``kernel_``;
     ``scaling_``.
@@ -80,7 +80,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     @names_call
     def fit(self, X: Any, y: Any = None) -> "KernelTransformer":
-        """Draw centers and take the root of their kernel; y is not used."""
+        """Samples centers and computes the root of their kernel; y is not used."""
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64)
         self._check()
         self.scaling_ = Scaling.of(X, np.ones(len(X)), self.scaling)
@@ -114,6 +114,6 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise out_of_range("kind", '"ntk" or "nngp"', self.kind)
         integer("n_components", self.n_components)
         for name, layers in (("depth", self.depth), ("fixed_layers", self.fixed_layers)):
-            if layers == "auto":  # there are no targets to choose by
+            if layers == "auto":  # without targets, "auto" is not possible
                 raise out_of_range(name, "a whole number of at least 0", layers)
         list(candidates(self.depth, self.fixed_layers, deepest=1))

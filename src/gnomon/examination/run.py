@@ -82,8 +82,7 @@ def examine(
 ) -> Examination:
     """Examines a network and its data: compares predictions of theory with measurements, and says what to fix.
 
-    The report covers signal propagation before training, the tangent kernel Theta = J J^T and its modes, the largest
-    stable learning rate
+    Measures signal propagation, the tangent kernel Theta = J J^T and its modes, the largest stable learning rate
 
         lr < 2 / lambda_max(Hessian of the loss)                                                             (1)
 

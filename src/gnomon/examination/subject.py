@@ -287,13 +287,8 @@ def _check_test(module: nn.Module, train: AbstractSource, test: AbstractSource) 
         if shapes[0] == shapes[1]:
             raise
         given = [" and ".join(map(str, shape)) for shape in shapes]
-        what = (
-            f"test inputs have shape {given[1]}, training inputs {given[0]}, and the network accepts only "
-            "the shape of the training inputs"
-        )
-        raise InputError(
-            what, accepted="test inputs of the same shape as the training inputs", fix="Prepare both in the same way"
-        ) from None
+        what = f"test inputs have shape {given[1]}, but the network accepts only the training inputs' shape {given[0]}"
+        raise InputError(what, accepted="test inputs of this shape", fix="Prepare both sets in the same way") from None
 
 
 def _are_numbers(data: AbstractSource) -> bool:

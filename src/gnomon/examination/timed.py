@@ -6,7 +6,7 @@
 >>> guard(context, "A kernel of 64 examples")(2, 10)
 Traceback (most recent call last):
 ...
-gnomon.examination.step.OutOfTime: A kernel of 64 examples was not done in its share of the time: give a larger budget.
+gnomon.examination.step.OutOfTime: A kernel of 64 examples did not finish in time. Give a larger budget.
 """
 
 from collections.abc import Callable
@@ -25,8 +25,6 @@ __all__ = ["TimedOperator", "guard", "needs"]
 
 def guard(context: Context, what: str) -> Callable[[int, int], None]:
     """A progress callback that raises `OutOfTime` after the deadline.
-
-    Cost: one look at the clock each time.
 
     >>> guard(Context(0, deadline=1.0, fit=False, clock=lambda: 0.5), "A kernel")(1, 10)       # there is time
     """

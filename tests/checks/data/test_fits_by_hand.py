@@ -21,7 +21,7 @@ from gnomon.checks import leaks
 from gnomon.checks.data.conflicts import _is_contradicted
 from gnomon.checks.data.kernel_votes import RIDGES, kernel_votes
 from gnomon.checks.data.rows import capacity, nearest, random_features, rows
-from gnomon.checks.data.shift import _classes, _of_one_size, _told_apart
+from gnomon.checks.data.shift import _classes, _of_one_size, _classifier_auc
 from gnomon.checks.data.targets import class_findings, number_findings
 from gnomon.core.inputs.batch import Batch
 from gnomon.decisions import distill, temperature
@@ -209,7 +209,7 @@ def test_the_nearest_two_rows_are_those_of_all_distances():
 def test_a_classifier_of_train_and_test_has_its_auc():
     g = torch.Generator().manual_seed(0)
     x = torch.cat([torch.randn(21, 3, generator=g), torch.randn(21, 3, generator=g) + 0.7])
-    auc, half = _told_apart(x, 21, 4)
+    auc, half = _classifier_auc(x, 21, 4)
     f = random_features(x, width=300, seed=4).double().numpy()
     order = torch.randperm(21, generator=torch.Generator().manual_seed(4)).numpy()
     fit, held = order[:10], order[10:]

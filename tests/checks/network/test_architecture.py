@@ -105,7 +105,7 @@ def test_blocks_that_are_layers_of_their_own_are_far_from_an_equation():
     x = torch.randn(20, 6)
     assert checks.ode_gap(smooth, x).gap < 0.05 < 0.15 < checks.ode_gap(rough, x).gap
     assert max(checks.ode_gap(smooth, x).changes) == 0.0 < 0.5 < max(checks.ode_gap(rough, x).changes)
-    with pytest.raises(InputError, match="no two blocks"):
+    with pytest.raises(InputError, match="no two consecutive blocks"):
         checks.ode_gap(nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1)), torch.randn(2, 2))
 
 

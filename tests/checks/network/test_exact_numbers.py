@@ -39,8 +39,8 @@ def test_overfitting_has_the_z_of_two_proportions():
     found = outcome_findings(AccuracyOutcome(0.95, 0.6, 300, 80, guess=0.3, simple=0.7))
     p = (0.95 * 300 + 0.6 * 80) / 380
     z = 0.35 / sqrt(p * (1 - p) * (1 / 300 + 1 / 80))
-    assert kinds(found) == ["overfit"] and value(found[0], "deviations from none") == pytest.approx(z)
-    assert value(found[0], "gap of train over test") == pytest.approx(0.35)
+    assert kinds(found) == ["overfit"] and value(found[0], "z-score") == pytest.approx(z)
+    assert value(found[0], "gap between train and test") == pytest.approx(0.35)
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_regression_that_overfits_has_the_z_of_welch():
     train, test = 0.2 * torch.rand(90, generator=g).double(), 1.2 * torch.rand(40, generator=g).double()
     (found,) = number_outcome_findings(train, test, simple=0.5)
     welch = scipy.stats.ttest_ind(test.numpy(), train.numpy(), equal_var=False).statistic
-    assert found.kind == "overfit" and value(found, "deviations from none") == pytest.approx(welch)
-    assert value(found, "gap of train over test") == pytest.approx(float(test.mean() - train.mean()))
+    assert found.kind == "overfit" and value(found, "z-score") == pytest.approx(welch)
+    assert value(found, "gap between train and test") == pytest.approx(float(test.mean() - train.mean()))
 
 
 def errors(mean, deviation, n):
@@ -305,10 +305,10 @@ def test_a_loss_broadcasts_if_another_shape_has_another_value(amount, found):
 
 def test_decay_is_compared_with_the_gradient_or_with_the_size_of_weights():
     (found,) = decay_findings(0.2, weights=6.0, rms=0.1, gradient=2.0, decoupled=False)
-    assert value(found, "pull of the decay over that of the data") == pytest.approx(0.6)
+    assert value(found, "ratio of weight decay to gradient") == pytest.approx(0.6)
     assert not decay_findings(0.2, weights=4.9, rms=100.0, gradient=2.0, decoupled=False)
     (found,) = decay_findings(0.2, weights=1.0, rms=3.0, gradient=2.0, decoupled=True)
-    assert value(found, "pull of the decay over that of the data") == pytest.approx(0.6)
+    assert value(found, "ratio of weight decay to gradient") == pytest.approx(0.6)
     assert not decay_findings(0.2, weights=100.0, rms=2.4, gradient=2.0, decoupled=True)
 
 
@@ -317,7 +317,7 @@ def test_the_least_loss_behind_a_softmax_is_that_of_a_sure_network():
     (found,) = head_findings(torch.softmax(net(torch.randn(5, 3)), 1), torch.randint(7, (5,)), "cross-entropy")
     sure = torch.nn.functional.one_hot(torch.tensor([4]), 7).double()
     least = float(nn.functional.cross_entropy(sure, torch.tensor([4])))
-    assert value(found, "least loss that can be reached") == pytest.approx(least) == pytest.approx(log(1 + 6 / e))
+    assert value(found, "smallest possible loss") == pytest.approx(least) == pytest.approx(log(1 + 6 / e))
 
 
 @pytest.mark.parametrize(
@@ -339,9 +339,9 @@ def test_targets_are_out_of_reach_beyond_the_range_of_the_last_function(last, in
     for v in outside:
         y[:3] = v  # 6 %
         (found,) = head_findings(out, y, "squared loss")
-        assert found.kind == "targets-out-of-reach" and value(found, "share of targets out of reach") == pytest.approx(
-            0.06
-        )
+        assert found.kind == "targets-out-of-reach" and value(
+            found, "share of targets outside the range of the outputs"
+        ) == pytest.approx(0.06)
         y[2] = 0.5
         assert not head_findings(out, y, "squared loss")  # 4 % may lie outside
 
@@ -371,7 +371,7 @@ def test_running_statistics_are_judged_by_the_loss_of_each_example():
     assert d.mean() > 4 * d.std(ddof=1) / sqrt(40)
     (found,) = normalization_findings(net, x, y, nn.functional.cross_entropy)
     assert value(found, "loss, running statistics") == pytest.approx(running.mean())
-    assert value(found, "loss, of the batch") == pytest.approx(batch.mean())
+    assert value(found, "loss, batch statistics") == pytest.approx(batch.mean())
     assert not normalization_findings(net, x[:15], y[:15], nn.functional.cross_entropy)
     assert normalization_findings(net, x[:16], y[:16], nn.functional.cross_entropy)
 

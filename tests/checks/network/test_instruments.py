@@ -103,7 +103,7 @@ def test_dead_saturated_and_doubled_units():
         net[0].bias[:4] = net[0].bias[4]
         net[2].weight[0] = 0
     told = unit_duplicates(net)
-    assert told.duplicates == {"0": 4, "2": 0} and told.empty["2"] == 1 and "draw them" in told.verdict
+    assert told.duplicates == {"0": 4, "2": 0} and told.empty["2"] == 1 and "Initialize them" in told.verdict
 
 
 def test_moments_of_layers_move():
@@ -137,7 +137,7 @@ def test_sizes_of_signals_follow_the_recursion():
         ratios.append(torch.tensor(found.measured) / torch.tensor(found.predicted))
     mean, error = torch.stack(ratios).mean(0), torch.stack(ratios).std(0) / 30**0.5
     assert bool(((mean - 1).abs() < 4 * error).all())
-    with pytest.raises(InputError, match="linear layers and relu alone"):
+    with pytest.raises(InputError, match="only linear layers and ReLU"):
         signal_scales(nn.Sequential(nn.Linear(2, 2), nn.Tanh()), torch.ones(2, 2))
 
 

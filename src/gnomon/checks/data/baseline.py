@@ -1,4 +1,4 @@
-"""What a simple model reaches on examples left out, and what more data bring it.
+"""Scores a simple model on held-out examples, and measures how much more data would help it.
 
 Ridge regression on random features is fitted to three quarters of the examples, and to half of these; with the scores s
 and s_half on the rest (accuracy, or the share of the variance that is explained)
@@ -43,7 +43,7 @@ RANDOM_FEATURES = 400
 
 @dataclass(frozen=True, slots=True)
 class Baseline(Record):
-    """The score on examples left out, the gain (1), and how many examples the model was fitted to; 0: too few."""
+    """The score on held-out examples, the gain (1), and the number of fitted examples (0 if there are too few)."""
 
     score: float
     gain: float
@@ -52,7 +52,7 @@ class Baseline(Record):
 
 @names_call
 def baseline(x: Any, y: Any = None, *, seed: int = 0) -> Baseline:
-    """The score of ridge regression on random features, and what half of the data cost it; equation (1).
+    """The score of ridge regression on random features, and its loss with half of the data; equation (1).
 
     ``x`` are inputs, with targets ``y``; or data that have both: a pair, a ``Dataset``, a ``DataLoader``, batches.
     Integers (n,) are classes and scored by accuracy, numbers by the share of their variance that is explained.

@@ -1,4 +1,4 @@
-"""Channels that teach nothing: a sensor that is broken, or a plane of color that was never read.
+"""Finds channels without information, for example from a broken sensor or an unread color plane.
 
 Series are (n, channels, times) or (n, times, channels), images (n, channels, height, width). A channel with one and the
 same number in all examples and at all positions is constant, and there is no chance in that. Of the two axes of series
@@ -29,7 +29,7 @@ MAX_CHANNELS = 16
 
 
 def channel_findings(x: Inputs) -> tuple[Finding, ...]:
-    """Channels of series or images that are constant over all examples; none of a single channel, or of tables.
+    """Finds channels of series or images that are constant over all examples; ignores single channels and tables.
 
     Hypotheses: as above.
     Reference: [lecun1998efficient].

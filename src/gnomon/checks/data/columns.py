@@ -1,4 +1,4 @@
-"""Columns of a table that teach nothing or drown the others: constant, repeated, and wildly scaled ones.
+"""Finds columns of a table that are constant, repeat other columns, or have very different scales.
 
 With the spreads s_j of the columns that vary, a network of usual initialization sees column j with weight s_j, and
 gradient descent needs about
@@ -47,7 +47,7 @@ MAX_TABLE_COLUMNS = 200
 
 @dataclass(frozen=True, slots=True)
 class ColumnStatistics(Result):
-    """Numbers of constant columns, pairs of equal ones, and spreads: the largest, the lower quartile, their columns.
+    """Statistics of columns: constant ones, equal pairs, and the largest and lower-quartile spreads.
 
     ``offset`` is the largest distance of a mean from zero in units of the column's spread.
     ``filled``: some constant column is not zero; zeros are the borders of images. ``names`` are those of all columns,
@@ -66,16 +66,18 @@ class ColumnStatistics(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         return (
-            self.findings[0].message if self.findings else f"The {self.count} columns vary, differ, and have one scale."
+            self.findings[0].message
+            if self.findings
+            else (f"The {self.count} columns vary, differ from each other, and have similar scales.")
         )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is wrong with columns, the gravest first."""
+        """Findings about columns, the most serious first."""
         table = 1 < self.count <= MAX_TABLE_COLUMNS
-        return (*self._scale(), *((*self._constant(), *self._repeated()) if table else ()))
+        return (*self._scale(), *((*self._constant(), *self._find_repeated()) if table else ()))
 
     def _name(self, i: int) -> str:
         return f"'{self.names[i]}'" if len(self.names) == self.count else str(i)
@@ -87,7 +89,7 @@ class ColumnStatistics(Result):
             values = {"column": self._name(self.widest), "ratio": ratio}
             return (Finding(kinds.COLUMN_SCALE, "inputs", values, evidence),)
         if self.offset > MAX_OFFSET_IN_SPREADS:
-            far = (Value("distance of a mean from zero, in spreads", self.offset),)
+            far = (Value("distance of the mean from zero, in standard deviations", self.offset),)
             return (Finding(kinds.COLUMN_OFFSET, "inputs", {"offset": self.offset}, far),)
         if self.count <= MAX_TABLE_COLUMNS and self.largest > 0 and not MIN_SPREAD <= self.largest <= MAX_SPREAD:
             word = "small" if self.largest < MIN_SPREAD else "large"
@@ -101,7 +103,7 @@ class ColumnStatistics(Result):
         values = {"constant": len(self.constant), "total": self.count, "names": names}
         return (Finding(kinds.FILLED_COLUMNS if self.filled else kinds.CONSTANT_COLUMNS, "inputs", values),)
 
-    def _repeated(self) -> tuple[Finding, ...]:
+    def _find_repeated(self) -> tuple[Finding, ...]:
         if not self.repeated:
             return ()
         names = ", ".join(f"{self._name(i)} = {self._name(j)}" for i, j in self.repeated[:5])
@@ -110,7 +112,7 @@ class ColumnStatistics(Result):
 
 @names_call
 def columns(x: Inputs, *, names: Sequence[str] = ()) -> ColumnStatistics:
-    """Constant, repeated and wildly scaled columns of a table of inputs.
+    """Finds constant, repeated and badly scaled columns of a table of inputs.
 
     ``names`` of all columns are said in place of their numbers.
     Inputs that are images, tokens or several tensors have no columns, and nothing is found in them. Thresholds are
@@ -145,7 +147,7 @@ def columns(x: Inputs, *, names: Sequence[str] = ()) -> ColumnStatistics:
 
 
 def _repeat(table: Tensor, mean: Tensor, spread: Tensor, varies: Tensor) -> tuple[tuple[int, int], ...]:
-    """Pairs of columns whose correlation is one, or minus one, to rounding."""
+    """Pairs of columns whose correlation is 1 or -1 up to rounding."""
     places = varies.nonzero()[:, 0]
     z = (table[:, places] - mean[places]) / spread[places]
     same = ((z.mT @ z / len(z)).abs() > 1 - 1e-9).triu(1)  # 1e-9: twice the rounding of float32 inputs, squared

@@ -1,4 +1,4 @@
-"""Labels of train beside those of test: more of them wrong, or unrelated to the inputs, in train alone.
+"""Compares the labels of train and test: are more labels wrong, or unrelated to the inputs, only in train?
 
 A simple model, kernel regression, is fitted to training examples. Where both sets are drawn alike, it is right on as
 many test labels as on training labels that it leaves out, class by class. With the shares a_c of n_c training and b_c
@@ -51,7 +51,7 @@ MAX_TEST_EXAMPLES = 1000
 MIN_EXAMPLES = 100
 """Examples needed in each set, at least."""
 EXAMPLES_PER_FIT = 1000
-"""Training examples that are fitted at once."""
+"""Number of training examples fitted at once."""
 SKETCH_DIRECTIONS = 256
 """Random directions that replace the inputs if they have more features."""
 SKETCH_COLUMNS = 16
@@ -76,7 +76,7 @@ CLIPPING_DEVIATIONS = 4.0
 
 @dataclass(frozen=True, slots=True)
 class ComparedLabels(Result):
-    """Scores of the simple model: on train, left out, on test, and of one that was fitted to test, left out there.
+    """Scores of the simple model: leave-one-out on train, on test, and leave-one-out after fitting to test.
 
     A score is the share of the errors of a guess that it saves, and its deviation by chance is ``chance`` on train and
     ``chance_test`` on test. ``difference`` and ``z`` are those of (2), ``worst``, ``worst_difference`` and ``worst_z``
@@ -98,7 +98,7 @@ class ComparedLabels(Result):
 
     @property
     def unrelated(self) -> bool:
-        """Whether targets are related to inputs in test, and not in train."""
+        """Whether targets are related to inputs in test, but not in train."""
         nothing = self.train < GUESSING_Z * self.chance
         return (
             nothing
@@ -108,7 +108,7 @@ class ComparedLabels(Result):
 
     @property
     def noisier(self) -> bool:
-        """Whether more labels are wrong in train than in test, of all classes or of one."""
+        """Whether more labels are wrong in train than in test, overall or in one class."""
         return self._overall or (
             _p_value(self.worst_z) * self.classes < SIGNIFICANCE_LEVEL and self.worst_difference > MIN_CLASS_DIFFERENCE
         )
@@ -119,18 +119,18 @@ class ComparedLabels(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         if self.findings:
             return self.findings[0].message
         if not self.examples:
             return "There are not enough examples to compare the labels of train and test."
-        return "A simple model finds the labels of train as easy as those of test."
+        return "A simple model predicts the labels of train and test equally well."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That training targets are out of order, or that more of their labels are wrong."""
+        """Findings if training targets do not match their inputs, or have more wrong labels."""
         if self.unrelated and self.within is not None:
-            evidence = Value("errors saved in train", self.train), Value("errors saved in test", self.within)
+            evidence = Value("errors avoided in train", self.train), Value("errors avoided in test", self.within)
             values = {"train": max(self.train, 0.0), "test": self.within}
             return (Finding(kinds.SHUFFLED_IN_TRAIN, "labels", values, evidence, 1e-5),)
         if not self.noisier:
@@ -138,8 +138,8 @@ class ComparedLabels(Result):
         overall = self._overall
         which, by = ("", self.difference) if overall else (f" with label {self.worst}", self.worst_difference)
 
-        evidence = (Value("difference in the share that is contradicted", by),
-                    Value("deviations from none", self.z if overall else self.worst_z))  # fmt: skip
+        evidence = (Value("difference in the share of contradicted labels", by),
+                    Value("z-score", self.z if overall else self.worst_z))  # fmt: skip
         return (
             Finding(kinds.NOISIER_THAN_TEST, "labels", {"share": by, "which": which}, evidence, 2 * SIGNIFICANCE_LEVEL),
         )
@@ -147,7 +147,7 @@ class ComparedLabels(Result):
 
 @names_call
 def compared_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0) -> ComparedLabels:
-    """How well a simple model of train tells labels of train, each left out for itself, and of test; (1) and (2).
+    """Compares how well a simple model of train predicts labels of train (leave-one-out) and of test; (1) and (2).
 
     Integers (n,) are classes; of numbers only the relation to the inputs is compared.
 
@@ -170,7 +170,7 @@ def compared_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, see
     votes = kernel_votes(both, table, seed=seed, most=EXAMPLES_PER_FIT, fitted=n)
     train, chance = _score(votes[:n], table[:n])
     within, chance_test = None, 1.0
-    if train < GUESSING_Z * chance and n >= m:  # no relation is seen in train: is there one in test?
+    if train < GUESSING_Z * chance and n >= m:  # no relation in train: look for one in test
         within, chance_test = _score(kernel_votes(both[n:], table[n:], seed=seed, most=EXAMPLES_PER_FIT), table[n:])
     if not are_classes(y):
         return ComparedLabels(train, chance, within, chance_test, examples=n)
@@ -185,7 +185,7 @@ def _draw(x: Inputs, y: Tensor, most: int, seed: int) -> tuple[Inputs, Tensor]:
 
 
 def _sketch(rows: Tensor, seed: int) -> Tensor:
-    """Rows without outliers, in at most `SKETCH_DIRECTIONS` directions: random ones keep distances."""
+    """Clips outliers and projects rows to at most `SKETCH_DIRECTIONS` random directions, which keep distances."""
     if rows.shape[1] <= SKETCH_DIRECTIONS:
         return (
             rows.clamp(-CLIPPING_DEVIATIONS, CLIPPING_DEVIATIONS)
@@ -197,7 +197,7 @@ def _sketch(rows: Tensor, seed: int) -> Tensor:
 
 
 def _table(y: Tensor, seed: int) -> Tensor:
-    """Classes as one-hot rows; columns of numbers in units of their spread."""
+    """Encodes classes as one-hot rows and standardizes columns of numbers."""
     if are_classes(y):
         return torch.nn.functional.one_hot(torch.unique(y.long(), return_inverse=True)[1]).double()
     table = y.double().reshape(len(y), -1)
@@ -210,7 +210,7 @@ def _table(y: Tensor, seed: int) -> Tensor:
 
 
 def _score(v: Tensor, table: Tensor) -> tuple[float, float]:
-    """The share of a guess's errors that is saved: squared ones, which serve classes and numbers; and its deviation.
+    """The share of the squared errors of guessing that predictions avoid, and its standard deviation.
 
     Without a relation v and the targets are independent, and the mean of n products has a deviation of 1 / sqrt(n) in
     units of both sizes: the share 2 <v, y> - <v, v> is at most <v, y>^2 / <v, v>, which is about chi^2 / n.
@@ -221,7 +221,7 @@ def _score(v: Tensor, table: Tensor) -> tuple[float, float]:
 
 
 def _by_class(right: Tensor, code: Tensor, n: int) -> tuple[float, float, int, float, float, int]:
-    """(1) and (2): the difference of all classes and its deviations, the worst class with its own, their number."""
+    """Equations (1) and (2): the overall difference with its z-score, the worst class, and the number of classes."""
     rows = []
     for c in code.unique().tolist():
         a, b = right[:n][code[:n] == c], right[n:][code[n:] == c]
@@ -240,14 +240,14 @@ def _by_class(right: Tensor, code: Tensor, n: int) -> tuple[float, float, int, f
 
 
 def _root(a: Tensor, b: Tensor) -> float:
-    """(1)."""
+    """Solves equation (1)."""
     p = float((a.sum() + b.sum()) / (len(a) + len(b)))
     twice = 2 * sum(len(t) * _divergence(float(t.mean()), p) for t in (a, b))
     return sqrt(max(twice, 0.0)) * (1 if float(b.mean()) > float(a.mean()) else -1)
 
 
 def _divergence(a: float, p: float) -> float:
-    """Kullback and Leibler's, of two coins."""
+    """Kullback-Leibler divergence of two Bernoulli distributions."""
     return sum(q * log(q / r) for q, r in ((a, p), (1 - a, 1 - p)) if q > 0)
 
 

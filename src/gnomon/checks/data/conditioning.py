@@ -1,4 +1,4 @@
-"""What standardizing inputs brings to descent: the condition number of least squares before and after.
+"""Computes the condition number of least squares before and after standardizing the inputs.
 
     kappa = lambda_max / lambda_min of  X^T X / n  (with a column of ones);  steps by a factor e ~ kappa / 2        (1)
 
@@ -26,7 +26,7 @@ __all__ = ["InputConditioning", "input_conditioning"]
 
 @dataclass(frozen=True, slots=True)
 class InputConditioning(Result):
-    """The condition number (1) of the inputs as they are, and standardized; constant columns are left out."""
+    """The condition number (1) of the original and the standardized inputs, without constant columns."""
 
     before: float
     after: float
@@ -35,19 +35,19 @@ class InputConditioning(Result):
 
     @property
     def speedup(self) -> float:
-        """How many times fewer steps descent needs on standardized inputs."""
+        """The factor by which standardizing reduces the number of gradient descent steps."""
         return self.before / self.after
 
     @property
     def verdict(self) -> str:
-        """Whether to standardize."""
+        """One sentence on whether to standardize the inputs."""
         if self.speedup < 2:
             return f"Standardizing would hardly help: the condition number is {self.before:.3g}."
-        return f"Standardize the inputs: descent then needs about {self.speedup:.3g} times fewer steps."
+        return f"Standardize the inputs: gradient descent then needs about {self.speedup:.3g} times fewer steps."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both condition numbers."""
-        bars = Bars("condition number", ("as they are", "standardized"), (self.before, self.after))
+        """Plots both condition numbers."""
+        bars = Bars("condition number", ("original", "standardized"), (self.before, self.after))
         return (Plot("Conditioning of the inputs", (bars,), Axis("condition number", log=True), caption=self.verdict),)
 
 
@@ -79,5 +79,5 @@ def input_conditioning(x: Array) -> InputConditioning:
 def _condition(x: Tensor) -> float:
     full = torch.cat([x, torch.ones(len(x), 1, dtype=x.dtype)], 1)
     values = torch.linalg.svdvals(full).square()
-    kept = values[values > 1e-14 * values[0]]  # directions that the data do not have are no part of the problem
+    kept = values[values > 1e-14 * values[0]]  # ignore directions in which the data do not vary
     return float(kept[0] / kept[-1])  # (1)

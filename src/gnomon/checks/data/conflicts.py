@@ -1,4 +1,4 @@
-"""Equal inputs with different labels: whatever is learned, it is wrong for some of them.
+"""Finds equal inputs with different labels, on which no network can always be right.
 
     least error = (1 / n) sum over groups of equal inputs of (size - count of the most frequent label)          (1)
 
@@ -33,8 +33,9 @@ __all__ = ["Conflicts", "conflicts"]
 MIN_CONFLICT_SHARE = 0.005
 """Share of examples at which conflicts are reported: they cost half a point of accuracy."""
 MIN_BITS_OF_COPIES = 100.0
-"""Bits of an example above which equal inputs are copies; in coarser tables they are coincidences, and different labels
-are noise."""
+"""Minimum information of an example, in bits, at which equal inputs are copies; in coarser tables they are
+coincidences,
+and different labels are noise."""
 
 DISAGREEMENT_Z = 4.0
 """One-sided z-score of (2): exceeded in 3e-5 of tables in which equal rows agree as often as any two rows."""
@@ -42,7 +43,7 @@ DISAGREEMENT_Z = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Conflicts(Result):
-    """Groups of numbers of examples that are equal and have different labels, and the least error (1)."""
+    """Groups of indices of equal examples with different labels, and the smallest possible error (1)."""
 
     groups: tuple[tuple[int, ...], ...] = field(repr=False, metadata=HIDDEN)
     examples: int
@@ -51,24 +52,24 @@ class Conflicts(Result):
 
     @property
     def share(self) -> float:
-        """Of all examples, in such groups."""
+        """Share of all examples that belong to such groups."""
         return sum(map(len, self.groups)) / max(1, self.examples)
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         if not self.groups:
             return "No two equal examples have different labels."
-        numbers = f"{self.share:.1%} of the examples have an equal with another label"
-        return f"{numbers}, so that no network gets more than {1 - self.least_error:.1%} of train right."
+        numbers = f"{self.share:.1%} of the examples have a copy with another label"
+        return f"{numbers}, so no network can get more than {1 - self.least_error:.1%} of train right."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A fault for copies with different labels, a warning for coarse tables in which rows coincide."""
+        """A problem for copies with different labels; a warning for coarse tables in which rows coincide."""
         if self.share < MIN_CONFLICT_SHARE:
             return ()
         pairs = "; ".join(" = ".join(map(str, group[:3])) for group in self.groups[:5])
-        evidence = (Value("least training error", self.least_error), Value("first of them", pairs))
+        evidence = (Value("least training error", self.least_error), Value("first examples", pairs))
         values = {"share": self.share, "best": 1 - self.least_error}
         return (
             Finding(kinds.CONFLICTING_COPIES if self.rich else kinds.COARSE_EXAMPLES, "labels", values, evidence, 0.0),
@@ -77,7 +78,7 @@ class Conflicts(Result):
 
 @names_call
 def conflicts(x: Any, y: Any = None) -> Conflicts:
-    """Find equal inputs that have different labels, and what they cost; equation (1).
+    """Finds equal inputs with different labels, and the accuracy they cost; equation (1).
 
     ``x`` are inputs, with classes ``y``; or data that have both: a pair, a ``Dataset``, a ``DataLoader``, batches.
 
@@ -101,7 +102,7 @@ def conflicts(x: Any, y: Any = None) -> Conflicts:
 
 
 def _is_contradicted(groups: list[list[int]], labels: list[Any]) -> bool:
-    """Whether equal examples agree less often than any two examples do, which chance does not make; equation (2)."""
+    """Whether equal examples agree significantly less often than two random examples; equation (2)."""
     agree = sum(labels[g[0]] == labels[g[1]] for g in groups)
     chance = sum((count / len(labels)) ** 2 for count in Counter(labels).values())
     m = len(groups)

@@ -1,4 +1,4 @@
-"""Are labels related to the inputs themselves, whatever the network makes of them?
+"""Tests whether labels are related to the inputs, independently of the network.
 
     K(x, x') = exp(-|x - x'|^2 / m),  m the median of |x - x'|^2;     for whole numbers the share that is equal     (1)
 
@@ -23,13 +23,13 @@ from gnomon.linalg.label_test import LabelTest, label_test
 __all__ = ["input_kernel", "input_relation"]
 
 MAX_TARGET_COLUMNS = 16
-"""Target columns that are tested, at most."""
+"""Maximum number of tested target columns."""
 MOST_VALUES = 20000
-"""Different whole numbers, such as tokens, of which bags are compared."""
+"""Maximum number of distinct integers, such as tokens, for comparing bags of tokens."""
 
 
 def input_relation(x: Inputs, y: Tensor, *, seed: int) -> LabelTest | None:
-    """The test of the labels against shuffled ones by the kernel (1); None where all inputs are alike.
+    """Tests the labels against shuffled labels with the kernel (1); None if all inputs are equal.
 
     Targets of many columns, such as pixels, are summed up at random in `MAX_TARGET_COLUMNS` of them: the test stays
     one of level
@@ -48,7 +48,7 @@ def input_relation(x: Inputs, y: Tensor, *, seed: int) -> LabelTest | None:
 
 
 def input_kernel(x: Inputs) -> Float[Tensor, "n n"]:
-    """The sum of (1) over all tensors of the inputs; features that are real are standardized.
+    """The sum of (1) over all input tensors; standardizes real-valued features.
 
     Cost: n^2 d.
 
@@ -75,7 +75,7 @@ def _gaussian(flat: Tensor) -> Tensor:
 
 
 def _equal(flat: Tensor) -> Tensor:
-    """Whole numbers: the share of places with equal ones, and of the same numbers in any place."""
+    """Kernel of integer inputs: the share of positions with equal integers, and of integers shared at any position."""
     same = torch.stack([(flat == row).double().mean(1) for row in flat])
     values, codes = flat.unique(return_inverse=True)
     if len(values) > MOST_VALUES:

@@ -1,4 +1,4 @@
-"""What similar examples say of an example's label: kernel regression that leaves each example out for itself.
+"""Predicts each label from similar examples by leave-one-out kernel regression.
 
 With the kernel K of m examples, their targets y (centered) and a ridge r,
 
@@ -28,11 +28,11 @@ from gnomon.core.inputs.checks import check_seed
 __all__ = ["kernel_votes"]
 
 EXAMPLES_PER_FIT = 2500
-"""Examples that are fitted at once."""
+"""Number of examples fitted at once."""
 RIDGE_EXAMPLES = 600
 """Examples on which the ridge is chosen."""
 RIDGES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
-"""Candidates; the kernel is one on the diagonal."""
+"""Candidates for the ridge; the kernel is one on the diagonal."""
 
 
 @names_call
@@ -44,7 +44,7 @@ def kernel_votes(
     most: int = EXAMPLES_PER_FIT,
     fitted: int | None = None,
 ) -> Float[Tensor, "n k"]:
-    """Predictions of all targets, each from other examples only; equation (2).
+    """Predicts every target from the other examples only; equation (2).
 
     ``most`` examples are fitted at once: fewer are faster, and each vote hears fewer others. Where ``fitted`` is given,
     only the first so many examples are fitted, and the rest are predicted by the mean of all fits.
@@ -59,7 +59,7 @@ def kernel_votes(
     """
     generator = torch.Generator().manual_seed(check_seed(seed))
     n = len(x) if fitted is None else fitted
-    order, x = torch.randperm(n, generator=generator), x.double()  # differences of near rows need the digits
+    order, x = torch.randperm(n, generator=generator), x.double()  # distances of close rows need double precision
     parts = order.tensor_split(-(-n // most))
     few = x[order[:RIDGE_EXAMPLES]]
     scale = float(torch.cdist(few, few).mean()) or 1.0
@@ -84,7 +84,7 @@ def _kernel(a: Tensor, b: Tensor, scale: float) -> Tensor:
 
 
 def _ridge(kernel: Tensor, table: Tensor) -> float:
-    """The ridge with the least squared error of (2)."""
+    """The ridge with the smallest squared error of (2)."""
     values, vectors = torch.linalg.eigh(kernel)
     turned = vectors.mT @ (table.double() - table.double().mean(0))
 

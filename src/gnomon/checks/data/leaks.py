@@ -1,4 +1,4 @@
-"""Test examples that were trained on: equal ones, and copies with small changes.
+"""Finds test examples that are also in train: equal examples and slightly changed copies.
 
 Where train and test are drawn alike, a test example has an equal among the n training examples as often as a training
 example has one among the others; and the ratio of its distances to its two nearest training examples
@@ -48,11 +48,11 @@ SIGNIFICANCE_LEVEL = 1e-4
 MIN_LEAKED_SHARE = 0.01
 """Share of leaked test examples at which the test score is unreliable."""
 MAX_TRAIN_EXAMPLES = 60000
-"""Training examples that are searched, at most."""
+"""Maximum number of training examples to search."""
 MAX_QUERIES = 1500
-"""Examples of each set whose neighbors are searched, at most."""
+"""Maximum number of examples of each set whose neighbors are searched."""
 LEVELS = (1.0, 0.5, 0.125)
-"""Parts of the lowest percent of the usual ratios at which copies are counted."""
+"""Thresholds for copies, relative to the lowest percentile of the usual distance ratios."""
 MIN_EXAMPLES = 30
 """Examples needed in each set, at least."""
 MIN_BITS_OF_COPIES = 100.0
@@ -63,7 +63,7 @@ EXAMPLES_FOR_BITS = 4000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaks(Result):
-    """Test examples with an equal or a near copy in train, and how many there would be by chance.
+    """Test examples with an exact or near copy in train, and the number expected by chance.
 
     ``copies`` are pairs (number in test, number in train) of the examples that were found, ``p_exact`` and ``p_near``
     the p-values (2), ``rich`` whether rows are long enough that no two are equal by chance.
@@ -80,28 +80,28 @@ class Leaks(Result):
 
     @property
     def share(self) -> float:
-        """Of the test examples that were looked at, with an equal or a near copy in train."""
+        """Share of the checked test examples that have an exact or near copy in train."""
         return len(self.copies) / max(1, self.test)
 
     @property
-    def leaked(self) -> bool:
-        """Whether there are more copies than chance explains, or copies that chance does not make."""
+    def has_leak(self) -> bool:
+        """Whether there are significantly more copies than chance explains."""
         by_chance = self.p_exact >= SIGNIFICANCE_LEVEL and self.p_near >= SIGNIFICANCE_LEVEL
         return not by_chance or (self.rich and self.exact >= 2 and self.exact / self.test >= MIN_LEAKED_SHARE)
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
-        if not self.leaked:
-            known = f"; {self.exact} have an equal there, as many as chance explains" if self.exact else ""
+        """The result in one sentence."""
+        if not self.has_leak:
+            known = f"; {self.exact} have an exact copy there, as expected by chance" if self.exact else ""
             return f"No test example is a copy of a training example{known}."
         near = f" and {self.near} nearly equal" if self.near else ""
         return f"Of {self.test} test examples, {self.exact} equal{near} examples are in train ({self.share:.1%})."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That test examples were trained on; a warning where train has as many copies within itself."""
-        if not self.leaked:
+        """A finding if test examples are in train; a warning if train has as many copies within itself."""
+        if not self.has_leak:
             return ()
         inherited = (
             self.p_exact >= SIGNIFICANCE_LEVEL and self.p_near >= SIGNIFICANCE_LEVEL
@@ -110,7 +110,7 @@ class Leaks(Result):
         evidence = (
             Value("equal in both sets", self.exact, meaning=f"by chance: {self.expected:.3g}"),
             Value("nearly equal in both sets", self.near),
-            Value("first of them", ", ".join(f"test {i} = train {j}" for i, j in self.copies[:5])),
+            Value("first examples", ", ".join(f"test {i} = train {j}" for i, j in self.copies[:5])),
         )
         values = {"share": self.share, "test": self.test, "exact": self.exact, "near": self.near}
         return (Finding(row, "test", values, evidence, 2 * SIGNIFICANCE_LEVEL),)
@@ -118,7 +118,7 @@ class Leaks(Result):
 
 @names_call
 def leaks(train: Any, test: Any, *, seed: int = 0) -> Leaks:
-    """Find test examples that are copies of training examples, equal or slightly changed; equations (1) and (2).
+    """Finds test examples that are exact or slightly changed copies of training examples; equations (1) and (2).
 
     ``train`` and ``test`` are inputs, or data as `gnomon.examine` takes them; targets are not used. False alarms: at
     most 2e-4 of clean splits. Power: 5 % of copies among 200 test examples are found whenever their distance is below
@@ -150,7 +150,7 @@ def leaks(train: Any, test: Any, *, seed: int = 0) -> Leaks:
 
 
 def _near(x: Inputs, of: Inputs, known: set[int], seed: int) -> tuple[list[tuple[int, int]], float]:
-    """Test examples whose ratio (1) is below the level, where they are too many, and the p-value."""
+    """Test examples whose ratio (1) is below the level, if there are too many, and the p-value."""
     n, m = count(x), count(of)
     both = joint_rows(x, of, seed=seed)
     a, b = both[:n], both[n:]
@@ -181,7 +181,7 @@ def _ratio(distances: Tensor) -> Tensor:
 
 
 def fisher(c: int, m: int, c0: int, n: int) -> float:
-    """The p-value (2) of c among m examples being marked, where c0 among n others are.
+    """The p-value (2) of c marked among m examples, compared with c0 marked among n others.
 
     Cost: at most m terms.
 
@@ -195,14 +195,14 @@ def fisher(c: int, m: int, c0: int, n: int) -> float:
 
 
 def _log_choose(n: int, k: Tensor) -> Tensor:
-    """The logarithm of the number of ways to choose k of n; none for k beyond n."""
+    """The logarithm of the binomial coefficient of n and k; minus infinity if k > n."""
     k = k.double()
     value = lgamma(n + 1) - torch.lgamma(k + 1) - torch.lgamma((n - k).clamp_min(0) + 1)
     return torch.where((k < 0) | (k > n), -torch.inf, value)
 
 
 def _draw(data: Any, seed: int) -> tuple[Inputs, Tensor]:
-    """All inputs, or `MAX_TRAIN_EXAMPLES` of them, drawn by the seed, with their numbers."""
+    """All inputs, or a random sample of `MAX_TRAIN_EXAMPLES`, with their indices."""
     given = data if isinstance(data, AbstractSource) else source(data)
     index = stratified_sample(len(given), None, MAX_TRAIN_EXAMPLES, seed=seed)
     return (given.whole() if len(index) == len(given) else given.at(index)).x, index

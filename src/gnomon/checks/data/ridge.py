@@ -1,4 +1,4 @@
-"""Ridge regression that leaves each example out for itself: the simple model that others are compared with.
+"""Leave-one-out ridge regression, the simple model used as a baseline.
 
 With the features F of the examples that it is fitted to, and their targets y, both centered,
 
@@ -23,13 +23,14 @@ from torch import Tensor
 __all__ = ["votes"]
 
 RIDGES = torch.logspace(-6, 0, 7, dtype=torch.float64)
-"""Candidates, in units of the largest eigenvalue of F^T F."""
+"""Candidates for the ridge, in units of the largest eigenvalue of F^T F."""
 
 
 def votes(
     features: Float[Tensor, "n d"], table: Float[Tensor, "n k"], index: Int[Tensor, " m"]
 ) -> Float[Tensor, "n k"]:
-    """Predictions at all examples, fitted to those of ``index``, each of which is left out for itself; equation (1).
+    """Predictions for all examples after fitting those of ``index``, with leave-one-out for the fitted ones; equation
+    (1).
 
     Hypotheses: as above.
     Reference: [hastie2009elements].

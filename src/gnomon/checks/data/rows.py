@@ -1,4 +1,4 @@
-"""Examples as rows of numbers, whatever tensors they are made of, for checks that compare examples with each other.
+"""Converts examples of any tensors to rows of numbers, for checks that compare examples.
 
 Real inputs are flattened; a table (n, p) is divided by the spread of each column, so that no unit of measurement
 decides what is near. Integers, such as tokens, become sums of random signs, one for each pair of position and value,
@@ -25,11 +25,11 @@ from gnomon.core.inputs.checks import check_finite_inputs
 __all__ = ["capacity", "digests", "joint_rows", "nearest", "random_features", "rows"]
 
 SIGNS_PER_VALUE = 64
-"""Random signs for each value of an integer."""
+"""Number of random signs for each integer value."""
 SKETCH_DIMENSIONS = 96
 """Dimensions in which neighbors are searched; distances are then computed in all dimensions."""
 ROWS_PER_TILE = 4096
-"""Rows that are compared at once."""
+"""Number of rows compared at once."""
 
 
 def rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
@@ -55,7 +55,7 @@ def rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
 
 
 def joint_rows(x: Inputs, of: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
-    """The rows of training examples and, below them, of test examples, on one scale.
+    """The rows of training examples followed by test examples, on the same scale.
 
     Cost: that of `rows`, and a check that both have one shape and finite numbers.
 
@@ -72,7 +72,7 @@ def joint_rows(x: Inputs, of: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
 
 
 def _code(flat: Tensor, seed: int) -> Tensor:
-    """Random signs of each value summed over positions, and the same times random signs of the position."""
+    """Encodes integers: random signs of each value summed over positions, with and without signs for the position."""
     _, code = torch.unique(flat, return_inverse=True)
     generator = torch.Generator().manual_seed(seed)
     values = 2.0 * torch.randint(0, 2, (int(code.max()) + 1, SIGNS_PER_VALUE), generator=generator) - 1
@@ -86,7 +86,7 @@ def _code(flat: Tensor, seed: int) -> Tensor:
 
 
 def digests(x: Inputs) -> list[bytes]:
-    """A digest of each example: two are equal where all their numbers are.
+    """A hash of each example; two hashes are equal if all numbers are equal.
 
     Cost: one pass over the inputs, about a second for a gigabyte.
 
@@ -103,7 +103,7 @@ def digests(x: Inputs) -> list[bytes]:
 
 
 def capacity(x: Inputs) -> float:
-    """Bits that would tell examples apart if their features were independent: the sum of log2 of distinct values.
+    """Information of an example in bits, for independent features: the sum of log2 of the numbers of distinct values.
 
     Small for tables of a few categories, where equal rows are no accident.
     Cost: a sort of each of at most 200 features.
@@ -121,7 +121,7 @@ def capacity(x: Inputs) -> float:
 
 
 def random_features(x: Float[Tensor, "n p"], *, width: int, seed: int = 0) -> Float[Tensor, "n d"]:
-    """The rows, sketched to at most ``width / 2`` directions, and ``width`` random rectified combinations of them.
+    """The rows, projected to at most ``width / 2`` directions, and ``width`` random ReLU features of them.
 
     Ridge regression on these approximates regression with the kernel of a wide network of one hidden layer.
     Reference: [rahimi2007random].
@@ -143,7 +143,7 @@ def random_features(x: Float[Tensor, "n p"], *, width: int, seed: int = 0) -> Fl
 def nearest(
     x: Float[Tensor, "n p"], of: Float[Tensor, "m p"], *, own: Tensor | None = None, seed: int = 0
 ) -> tuple[Float[Tensor, "m 2"], Tensor]:
-    """Distances from each row of ``of`` to its two nearest rows of x, and the numbers of the nearer one.
+    """Distances from each row of ``of`` to its two nearest rows of x, and the index of the nearest row.
 
     ``own`` holds the number of each row within x, which is then not its own neighbor. Neighbors are found among four
     candidates that are nearest in a random sketch of `SKETCH_DIMENSIONS` dimensions.

@@ -1,4 +1,4 @@
-"""Whether train and test are drawn alike: a classifier is taught to tell them apart, and must fail.
+"""Tests whether train and test have the same distribution: a classifier should not be able to distinguish them.
 
 The classifier is ridge regression on random features, fitted to half of both sets and scored on the other half. With
 k held-out examples of each set and the scores s,
@@ -72,14 +72,14 @@ RANDOM_FEATURES = 300
 RELATIVE_RIDGE = 1e-2
 """Ridge relative to the mean diagonal of the Gram matrix."""
 REREAD_EXAMPLES = 64
-"""Examples that are read twice to detect augmentation."""
+"""Number of examples read twice to detect augmentation."""
 MAX_AUGMENTATION_SPREAD = 2.0
 """Factor by which augmentation may change the spread of inputs, on average."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataShift(Result):
-    """How well a classifier tells train from test (1), how much the shares of classes differ (2), and unusual examples.
+    """How well a classifier distinguishes train from test (1), how class frequencies differ (2), and unusual examples.
 
     ``examples`` are those of each set that were scored; with fewer than 30 nothing is said, and ``strange`` is None.
     ``augmented`` is whether training examples alone change whenever they are read, and inputs keep their size.
@@ -95,17 +95,17 @@ class DataShift(Result):
 
     @property
     def inputs_shifted(self) -> bool:
-        """Whether inputs differ, by enough to matter, and not because training examples are augmented."""
+        """Whether inputs differ by enough to matter, for another reason than augmentation."""
         return self.p_value < SIGNIFICANCE_LEVEL and self.auc >= MIN_AUC and not self.augmented
 
     @property
     def classes_shifted(self) -> bool:
-        """Whether the shares of classes differ, and by enough to matter."""
+        """Whether class frequencies differ by enough to matter."""
         return self.p_classes < SIGNIFICANCE_LEVEL and self.classes >= MIN_TOTAL_VARIATION
 
     @property
     def has_strange(self) -> bool:
-        """Whether some test examples are unlike all training examples of their class, and enough to matter."""
+        """Whether enough test examples are unlike all training examples of their class."""
         return (
             self.strange is not None
             and self.strange.p_value < UNUSUAL_SIGNIFICANCE_LEVEL
@@ -114,14 +114,14 @@ class DataShift(Result):
 
     @property
     def shifted(self) -> bool:
-        """Any of them."""
+        """Whether inputs or class frequencies differ, or test examples are unusual."""
         return self.inputs_shifted or self.classes_shifted or self.has_strange
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         if not self.examples:
-            return "There are not enough examples to tell whether train and test differ."
+            return "There are not enough examples to compare train and test."
         if self.inputs_shifted:
             return kinds.INPUTS_DIFFER.format(auc=self.auc)
         if self.classes_shifted:
@@ -131,24 +131,27 @@ class DataShift(Result):
         if self.augmented:
             return (
                 "Training examples change whenever they are read (augmentation) and test examples do not; "
-                "apart from that nothing points to a difference between train and test."
+                "otherwise there is no sign of a difference between train and test."
             )
         power = (
             MIN_AUC if self.examples >= 1600 else 0.5 + (3.7 + 1.6) * sqrt((2 * self.examples + 1) / 12) / self.examples
         )
-        seen = f"a difference by which it is right in {power:.0%} of cases would have been noticed; 50 % is chance"
-        return f"Train and test look alike: a classifier cannot tell one from the other ({seen})."
+        seen = (
+            f"gnomon would have noticed a classifier that is right in {power:.0%} of cases would have "
+            "been noticed; 50 % is chance"
+        )
+        return f"Train and test look the same: a classifier cannot distinguish them ({seen})."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A fault where test is another problem, a warning where it differs a little."""
+        """A problem if test has a very different distribution, a warning if it differs a little."""
         found = []
-        if self.inputs_shifted and not self.classes_shifted:  # other shares of classes shift the inputs as well
-            evidence = Value("pairs told apart", self.auc), Value("p-value", self.p_value)
+        if self.inputs_shifted and not self.classes_shifted:  # different class frequencies also shift the inputs
+            evidence = Value("pairs distinguished", self.auc), Value("p-value", self.p_value)
             row = kinds.TRAIN_TEST_SHIFT if self.auc >= LARGE_AUC else kinds.SMALL_SHIFT
             found.append(Finding(row, "test", {"auc": self.auc}, evidence, SIGNIFICANCE_LEVEL))
         if self.classes_shifted:
-            evidence = Value("difference of the shares", self.classes), Value("p-value", self.p_classes)
+            evidence = Value("difference of class frequencies", self.classes), Value("p-value", self.p_classes)
             row = kinds.CLASS_SHIFT if self.classes >= LARGE_TOTAL_VARIATION else kinds.SMALL_CLASS_SHIFT
             found.append(Finding(row, "labels", {"share": self.classes}, evidence, SIGNIFICANCE_LEVEL))
         if not found and self.strange is not None and self.has_strange:
@@ -165,7 +168,7 @@ class DataShift(Result):
 
 @names_call
 def shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
-    """Whether a classifier can tell test from training examples, classes have the same shares, and none is strange.
+    """Compares train with test: distinguishability by a classifier, class frequencies, and unusual examples.
 
     ``train`` and ``test`` are inputs, or data as `gnomon.examine` takes them. False alarms: at most 1e-3, of the three
     tests together. Power: with 1000 examples of each set an AUC of 0.6 is found in 99 % of cases; of 900 digits, 4.7 %
@@ -189,7 +192,7 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
     parts = [s.at(index) for s, index in zip((a, b), chosen, strict=True)]
     x, n = joint_rows(parts[0].x, parts[1].x, seed=seed), len(chosen[0])
     few = [stratified_sample(len(index), None, k, seed=seed + 1) for index in chosen]
-    auc, half = _told_apart(x[torch.cat([few[0], n + few[1]])], k, seed)
+    auc, half = _classifier_auc(x[torch.cat([few[0], n + few[1]])], k, seed)
     z = (auc - 0.5) / sqrt((2 * half + 1) / (12 * half**2))  # (1)
     strange = unusual(x[:n], parts[0].y, x[n:], parts[1].y, seed=seed)
     strange = replace(strange, first=tuple(chosen[1][list(strange.first)].tolist()))
@@ -198,7 +201,7 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
 
 
 def _changes(data: AbstractSource, index: Tensor) -> bool:
-    """Whether some examples are others when they are read again; batches that only come in turn are not tried."""
+    """Whether examples change when they are read again; skips data that can only be read in order."""
     if isinstance(getattr(data, "source", data), Stream):
         return False
     one, two = (digests(data.at(index[:REREAD_EXAMPLES]).x) for _ in range(2))
@@ -206,7 +209,7 @@ def _changes(data: AbstractSource, index: Tensor) -> bool:
 
 
 def _of_one_size(x: Inputs, of: Inputs) -> bool:
-    """Whether mean and spread of all numbers differ by no more than augmentation makes them, on average."""
+    """Whether mean and spread of all numbers differ by no more than typical augmentation causes."""
     for a, b in zip(tensors(x), tensors(of), strict=True):
         if a.is_floating_point():
             (m, s), (n, t) = ((float(v.double().mean()), float(v.double().std(correction=0))) for v in (a, b))
@@ -215,8 +218,8 @@ def _of_one_size(x: Inputs, of: Inputs) -> bool:
     return True
 
 
-def _told_apart(x: Tensor, k: int, seed: int) -> tuple[float, int]:
-    """The AUC (1) of the first k rows against the others, and how many of each were held out."""
+def _classifier_auc(x: Tensor, k: int, seed: int) -> tuple[float, int]:
+    """The AUC (1) for distinguishing the first k rows from the others, and the numbers of held-out rows."""
     features = random_features(x, width=RANDOM_FEATURES, seed=seed).double()
     sign = torch.cat([-torch.ones(k), torch.ones(k)]).double()
     order = torch.randperm(k, generator=torch.Generator().manual_seed(seed))

@@ -1,4 +1,4 @@
-"""Labels that look wrong: examples whose neighbors firmly have another class.
+"""Finds labels that look wrong: the neighbors of the example clearly have another class.
 
 Kernel regression of one-hot labels gives a vote v(c) for each class at each example that leaves the example itself out
 (`kernel_votes`). Examples are ranked by the margin of their label, the most suspect first:
@@ -71,7 +71,7 @@ MAX_ERROR_RATE = 0.25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suspects(Result):
-    """Examples by how suspect their labels are, and the rate of wrong labels.
+    """Examples ranked by how suspicious their labels are, and the rate of wrong labels.
 
     ``ranked`` are numbers of examples, the most suspect first, ``margins`` are those of all examples in their order,
     ``votes`` the class that each example's neighbors have, ``floor`` is (2) with its interval, ``accuracy`` the share
@@ -94,14 +94,15 @@ class Suspects(Result):
 
     @property
     def noisy(self) -> bool:
-        """Whether labels are wrong where neighbors firmly agree, about as often as elsewhere."""
+        """Whether labels are also wrong where neighbors clearly agree, about as often as elsewhere."""
         saved = self.accuracy > self.guess + MIN_SAVED_ERRORS * (1 - self.guess)
         known = len(self.ranked) >= MIN_EXAMPLES_FOR_NOISE_RATE and saved and self.floor < MAX_ERROR_RATE
         return known and self.interval.low > MIN_NOISE_RATE and self.evenness < MAX_EVENNESS
 
     @property
     def unrelated(self) -> bool:
-        """Whether the votes are no better than a guess, on enough examples to say so: by less than three deviations."""
+        """Whether predictions by neighbors are no better than guessing: less than three standard deviations above
+        it."""
         deviation = (self.guess * (1 - self.guess) / max(1, len(self.ranked))) ** 0.5
         return (
             len(self.ranked) >= MIN_EXAMPLES_FOR_NOISE_RATE
@@ -111,17 +112,20 @@ class Suspects(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         if not self.ranked:
-            return "There are not enough examples to tell whether labels are wrong."
+            return "There are not enough examples to find wrong labels."
         rate = f"{self.floor:.1%} of the labels contradict similar examples that clearly agree with each other"
-        return f"{rate}: about that many labels are wrong." if self.noisy else f"{rate}."
+        return f"{rate}: about this share of the labels is wrong." if self.noisy else f"{rate}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That labels are noisy, with the most suspect examples, or unrelated to the inputs."""
+        """Findings if labels are noisy, with the most suspicious examples, or unrelated to the inputs."""
         if self.unrelated:
-            shares = Value("accuracy of the votes", self.accuracy), Value("of a guess", self.guess)
+            shares = (
+                Value(("accuracy of predictions by neighbors"), self.accuracy),
+                Value("accuracy of guessing", self.guess),
+            )
             values = {"accuracy": self.accuracy, "guess": self.guess}
             return (Finding(kinds.NO_RELATION_SEEN, "labels", values, shares),)
         if not self.noisy:
@@ -135,9 +139,9 @@ class Suspects(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Margins of all examples: wrong labels are on the left."""
+        """Plots the margins of all examples; wrong labels are on the left."""
         marks = (Histogram.of("examples", self.margins),) if self.ranked else ()
-        words = "Below zero the neighbors of an example have another class than its label."
+        words = "Below zero, the neighbors of an example have a different class."
         return (
             Plot(
                 "Labels against neighbors",
@@ -152,7 +156,7 @@ class Suspects(Result):
 
 @names_call
 def suspects(x: Any, y: Any = None, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) -> Suspects:
-    """Rank examples by how suspect their labels are, and estimate the rate of wrong ones; equations (1) and (2).
+    """Ranks examples by how suspicious their labels are, and estimates the rate of wrong labels; (1) and (2).
 
     ``x`` are inputs, with classes ``y``; or data that have both: a pair, a ``Dataset``, a ``DataLoader``, batches.
 
@@ -200,7 +204,7 @@ def suspects(x: Any, y: Any = None, *, seed: int = 0, most: int = EXAMPLES_PER_F
 
 
 def _near(x: Inputs, seed: int) -> Tensor:
-    """Examples as rows; numbers of a table, which are in deviations of their column, without outliers."""
+    """Converts examples to rows; clips outliers of standardized table columns."""
     parts = [(rows(t, seed=seed), t.dim() == 2 and t.is_floating_point()) for t in tensors(x)]
     return torch.cat(
         [part.clamp(-CLIPPING_DEVIATIONS, CLIPPING_DEVIATIONS) if is_table else part for part, is_table in parts], 1

@@ -1,4 +1,4 @@
-"""Targets of a size or a composition that training stumbles over.
+"""Checks the scale of targets and the balance of classes.
 
 A network begins near zero with outputs of size one. For numbers to regress on, with mean m and spread s, the loss
 before training is
@@ -30,7 +30,7 @@ from gnomon.findings import data as kinds
 __all__ = ["class_findings", "number_findings"]
 
 SPREADS = (0.03, 30.0)
-"""Spreads of targets within which Adam's usual steps of 1e-3 arrive in some hundred to some thousand steps."""
+"""Range of target spreads for which Adam with lr 1e-3 converges within a few thousand steps."""
 MAX_OFFSET_IN_SPREADS = 10.0
 """Distance of the mean from zero, in spreads, at which 99 % of the initial loss is the mean alone."""
 MAX_EXCESS_SHARE = 0.75
@@ -40,7 +40,7 @@ MAX_CLASS_RATIO = 20.0
 
 
 def number_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
-    """Whether numbers to regress on should be standardized; equation (1), with m and s over all k outputs.
+    """Checks whether regression targets should be standardized; equation (1), with m and s over all k outputs.
 
     Hypotheses: a squared loss and outputs of size one before training.
     Reference: [lecun1998efficient].
@@ -66,7 +66,7 @@ def number_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
 
 
 def class_findings(y: Int[Tensor, " n"], classes: int, test: Int[Tensor, " m"] | None = None) -> tuple[Finding, ...]:
-    """Classes that are missing from train, numbered from one, or much rarer than others; equation (2).
+    """Finds classes that are missing from train, numbered from one, or much rarer than others; equation (2).
 
     These are counts: there is no false alarm by chance. ``test`` are the classes of the test examples, if any.
     Hypotheses: none.

@@ -1,4 +1,4 @@
-"""Test examples that no training example of their class is near to: a few strange ones among many that are alike.
+"""Finds test examples that are far from all training examples of their class.
 
 A classifier that is to tell train from test misses a small part of strange examples. Their distances show them:
 
@@ -47,12 +47,12 @@ NULL_DRAWS = 100_000
 MAX_EXACT_DIMENSIONS = 1024
 """Dimensions above which distances are computed in a random sketch [johnson1984extensions]."""
 ROWS_PER_TILE = 2000
-"""Rows that are compared at once."""
+"""Number of rows compared at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unusual(Result):
-    """How many test examples are among those farthest from training examples of their class.
+    """The number of test examples among those farthest from training examples of their class.
 
     ``test`` of the ``farthest`` examples are test examples, where ``expected`` would be chance, at the k of (2) where
     this is least likely; ``excess`` is the largest share of test minus the share of train that is as far or farther,
@@ -69,16 +69,16 @@ class Unusual(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         near = "training examples of their class" if self.by_class else "training examples"
         who = f"{self.test} of the {self.farthest} examples that are farthest from {near} are test examples"
-        return f"{who}, where {self.expected:.0f} would be chance."
+        return f"{who}; {self.expected:.0f} are expected by chance."
 
 
 def unusual(
     x: Float[Tensor, "n p"], y: Tensor | None, of: Float[Tensor, "m p"], of_y: Tensor | None, *, seed: int = 0
 ) -> Unusual:
-    """Whether test rows ``of`` are farther from training rows x than these are from each other; (1) and (2).
+    """Tests whether test rows ``of`` are farther from training rows x than these are from each other; (1) and (2).
 
     Hypotheses: those of the module.
     Reference: [bates2023testing].
@@ -107,7 +107,7 @@ def unusual(
 
 
 def _distances(rows: Tensor, y: Tensor | None, n: int, seed: int) -> Tensor:
-    """(1) for all rows, of which the first n are train."""
+    """The distances (1) of all rows; the first n rows are train."""
     if rows.shape[1] > MAX_EXACT_DIMENSIONS:
         generator = torch.Generator().manual_seed(seed)
         rows = rows @ (
@@ -116,7 +116,7 @@ def _distances(rows: Tensor, y: Tensor | None, n: int, seed: int) -> Tensor:
     classes = None
     if y is not None and are_classes(y):
         classes = torch.unique(y.long(), return_inverse=True)[1]
-    elif y is not None and y.is_floating_point():  # numbers have as much weight as all inputs together
+    elif y is not None and y.is_floating_point():  # targets get the same weight as all inputs together
         table = y.float().reshape(len(y), -1)
         scale = rows.std(0, correction=0).norm() / table.std(0, correction=0).norm().clamp_min(1e-12)
         rows = torch.cat([rows, (table - table.mean(0)) * scale], 1)

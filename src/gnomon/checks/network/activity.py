@@ -1,4 +1,4 @@
-"""Units that do no work: dead or saturated ones.
+"""Measures the share of dead and saturated units of each activation layer.
 
     dead        phi'(h) = 0 at every example (relu: never active)                                                (1)
     saturated   |phi'(h)| below 1 % of its maximum, as a share of all units and examples                         (2)
@@ -38,7 +38,7 @@ MIN_SLOPE_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class UnitActivity(Result):
-    """By activation layer: the share of dead units (1), and of saturated numbers (2)."""
+    """The share of dead units (1) and of saturated outputs (2) of each activation layer."""
 
     dead: dict[str, float]
     saturated: dict[str, float]
@@ -46,7 +46,7 @@ class UnitActivity(Result):
 
     @property
     def verdict(self) -> str:
-        """The worst layers."""
+        """One sentence on the layers with the most dead and saturated units."""
         one = max(self.dead, key=self.dead.__getitem__)
         two = max(self.saturated, key=self.saturated.__getitem__)
         return (
@@ -55,7 +55,7 @@ class UnitActivity(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both for each layer."""
+        """Plots dead and saturated shares for each layer."""
         names = tuple(self.dead)
         return (
             Plot("Dead units", (Bars("share", names, tuple(self.dead.values())),), Axis("share of units")),
@@ -103,13 +103,13 @@ def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
                 handle.remove()
     if not counts:
         cure = "Pass a network with activations such as nn.ReLU or torch.relu"
-        raise InputError("no activation of torch was met", accepted="activation layers", fix=cure)
+        raise InputError("no activation function of torch was called", accepted="activation layers", fix=cure)
     dead = {name: 1 - float(used.double().mean()) for name, used in alive.items()}  # (1)
     return UnitActivity(dead, {name: few / whole for name, (few, whole) in counts.items()}, n)  # (2)
 
 
 def _report(watch: Watcher, name: str, own: nn.Module) -> Any:
-    """A hook that tells of the argument of a layer, before the layer can change it in place."""
+    """A hook that reports the input of a layer before the layer can change it in place."""
 
     def hook(_: nn.Module, args: Any) -> None:
         watch(name, own, args[0])
@@ -126,7 +126,7 @@ def _copy(part: nn.Module) -> nn.Module:
 
 
 def _slope(function: Callable[[Tensor], Tensor], h: Tensor) -> Tensor:
-    """|phi'| at each number."""
+    """The absolute slope |phi'| at each number."""
     leaf = h.detach().clone().requires_grad_()
     with torch.enable_grad(), torch._C.DisableTorchFunction():
         (g,) = torch.autograd.grad(function(leaf).sum(), leaf)

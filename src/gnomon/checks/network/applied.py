@@ -1,4 +1,4 @@
-"""What a loss of the user's own does to outputs before it compares them: softmax, a sigmoid, or nothing.
+"""Detects whether a user's loss applies softmax, a sigmoid or nothing to the outputs.
 
 A function says nothing of itself, so it is tried. With outputs f, rows shifted by constants c, and s = 2 y - 1:
 
@@ -14,7 +14,7 @@ Reference: [bishop2006pattern], section 4.3, on the loss that belongs to each ou
 
 >>> from torch.nn import functional as F
 >>> implicit_activation_of_loss(lambda f, y: F.cross_entropy(f.flatten(0, 1), y.flatten()), torch.randn(4, 6, 5),
-torch.zeros(4, 6).long())
+...                             torch.zeros(4, 6).long())
 'softmax'
 """
 
@@ -29,13 +29,13 @@ __all__ = ["implicit_activation_of_loss", "asks_for_targets"]
 ZERO_GRADIENT_SHARE = 1e-6
 """Share of the gradient that counts as zero: the rounding of float32."""
 EQUAL_LOSS_TOLERANCE = 1e-4
-"""Relative difference of two loss values that counts as none."""
+"""Relative difference of two loss values that counts as zero."""
 
 Function = Callable[[Tensor, Tensor], Tensor]
 
 
 def implicit_activation_of_loss(loss: Function, f: Tensor, y: Tensor) -> str:
-    """ "softmax" where (1) holds over the last axis or axis 1, "sigmoid" where (2) does, "" otherwise.
+    """Returns "softmax" if (1) holds over the last axis or axis 1, "sigmoid" if (2) holds, "" otherwise.
 
     Hypotheses: as above.
     Reference: [bishop2006pattern].
@@ -44,7 +44,7 @@ def implicit_activation_of_loss(loss: Function, f: Tensor, y: Tensor) -> str:
     >>> implicit_activation_of_loss(torch.nn.functional.mse_loss, torch.rand(8, 1), torch.rand(8, 1).round())
     ''
     >>> implicit_activation_of_loss(torch.nn.functional.binary_cross_entropy_with_logits, torch.rand(8, 1),
-    torch.rand(8, 1).round())
+    ...                             torch.rand(8, 1).round())
     'sigmoid'
     """
     f, y = f.detach(), y.detach()
@@ -52,12 +52,12 @@ def implicit_activation_of_loss(loss: Function, f: Tensor, y: Tensor) -> str:
         if any(_cancels(loss, f, y, axis) for axis in {1, f.dim() - 1} if f.dim() > 1 and f.shape[axis] > 1):
             return "softmax"
         return "sigmoid" if _flattens(loss, f, y) else ""
-    except Exception:  # a loss that refuses such outputs, as BCELoss does outside of [0, 1], applies nothing
+    except Exception:  # a loss that rejects such outputs, like BCELoss outside [0, 1], applies nothing
         return ""
 
 
 def asks_for_targets(loss: Function, y: Tensor) -> bool:
-    """Whether the loss is least where the outputs are the targets, as of real numbers to regress on; (3).
+    """Whether the loss is smallest if outputs equal targets, as in regression; equation (3).
 
     Hypotheses: as above.
     Cost: two gradients of the loss.
@@ -74,7 +74,7 @@ def asks_for_targets(loss: Function, y: Tensor) -> bool:
 
 
 def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:
-    """(1) over one axis."""
+    """Whether equation (1) holds over one axis."""
     shape = list(f.shape)
     shape[axis] = 1
     g = torch.Generator().manual_seed(0)
@@ -86,7 +86,7 @@ def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:
 
 
 def _flattens(loss: Function, f: Tensor, y: Tensor) -> bool:
-    """(2), where targets lie between 0 and 1 and have the shape of the outputs; gray ones are rounded for the trial."""
+    """Whether (2) holds, for targets in [0, 1] of the shape of the outputs; soft targets are rounded for the test."""
     if f.shape != y.shape or not y.is_floating_point() or not bool(((y >= 0) & (y <= 1)).all()):
         return False
     y = y.round()
@@ -96,7 +96,7 @@ def _flattens(loss: Function, f: Tensor, y: Tensor) -> bool:
 
 def _value(loss: Function, f: Tensor, y: Tensor) -> float:
     with torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of shapes that broadcast, which have a finding of their own
+        warnings.simplefilter("ignore")  # shapes that broadcast have their own finding
         return float(loss(f, y))
 
 

@@ -1,4 +1,4 @@
-"""Batch norm that has seen no batch, as it will be in training.
+"""Gives batch norm layers that have seen no batch the statistics of a batch.
 
 Before its first batch the running mean is 0 and the running variance 1, so that batch norm does nothing in eval mode.
 Twenty layers of small weights then pass on nothing, though in training each norm divides by the spread of the batch.
@@ -34,7 +34,7 @@ MIN_EXAMPLES = 4
 
 
 def with_batch_statistics(module: nn.Module, x: Inputs) -> nn.Module:
-    """A copy in eval mode whose norms that have seen no batch have the statistics (1); the module where there is none.
+    """A copy in which unused batch norm layers have the statistics (1); the module itself if there are none.
 
     Hypotheses: as above.
     Reference: [ioffe2015batch].
@@ -52,7 +52,7 @@ def with_batch_statistics(module: nn.Module, x: Inputs) -> nn.Module:
     norms = [model.get_submodule(name) for name in fresh]
     for part in norms:
         assert isinstance(part, BATCH_NORMS)
-        part.momentum = 1.0  # (1): the last batch is all that counts
+        part.momentum = 1.0  # (1): only the last batch counts
         part.train()
     with random_state(0), torch.no_grad():
         run(model, x)

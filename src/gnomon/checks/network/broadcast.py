@@ -1,4 +1,4 @@
-"""Outputs (n, 1) against targets (n,): the loss then compares every output with every target.
+"""Detects outputs (n, 1) with targets (n,), for which the loss compares every output with every target.
 
 Elementwise losses broadcast the two shapes to (n, n), and their mean is least where every output is the mean of the
 targets. The check calls the loss with the shapes as they are and with equal shapes: a loss that gives another number
@@ -24,7 +24,7 @@ __all__ = ["broadcast_findings"]
 
 
 def broadcast_findings(outputs: Tensor, y: Tensor, loss: Callable[[Tensor, Tensor], Tensor]) -> tuple[Finding, ...]:
-    """Whether a user's loss broadcasts outputs and targets of different shapes; no false alarms.
+    """Checks whether a user's loss broadcasts outputs and targets of different shapes; no false alarms.
 
     Cost: two values of the loss.
 
@@ -36,12 +36,12 @@ def broadcast_findings(outputs: Tensor, y: Tensor, loss: Callable[[Tensor, Tenso
     if f.shape == y.shape or f.numel() != y.numel() or len(f) < 2 or not y.is_floating_point():
         return ()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch warns of this very thing
+        warnings.simplefilter("ignore")  # torch itself warns about this
         try:
             given, meant = float(loss(f, y)), float(loss(f.reshape(y.shape), y))
-        except Exception:  # a loss that refuses such shapes has told the user already
+        except Exception:  # a loss that rejects such shapes already raises an error
             return ()
-    if isclose(given, meant, rel_tol=1e-4, abs_tol=1e-12):  # sums in another order
+    if isclose(given, meant, rel_tol=1e-4, abs_tol=1e-12):  # rounding of sums in another order
         return ()
 
     line = "loss_fn(model(x).squeeze(1), y)" if f.dim() > y.dim() else "loss_fn(model(x), y.squeeze(1))"

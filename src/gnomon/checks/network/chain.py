@@ -1,4 +1,4 @@
-"""Mean-field theory of a network that is a plain chain: its phase, and how deep signals and gradients reach."""
+"""Mean-field theory of a plain chain of layers: its phase, and how deep signals and gradients reach."""
 
 from math import inf
 from statistics import median
@@ -15,11 +15,11 @@ __all__ = ["chain"]
 
 PLAIN = (Input, Dense, Conv, Activation)
 MIN_ACTIVATIONS = 2
-"""Number of activations that make a chain, at least."""
+"""Minimum number of activations in a chain."""
 
 
 def chain(module: nn.Module, program: Program | None, *, seconds: float = inf) -> MeanField | None:
-    """The theory, at the scale of the present weights; None where layers differ in kind or branch.
+    """The mean-field theory at the scale of the current weights; None if layers differ in kind or branch.
 
     Nor is there any where loops must be compiled first, and that takes more than ``seconds``.
 

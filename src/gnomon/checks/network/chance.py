@@ -1,4 +1,4 @@
-"""Outputs that depend on chance, or on the other examples of the batch, where they should depend on the example alone.
+"""Detects outputs that are random or depend on other examples of the batch.
 
 In eval mode, two passes with different random seeds must agree, and so must a pass over each example alone. Where they
 do not, dropout is on (``F.dropout(x)`` without ``self.training`` is), or the network mixes examples: an LSTM without
@@ -51,7 +51,7 @@ DROPPING = {"dropout", "dropout_", "alpha_dropout", "feature_dropout", "bernoull
 
 
 def chance_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Whether outputs in eval mode depend on chance, or on the other examples of the batch; no false alarms.
+    """Checks whether outputs in eval mode are random or depend on other examples of the batch; no false alarms.
 
     Cost: eight forward passes of at most eight examples.
 
@@ -92,10 +92,10 @@ def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...
     n = count(few)
     if n < 3:
         return ()
-    part = slice(n // 2, n)  # not the first ones, which a recurrence over examples leaves as they are
+    part = slice(n // 2, n)  # not the first examples, which a recurrence over examples does not change
     try:
         alone = _outputs(module, take(few, part), 0)
-    except Exception:  # a network that needs a batch of this size says so elsewhere
+    except Exception:  # other checks report a network that needs this batch size
         return ()
     apart = difference(first[part], alone) if len(alone) == n - n // 2 else 0.0
     if apart <= OUTPUT_TOLERANCE:
@@ -104,7 +104,7 @@ def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...
 
 
 def difference(a: Tensor, b: Tensor) -> float:
-    """How far two tables of outputs are apart in units of the spread of the first over examples; equation (1).
+    """The distance of two tables of outputs, in units of the spread of the first over examples; equation (1).
 
     Cost: one pass.
 
@@ -118,12 +118,13 @@ def difference(a: Tensor, b: Tensor) -> float:
     spread = float((a - a.mean(0)).abs().max())
     size = max(
         spread, rounding / OUTPUT_TOLERANCE * float(a.abs().max()), 1e-30
-    )  # outputs that hardly vary are only rounded
+    )  # outputs that hardly vary differ only by rounding
     return float((a - b).abs().max()) / size  # (1)
 
 
 def _repeat(module: nn.Module, x: Inputs) -> list[Tensor]:
-    """Passes with one seed of torch; counters, and the draws of Python and numpy, go on between them."""
+    """Runs passes with the same torch seed; counters and the random numbers of Python and numpy continue between
+    them."""
     with preserve(module):
         return [_pass(module, x, 0) for _ in range(1 + REPEATED_PASSES)]
 

@@ -1,4 +1,4 @@
-"""Depth as time: how far a residual network is from the differential equation of which it is an Euler scheme.
+"""Compares a residual network with the differential equation that it discretizes.
 
     h_{t+1} = h_t + f_t(h_t),  t < L:    Euler steps of  dh/ds = f(s, h),  f(t, .) = f_t, straight lines between   (1)
     gap = |h_L - h(L)| / |h_L - h_0|,    h(L) by ``refine`` steps of fourth order in each block                     (2)
@@ -41,14 +41,14 @@ class DepthAsTime(Result):
 
     @property
     def verdict(self) -> str:
-        """How near the network is to its equation."""
+        """One sentence on the distance of the network from its equation."""
         return (
             f"The {len(self.layers)} blocks are within {self.gap:.1%} of the differential equation they step "
             f"through; steps are up to {max(self.steps):.0%} of the state."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Steps and changes by block."""
+        """Plots step sizes and changes of the map by block."""
         lines = (
             Line("step", list(range(len(self.steps))), list(self.steps)),
             Line("change of the map", list(range(len(self.changes))), list(self.changes)),
@@ -108,7 +108,7 @@ def _flow(blocks: list[nn.Module], h: Tensor, fine: int) -> Tensor:
         now = blocks[t](state) - state
         if t + 1 == len(blocks) or s == t:
             return now
-        return now + (s - t) * (blocks[t + 1](state) - state - now)  # straight lines between
+        return now + (s - t) * (blocks[t + 1](state) - state - now)  # linear interpolation
 
     dt, s = 1.0 / fine, 0.0
     for i in range(len(blocks) * fine):
@@ -122,7 +122,7 @@ def _flow(blocks: list[nn.Module], h: Tensor, fine: int) -> Tensor:
 
 
 def _chain(module: nn.Module, x: Any) -> tuple[list[str], Tensor]:
-    """The names of the longest chain of blocks, and the state before the first."""
+    """Names of the longest chain of blocks, and the input of the first block."""
     calls: list[tuple[str, Tensor, Tensor]] = []
     hooks = [m.register_forward_hook(_note(name, calls)) for name, m in module.named_modules() if name]
     try:
@@ -138,7 +138,7 @@ def _chain(module: nn.Module, x: Any) -> tuple[list[str], Tensor]:
                 chain.append(i)
         best = chain if len(chain) > len(best) else best
     if len(best) < 2:
-        found = "there are no two blocks in a row that keep the shape"
+        found = "no two consecutive blocks keep the shape"
         raise InputError(found, accepted="residual blocks of one width", fix="Pass the part that holds the blocks")
     return [calls[i][0] for i in best], calls[best[0]][1]
 

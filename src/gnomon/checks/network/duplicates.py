@@ -1,4 +1,4 @@
-"""Units that repeat others: the same incoming weights and bias, and so the same gradient forever.
+"""Finds units with the same incoming weights and bias as another unit; their gradients stay equal forever.
 
     duplicates = units of a layer - different rows of [W, b]                                                     (1)
 
@@ -23,7 +23,7 @@ __all__ = ["UnitDuplicates", "unit_duplicates"]
 
 @dataclass(frozen=True, slots=True)
 class UnitDuplicates(Result):
-    """By layer: its units, how many of them repeat another one (1), and how many have no incoming weight at all."""
+    """By layer: the number of units, of repeated units (1), and of units without incoming weights."""
 
     units: dict[str, int]
     duplicates: dict[str, int]
@@ -31,14 +31,17 @@ class UnitDuplicates(Result):
 
     @property
     def verdict(self) -> str:
-        """How many units are wasted."""
+        """One sentence on the number of wasted units."""
         lost = sum(self.duplicates.values()) + sum(self.empty.values())
         if not lost:
             return f"All {sum(self.units.values())} units differ."
-        return f"{lost} of {sum(self.units.values())} units repeat another one or have no weights: draw them at random."
+        return (
+            f"{lost} of {sum(self.units.values())} units repeat another unit or have no "
+            "weights. Initialize them at random."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Wasted units of each layer."""
+        """Plots wasted units of each layer."""
         names = tuple(self.units)
         wasted = [self.duplicates[name] + self.empty[name] for name in names]
         return (Plot("Units that repeat others", (Bars("units", names, wasted),), Axis("units"), caption=self.verdict),)
@@ -46,7 +49,7 @@ class UnitDuplicates(Result):
 
 @names_call
 def unit_duplicates(module: nn.Module) -> UnitDuplicates:
-    """How many units of each linear or convolutional layer repeat another or have no incoming weights; equation (1).
+    """Counts units of linear or convolutional layers that repeat another unit or have no incoming weights; (1).
 
     Hypotheses: equal to rounding of the parameters' type. Reference: [rumelhart1986learning].
     Cost: a sort of the rows of each weight.

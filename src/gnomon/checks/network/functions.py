@@ -1,4 +1,4 @@
-"""Activation functions that ``forward`` calls without a layer for them, such as ``torch.relu(self.linear(x))``.
+"""Observes activation functions that ``forward`` calls directly, such as ``torch.relu(self.linear(x))``.
 
 Each call has the name of the part of the module that makes it and of the function: ``blocks.0.relu``, and
 ``blocks.0.relu 2`` for the second call within one pass.
@@ -34,13 +34,13 @@ FUNCTIONS: dict[Any, Callable[..., Tensor]] = {
     **{f: f for f in (F.gelu, F.silu, F.mish, F.leaky_relu, F.elu, F.selu, F.celu, F.softplus, F.softsign, F.hardtanh,
                       F.relu6, F.hardsigmoid, F.hardswish)},
 }  # fmt: skip
-"""What is called, and the same function out of place."""
+"""Activation functions, and the version of each that does not work in place."""
 Watcher = Callable[[str, Callable[[Tensor], Tensor], Tensor], None]
-"""Is told the name of a call, its function of one tensor, and its argument."""
+"""Called with the name of a call, its function of one tensor, and its argument."""
 
 
 class _Calls(TorchFunctionMode):
-    """Tells a watcher of each call."""
+    """Reports each call to a watcher."""
 
     def __init__(self, watcher: Watcher) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class _Calls(TorchFunctionMode):
 
 @contextmanager
 def calls_of_functions(module: nn.Module, watcher: Watcher) -> Iterator[None]:
-    """Inside, each call of an activation function in ``forward`` is told to a watcher; those of layers are not.
+    """Reports each direct call of an activation function in ``forward`` to a watcher, but not calls inside layers.
 
     Cost: a copy of the argument of each call.
 

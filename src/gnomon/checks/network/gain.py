@@ -1,4 +1,4 @@
-"""What an activation does to the size of a Gaussian signal, and the factor that keeps it.
+"""Computes how an activation changes the size of a Gaussian signal, and the gain that preserves it.
 
 For z ~ N(0, 1):
 
@@ -7,7 +7,7 @@ For z ~ N(0, 1):
 
 >>> import torch
 >>> print(activation_gain(torch.nn.ReLU()))
-A gain of 1.414 keeps the mean square of signals; that of gradients it then keeps.
+A gain of 1.414 keeps the mean square of signals; it keeps the mean square of gradients.
 """
 
 from collections.abc import Callable
@@ -34,13 +34,13 @@ class ActivationGain(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         backward = self.gain**2 * self.slope_square
-        fate = "keeps" if abs(backward - 1) < 1e-3 else "shrinks" if backward < 1 else "grows"
-        return f"A gain of {self.gain:.4g} keeps the mean square of signals; that of gradients it then {fate}."
+        fate = "keeps" if abs(backward - 1) < 1e-3 else "shrinks" if backward < 1 else "increases"
+        return f"A gain of {self.gain:.4g} keeps the mean square of signals; it {fate} the mean square of gradients."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both mean squares, before and after the gain."""
+        """Plots both mean squares, with and without the gain."""
         names = ("signal", "gradient", "signal with gain", "gradient with gain")
         factor = self.gain**2
         sizes = (self.square, self.slope_square, factor * self.square, factor * self.slope_square)
@@ -49,7 +49,7 @@ class ActivationGain(Result):
 
 @names_call
 def activation_gain(activation: Activation) -> ActivationGain:
-    """The mean squares that an activation passes on, and the factor that keeps signals at size one.
+    """The mean squares that an activation passes on, and the gain that keeps signals at size one.
 
         gain = 1 / sqrt(E[phi(z)^2]), z ~ N(0, 1)                                                      (1)
 

@@ -1,4 +1,4 @@
-"""What the first layer with weights is given: inputs that a network scales itself need no scaling before.
+"""Captures the input of the first layer with weights: networks that normalize inputs themselves need no scaling.
 
 Batch norm as the first layer, or ``x / 255`` in ``forward``, takes away what is wrong with the scale of the inputs.
 What counts is the scale at the first layer that multiplies by weights, in training mode, for batch norm has not yet
@@ -28,7 +28,7 @@ WEIGHTED = (*AFFINE_LAYERS, nn.RNNBase, nn.Bilinear)
 
 
 def first_given(module: nn.Module, x: Inputs) -> Tensor | None:
-    """The input of the first layer with weights that is called; None where there is none, or it has no row per example.
+    """The input of the first called layer with weights; None if there is none, or it has no row per example.
 
     Cost: a forward pass of a copy.
 

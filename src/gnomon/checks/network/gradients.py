@@ -1,4 +1,4 @@
-"""Whether the gradient that autograd gives is the slope of the loss: along random directions, by differences.
+"""Compares the gradient of autograd with finite differences of the loss along random directions.
 
     error = |g.v - (L(w + h v) - L(w - h v)) / 2h| / max(|g.v|, |difference|)                                     (1)
 
@@ -40,7 +40,7 @@ MAX_GRADIENT_ERROR = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class GradientCheck(Result):
-    """The relative error (1) along each direction, by parameter: of each a random one, and one of all together."""
+    """The relative error (1) by parameter, along a random direction of each and of all parameters together."""
 
     errors: dict[str, float]
     examples: int
@@ -52,22 +52,22 @@ class GradientCheck(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether gradients are right."""
+        """One sentence on whether gradients are right."""
         name = max(self.errors, key=self.errors.__getitem__)
         if self.worst < MAX_GRADIENT_ERROR:
-            return f"Gradients agree with differences of the loss to {self.worst:.1g}."
+            return f"Gradients agree with finite differences of the loss up to a relative error of {self.worst:.1g}."
         return f"The gradient of '{name}' differs from the slope of the loss by {self.worst:.1%}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The parameter whose gradient is wrong, where there is one."""
+        """A finding for the parameter whose gradient is wrong, if any."""
         if self.worst < MAX_GRADIENT_ERROR:
             return ()
         name = max(self.errors, key=self.errors.__getitem__)
         return (Finding(kinds.WRONG_GRADIENT, name, {"error": self.worst}, (Value("relative error", self.worst),)),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The error of each parameter."""
+        """Plots the error of each parameter."""
         bars = Bars("error", tuple(self.errors), tuple(self.errors.values()))
         return (Plot("Gradients and differences", (bars,), Axis("relative error"), caption=self.verdict),)
 
@@ -76,7 +76,7 @@ class GradientCheck(Result):
 def gradient_check(
     module: nn.Module, x: Any, y: Any = None, *, examples: int = 32, loss: Loss | None = None, seed: int = 0
 ) -> GradientCheck:
-    """Compare the gradient of every parameter with differences of the loss along random directions; equation (1).
+    """Compares the gradient of every parameter with differences of the loss along random directions; equation (1).
 
     Args:
         module: left as it was; a copy in float64 and eval mode is looked at.

@@ -1,4 +1,4 @@
-"""The last operation of a network against the loss that follows it.
+"""Checks whether the last operation of a network fits the loss that follows.
 
 `CrossEntropyLoss` applies log-softmax itself, and `BCEWithLogitsLoss` the sigmoid. A network that ends in softmax or
 sigmoid already hands them numbers in [0, 1]: for k classes the loss cannot fall below
@@ -38,7 +38,7 @@ from gnomon.findings import network as kinds
 __all__ = ["first_of", "head_findings", "last_operation", "own_loss_findings"]
 
 SHAPES = ("View", "Reshape", "Squeeze", "Unsqueeze", "Select", "Slice", "Alias", "ToCopy", "Transpose", "Permute", "T")
-"""Operations that only move numbers."""
+"""Operations that only move or copy numbers."""
 MAX_TARGETS_OUTSIDE = 0.05
 """Share of targets that may lie outside the range of the outputs."""
 RANGES = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0), "Tanh": (-1.0, 1.0), "Relu": (0.0, torch.inf),
@@ -48,13 +48,13 @@ LOSSES = {"CrossEntropyLoss": "cross-entropy", "cross_entropy": "cross-entropy",
          "L1Loss": "squared loss", "l1_loss": "squared loss", "SmoothL1Loss": "squared loss",
          "HuberLoss": "squared loss", "huber_loss": "squared loss", "NLLLoss": "negative log-likelihood",
          "nll_loss": "negative log-likelihood"}  # fmt: skip
-"""Losses of torch, by what they expect of the outputs."""
+"""Losses of torch and the kind of outputs they expect."""
 BY_FUNCTION = {"softmax": "cross-entropy", "sigmoid": "logistic loss"}
-"""What other losses expect, by the function that they apply to the outputs."""
+"""The kind of outputs that other losses expect, by the function that they apply."""
 
 
 def last_operation(outputs: Tensor) -> str:
-    """The name of the last operation that made new numbers, such as "Softmax", "Addmm"; "" where there is no graph.
+    """The name of the last operation that made new numbers, such as "Softmax", "Addmm"; "" if there is no graph.
 
     >>> from torch import nn
     >>> last_operation(torch.sigmoid(nn.Linear(2, 1)(torch.zeros(1, 2))).squeeze(1))
@@ -70,10 +70,10 @@ def last_operation(outputs: Tensor) -> str:
 
 
 def first_of(outputs: Tensor, columns: int) -> Tensor | None:
-    """The first columns of outputs (n, k), as they came from a sigmoid or the like, where others stand beside them.
+    """The first columns of outputs (n, k) before concatenation, with their own graph.
 
-    A variational autoencoder returns pixels, means and variances side by side, and its loss reads them apart. None
-    where the outputs were not joined by `torch.cat`, or the function that gave the first columns keeps no result.
+    A variational autoencoder returns pixels, means and variances in one tensor, and its loss splits them. None if the
+    outputs were not joined by `torch.cat`, or the function of the first columns does not save its result.
 
     >>> from torch import nn
     >>> pixels = torch.sigmoid(nn.Linear(2, 3)(torch.zeros(4, 2)))
@@ -88,7 +88,7 @@ def first_of(outputs: Tensor, columns: int) -> Tensor | None:
 
 
 def head_findings(outputs: Tensor, y: Tensor, loss: str) -> tuple[Finding, ...]:
-    """Whether the outputs of a network, with their graph, suit the targets y and a loss of this name.
+    """Checks whether the outputs of a network, with their graph, fit the targets y and a loss of this name.
 
     ``loss`` is "cross-entropy", "logistic loss" (one output for two classes), "negative log-likelihood" (of NLLLoss) or
     "squared loss"; others are not judged. Classes are along axis 1 or along the last one.
@@ -115,7 +115,7 @@ def _classes(f: Tensor, name: str, loss: str) -> tuple[Finding, ...]:
     k = 1 if f.dim() < 2 else f.shape[1 if axis is None else axis]
     if name == "Softmax" or (axis is not None and len(f) > 1):
         least = log(1 + (k - 1) / e)  # (1)
-        evidence = (Value("least loss that can be reached", least),)
+        evidence = (Value("smallest possible loss", least),)
         return (Finding(kinds.SOFTMAX_BEFORE_LOSS, "outputs", {"least": least}, evidence, 0.0),)
     if name == "Sigmoid":
         its = "the logistic loss" if loss == "logistic loss" else "cross-entropy"
@@ -128,7 +128,7 @@ def _classes(f: Tensor, name: str, loss: str) -> tuple[Finding, ...]:
 
 
 def _probabilities(f: Tensor) -> int | None:
-    """The axis along which outputs are nonnegative and sum to one: the last or axis 1; None where there is none."""
+    """The axis (last or 1) along which outputs are nonnegative and sum to one, or None."""
     if f.dim() < 2 or not bool((f >= 0).all()):
         return None
     axes = [axis for axis in (f.dim() - 1, 1) if f.shape[axis] > 1]
@@ -136,7 +136,7 @@ def _probabilities(f: Tensor) -> int | None:
 
 
 def _logarithms(f: Tensor, y: Tensor) -> tuple[Finding, ...]:
-    """NLLLoss reads outputs as logarithms of probabilities, which sum to one along axis 1; it checks nothing."""
+    """Checks that outputs are log-probabilities along axis 1, as NLLLoss expects without checking."""
     if f.dim() < 2 or len(f) < 2 or y.is_floating_point() or bool((f.logsumexp(1).abs() < 1e-3).all()):
         return ()
     given = "probabilities" if _probabilities(f) == 1 else "other numbers"
@@ -152,12 +152,12 @@ def _numbers(f: Tensor, y: Tensor, name: str) -> tuple[Finding, ...]:
         return ()
     reach = f"{low:g} to {high:g}" if high < torch.inf else f"{low:g} and above"
     values = {"function": name.lower(), "layer": name if name != "Relu" else "ReLU", "reach": reach, "outside": outside}
-    evidence = (Value("share of targets out of reach", outside),)
+    evidence = (Value("share of targets outside the range of the outputs", outside),)
     return (Finding(kinds.TARGETS_OUT_OF_REACH, "outputs", values, evidence, 0.0),)
 
 
 def own_loss_findings(outputs: Tensor, y: Tensor, targets: Tensor, loss: Callable[..., Tensor]) -> tuple[Finding, ...]:
-    """What `head_findings` and `broadcast_findings` say of a loss that the user passed.
+    """Runs `head_findings` and `broadcast_findings` for a loss that the user passed.
 
     ``y`` are the targets of the data, ``targets`` what the loss is given.
 
@@ -167,7 +167,7 @@ def own_loss_findings(outputs: Tensor, y: Tensor, targets: Tensor, loss: Callabl
     ['softmax-before-loss']
     """
     first = first_of(outputs, targets.shape[1]) if targets.dim() == 2 and outputs.dim() == 2 else None
-    if first is not None:  # of outputs side by side these are the ones that the targets are for
+    if first is not None:  # targets belong to these columns of concatenated outputs
         loss, outputs = partial(_on_first_columns, loss, outputs[:, targets.shape[1] :].detach()), first
     name = LOSSES.get(getattr(loss, "__name__", type(loss).__name__), "")
     name = name or BY_FUNCTION.get(implicit_activation_of_loss(loss, outputs, targets), "")

@@ -1,4 +1,4 @@
-"""Sums over batches of what passes through each layer, by hooks on its forward and backward passes.
+"""Accumulates statistics of the signals and gradients of each layer over batches, with hooks.
 
 The quantities are those of `signal`. Means over examples are sums over batches, weighted by their size; extremes of a
 unit are extremes of batches; correlations are those of the first examples.
@@ -20,14 +20,14 @@ MIN_EXAMPLES_FOR_DEAD_UNITS = 8
 MAX_CORRELATED_EXAMPLES = 128
 """Examples whose pairwise correlations are computed, at most."""
 FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._NormBase, nn.GroupNorm)
-"""Layers whose units are on the axis after the examples'."""
+"""Layers whose units are on axis 1."""
 LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.RNNBase, nn.MultiheadAttention)
 """Layers whose units are on the last axis."""
 
 
 @dataclass(slots=True, eq=False)
 class LayerSums:
-    """What was added up for one call of a layer; ``counted`` is how many examples were seen."""
+    """Accumulated sums for one call of a layer; ``counted`` is the number of examples."""
 
     name: str
     kind: str
@@ -45,7 +45,7 @@ class LayerSums:
     directions: list[Tensor] = field(default_factory=list)
 
     def add(self, h: Tensor, n: int, axis: int) -> None:
-        """Outputs for n examples, with the units on an axis."""
+        """Adds the outputs for n examples, with the units on an axis."""
         self.counted += n
         self.finite = self.finite and bool(h.isfinite().all())
         self.comparable = self.comparable and self.finite and h.dim() > 1 and len(h) == n
@@ -69,12 +69,12 @@ class LayerSums:
             self.directions.append(nn.functional.normalize(h[:left].flatten(1).double(), dim=1))
 
     def add_gradient(self, g: Tensor, n: int) -> None:
-        """The gradient at the outputs of the mean loss of n examples."""
+        """Adds the gradient of the mean loss of n examples at the outputs."""
         self.gradients += n * float((n * g.double()).square().mean())
         self.reached += n
 
     def result(self, sums: dict[int, Tensor] | None) -> LayerSignal:
-        """The means; ``sums`` are the gradients of parameters by id, None where the loss had none."""
+        """The means; ``sums`` holds gradients of parameters by id, None if there was no loss."""
         filled: Literal["none", "zero", "nonzero"] = "none"
         if self.weights:
             filled = "nonzero" if any(bool(w.detach().any()) for w in self.weights) else "zero"
@@ -100,7 +100,7 @@ class LayerSums:
 
 @contextmanager
 def record_layers(module: nn.Module, n: int, sums: dict[str, LayerSums]) -> Iterator[None]:
-    """Hooks on all layers that add what passes for a batch of n examples to the sums, by the names of the calls.
+    """Adds hooks to all layers that accumulate the statistics of a batch of n examples by call.
 
     >>> net, sums = nn.Sequential(nn.Linear(2, 3), nn.ReLU()), {}
     >>> with record_layers(net, 4, sums):
@@ -141,7 +141,7 @@ def record_layers(module: nn.Module, n: int, sums: dict[str, LayerSums]) -> Iter
 
 
 def _update(weights: Sequence[Tensor], sums: dict[int, Tensor]) -> float | None:
-    """|dL/dW|^2 / |W|^2; None without weights, with zero ones, or where no gradient reaches them."""
+    """|dL/dW|^2 / |W|^2; None without weights, with zero weights, or if no gradient reaches them."""
     size = sum(float(w.detach().double().square().sum()) for w in weights)
     known = [sums[id(w)].double().square().sum() for w in weights if id(w) in sums]
     return float(torch.stack(known).sum()) / size if size and known else None

@@ -1,4 +1,4 @@
-"""Inputs that have no effect on the outputs: all of them, one of several, or a part of one.
+"""Finds inputs that do not affect the outputs: all of them, one of several, or a part of one.
 
 A feature that varies over examples and whose gradient is zero at every one of them is not seen, unless the network
 reads it through a step; then moving all such features between examples changes the outputs. Both must say the same:
@@ -39,13 +39,13 @@ __all__ = ["ignored_findings"]
 MAX_IGNORED_SHARE = 0.3
 """Share of varying features that may be ignored; a stride that does not fit drops a row and a column."""
 NO_EFFECT_TOLERANCE = 1e-6
-"""Relative effect on the outputs that counts as none: the rounding of float32."""
+"""Relative effect on the outputs that counts as zero: the rounding of float32."""
 TRIED_POSITIONS = 48
-"""Positions of integer inputs that are tried."""
+"""Number of positions of integer inputs to try."""
 
 
 def ignored_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Whether outputs ignore the inputs or a large part of them; no false alarms by chance.
+    """Checks whether outputs ignore the inputs or a large part of them; no false alarms by chance.
 
     Cost: a forward and a backward pass, and a forward pass for each tensor of inputs; for integers one for each of at
     most 48 positions.
@@ -78,7 +78,7 @@ def ignored_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def _all_of_them(module: nn.Module, x: Inputs, spread: float) -> tuple[Finding, ...]:
-    """Outputs that are the same for all inputs: these are not read, or so little is left of them that it is rounded."""
+    """A finding if the outputs are the same for all inputs, up to rounding."""
     evidence = (Value("spread of outputs", spread),)
     if any(g is not None and bool(g.any()) for g in _gradients(module, x)):
         return (Finding(kinds.VANISHED_OUTPUTS, "outputs", {}, evidence, 0.0),)
@@ -86,7 +86,8 @@ def _all_of_them(module: nn.Module, x: Inputs, spread: float) -> tuple[Finding, 
 
 
 def _with_nonzero_weights(module: nn.Module) -> nn.Module:
-    """The module, or a copy in which weights that begin at zero do not: after one step they let inputs through."""
+    """The module, or a copy with nonzero values for zero-initialized weights, which block inputs only before the
+    first step."""
     asleep = [name for name, p in module.named_parameters()
               if p.requires_grad and not name.endswith("bias") and not bool(p.detach().any())]  # fmt: skip
     if not asleep:
@@ -96,7 +97,7 @@ def _with_nonzero_weights(module: nn.Module) -> nn.Module:
     with torch.no_grad():
         for name in asleep:
             own[name].fill_(0.1)
-            own[name].view(-1)[::2] *= -1  # rows that are alike would cancel in a norm
+            own[name].view(-1)[::2] *= -1  # equal rows would cancel in a normalization layer
     return copy
 
 
@@ -124,7 +125,7 @@ def _part(
 
 
 def _place(unseen: Tensor) -> str:
-    """Where along the first axis nothing is seen, such as positions or channels."""
+    """The ignored range along the first axis, such as positions or channels, as text."""
     whole = unseen.reshape(len(unseen), -1).all(1).nonzero()[:, 0].tolist()
     if not whole or len(whole) == len(unseen):
         return ""
@@ -147,7 +148,7 @@ def _gradients(module: nn.Module, x: Inputs) -> list[Tensor | None]:
 
 
 def _unseen_places(module: nn.Module, x: Inputs, i: int, varies: Tensor, first: Tensor) -> Tensor:
-    """Positions of integer inputs that can be moved between examples without effect."""
+    """Positions of integer inputs that can be exchanged between examples without effect."""
     places = varies.nonzero()[:, 0]
     places = places[torch.linspace(0, len(places) - 1, min(TRIED_POSITIONS, len(places))).long()]
     unseen = torch.zeros_like(varies)
@@ -161,7 +162,7 @@ def _unseen_places(module: nn.Module, x: Inputs, i: int, varies: Tensor, first: 
 
 
 def _permute(x: Inputs, i: int, mask: Tensor) -> Inputs:
-    """x with the marked features of its tensor number i moved on by one example."""
+    """x with the marked features of tensor i shifted by one example."""
     numbers = iter(range(10**6))
 
     def change(t: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What one layer passes on, forwards and backwards, as numbers.
+"""Statistics of the signal and the gradient at one layer.
 
 >>> layer = LayerSignal("0", "Linear", "nonzero", 8, 8, Forward(1.0, 0.0, 0.0), Backward(1.0, 1.0))
 >>> layer.weighted, layer.activation, layer.finite
@@ -27,7 +27,7 @@ class Forward(Record):
 
 @dataclass(frozen=True, slots=True)
 class Backward(Record):
-    """Equations (1) and (4) of `signal` for the gradients at a layer; None where no gradient passed."""
+    """Equations (1) and (4) of `signal` for the gradients at a layer; None if no gradient passed."""
 
     gradient: float | None
     update: float | None
@@ -35,7 +35,7 @@ class Backward(Record):
 
 @dataclass(frozen=True, slots=True)
 class LayerSignal(Record):
-    """A call of a layer: its name in the module, its class, its weights and sizes, and what it passes on.
+    """One call of a layer: its name in the module, its class, its weights and sizes, and its statistics.
 
     ``size`` counts the numbers it puts out for an example, ``units`` those of them that are not positions of one
     another, ``fan`` the weights for each unit. The parts of ``forward`` and ``backward`` can be read from the layer

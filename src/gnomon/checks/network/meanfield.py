@@ -73,7 +73,7 @@ class MeanField(Result):
         return _variance(self._moments, self.weight_std, self.bias_std, q)
 
     def correlation(self, c: float, *, q: float | None = None) -> float:
-        """C(c) at variance q, equation (2); at the fixed point where q is left out."""
+        """C(c) at variance q, equation (2); without q, at the fixed point."""
         return _correlation(self._moments, self.weight_std, self.bias_std, _inside(self.q if q is None else q), c)
 
     @property
@@ -100,14 +100,14 @@ class MeanField(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         if self.phase == "critical":
             return f"Critical (chi = {self.chi:.4g}): signals and gradients reach any depth."
         change = "vanish" if self.phase == "ordered" else "explode"
         if self.q in (0.0, inf):
             change = f"{change}, and signals {'vanish' if self.q == 0 else 'explode'}"
         elif self.xi_c < inf:
-            change = f"{change}, and inputs become {'alike' if self.phase == 'ordered' else 'unlike'}"
+            change = f"{change}, and inputs become {'similar' if self.phase == 'ordered' else 'unlike'}"
         head = f"{self.phase.capitalize()} (chi = {self.chi:.4g}): gradients {change}"
         tail = f"by a factor e every {self.xi_gradient:.3g} layers; about {self.reach:.3g} layers can be trained"
         return f"{head}, {tail}."
@@ -131,20 +131,20 @@ class MeanField(Result):
         return {"variance": variances, "correlation": correlations, "gradient": gradients[::-1]}
 
     def plots(self) -> tuple[Plot, ...]:
-        """The map of correlations through one layer, equation (2), beside the diagonal."""
+        """Plots the map of correlations through one layer, equation (2), with the diagonal."""
         grid = [i / 40 for i in range(41)]
         marks = (
             Line("after a layer", grid, [self.correlation(c) for c in grid]),
             Line("no change", (0, 1), (0, 1), "dotted"),
         )
         axes = Axis("correlation of two inputs before a layer", limits=(0, 1)), Axis("after", limits=(0, 1.02))
-        caption = "Above the dotted line inputs become more alike with depth, below it less."
+        caption = "Above the dotted line, inputs become more similar with depth; below it, less similar."
         return (Plot("Correlations", marks, *axes, caption=caption),)
 
 
 @names_call
 def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0.0, q: float = 1.0) -> MeanField:
-    """What mean-field theory predicts for a deep network with this activation and these scales.
+    """Applies mean-field theory to a deep network with this activation and these scales.
 
         chi = weight_std^2 E[phi'(u)^2],    u ~ N(0, q*),    q* = V(q*)                                (1)
 
@@ -220,13 +220,13 @@ def _chi(phi: Moments, w: float, q: float, c: float) -> float:
 
 
 def _fixed_point(phi: Moments, w: float, b: float, q: float) -> float:
-    """The fixed point of V that q tends to: 0 or infinity where it leaves the range."""
+    """The fixed point of V that q tends to; 0 or infinity outside the range."""
 
     def grows(at: float) -> float:
         return _variance(phi, w, b, at) / at - 1
 
     start = grows(q)
-    if abs(start) < 1e-10:  # every variance is kept
+    if abs(start) < 1e-10:  # every variance is a fixed point
         return q
     factor, near = 2.0 if start > 0 else 0.5, q
     while ZERO_VARIANCE < near < INFINITE_VARIANCE and grows(factor * near) * start > 0:
@@ -237,15 +237,15 @@ def _fixed_point(phi: Moments, w: float, b: float, q: float) -> float:
 
 
 def _fixed_correlation(phi: Moments, w: float, b: float, q: float, slope: float) -> float:
-    """1 where it is stable, else the fixed point of C below it."""
+    """1 if it is a stable fixed point of C, else the fixed point below it."""
     if slope <= 1 + 1e-9:
         return 1.0
     return _root(lambda c: _correlation(phi, w, b, q, c) - c, -1.0, 1.0 - 1e-6)
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function changes its sign between two numbers, by Brent's method; an end if the sign is the same."""
-    from scipy.optimize import brentq  # scipy is slow to import, and needed here alone
+    """The root of a function between two numbers by Brent's method; an end if the sign does not change."""
+    from scipy.optimize import brentq  # scipy is slow to import and needed only here
 
     at_low, at_high = function(low), function(high)
     if at_low * at_high > 0:

@@ -1,4 +1,4 @@
-"""Training mode against eval mode: outputs that have little in common.
+"""Compares outputs in training mode and eval mode.
 
 With outputs f_i^s of example i in training mode under seed s,
 
@@ -34,7 +34,7 @@ __all__ = ["mode_findings"]
 MAX_NOISE_RATIO = 5.0
 """Ratio of noise to signal in training mode above which dropout is too strong."""
 MAX_DROPOUT_RATE = 0.75
-"""Dropout rate above which nobody recommends it for hidden layers."""
+"""Dropout rate above the usual recommendations for hidden layers."""
 TRAINING_PASSES = 6
 """Passes in training mode."""
 MAX_MEASURABLE_NOISE = 100.0
@@ -42,7 +42,7 @@ MAX_MEASURABLE_NOISE = 100.0
 
 
 def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Whether dropout leaves nothing of the outputs in training mode; equation (1).
+    """Checks whether dropout turns the outputs in training mode into noise; equation (1).
 
     Batch norm has its own check. False alarms: none by chance, for the rate must be beyond `MAX_DROPOUT_RATE` as well.
 
@@ -61,7 +61,7 @@ def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     if not drops or count(x) < 8:
         return ()
     with preserve(module, grad=False):
-        for part in module.modules():  # all: attention in eval mode takes a way without the dropout inside of it
+        for part in module.modules():  # all parts: attention in eval mode uses a path without its inner dropout
             part.training = not isinstance(part, BATCH_NORMS)
         drawn = torch.stack([_outputs(module, x, seed) for seed in range(TRAINING_PASSES)])
     chance = float(drawn.var(0).sum(1).mean())

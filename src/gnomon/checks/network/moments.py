@@ -1,4 +1,4 @@
-"""How the mean and deviation of every layer's outputs move in training.
+"""Measures how mean and standard deviation of every layer's outputs move in training.
 
     shift = rms over units of |mean_1 - mean_0| / std_0,    ratio = mean over units of std_1 / std_0             (1)
 
@@ -28,14 +28,15 @@ __all__ = ["MomentShift", "moment_shift"]
 
 @dataclass(frozen=True, slots=True)
 class MomentShift(Result):
-    """By layer, at each checkpoint: the root mean square shift of unit means, and the mean ratio of deviations (1)."""
+    """By layer and checkpoint: the root mean square shift of unit means, and the mean ratio of standard deviations
+    (1)."""
 
     means: dict[str, tuple[float, ...]]
     deviations: dict[str, tuple[float, ...]]
 
     @property
     def verdict(self) -> str:
-        """The layer whose outputs moved most."""
+        """One sentence on the layer whose outputs moved most."""
         name = max(self.means, key=lambda n: self.means[n][-1])
         return (
             f"The outputs of '{name}' moved most: their means by {self.means[name][-1]:.2g} standard deviations, which "
@@ -43,14 +44,14 @@ class MomentShift(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The shift of the means along the checkpoints."""
+        """Plots the shift of the means over the checkpoints."""
         lines = tuple(Line(name, range(len(row)), row) for name, row in self.means.items())
-        return (Plot("Shift of layers", lines, Axis("checkpoint"), Axis("shift in deviations"), self.verdict),)
+        return (Plot("Shift of layers", lines, Axis("checkpoint"), Axis("shift in standard deviations"), self.verdict),)
 
 
 @names_call
 def moment_shift(checkpoints: Sequence[nn.Module], x: Any) -> MomentShift:
-    """How the mean and deviation of every layer's units move along checkpoints of a run; equation (1).
+    """Measures how mean and standard deviation of units move over checkpoints of a run; equation (1).
 
     Hypotheses: one architecture; the first checkpoint is the start. Reference: [santurkar2018how].
     Cost: a forward pass of each checkpoint, and the outputs of all layers in memory.
@@ -69,7 +70,7 @@ def moment_shift(checkpoints: Sequence[nn.Module], x: Any) -> MomentShift:
     names = [name for name in layer_names(first) if any(True for _ in first.get_submodule(name).parameters())]
     with preserve(first, grad=False), capture(first, names) as kept:
         run(first, take(inputs, slice(0, 1)))
-        names = [name for name in names if name in kept]  # attention takes the weights of a layer without calling it
+        names = [name for name in names if name in kept]  # attention uses the weights of a layer without calling it
     if not names:
         raise InputError("no layer has parameters", accepted="layers with outputs to follow", fix="Pass a network")
     rows = [{name: _moments(h) for name, h in activations(m, inputs, names).items()} for m in checkpoints]

@@ -1,4 +1,4 @@
-"""Batch normalization whose running statistics are not those of the data, or are made of too few examples.
+"""Checks whether running statistics of batch norm fit the data and come from enough examples.
 
 In eval mode batch norm uses running means and variances; in training mode those of the batch. On training data, in
 large batches, both must give about the same loss. With the losses a_i of single examples by running statistics and b_i
@@ -52,7 +52,7 @@ SMALL_BATCH_SIZE = 8
 
 
 def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callable[..., Tensor]) -> tuple[Finding, ...]:
-    """Whether running statistics give another loss than those of the batch; equation (1).
+    """Checks whether running statistics and batch statistics give different losses; equation (1).
 
     ``loss`` takes ``reduction="none"``, or is a mean over examples: then single examples are passed to it.
     False alarms: 3e-5 where both agree. Without batch norm, or before its first batch, nothing is found. Statistics
@@ -83,12 +83,12 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
     if not (d > DISAGREEMENT_Z * error and d > MIN_RELATIVE_LOSS_RISE * float(b.mean()) and d > MIN_LOSS_RISE):  # (1)
         return ()
     values = {"running": float(a.mean()), "batch": float(b.mean())}
-    evidence = Value("loss, running statistics", values["running"]), Value("loss, of the batch", values["batch"])
+    evidence = Value("loss, running statistics", values["running"]), Value("loss, batch statistics", values["batch"])
     return (Finding(kinds.STATISTICS_WRONG, "outputs", values, evidence, 3e-5),)
 
 
 def _is_lost(norm: nn.Module) -> bool:
-    """Whether running statistics are those that the layer was made with, 0 and 1, after batches were seen.
+    """Whether running statistics are the initial ones, 0 and 1, although batches were seen.
 
     It has seen some where it counts them, or where its biases, which all begin alike, have come apart by training.
     """
@@ -102,7 +102,7 @@ def _is_lost(norm: nn.Module) -> bool:
 
 
 def batch_size_findings(module: nn.Module, batch: int | None, examples: int) -> tuple[Finding, ...]:
-    """Whether batches are too small for batch norm; ``batch`` is their size, None where it is not known.
+    """Checks whether batches are too small for batch norm; ``batch`` is their size, or None if unknown.
 
     Reference: [wu2018group].
 

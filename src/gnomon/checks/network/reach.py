@@ -1,4 +1,4 @@
-"""Parameters that training never moves: without effect, cut off, frozen at random, or not given to the optimizer.
+"""Finds parameters that training never changes: unused, cut off, frozen at random, or unknown to the optimizer.
 
 A parameter whose gradient does not exist after a forward and backward pass in training mode is not reached by the
 loss. Where changing it changes the outputs all the same, something between it and the output cuts the graph
@@ -49,7 +49,7 @@ __all__ = ["loss_gradients", "lost_parts", "parameters_held", "parts_that_matter
 MIN_WEIGHTS_FOR_DISTRIBUTION = 100
 """Minimum number of weights for recognizing their distribution."""
 KINDS = (*LINEAR_OR_CONVOLUTION, nn.Embedding, nn.RNNBase)
-"""Layers whose first weights are known."""
+"""Layers whose initial distribution of weights is known."""
 MAX_PARTS = 8
 """Parts without a gradient whose effect on the outputs is measured one by one; all others are changed at once."""
 
@@ -61,7 +61,7 @@ def reach_findings(
     matter: Collection[str] = (),
     held: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
-    """What is wrong with parameters that the loss does not move, the gravest first.
+    """Findings about parameters that the loss does not change, the most serious first.
 
     Args:
         module: the network.
@@ -88,7 +88,7 @@ def reach_findings(
 
 
 def lost_parts(module: nn.Module, reached: Collection[str]) -> dict[str, list[str]]:
-    """Parts none of whose own trainable parameters is reached, with the names of these.
+    """Parts in which no trainable parameter gets a gradient, with the names of these parameters.
 
     A part is a layer of torch, or a single parameter that a module of the user's own holds.
 
@@ -126,13 +126,13 @@ def _find_unused(
         return []
     size = _sizes([n for name in unused for n in parts[name]], own)
     listed = ", ".join(f"'{n}'" for n in sorted(unused)[:4])
-    # What some method reads may be used at times, as the token for a missing condition is, once in ten batches.
+    # A parameter that some method reads may be used only in some batches, such as a token for a missing condition.
     row = kinds.SOMETIMES_UNUSED if all(_is_read(module, name) for name in unused) else kinds.UNUSED_PARAMETERS
     return [Finding(row, sorted(unused)[0], {"names": listed, "size": size}, (), 0.0)]
 
 
 def _is_read(module: nn.Module, name: str) -> bool:
-    """Whether this is a parameter, not a layer, that some method of its owner names besides ``__init__``."""
+    """Whether this is a parameter, not a layer, that a method other than ``__init__`` of its owner uses."""
     owner, _, attribute = name.rpartition(".")
     if name not in dict(module.named_parameters()):
         return False
@@ -160,7 +160,7 @@ def _find_frozen(module: nn.Module) -> list[Finding]:
 
 
 def _following(module: nn.Module) -> dict[int, nn.Module]:
-    """The part that comes after each part in the same container, by identity."""
+    """The next part in the same container for each part, by identity."""
     rows = [list(part.children()) for part in module.modules()]
     return {id(one): other for row in rows for one, other in zip(row, row[1:], strict=False)}
 
@@ -182,21 +182,21 @@ def _is_frozen_fresh(part: nn.Module, following: nn.Module | None = None) -> boo
 
 
 def _is_unused(norm: nn.modules.batchnorm._BatchNorm) -> bool:
-    """Whether batch norm has never seen a batch, and has the weights that it was made with."""
+    """Whether batch norm has never seen a batch and has its initial weights."""
     seen = norm.num_batches_tracked is None or int(norm.num_batches_tracked) > 0
     moved = norm.affine and (bool((norm.weight != 1).any()) or bool((norm.bias != 0).any()))
     return not seen and not moved
 
 
 def _is_uniform(weight: Tensor, bound: float) -> bool:
-    """(1)."""
+    """Whether weights are uniformly distributed, by the test (1)."""
     w, n = weight.detach().double().flatten().cpu(), weight.numel()
     inside = 1 - 20 / n <= float(w.abs().max()) / bound <= 1 + 1e-6
     return inside and _distance((w / bound + 1) / 2) < 1.95 / sqrt(n)
 
 
 def _distance(u: Tensor) -> float:
-    """Kolmogorov's distance of numbers to the uniform law on [0, 1]."""
+    """Kolmogorov distance of numbers to the uniform distribution on [0, 1]."""
     u, n = u.sort().values, len(u)
     steps = torch.arange(n + 1, dtype=u.dtype) / n
     return float(torch.maximum((steps[1:] - u).abs().max(), (u - steps[:-1]).abs().max()))
@@ -205,7 +205,7 @@ def _distance(u: Tensor) -> float:
 def loss_gradients(
     module: nn.Module, x: Inputs, y: Tensor, loss: Callable[[Any, Tensor], Tensor]
 ) -> dict[str, Tensor | None]:
-    """Gradients of the mean loss in training mode, by name of the parameter; None if a parameter is not reached.
+    """Gradients of the mean loss in training mode, by name of the parameter; None for a parameter without a gradient.
 
     >>> net = nn.Linear(2, 1)
     >>> sorted(loss_gradients(net, torch.ones(3, 2), torch.zeros(3), lambda f, y: f.mean()))
@@ -214,7 +214,7 @@ def loss_gradients(
     module = copy_module(module).train()  # a copy, because batch norm writes to its buffers
     own = {name: p for name, p in module.named_parameters() if p.requires_grad}
     with warnings.catch_warnings(), random_state(0), torch.inference_mode(False), torch.enable_grad():
-        warnings.filterwarnings("ignore", message="Using a target size")  # a finding says so
+        warnings.filterwarnings("ignore", message="Using a target size")  # a finding reports this
         value = loss(run(module, x), y)
         if not value.requires_grad:
             return dict.fromkeys(own)

@@ -1,4 +1,4 @@
-"""Layers in a plain list: they run, and `model.parameters()` does not have them.
+"""Finds layers in plain lists, which run but are missing from `model.parameters()`.
 
 ``self.blocks = [Block(), Block()]`` keeps layers where torch does not look. They take part in every pass and receive
 gradients, but no optimizer holds them, ``state_dict`` does not save them, and neither ``eval()`` nor ``to()`` reaches
@@ -29,7 +29,7 @@ __all__ = ["hidden_layers", "registered_findings"]
 
 
 def hidden_layers(module: nn.Module) -> list[tuple[str, nn.Module]]:
-    """Layers with parameters in plain lists, tuples or dicts of a module, none of which the module has itself.
+    """Layers with parameters in plain lists, tuples or dicts that are not registered in the module.
 
     Cost: a walk over the attributes of all parts.
 
@@ -49,7 +49,7 @@ def hidden_layers(module: nn.Module) -> list[tuple[str, nn.Module]]:
 
 
 def registered_findings(module: nn.Module, loss: Callable[[], Tensor]) -> tuple[Finding, ...]:
-    """Whether layers that the module does not have receive gradients of the loss; (1). No false alarms.
+    """Checks whether unregistered layers receive gradients of the loss; equation (1). No false alarms.
 
     ``loss`` is a pass through this very module, with its graph; it is made only where there are such layers.
     Cost: none, or a forward and a backward pass.
@@ -77,7 +77,7 @@ def registered_findings(module: nn.Module, loss: Callable[[], Tensor]) -> tuple[
 
 
 def _layers(value: Any) -> Iterator[nn.Module]:
-    """The layers in a list, tuple or dict, and in those inside of it."""
+    """The layers in a list, tuple or dict, including nested ones."""
     if isinstance(value, nn.Module):
         yield value
     elif isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Units of sigmoid and tanh that stand at the end of their range, where they pass on no gradient.
+"""Finds sigmoid and tanh units at the end of their range, where they pass no gradient.
 
 A unit is saturated at an example where its slope is below 2 % of the largest: |tanh| > 0.99, or a sigmoid beyond 0.005
 of either end. With inputs of size one and usual weights this is rare; a layer in which most units stand there hardly
@@ -35,7 +35,7 @@ END_OF_RANGE_SHARE = 0.005
 
 
 def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """The first layer of tanh, sigmoid, softsign or recurrent modules with most outputs at the end of their range.
+    """Finds the first tanh, sigmoid, softsign or recurrent layer with most outputs at the end of their range.
 
     Functions in ``forward`` are not seen. The last layer of the module is not judged: there an end may be meant.
 
@@ -50,7 +50,7 @@ def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
     def look(name: str, ends: tuple[float, float], part: nn.Module, args: Any, out: Any) -> None:
         low, high = ends
-        out = next(iter(tensors(out)))  # of a recurrent layer: its states at all times
+        out = next(iter(tensors(out)))  # for a recurrent layer, the states at all times
         edge = END_OF_RANGE_SHARE * (high - low)
         at_end = (out.detach() < low + edge) | (out.detach() > high - edge)
         shares.setdefault(name, float(at_end.double().mean()))

@@ -1,4 +1,4 @@
-"""The size of signals in a relu network, predicted from its weights and biases alone, beside the measured size.
+"""Predicts the size of signals in a ReLU network from weights and biases alone, and compares it with measurement.
 
 For independent weights that are symmetric around zero, and F_l = relu(W_l F_(l-1) + b_l),
 
@@ -35,7 +35,7 @@ __all__ = ["SignalScales", "signal_scales"]
 
 @dataclass(frozen=True, slots=True)
 class SignalScales(Result):
-    """The mean square after each relu, predicted by (1) from the inputs alone, and measured; and their names."""
+    """The predicted (1) and measured mean square after each ReLU, with layer names."""
 
     layers: tuple[str, ...]
     predicted: tuple[float, ...]
@@ -43,7 +43,7 @@ class SignalScales(Result):
 
     @property
     def verdict(self) -> str:
-        """What the last layer has of each."""
+        """One sentence that compares both values after the last layer."""
         ratio = self.measured[-1] / self.predicted[-1] if self.predicted[-1] > 0 else float("inf")
         return (
             f"After {len(self.layers)} relu layers the mean square is {self.measured[-1]:.3g}, predicted "
@@ -51,7 +51,7 @@ class SignalScales(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both along the depth."""
+        """Plots predicted and measured mean squares by depth."""
         places = range(1, len(self.layers) + 1)
         marks = (Line("measured", places, self.measured), Line("predicted", places, self.predicted, "dashed"))
         return (Plot("Size of signals", marks, Axis("layer"), Axis("mean square", log=min(self.measured) > 0)),)
@@ -92,7 +92,7 @@ def signal_scales(module: nn.Module, x: Any) -> SignalScales:
             predicted.append(square)
         elif not isinstance(part, nn.Flatten | nn.Dropout | nn.Identity):
             cure = "Use signal(module, x), which measures any network"
-            raise InputError(f"'{name}' is a {type(part).__name__}", accepted="linear layers and relu alone", fix=cure)
+            raise InputError(f"'{name}' is a {type(part).__name__}", accepted="only linear layers and ReLU", fix=cure)
     if not names:
         raise InputError("no linear layer is followed by nn.ReLU", accepted="a relu network", fix="Use signal instead")
     kept = activations(module, inputs, names)

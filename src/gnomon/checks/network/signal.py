@@ -1,4 +1,4 @@
-"""Signal propagation, measured: what each layer of a module passes on, forwards and backwards.
+"""Measures signal propagation: what each layer of a module passes on, forward and backward.
 
 For the output h of a layer, over all examples, its units and positions, and for a mean loss L over n examples,
 
@@ -48,7 +48,7 @@ __all__ = ["Signal", "signal", "trained_unit_findings"]
 
 @dataclass(frozen=True, slots=True)
 class Signal(Result):
-    """Layers in the order of their calls, as equations (1) to (4) say, and the mean square of the inputs.
+    """Statistics (1) to (4) of layers in the order of their calls, and the mean square of the inputs.
 
     ``inputs`` is None where no input is real; ``findings`` are empty for a healthy module.
     """
@@ -60,7 +60,7 @@ class Signal(Result):
 
     @property
     def worst(self) -> Finding | None:
-        """The gravest finding, None for a healthy module."""
+        """The most serious finding; None for a healthy module."""
         return self.findings[0] if self.findings else None
 
     def rate(self, quantity: str = "activation") -> float:
@@ -71,16 +71,16 @@ class Signal(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence, or what is wrong and its cure."""
+        """The most serious finding with its fix, or one sentence that all is well."""
         if self.worst is not None:
             return str(self.worst)
         count = sum(layer.weighted for layer in self.layers)
         if not count:
-            return "There is no layer with weights: nothing can vanish, explode or die."
+            return "The network has no layer with weights, so no signal can vanish or explode."
         return f"Signals and gradients pass through all {count} layers with weights: none vanish, explode or die."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Mean squares of activations and gradients of each layer; zeros have no place on a logarithmic axis."""
+        """Plots mean squares of activations and gradients of each layer on a logarithmic axis, without zeros."""
         marks = []
         for name in ("activation", "gradient"):
             values = [(i, getattr(layer, name)) for i, layer in enumerate(self.layers, start=1)]
@@ -92,7 +92,7 @@ class Signal(Result):
 
 @names_call
 def signal(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None, seed: int = 0) -> Signal:
-    """What every layer passes on, forwards and backwards, with the layer at fault and the cure.
+    """Measures signals and gradients at every layer, and names a faulty layer with a fix.
 
         activation = mean h^2,    gradient = mean (n dL/dh)^2                                         (1)
 
@@ -130,7 +130,7 @@ def signal(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None
 
 
 def trained_unit_findings(module: nn.Module, x: Any) -> tuple[Finding, ...]:
-    """Dead units of a network after training, and outputs that are not finite.
+    """Finds dead units of a trained network, and outputs that are not finite.
 
     >>> trained_unit_findings(nn.Sequential(nn.Linear(2, 8), nn.Tanh()), torch.randn(16, 2))
     ()
@@ -146,7 +146,7 @@ def trained_unit_findings(module: nn.Module, x: Any) -> tuple[Finding, ...]:
 
 
 def _behind_frozen(finding: Finding, layers: tuple[LayerSignal, ...], module: nn.Module) -> Finding:
-    """Dead units that only frozen layers feed are features learned elsewhere, which these examples do not need."""
+    """A milder finding for dead units after frozen layers, whose features these examples do not need."""
     if finding.row not in (kinds.CONSTANT_LAYER, kinds.DEAD_UNITS):
         return finding
     names = [layer.name for layer in layers]
@@ -164,7 +164,7 @@ def _weight_variance(module: nn.Module) -> float | None:
 
 @dataclass(slots=True, eq=False)
 class _Sums:
-    """Over batches: layers by the names of their calls, gradients by the ids of parameters, squares of the inputs."""
+    """Sums over batches: layers by call, gradients by parameter id, squares of the inputs."""
 
     layers: dict[str, LayerSums]
     gradients: dict[int, Tensor]
@@ -173,7 +173,7 @@ class _Sums:
     differentiable: bool = True
 
     def add(self, f: Pure, inputs: Inputs, loss_of: Callable[[Any], Tensor]) -> None:
-        """Pass a batch forwards and backwards."""
+        """Runs a batch forward and backward and adds its statistics."""
         x = transform(lambda t: t.clone().requires_grad_() if t.is_floating_point() else t, inputs)
         n = count(x)
         with record_layers(f.module, n, self.layers):
@@ -183,7 +183,7 @@ class _Sums:
         if real:
             self.squares = (self.squares or 0.0) + n * float(real[0].detach().double().square().mean())
         self.differentiable = self.differentiable and value.requires_grad and bool(value.detach().isfinite())
-        if self.differentiable:  # and the hooks see gradients pass
+        if self.differentiable:  # so that the hooks see gradients
             leaves = list(f.leaves.values())
             passed = torch.autograd.grad(value, [*leaves, *real], allow_unused=True)[: len(leaves)]
             for w, g in zip(leaves, passed, strict=True):

@@ -1,4 +1,4 @@
-"""Which layer is at fault, what is wrong with it, and the cure.
+"""Finds the faulty layer, what is wrong with it, and the fix.
 
 A finding is a measurement beyond a threshold; the gravest comes first. With mean squares a_l of activations, and
 relative gradients u_l = |dL/dW|^2 / |W|^2 of the weights (not of activations, over whose positions pooling spreads a
@@ -61,7 +61,7 @@ ROWS = {
 def signal_findings(
     layers: tuple[LayerSignal, ...], inputs: float | None = None, variance: float | None = None
 ) -> tuple[Finding, ...]:
-    """What measured layers and the mean square of the inputs show, the gravest first; none for a healthy module.
+    """Findings from measured layers and the mean square of the inputs, the most serious first.
 
     Kinds: "not-finite", "input-scale", "zero-weights", "vanishing-activations", "exploding-activations",
     "vanishing-gradients", "exploding-gradients", "dead-units", "merged-inputs". ``where`` is the layer, "inputs", or
@@ -77,9 +77,9 @@ def signal_findings(
     """
     findings = _not_finite(layers) + _inputs(inputs)
     zero = _zero(layers)
-    # An embedding has rows that no example uses, and no layer before it: its weights say nothing about the signal.
+    # Embeddings have unused rows and no layer before them, so their weights do not describe the signal.
     weighted = [layer for layer in layers if layer.weighted and layer.finite and not layer.kind.startswith("Embedding")]
-    if not zero:  # what such a layer does to those after it is not their fault
+    if not zero:  # later layers are not to blame for the effects of such a layer
         findings += _change(weighted, "activation", variance) + _change(weighted, "update", variance) or _narrow(
             weighted
         )
@@ -103,19 +103,21 @@ def _inputs(square: float | None) -> list[Finding]:
 
 
 def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
-    """Layers whose weights are all zero, where they let no gradient pass to any layer before them."""
+    """Finds layers with all-zero weights that block the gradient to all layers before them."""
     findings = []
     for i, layer in enumerate(layers):
         before = [other.gradient for other in layers[:i] if other.weighted]
         if layer.zero and all(not g for g in before):
-            last = not any(other.weighted for other in layers[i + 1 :])  # it has a gradient itself, and will leave zero
+            last = not any(
+                other.weighted for other in layers[i + 1 :]
+            )  # the layer itself has a gradient and will leave zero
             row = network.ZERO_LAST_LAYER if last else network.ZERO_WEIGHTS
             findings.append(Finding(row, layer.name, {"layer": layer.kind}))
     return findings
 
 
 def _change(layers: list[LayerSignal], quantity: str, variance: float | None) -> list[Finding]:
-    """Equation (1), for activations forwards and for gradients backwards."""
+    """Findings from the change (1) of activations forward or gradients backward."""
     backwards = quantity == "update"
     known = [(layer, _strength(layer, quantity)) for layer in (reversed(layers) if backwards else layers)]
     order = [layer for layer, square in known if square is not None]
@@ -126,7 +128,9 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
         return []
     total, steps = logs[-1] - logs[0], [b - a for a, b in zip(logs, logs[1:], strict=False)]
     group = max(1, len(logs) // 3)
-    reached = max(logs[-group:]) if total < 0 else min(logs[-group:])  # what passes by other ways has not vanished
+    reached = (
+        max(logs[-group:]) if total < 0 else min(logs[-group:])
+    )  # a signal that passes through other paths has not vanished
     trend = reached - median(logs[:group])
     if (
         abs(total) <= log(MAX_SQUARE_RATIO)
@@ -136,7 +140,7 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
         return []
     at = max(range(len(steps)), key=lambda i: steps[i] * (1 if total > 0 else -1))
     alone = abs(steps[at]) > abs(total) / 2 and len(steps) > 1
-    # A gradient changes between a layer and the next one backwards: the layer passed through is the later one.
+    # A gradient changes in the later one of two consecutive layers.
     name = order[at if backwards else at + 1].name if alone else ""
     values = {"total": exp(total), "factor": exp(steps[at] if alone else total / len(steps)), "layers": len(order)}
     evidence = [Value("change of the squares", exp(total)), Value("accepted factor", MAX_SQUARE_RATIO)]
@@ -148,14 +152,14 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
 
 
 def _strength(layer: LayerSignal, quantity: str) -> float | None:
-    """a or v of equation (1)."""
+    """The quantity a or v of equation (1) for a layer."""
     if quantity == "activation" or layer.update is None:
         return layer.activation if quantity == "activation" else None
     return layer.update * layer.units / layer.fan
 
 
 def _beyond_the_head(logs: list[float]) -> bool:
-    """Whether relative gradients change over the layers before the last one as well.
+    """Whether relative gradients also change over the layers before the last one.
 
     The last layer may be drawn much smaller than the others, and then has a relative gradient that is a thousand times
     that of the layer before it: a difference between these two alone is no fault.
@@ -164,13 +168,13 @@ def _beyond_the_head(logs: list[float]) -> bool:
 
 
 def _narrow(layers: list[LayerSignal]) -> list[Finding]:
-    """A layer that by itself lets almost nothing through, either way, though a bias behind it hides that."""
+    """Finds a layer that passes almost no signal or gradient, even if a later bias hides this."""
     for i, layer in enumerate(layers[1:], start=1):
         before, passed = layers[i - 1].activation, layer.gradient
         if not before or layer.activation is None or not passed or layer.activation > before / MAX_SQUARE_RATIO:
             continue
         reached = [other.gradient * other.size for other in layers[:i] if other.gradient is not None]
-        if reached and max(reached) < passed * layer.size / MAX_SQUARE_RATIO:  # no way around it
+        if reached and max(reached) < passed * layer.size / MAX_SQUARE_RATIO:  # no path around the layer
             share = max(layer.activation / before, SMALLEST_POSITIVE)
             evidence = Value("share of the signal", share), Value("accepted share", 1 / MAX_SQUARE_RATIO)
             return [Finding(network.NARROW_LAYER, layer.name, {"layer": layer.kind, "share": share}, evidence)]
@@ -179,19 +183,21 @@ def _narrow(layers: list[LayerSignal]) -> list[Finding]:
 
 def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
     """The first layer with too many dead units."""
-    first = next((i for i, layer in enumerate(layers) if layer.weighted), 0)  # before it, columns of the data
+    first = next(
+        (i for i, layer in enumerate(layers) if layer.weighted), 0
+    )  # before the first layer with weights, units are columns of the data
     for layer in layers[first:]:
-        # An embedding of what all examples share, such as the kind of a token, is one and the same without any harm.
+        # An embedding of something that all examples share, such as the token type, is constant without harm.
         counted = layer.units > 1 and layer.kind != "Flatten" and not layer.zero
         counted = counted and not layer.kind.startswith("Embedding")
-        # A norm that gives nothing but zeros has a scale of zero, as the last one of a residual branch may begin with.
+        # A normalization layer with zero outputs has zero scale, as the last one of a residual branch may start with.
         counted = counted and not ("Norm" in layer.kind and layer.activation == 0)
         alike = layer.correlation is not None and layer.correlation > MAX_INPUT_CORRELATION
         accepted = (
             min(MAX_DEAD_SHARE_OF_SIMILAR_INPUTS, MAX_DEAD_SHARE + 2 * layer.units**-0.5) if alike else MAX_DEAD_SHARE
         )
         if layer.dead is not None and layer.dead > accepted and counted:
-            fed = layer.weighted or "Norm" in layer.kind  # such a layer is constant where what it is given is
+            fed = layer.weighted or "Norm" in layer.kind  # such a layer is constant if its input is constant
             whole = network.CONSTANT_LAYER if fed else network.DEAD_LAYER
             values = {"share": layer.dead, "units": layer.units, "layer": layer.kind}
             evidence = Value("share of dead units", layer.dead), Value("accepted share", accepted)
@@ -200,7 +206,7 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
 
 
 def _merge(layers: tuple[LayerSignal, ...]) -> list[Finding]:
-    # Before the last layer: there a bias alone makes the few outputs of all inputs alike.
+    # Only before the last layer, because its bias alone can make the few outputs similar for all inputs.
     weights = [i for i, layer in enumerate(layers) if layer.weighted]
     before = layers[: weights[-1]] if weights else ()
     known = [layer for layer in before if layer.correlation is not None and layer.units > 1]

@@ -1,4 +1,4 @@
-"""Weight decay that pulls weights to zero faster than the data pull them anywhere.
+"""Detects weight decay that is stronger than the gradient of the data.
 
 At weights w with gradient g of the loss, decay r moves the weights by lr r w beside lr g, so that at the start
 
@@ -36,7 +36,7 @@ MAX_DECAY_RATIO = 0.5
 
 
 def decay_of(optimizer: AbstractOptimizer) -> tuple[float, bool]:
-    """The decay of an optimizer, and whether it is apart from the gradient, as in AdamW.
+    """The weight decay of an optimizer, and whether it is decoupled from the gradient, as in AdamW.
 
     >>> decay_of(SGD(0.1, decay=0.01)), decay_of(Adam(decay=0.1))
     ((0.01, False), (0.1, True))
@@ -55,7 +55,7 @@ def decay_of(optimizer: AbstractOptimizer) -> tuple[float, bool]:
 def decay_findings(
     decay: float, *, weights: float, rms: float, gradient: float, decoupled: bool
 ) -> tuple[Finding, ...]:
-    """Whether weight decay wins over the data; (1), or (2) where it is decoupled from the gradient.
+    """Checks whether weight decay dominates the gradient: (1), or (2) if it is decoupled from the gradient.
 
     ``weights`` and ``gradient`` are the norms of all matrices and of the gradient of the loss at them, ``rms`` the root
     mean square of their entries.
@@ -71,7 +71,7 @@ def decay_findings(
     pull = decay * rms if decoupled else decay * weights / max(gradient, 1e-30)  # (1), (2)
     if pull <= MAX_DECAY_RATIO:
         return ()
-    evidence = (Value("pull of the decay over that of the data", pull), Value("accepted", MAX_DECAY_RATIO))
+    evidence = (Value("ratio of weight decay to gradient", pull), Value("accepted", MAX_DECAY_RATIO))
     return (Finding(kinds.WEIGHT_DECAY_WINS, "optimizer", {"decay": decay, "pull": pull}, evidence, 0.0),)
 
 

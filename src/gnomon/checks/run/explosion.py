@@ -1,4 +1,4 @@
-"""Where an exploding run began: the step, and the layer whose outputs grew first.
+"""Finds where an exploding run started: the step, and the layer whose outputs grew first.
 
 Steps are taken again on a copy, and the root mean square q_l of each layer's outputs is followed. The explosion begins
 at the first step at which some layer has
@@ -44,7 +44,7 @@ MAX_OUTPUT_GROWTH = 1e3
 
 @dataclass(frozen=True, slots=True)
 class Explosion(Result):
-    """The first step, counted from 1, and the layer at which outputs grew by `MAX_OUTPUT_GROWTH`; step 0 where none
+    """The first step, counted from 1, and the layer at which outputs grew by `MAX_OUTPUT_GROWTH`; step 0 if none
     did."""
 
     step: int
@@ -54,14 +54,14 @@ class Explosion(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         if not self.step:
             return "No layer's outputs explode in the first steps."
         return f"Training explodes at step {self.step}, first in '{self.layer}': its outputs {self._size}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That the loss explodes, where and when."""
+        """A finding with the step and the layer at which training explodes."""
         if not self.step:
             return ()
         values = {"step": self.step, "size": self._size, "lr": self.lr}
@@ -85,7 +85,7 @@ def explosion(
     seed: int = 0,
     late: Callable[[], bool] = lambda: False,
 ) -> Explosion:
-    """Take steps on a copy of the module until a layer explodes, and say which; equation (1).
+    """Trains a copy of the module until a layer explodes, and reports which one; equation (1).
 
     ``late`` is asked before each step but the first, and ends the search where it says so.
 

@@ -1,4 +1,4 @@
-"""Does the network do better than guessing? A network that was never trained, or learned nothing, does not.
+"""Tests whether the network does better than guessing.
 
 With the share a of right decisions, the share e that would be right if decisions and labels were unrelated, the mean
 cross-entropy L of the probabilities, and the cross-entropy H of always predicting the shares of the classes,
@@ -35,21 +35,22 @@ from gnomon.findings import training as kinds
 __all__ = ["MIN_EXAMPLES", "guessing_findings", "number_guessing_findings"]
 
 MIN_EXAMPLES = 16
-"""With fewer, the 95 % interval of a share reaches 25 points to each side: 75 % right looks like a coin."""
+"""Minimum number of examples. With fewer, the 95 % interval of a share is wider than 25 points on each side."""
 MAX_KAPPA_UNTRAINED = 0.2
-"""Of (1), for a network that was given. Agreement up to here is called slight; untrained networks reach it by luck."""
+"""Maximum kappa (1) for a network that was not trained here; untrained networks reach it by luck."""
 MAX_KAPPA_TRAINED = 0.1
-"""Of (1), after training: the share of a guess's errors that training must save, as for `outcome_findings`."""
+"""Maximum kappa (1) after training: the share of the errors of guessing that training must avoid."""
 MAX_Z_TRAINED = 3.0
-"""Standard errors from a guess, after training; beyond, the network has learned a little, however little."""
+"""z-score against guessing after training; above it, the network has learned at least a little."""
 MAX_GAIN = 0.02
-"""Of (2). Untrained networks on digits reach 0.02 by luck; a calibrated network that is 59 % right on a coin has it."""
+"""Maximum gain (2). Untrained networks on digits reach 0.02 by luck; 59 % right on two equal classes has the same
+gain."""
 
 
 def guessing_findings(
     p: Float[Tensor, "n k"], y: Int[Tensor, " n"], *, which: str, trained: bool
 ) -> tuple[Finding, ...]:
-    """Says that a classifier does no better than a guess, by the probabilities p of n examples; none if it does.
+    """A finding if a classifier with probabilities p of n examples does no better than guessing.
 
     ``which`` names the examples, "training" or "test"; ``trained`` says that the network was trained here. With fewer
     than `MIN_EXAMPLES` examples nothing is said.
@@ -78,12 +79,12 @@ def guessing_findings(
     if trained and right - chance > MAX_Z_TRAINED * sqrt(chance * (1 - chance) / n):
         return ()
     score = f"{right:.1%} of {which} examples are right (always guessing the largest class: {float(shares.max()):.1%})"
-    evidence = (Value("agreement beyond chance (kappa)", kappa), Value("gain over the shares of the classes", gain))
+    evidence = (Value("agreement beyond chance (kappa)", kappa), Value("gain over guessing by class frequencies", gain))
     return (_finding(score, evidence, trained=trained),)
 
 
 def number_guessing_findings(explained: float, n: int, *, which: str, trained: bool) -> tuple[Finding, ...]:
-    """Says that a regression does no better than the mean, by the share of the variance of n targets it explains.
+    """A finding if a regression explains no more of the variance of n targets than their mean.
 
     Hypotheses: a squared error.
     Reference: [hastie2009elements].

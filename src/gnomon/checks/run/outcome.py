@@ -1,4 +1,4 @@
-"""How training ended: on par with a guess, below a simple model, or far better on train than on test.
+"""Judges how training ended: no better than guessing, below a simple model, or much better on train than on test.
 
 With k of n training and l of m test examples right, the gap of the two shares is judged by the pooled normal test
 
@@ -31,7 +31,7 @@ MIN_BASELINE_LEAD = 0.1
 MIN_SAVED_ERRORS = 0.1
 """Share of the errors of guessing that training must avoid on its own examples to have learned anything."""
 MAX_LARGEST_CLASS = 0.6
-"""This applies if no class has more than this share."""
+"""Maximum share of the largest class for using `MIN_SAVED_ERRORS`."""
 
 MIN_GAIN_OF_DOUBLING = 0.01
 """Gain from doubling the data at which collecting more is worthwhile."""
@@ -39,10 +39,10 @@ MIN_GAIN_OF_DOUBLING = 0.01
 
 @dataclass(frozen=True, slots=True)
 class AccuracyOutcome(Record):
-    """Accuracy on train and on test (None without), the numbers of examples, and what others reach.
+    """Accuracy on train and on test (or None), the numbers of examples, and the scores of baselines.
 
     ``guess`` is the accuracy of always guessing the largest class, ``simple`` that of kernel regression on
-    examples left out (0 where it is not known), ``gain`` what doubling the data to ``fitted`` examples brought a simple
+    held-out examples (0 where it is not known), ``gain`` what doubling the data to ``fitted`` examples brought a simple
     model (0 where it is not known), ``alike`` the accuracy on test with classes as frequent as in train, where known.
     """
 
@@ -58,7 +58,7 @@ class AccuracyOutcome(Record):
 
 
 def outcome_findings(found: AccuracyOutcome) -> tuple[Finding, ...]:
-    """Overfitting, underfitting or no learning at all, with what would help.
+    """Finds overfitting, underfitting or no learning at all, with a fix.
 
     For runs that were long enough. False alarms: 3e-5 by (1) for overfitting; underfitting is told by a difference of
     ten points in accuracy, which has a deviation of at most 2 points from 600 examples on.
@@ -77,7 +77,7 @@ def _underfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
     values = {"train": found.train, "guess": found.guess, "simple": found.simple}
     evidence = (
         Value("accuracy on train", found.train),
-        Value("accuracy of kernel regression", found.simple, meaning="examples left out"),
+        Value("accuracy of kernel regression", found.simple, meaning="held-out examples"),
         Value("accuracy of always guessing the largest class", found.guess),
     )
     if found.train <= found.guess + 2 * deviation and 0 < found.simple <= found.guess + 2 * deviation:
@@ -90,21 +90,21 @@ def _underfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
 
 
 def _hardly(found: AccuracyOutcome, evidence: tuple[Value, ...]) -> tuple[Finding, ...]:
-    """Training that saved next to nothing of a guess's errors, where no simple model shows what could be saved."""
+    """A finding if training hardly beats guessing and no simple model shows what is possible."""
     if found.guess > MAX_LARGEST_CLASS or found.train - found.guess >= MIN_SAVED_ERRORS * (1 - found.guess):
         return ()
     return (Finding(kinds.HARDLY_LEARNED, "", {"train": found.train, "guess": found.guess}, evidence),)
 
 
 def overfit_cure(gain: float, fitted: int, unit: str) -> str:
-    """What helps against overfitting; ``gain`` is what doubling the data to ``fitted`` examples brought a simple model.
+    """The fix for overfitting; ``gain`` is the gain of a simple model from doubling the data to ``fitted`` examples.
 
     >>> overfit_cure(0.04, 300, "accuracy").partition(";")[0]
     'Collect more examples (300 instead of 150 gave a simple model +4.0 points of accuracy)'
     """
     others = "stop earlier, add weight_decay or dropout, or augment"
     if not fitted:
-        return f"{others[0].upper()}{others[1:]}; more examples help as well."
+        return f"{others[0].upper()}{others[1:]}; more examples also help."
     told = f"({fitted:,} instead of {fitted // 2:,} gave a simple model {100 * gain:+.1f} points of {unit})"
     if gain >= MIN_GAIN_OF_DOUBLING:
         return f"Collect more examples {told}; or {others}."
@@ -119,10 +119,10 @@ def _overfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
     z = (found.train - found.test) / sqrt(max(p * (1 - p), 1e-9) * (1 / n + 1 / m))  # (1)
     explained = (
         found.alike is not None and found.train - found.alike < MIN_ACCURACY_GAP
-    )  # by classes that are more frequent
+    )  # explained by different class frequencies
     if z < OVERFIT_Z or found.train - found.test < MIN_ACCURACY_GAP or explained:
         return ()
     advice = overfit_cure(found.gain, found.fitted, "accuracy")
-    evidence = (Value("gap of train over test", found.train - found.test), Value("deviations from none", z))
+    evidence = (Value("gap between train and test", found.train - found.test), Value("z-score", z))
     values = {"train": found.train, "test": found.test, "advice": advice}
     return (Finding(kinds.OVERFIT, "", values, evidence, 3e-5),)

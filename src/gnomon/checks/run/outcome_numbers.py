@@ -1,4 +1,4 @@
-"""How the training of a regression ended: below a simple model, or far better on train than on test.
+"""Judges how training ended for regression: below a simple model, or much better on train than on test.
 
 With the squared errors a_i of n training and b_j of m test examples in units of the variance of the targets, the gap of
 their means is judged by Welch's
@@ -32,9 +32,9 @@ MIN_EXPLAINED_VARIANCE = 0.03
 def number_outcome_findings(
     train: Float[Tensor, " n"], test: Float[Tensor, " m"] | None, *, simple: float = 0.0, cure: str = ""
 ) -> tuple[Finding, ...]:
-    """Overfitting, underfitting or no learning at all, from squared errors in units of the variance of the targets.
+    """Finds overfitting, underfitting or no learning, from squared errors in units of the variance of the targets.
 
-    ``simple`` is the share of the variance that a simple model explains on examples left out, 0 where it is not known,
+    ``simple`` is the share of the variance that a simple model explains on held-out examples, 0 where it is not known,
     ``cure`` what helps against overfitting.
 
     Hypotheses: independent examples. False alarms: 3e-5 by (1) for overfitting; underfitting is a difference of ten
@@ -49,7 +49,7 @@ def number_outcome_findings(
     explained = 1 - float(train.mean())
     evidence = (
         Value("variance explained on train", explained),
-        Value("variance explained by ridge regression on random features", simple, meaning="examples left out"),
+        Value("variance explained by ridge regression on random features", simple, meaning="held-out examples"),
     )
     values = {"explained": max(explained, 0.0), "simple": max(simple, 0.0)}
     error = float(train.std()) / len(train) ** 0.5 if len(train) > 1 else 1.0
@@ -72,5 +72,5 @@ def _overfit(train: Tensor, test: Tensor | None, cure: str) -> tuple[Finding, ..
     if z < OVERFIT_Z or gap < MIN_ACCURACY_GAP:
         return ()
     values = {"train": 1 - float(train.mean()), "test": max(1 - float(test.mean()), 0.0), "advice": cure}
-    evidence = (Value("gap of train over test", gap), Value("deviations from none", z))
+    evidence = (Value("gap between train and test", gap), Value("z-score", z))
     return (Finding(training_kinds.REGRESSION_OVERFIT, "", values, evidence, 3e-5),)

@@ -19,7 +19,7 @@ TINY_SHARE = 0.01
 
 
 def stable_rate_findings(lr: float, momentum: float, limit: float) -> tuple[Finding, ...]:
-    """That a learning rate is above the limit (1), or far below it.
+    """A finding if a learning rate is above the limit (1), or far below it.
 
     >>> [finding.kind for finding in stable_rate_findings(3.0, 0.0, 2.0)], stable_rate_findings(1.0, 0.0, 2.0)
     (['learning-rate-too-large'], ())
@@ -30,7 +30,7 @@ def stable_rate_findings(lr: float, momentum: float, limit: float) -> tuple[Find
     values = {"lr": lr, "limit": limit, "half": 0.5 * limit}
     if lr > limit:
         return (Finding(kinds.ABOVE_STABLE, "optimizer", {**values, "ratio": lr / limit}, evidence),)
-    pace = lr / (1 - momentum) / (limit / (1 + momentum))  # momentum adds up 1 / (1 - beta) steps
+    pace = lr / (1 - momentum) / (limit / (1 + momentum))  # momentum accumulates 1 / (1 - beta) steps
     if pace >= SMALL_SHARE:
         return ()
     row = kinds.FAR_BELOW_STABLE if pace < TINY_SHARE else kinds.LEARNING_RATE_SMALL

@@ -1,4 +1,4 @@
-"""A learning rate that is far too large or far too small, for any optimizer: short runs with other ones, side by side.
+"""Detects learning rates that are far too large or too small, for any optimizer, by short runs with other rates.
 
 From one start, with the same batches, k steps are taken with the learning rate times c, for c = 1, 1/10 and 10, and
 for 1/100 or 100 where these do better; where the loss does not fall at all, down to c = 1e-4, for a rate may be wrong
@@ -68,7 +68,7 @@ ROUNDING_SHARE = 1e-7
 def step_size_findings(
     falls: Mapping[float, float], *, start: float, lr: float, steps: int, reached: float | None = None
 ) -> tuple[Finding, ...]:
-    """What the falls g(c) of the loss in short runs say of a learning rate; NaN where a run diverged.
+    """Findings about a learning rate from the decreases g(c) of the loss in short runs; NaN if a run diverged.
 
     ``reached`` is the fall of the loss in a whole run, where there was one.
 
@@ -81,11 +81,11 @@ def step_size_findings(
     ()
     """
     own = falls.get(1.0, float("nan"))
-    evidence = tuple(Value(f"fall of the loss at {lr * c:.2g}", g) for c, g in sorted(falls.items()))
+    evidence = tuple(Value(f"decrease of the loss at {lr * c:.2g}", g) for c, g in sorted(falls.items()))
     smaller = {c: g for c, g in falls.items() if c < 1 and isfinite(g)}
     larger = {c: g for c, g in falls.items() if c > 1 and isfinite(g)}
     factor, best = max(smaller.items(), key=lambda one: one[1], default=(0.01, 0.0))
-    settled = reached is not None and reached >= best  # it only began badly, as momentum may
+    settled = reached is not None and reached >= best  # only the start was bad, which momentum can cause
     rose = reached is not None and max(own, reached) < -MIN_LOSS_DECREASE * start and best > 0
     if (
         not isfinite(own) or rose or (best > MIN_LOSS_DECREASE * start and own < TOO_LARGE_RATIO * best and not settled)
@@ -126,7 +126,7 @@ def short_runs(
     seed: int = 0,
     factors: tuple[float, ...] = (),
 ) -> tuple[dict[float, float], float]:
-    """The falls of the loss after some steps with multiples of the learning rate, and the loss at the start.
+    """The decreases of the loss after some steps with multiples of the learning rate, and the initial loss.
 
     ``factors`` are those multiples, where they are not chosen on the way as above.
     Cost: steps for each of at most `MAX_SHORT_RUNS` runs, and four passes over x without gradients for each.
@@ -168,7 +168,7 @@ def short_runs(
 
 
 def _loss_by_batch(step: int, model: nn.Module, measured: float, *, x: Any, y: Tensor, loss: Any) -> float:
-    """The loss with the statistics of all examples in batch norm; the one that was measured where there is none."""
+    """The loss with batch statistics in batch norm; the measured loss if there is no batch norm."""
     norms = [part for part in model.modules() if isinstance(part, BATCH_NORMS)]
     if not norms:
         return measured

@@ -74,7 +74,7 @@ class SplitStep(AbstractStep):
             labels = compared_labels(train.x, train.y, test.x, test.y, seed=context.seed)
         findings = (*copies.findings, *apart.findings, *labels.findings)
         said = [copies.verdict, apart.verdict]
-        if apart.shifted and not copies.leaked:
+        if apart.shifted and not copies.has_leak:
             said.reverse()  # findings come first
         answer = " ".join((*said, *(finding.message for finding in labels.findings)))
         definitions = (
