@@ -101,11 +101,11 @@ def examine(
         epochs: maximum number of passes over the data; by default until training converges, if there is time.
         schedule: a function of a torch optimizer that returns a torch scheduler, which is stepped once per epoch.
         loss: a function (outputs, targets) -> mean loss; by default cross-entropy for classes, else squared.
-        task, output: set these if gnomon recognizes the task wrongly (such as "ensemble"), or to choose a returned part.
+        task, output: set these if gnomon recognizes the task wrongly (such as "ensemble"), or to choose a returned
+        part.
         augment: a function that changes the inputs of each training batch.
         fit: whether to train a copy; by default only if ``module`` is a function that builds the network.
-        budget, seed: time limit in seconds, and the random seed.
-        name: name of the network in the report.
+        budget, seed, name: time limit in seconds, random seed, and the name of the network in the report.
         notes: sentences about earlier preprocessing; the report repeats them.
         columns: names of the columns of a table; findings use them instead of indices.
         command, steps: the command line, for the record; the steps to run, by default `gnomon.examination.STEPS`.

@@ -65,9 +65,8 @@ class Examples(Record):
 class Task(Record):
     """The task of the network: the loss, the number of classes (0 for regression) and of outputs.
 
-    ``shape`` is the shape of one target as the user passed it; ``reading`` says what the outputs mean, None if only
-    the user's
-    own loss knows.
+    ``shape`` is the shape of one target as the user passed it; ``reading`` is the meaning of the outputs, or None if
+    only the user's own loss knows it.
     """
 
     loss: AbstractLoss
@@ -152,8 +151,7 @@ class Subject(Record):
 
     @property
     def reads_targets(self) -> bool:
-        """Whether targets are classes or real numbers; only the loss can interpret other integers, such as next
-        tokens."""
+        """Whether targets are classes or real numbers; only the loss can interpret other integers, such as tokens."""
         return self.task.classes > 0 or self.probe.y.is_floating_point()
 
     @property

@@ -21,7 +21,7 @@ from gnomon.checks import leaks
 from gnomon.checks.data.conflicts import _is_contradicted
 from gnomon.checks.data.kernel_votes import RIDGES, kernel_votes
 from gnomon.checks.data.rows import capacity, nearest, random_features, rows
-from gnomon.checks.data.shift import _classes, _of_one_size, _classifier_auc
+from gnomon.checks.data.shift import _classes, _classifier_auc, _of_one_size
 from gnomon.checks.data.targets import class_findings, number_findings
 from gnomon.core.inputs.batch import Batch
 from gnomon.decisions import distill, temperature
