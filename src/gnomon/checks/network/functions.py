@@ -39,7 +39,7 @@ Watcher = Callable[[str, Callable[[Tensor], Tensor], Tensor], None]
 """Called with the name of a call, its function of one tensor, and its argument."""
 
 
-class _Calls(TorchFunctionMode):
+class _ActivationCalls(TorchFunctionMode):
     """Reports each call to a watcher."""
 
     def __init__(self, watcher: Watcher) -> None:
@@ -71,7 +71,7 @@ def calls_of_functions(module: nn.Module, watcher: Watcher) -> Iterator[None]:
     ...     _ = torch.tanh(torch.zeros(1))
     tanh
     """
-    mode = _Calls(watcher)
+    mode = _ActivationCalls(watcher)
 
     def before(name: str, layer: bool) -> Any:
         def hook(*_: Any) -> None:
