@@ -53,7 +53,7 @@ def test_the_error_of_the_linearization_is_second_order():
                 p.add_(s * d)
         ends.append(end)
     found = linearization_error(start, ends, X)
-    assert 1.8 < found.errors[0] / found.errors[1] < 2.2 and "stands for" in found.verdict
+    assert 1.8 < found.errors[0] / found.errors[1] < 2.2 and "describes" in found.verdict
     tangent = linearize(start)
     with torch.no_grad():
         for p, q in zip(tangent.module.parameters(), ends[0].parameters(), strict=True):

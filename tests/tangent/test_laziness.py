@@ -80,7 +80,7 @@ def test_state_dicts_need_a_module_and_give_the_same_numbers():
     before, after, x = nn.Linear(2, 1), nn.Linear(2, 1), torch.randn(3, 2)
     same = laziness(before.state_dict(), after.state_dict(), x, module=nn.Linear(2, 1))
     assert same == laziness(before, after, x)
-    with pytest.raises(InputError, match="a state dict alone"):
+    with pytest.raises(InputError, match="a state dict was passed"):
         laziness(before.state_dict(), after, x)
     with pytest.raises(InputError, match="checkpoints of 3 and 4 parameters"):
         laziness(before, nn.Linear(3, 1), x)

@@ -34,10 +34,10 @@ MIN_CONFIDENCE_GAP = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Calibration(Result):
-    """The error (1), mean confidence and accuracy, and (confidence, accuracy) of each bin, the least sure first.
+    """Holds the error (1), mean confidence and accuracy, and (confidence, accuracy) of each bin by rising confidence.
 
-    ``deviation`` is the standard error of confidence minus accuracy, ``level`` the rate at which a calibrated network
-    may be called too sure.
+    ``deviation`` is the standard error of confidence minus accuracy, ``level`` the probability that a calibrated
+    network is called overconfident.
     """
 
     error: float
@@ -54,7 +54,7 @@ class Calibration(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         numbers = f"{self.confidence:.1%} sure of its answers on average and right in {self.accuracy:.1%} of cases"
         return f"The network is {numbers}: {self.judgment}."
 
@@ -63,35 +63,32 @@ class Calibration(Result):
         """Whether confidence and accuracy agree, in a few words."""
         off = abs(self.gap) > max(MIN_CONFIDENCE_GAP, self.margin)
         if not off and not self.tells:
-            return "too few examples to tell whether it is too sure"
+            return "too few examples to decide whether it is too sure"
         return "well calibrated" if not off else "too sure" if self.gap > 0 else "less sure than it could be"
 
     @property
     def margin(self) -> float:
-        """The difference of confidence and accuracy that chance explains at the level, by normal tails."""
+        """The difference of confidence and accuracy that chance can explain at the significance level."""
         return NormalDist().inv_cdf(1 - self.level) * self.deviation
 
     @property
     def tells(self) -> bool:
-        """Whether a network that is too sure by twice `MIN_CONFIDENCE_GAP` would be seen: the examples suffice."""
+        """Whether there are enough examples to detect overconfidence of twice `MIN_CONFIDENCE_GAP`."""
         return self.margin <= 2 * MIN_CONFIDENCE_GAP
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A note where confidence is above accuracy by more than `MIN_CONFIDENCE_GAP`, and by more than chance
-        explains."""
+        """A note if confidence exceeds accuracy by more than `MIN_CONFIDENCE_GAP` and by more than chance."""
         if self.gap <= max(MIN_CONFIDENCE_GAP, self.margin):
             return ()
         evidence = (Value("confidence gap", self.gap),)
         return (Finding(kinds.OVERCONFIDENT, "outputs", {"gap": self.gap}, evidence, self.level),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Accuracy over confidence, bin by bin."""
+        """Plots accuracy over confidence for each bin."""
         x, y = zip(*self.bins, strict=True)
         marks = (Line("bins of equal size", x, y), Line("confidence equals accuracy", (0, 1), (0, 1), "dotted"))
-        words = (
-            "On the dotted line confidence can be taken at its word (calibration); below it the network is too sure."
-        )
+        words = "On the dotted line confidence equals accuracy (calibrated); below it the network is too sure."
         axes = Axis("confidence", limits=(0, 1.02)), Axis("share right", limits=(0, 1.02))
         return (Plot("Calibration", marks, *axes, words, id="calibration"),)
 
@@ -100,7 +97,7 @@ class Calibration(Result):
 def calibration(
     p: Float[Tensor, "n k"], labels: Int[Tensor, " n"], *, bins: int = BIN_COUNT, level: float = SIGNIFICANCE_LEVEL
 ) -> Calibration:
-    """The expected calibration error of class probabilities, equation (1), with its bins.
+    """Computes the expected calibration error of class probabilities, equation (1), with its bins.
 
     Hypotheses: rows of p are probabilities; labels are classes 0 to k - 1.
     Reference: [guo2017calibration].

@@ -1,4 +1,4 @@
-"""Margins of homogeneous networks in units of their weights: what descent makes large after all examples fit.
+"""Normalized margins of homogeneous networks, which gradient descent increases after all examples are fitted.
 
 For f(x; c w) = c^L f(x; w), margins m_i = f_y(x_i) - max over other classes, n examples and the exponential loss,
 
@@ -54,7 +54,9 @@ MAX_SUPPORT_VECTORS = 64
 
 @dataclass(frozen=True, slots=True)
 class NormalizedMargin(Result):
-    """The margins of (1), the degree L, the residual (2), and log n / |w|^L, by which the two margins may differ."""
+    """Holds the margins of (1), the degree L, the residual (2), and log n / |w|^L, the largest difference of both
+    margins.
+    """
 
     margin: float
     smooth: float
@@ -64,7 +66,7 @@ class NormalizedMargin(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether all examples are fitted, and how near to a solution of largest margin."""
+        """Whether all examples are fitted, and how near the network is to a maximum-margin solution."""
         if self.margin <= 0:
             return f"Not all examples are fitted: the smallest normalized margin is {self.margin:.3g}."
         return (
@@ -75,7 +77,7 @@ class NormalizedMargin(Result):
 
 @dataclass(frozen=True, slots=True)
 class MarginPath(Result):
-    """Normalized and smooth margins (1) at each checkpoint."""
+    """Holds normalized and smooth margins (1) at each checkpoint."""
 
     margins: tuple[float, ...]
     smooth: tuple[float, ...]
@@ -88,14 +90,14 @@ class MarginPath(Result):
         return f"The smooth margin {word}, from {self.smooth[0]:.3g} to {self.smooth[-1]:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both along the checkpoints."""
+        """Plots both margins over the checkpoints."""
         places = range(len(self.margins))
         marks = (Line("smallest margin", places, self.margins), Line("smooth margin", places, self.smooth))
         return (Plot("Normalized margin", marks, Axis("checkpoint"), Axis("margin"), self.verdict),)
 
 
 def degree(module: nn.Module, x: Inputs) -> int | None:
-    """The degree L with f(c w) = c^L f(w) for c = 1/2 and 2, or None where there is none.
+    """Returns the degree L with f(c w) = c^L f(w) for c = 1/2 and 2, or None if the network is not homogeneous.
 
     Hypotheses: none. Reference: [lyu2020gradient].
     Cost: three forward passes.
@@ -122,7 +124,7 @@ def degree(module: nn.Module, x: Inputs) -> int | None:
 
 @names_call
 def normalized_margin(module: nn.Module, x: Any, y: Any = None) -> NormalizedMargin:
-    """The margin of a homogeneous network in units of its weights, and how near it is to the largest; (1), (2).
+    """Computes the normalized margin of a homogeneous network, and how near it is to the maximum; (1), (2).
 
     Args:
         module: homogeneous in its parameters, which is measured first; read in eval mode and left as it was.
@@ -152,7 +154,7 @@ def normalized_margin(module: nn.Module, x: Any, y: Any = None) -> NormalizedMar
 
 @names_call
 def margin_path(checkpoints: Sequence[nn.Module], x: Any, y: Any = None) -> MarginPath:
-    """Normalized margins of a homogeneous network along checkpoints of a run; equation (1).
+    """Computes normalized margins of a homogeneous network at checkpoints of a run; equation (1).
 
     Hypotheses: see the module. Reference: [lyu2020gradient].
     Cost: a forward pass for each checkpoint, and three more.
@@ -162,7 +164,7 @@ def margin_path(checkpoints: Sequence[nn.Module], x: Any, y: Any = None) -> Marg
     1
     """
     if not checkpoints:
-        raise InputError("there are no checkpoints", accepted="at least one", fix="Pass a list of modules")
+        raise InputError("the list of checkpoints is empty", accepted="at least one", fix="Pass a list of modules")
     inputs, labels, power = _check(checkpoints[-1], x, y)
     rows = [(_margins(module, inputs, labels), _norm(module) ** power) for module in checkpoints]
     hard = tuple(float(m.min()) / size for m, size in rows)
@@ -173,11 +175,11 @@ def _check(module: nn.Module, x: Any, y: Any) -> tuple[Inputs, Tensor, int]:
     check_weights(module)
     inputs, labels = source(x, y, module=module).pair()
     if labels.is_floating_point() or labels.dim() != 1:
-        raise InputError("the targets are no classes", accepted="classes 0, 1, ...", fix="Pass integer labels")
+        raise InputError("the targets are not classes", accepted="classes 0, 1, ...", fix="Pass integer labels")
     power = degree(module, take(inputs, slice(0, 64)))
     if power is None:
-        cure = "Leave out biases and normalization, and use relu units"
-        raise InputError("f(c w) is no power of c times f(w)", accepted="a homogeneous network", fix=cure)
+        fix = "Leave out biases and normalization, and use relu units"
+        raise InputError("f(c w) is not a power of c times f(w)", accepted="a homogeneous network", fix=fix)
     return inputs, labels, power
 
 
@@ -190,7 +192,7 @@ def _norm(module: nn.Module) -> float:
 
 
 def _stationarity(module: nn.Module, x: Inputs, y: Tensor, margins: Tensor, norm: float) -> float:
-    """Equation (2), by non-negative least squares on the gradients of the smallest margins."""
+    """Computes (2) by non-negative least squares on the gradients of the smallest margins."""
     from scipy.optimize import nnls  # slow to import
 
     least = float(margins.min())

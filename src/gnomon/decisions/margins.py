@@ -2,7 +2,7 @@
 
     m_i = p_i(y_i) - max over c != y_i of p_i(c)                                                      (1)
 
-A negative margin is a wrong decision; the hardest examples are those whose own class has the least probability.
+A negative margin is a wrong decision; the hardest examples are those whose own class has the smallest probability.
 
 >>> import torch
 >>> margins(torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), torch.tensor([0, 1])).smallest
@@ -23,12 +23,12 @@ from gnomon.core.results.plain import HIDDEN
 __all__ = ["NAMED_EXAMPLES", "Margins", "margins", "probabilities"]
 
 NAMED_EXAMPLES = 8
-"""Hardest examples that are named."""
+"""Number of hardest examples that are listed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Margins(Result):
-    """The margin (1) of each example, the number of right decisions, and the hardest examples, hardest first."""
+    """Holds the margin (1) of each example, the number of right decisions, and the hardest examples, hardest first."""
 
     values: Float[Tensor, " n"] = field(metadata=HIDDEN)
     right: int
@@ -56,12 +56,12 @@ class Margins(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         share = f"{self.accuracy:.1%} of {len(self.values)} decisions are right"
         return f"{share}; half of the examples have a margin below {self.median:.2g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """How often each margin occurs."""
+        """Plots a histogram of the margins."""
         marks = (Histogram.of("examples", self.values), Reference("wrong to the left", 0.0, vertical=True))
         words = "By how much the right class wins over the best other (margin); left of zero the answer is wrong."
         return (Plot("Margins", marks, Axis("margin"), Axis("examples", log=True), words, id="margins"),)
@@ -69,7 +69,7 @@ class Margins(Result):
 
 @names_call
 def margins(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Margins:
-    """The margins of decisions by probabilities, with the hardest examples; equation (1).
+    """Computes the margins of class probabilities, and the hardest examples; equation (1).
 
     Hypotheses: rows of p are probabilities; labels are classes 0 to k - 1.
     Reference: [bartlett1998sample].
@@ -86,7 +86,7 @@ def margins(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Margins:
 
 
 def probabilities(outputs: Float[Tensor, "n k"]) -> Float[Tensor, "n c"]:
-    """Class probabilities from the outputs of a network: softmax, or for a single output the logistic function.
+    """Returns class probabilities from network outputs: softmax, or the logistic function for a single output.
 
     Cost: one pass over the outputs.
 

@@ -1,11 +1,11 @@
-"""Whether features separate two classes by a plane, by how much, and how many points they could separate.
+"""Tests whether a plane separates two classes, by which margin, and how many points the features can separate.
 
     separable  iff  some (w, b) has y_i (w.x_i + b) >= 1 for all i        (a linear program)                      (1)
     perceptron makes at most  R^2 / g^2  mistakes,  R = max |x_i|,  g = largest min_i y_i w.x_i / |w|             (2)
     n points in general position in d dimensions are separated for a share C(n, d) / 2^n of labels,
         C(n, d) = 2 sum_(i < d) binom(n - 1, i):  one half at n = 2 d                                             (3)
 
-Hypotheses: two classes. (3) turned round tells the dimension that a layer's features really have.
+Hypotheses: two classes. Solving (3) for d gives the effective dimension of a layer's features.
 Reference: [boyd2004convex] for (1); [novikoff1962convergence] for (2); [cover1965geometrical] for (3).
 
 >>> import torch
@@ -40,7 +40,9 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Separability(Result):
-    """Whether a plane separates the classes, one that does (or the one with the least slack), and the slack (1)."""
+    """Holds whether a plane separates the classes, such a plane (or the plane with the smallest slack), and the slack
+    (1).
+    """
 
     separable: bool
     w: Float[Tensor, " d"]
@@ -49,15 +51,15 @@ class Separability(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         if self.separable:
             return "A plane separates the two classes."
-        return f"No plane separates the two classes: the least mean slack is {self.slack:.3g}."
+        return f"No plane separates the two classes: the smallest mean slack is {self.slack:.3g}."
 
 
 @dataclass(frozen=True, slots=True)
 class NovikoffBound(Result):
-    """R, the largest margin g through the origin (zero where there is none), and the bound (2) on mistakes."""
+    """Holds R, the largest margin g through the origin (zero if not separable), and the bound (2) on mistakes."""
 
     radius: float
     margin: float
@@ -65,12 +67,12 @@ class NovikoffBound(Result):
 
     @property
     def mistakes(self) -> float:
-        """floor(R^2 / g^2), infinite for g = 0."""
+        """The bound floor(R^2 / g^2) on mistakes, infinite for g = 0."""
         return inf if self.margin <= 0 else float(int(self.radius**2 / self.margin**2 * (1 + 1e-12)))  # (2)
 
     @property
     def verdict(self) -> str:
-        """How hard the features make the problem."""
+        """How hard the problem is with these features."""
         if self.margin <= 0:
             return "No plane through the origin separates the classes: a perceptron never stops."
         return f"A perceptron on these features makes at most {self.mistakes:.0f} mistakes (margin {self.margin:.3g})."
@@ -78,7 +80,9 @@ class NovikoffBound(Result):
 
 @dataclass(frozen=True, slots=True)
 class LinearCapacity(Result):
-    """For several numbers of points, the share of random labels that a plane separates; and the features' number."""
+    """Holds the share of random labels that a plane separates for several numbers of points, and the number of
+    features.
+    """
 
     points: tuple[int, ...]
     shares: tuple[float, ...]
@@ -94,13 +98,13 @@ class LinearCapacity(Result):
 
     @property
     def verdict(self) -> str:
-        """How many dimensions of the features count."""
+        """The effective dimension of the features."""
         found = self.dimension
-        told = f"more than {self.points[-1] / 2:.0f}" if found == inf else f"about {found:.1f}"
-        return f"The {self.features} features separate random labels like {told} dimensions."
+        size = f"more than {self.points[-1] / 2:.0f}" if found == inf else f"about {found:.1f}"
+        return f"The {self.features} features separate random labels like {size} dimensions."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The share along the number of points."""
+        """Plots the share over the number of points."""
         marks = (Line("separated", self.points, self.shares), Reference("one half", 0.5))
         return (
             Plot("Capacity of features", marks, Axis("points"), Axis("share of labels", limits=(0, 1)), self.verdict),
@@ -109,7 +113,7 @@ class LinearCapacity(Result):
 
 @names_call
 def separability(features: Array, labels: Array) -> Separability:
-    """Whether a plane separates two classes, by linear programming; equation (1).
+    """Tests whether a plane separates two classes, by linear programming; equation (1).
 
     Args:
         features: a row for each example: inputs, or the activations of a layer.
@@ -128,7 +132,7 @@ def separability(features: Array, labels: Array) -> Separability:
 
 @names_call
 def novikoff_bound(features: Array, labels: Array) -> NovikoffBound:
-    """The largest margin of a plane through the origin, and how many mistakes a perceptron makes at most; equation (2).
+    """Computes the largest margin of a plane through the origin, and the maximum number of perceptron mistakes; (2).
 
     Args:
         features: a row for each example; add a column of ones for planes off the origin.
@@ -138,8 +142,8 @@ def novikoff_bound(features: Array, labels: Array) -> NovikoffBound:
     Cost: a quadratic program over n multipliers.
 
     >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
-    >>> told = novikoff_bound(x, torch.tensor([1, 0]))                            # margin 1 / sqrt 2, radius 1
-    >>> round(told.margin, 4), told.mistakes
+    >>> result = novikoff_bound(x, torch.tensor([1, 0]))                            # margin 1 / sqrt 2, radius 1
+    >>> round(result.margin, 4), result.mistakes
     (0.7071, 2.0)
     """
     from scipy.optimize import nnls  # slow to import
@@ -161,12 +165,12 @@ def novikoff_bound(features: Array, labels: Array) -> NovikoffBound:
 
 @names_call
 def linear_capacity(features: Array, *, draws: int = 40, seed: int = 0) -> LinearCapacity:
-    """The number of points at which random labels stop being separable in these features; equation (3).
+    """Finds the number of points at which random labels stop being separable in these features; equation (3).
 
     Args:
         features: a row for each example; twice as many examples as dimensions show the drop.
-        draws: random labels at each number of points.
-        seed: of labels and points.
+        draws: number of random labelings for each number of points.
+        seed: random seed for labels and points.
 
     Hypotheses: see the module; planes through the origin. Reference: [cover1965geometrical].
     Cost: about 8 draws linear programs.
@@ -205,12 +209,12 @@ def _two_classes(features: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
     kinds = torch.unique(y)
     if len(kinds) != 2:
         found = f"the labels have {len(kinds)} values"
-        raise InputError(found, accepted="two classes", fix="Take one class against the others")
+        raise InputError(found, accepted="two classes", fix="Pass one class against all others")
     return x.cpu().numpy(), torch.where(y == kinds[1], 1.0, -1.0).double().cpu().numpy()
 
 
 def _program(x: np.ndarray, y: np.ndarray, *, intercept: bool) -> tuple[np.ndarray, float, float]:
-    """min mean slack s >= 0 with y_i (w.x_i + b) >= 1 - s_i; the plane and the least mean slack."""
+    """Minimizes the mean slack s >= 0 with y_i (w.x_i + b) >= 1 - s_i; returns the plane and the mean slack."""
     from scipy.optimize import linprog  # slow to import
     from scipy.sparse import csr_matrix, eye, hstack
 

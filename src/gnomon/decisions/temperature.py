@@ -50,7 +50,7 @@ CONFIDENCE_LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Temperature(Result):
-    """The temperature (1) with its interval, and the loss before and after.
+    """Holds the temperature (1) with its interval, and the loss before and after.
 
     >>> Temperature(2.0, Interval(1.8, 2.2, 0.95), 0.5, 0.4, 100).findings[0].kind
     'overconfident-logits'
@@ -64,7 +64,7 @@ class Temperature(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         word = (
             "too sure" if self.interval.low > 1 else "less sure than it could be" if self.interval.high < 1 else "right"
         )
@@ -72,7 +72,7 @@ class Temperature(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A note where the interval is above 1: the network is too sure."""
+        """A note if the interval is above 1: the network is too sure."""
         if self.interval.low <= 1:
             return ()
         evidence = (Value("temperature", self.value, self.interval, "estimate"),)
@@ -82,9 +82,9 @@ class Temperature(Result):
 
 @names_call
 def temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temperature:
-    """The temperature that makes held-out probabilities the most likely, equation (1), with a likelihood interval.
+    """Fits the temperature that maximizes the likelihood of held-out labels, equation (1), with an interval.
 
-    The interval holds all temperatures whose likelihood is not rejected at 5 % by the likelihood-ratio test.
+    The interval contains all temperatures whose likelihood is not rejected at 5 % by the likelihood-ratio test.
 
     Hypotheses: examples that were not trained on, with right and wrong answers among them.
     Reference: [guo2017calibration]; [wilks1938large] for the interval.
@@ -109,8 +109,8 @@ def temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temp
         right = loss(lowest) < loss(highest)
         found = f"the {'smaller' if right else 'larger'} the temperature the better, as if all answers are "
         found = f"{found}{'right' if right else 'wrong'}" if loss(lowest) != loss(highest) else "all logits are equal"
-        cure = "Pass more held-out examples, among them right and wrong answers"
-        raise InputError(found, accepted="right and wrong answers", fix=cure)
+        fix = "Pass more held-out examples, among them right and wrong answers"
+        raise InputError(found, accepted="right and wrong answers", fix=fix)
     least = loss(value)
     top = least + 3.841459 / (2 * len(f))  # Wilks: twice the log likelihood ratio is chi-square
     ends = [_crossing(loss, top, value, end) for end in TEMPERATURES]
@@ -122,7 +122,7 @@ def temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temp
 def best_score_factor(
     scores: Float[Tensor, "n k"], targets: Float[Tensor, "n k"], weights: Float[Tensor, " n"], ends: tuple[float, float]
 ) -> float:
-    """The factor s between two ends that minimizes the weighted cross-entropy of softmax(s scores) with the targets.
+    """Returns the factor s in an interval that minimizes the weighted cross-entropy of softmax(s scores).
 
     The cross-entropy is convex in s, so that bisection of its derivative finds the minimum; 1 / s is a temperature.
 
@@ -149,7 +149,7 @@ def best_score_factor(
 
 
 def _crossing(loss: Callable[[float], float], top: float, inside: float, outside: float) -> float:
-    """Where the loss is the top one, between a temperature that is below it and one that is above, or that end."""
+    """Finds the temperature between two others at which the loss reaches a level, or returns the outer one."""
     if loss(outside) <= top:
         return outside
     for _ in range(50):
@@ -160,7 +160,7 @@ def _crossing(loss: Callable[[float], float], top: float, inside: float, outside
 
 @names_call
 def smoothed_gap(smoothing: float, classes: int) -> float:
-    """By how much the logit of the right class is above the others where training with smoothed labels is over; (2).
+    """Returns the gap between the right logit and the others after training with label smoothing; equation (2).
 
         gap = ln((1 - s + s / k) / (s / k))                                                                      (2)
 
@@ -176,7 +176,7 @@ def smoothed_gap(smoothing: float, classes: int) -> float:
 
 @names_call
 def distillation_loss(student: Float[Tensor, "n k"], teacher: Float[Tensor, "n k"], t: float = 1.0) -> Tensor:
-    """Cross-entropy of a student's softened probabilities with a teacher's, a mean over examples; equation (3).
+    """Returns the mean cross-entropy between softened probabilities of student and teacher; equation (3).
 
     Hypotheses: a temperature t above 0.
     Reference: [hinton2015distilling].
@@ -192,7 +192,7 @@ def distillation_loss(student: Float[Tensor, "n k"], teacher: Float[Tensor, "n k
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distilled(Result):
-    """A student that was taught by a teacher, how often they agree, and the divergence of their probabilities."""
+    """Holds a student trained by distillation, how often it agrees with the teacher, and the divergence."""
 
     student: nn.Module
     agreement: float
@@ -202,12 +202,12 @@ class Distilled(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         same = f"Student and teacher choose the same class in {self.agreement:.1%} of cases"
         return f"{same}; divergence {self.divergence:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The loss (3) over recorded steps."""
+        """Plots the loss (3) over recorded steps."""
         marks = (Line("distillation loss", range(len(self.losses)), self.losses), Reference("last", self.losses[-1]))
         return (Plot("Distillation", marks, Axis("record"), Axis("loss"), self.verdict),)
 
@@ -216,7 +216,7 @@ class Distilled(Result):
 def distill(
     teacher: nn.Module, student: nn.Module, x: Any, *, t: float = 2.0, steps: int = 500, lr: float = 3e-3, seed: int = 0
 ) -> Distilled:
-    """Train a copy of the student to give the teacher's softened probabilities on inputs, with no labels; equation (3).
+    """Trains a copy of the student to match the teacher's softened probabilities, without labels; equation (3).
 
     Hypotheses: both have an output for each class.
     Reference: [hinton2015distilling].

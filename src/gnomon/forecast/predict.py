@@ -1,6 +1,6 @@
-"""From a network and its data to the training run that theory predicts.
+"""Predicts a training run of a network on data from its tangent kernel.
 
-A module f(w, x) is replaced by its tangent at the present parameters w_0, with the kernel K of all its outputs,
+A module f(w, x) is replaced by its linearization at the current parameters w_0, with the kernel K of all its outputs,
 
     f(w, x) = f(w_0, x) + J(x) (w - w_0),    K(x, x') = J(x) J(x')^T                              (1)
 
@@ -51,7 +51,7 @@ MAX_COUPLED_ENTRIES = 3000
 """Examples times outputs up to which the coupling of the outputs is computed: a matrix of 72 MB."""
 
 Kernel = Callable[[Any, Any], Tensor]
-"""A function of two sets of points that gives the matrix of their kernel."""
+"""A function of two sets of points that returns their kernel matrix."""
 
 
 @names_call
@@ -72,14 +72,14 @@ def predict(
     f0: Array | None = None,
     f0_test: Array | None = None,
 ) -> Trajectory:
-    """What training will do to a network, or to a kernel, on data, predicted before it happens.
+    """Predicts how training will change a network (or kernel predictor) on data, before any step is taken.
 
         f' = -(1 / n) K dl/df - alpha (f - f_0),    K = J J^T of the module at its present parameters     (1)
 
     ``predict(module, x, y, x_test)`` or ``predict(module, data, x_test=...)`` computes K, starts from the module's own
     outputs f_0, and leaves the module unchanged; ``predict(limit(net), x, y, x_test)`` and ``predict(k, x, y, x_test)``
     with a function k(x, x') start from zero, and ``predict(K, y, test=K_test)`` with a matrix is
-    `gnomon.dynamics.predict_from_kernel`. The trajectory can be drawn beside a measured run:
+    `gnomon.dynamics.predict_from_kernel`. The trajectory can be plotted with a measured run:
     ``predict(net, x, y).plot(measured=gnomon.train(net, x, y, optimizer=SGD(0.1)))``.
 
     Args:
@@ -87,17 +87,17 @@ def predict(
         x: training inputs as the module takes them: a tensor, a tuple or a dict; or, without y, data with targets: a
             pair, a ``Dataset``, a ``DataLoader`` or other batches, held in memory. With a Gram matrix, the targets.
         y: targets: numbers (n,) or (n, k), or integer classes (n,), one-hot rows for the squared loss.
-        x_test: further points to predict at, or for a module a ``Dataset``, a ``DataLoader`` or other batches.
-        y_test: their targets, for the test loss; by default those of the data in ``x_test``, where there are any.
+        x_test: test points to predict at, or for a module a ``Dataset``, a ``DataLoader`` or other batches.
+        y_test: their targets, for the test loss; by default the targets of the data in ``x_test``, if any.
         loss: by default cross-entropy for integer targets and squared loss for real ones, as in `gnomon.train`; with a
             Gram matrix the squared loss, as in `gnomon.dynamics.predict_from_kernel`.
         optimizer: ``GradientFlow()`` by default, or descent as in `gnomon.train`: ``SGD(lr)``, ``torch.optim.SGD``.
         times: from 0 to infinity, learning rate times steps; ``run.times`` of a measured run.
         penalty: alpha, of (alpha / 2) |w - w_0|^2.
-        kernel: of a module: "empirical", its own at its present parameters, in float64; or "infinite", that of infinite
-            width for PyTorch's initialization, with all outputs alike.
-        outputs: of the empirical kernel: "full" couples outputs as they are, "trace" takes their mean for each and
-            nothing between, which is exact at infinite width; "auto" is full up to 3000 examples times outputs.
+        kernel: kernel of a module: "empirical", at its current parameters in float64; or "infinite", the kernel of
+            infinite width for PyTorch's initialization, the same for all outputs.
+        outputs: for the empirical kernel: "full" couples outputs, "trace" uses the mean kernel for each output without
+            coupling, which is exact at infinite width; "auto" is full up to 3000 examples times outputs.
         test: with a Gram matrix, the kernel between test and training points.
         f0: outputs before training, in place of the module's own or of zero.
         f0_test: the same at the test points.
@@ -143,9 +143,9 @@ def _check_no_points(y: Any, x_test: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Kernels:
-    """Kernels of the training points and to the test points, outputs before training, and the name of the kernel.
+    """Holds the training and test kernels, the outputs before training, and the name of the kernel.
 
-    ``y_test`` are the targets of the test points, where their data hold them.
+    ``y_test`` are the targets of the test points, if their data contain them.
     """
 
     gram: Tensor
@@ -200,7 +200,7 @@ def _of_module(module: nn.Module, x: Any, x_test: Any, kernel: str, outputs: str
 def _loss_targets(
     loss: AbstractLoss | None, y: Any, n: int, start: Array | None, axes: AbstractAxesLoss | None
 ) -> tuple[AbstractLoss, Tensor]:
-    """The loss, and its targets with a column for each output where the outputs before training determine how many."""
+    """Returns the loss, and its targets with a column for each output if the outputs before training fix the number."""
     if loss is None and axes is not None and start is not None:
         f = as_tensor(start).reshape(n, -1)
         return axes, axes.table(axes.targets(as_targets(y, n)).to(f.device), f)
@@ -235,7 +235,7 @@ def _axes_loss(module: nn.Module, x: Any, y: Any) -> AbstractAxesLoss | None:
 
 
 def _double(module: nn.Module, x: Any) -> nn.Module:
-    """A copy in eval mode and, where its layers work in it, in float64: float32 rounding would hide small modes."""
+    """Returns a copy in eval mode, in float64 if its layers support it, because float32 rounding hides small modes."""
     same = copy_module(module).eval()
     wide = copy_module(same).double()
     try:
@@ -251,13 +251,13 @@ def _outputs(module: nn.Module, x: Inputs) -> Tensor:
 
 
 def _rule(optimizer: GradientFlow | Choice | None, module: nn.Module | None) -> GradientFlow | SGD:
-    """The rule that theory can follow: gradient flow, or descent along the gradient."""
+    """Returns the optimizer if theory covers it: gradient flow or gradient descent."""
     if optimizer is None or isinstance(optimizer, GradientFlow):
         return optimizer or GradientFlow()
     rule = resolve_optimizer(optimizer, module)
     steps = descent(rule)
     if steps is None:
-        cure = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
-        raise InputError(f"the optimizer is {rule}", accepted="steps along the gradient of the loss", fix=cure)
+        fix = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
+        raise InputError(f"the optimizer is {rule}", accepted="gradient flow or gradient descent", fix=fix)
     error_decay(steps)
     return steps

@@ -1,4 +1,4 @@
-"""A block of examples with its graph: activations once, gradients for each output that is needed.
+"""A block of examples with its autograd graph: one forward pass, and gradients for each output that is needed.
 
 One forward pass serves all outputs and all parameters. A backward pass stops at the results of the operations that
 use parameters; the gradients of the parameters themselves, summed over the batch, are never formed. The examples go
@@ -43,7 +43,7 @@ class Block:
 
     @property
     def outputs(self) -> Tensor:
-        """(n, k)."""
+        """The outputs of all examples, (n, k)."""
         return torch.cat([piece.outputs.detach() for piece in self.pieces])
 
     def gradients(self, cotangent: Tensor) -> list[Gradients]:
@@ -117,7 +117,7 @@ class Piece:
         return shape[layout.axis] == len(self.outputs) * layout.positions
 
     def _verified(self, plan: NTKPlan) -> bool:
-        """Whether the examples of this batch are where the plan has them: each scales with its outputs."""
+        """Checks that examples are at the positions in the plan: each gradient scales with its outputs."""
         n, edges = len(self.outputs), {i: self.uses[i].output for term in plan.terms for i in term.uses}
         scales = 2.0 ** torch.arange(n).remainder(7).to(self.outputs)
         scales = scales[torch.randperm(n, generator=torch.Generator().manual_seed(0))]
@@ -151,7 +151,7 @@ class Piece:
         return self._inputs[term.uses]
 
     def grads(self, term: KernelTerm, gradients: Gradients) -> Tensor:
-        """The gradients of a matrix term; zeros where the output does not reach a use."""
+        """The gradients of a matrix term; zeros if the output does not depend on a use."""
         parts = [self._matrix(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _place(term)]
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
 

@@ -20,27 +20,27 @@ ROUNDINGS_PER_PARAMETER = 64
 
 
 def check_outputs(probe: Probe) -> None:
-    """Refuse a module without outputs, with outputs that are not finite, or with random outputs.
+    """Raises an error if a module has no outputs, outputs that are not finite, or random outputs.
 
     Cost: none; one forward pass on three examples if the module draws random numbers.
     """
     f, y = probe.f, probe.outputs.detach()
     if y.shape[1] == 0:
-        cure = "Return one row per example"
-        raise InputError("the module has 0 outputs", accepted="at least one output", fix=cure)
+        fix = "Return one row per example"
+        raise InputError("the module has 0 outputs", accepted="at least one output", fix=fix)
     check_finite(y)
     if probe.drew and not _close(f(probe.x).detach(), y):
-        cure = "Call module.eval(), or fix the noise"
-        raise InputError("two passes gave different outputs", accepted="a deterministic network", fix=cure)
+        fix = "Call module.eval(), or fix the noise"
+        raise InputError("two passes gave different outputs", accepted="a deterministic network", fix=fix)
 
 
 def check_batch_independence(f: Pure, x: Inputs, few: Tensor, many: Tensor) -> None:
-    """Refuse a module whose outputs for the first examples of x depend on the other examples of the batch.
+    """Raises an error if the outputs for the first examples of x depend on the other examples of the batch.
 
     ``few`` and ``many`` are the outputs of the first examples in a small and in a large batch. Sums in another order
     are exact sums of weights that differ by some roundings, so outputs that cancel may differ by what those change.
 
-    Cost: none, or one forward pass on one example where few and many are the same batch; two where outputs cancel.
+    Cost: none, or one forward pass on one example if few and many are the same batch; two if outputs cancel.
     """
     if len(many) == len(few):
         few = f(take(x, slice(0, 1))).detach()
@@ -48,14 +48,14 @@ def check_batch_independence(f: Pure, x: Inputs, few: Tensor, many: Tensor) -> N
     gap = float((many[:both] - few[:both]).abs().max())
     if not _close(many[:both], few[:both]) and gap > _rounding(f, x, both):
         what = "the output for example 0 changes with the other examples of the batch"
-        cure = "Call module.eval(), or replace what mixes examples by a normalization within each example"
-        raise InputError(what, accepted="that examples do not influence each other", fix=cure)
+        fix = "Call module.eval(), or replace what mixes examples by a normalization within each example"
+        raise InputError(what, accepted="that examples do not influence each other", fix=fix)
 
 
 def check_stable_buffers(f: Pure, x: Inputs) -> None:
-    """Refuse a module that every call changes, as spectral_norm does in training mode.
+    """Raises an error if every call changes the module, as spectral_norm does in training mode.
 
-    Cost: none, or two forward passes on three examples where the module has buffers.
+    Cost: none, or two forward passes on three examples if the module has buffers.
     """
     state = {name: b.detach().clone() for name, b in f.module.named_buffers()}
     if not state:
@@ -71,7 +71,7 @@ def check_stable_buffers(f: Pure, x: Inputs) -> None:
 
 
 def check_eval_mode(module: nn.Module) -> None:
-    """Refuse modules that drop units at random or normalize over the batch, naming the layer.
+    """Raises an error that names the layer if a module uses dropout or normalizes over the batch.
 
     Cost: a walk over the parts of the module.
     """
@@ -84,7 +84,7 @@ def check_eval_mode(module: nn.Module) -> None:
 
 
 def check_batch_norms(module: nn.Module) -> None:
-    """Refuse modules that normalize over the batch.
+    """Raises an error if a module normalizes over the batch.
 
     Cost: a walk over the parts of the module.
     """
@@ -92,8 +92,8 @@ def check_batch_norms(module: nn.Module) -> None:
         if isinstance(part, _BatchNorm) and (part.training or part.running_mean is None):
             how = "is in training mode" if part.training else "has no running statistics"
             what = f"'{name}' ({type(part).__name__}) {how} and mixes the examples of a batch"
-            cure = "Call module.eval(), or use GroupNorm or LayerNorm"
-            raise InputError(what, accepted="that examples do not influence each other", fix=cure)
+            fix = "Call module.eval(), or use GroupNorm or LayerNorm"
+            raise InputError(what, accepted="that examples do not influence each other", fix=fix)
 
 
 def _dropout(part: nn.Module) -> float:
@@ -105,7 +105,7 @@ def _dropout(part: nn.Module) -> float:
 
 
 def _rounding(f: Pure, x: Inputs, n: int) -> float:
-    """How far outputs of the first n examples move when each parameter moves by ROUNDINGS, up or down.
+    """Returns how much outputs of the first n examples change if each parameter changes by some roundings.
 
     Hypotheses: sums are backward stable: in any order they err by at most some roundings of each of their terms.
     """

@@ -1,4 +1,4 @@
-"""One term's share of the kernel, by the cheaper of two orders of summation.
+"""Computes the contribution of one layer to the kernel, by the cheaper of two orders of summation.
 
 With gradients dW_i = sum_t g_it a_it^T of a weight matrix, and dW_i = sum_t e(v_it) g_it^T of a table whose row v is
 looked up, such as an embedding:
@@ -33,7 +33,7 @@ def contract(
     mode: str,
     workspace: int,
 ) -> Tensor:
-    """The term's share of the kernel between two blocks, for the outputs whose gradients are passed.
+    """Computes the contribution of a term to the kernel between two blocks, for the given output gradients.
 
     Cost: the smaller of the two counts of the module's docstring; temporary memory near ``workspace`` bytes.
     """
@@ -58,9 +58,9 @@ def contract(
 
 
 def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str, bias: bool, workspace: int) -> Tensor:
-    """Equation (1), in strips of examples so that the table of position pairs stays within the workspace.
+    """Computes (1) in strips of examples, so that the table of position pairs stays within the workspace.
 
-    Where both sides are the same, only the lower triangle is sure to be filled.
+    If both sides are the same, only the lower triangle is guaranteed to be filled.
 
     >>> a, g = torch.full((2, 1, 1, 1), 3.0), [torch.ones(2, 1, 1, 1)]
     >>> pairs(a, a, g, g, "trace", True, 2**20)                     # 3 * 3 * 1 * 1 and one for the bias
@@ -83,7 +83,7 @@ def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str,
 
 
 def pairs_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
-    """Multiply-adds of (1).
+    """Returns the number of multiply-adds of (1).
 
     >>> a, g = [torch.zeros(10, 1, 1, 5)], [[torch.zeros(10, 1, 1, 7)]]
     >>> pairs_cost(a, a, g, "trace") - MULTIPLY_ADDS_PER_PASS * 100
@@ -96,7 +96,7 @@ def pairs_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
 
 
 def lookups(v1: Tensor, v2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str, workspace: int) -> Tensor:
-    """Equation (2), by comparing indices, or by adding up the gradients of each index first, whichever is cheaper.
+    """Computes (2) by comparing indices or by summing the gradients of each index first, whichever is cheaper.
 
     >>> v, g = torch.tensor([[0, 1], [1, 1]]), [torch.ones(2, 2, 1)]
     >>> lookups(v, v, g, g, "trace", 2**20)

@@ -1,4 +1,4 @@
-"""How the tangent kernel and the units of a network moved between checkpoints.
+"""Measures how the tangent kernel and the hidden units of a network changed between checkpoints.
 
     drift_t = |K_t - K_0| / |K_0|,    velocity_t = |K_t - K_(t-1)| / |K_(t-1)|                                  (1)
     flips   = share of (example, unit) whose preactivation changed its sign                                     (2)
@@ -35,7 +35,7 @@ __all__ = ["KernelDrift", "UnitChanges", "hidden_layers", "kernel_drift", "unit_
 
 @dataclass(frozen=True, slots=True)
 class KernelDrift(Result):
-    """Changes of the kernel (1) from the first checkpoint, and from each to the next; both begin with zero."""
+    """Holds changes of the kernel (1) from the first checkpoint, and from each to the next; both begin with zero."""
 
     drift: tuple[float, ...]
     velocity: tuple[float, ...]
@@ -56,7 +56,7 @@ class KernelDrift(Result):
 
 @dataclass(frozen=True, slots=True)
 class UnitChanges(Result):
-    """By layer: the share (2) of preactivations whose sign changed, and their relative shift (3)."""
+    """Holds for each layer the share (2) of preactivations whose sign changed, and their relative shift (3)."""
 
     flips: dict[str, float]
     shifts: dict[str, float]
@@ -71,7 +71,7 @@ class UnitChanges(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both for each layer."""
+        """Plots both for each layer."""
         names = tuple(self.flips)
         return (
             Plot("Signs that changed", (Bars("share", names, tuple(self.flips.values())),), Axis("share of units")),
@@ -80,7 +80,7 @@ class UnitChanges(Result):
 
 
 def hidden_layers(module: nn.Module) -> list[str]:
-    """The linear and convolutional layers but the last, by name: those whose outputs are preactivations of units.
+    """Returns all linear and convolutional layers except the last, by name: their outputs are preactivations.
 
     >>> hidden_layers(nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1)))
     ['0']
@@ -90,7 +90,7 @@ def hidden_layers(module: nn.Module) -> list[str]:
 
 @names_call
 def kernel_drift(checkpoints: Sequence[nn.Module], x: Any) -> KernelDrift:
-    """The change of the tangent kernel along checkpoints of a run, the first of them its start; equation (1).
+    """Computes the change of the tangent kernel over checkpoints of a run, beginning with its start; equation (1).
 
     Hypotheses: one architecture, in eval mode. Reference: [fort2020deep].
     Cost: an empirical kernel for each checkpoint; three of them are held.
@@ -117,9 +117,9 @@ def kernel_drift(checkpoints: Sequence[nn.Module], x: Any) -> KernelDrift:
 
 @names_call
 def unit_changes(before: nn.Module, after: nn.Module, x: Any) -> UnitChanges:
-    """How many units of each layer with weights changed their sign, and how far their inputs moved; (2), (3).
+    """Measures how many units of each layer changed their sign, and how far preactivations moved; (2), (3).
 
-    Layers are the linear and convolutional ones but the last, whose outputs are preactivations of units.
+    Layers are the linear and convolutional ones except the last, whose outputs are preactivations of units.
     Hypotheses: one architecture. Reference: [chizat2019lazy], section 3.
     Cost: a forward pass of both, and the outputs of the layers in memory.
 
@@ -134,8 +134,8 @@ def unit_changes(before: nn.Module, after: nn.Module, x: Any) -> UnitChanges:
     inputs = whole_inputs(x, before)
     names = hidden_layers(before)
     if not names:
-        cure = "Pass a network with at least two linear or convolutional layers"
-        raise InputError("there is no layer with units", accepted="a network with hidden units", fix=cure)
+        fix = "Pass a network with at least two linear or convolutional layers"
+        raise InputError("the network has no hidden layer", accepted="a network with hidden units", fix=fix)
     h0, h1 = (activations(module, inputs, names) for module in (before, after))
     flips = {name: float(((h0[name] > 0) != (h1[name] > 0)).double().mean()) for name in names}  # (2)
     return UnitChanges(flips, {name: relative_change(h0[name], h1[name]) for name in names})  # (3)

@@ -1,4 +1,4 @@
-"""The tangent kernel of a finite network at its present parameters.
+"""The tangent kernel of a finite network at its current parameters.
 
 For a network f(w, x) with k outputs and parameters w, the empirical neural tangent kernel is
 
@@ -48,7 +48,7 @@ def ntk(
     memory: int | None = None,
     progress: Progress | None = None,
 ) -> Float[Tensor, "n m *k"]:
-    """The empirical neural tangent kernel of a module between two sets of examples.
+    """Computes the empirical neural tangent kernel of a module between two sets of examples.
 
         Theta(x, x')_{ab} = <d f_a(x) / d w, d f_b(x') / d w>                                              (1)
         "full"      (n, m, k, k)   Theta_{ab}
@@ -88,15 +88,15 @@ def ntk_by_layer(
     memory: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Float[Tensor, "n m *k"]]:
-    """The share of each submodule in the empirical neural tangent kernel, by its path; they add up to `ntk`.
+    """Computes the contribution of each submodule to the empirical neural tangent kernel; they add up to `ntk`.
 
         Theta = sum_l Theta_l,    Theta_l(x, x')_{ab} = <d f_a(x) / d w_l, d f_b(x') / d w_l>              (1)
 
-    Arguments are those of `ntk`.
+    Arguments are the same as for `ntk`.
 
-    Hypotheses: those of `ntk`.
+    Hypotheses: as for `ntk`.
     Reference: [jacot2018neural].
-    Cost: that of `ntk`, and memory for the result of each layer.
+    Cost: as for `ntk`, and memory for the result of each layer.
 
     >>> import torch
     >>> net = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2))
@@ -118,7 +118,7 @@ def _shares(
     progress: Progress | None,
     grouped: Callable[[NTKPlan], NTKPlan],
 ) -> Shares:
-    """The kernel as shares of the layers of a plan, grouped as ``grouped`` says."""
+    """Returns the kernel as contributions of the layers of a plan, grouped by ``grouped``."""
     check_readable(module)
     if outputs not in OUTPUTS:
         raise out_of_range("outputs", f"one of {', '.join(OUTPUTS)}", outputs)
@@ -148,7 +148,7 @@ def _shares(
 
 
 def _probe(f: Pure, x: Inputs) -> tuple[Probe, bool]:
-    """Three examples run once, images with channels last in memory where the module takes them so.
+    """Runs three examples once, with channels-last images if the module accepts them.
 
     Convolutions run faster so, and their neighborhoods are runs of channels; a module that calls ``view`` on an image
     may raise, and then gets its inputs as they came.

@@ -1,4 +1,4 @@
-"""The factors of a parameter's gradient, in three forms.
+"""Factors of the per-example gradient of a parameter, in three forms.
 
 The gradient of one output of example i with respect to a parameter is, with g the gradient of that output with respect
 to the result of the operation that uses the parameter,
@@ -80,16 +80,16 @@ class Lookup:
     rows: int
 
     def allows(self, layout: ExampleLayout) -> bool:
-        """Any axis of the indices may hold the examples."""
+        """Always true: any axis of the indices may hold the examples."""
         return layout.axis < self.saved.dim()
 
     def indices(self, layout: ExampleLayout) -> Tensor:
-        """(n, positions)."""
+        """Returns the indices, (n, positions)."""
         parts = layout.split(self.saved)
         return parts.reshape(len(parts), -1)
 
     def grads(self, layout: ExampleLayout, g: Tensor) -> Tensor:
-        """(n, positions, features), zero at padding."""
+        """Returns the gradients, (n, positions, features), zero at padding."""
         parts = layout.split(g)
         flat = parts.reshape(len(parts), -1, g.shape[-1])
         return flat * (self.indices(layout) != self.padding).unsqueeze(-1) if self.padding >= 0 else flat

@@ -1,4 +1,4 @@
-"""How complex a target is for a kernel, and how many parameters a network really fits with.
+"""Measures how complex a target is for a kernel, and the effective number of parameters of a network.
 
     |f|_K^2 = y^T K^-1 y         the squared norm of the smoothest function of the kernel through y              (1)
     df = tr K (K + ridge)^-1 = sum_i lambda_i / (lambda_i + ridge)                                              (2)
@@ -31,7 +31,9 @@ __all__ = ["EffectiveParameters", "KernelNorm", "effective_parameters", "kernel_
 
 @dataclass(frozen=True, slots=True)
 class KernelNorm(Result):
-    """The square (1) summed over outputs, the examples, and the share of y outside the kernel's range."""
+    """Holds the squared norm (1) summed over outputs, the number of examples, and the share of y outside the kernel's
+    range.
+    """
 
     square: float
     examples: int
@@ -63,7 +65,7 @@ class EffectiveParameters(Result):
 
     @property
     def verdict(self) -> str:
-        """How many of the parameters count."""
+        """The effective number of parameters."""
         return (
             f"{self.parameters:,} parameters fit these {self.examples} examples with {self.value:.1f} degrees of "
             "freedom."
@@ -72,9 +74,9 @@ class EffectiveParameters(Result):
 
 @names_call
 def kernel_norm(kernel: Array, y: Array) -> KernelNorm:
-    """The squared norm of the smoothest function of a kernel that takes the values y at its points; equation (1).
+    """Computes the squared norm of the smoothest function of a kernel with the values y at its points; equation (1).
 
-    Directions of eigenvalues below rounding are not inverted: what y has along them is told as ``outside``.
+    Directions of eigenvalues below rounding are not inverted: the part of y along them is reported as ``outside``.
     Hypotheses: a symmetric positive semi-definite kernel. Reference: [arora2019fine].
     Cost: O(n^3), in float64.
 
@@ -94,7 +96,7 @@ def kernel_norm(kernel: Array, y: Array) -> KernelNorm:
 
 @names_call
 def effective_parameters(module: nn.Module, x: Any, *, ridge: float) -> EffectiveParameters:
-    """The degrees of freedom of a ridge fit with the tangent features of a network; equation (2).
+    """Computes the degrees of freedom of a ridge fit with the tangent features of a network; equation (2).
 
     Args:
         module: a network; its mean tangent kernel over outputs is taken.

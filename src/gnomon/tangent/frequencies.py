@@ -1,4 +1,4 @@
-"""Which frequencies a network learns first: along a path of inputs, in training, and by its kernel beforehand.
+"""Measures which frequencies a network learns first along a path of inputs, in training and from its kernel.
 
 On a closed path x(t), 0 <= t < 1, with v_k the unit vector of cos(2 pi k t + phase) at n places,
 
@@ -36,7 +36,7 @@ Path = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class KernelFrequencies(Result):
-    """The rate (1) of each frequency."""
+    """Holds the rate (1) of each frequency."""
 
     frequencies: tuple[int, ...]
     rates: tuple[float, ...]
@@ -47,7 +47,7 @@ class KernelFrequencies(Result):
         ratio = self.rates[0] / max(self.rates[-1], 1e-300)
         return (
             f"Frequency {self.frequencies[-1]} is learned {ratio:.3g} times more slowly than {self.frequencies[0]} by "
-            "the network's present kernel."
+            "the network's current kernel."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -58,7 +58,7 @@ class KernelFrequencies(Result):
 
 @dataclass(frozen=True, slots=True)
 class FrequencyCurve(Result):
-    """The amplitude (2) of each frequency at the recorded steps, one row for each step."""
+    """Holds the amplitude (2) of each frequency at the recorded steps, one row for each step."""
 
     frequencies: tuple[int, ...]
     steps: tuple[int, ...]
@@ -75,7 +75,7 @@ class FrequencyCurve(Result):
 
     @property
     def verdict(self) -> str:
-        """In which order they came."""
+        """The order in which frequencies were learned."""
         rising = list(self.order) == sorted(self.order)
         words = "Low frequencies came first" if rising else "Frequencies did not come in rising order"
         return f"{words}: {', '.join(map(str, self.order))}."
@@ -88,7 +88,7 @@ class FrequencyCurve(Result):
 
 
 def circle(inputs: int) -> Path:
-    """The path cos, sin of one turn in the first two inputs; for a single input, the interval from -1 to 1.
+    """Returns a circular path in the first two inputs; for a single input, the interval from -1 to 1.
 
     >>> circle(2)(torch.tensor([0.0]))
     tensor([[1., 0.]])
@@ -108,13 +108,13 @@ def circle(inputs: int) -> Path:
 def kernel_frequencies(
     module: nn.Module, path: Path, *, frequencies: Sequence[int] = (1, 2, 4, 8), points: int = 64
 ) -> KernelFrequencies:
-    """How fast each frequency along a closed path is learned, by the network's tangent kernel; equation (1).
+    """Computes how fast each frequency along a closed path is learned, from the tangent kernel; equation (1).
 
     Args:
         module: a network with one output, or whose mean kernel over outputs is meant.
         path: a function of places t in [0, 1) that gives inputs, such as ``circle(2)``.
         frequencies: whole numbers below half the number of points.
-        points: on the path.
+        points: number of points on the path.
 
     Hypotheses: see the module. Reference: [basri2019convergence].
     Cost: one empirical kernel of ``points`` inputs.
@@ -146,16 +146,16 @@ def frequency_curve(
     optimizer: Choice | None = None,
     seed: int = 0,
 ) -> FrequencyCurve:
-    """Train a copy of a network on a sum of waves along a path and record when each of them is learned; equation (2).
+    """Trains a copy of a network on a sum of waves along a path and records when each is learned; equation (2).
 
     Args:
         module: a network with one output; it is left as it was.
         path: a function of places t in [0, 1) that gives inputs, such as ``circle(2)``.
         frequencies: of the waves, all of amplitude one, with phases by the seed.
-        points: on the path.
-        steps: of full-batch training; ``optimizer`` as in `gnomon.train`.
+        points: number of points on the path.
+        steps: number of steps of full-batch training; ``optimizer`` as in `gnomon.train`.
         optimizer: see ``steps``.
-        seed: of the phases.
+        seed: random seed for the phases.
 
     Hypotheses: see the module. Reference: [rahaman2019spectral].
     Cost: a training run on ``points`` examples.

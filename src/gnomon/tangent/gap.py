@@ -1,4 +1,4 @@
-"""What a network gains over its linearization: both are trained on the same examples and tested on others.
+"""Compares a trained network with its linearization on test examples.
 
     f_lin(x) = f_0(x) + k(x) (K + ridge n)^-1 (y - f_0),    gap = accuracy(trained) - accuracy(f_lin)           (1)
 
@@ -45,19 +45,19 @@ class TangentGap(Result):
 
     @property
     def gap(self) -> float:
-        """What the network has more."""
+        """The score of the network minus the score of its linearization."""
         return self.trained - self.tangent  # (1)
 
     @property
     def verdict(self) -> str:
-        """Whether learning features paid; a difference within both intervals is called none."""
+        """Whether learning features helped; a difference within both intervals counts as none."""
         what = "accuracy" if self.classes else "explained variance"
-        told = f"The trained network has {what} {self.trained:.3f}, its linearization {self.tangent:.3f}"
+        scores = f"The trained network has {what} {self.trained:.3f}, its linearization {self.tangent:.3f}"
         if self.classes:
             near = binomial_interval(round(self.tangent * self.examples), self.examples)
             if self.trained in near:
-                return f"{told}: no difference that {self.examples} test examples could show."
-        return f"{told}: {'learning features paid' if self.gap > 0 else 'the linearization is the better model'}."
+                return f"{scores}: no significant difference on {self.examples} test examples."
+        return f"{scores}: {'learning features helped' if self.gap > 0 else 'the linearization is the better model'}."
 
     def plots(self) -> tuple[Plot, ...]:
         """The two scores."""
@@ -76,23 +76,23 @@ def tangent_gap(
     ridge: float = RELATIVE_RIDGE,
     seed: int = 0,
 ) -> TangentGap:
-    """Train a copy of a network and compare it on test examples with kernel regression by its tangent kernel; (1).
+    """Trains a copy of a network and compares it on test examples with kernel regression by its tangent kernel; (1).
 
     Args:
         module: the network at its start; it is left as it was.
         data: (inputs, targets) or other data to train on; at most a few thousand, for the kernel.
-        test: further examples.
+        test: test examples.
         optimizer: as in `gnomon.train`, as are the steps and the seed.
-        steps: of training.
+        steps: number of steps of training.
         ridge: on the kernel, in units of the mean of its diagonal.
-        seed: of training.
+        seed: random seed for training.
 
     Hypotheses: a deterministic network in eval mode. Reference: [lee2019wide].
     Cost: a training run, the kernel of n and m examples, O(n^3).
 
     >>> net, x = nn.Linear(1, 1), torch.linspace(-1, 1, 8)[:, None]
-    >>> told = tangent_gap(net, (x, 2 * x[:, 0]), (x, 2 * x[:, 0]), steps=400)        # linear: both fit
-    >>> told.tangent > 0.999
+    >>> result = tangent_gap(net, (x, 2 * x[:, 0]), (x, 2 * x[:, 0]), steps=400)        # linear: both fit
+    >>> result.tangent > 0.999
     True
     """
     check_readable(module)
@@ -101,8 +101,8 @@ def tangent_gap(
     start, start_test = (outputs(module, part).double() for part in (x, x_test))
     known = are_classes(y)
     if known and start.shape[1] == 1:
-        cure = "Give each class an output, or pass targets +1.0 and -1.0"
-        raise InputError("classes and a single output", accepted="an output for each class", fix=cure)
+        fix = "Give each class an output, or pass targets +1.0 and -1.0"
+        raise InputError("classes and a single output", accepted="an output for each class", fix=fix)
     target, target_test = (numbers(t, outputs=start.shape[1]).double().reshape(len(t), -1) for t in (y, y_test))
     k, across = ntk(module, x).double(), ntk(module, x_test, x).double()
     damped = k + penalty * float(k.diagonal().mean()) * torch.eye(len(k), dtype=k.dtype, device=k.device)

@@ -1,4 +1,4 @@
-"""Where each parameter is used in the graph that autograd records.
+"""Finds where each parameter is used in the autograd graph.
 
 A parameter may pass through views (a transpose, a slice) before an operation consumes it. A use is that
 operation, the argument the parameter went into, and the last view. One parameter used twice has two uses, whether
@@ -157,7 +157,7 @@ def rearranges(graph: list[Node]) -> bool:
 
 
 def keep_channels_last(graph: list[Node]) -> None:
-    """Have gradients of images laid out in memory as the images were: mixed layouts are slow to combine.
+    """Keeps gradients of images in the memory layout of the images, because mixed layouts are slow.
 
     The gradient of a mean over positions is one number per channel, not a copy of it for every position. Only the
     graph is changed.
@@ -238,5 +238,5 @@ def _over_positions(node: Any) -> bool:
 
 
 def _one_per_channel(grads: tuple[Tensor, ...], _outputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """A copy of the numbers themselves: within the full tensor they lie a page apart, in one set of the cache."""
+    """Copies one number per channel, because strided access to the full tensor is slow."""
     return tuple(g if g is None else g[:, :, :1, :1].contiguous().expand_as(g) for g in grads)

@@ -1,6 +1,6 @@
-"""Per-example gradients of the parameters that no rule covers: slow, and valid for every module.
+"""Per-example gradients of parameters that no rule covers: slow, but valid for every module.
 
-First by `torch.func`, all examples of a chunk at once; where an operation cannot be mapped over examples, one
+First by `torch.func`, all examples of a chunk at once; if an operation cannot be mapped over examples, one
 example and one output at a time by plain autograd.
 """
 

@@ -1,4 +1,4 @@
-"""kappa: whether training from the present parameters will be lazy, before any step is taken.
+"""kappa predicts whether training from the current parameters will be lazy, before any step is taken.
 
 With f(w) the vector of all outputs on the data, D f its Jacobian and D^2 f its second derivative, in operator norms,
 
@@ -49,7 +49,7 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Kappa(Result):
-    """The number, its form for the squared loss, and the norms behind it."""
+    """Holds kappa, its form for the squared loss, and the norms in both."""
 
     value: float
     squared: float
@@ -71,7 +71,7 @@ class Kappa(Result):
         return f"kappa is {self.squared:.2g}: training from here at scale {self.alpha:g} is {regime}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both forms of kappa beside the limits of the verdict."""
+        """Plots both forms of kappa with the limits of the verdict."""
         bars = Bars("kappa", ("this loss, (3)", "squared loss, (4)"), (self.value, self.squared))
         limits = (
             Reference("lazy below", MAX_LAZY_CHANGE, vertical=True),
@@ -93,7 +93,7 @@ def kappa(
     iterations: int = 100,
     seed: int = 0,
 ) -> Kappa:
-    """kappa at the present parameters, at output scale alpha; equations (3) and (4).
+    """Computes kappa at the current parameters, at output scale alpha; equations (3) and (4).
 
     ``kappa(module, x, y)`` or ``kappa(module, data)``, where data are a pair, a ``Dataset``, a ``DataLoader`` or other
     batches with targets; they are held in memory. Integer labels (n,) are classes, taken as one-hot rows;
@@ -153,7 +153,7 @@ def kappa(
 
 
 def _targets(labels: Tensor, inputs: Inputs, outputs: Tensor) -> Tensor:
-    """Labels as one number for each entry of the outputs."""
+    """Returns labels as one number for each entry of the outputs."""
     n = count(inputs)
     target = numbers(labels, outputs=outputs.numel() // n).to(outputs).reshape(-1)
     if target.shape != outputs.shape:
@@ -167,7 +167,7 @@ def _half_square(out: Tensor, target: Tensor) -> Tensor:
 
 
 def _first(f: Callable, w: Parameters, back: Callable, iterations: int, seed: int) -> float:
-    """|D f|: the square root of the largest eigenvalue of J^T J."""
+    """Returns |D f|, the square root of the largest eigenvalue of J^T J."""
     u, size = _unit(_random(w, seed)), 0.0
     for _ in range(iterations):
         pushed = slope(f, u)(w)

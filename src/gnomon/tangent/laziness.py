@@ -1,4 +1,4 @@
-"""How lazy training was: what changed between two checkpoints.
+"""Measures how lazy training was: how much a network changed between two checkpoints.
 
     parameters   |w1 - w0| / |w0|                                                       (1)
     kernel       |K1 - K0|_F / |K0|_F                                                   (2)
@@ -40,7 +40,7 @@ MAX_LAZY_CHANGE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Laziness(Result):
-    """Relative changes between two checkpoints, as in equations (1) to (4)."""
+    """Holds relative changes between two checkpoints, as in equations (1) to (4)."""
 
     parameters: float
     kernel: float
@@ -58,7 +58,7 @@ class Laziness(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The change of each layer's activations, and that of the whole network."""
+        """Plots the change of each layer's activations, and of the whole network."""
         parts = {"parameters": self.parameters, "kernel": self.kernel, "outputs": self.outputs}
         limit = Reference("a kernel is lazy below", MAX_LAZY_CHANGE, vertical=True)
         axis = Axis("relative change")
@@ -78,7 +78,7 @@ def laziness(
     module: nn.Module | None = None,
     outputs: str = "trace",
 ) -> Laziness:
-    """What changed between two checkpoints of one network, on the inputs x.
+    """Measures how much a network changed between two checkpoints, on the inputs x.
 
     Checkpoints are modules, or state dicts together with a ``module`` of their kind; both are left unchanged. Inputs
     are as in `gnomon.tangent.ntk`, data sets and loaders included.
@@ -111,8 +111,8 @@ def _checkpoint(checkpoint: nn.Module | Mapping[str, Tensor], module: nn.Module 
         check_readable(checkpoint)
         return copy_module(checkpoint)
     if module is None:
-        cure = "Pass module=, a network of that architecture"
-        raise InputError("a state dict alone", accepted="a network to load it in", fix=cure)
+        fix = "Pass module=, a network of that architecture"
+        raise InputError("a state dict was passed without a module", accepted="a module to load it into", fix=fix)
     check_readable(module)
     loaded = copy_module(module)
     try:

@@ -30,7 +30,7 @@ __all__ = ["linearize", "rescale", "taylor"]
 
 
 class Taylor(nn.Module):
-    """Equation (1). ``module`` holds the moving parameters w; the buffers named ``origin`` hold w0.
+    """The Taylor expansion (1). ``module`` holds the moving parameters w; the buffers named ``origin`` hold w0.
 
     Floating inputs are taken in any dtype; buffers of the module stay what they are.
     """
@@ -61,7 +61,7 @@ class Taylor(nn.Module):
 
 
 class Rescaled(nn.Module):
-    """Equation (3). ``module`` holds the moving parameters; ``origin`` is its frozen copy."""
+    """The centered, rescaled output (3). ``module`` holds the moving parameters; ``origin`` is its frozen copy."""
 
     def __init__(self, module: nn.Module, alpha: float):
         super().__init__()
@@ -70,7 +70,7 @@ class Rescaled(nn.Module):
 
     @names_call("rescale(module, alpha)(x)")
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
-        """alpha (f(w, x) - f(w0, x))."""
+        """Returns alpha (f(w, x) - f(w0, x))."""
         args, kwargs = _to_module_dtype(args, kwargs, self.module)
         with wrap_user_errors(self.module, (args, kwargs)):
             with torch.no_grad():
@@ -80,7 +80,7 @@ class Rescaled(nn.Module):
 
 @names_call
 def linearize(module: nn.Module) -> Taylor:
-    """The tangent model of a module: the same call, linear in its parameters around the present ones.
+    """Linearizes a module in its parameters around the current ones; the result is called like the module.
 
         f_lin(w, x) = f(w0, x) + J(w0, x) (w - w0)                                     (2)
 
@@ -103,7 +103,7 @@ def linearize(module: nn.Module) -> Taylor:
 
 @names_call
 def taylor(module: nn.Module, order: int = 2) -> Taylor:
-    """The Taylor expansion of a module in its parameters around the present ones, as a module; equation (1).
+    """Returns the Taylor expansion of a module in its parameters around the current ones, as a module; equation (1).
 
     Hypotheses: the module has one derivative more; relu and other piecewise linear functions have no
     curvature of their own.
@@ -129,7 +129,7 @@ def taylor(module: nn.Module, order: int = 2) -> Taylor:
 
 @names_call
 def rescale(module: nn.Module, alpha: float) -> Rescaled:
-    """The centered output times alpha, as a module; equation (3).
+    """Returns a module whose output is the centered output times alpha; equation (3).
 
     Trained on the loss divided by alpha^2, a large alpha keeps w near w0 and training lazy; a small one does not.
 

@@ -1,4 +1,4 @@
-"""How far a network is from its linearization: along checkpoints of a run, and in one step of descent.
+"""Measures how far a network is from its linearization: over checkpoints of a run, and in one gradient step.
 
     f_lin(w, x) = f(w0, x) + J(w0, x) (w - w0),    error = |f_lin(w) - f(w)| / |f(w) - f(w0)|                  (1)
     a step w' = w - lr g:    predicted change -lr J g,    observed change f(w') - f(w)                          (2)
@@ -41,17 +41,17 @@ MAX_RELATIVE_ERROR = 0.1
 
 @dataclass(frozen=True, slots=True)
 class LinearizationError(Result):
-    """The error (1) at each checkpoint, and how far the outputs had moved there, relative to their start."""
+    """Holds the error (1) at each checkpoint, and the change of the outputs relative to the start."""
 
     errors: tuple[float, ...]
     moved: tuple[float, ...]
 
     @property
     def verdict(self) -> str:
-        """Whether the linearization stands for the network to the end."""
-        word = "stands for" if self.errors[-1] < MAX_RELATIVE_ERROR else "does not stand for"
+        """Whether the linearization describes the trained network."""
+        word = "describes" if self.errors[-1] < MAX_RELATIVE_ERROR else "does not describe"
         return (
-            f"The network linearized at its start {word} the trained one: in the end it misses {self.errors[-1]:.1%} "
+            f"The network linearized at its start {word} the trained one: at the end it misses {self.errors[-1]:.1%} "
             "of what training changed."
         )
 
@@ -63,7 +63,7 @@ class LinearizationError(Result):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepLinearity(Result):
-    """Changes of the outputs in one step, predicted to first order and observed (2), and their relative distance."""
+    """Holds predicted and observed changes of the outputs in one step (2), and their relative distance."""
 
     predicted: Float[Tensor, "n k"]
     observed: Float[Tensor, "n k"]
@@ -71,7 +71,7 @@ class StepLinearity(Result):
 
     @property
     def verdict(self) -> str:
-        """How well the first order tells the step."""
+        """How well the first-order prediction describes the step."""
         end = (
             "a step of this size is linear"
             if self.error < MAX_RELATIVE_ERROR
@@ -80,14 +80,14 @@ class StepLinearity(Result):
         return f"The first order misses {self.error:.1%} of what one step changes: {end}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Observed against predicted changes."""
+        """Plots observed over predicted changes."""
         marks = (Scatter("outputs", self.predicted.flatten(), self.observed.flatten()),)
         return (Plot("One step", marks, Axis("predicted change"), Axis("observed change"), self.verdict),)
 
 
 @names_call
 def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], x: Any) -> LinearizationError:
-    """The relative error of the linearized network at checkpoints of a training run; equation (1).
+    """Computes the relative error of the linearized network at checkpoints of a run; equation (1).
 
     Args:
         start: the network where it is linearized.
@@ -103,7 +103,7 @@ def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], x: A
     """
     check_readable(start)
     if not checkpoints:
-        raise InputError("there are no checkpoints", accepted="at least one", fix="Pass a list of modules")
+        raise InputError("the list of checkpoints is empty", accepted="at least one", fix="Pass a list of modules")
     inputs = whole_inputs(x, start)
     first = outputs(start, inputs).double()
     tangent, errors, moved = linearize(start), [], []
@@ -119,7 +119,7 @@ def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], x: A
 
 @names_call
 def step_linearity(module: nn.Module, x: Any, y: Any = None, *, lr: float, loss: Loss | None = None) -> StepLinearity:
-    """What one step of full-batch descent does to the outputs, beside its first-order prediction; equation (2).
+    """Compares the change of the outputs in one full-batch gradient step with its first-order prediction; equation (2).
 
     Args:
         module: read in eval mode and left as it was; a copy takes the step.
@@ -158,5 +158,5 @@ def _copy(source: nn.Module, target: nn.Module) -> None:
         for p, q in zip(target.parameters(), source.parameters(), strict=True):
             p.copy_(q)
     except (RuntimeError, ValueError) as error:
-        cure = "Pass checkpoints of one network"
-        raise InputError("the checkpoints have other shapes", accepted="one architecture", fix=cure) from error
+        fix = "Pass checkpoints of one network"
+        raise InputError("the checkpoints have different shapes", accepted="one architecture", fix=fix) from error

@@ -1,4 +1,4 @@
-"""J J^T and J^T J of a module on inputs x, by products with vectors alone.
+"""J J^T and J^T J of a module on inputs x as matrix-free operators.
 
 With J the Jacobian of all n k outputs with respect to all p parameters,
 
@@ -51,7 +51,7 @@ class TangentOperator(AbstractOperator):
 
     @property
     def size(self) -> int:
-        """n k, or p."""
+        """The number of rows: n k outputs, or p parameters."""
         return len(self._outputs) if self.side == "outputs" else sum(w.numel() for w in self._leaves)
 
     @property
@@ -60,21 +60,21 @@ class TangentOperator(AbstractOperator):
         return self._outputs.detach().new_empty(0)
 
     def pull(self, u: Float[Tensor, " nk"]) -> Float[Tensor, " p"]:
-        """J^T u; equation (1)."""
+        """Returns J^T u; equation (1)."""
         grads = torch.autograd.grad(self._outputs, self._leaves, u, retain_graph=True, allow_unused=True)  # (1)
         return torch.cat([
             (torch.zeros_like(w) if g is None else g).flatten() for g, w in zip(grads, self._leaves, strict=True)
         ])  # fmt: skip
 
     def push(self, v: Float[Tensor, " p"]) -> Float[Tensor, " nk"]:
-        """J v; equation (2)."""
+        """Returns J v; equation (2)."""
         parts = v.split([w.numel() for w in self._leaves])
         pairs = [(g, p.reshape(g.shape)) for g, p in zip(self._back, parts, strict=True) if g.requires_grad]
         (product,) = torch.autograd.grad([g for g, _ in pairs], self._dummy, [p for _, p in pairs], retain_graph=True)
         return product  # (2)
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """J J^T v, or J^T J v."""
+        """Returns J J^T v, or J^T J v."""
         return self.push(self.pull(v)) if self.side == "outputs" else self.pull(self.push(v))
 
     def top(self, k: int, *, seed: int = 0) -> Eigenpairs:

@@ -14,7 +14,7 @@ from gnomon.tangent.sums import SLICE_BYTES, Pieces, outer
 def per_example(
     a1: Pieces, a2: Pieces, g1: list[Pieces], g2: list[Pieces], mode: str, bias: bool, workspace: int
 ) -> Tensor:
-    """Equation (1), a slice of the layer's units at a time so that per-example gradients stay near the processor.
+    """Computes (1) for a slice of units at a time, so that per-example gradients stay in the cache.
 
     >>> a, g = [torch.full((2, 1, 1, 1), 3.0)], [[torch.ones(2, 1, 1, 1)]]
     >>> per_example(a, a, g, g, "trace", True, 2**20)
@@ -44,7 +44,7 @@ def per_example(
 
 
 def per_example_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
-    """Multiply-adds of (1).
+    """Returns the number of multiply-adds of (1).
 
     >>> a, g = [torch.zeros(10, 1, 3, 5)], [[torch.zeros(10, 1, 3, 7)]]
     >>> per_example_cost(a, a, g, "trace")

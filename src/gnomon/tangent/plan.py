@@ -1,4 +1,4 @@
-"""The plan: for each parameter, the form of its gradients, decided once on three examples.
+"""Chooses how to compute the gradients of each parameter, once, on three examples.
 
 The graph of a few examples shows where each parameter is used (`graph`), what the operation does with it (`rules`)
 and where the examples are (`layout`). Uses of one parameter that see the same entries are merged: a layer
@@ -31,7 +31,7 @@ MIN_POSITIONS_FOR_SUMS = 16
 
 @dataclass(frozen=True, slots=True)
 class KernelTerm:
-    """Parameters whose gradients are formed together: which uses, where their examples are, in which form."""
+    """A group of parameters whose gradients are computed together: their uses, example positions and form."""
 
     layer: str
     kind: str  # matrix, vector, lookup, or mixed: uses of different forms, added entry by entry
@@ -56,10 +56,10 @@ class NTKPlan:
 
 
 def make_plan(probe: Probe) -> NTKPlan:
-    """Decide on three examples how each parameter's share of the kernel will be computed on all.
+    """Decides on three examples how to compute each parameter's contribution to the kernel.
 
     Hypotheses: the output for an example does not depend on the other examples.
-    Cost: two backward passes on three examples; a second forward pass where positions are ambiguous.
+    Cost: two backward passes on three examples; a second forward pass if positions are ambiguous.
     """
     leaves = probe.f.leaves
     covered: dict[str, list[tuple[int, Factors, ExampleLayout]]] = {}

@@ -37,17 +37,17 @@ class Probe:
 
     @cached_property
     def nodes(self) -> list[Node]:
-        """The whole graph."""
+        """All nodes of the graph."""
         return nodes(self.outputs)
 
     @cached_property
     def uses(self) -> list[Use]:
-        """Where the parameters are used."""
+        """The uses of the parameters."""
         return uses(self.nodes, self.f.leaves)
 
     @cached_property
     def factors(self) -> list[Factors | None]:
-        """The form of the gradient at each use; None where no rule covers it."""
+        """The form of the gradient at each use; None if no rule covers it."""
         return [factors_of(use.node, use.slot, use.consumed) for use in self.uses]
 
     def bytes(self) -> tuple[int, int]:
@@ -57,7 +57,7 @@ class Probe:
         return -(-footprint(self.nodes) // TEST_EXAMPLES), -(-gradients // TEST_EXAMPLES)
 
     def layout(self, i: int, factors: Factors) -> ExampleLayout | None:
-        """Where the examples are in use i, or None where that is not certain.
+        """The position of the examples in use i, or None if that is uncertain.
 
         In a graph of row-wise operations an axis of as many rows as examples shows it by its size; otherwise by tests.
         """

@@ -1,8 +1,9 @@
-"""A network seen through one random combination of its outputs, if the kernel of all of them is too expensive.
+"""Replaces the outputs of a network by one random combination, if the kernel of all outputs is too expensive.
 
     g(x) = sum_a s_a f_a(x) / sqrt(k),  s_a = +-1 at random,    E[Theta_g] = (1/k) sum_a Theta_aa            (1)
 
-The kernel of g costs one backward pass for each example instead of k, and is that of f on average over the signs.
+The kernel of g costs one backward pass for each example instead of k, and equals the kernel of f on average over the
+signs.
 
 Reference: [mohamadi2023fast] for the kernel of a single combination.
 
@@ -23,7 +24,7 @@ __all__ = ["random_combination", "same_combination"]
 
 
 def random_combination(module: nn.Module, outputs: int, *, seed: int) -> nn.Module:
-    """The module with one output, g of equation (1).
+    """Returns a module with one output, g of equation (1).
 
     >>> random_combination(nn.Linear(2, 4), 4, seed=0)(torch.eye(2)).shape
     torch.Size([2, 1])
@@ -32,7 +33,7 @@ def random_combination(module: nn.Module, outputs: int, *, seed: int) -> nn.Modu
 
 
 def same_combination(like: nn.Module, module: nn.Module) -> nn.Module:
-    """Another module, combined with the signs of ``like``, which `random_combination` made.
+    """Combines the outputs of another module with the signs of ``like``, which `random_combination` made.
 
     >>> one = random_combination(nn.Linear(2, 4), 4, seed=0)
     >>> bool((same_combination(one, nn.Linear(2, 4)).signs == one.signs).all())
@@ -45,7 +46,7 @@ def same_combination(like: nn.Module, module: nn.Module) -> nn.Module:
 
 
 class _Combined(nn.Module):
-    """g of equation (1)."""
+    """The random combination g of equation (1)."""
 
     signs: Tensor
 
@@ -58,6 +59,6 @@ class _Combined(nn.Module):
         self.train(module.training)
 
     def forward(self, *args: Any, **named: Any) -> Tensor:
-        """One output for each example."""
+        """Returns one output for each example."""
         f = output_tensor(self.module(*args, **named))
         return f.flatten(1) @ self.signs  # (1)

@@ -1,4 +1,4 @@
-"""Along which directions of the tangent kernel the error of a network has gone, and how fast it should.
+"""Measures how fast the error of a network falls along each eigenvector of the tangent kernel.
 
     K u_i = lambda_i u_i,    r_t = f_t - y,    energy_i(t) = |u_i^T r_t|^2                                      (1)
     under descent on the squared loss with mean over n examples: energy_i falls by exp(-2 lambda_i lr / n) a step  (2)
@@ -32,14 +32,15 @@ __all__ = ["ConvergenceRate", "ResidualModes", "convergence_rate", "residual_mod
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResidualModes(Result):
-    """Eigenvalues of the start's kernel in falling order, and the energies (1) at the start and each checkpoint."""
+    """Holds eigenvalues of the initial kernel in falling order, and the energies (1) at the start and each
+    checkpoint."""
 
     values: Float[Tensor, " n"]
     energy: Float[Tensor, "t n"]
 
     @property
     def left(self) -> Float[Tensor, " n"]:
-        """The share of each direction's energy that is left in the end; zero where there was none."""
+        """The share of each direction's energy that is left at the end; zero if there was none."""
         return torch.where(self.energy[0] > 0, self.energy[-1] / self.energy[0].clamp_min(1e-300), 0.0)
 
     @property
@@ -54,7 +55,7 @@ class ResidualModes(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The energy of each direction, at the start and in the end."""
+        """Plots the energy of each direction at the start and at the end."""
         places = range(1, len(self.values) + 1)
         marks = (Line("start", places, self.energy[0]), Line("end", places, self.energy[-1]))
         return (Plot("Error by direction of the kernel", marks, Axis("direction"), Axis("squared error", log=True)),)
@@ -62,7 +63,8 @@ class ResidualModes(Result):
 
 @dataclass(frozen=True, slots=True)
 class ConvergenceRate(Result):
-    """The largest and smallest eigenvalue of the kernel over n, the rates per unit of time, and the learning rate."""
+    """Holds the largest and smallest eigenvalue of the kernel over n (rates per unit of time), and the learning
+    rate."""
 
     fastest: float
     slowest: float
@@ -70,7 +72,7 @@ class ConvergenceRate(Result):
 
     @property
     def steps(self) -> float:
-        """Steps in which the slowest direction falls to 1 / e; infinite where the kernel is singular."""
+        """The number of steps in which the slowest direction falls to 1 / e; infinite if the kernel is singular."""
         return 1 / (self.lr * self.slowest) if self.slowest > 0 else float("inf")
 
     @property
@@ -83,7 +85,7 @@ class ConvergenceRate(Result):
 
 @names_call
 def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], x: Any, y: Any = None) -> ResidualModes:
-    """The squared error along each eigenvector of the start's tangent kernel, at checkpoints of a run; equation (1).
+    """Computes the squared error along each eigenvector of the initial tangent kernel, at checkpoints; equation (1).
 
     Classes are one-hot rows; for several outputs the kernel is their mean one and energies are sums over outputs.
     Hypotheses: one architecture. Reference: [arora2019fine].
@@ -109,7 +111,7 @@ def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], x: Any, y
 
 @names_call
 def convergence_rate(module: nn.Module, x: Any, *, lr: float = 1.0) -> ConvergenceRate:
-    """How fast descent on the mean squared loss learns these examples, by the network's present kernel; equation (2).
+    """Predicts how fast descent on the mean squared loss learns these examples, from the current kernel; equation (2).
 
     Hypotheses: a kernel that does not move; the loss is half the mean square. Reference: [arora2019fine].
     Cost: one empirical kernel and its eigenvalues.

@@ -44,9 +44,9 @@ class KernelSpectrum(Result):
 
     @names_call("modes_for(share)")
     def modes_for(self, share: float) -> int:
-        """The least number of modes that hold a share of the labels' energy."""
+        """Returns the smallest number of modes that contain a share of the labels' energy."""
         if self.captured is None:
-            what = "there are no labels to project"
+            what = "the spectrum has no labels"
             raise InputError(what, accepted="a spectrum with labels", fix="Call kernel_spectrum(kernel, y)")
         return min(len(self.values), int((self.captured < share - 1e-12).sum()) + 1)
 
@@ -76,7 +76,7 @@ class KernelSpectrum(Result):
 
 @names_call
 def kernel_spectrum(kernel: Array, y: Array | None = None) -> KernelSpectrum:
-    """Eigenpairs of a symmetric kernel and, with labels, their energy along each mode; equation (1).
+    """Computes eigenpairs of a symmetric kernel and, with labels, their energy along each mode; equation (1).
 
     Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
 
@@ -90,8 +90,8 @@ def kernel_spectrum(kernel: Array, y: Array | None = None) -> KernelSpectrum:
     """
     k = square(kernel).detach().double()
     if (k - k.T).abs().max() > 1e-6 * k.abs().max():
-        cure = "Use ntk(module, x) without x2, or (K + K.T) / 2"
-        raise InputError("the kernel is not symmetric", accepted="a symmetric kernel", fix=cure)
+        fix = "Use ntk(module, x) without x2, or (K + K.T) / 2"
+        raise InputError("the kernel is not symmetric", accepted="a symmetric kernel", fix=fix)
     values, vectors = torch.linalg.eigh((k + k.T) / 2)
     values, vectors = values.flip(0), vectors.flip(1)
     if y is None:
@@ -99,7 +99,7 @@ def kernel_spectrum(kernel: Array, y: Array | None = None) -> KernelSpectrum:
     labels = numbers(as_targets(y, len(k))).to(k)
     labels = labels.reshape(len(k), -1)
     if not labels.any():
-        cure = "Give labels that differ from zero"
-        raise InputError("labels that are all zero", accepted="labels to project", fix=cure)
+        fix = "Give labels that differ from zero"
+        raise InputError("labels that are all zero", accepted="labels to project", fix=fix)
     projections = vectors.T @ labels
     return KernelSpectrum(values, vectors, projections, (projections**2).sum(1) / (labels**2).sum())  # (1)

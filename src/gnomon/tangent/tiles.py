@@ -1,4 +1,4 @@
-"""The kernel of a plan, tile by tile: blocks of examples whose activations and gradients fit in memory.
+"""Computes the kernel of a plan in tiles: blocks of examples whose activations and gradients fit in memory.
 
 `gnomon.tangent.empirical` prepares the module, the inputs and the plan; each tile is a sum over the terms of the plan
 (`gnomon.tangent.contract`).
@@ -135,8 +135,8 @@ class TiledKernel:
         one = self.plan.activations + least * self.plan.gradients
         if left < 4 * one:
             what = f"{human(budget)} cannot hold the result ({human(result)}) and two examples ({human(2 * one)})"
-            cure = "Raise memory=, ask for outputs='trace', or split the inputs"
-            raise BudgetError(what, accepted="that the result and one tile fit in memory", fix=cure)
+            fix = "Raise memory=, ask for outputs='trace', or split the inputs"
+            raise BudgetError(what, accepted="a result and one tile that fit in memory", fix=fix)
         room = left * 3 // 4
         for together in sorted({k, max(1, k // 2), max(1, k // 4), 1} if self.mode != "full" else {k}, reverse=True):
             per_example = self.plan.activations + together * self.plan.gradients

@@ -1,4 +1,4 @@
-"""How something changes with the width of a network or the scale of its outputs, one quantity in a file.
+"""Measures how a quantity changes with the width of a network or the scale of its outputs, one in each file.
 
 A network is given as a function ``build(width, seed)`` that returns a module; its torch random numbers start from the
 seed, so that it may ignore the argument.

@@ -24,9 +24,9 @@ Build = Callable[[int, int], nn.Module]
 
 
 def build_network(build: Build, width: int, seed: int) -> nn.Module:
-    """A network of a width, in eval mode; torch's random numbers start from the seed and are put back.
+    """Builds a network of a width in eval mode; seeds torch's random numbers and restores them.
 
-    Cost: that of the function.
+    Cost: as for the function.
 
     >>> build_network(lambda width, seed: nn.Linear(1, width), 3, 1).training
     False
@@ -35,14 +35,14 @@ def build_network(build: Build, width: int, seed: int) -> nn.Module:
         try:
             module = build(width, seed)
         except TypeError as error:
-            cure = "Pass a function of (width, seed) that returns a module"
-            raise InputError(f"build raised: {error}", accepted="a function that builds networks", fix=cure) from error
+            fix = "Pass a function of (width, seed) that returns a module"
+            raise InputError(f"build raised: {error}", accepted="a function that builds networks", fix=fix) from error
     check_readable(module)
     return module.eval()
 
 
 def checked_widths(widths: Sequence[int]) -> tuple[int, ...]:
-    """At least three widths in rising order.
+    """Checks that there are at least three widths in rising order.
 
     >>> checked_widths([8, 16, 32])
     (8, 16, 32)
@@ -54,7 +54,7 @@ def checked_widths(widths: Sequence[int]) -> tuple[int, ...]:
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> float:
-    """The least-squares slope of log y over log x; NaN where some y is not positive.
+    """The least-squares slope of log y over log x; NaN if some y is not positive.
 
     >>> round(slope([1, 2, 4], [1.0, 0.5, 0.25]), 6)
     -1.0

@@ -1,4 +1,4 @@
-"""How Gaussian the outputs of a network are over its initializations, along the width.
+"""Measures how Gaussian the outputs of a network are over initializations, for several widths.
 
     excess(m) = E f^4 / (E f^2)^2 - 3  ~  c / m,    distance = sup_t |F(t / s) - Phi(t)|                        (1)
 
@@ -43,15 +43,15 @@ class Gaussianity(Result):
 
     @property
     def exponent(self) -> float:
-        """The slope of log excess over log width, -1 in theory; NaN where an excess is not positive."""
+        """The slope of log excess over log width, -1 in theory; NaN if an excess is not positive."""
         return slope(self.widths, self.excess)
 
     @property
     def verdict(self) -> str:
-        """Whether the widest network is Gaussian as far as can be told."""
+        """Whether outputs of the widest network are significantly non-Gaussian."""
         last = self.excess[-1]
         if abs(last) < 2 * self.error:
-            return f"At width {self.widths[-1]} outputs are Gaussian as far as {self.draws} networks can tell."
+            return f"At width {self.widths[-1]} outputs of {self.draws} networks look Gaussian."
         return f"At width {self.widths[-1]} outputs have excess kurtosis {last:.2f}: not Gaussian yet."
 
     def plots(self) -> tuple[Plot, ...]:
@@ -62,7 +62,8 @@ class Gaussianity(Result):
 
 @names_call
 def output_gaussianity(build: Build, x: Any, *, widths: Sequence[int] = (8, 32, 128), draws: int = 400) -> Gaussianity:
-    """How far the first output at the first input is from Gaussian, over initializations of several widths; (1).
+    """Measures how far the first output at the first input is from Gaussian over initializations of several widths;
+    (1).
 
     Args:
         build: a function (width, seed) that returns a network.
@@ -78,8 +79,8 @@ def output_gaussianity(build: Build, x: Any, *, widths: Sequence[int] = (8, 32, 
     ...     net = nn.Linear(1, 1, bias=False)
     ...     _ = nn.init.normal_(net.weight)
     ...     return net
-    >>> told = output_gaussianity(build, torch.ones(1, 1), widths=(1, 2, 3), draws=300)
-    >>> max(abs(e) for e in told.excess) < 4 * told.error                              # w is Gaussian
+    >>> result = output_gaussianity(build, torch.ones(1, 1), widths=(1, 2, 3), draws=300)
+    >>> max(abs(e) for e in result.excess) < 4 * result.error                              # w is Gaussian
     True
     """
     from scipy.stats import kstest  # slow to import

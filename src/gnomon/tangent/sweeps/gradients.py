@@ -65,7 +65,7 @@ def gradient_exponents(
     seeds: int = 4,
     loss: Loss | None = None,
 ) -> GradientExponents:
-    """The exponent of each parameter's gradient along the width, at the start of training; equation (1).
+    """Fits how each parameter's gradient scales with the width at the start of training; equation (1).
 
     Args:
         build: a function (width, seed) that returns a network.
@@ -95,8 +95,8 @@ def gradient_exponents(
     for width in chosen:
         rows = [_squares(build, width, seed, x, y, loss) for seed in range(m)]
         if squares and set(squares) != set(rows[0]):
-            cure = "Keep the names of parameters when the width changes"
-            raise InputError("parameters have other names at other widths", accepted="one architecture", fix=cure)
+            fix = "Keep the names of parameters when the width changes"
+            raise InputError("parameter names change with the width", accepted="one architecture", fix=fix)
         for name in rows[0]:
             squares.setdefault(name, []).append(sum(row[name] for row in rows) / m)
     return GradientExponents(chosen, {name: tuple(v**0.5 for v in values) for name, values in squares.items()})

@@ -1,4 +1,4 @@
-"""Where a family of networks learns features and where it is lazy, in the plane of width and output scale.
+"""Maps at which widths and output scales a family of networks learns features, and at which it is lazy.
 
     drift(m, alpha) = |K_end - K_0| / |K_0|,    boundary alpha*(m): drift = level,    alpha* ~ m^e              (1)
 
@@ -29,7 +29,7 @@ __all__ = ["RegimeMap", "regime_map"]
 
 @dataclass(frozen=True, slots=True)
 class RegimeMap(Result):
-    """The drift (1) for each width (rows) and alpha, and the level at which the regimes part."""
+    """The drift (1) for each width (rows) and alpha, and the level that separates the regimes."""
 
     widths: tuple[int, ...]
     alphas: tuple[float, ...]
@@ -38,7 +38,7 @@ class RegimeMap(Result):
 
     @property
     def boundary(self) -> tuple[float, ...]:
-        """The alpha of each width at which the drift falls to the level, between two alphas; NaN where it does not."""
+        """The alpha of each width at which the drift falls to the level, between two alphas; NaN if it does not."""
         return tuple(_crossing(self.alphas, row, self.level) for row in self.drift)
 
     @property
@@ -75,16 +75,16 @@ def regime_map(
     steps: int = 200,
     level: float = 0.1,
 ) -> RegimeMap:
-    """The change of the tangent kernel in training, over widths and scales of the output; equation (1).
+    """Measures the change of the tangent kernel in training, over widths and output scales; equation (1).
 
     Args:
         build: a function (width, seed) that returns a network.
-        data: (inputs, targets) or other data; the kernel is that of all their inputs.
+        data: (inputs, targets) or other data; the kernel is computed on all their inputs.
         widths: at least three, rising.
         alphas: scales of the output, rising.
         lr: learning rate at alpha = 1; at alpha it is lr / alpha^2 of the plain loss.
-        steps: of full-batch descent.
-        level: the change at which the regimes part.
+        steps: number of steps of full-batch descent.
+        level: the change that separates the regimes.
 
     Hypotheses: see the module. Reference: [geiger2020disentangling].
     Cost: a training run and two kernels for each width and alpha.
@@ -94,8 +94,8 @@ def regime_map(
     >>> x = torch.linspace(-1, 1, 4)[:, None]
     >>> def build(width, seed):
     ...     return nn.Sequential(nn.Linear(1, width), nn.Tanh(), nn.Linear(width, 1))
-    >>> told = regime_map(build, (x, x[:, 0]), widths=(2, 4, 8), alphas=(1.0, 100.0), lr=0.1, steps=20)
-    >>> all(row[1] < row[0] for row in told.drift)
+    >>> result = regime_map(build, (x, x[:, 0]), widths=(2, 4, 8), alphas=(1.0, 100.0), lr=0.1, steps=20)
+    >>> all(row[1] < row[0] for row in result.drift)
     True
     """
     chosen = checked_widths(widths)

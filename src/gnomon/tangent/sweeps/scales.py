@@ -73,7 +73,7 @@ def scale_sweep(
     lr: float,
     steps: int = 300,
 ) -> ScaleSweep:
-    """Train a network at several scales of its outputs and measure score, kernel and units; equation (1).
+    """Trains a network at several scales of its outputs and measures score, kernel and units; equation (1).
 
     Args:
         module: at its start; copies are trained.
@@ -81,15 +81,15 @@ def scale_sweep(
         test: further examples for the scores.
         alphas: rising.
         lr: learning rate at alpha = 1; at alpha it is lr / alpha^2 of the plain loss.
-        steps: of full-batch descent.
+        steps: number of steps of full-batch descent.
 
     Hypotheses: see the module. Reference: [chizat2019lazy], section 3.
     Cost: a training run and two kernels of at most 64 examples for each alpha.
 
     >>> import torch
     >>> net, x = nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1)), torch.linspace(-1, 1, 6)[:, None]
-    >>> told = scale_sweep(net, (x, x[:, 0]), (x, x[:, 0]), alphas=(1.0, 50.0), lr=0.1, steps=50)
-    >>> told.drift[1] < told.drift[0]
+    >>> result = scale_sweep(net, (x, x[:, 0]), (x, x[:, 0]), alphas=(1.0, 50.0), lr=0.1, steps=50)
+    >>> result.drift[1] < result.drift[0]
     True
     """
     check_readable(module)

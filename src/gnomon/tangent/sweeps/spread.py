@@ -47,7 +47,7 @@ class WidthSpread(Result):
     @property
     def verdict(self) -> str:
         """The exponent, and what an average over networks brings at the largest width."""
-        gain = f", of which an average over networks takes out all but 1 / {self.seeds} of the square"
+        gain = f", of which an average over networks leaves only 1 / {self.seeds} of the square"
         end = gain if self.quantity == "trained outputs" else ""
         return (
             f"The {self.quantity} differ between seeds by {self.spread[-1]:.1%} at width {self.widths[-1]}{end}; the "
@@ -55,7 +55,7 @@ class WidthSpread(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Spread over width, beside the slope of theory."""
+        """Plots the spread over width, with the theoretical slope."""
         line = [self.spread[0] * (w / self.widths[0]) ** -0.5 for w in self.widths]
         marks = (Scatter("measured", self.widths, self.spread), Line("slope -1/2", self.widths, line, "dashed"))
         axes = Axis("width", log=True), Axis("relative spread over seeds", log=True)
@@ -64,7 +64,7 @@ class WidthSpread(Result):
 
 @names_call
 def kernel_spread(build: Build, x: Any, *, widths: Sequence[int] = (32, 64, 128, 256), seeds: int = 6) -> WidthSpread:
-    """How much the tangent kernel differs between initializations, at several widths; equation (1).
+    """Measures how much the tangent kernel differs between initializations, at several widths; equation (1).
 
     Args:
         build: a function (width, seed) that returns a network.
@@ -75,8 +75,8 @@ def kernel_spread(build: Build, x: Any, *, widths: Sequence[int] = (32, 64, 128,
     Hypotheses: see the module. Reference: [jacot2018neural].
     Cost: an empirical kernel for each network.
 
-    >>> told = kernel_spread(lambda width, seed: nn.Linear(3, 1), torch.eye(3), widths=(1, 2, 3), seeds=2)
-    >>> told.spread                                                              # linear: one kernel for all
+    >>> result = kernel_spread(lambda width, seed: nn.Linear(3, 1), torch.eye(3), widths=(1, 2, 3), seeds=2)
+    >>> result.spread                                                              # linear: one kernel for all
     (0.0, 0.0, 0.0)
     """
     chosen, m = checked_widths(widths), integer("seeds", seeds, least=2)
@@ -97,22 +97,22 @@ def output_spread(
     steps: int = 200,
     optimizer: Choice | None = None,
 ) -> WidthSpread:
-    """How much the outputs of trained networks differ between initializations, at several widths; equation (1).
+    """Measures how much outputs of trained networks differ between initializations, at several widths; equation (1).
 
     Args:
         build: a function (width, seed) that returns a network.
         data: (inputs, targets) or other data; outputs are compared on them.
         widths: at least three, rising.
         seeds: networks of each width.
-        steps: of training, full batch.
+        steps: number of steps of training, full batch.
         optimizer: as in `gnomon.train`.
 
     Hypotheses: see the module. Reference: [geiger2020scaling].
     Cost: a training run for each network.
 
     >>> x = torch.eye(2)
-    >>> told = output_spread(lambda w, s: nn.Linear(2, 1), (x, torch.ones(2)), widths=(1, 2, 3), seeds=2, steps=1)
-    >>> len(told.spread)
+    >>> result = output_spread(lambda w, s: nn.Linear(2, 1), (x, torch.ones(2)), widths=(1, 2, 3), seeds=2, steps=1)
+    >>> len(result.spread)
     3
     """
     chosen, m = checked_widths(widths), integer("seeds", seeds, least=2)
