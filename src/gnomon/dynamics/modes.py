@@ -74,7 +74,7 @@ class Modes(Result):
 
     @property
     def power(self) -> Float[Tensor, " r"]:
-        """The share of each mode in the squared initial error; zero if there is no error."""
+        """The share of each mode in the squared initial error; zero if the error is zero."""
         squares = self.coefficients.square().sum(1)
         return squares / squares.sum() if float(squares.sum()) > 0 else squares
 

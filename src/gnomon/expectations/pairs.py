@@ -102,14 +102,14 @@ class Pairs:
         if len(shape) != 2:
             many = max(1, AT_ONCE * shape[0] // self.covariance.size)
             return [PairBlock((slice(start, start + many),), False) for start in range(0, shape[0], many)]
-        half, rows = symmetric and self._mirrored(), AT_ONCE // COLUMNS_PER_BLOCK
+        half, rows = symmetric and self._is_mirrored(), AT_ONCE // COLUMNS_PER_BLOCK
         return [
             PairBlock((slice(top, top + rows), slice(left, left + COLUMNS_PER_BLOCK)), half)
             for left in range(0, shape[1], COLUMNS_PER_BLOCK)
             for top in range(left if half else 0, shape[0], rows)
         ]
 
-    def _mirrored(self) -> bool:
+    def _is_mirrored(self) -> bool:
         """Whether the pairs are points of one set with themselves."""
         n = len(self.covariance)
         if self.index_a.shape != (n, 1) or self.index_b.shape != (1, n):

@@ -63,7 +63,7 @@ def cosine(a: Variance, b: Variance, c: Covariance) -> Covariance:
 
 
 def sine(cos: Covariance) -> Covariance:
-    """Returns sin t >= 0; its gradient is set to zero at cos t = +-1, where it is infinite.
+    """Returns sin t >= 0; its infinite gradient at cos t = +-1 is set to zero.
 
     Forms in which infinite gradients of sine and angle cancel, as sin t - t cos t, so get their exact derivative.
     Cost: elementwise.
@@ -79,7 +79,7 @@ def sine(cos: Covariance) -> Covariance:
 
 
 def angle(cos: Covariance) -> Covariance:
-    """Returns t in [0, pi]; its gradient is set to zero at cos t = +-1, where it is infinite.
+    """Returns t in [0, pi]; its infinite gradient at cos t = +-1 is set to zero.
 
     Cost: elementwise.
 
@@ -94,7 +94,7 @@ def angle(cos: Covariance) -> Covariance:
 
 
 def root(a: Variance) -> Variance:
-    """Returns sqrt(a); its gradient is set to zero at zero variance, where it is infinite.
+    """Returns sqrt(a); its infinite gradient at zero variance is set to zero.
 
     Cost: elementwise.
 

@@ -27,7 +27,7 @@ def fuse_relu_with_affine(instructions: list[Instruction]) -> list[Instruction]:
     >>> import torch
     >>> s, r, u = torch.tensor([1.0]), torch.tensor([1.0]), torch.tensor([0.5])
     >>> kink, layer = Instruction(KINK, 0, 0, (s, r), (0.0, 1.0, 0.0)), Instruction(AFFINE, 0, 0, (u,), (2.0, 1.0))
-    >>> [(ins.op, *ins.numbers[3:]) for ins in fuse_relu_with_affine(4 * [kink, layer])]  # not the first: its angles may be obtuse
+    >>> [(ins.op, *ins.numbers[3:]) for ins in fuse_relu_with_affine(4 * [kink, layer])]
     [(2,), (1,), (16, 0.5), (16, 0.5), (16, 0.5)]
     """
     result: list[Instruction] = []

@@ -70,7 +70,7 @@ class AbstractRule(ABC):
 
     @abstractmethod
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Returns covariances and tangents of the output from those of the inputs."""
+        """Returns covariances and tangents of the output, from the inputs."""
 
 
 def diagonal(array: Tensor, batch: int, rank: int) -> Tensor:

@@ -46,7 +46,7 @@ class HeadsRule(AbstractRule):
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
         """Returns both self-covariances in one row for each point."""
         q, k = selves[1], selves[2]
-        assert q is not None and k is not None  # asked for by watches
+        assert q is not None and k is not None  # requested by watches
         return torch.cat([q.flatten(1), k.flatten(1)], 1)
 
     def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:

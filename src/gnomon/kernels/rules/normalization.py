@@ -32,7 +32,7 @@ class NormalizeRule(AbstractRule):
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
         """Returns 1 / sqrt(v + eps) at each position."""
         v = selves[0]
-        assert v is not None  # asked for by watches
+        assert v is not None  # requested by watches
         if self.op.pooled:
             v = v.mean([1 + a for a in self.op.pooled], keepdim=True).expand_as(v)
         return (v + self.op.eps).rsqrt()

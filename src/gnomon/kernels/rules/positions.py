@@ -96,7 +96,7 @@ class AttendRule(AbstractRule):
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
         """Returns the attention weights, equation (4)."""
         logits = selves[1]
-        assert logits is not None  # asked for by watches
+        assert logits is not None  # requested by watches
         return torch.softmax(self.weight * logits, dim=-1)  # (4)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:

@@ -37,7 +37,7 @@ class RecurRule(AbstractRule):
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
         """Returns the variance of the preactivation at each time."""
         pre = selves[0]
-        assert pre is not None  # asked for by watches
+        assert pre is not None  # requested by watches
         rows = [pre[:, 0] + self.terms.bias]
         for t in range(1, pre.shape[1]):
             rows.append(pre[:, t] + self.terms.bias + self.terms.weight * self.dual.variance(rows[-1]))  # (1)
@@ -78,7 +78,7 @@ class RecurRule(AbstractRule):
     def _variances(self, t: int, context: RuleContext) -> tuple[Tensor, Tensor]:
         """Returns the variances of u_t (left) and of u'_s for all s or s = t (right), shaped to broadcast against a
         row."""
-        assert context.left is not None and context.right is not None  # asked for by watches
+        assert context.left is not None and context.right is not None  # requested by watches
         left, right = context.left[:, t], context.right if context.full else context.right[:, t]
         if context.batch == 2:
             left, right = left.unsqueeze(1), right.unsqueeze(0)
