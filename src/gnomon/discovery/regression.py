@@ -30,7 +30,7 @@ __all__ = ["CandidateTerms", "TermSelection", "bic_path", "stridge"]
 
 
 MIN_INDEPENDENT_ROWS = 2.718
-"""Independent rows in (3), at least, so that every term has a cost."""
+"""Minimum number of independent rows in (3), so that every term has a cost."""
 MIN_SQUARED_DISTANCE = 1e-12
 """Squared distance of a column from the span of others below which it counts as their linear combination."""
 
@@ -50,7 +50,7 @@ class TermSelection(Record):
     seed: int = 0
 
     def checked(self) -> "TermSelection":
-        """The same, refused where a number is out of range."""
+        """Returns the same selection after checking that every number is in range."""
         number("floor", self.floor, above=0)
         number("ridge", self.ridge, above=-1e-300)
         integer("thresholds", self.thresholds)
@@ -60,7 +60,7 @@ class TermSelection(Record):
 
 @dataclass(frozen=True, slots=True)
 class CandidateTerms(Record):
-    """A support that was met on the way: its terms by number, its relative misfit, its criterion (3).
+    """A support found by the search: the indices of its terms, its relative misfit, its criterion (3).
 
     >>> CandidateTerms((0, 2), 0.01, -8.0).support
     (0, 2)
@@ -73,7 +73,7 @@ class CandidateTerms(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegressionMoments(Record):
-    """All that the regression needs of its rows: G = A^* A, A^* y, |y|^2 for normalized columns, and m.
+    """The moments of the rows that the regression needs: G = A^* A, A^* y, |y|^2 for normalized columns, and m.
 
     Supports, not coefficients, are found from these: coefficients come from the rows themselves.
     """
@@ -91,7 +91,7 @@ class RegressionMoments(Record):
         return cls(scaled.conj().T @ scaled, cross, float(np.vdot(target, target).real), independent)
 
     def weights(self, support: tuple[int, ...], ridge: float = 0.0) -> np.ndarray:
-        """Ridge coefficients of the terms of a support, in units of the normalized columns."""
+        """Returns ridge coefficients of the terms of a support, in units of the normalized columns."""
         chosen = list(support)
         inner = self.gram[np.ix_(chosen, chosen)] + ridge * np.eye(len(chosen))
         if ridge > 0:
@@ -113,7 +113,7 @@ class RegressionMoments(Record):
         return found
 
     def candidate(self, support: tuple[int, ...], floor: float) -> CandidateTerms:
-        """A support with its misfit and the criterion (3)."""
+        """Returns a support with its misfit and the criterion (3)."""
         explained = float(np.vdot(self.cross[list(support)], self.weights(support)).real) if support else 0.0
         misfit = max(1 - explained / self.square, 0.0) if self.square > 0 else 0.0
         m = max(self.independent, MIN_INDEPENDENT_ROWS)
@@ -159,7 +159,7 @@ def bic_path(
 
 
 def path(moments: RegressionMoments, selection: TermSelection) -> tuple[CandidateTerms, ...]:
-    """As `bic_path`, from moments."""
+    """Computes `bic_path` from moments."""
     order = elimination_order(moments.gram[None], moments.cross[None])[0][0].tolist()
     supports = {tuple(sorted(order[k:])) for k in range(len(order) + 1)}  # (2)
     if selection.thresholds > 1:

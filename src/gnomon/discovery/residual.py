@@ -1,4 +1,4 @@
-"""What an equation leaves over on data, or on a network that represents a solution.
+"""Measures the residual of an equation on data, or on a network that represents a solution.
 
     r = left side - right side,    relative residual = |r| / max_j |c_j theta_j|                               (1)
 
@@ -48,11 +48,11 @@ class PDEResidual(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         return f"{self.equation} holds up to {100 * self.relative:.3g} % of its largest term."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The residual over all points."""
+        """Plots the residual over all points."""
         mark = Histogram.of("points", np.abs(self.values).ravel())
         return (Plot("Residual of the equation", (mark,), Axis("|residual|"), Axis("points")),)
 
@@ -62,7 +62,7 @@ def pde_residual(
     u: Any, dx: Any, dt: Any, equation: str, *, space: AbstractDerivative | None = None,
     time: AbstractDerivative | None = None,
 ) -> PDEResidual:  # fmt: skip
-    """The residual (1) of an equation such as ``"u_t + u*u_x = 0.1*u_xx"`` on data as in `discover`.
+    """Returns the residual (1) of an equation such as ``"u_t + u*u_x = 0.1*u_xx"`` on data as in `discover`.
 
     Hypotheses: see the module; ``space`` and ``time`` are rules of differentiation.
     Reference: [raissi2019physics].
@@ -117,7 +117,7 @@ def _value(term: Term, known: dict[tuple[str, str], Tensor], z: Tensor, letters:
 
 
 def _derive(factor: TermFactor, known: dict[tuple[str, str], Tensor], z: Tensor, letters: str) -> Tensor:
-    """A derivative by autograd, from the one before it."""
+    """Computes a derivative by autograd, from the previous one."""
     if factor.symbol in letters and not factor.derivative:
         return z[:, letters.index(factor.symbol)]
     if (factor.symbol, "") not in known or set(factor.derivative) - set(letters):

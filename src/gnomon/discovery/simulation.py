@@ -1,4 +1,4 @@
-"""The found equation run forward from the first measured time, beside the data.
+"""Simulates the discovered equation from the first measured time, and compares it with the data.
 
     d/dt F[u] = L(w) F[u] + F[N(u)],    L the terms that are linear in u and its derivatives                    (1)
 
@@ -32,9 +32,9 @@ COURANT_NUMBER = 0.4
 MAX_JUMP_IN_STEPS = 8.0
 """A field whose ends differ by more than this many typical steps is not periodic."""
 MAX_STEPS_PER_TIME = 200
-"""Steps between two times of the data, at most."""
+"""Maximum number of steps between two times of the data."""
 MAX_SHOWN_POINTS = 64
-"""Points of a picture along each axis, at most."""
+"""Maximum number of points of a plot along each axis."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,19 +60,19 @@ class Simulation(Result):
 
     @property
     def error(self) -> float:
-        """The largest of the errors."""
+        """The largest of the errors over time."""
         return float(self.errors.max())
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Summarizes the result in one sentence."""
         if not np.isfinite(self.error):
             first = self.times[int(np.argmax(~np.isfinite(self.errors)))]
             return f"The simulated equation blows up at time {first:.3g}: it is wrong, or the data are not periodic."
         return f"Run from the first time of the data, the equation stays within {self.error:.2%} of their RMS."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Data and simulation as pictures (one direction of space), and their distance over time."""
+        """Plots data and simulation as images (one direction of space), and their distance over time."""
         lines = Line("distance", self.times, np.minimum(self.errors, 1e6))
         curve = Plot("Simulation against data", (lines,), Axis("time"), Axis("distance / RMS of the data"))
         name = next(iter(self.measured))
@@ -87,7 +87,7 @@ class Simulation(Result):
 
 @names_call
 def simulate(equations: Sequence[Equation], data: GridData | None) -> Simulation:
-    """Run equations from the first time of the data to the last, equation (1).
+    """Runs equations from the first time of the data to the last, equation (1).
 
     Hypotheses: periodic in space; first order in time.
     Reference: [trefethen2000spectral].

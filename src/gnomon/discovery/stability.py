@@ -1,4 +1,4 @@
-"""What a choice of terms is worth: blocks of rows are drawn again and again, and the choice is repeated.
+"""Measures how reliable a choice of terms is: resamples blocks of rows and repeats the choice.
 
     inclusion_j = share of replicates whose chosen support holds term j                                         (1)
     interval_j  = c_j -+ 1.96 std over replicates of c_j on the chosen support                                  (2)
@@ -43,7 +43,7 @@ def resample_terms(system: System, support: tuple[int, ...], selection: TermSele
 def _choose(
     grams: np.ndarray, crosses: np.ndarray, squares: np.ndarray, independent: float, floor: float
 ) -> np.ndarray:
-    """Which terms the best support of elimination has, (replicates, terms)."""
+    """Returns the terms in the best support of elimination, (replicates, terms)."""
     scale = np.sqrt(np.maximum(np.einsum("rii->ri", grams).real, 1e-300))
     grams = grams / (scale[:, :, None] * scale[:, None, :])
     order, cost = elimination_order(grams, crosses / scale)

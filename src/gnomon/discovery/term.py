@@ -81,7 +81,7 @@ def product(*factors: TermFactor) -> Term:
 
 
 def parse(text: str) -> Term:
-    """Read a term.
+    """Reads a term from text.
 
     >>> [factor.name for factor in parse("u_x^2*v").factors]
     ['v', 'u_x^2']
@@ -100,7 +100,7 @@ def parse(text: str) -> Term:
 
 
 def parse_sum(text: str) -> list[tuple[float, Term]]:
-    """Read a sum of terms with coefficients, or an equation, whose right-hand side goes to the left.
+    """Reads a sum of terms with coefficients, or an equation, whose right-hand side is moved to the left.
 
     >>> [(c, t.name) for c, t in parse_sum("u_t + u*u_x = 0.1*u_xx")]
     [(1.0, 'u_t'), (1.0, 'u*u_x'), (-0.1, 'u_xx')]

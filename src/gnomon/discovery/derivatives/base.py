@@ -1,4 +1,4 @@
-"""What a rule of differentiation promises: derivatives of samples on a uniform grid along one axis."""
+"""The interface of differentiation rules: derivatives of samples on a uniform grid along one axis."""
 
 from abc import ABC, abstractmethod
 
@@ -14,11 +14,11 @@ class AbstractDerivative(ABC):
 
     @abstractmethod
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:
-        """The derivative of an order at every point, with samples h apart."""
+        """Returns the derivative of an order at every point, for samples at distance h."""
 
 
 def check_points(points: int, needed: int, order: int) -> None:
-    """Refuse an axis that is too short for a derivative.
+    """Raises an error for an axis that is too short for a derivative.
 
     >>> check_points(10, 5, 2)
     """

@@ -25,7 +25,7 @@ __all__ = ["FiniteDifferences"]
 
 @dataclass(frozen=True, slots=True)
 class FiniteDifferences(AbstractDerivative):
-    """Equation (1); ``accuracy`` is even.
+    """Finite differences, equation (1); ``accuracy`` is even.
 
     >>> FiniteDifferences(2)(np.array([0.0, 1.0, 4.0, 9.0]), 1.0, 1).tolist()
     [0.0, 2.0, 4.0, 6.0]

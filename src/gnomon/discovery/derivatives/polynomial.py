@@ -24,7 +24,7 @@ __all__ = ["LocalPolynomial", "left_out_errors", "smoothing_window", "some_lines
 
 DEGREES = (4, 8, 12)
 MAX_VALIDATION_LINES = 50
-"""Lines of the data used in cross-validation, at most."""
+"""Maximum number of lines of the data used in cross-validation."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ SMOOTHING_EPSILON = 1e-8
 
 @dataclass(frozen=True, slots=True)
 class TotalVariation(AbstractDerivative):
-    """Equation (1), solved by reweighted least squares; higher orders differentiate again.
+    """Total-variation differentiation, equation (1), by reweighted least squares; higher orders differentiate again.
 
     >>> TotalVariation(1e-2)(np.arange(9.0), 1.0, 1).round(3).tolist()[4]
     1.0

@@ -1,4 +1,4 @@
-"""What a form of the equation gives to the regression: a column for each term, a target, and how rows hang together."""
+"""The interface between a form of the equation and the regression: columns, a target, and blocks of rows."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -43,12 +43,12 @@ class AbstractForm(ABC):
         """A system for each field, whose target is its derivative over time of order ``time``."""
 
     def wider(self, data: GridData) -> "list[AbstractForm]":
-        """Forms with wider and wider windows, for data without noise; none where there are no such forms."""
+        """Returns forms with increasing window widths, for data without noise; empty if the form has no windows."""
         return []
 
 
 def block_numbers(lengths: Sequence[int], pieces: Sequence[int]) -> np.ndarray:
-    """The block of each point of a grid that is cut into so many pieces along each axis.
+    """Returns the block of each point of a grid that is cut into this number of pieces along each axis.
 
     >>> block_numbers((2, 4), (1, 2)).tolist()
     [0, 0, 1, 1, 0, 0, 1, 1]

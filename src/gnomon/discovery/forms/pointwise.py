@@ -25,7 +25,7 @@ from gnomon.discovery.term import Term
 __all__ = ["Pointwise", "values_of"]
 
 BLOCKS_PER_AXIS = 8
-"""Blocks along each axis, for the bootstrap."""
+"""Number of blocks along each axis, for the bootstrap."""
 SKIPPED_EDGE_SHARE = 0.05
 """Share of each end of an axis that is skipped: derivatives are least accurate there."""
 
@@ -58,7 +58,7 @@ class Pointwise(AbstractForm):
         }
 
     def column(self, data: GridData, term: Term, cache: dict[tuple[str, str], np.ndarray]) -> np.ndarray:
-        """The values of a term at all points of the grid."""
+        """Returns the values of a term at all points of the grid."""
         return values_of(data, term, self.space, self.time, cache)
 
     def _points(self, shape: Sequence[int]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Products of noisy fields whose mean is the product of the true ones.
+"""Computes products of noisy fields whose mean is the product of the true fields.
 
 With u = v + e and noise e of variance s^2, powers of u are too large on average: E u^3 = v^3 + 3 s^2 v, and a
 regression meets a term that the law does not have. Taken off, for real fields and complex ones with E |e|^2 = s^2:
@@ -32,7 +32,7 @@ ORDERS = range(2, 9)
 
 
 def noise_variance(u: np.ndarray) -> float:
-    """The variance (3) of the noise of a field, E |e|^2 for complex ones; 0 where it is small.
+    """Returns the variance (3) of the noise of a field, E |e|^2 for complex fields; 0 if it is small.
 
     Hypotheses: see the module.
     Reference: [gasser1986residual].
@@ -53,7 +53,7 @@ def noise_variance(u: np.ndarray) -> float:
 
 
 def power(u: np.ndarray, p: int, variance: float) -> np.ndarray:
-    """H_p(u) of equation (1).
+    """Returns H_p(u) of equation (1).
 
     Hypotheses: see the module.
     Reference: [janson1997gaussian].
@@ -71,7 +71,7 @@ def power(u: np.ndarray, p: int, variance: float) -> np.ndarray:
 
 
 def modulus_power(u: np.ndarray, a: int, b: int, variance: float) -> np.ndarray:
-    """I_ab(u) of equation (2).
+    """Returns I_ab(u) of equation (2).
 
     Hypotheses: see the module.
     Reference: [janson1997gaussian].

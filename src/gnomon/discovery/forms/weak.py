@@ -45,21 +45,21 @@ __all__ = ["WeakForm"]
 
 
 SHARES = (0.01, 0.015, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1)
-"""Half widths that are tried, as shares of an axis."""
+"""Half widths to try, as shares of an axis."""
 MIN_HALF_WIDTH = 6
-"""Points on each side of a bump, at least: fewer do not resolve its derivatives."""
+"""Minimum number of points on each side of a bump: fewer do not resolve its derivatives."""
 USUAL_MIN_HALF_WIDTH = 9
 """Smallest half width that is tried if the axis has at least five times as many points."""
 MAX_BUMPS = 2400
-"""Number of bumps, at most (approximately)."""
+"""Approximate maximum number of bumps."""
 MAX_COMPARED_LINES = 60
-"""Lines of the data used to compare half widths."""
+"""Number of lines of the data used to compare half widths."""
 BUMPS_PER_LINE = 60
-"""Bumps along each of these lines."""
+"""Number of bumps along each of these lines."""
 MAX_WIDTH_DIVISOR = 4
 """The half width is at most the length of the axis divided by this, so that a bump covers half of the axis."""
 MAX_BUMPS_PER_POINT = 4
-"""Bumps that cover a point along an axis, at most."""
+"""Maximum number of bumps that cover a point along an axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _column(values: "_Values", term: Term, bumps: dict[str, "_Bumps"]) -> np.nda
 
 
 class _Bumps:
-    """The bumps (1) along one axis, as matrices (centers, points), for each derivative; made when asked for."""
+    """The bumps (1) along one axis, as matrices (centers, points), for each derivative; computed on demand."""
 
     def __init__(self, n: int, half: int, h: float, degree: int, count: int) -> None:
         self.n, self.half, self.h, self.degree = n, half, h, degree
