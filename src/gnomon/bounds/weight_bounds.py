@@ -82,7 +82,7 @@ class GeneralizationBounds(Result):
         """Returns a bound by its name."""
         found = next((bound for bound in self.bounds if bound.name == name), None)
         if found is None:
-            what = f"the bound '{name}' does not apply: {self.excluded.get(name, 'there is no bound of this name')}"
+            what = f"the bound '{name}' does not apply: {self.excluded.get(name, 'the name is unknown')}"
             raise InputError(what, accepted="the assumptions of the bound", fix=f"Use one of {list(self.names)}")
         return found
 

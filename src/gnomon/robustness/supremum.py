@@ -67,7 +67,7 @@ def sup_distance(
         g: another module or function.
         box: (low, high) for each variable.
         points: approximate number of grid points; at least two for each variable.
-        lipschitz: a constant of f - g in the Euclidean norm; without it there is no bound from above.
+        lipschitz: a constant of f - g in the Euclidean norm; without it the upper bound is infinite.
 
     Hypotheses: ``lipschitz`` is a Lipschitz constant of f - g. Reference: [cybenko1989approximation].
     Cost: an evaluation of both at every point.

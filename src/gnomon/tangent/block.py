@@ -134,7 +134,7 @@ class Piece:
         )
 
     def gradients(self, cotangent: Tensor) -> Gradients:
-        """Gradients of sum_i <cotangent, f(x_i)> at every use; example i's part is that of its own outputs."""
+        """Gradients of sum_i <cotangent, f(x_i)> at every use; example i uses only its own outputs."""
         if not self._edges:
             return {}
         weights = cotangent.expand_as(self.outputs)

@@ -90,7 +90,7 @@ def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], x: A
     """Computes the relative error of the linearized network at checkpoints of a run; equation (1).
 
     Args:
-        start: the network where it is linearized.
+        start: the network at which the linearization is made.
         checkpoints: the same network later in training.
         x: inputs, as in `gnomon.tangent.ntk`.
 

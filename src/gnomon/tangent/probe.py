@@ -96,7 +96,7 @@ class Probe:
 
     @cached_property
     def _layouts(self) -> dict[Node, tuple[bool, list[ExampleLayout]]]:
-        """For each node with uses, whether its gradient is not all zero, and where the examples may be in it."""
+        """Returns for each node with uses whether its gradient is nonzero, and the possible example positions."""
         plain, scaled = self._gradients
         layouts: dict[Node, tuple[bool, list[ExampleLayout]]] = {}
         for node, g in plain.items():

@@ -1,7 +1,7 @@
 """PAC-Bayes: error bounds on new examples for a network with randomly drawn weights.
 
 `inequalities` has the bounds as functions of four numbers, `posterior` the distribution over the weights of any module,
-`prior` where it starts, `certify` the one call, `certificate` what it returns.
+`prior` its starting points, `certify` the one call, `certificate` what it returns.
 """
 
 from gnomon.bounds.pacbayes.certificate import Certificate

@@ -49,7 +49,7 @@ class RegimeMap(Result):
 
     @property
     def verdict(self) -> str:
-        """Where the boundary is."""
+        """The position of the boundary."""
         if self.exponent != self.exponent:
             return f"The kernel's change does not pass {self.level:.0%} within these scales: try others."
         return (
@@ -116,7 +116,7 @@ def regime_map(
 
 
 def _crossing(alphas: Sequence[float], drift: Sequence[float], level: float) -> float:
-    """Where a falling curve passes a level, by a line in logarithms."""
+    """Returns the position at which a falling curve passes a level, by a line in logarithms."""
     for a, b, high, low in zip(alphas, alphas[1:], drift, drift[1:], strict=False):
         if high >= level > low > 0:
             share = (log(high) - log(level)) / (log(high) - log(low))
