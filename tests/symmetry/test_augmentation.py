@@ -38,7 +38,7 @@ def test_a_loss_over_whole_orbits_follows_moves_of_the_weights_and_one_over_part
     with torch.no_grad():
         first, second = (float(objective(x, y)(n)) for n in (net, lambda z: torch.tanh(z @ moved.T)))
     assert part.loss == pytest.approx(abs(second - first) / first)
-    with pytest.raises(InputError, match=r"lacks a parameter 'weight'.*0\.weight"):
+    with pytest.raises(InputError, match=r"has no parameter 'weight'.*0\.weight"):
         loss_invariance(net, objective(x, y), shift, parameter="weight")
 
 

@@ -311,7 +311,7 @@ def test_haar_matrices_are_orthogonal_with_the_moments_of_the_measure():
         (lambda: FiniteGroup(torch.zeros(0, 0).long(), ()), "a label for each element"),
         (lambda: FiniteGroup(torch.tensor([[0, 1], [1, 1]]), ("a", "b")), "a row repeats"),
         (lambda: FiniteGroup(torch.tensor([[1, 0], [0, 1]]), ("a", "b")), "not the identity"),
-        (lambda: action({}), "a name for each move"),
+        (lambda: action({}), "a name for each transformation"),
         (lambda: equivariance(nn.Flatten(), torch.zeros(1, 1, 2, 3), quarter_turns()), "keep the shape"),
         (lambda: lie_derivative(nn.Flatten(), torch.zeros(1, 1, 2, 2), flips()), "has no flow"),
         (

@@ -130,9 +130,12 @@ def test_sets():
         (lambda: GroupConv2d(1, 1, 3, group=cyclic(4), padding_mode="reflect"), "padding_mode must be"),
         (lambda: GroupConv2d(1, 1, 3, group=cyclic(4))(torch.ones(1, 3, 5, 5)), r"takes \(n, 4, height, width\)"),
         (lambda: GroupPool(group=cyclic(4))(torch.ones(1, 3, 5, 5)), "the group has 4 elements"),
-        (lambda: GroupBatchNorm2d(4, group=cyclic(4))(torch.ones(2, 12, 3, 3)), "x has 3 channels for each element"),
+        (
+            lambda: GroupBatchNorm2d(4, group=cyclic(4))(torch.ones(2, 12, 3, 3)),
+            "x has 3 channels for each group element",
+        ),
         (lambda: orbit_average(lambda a, b: a, torch.ones(1, 1, 2, 2), group=cyclic(8)), "images turn exactly by 90"),
-        (lambda: plain(GroupPool(group=cyclic(4), largest=True)), "takes the largest"),
+        (lambda: plain(GroupPool(group=cyclic(4), largest=True)), "takes the maximum"),
         (lambda: cyclic(0), "n must be a whole number of at least 1"),
     ],
 )

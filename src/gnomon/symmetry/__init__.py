@@ -1,4 +1,4 @@
-"""Which transformations of the input does the network respect?
+"""Measures and builds symmetry: which transformations of the input a network respects.
 
 Contains: group actions and equivariance errors, equivariant layers, finite groups as data, symmetries of parameters.
 Does not contain: scattering (`gnomon.scattering`).

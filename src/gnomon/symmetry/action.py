@@ -1,4 +1,4 @@
-"""What a group does to inputs: a list of moves, and for continuous groups a flow from which the moves are taken.
+"""Group actions on inputs: a list of transformations, and for continuous groups the flow that generates them.
 
 A move is a function from inputs (n, ...) to inputs of the same shape. `features` tells how a move acts on what a layer
 makes of the inputs, so that a layer can be asked whether it commutes with it: images of any size turn as images do, and
@@ -40,7 +40,7 @@ Features = Callable[[Tensor, int, Tensor], Tensor | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Action:
-    """Moves by name. ``features(h, i, x)`` is move i on features h of inputs x, None where there is no such thing.
+    """Moves by name. ``features(h, i, x)`` is move i on features h of inputs x, None if features do not transform.
 
     ``flow(x, t)`` moves by a strength t, 0 being the identity, where the group is continuous; ``drawn`` tells that the
     moves are a random sample of a group, so that intervals count their spread.
@@ -56,15 +56,15 @@ class Action:
     @names_call
     def __post_init__(self) -> None:
         if not self.moves or len(self.moves) != len(self.labels):
-            found = f"there are {len(self.moves)} moves and {len(self.labels)} names"
-            raise InputError(found, accepted="a name for each move, at least one", fix="Pass some moves")
+            found = f"there are {len(self.moves)} transformations and {len(self.labels)} names"
+            raise InputError(found, accepted="a name for each transformation", fix="Pass at least one transformation")
 
 
 @names_call
 def action(
     moves: Mapping[str, Move], *, name: str = "moves", flow: Callable[[Tensor, float], Tensor] | None = None
 ) -> Action:
-    """An action from functions of your own, by name; with a flow (x, t) also a Lie derivative can be taken.
+    """Builds an action from your own functions, by name; a flow (x, t) also allows Lie derivatives.
 
     >>> action({"negative": lambda x: -x}).labels
     ('negative',)
@@ -96,7 +96,7 @@ def one_parameter_group(generator: Tensor, strengths: Sequence[float] = (0.5, 1.
 
 @names_call
 def sample_group(group: Action, low: float, high: float, count: int = 16, *, seed: int = 0) -> Action:
-    """Moves of a continuous group with strengths drawn evenly between two ends; intervals then count their spread.
+    """Samples transformations of a continuous group with uniform strengths; intervals then include their spread.
 
     Strengths are those of the group's flow: radians for `rotations`, pixels for `translations`. Features of a layer
     are moved where they are images of the size of the inputs.
@@ -168,7 +168,7 @@ def flips() -> Action:
 
 @names_call
 def rotations(degrees: Sequence[float] = (15.0, 45.0, 90.0)) -> Action:
-    """Rotations of images by any angles, by bilinear interpolation, with zeros coming in.
+    """Rotations of images by any angles, by bilinear interpolation, filling with zeros.
 
     >>> x = torch.rand(1, 1, 5, 5)
     >>> torch.allclose(rotations([90.0]).moves[0](x), x.rot90(1, (2, 3)), atol=1e-5)
@@ -180,7 +180,7 @@ def rotations(degrees: Sequence[float] = (15.0, 45.0, 90.0)) -> Action:
 
 @names_call
 def scalings(factors: Sequence[float] = (0.8, 1.25)) -> Action:
-    """Images made larger or smaller about their center, by bilinear interpolation.
+    """Scales images about their center, by bilinear interpolation.
 
     >>> scalings([2.0]).moves[0](torch.ones(1, 1, 4, 4)).mean().item()
     1.0
@@ -195,7 +195,7 @@ def scalings(factors: Sequence[float] = (0.8, 1.25)) -> Action:
 
 @names_call
 def permutations(size: int, count: int = 4, *, seed: int = 0) -> Action:
-    """Random orders of the second axis of inputs (n, size, ...), such as things in a set.
+    """Random permutations of the second axis of inputs (n, size, ...), such as members of a set.
 
     >>> len(permutations(5, 3).moves)
     3
@@ -243,7 +243,7 @@ def _rotation(degrees: float) -> Matrix:
 
 
 def _rotate(x: Tensor, t: float) -> Tensor:
-    """A rotation by t radians."""
+    """Rotates images by t radians."""
     return _warp(_rotation(180 * t / pi))(x)
 
 

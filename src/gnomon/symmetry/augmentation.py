@@ -1,4 +1,4 @@
-"""What augmentation does to a loss and to weights: damped frequencies, symmetric losses, symmetric filters.
+"""Effects of augmentation on a loss and on weights: damped frequencies, symmetric losses, symmetric filters.
 
     mean over shifts |t| <= a of e^{i k (w - t)} = sin(k a) / (k a)  e^{i k w}                                  (1)
     loss change  |L(g w) - L(w)| / |L(w)|,    gradient error  |grad L(g w) - g grad L(w)| / |grad L(w)|         (2)
@@ -53,7 +53,7 @@ def loss_invariance(
     *,
     parameter: str,
 ) -> LossInvariance:
-    """How far a loss and its gradient are from following an orthogonal move of one parameter; equation (2).
+    """Measures how much a loss and its gradient violate invariance under an orthogonal map of one parameter; (2).
 
     Args:
         module: the network, which stays as it is.
@@ -74,7 +74,7 @@ def loss_invariance(
     if parameter not in dict(module.named_parameters()):
         names = ", ".join(name for name, _ in module.named_parameters())
         raise InputError(
-            f"the network lacks a parameter {parameter!r}", accepted=f"one of {names}", fix="Pass its full name"
+            f"the network has no parameter {parameter!r}", accepted=f"one of {names}", fix="Pass its full name"
         )
     losses, gradients = [], []
     for moved in (False, True):
@@ -93,7 +93,7 @@ def loss_invariance(
 
 @names_call
 def weight_symmetry(weight: Tensor, move: Callable[[Tensor], Tensor]) -> Float[Tensor, " filters"]:
-    """Asymmetry (3) of each filter under a move: 0 for a filter that the move leaves as it is.
+    """Asymmetry (3) of each filter under a transformation; 0 for a filter that does not change.
 
     Args:
         weight: filters along the first axis, such as the weight of a Linear or Conv2d layer.

@@ -15,7 +15,7 @@ __all__ = ["GroupConv2d"]
 
 
 class GroupConv2d(nn.Module):
-    """A convolution whose kernels come in all positions of a group: turned images give turned outputs.
+    """A convolution with kernels in all poses of a group: rotated images give rotated outputs.
 
         y(u, g) = b + sum_{v, h} w(g^{-1} v, g^{-1} h) x(u + v, h),    lifting:  sum_v w(g^{-1} v) x(u + v)         (1)
 
@@ -89,7 +89,7 @@ class GroupConv2d(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the weights as ``nn.Conv2d`` does for as many inputs."""
+        """Initializes the weights like an ``nn.Conv2d`` with the same number of inputs."""
         bound = (self.weight[0].numel()) ** -0.5
         nn.init.uniform_(self.weight, -bound, bound)
         if self.bias is not None:
@@ -97,7 +97,7 @@ class GroupConv2d(nn.Module):
 
     @property
     def interpolation_error(self) -> float:
-        """How far moving kernels twice is from moving them once by the product: relative, over all pairs."""
+        """The relative difference between transforming kernels twice and once by the product, over all pairs."""
         moves, order = self.group.kernels(self.kernel_size), self.group.order
         pairs = [(g, h) for g in range(order) for h in range(order)]
         gaps = [(moves[g] @ moves[h] - moves[self.group.product(g, h)]).square().sum() for g, h in pairs]
@@ -105,7 +105,7 @@ class GroupConv2d(nn.Module):
         return float((torch.stack(gaps).sum() / torch.stack(sizes).sum()).sqrt())
 
     def expanded(self) -> Tensor:
-        """The kernels in all positions: (out_channels times order, in_channels times depth, size, size)."""
+        """The kernels in all poses: (out_channels times order, in_channels times depth, size, size)."""
         moves, index = self.get_buffer("moves"), self.get_buffer("index")
         out, size = self.out_channels, self.kernel_size
         picked = self.weight.flatten(3)[:, :, index]  # (out, in, g, h, size^2)
@@ -118,7 +118,7 @@ class GroupConv2d(nn.Module):
         channels = self.in_channels * (1 if self.lifting else self.group.order)
         if x.dim() != 4 or x.shape[1] != channels:
             found = f"x has shape {tuple(x.shape)}, and the layer takes (n, {channels}, height, width)"
-            cure = "Give it as many channels; the first layer of a network takes images with lifting=True"
+            cure = "Pass this number of channels; for the first layer of a network set lifting=True"
             raise InputError(found, accepted="channels for each element of the group", fix=cure)
         bias = None if self.bias is None else self.bias.repeat_interleave(self.group.order)
         if self.padding_mode == "circular" and self.padding:
@@ -128,7 +128,7 @@ class GroupConv2d(nn.Module):
 
     @names_call("GroupConv2d")
     def tied_form(self, height: int, width: int) -> TiedForm:
-        """Which place and element of the input each weight meets at each output; `gnomon.limit` reads it."""
+        """The input position and group element of each weight at each output, for `gnomon.limit`."""
         if not self.group.exact:
             found = f"its {self.group.rotations} rotations interpolate the kernel"
             cure = "Use cyclic(4) or dihedral(4), or estimate it: gnomon.sampled_limit(net, samples=64)"
@@ -151,14 +151,14 @@ class GroupConv2d(nn.Module):
         return TiedForm(index, depth, order, (out[0], out[1]))
 
     def extra_repr(self) -> str:
-        """The options."""
+        """The options, for ``repr``."""
         kind = "D" if self.group.reflections else "C"
         sizes = f"{self.in_channels}, {self.out_channels}, {self.kernel_size}"
         return f"{sizes}, group={kind}{self.group.rotations}, lifting={self.lifting}"
 
 
 def channels_for_each_element(x: Tensor, group: Group) -> tuple[Any, ...]:
-    """The shape (n, channels, order, height, width) of features, refused where there is none."""
+    """The shape (n, channels, order, height, width) of features, raises for other shapes."""
     if x.dim() != 4 or x.shape[1] % group.order:
         found = f"x has shape {tuple(x.shape)}, and the group has {group.order} elements"
         cure = "Pass the output of a GroupConv2d of the same group"

@@ -1,4 +1,4 @@
-"""How far a network is from being invariant or equivariant, layer by layer, and which layer breaks it.
+"""Measures invariance and equivariance errors by layer, and names the layer that breaks the symmetry.
 
     invariance     |h(g x) - h(x)| / |h(x)|                                                                       (1)
     equivariance   |h(g x) - g h(x)| / |h(x)|,    for layers whose features the group moves                        (2)
@@ -47,7 +47,7 @@ CONFIDENCE_LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class LayerError(Record):
-    """The errors (1) and (2) of one layer with intervals; None where the features do not move with the group.
+    """The errors (1) and (2) of one layer with intervals; None if the features do not transform with the group.
 
     >>> LayerError("conv", 0.9, Interval(0.8, 1.0), 1e-7, Interval(0.0, 1e-6)).follows
     True
@@ -61,7 +61,7 @@ class LayerError(Record):
 
     @property
     def follows(self) -> bool:
-        """Whether the layer's features are invariant or move with the group, to rounding."""
+        """Whether the layer's features are invariant or equivariant, up to rounding."""
         return self.invariance < EQUIVARIANCE_TOLERANCE or (
             self.equivariance is not None and self.equivariance < EQUIVARIANCE_TOLERANCE
         )
@@ -84,28 +84,28 @@ class Equivariance(Result):
 
     @property
     def breaks(self) -> str | None:
-        """The first layer that does not follow the group, while what goes in does; None where all follow."""
+        """The first layer that breaks the symmetry although its inputs respect it; None if no layer does."""
         return next((layer.name for layer in self.layers if not layer.follows), None)
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         whole = self.output
         if whole.invariance < EQUIVARIANCE_TOLERANCE:
             return f"The network is invariant under {self.action}: its output changes by {whole.invariance:.1e}."
         if whole.equivariance is not None and whole.equivariance < EQUIVARIANCE_TOLERANCE:
-            moves = f"its output moves with the input, to {whole.equivariance:.1e}"
+            moves = f"its output transforms with the input, up to {whole.equivariance:.1e}"
             return f"The network is equivariant under {self.action}: {moves}."
-        where = f"; '{self.breaks}' is the first layer that does not follow" if self.breaks else ""
+        where = f"; '{self.breaks}' is the first layer that breaks the symmetry" if self.breaks else ""
         return f"Under {self.action} the output changes by {whole.invariance:.1%} of its size{where}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Both errors for each layer."""
+        """Plots both errors for each layer."""
         names = [layer.name for layer in self.layers]
         bars = [Bars("invariance", names, [layer.invariance for layer in self.layers])]
         known = [layer for layer in self.layers if layer.equivariance is not None]
         bars += [Bars("equivariance", [a.name for a in known], [a.equivariance or 0.0 for a in known])] if known else []
-        words = "Short bars: the features do not change (invariance), or move as the input does (equivariance)."
+        words = "Short bars mean that features do not change (invariance), or transform like the input (equivariance)."
         return (Plot(f"Errors under {self.action}", tuple(bars), Axis("relative error"), caption=words),)
 
 
@@ -125,7 +125,7 @@ def equivariance(module: nn.Module, x: Any, action: Action) -> Equivariance:
     check_readable(module)
     given = whole_inputs(x, module)
     if not isinstance(given, Tensor):
-        raise InputError("x is not one tensor", accepted="one tensor of inputs", fix="Pass a module of one input")
+        raise InputError("x is not one tensor", accepted="one tensor of inputs", fix="Pass a module with one input")
     before = features_of(module, given)
     rows: dict[str, list[tuple[Tensor, Tensor | None]]] = {name: [] for name in before}
     by_move = []
@@ -145,13 +145,17 @@ def _move(x: Tensor, action: Action, i: int, label: str) -> Tensor:
     moved = action.moves[i](x)
     if not isinstance(moved, Tensor) or moved.shape != x.shape:
         shape = tuple(moved.shape) if isinstance(moved, Tensor) else type(moved).__name__
-        found = f"'{label}' makes {shape} of {tuple(x.shape)}"
-        raise InputError(found, accepted="moves that keep the shape", fix="Pass square images, or moves that keep it")
+        found = f"'{label}' returns shape {shape} for {tuple(x.shape)}"
+        raise InputError(
+            found,
+            accepted="transformations that keep the shape",
+            fix=("Pass square images, or transformations that keep the shape"),
+        )
     return moved.contiguous()
 
 
 def features_of(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
-    """What each layer gives, in the order of calls, and the output at the end.
+    """The outputs of each layer in the order of calls, and the output of the network at the end.
 
     Cost: a forward pass; all features are kept.
 
@@ -201,7 +205,8 @@ def _layer(name: str, parts: list[tuple[Tensor, Tensor | None]], drawn: bool) ->
 
 
 def interval_of(values: Tensor, *, drawn: bool = False) -> Interval:
-    """A 95 % interval of the mean of errors (moves, examples): over examples, and over moves where they are drawn.
+    """A 95 % interval of the mean of errors (moves, examples): over examples, and over transformations if they are
+    sampled.
 
     Hypotheses: independent examples, and independent moves.
 

@@ -37,14 +37,14 @@ class GroupBatchNorm2d(nn.Module):
         """The normalized features, of the same shape."""
         n, channels, order, height, width = channels_for_each_element(x, self.group)
         if channels != self.channels:
-            found = f"x has {channels} channels for each element, and the layer was made for {self.channels}"
+            found = f"x has {channels} channels for each group element, but the layer expects {self.channels}"
             cure = f"Make it with channels={channels}"
             raise InputError(found, accepted="channels for each element of the group", fix=cure)
         return self.normalization(x.reshape(n, channels, order * height, width)).reshape(x.shape)  # (1)
 
 
 class GroupPool(nn.Module):
-    """The mean over the elements of the group, at each place: what is left turns with the image.
+    """The mean over the group elements at each position; the result rotates with the image.
 
         y(u) = (1 / |G|) sum_g x(u, g)                                                                            (1)
 

@@ -1,4 +1,4 @@
-"""Finite groups as data: a table of products, from which everything else follows.
+"""Finite groups, given by their multiplication tables.
 
     table[g, h] = g h,     (f * h)(u) = sum_v f(u v^-1) h(v)                                                      (1)
     F(rho) = sum_g f(g) rho(g),    f(g) = (1 / |G|) sum_rho d_rho tr(F(rho) rho(g)^H),    F(f * h) = F(f) F(h)     (2)
@@ -59,7 +59,7 @@ class FiniteGroup:
         ends = torch.arange(n)
         cure = "Pass the table of products of a group, the identity first"
         if n == 0 or len(self.labels) != n:
-            found = f"the table has {n} rows and there are {len(self.labels)} labels"
+            found = f"the table has {n} rows, but there are {len(self.labels)} labels"
             raise InputError(found, accepted="a label for each element", fix=cure)
         if not bool((self.table[0] == ends).all() and (self.table[:, 0] == ends).all()):
             raise InputError("element 0 is not the identity", accepted="a group", fix=cure)
@@ -86,7 +86,7 @@ class FiniteGroup:
 
     @property
     def regular(self) -> Float[Tensor, "n n n"]:
-        """Matrices L(g) that move functions on the group: (L(g) f)(u) = f(g^-1 u)."""
+        """Matrices L(g) that translate functions on the group: (L(g) f)(u) = f(g^-1 u)."""
         n = self.order
         moved = torch.zeros(n, n, n, dtype=torch.float64)
         for g in range(n):
@@ -127,7 +127,7 @@ def dihedral_group(n: int) -> FiniteGroup:
 
 @names_call
 def symmetric_group(n: int) -> FiniteGroup:
-    """S_n: all orders of n things; (g h)(i) = g(h(i)).
+    """S_n: all permutations of n objects; (g h)(i) = g(h(i)).
 
     Cost: (n!)^2 n; n is at most 5.
 
@@ -145,7 +145,7 @@ def symmetric_group(n: int) -> FiniteGroup:
 
 
 def product_group(first: FiniteGroup, second: FiniteGroup) -> FiniteGroup:
-    """The pairs of elements of two groups; the number of (g, h) is g times the order of the second, plus h.
+    """The pairs of elements of two groups; the index of (g, h) is g times the order of the second, plus h.
 
     Cost: the square of the order.
 
@@ -207,7 +207,9 @@ def irreps(group: FiniteGroup, *, seed: int = 0) -> tuple[Complex[Tensor, "n d d
             found.append((rho, character))
     found.sort(key=lambda pair: (pair[0].shape[1], -float(pair[1].real.sum())))
     if sum(rho.shape[1] ** 2 for rho, _ in found) != n:
-        raise InputError("eigenvalues came too close", accepted="a generic random matrix", fix="Pass another seed")
+        raise InputError(
+            ("eigenvalues are too close to each other"), accepted="a generic random matrix", fix="Pass another seed"
+        )
     return tuple(rho for rho, _ in found)
 
 

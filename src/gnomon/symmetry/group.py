@@ -1,4 +1,4 @@
-"""Finite groups of rotations and reflections of the plane: their products, and what they do to images and features.
+"""Finite groups of rotations and reflections of the plane, and their actions on images and features.
 
 C_n has the rotations by 360 / n degrees, D_n reflections as well. Element k < n is the rotation by k steps, element
 n + k the reflection of the columns followed by it:
@@ -24,7 +24,7 @@ __all__ = ["Group", "cyclic", "dihedral"]
 
 @dataclass(frozen=True, slots=True)
 class Group(Record):
-    """A group of n rotations, with reflections or without.
+    """A group of n rotations, with or without reflections.
 
     >>> group = dihedral(4)
     >>> group.order, group.product(1, 4), group.product(4, 1)                        # not commutative
@@ -47,7 +47,7 @@ class Group(Record):
         return 4 % self.rotations == 0
 
     def product(self, g: int, h: int) -> int:
-        """The number of g h: first h, then g; equation (1)."""
+        """The index of the product g h (first h, then g), equation (1)."""
         n = self.rotations
         flip_g, turn_g = divmod(g, n)
         flip_h, turn_h = divmod(h, n)
@@ -55,11 +55,11 @@ class Group(Record):
         return (flip_g ^ flip_h) * n + turn % n
 
     def inverse(self, g: int) -> int:
-        """The number of the inverse of g."""
+        """The index of the inverse of g."""
         return g if g >= self.rotations else -g % self.rotations
 
     def turn(self, x: Tensor, g: int) -> Tensor:
-        """Images (..., height, width) moved by an element; images that are turned by 90 degrees must be square."""
+        """Transforms images (..., height, width) by an element; images rotated by 90 degrees must be square."""
         flip, turn = divmod(g, self.rotations)
         moved = x.flip(-1) if flip else x
         quarters = 4 * turn / self.rotations
@@ -74,14 +74,14 @@ class Group(Record):
         return functional.grid_sample(flat, grid, align_corners=True).reshape(x.shape)
 
     def turn_features(self, x: Tensor, g: int) -> Tensor:
-        """Features (n, channels times order, height, width) moved by an element, turned and permuted."""
+        """Transforms features (n, channels times order, height, width) by an element: rotates and permutes them."""
         n, channels, height, width = x.shape
         back = [self.product(self.inverse(g), h) for h in range(self.order)]
         parts = x.reshape(n, channels // self.order, self.order, height, width)[:, :, back]
         return self.turn(parts, g).reshape(n, channels, *x.shape[2:])
 
     def kernels(self, size: int) -> Tensor:
-        """Matrices (order, size^2, size^2) that move kernels of a convolution, by interpolation where it is needed.
+        """Matrices (order, size^2, size^2) that transform convolution kernels, with interpolation if needed.
 
         >>> cyclic(4).kernels(1).flatten().tolist()
         [1.0, 1.0, 1.0, 1.0]

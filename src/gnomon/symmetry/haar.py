@@ -1,4 +1,4 @@
-"""Rotations and orthogonal matrices drawn evenly: from the Haar measure, which no fixed rotation changes.
+"""Samples rotations and orthogonal matrices from the Haar measure, the uniform distribution on the group.
 
     Z = Q R with Gaussian Z and R_ii > 0:   Q is evenly distributed over O(n)                                    (1)
 
@@ -24,7 +24,7 @@ __all__ = ["haar"]
 
 @names_call
 def haar(n: int, count: int, *, special: bool = False, seed: int = 0) -> Float[Tensor, "m n n"]:
-    """Orthogonal matrices (count, n, n) drawn evenly from O(n), or from SO(n); equation (1).
+    """Orthogonal matrices (count, n, n) drawn uniformly from O(n), or from SO(n); equation (1).
 
     Hypotheses: none.
     Reference: [mezzadri2007generate].

@@ -1,4 +1,4 @@
-"""Invariance: what shifts by one pixel and mirror images do to the outputs of a network.
+"""Measures how much shifts by one pixel and mirroring change the outputs of a network.
 
     |f(g x) - f(x)| / |f(x)|    over all images x, for each motion g                                  (1)
 
@@ -50,14 +50,14 @@ class Motion(Record):
 
 @dataclass(frozen=True, slots=True)
 class Invariance(Result):
-    """What each motion does, and how many images were moved."""
+    """The effect of each motion, and the number of images."""
 
     motions: tuple[Motion, ...]
     examples: int
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         least, most = (f(self.motions, key=lambda motion: motion.change) for f in (min, max))
         return (
             f"Outputs change least for '{least.name}' ({least.change:.1%}) and most for '{most.name}' "
@@ -67,14 +67,14 @@ class Invariance(Result):
     def plots(self) -> tuple[Plot, ...]:
         """The relative change of the outputs for each motion."""
         names, changes = zip(*((motion.name, motion.change) for motion in self.motions), strict=True)
-        words = "The shorter the bar, the less the answers depend on the motion."
+        words = "Short bars mean that answers hardly depend on the motion."
         bars = Bars("change", names, changes)
         return (Plot("Shifts and mirror images", (bars,), Axis("relative change of the outputs"), caption=words),)
 
 
 @names_call
 def invariance(module: nn.Module, x: Inputs) -> Invariance:
-    """Move all images by a pixel, with zeros coming in, and mirror them; measure what the outputs do, equation (1).
+    """Shifts all images by a pixel (filling with zeros) and mirrors them, and measures the change of the outputs, (1).
 
     The decision is the class of the largest output, or the sign of a single one; its share has a 95 % interval.
 
@@ -102,7 +102,7 @@ def invariance(module: nn.Module, x: Inputs) -> Invariance:
 
 
 def motions(x: Float[Tensor, "n c h w"]) -> dict[str, Float[Tensor, "n c h w"]]:
-    """Images moved by one pixel, with zeros coming in, and mirrored, by id."""
+    """Images shifted by one pixel (filled with zeros) and mirrored images, by id."""
     moved = {}
     for id, axis, by in (("pixel-right", 3, 1), ("pixel-left", 3, -1), ("pixel-down", 2, 1)):
         shifted = torch.roll(x, by, axis)

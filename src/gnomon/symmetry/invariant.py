@@ -1,4 +1,4 @@
-"""Make any network invariant under a finite group: average over the orbit, or bring every input to one pose first.
+"""Makes any network invariant under a finite group: by averaging over the orbit, or by a canonical pose.
 
     average         (A f)(x) = (1 / |G|) sum_g f(g x)                                                            (1)
     canonical pose  (C f)(x) = f(g* x),    g* = the g with the largest score of g x                               (2)
@@ -29,7 +29,7 @@ __all__ = ["CanonicalPose", "OrbitAverage"]
 
 
 class OrbitAverage(nn.Module):
-    """The mean of a network's outputs over all moves of its input, the identity among them; equation (1)."""
+    """The mean of a network's outputs over all transformations of its input and the identity; equation (1)."""
 
     @names_call
     def __init__(self, module: nn.Module, action: Action) -> None:
@@ -38,13 +38,13 @@ class OrbitAverage(nn.Module):
         self.module, self.action = module, action
 
     def forward(self, x: Tensor) -> Tensor:
-        """One call of the network for each move."""
+        """Calls the network once for each transformation."""
         made = [self.module(x), *(self.module(move(x)) for move in self.action.moves)]
         return torch.stack(made).mean(0)  # (1)
 
 
 class CanonicalPose(nn.Module):
-    """A network that sees each input in the pose of the largest score; equation (2).
+    """A network that receives each input in the pose with the largest score; equation (2).
 
     The score is a function from inputs (n, ...) to (n,); by default the product with fixed random numbers.
 
@@ -63,7 +63,7 @@ class CanonicalPose(nn.Module):
         self.module, self.action, self.score, self.seed = module, action, score, seed
 
     def forward(self, x: Tensor) -> Tensor:
-        """One call of the network."""
+        """Transforms the inputs to their canonical pose and calls the network once."""
         poses = torch.stack([x, *(move(x) for move in self.action.moves)])
         scores = torch.stack([self._score(pose) for pose in poses])
         best = scores.argmax(0)

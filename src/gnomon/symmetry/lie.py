@@ -1,4 +1,4 @@
-"""How fast a network's features change as a continuous group starts to act: Lie derivatives, layer by layer.
+"""Lie derivatives by layer: how fast features change when a continuous group starts to act.
 
     invariance     |d/dt h(g_t x)| / |h(x)|              at t = 0                                                 (1)
     equivariance   |d/dt g_-t h(g_t x)| / |h(x)|         at t = 0, for layers whose features the flow moves        (2)
@@ -35,7 +35,7 @@ __all__ = ["lie_derivative", "lie_derivatives"]
 
 @names_call
 def lie_derivative(module: nn.Module, x: Any, action: Action, *, step: float = 1e-3) -> tuple[float, Interval]:
-    """How fast the output changes as the group starts to act, over its size, with a 95 % interval; equation (1).
+    """The relative rate of change of the output when the group starts to act, with a 95 % interval; equation (1).
 
     Hypotheses: an action with a flow; a module that also runs in float64.
     Reference: [gruver2023lie].
@@ -76,12 +76,12 @@ def lie_derivatives(module: nn.Module, x: Any, action: Action, *, step: float = 
     double = copy_module(module).double().eval()
     given = whole_inputs(x, double)
     if not isinstance(given, Tensor):
-        raise InputError("x is not one tensor", accepted="one tensor of inputs", fix="Pass a module of one input")
+        raise InputError("x is not one tensor", accepted="one tensor of inputs", fix="Pass a module with one input")
     given = given.double()  # a module without parameters has no dtype
     moved = [given if t == 0 else flow(given, t) for t in (0.0, step, -step)]
     if any(m.shape != given.shape for m in moved):
-        found = f"the flow makes {tuple(moved[1].shape)} of {tuple(given.shape)}"
-        raise InputError(found, accepted="a flow that keeps the shape", fix="Pass such a flow")
+        found = f"the flow returns shape {tuple(moved[1].shape)} for {tuple(given.shape)}"
+        raise InputError(found, accepted="a flow that keeps the shape", fix="Pass a flow that keeps the shape")
     here, ahead, behind = (features_of(double, m) for m in moved)
     layers = []
     for name, h in here.items():

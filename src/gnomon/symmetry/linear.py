@@ -1,4 +1,4 @@
-"""Linear maps that commute with a group: all of them, the nearest one to a given matrix, and how far it is.
+"""Linear maps that commute with a group: a basis of all of them, and the nearest one to a given matrix.
 
     W rho_in(g) = rho_out(g) W  for all generators g                                                              (1)
 
@@ -55,7 +55,7 @@ def equivariant_basis(rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Fl
     if not len(rho_in) or len(rho_in) != len(rho_out):
         found = f"there are {len(rho_in)} matrices for inputs and {len(rho_out)} for outputs"
         raise InputError(
-            found, accepted="a matrix of each for every generator", fix="Pass lists of one length, not empty"
+            found, accepted="a matrix of each for every generator", fix="Pass two nonempty lists of equal length"
         )
     i, o = len(rho_in[0]), len(rho_out[0])
     total = torch.zeros(o * i, o * i, dtype=torch.float64)
@@ -76,7 +76,7 @@ def equivariant_basis(rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Fl
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nearest(Result):
-    """The nearest equivariant matrix to a weight, the relative distance to it, and the dimension of such matrices.
+    """The equivariant matrix nearest to a weight, its relative distance, and the dimension of all equivariant matrices.
 
     >>> Nearest(torch.eye(2), 0.0, 2).verdict
     'The weight is equivariant: 0.0 % of its size is not.'
@@ -88,7 +88,7 @@ class Nearest(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         word = (
             "is equivariant"
             if self.distance < 1e-6
@@ -101,7 +101,7 @@ class Nearest(Result):
 
 @names_call
 def nearest_equivariant(weight: Float[Tensor, "o i"], rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Nearest:
-    """The equivariant matrix that is nearest to a weight, and how far it is; equation (2).
+    """The equivariant matrix nearest to a weight, and its distance; equation (2).
 
     Hypotheses: those of the module.
     Reference: [kondor2018generalization].
@@ -119,7 +119,7 @@ def nearest_equivariant(weight: Float[Tensor, "o i"], rho_in: Sequence[Tensor], 
 
 @names_call
 def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | None = None) -> Nearest:
-    """The circular convolution that is nearest to a dense layer, and how far it is; equation (2) in closed form.
+    """The circular convolution nearest to a dense layer, and its distance; equation (2) in closed form.
 
     ``shape`` is that of the grid, such as (28, 28), where it is not a line; the first column is its kernel.
 

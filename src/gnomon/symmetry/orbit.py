@@ -19,7 +19,7 @@ __all__ = ["orbit_average", "plain"]
 def orbit_average(
     kernel: Callable[[Tensor, Tensor], Tensor], x: Tensor, y: Tensor | None = None, *, group: Group
 ) -> Tensor:
-    """The kernel of an infinitely wide group-convolutional network, from that of its plain counterpart.
+    """The kernel of an infinitely wide group-convolutional network, from the kernel of its plain counterpart.
 
         K_G(x, y) = (1 / |G|) sum_g K(x, g y)                                                                 (1)
 
@@ -51,7 +51,7 @@ def orbit_average(
 
 @names_call
 def plain(network: nn.Module) -> nn.Module:
-    """The network with every group convolution replaced by a plain one of as many channels, newly drawn.
+    """The network with every group convolution replaced by a new plain convolution with the same number of channels.
 
     `gnomon.limit` reads both; `orbit_average` of the plain one's kernel is that of the group-convolutional network,
 
@@ -82,8 +82,8 @@ def plain(network: nn.Module) -> nn.Module:
         )
     if isinstance(network, GroupPool):
         if network.largest:
-            cure = "Use GroupPool(group=group), which takes means"
-            raise InputError("a GroupPool takes the largest", accepted="means over the group", fix=cure)
+            cure = "Use GroupPool(group=group), which takes the mean"
+            raise InputError("a GroupPool takes the maximum", accepted="means over the group", fix=cure)
         return nn.Identity()
     if isinstance(network, GroupBatchNorm2d):
         return nn.BatchNorm2d(network.channels)

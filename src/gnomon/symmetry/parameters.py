@@ -1,4 +1,4 @@
-"""Symmetries of the parameters: changes of weights that change no output, and what they conserve while training.
+"""Symmetries of the parameters: changes of weights that do not change outputs, and the quantities they conserve.
 
 For a stack of Linear layers with ReLU between them:
 
@@ -38,7 +38,7 @@ NEUTRAL = (nn.ReLU, nn.Identity, nn.Flatten, nn.Dropout, nn.LeakyReLU, nn.Tanh, 
 
 @names_call
 def permute_units(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 0) -> nn.Sequential:
-    """A copy with the hidden units of one layer in another order, which computes the same; equation (1).
+    """A copy with permuted hidden units of one layer, which computes the same function; equation (1).
 
     Hypotheses: a ``nn.Sequential`` of Linear layers and elementwise activations.
     Reference: [hecht1990algebraic].
@@ -60,7 +60,7 @@ def permute_units(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 
 
 @names_call
 def rescale_units(module: nn.Sequential, factors: Float[Tensor, " m"], layer: int = 0) -> nn.Sequential:
-    """A copy with the hidden units of one layer scaled and scaled back, which computes the same; equation (2).
+    """A copy with rescaled hidden units of one layer, which computes the same function; equation (2).
 
     Hypotheses: ReLU after the layer; factors above 0.
     Reference: [kunin2021neural].
@@ -138,7 +138,7 @@ def orbit_leak(module: nn.Sequential, loss: Tensor, layer: int = 0) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matched(Result):
-    """A copy of the second network in the order of units of the first, and the orders that were found."""
+    """A copy of the second network with its units ordered like the first network, and the permutations."""
 
     module: nn.Sequential
     orders: tuple[Tensor, ...]
@@ -147,19 +147,19 @@ class Matched(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         found = f"In the best order of units found, the weights differ by {self.distance_after:.3g}"
         return f"{found}, before by {self.distance_before:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Distances before and after."""
+        """Plots the distances before and after matching."""
         marks = (Line("distance", (0, 1), (self.distance_before, self.distance_after)),)
         return (Plot("Matching of units", marks, Axis("before, after"), Axis("distance of the weights"), self.verdict),)
 
 
 @names_call
 def match_units(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20, seed: int = 0) -> Matched:
-    """Reorder the hidden units of a network so that its weights are near those of another; equation (1).
+    """Permutes the hidden units of a network so that its weights are close to another network's; equation (1).
 
     Each layer's best order, the others fixed, is an assignment problem, solved exactly; layers are visited in turn
     until nothing changes. The result is the best of one descent, not of all orders.
@@ -178,7 +178,11 @@ def match_units(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20
     copy = cast(nn.Sequential, copy_module(second))
     b = _linear(copy)
     if [p.weight.shape for p in a] != [p.weight.shape for p in b]:
-        raise InputError("the layers differ in size", accepted="two networks of one shape", fix="Pass such networks")
+        raise InputError(
+            "the layers differ in size",
+            accepted="two networks of one shape",
+            fix=("Pass networks with equal layer sizes"),
+        )
     before = _distance(a, b)
     orders = [torch.arange(len(part.weight)) for part in b[:-1]]
     generator = torch.Generator().manual_seed(seed)

@@ -1,4 +1,4 @@
-"""Layers on sets: the same for all members, and for all orders of them."""
+"""Layers on sets, which treat all members equally, in any order."""
 
 from torch import Tensor, nn
 
@@ -6,7 +6,7 @@ __all__ = ["SetLinear", "SetPool"]
 
 
 class SetLinear(nn.Module):
-    """The linear layer of sets: every member keeps its own part and sees the mean of all.
+    """The linear layer on sets: each output depends on one member and on the mean of all members.
 
         y_i = A x_i + B (1 / M) sum_j x_j + b                                                                     (1)
 
@@ -35,7 +35,7 @@ class SetLinear(nn.Module):
 
 
 class SetPool(nn.Module):
-    """The mean over the members of a set: the same for all orders of them.
+    """The mean over the members of a set, independent of their order.
 
         y = (1 / M) sum_i x_i                                                                                     (1)
 
@@ -48,5 +48,5 @@ class SetPool(nn.Module):
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        """(..., members, features) to (..., features)."""
+        """Averages (..., members, features) to (..., features)."""
         return x.mean(-2)  # (1)

@@ -1,4 +1,4 @@
-"""Accuracy against the strength of a motion, and how far a linear layer is from commuting with an operator.
+"""Accuracy as a function of the strength of a transformation, and commutators of linear layers with operators.
 
     accuracy(t) = share of examples whose class is right after the motion of strength t                          (1)
     |[W, L]| = largest |W L x - L W x| over |x| = 1,    by power iteration on the commutator and its transpose      (2)
@@ -43,7 +43,7 @@ class StrengthCurve(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         worst = min(range(len(self.strengths)), key=lambda i: self.accuracy[i])
         return (
             f"Accuracy falls from {max(self.accuracy):.1%} to {self.accuracy[worst]:.1%} at strength "
@@ -51,10 +51,14 @@ class StrengthCurve(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Accuracy over strength."""
+        """Plots accuracy over strength."""
         low, high = [i.low for i in self.intervals], [i.high for i in self.intervals]
         marks = (Line("accuracy", self.strengths, self.accuracy), Band("95 %", self.strengths, low, high))
-        return (Plot("Accuracy against the motion", marks, Axis("strength"), Axis("accuracy"), self.verdict),)
+        return (
+            Plot(
+                ("Accuracy by strength of the transformation"), marks, Axis("strength"), Axis("accuracy"), self.verdict
+            ),
+        )
 
 
 @names_call
@@ -75,14 +79,14 @@ def accuracy_by_strength(
     check_readable(module)
     x, y = source(data, module=module).pair()
     if not are_classes(y) or not isinstance(x, Tensor) or not len(strengths):
-        found = "there is no strength" if not len(strengths) else f"the targets are {y.dtype}"
+        found = "no strengths were passed" if not len(strengths) else f"the targets are {y.dtype}"
         raise InputError(found, accepted="classes, one tensor and strengths", fix="Pass integer classes and strengths")
     shares, intervals = [], []
     for t in strengths:
         moved = flow(x, float(t))
         if moved.shape != x.shape:
-            found = f"strength {t:g} makes {tuple(moved.shape)} of {tuple(x.shape)}"
-            raise InputError(found, accepted="a flow that keeps the shape", fix="Pass such a flow")
+            found = f"strength {t:g} returns shape {tuple(moved.shape)} for {tuple(x.shape)}"
+            raise InputError(found, accepted="a flow that keeps the shape", fix="Pass a flow that keeps the shape")
         right = int((outputs(module, moved).argmax(1) == y).sum())
         shares.append(right / len(y))
         intervals.append(binomial_interval(right, len(y)))
