@@ -61,7 +61,7 @@ def test_a_run_outside_the_hypotheses_is_neither_as_stated_nor_a_failure():
     answer = called(*RUN, "gap=0")
     assert "outside its hypotheses" in answer.stdout and answer.exit_code == 0
     assert "holds, as stated" not in answer.stdout and "NOT AS STATED" not in answer.stdout
-    assert answer.stdout.splitlines()[-1] == "0 of 1 runs are as stated; 1 outside the hypotheses"
+    assert answer.stdout.splitlines()[-1] == "0 of 1 runs have the stated verdict; 1 outside the hypotheses"
     assert json.loads(called(*RUN, "gap=0", "--json").stdout)["results"][0]["as_stated"] is False
 
 

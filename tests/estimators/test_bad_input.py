@@ -149,5 +149,5 @@ def test_splits_that_name_rows_without_weight(table):
     X, y = table
     weights = np.where(np.arange(20) < 5, 0.0, 1.0)
     folds = [(np.arange(10), np.arange(10, 20))]
-    with pytest.raises(InputError, match="the splits name row 19, and 15 rows have a positive weight"):
+    with pytest.raises(InputError, match="the splits contain row 19, but only 15 rows have a positive weight"):
         NTKRegressor(select=folds).fit(X, y, sample_weight=weights)

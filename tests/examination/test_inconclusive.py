@@ -106,7 +106,7 @@ def test_too_few_examples_are_said_and_nobody_is_called_healthy(n, monkeypatch, 
     assert "too little data to tell" in result.verdict and "no problem found" not in result.verdict
     assert not [s.key for s in result.sections if s.status == "good" and s.key != "architecture"], str(result)
     assert exit_code(monkeypatch, tmp_path, result, "--strict") == 1
-    assert "too little data to tell" in capsys.readouterr().err
+    assert "too little data for a result" in capsys.readouterr().err
 
 
 def test_one_example_has_no_fault_and_no_clean_bill():
@@ -116,7 +116,7 @@ def test_one_example_has_no_fault_and_no_clean_bill():
     result = examined(net, (x, torch.ones(1)), steps=only("data", "columns", "margins"), budget=10, fit=False)
     assert [f.kind for f in result.findings] == ["too-few-examples"] and not result.healthy
     assert result.verdict.endswith(
-        "Number of training examples: 1. This is too little data to tell whether anything is wrong."
+        "Number of training examples: 1. This is not enough data to find out whether anything is wrong."
     )
     assert number_findings(torch.ones(1)) == () and number_findings(torch.ones(2))[0].kind == "constant-targets"
 
