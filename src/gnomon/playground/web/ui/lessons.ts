@@ -55,8 +55,8 @@ export const LESSONS: Lesson[] = [
   },
   {
     id: "stable-rate", title: "The largest stable learning rate",
-    story: "A step that is too long overshoots. If every step overshoots by more than the last one, the loss explodes. Theory gives the limit before training: 2 / λ, where λ is the largest rate of the kernel.",
-    question: { kind: "number", ask: "Which learning rate is the largest that does not diverge?", from: 0.01, to: 10, log: true, unit: "", start: 0.3, name: "Largest stable rate" },
+    story: "A step that is too long overshoots. If every step overshoots by more than the last one, the loss rises. Theory gives the limit before training: 2 / λ, with λ the largest eigenvalue of the kernel. Just above the limit the loss rises first, and the network may then recover in a flatter region; far above it the loss diverges.",
+    question: { kind: "number", ask: "What is the largest learning rate at which the loss never rises?", from: 0.01, to: 10, log: true, unit: "", start: 0.3, name: "Largest stable rate" },
     tryNext: "Run with 0.97 and with 1.03 times the limit. Then set the output scale to 0.5: the loss still rises, but the network jumps to a flatter place and recovers.",
     panel: "sweep", panelTitle: "Loss after 200 steps (its peak, if it rose)",
     state: { data: "sine", n: 12, width: 512, scale: 2, centered: true, steps: 200, rate: 0.5 },

@@ -25,8 +25,10 @@ export function sentence(state: State, p: Progress, running: boolean, revealed: 
   const regime = dialWords(drift);
   if (setup.predicted === null) return `${where}: ${compared}. Adam is not covered by the prediction. The kernel changed by ${changeWords(drift)} (${regime}).`;
   if (state.batch && state.batch < setup.y.length) return `${where}: ${compared}. Batches of ${state.batch} make the steps noisy; the prediction is for all points.`;
-  const agrees = p.record >= 0 && distance(frame.outputs, setup.predicted.outputs[p.record]!) < 0.1 * (distance(setup.y, new Float64Array(setup.y.length)) || 1);
-  const verdict = agrees ? "the network is where theory predicted" : drift < 0.05 ? "the network is close to the prediction" : frame.loss < (predicted ?? 0) ? "the network learns features and beats its prediction" : "the network learns features and leaves its prediction";
+  const scale = distance(setup.y, new Float64Array(setup.y.length)) || 1;
+  const agrees = p.record >= 0 && distance(frame.outputs, setup.predicted.outputs[p.record]!) < 0.1 * scale;
+  if (state.rate > 1 && !agrees) return `${where}: ${compared}. The learning rate is ${show(state.rate)} times the largest stable one: the loss rises first. A network can then move to a flatter region and recover, which the prediction from its first kernel cannot follow.`;
+  const verdict = agrees ? "the network is where theory predicted" : drift < 0.05 ? "the kernel hardly changed, and yet the network has left its prediction" : frame.loss < (predicted ?? 0) ? "the network learns features and beats its prediction" : "the network learns features and leaves its prediction";
   return `${where}: ${compared}. The kernel changed by ${changeWords(drift)} (${regime}): ${verdict}.`;
 }
 
