@@ -167,7 +167,7 @@ class Session:
         assert run.train is not None
         outputs = run.train.reshape(len(times), len(self.x), -1)
         left = [self._pulls(f) for f in outputs]
-        shown = [] if run.test is None else run.test.reshape(len(times), len(drawing.grid), -1)
+        shown: Any = [] if run.test is None else run.test.reshape(len(times), len(drawing.grid), -1)
         curves = [drawing.values(f) for f in (shown if drawing.dimension == 1 else shown[-1:])]
         return {"loss": run.loss.tolist(), "outputs": outputs.flatten(1).tolist(), "curves": curves, "modes": left}
 
