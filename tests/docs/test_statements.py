@@ -87,7 +87,7 @@ def test_layers_without_bounds_are_refused(layer):
 
 def test_fisher_refuses_functions_and_the_hessian_takes_them():
     x, y = torch.rand(6, 3), torch.rand(6, 2)
-    with pytest.raises(gnomon.InputError, match="log-density"):
+    with pytest.raises(gnomon.InputError, match="probability density"):
         landscape.fisher(net(), x, y, loss=lambda f, t: (f - t).square().mean())
     landscape.hessian(net(), x, y, loss=lambda f, t: (f - t).square().mean())
 
