@@ -145,7 +145,7 @@ def test_maps_that_are_zero_everywhere_overlap_with_each_other_only():
         (lambda: grad_cam(nn.Sequential(nn.Flatten(), nn.Linear(100, 2)).double(), X), InputError, "no layer has outputs"),
         (lambda: cam(nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(128, 2)).double(), X), InputError, "Use grad_cam"),
         (lambda: integrated_gradients(pooled_cnn(), X, 7), InputError, "target names an output that does not exist"),
-        (lambda: integrated_gradients(pooled_cnn(), X * torch.nan), NotFiniteError, "not finite"),
+        (lambda: integrated_gradients(pooled_cnn(), X * torch.nan), NotFiniteError, "NaN or infinity"),
         (lambda: integrated_gradients(nn.Embedding(3, 2), torch.tensor([[0, 1]])), InputError, "x is torch.int64"),
         (lambda: grad_cam(pooled_cnn(), X, layer="nine"), InputError, "does not have a layer 'nine'"),
         (lambda: sanity_check(lambda m, x, t: x, pooled_cnn(), X), InputError, "the method returned a Tensor"),

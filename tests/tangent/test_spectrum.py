@@ -46,7 +46,7 @@ def test_the_record_is_plain_and_draws():
 def test_bad_kernels_are_refused():
     with pytest.raises(InputError, match="not symmetric"):
         kernel_spectrum(torch.tensor([[1.0, 2.0], [0.0, 1.0]]))
-    with pytest.raises(NotFiniteError, match="not finite: 4, the first of them K"):
+    with pytest.raises(NotFiniteError, match="4 entries that are not finite, the first is K"):
         kernel_spectrum(torch.full((2, 2), float("nan")))
     with pytest.raises(InputError, match="3 inputs and 2 targets"):
         kernel_spectrum(torch.eye(3), torch.ones(2))

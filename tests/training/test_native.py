@@ -153,7 +153,7 @@ def test_a_prediction_takes_torch_descent():
     for theirs in (partial(torch.optim.SGD, lr=0.1), torch.optim.SGD(net.parameters(), lr=0.1)):
         told = gnomon.predict(net, X.double(), Y, optimizer=theirs, **kwargs)
         assert torch.equal(told.loss, gnomon.predict(net, X.double(), Y, optimizer=SGD(0.1), **kwargs).loss)
-    with pytest.raises(gnomon.InputError, match="steps along the gradient"):
+    with pytest.raises(gnomon.InputError, match="gradient descent"):
         gnomon.predict(net, X.double(), Y, optimizer=torch.optim.Adam)
 
 
