@@ -82,12 +82,9 @@ def examine(
 ) -> Examination:
     """Examines a network and its data: compares predictions of theory with measurements, and says what to fix.
 
-    Measures signal propagation, the tangent kernel Theta = J J^T and its modes, the largest stable learning rate
-
-        lr < 2 / lambda_max(Hessian of the loss)                                                             (1)
-
-    the score of the infinitely wide network, training with kernel and curvature, and afterwards the regime, margins,
-    calibration and invariances. A step that is skipped or fails says why. Ctrl-C returns the results so far.
+    Measures signal propagation, the tangent kernel and its modes, the largest stable learning rate, the score of the
+    infinitely wide network, training with kernel and curvature, and afterwards the regime, margins, calibration and
+    invariances. A step that is skipped or fails says why. Ctrl-C returns the results so far.
 
     Args:
         module: the network, or a function that builds it; it is never changed.
@@ -101,17 +98,20 @@ def examine(
         epochs: maximum number of passes over the data; by default until training converges, if there is time.
         schedule: a function of a torch optimizer that returns a torch scheduler, which is stepped once per epoch.
         loss: a function (outputs, targets) -> mean loss; by default cross-entropy for classes, else squared.
-        task, output: set these if gnomon recognizes the task wrongly (such as "ensemble"), or to choose a returned
-        part.
+        task: what is learned, such as "ensemble", if gnomon reads it wrongly.
+        output: which part of a returned tuple, dict or record is the output: a name, a place, or a function.
         augment: a function that changes the inputs of each training batch.
         fit: whether to train a copy; by default only if ``module`` is a function that builds the network.
-        budget, seed, name: time limit in seconds, random seed, and the name of the network in the report.
+        budget: time limit in seconds.
+        seed: random seed.
+        name: name of the network in the report.
         notes: sentences about earlier preprocessing; the report repeats them.
         columns: names of the columns of a table; findings use them instead of indices.
-        command, steps: the command line, for the record; the steps to run, by default `gnomon.examination.STEPS`.
-        progress, clock: see `Progress`; the clock that measures ``budget``.
+        command: the command line, for the record.
+        steps: the steps to run, by default `gnomon.examination.STEPS`.
+        progress: a function that is called after each step, see `Progress`.
+        clock: the clock that measures ``budget``.
 
-    Hypotheses: the network gives each example its own row of outputs.
     Reference: [jacot2018neural], [cohen2021gradient], [chizat2019lazy].
     Cost: at most ``budget`` seconds, plus up to two seconds for imports, once per process.
 

@@ -20,7 +20,6 @@ def adjacency(graph: Any, *, nodes: int | None = None) -> Tensor:
         graph: a square matrix, dense or sparse; an edge list (2, edges) of integers; or an object with
             ``edge_index``, such as Data of PyTorch Geometric.
         nodes: the number of nodes; needed if an edge list leaves out the last ones.
-        call: the name of the calling function for error messages.
 
     Cost: one pass, and nodes^2 numbers.
 
