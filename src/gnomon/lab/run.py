@@ -59,8 +59,9 @@ class ClaimOutcome(Result):
     def verdict(self) -> str:
         """The verdict and its reason; outside the hypotheses, that first."""
         verdict = self.judgment.verdict.value
-        told = f"outside its hypotheses ({'; '.join(self.broken)}), where it states nothing. Compared anyway: {verdict}"
-        return f"{self.title}: {told if self.broken else verdict}. {self.judgment.reason}"
+        outside = f"outside its hypotheses ({'; '.join(self.broken)}), so the claim does not apply"
+        words = f"{outside}. Result anyway: {verdict}" if self.broken else verdict
+        return f"{self.title}: {words}. {self.judgment.reason}"
 
     @property
     def findings(self) -> tuple[Finding, ...]:
