@@ -6,7 +6,7 @@
 torch.Size([2, 2])
 """
 
-import importlib as _importlib  # private names: completion offers what stands here without an underscore
+import importlib as _importlib  # underscores keep these names out of tab completion
 import typing as _typing
 
 if _typing.TYPE_CHECKING:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812
 
-from gnomon.adapter.losses import MembersSquared, PositionCrossEntropy
+from gnomon.adapter.losses import EnsembleSquaredLoss, PositionCrossEntropy
 from gnomon.core.errors import InputError
 
 N, T, K = 3, 4, 5
@@ -33,7 +33,7 @@ def case(name):
             lambda f: torch.stack([F.cross_entropy(f.reshape(last.shape)[:, j], y[:, 0]) for j in range(T)]).mean(),
         ),
         "members": (
-            MembersSquared(T), f, last.mean(1) + 1,
+            EnsembleSquaredLoss(T), f, last.mean(1) + 1,
             lambda f: torch.stack(
                 [(f.reshape(last.shape)[:, j] - last.mean(1) - 1).square().sum(1).mean() / 2 for j in range(T)]
             ).mean(),
@@ -54,6 +54,28 @@ def test_value_gradient_and_hessian_are_those_of_torch(name):
     whole = torch.autograd.functional.hessian(plain, f)
     blocks = torch.stack([whole[i, :, i] for i in range(N)])
     torch.testing.assert_close(loss.hessian(f, y) / N, blocks, rtol=1e-10, atol=1e-12)
+    root = loss.root(f, y)
+    torch.testing.assert_close(root @ root.transpose(1, 2) / N, blocks, rtol=1e-10, atol=1e-12)
+    assert bool((root.diagonal(dim1=1, dim2=2) >= 0).all())
+
+
+def test_the_curvature_is_the_largest_that_the_hessian_reaches():
+    even = PositionCrossEntropy(2, 1)  # diag(p) - p p^T has its largest eigenvalue, 1/2, at p = (1/2, 1/2)
+    hessian = even.hessian(torch.zeros(1, 2, dtype=torch.float64), torch.tensor([[0]]))
+    assert float(torch.linalg.eigvalsh(hessian).max()) == pytest.approx(even.curvature, rel=1e-12)
+    one = EnsembleSquaredLoss(1)
+    hessian = one.hessian(torch.zeros(1, 2, dtype=torch.float64), torch.zeros(1, 2))
+    assert float(torch.linalg.eigvalsh(hessian).max()) == one.curvature
+
+
+def test_targets_of_members_are_repeated_for_each_member():
+    f, y = torch.zeros(2, 6), torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    table = [[1.0, 2.0, 1.0, 2.0, 1.0, 2.0], [3.0, 4.0, 3.0, 4.0, 3.0, 4.0]]
+    assert EnsembleSquaredLoss(3).table(y, f).tolist() == table
+    assert EnsembleSquaredLoss(3).observations(y) == EnsembleSquaredLoss(3).decisions(y) == 2
+    labels = torch.tensor([[0, -100], [1, 1]])
+    assert PositionCrossEntropy(2, 2).observations(labels) == 3
+    assert PositionCrossEntropy(2, 2, shared=True).observations(labels[:, 0]) == 2
 
 
 def test_right_decisions_are_counted_by_hand():

@@ -10,8 +10,8 @@ from torch.nn import functional as F  # noqa: N812
 
 import gnomon
 from gnomon.bayes import laplace
-from gnomon.checks.network.chance import chance_findings
-from gnomon.checks.network.ignored import ignored_findings
+from gnomon.checks.network.chance import randomness_findings
+from gnomon.checks.network.ignored import ignored_input_findings
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.run import run
@@ -231,10 +231,10 @@ class Dropping(nn.Module):
 
 def test_sampling_is_no_fault_and_dropout_in_eval_mode_is():
     x = torch.randn(8, 5)
-    assert chance_findings(Sampling(), x) == ()
-    assert [finding.kind for finding in chance_findings(Dropping(), x)] == ["random-in-eval"]
+    assert randomness_findings(Sampling(), x) == ()
+    assert [finding.kind for finding in randomness_findings(Dropping(), x)] == ["random-in-eval"]
 
 
 def test_targets_that_only_the_loss_uses_are_not_called_ignored():
     ids = tokens()
-    assert ignored_findings(Decoder(), {"idx": ids[:, :-1], "targets": ids[:, 1:]}) == ()
+    assert ignored_input_findings(Decoder(), {"idx": ids[:, :-1], "targets": ids[:, 1:]}) == ()

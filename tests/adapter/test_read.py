@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gnomon.adapter import read
+from gnomon.adapter import read_output_meaning
 from gnomon.core.errors import InputError
 
 TOKENS = torch.arange(20).reshape(4, 5) % 7
@@ -26,31 +26,45 @@ TOKENS = torch.arange(20).reshape(4, 5) % 7
     ],
 )  # fmt: skip
 def test_readings(outputs, y, x, sentence):
-    assert read(torch.zeros(outputs), y, x=x).sentence == f"read as {sentence}"
+    assert read_output_meaning(torch.zeros(outputs), y, x=x).sentence == f"read as {sentence}"
 
 
 def test_labels_that_copy_the_inputs_are_compared_one_position_later():
-    assert read(torch.zeros(4, 5, 7), TOKENS, x={"input_ids": TOKENS}).shift == 1
-    assert read(torch.zeros(4, 5, 7), TOKENS.roll(-1, 1), x={"input_ids": TOKENS}).shift == 0
+    assert read_output_meaning(torch.zeros(4, 5, 7), TOKENS, x={"input_ids": TOKENS}).shift == 1
+    assert read_output_meaning(torch.zeros(4, 5, 7), TOKENS.roll(-1, 1), x={"input_ids": TOKENS}).shift == 0
     hidden = TOKENS.masked_fill(TOKENS % 2 == 0, -100)  # a masked language model sees other tokens at its labels
-    assert read(torch.zeros(4, 5, 7), hidden, x={"input_ids": TOKENS.masked_fill(TOKENS % 2 == 1, 6)}).shift == 0
+    assert (
+        read_output_meaning(torch.zeros(4, 5, 7), hidden, x={"input_ids": TOKENS.masked_fill(TOKENS % 2 == 1, 6)}).shift
+        == 0
+    )
 
 
 def test_the_largest_label_of_all_data_decides():
     y = torch.tensor([0, 1])
-    assert read(torch.zeros(2, 4, 3), y).task == "ensemble"
-    assert read(torch.zeros(2, 4, 3), y, largest=11).task == "class"
+    assert read_output_meaning(torch.zeros(2, 4, 3), y).task == "ensemble"
+    assert read_output_meaning(torch.zeros(2, 4, 3), y, largest=11).task == "class"
 
 
 def test_a_named_task_wins_or_is_refused():
-    named = read(torch.zeros(4, 32, 3), torch.tensor([0, 1, 2, 0]), task="class")
+    named = read_output_meaning(torch.zeros(4, 32, 3), torch.tensor([0, 1, 2, 0]), task="class")
     assert named.sentence == "read as classification: 96 classes, one per example (as given)"
-    with pytest.raises(InputError, match="which is no language model"):
-        read(torch.zeros(4, 3), torch.tensor([0, 1, 2, 0]), task="language model")
+    with pytest.raises(InputError, match="does not fit the task language model"):
+        read_output_meaning(torch.zeros(4, 3), torch.tensor([0, 1, 2, 0]), task="language model")
     with pytest.raises(InputError, match="task is 'translation'"):
-        read(torch.zeros(4, 3), torch.tensor([0, 1, 2, 0]), task="translation")
+        read_output_meaning(torch.zeros(4, 3), torch.tensor([0, 1, 2, 0]), task="translation")
 
 
 def test_labels_that_fit_no_axis_are_refused():
     with pytest.raises(InputError, match=r"the labels have shape \(4, 5\) and the outputs \(4, 6, 7\)"):
-        read(torch.zeros(4, 6, 7), TOKENS)
+        read_output_meaning(torch.zeros(4, 6, 7), TOKENS)
+
+
+def test_one_output_per_example_stands_for_two_classes():
+    assert read_output_meaning(torch.zeros(4, 1), torch.tensor([0, 1, 1, 0])).classes == 2
+
+
+def test_two_members_make_an_ensemble_and_one_does_not():
+    assert read_output_meaning(torch.zeros(4, 2, 3), torch.zeros(4, 3)).task == "ensemble"
+    assert read_output_meaning(torch.zeros(4, 1, 3), torch.zeros(4, 3)).task == "numbers"
+    assert read_output_meaning(torch.zeros(4, 2, 3), torch.tensor([0, 1, 2, 0])).task == "ensemble"
+    assert read_output_meaning(torch.zeros(4, 2, 3), torch.tensor([0, 1, 3, 0])).task == "class"

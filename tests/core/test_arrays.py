@@ -7,6 +7,7 @@ from torch import nn
 
 import gnomon
 from gnomon import checks, dynamics, landscape, linalg, tangent
+from gnomon.core.inputs.arguments import map_tensors
 from gnomon.core.inputs.arrays import as_array, as_tensor
 from gnomon.linalg.solve import Direct
 
@@ -21,7 +22,7 @@ TAKEN = {
     "ntk": lambda x, y, k: gnomon.ntk(NET, x),
     "predict": lambda x, y, k: gnomon.predict(NET, x, y, x, y_test=y, times=[1.0]).test_loss,
     "predict of a matrix": lambda x, y, k: gnomon.predict(k, y, test=k, y_test=y, times=[1.0]).test_loss,
-    "stopping": lambda x, y, k: dynamics.stopping(k, y, ridge=0.1, test=k).test_gap,
+    "stopping": lambda x, y, k: dynamics.equivalent_stopping_time(k, y, ridge=0.1, test=k).test_gap,
     "train": lambda x, y, k: gnomon.train(NET, x, y, x_test=x, y_test=y, steps=3).test_loss,
     "sharpness": lambda x, y, k: landscape.sharpness(NET, x, y).value,
     "signal": lambda x, y, k: checks.signal(NET, x, y).layers[0].activation,
@@ -75,3 +76,9 @@ def test_booleans_beside_numbers_are_numbers():
 def test_words_and_dates_are_refused_in_a_sentence(column):
     with pytest.raises(gnomon.InputError, match="not numbers .*Encode or drop"):
         as_tensor(pandas.DataFrame({"a": range(len(column)), "b": column}))
+
+
+def test_arrays_and_tables_inside_of_arguments_are_transformed_as_tensors():
+    found = map_tensors(lambda t: 2 * t, {"a": (np.ones(2), "word"), "b": X})
+    assert found["a"][0].tolist() == [2.0, 2.0] and found["a"][1] == "word"
+    assert isinstance(found["b"], torch.Tensor) and found["b"].shape == (12, 3)

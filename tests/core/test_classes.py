@@ -7,7 +7,7 @@ from torch import nn
 
 import gnomon
 from gnomon import dynamics, landscape, tangent
-from gnomon.core.inputs.classes import are_classes, numbers
+from gnomon.core.inputs.classes import are_classes, targets_as_numbers
 from gnomon.linalg.solve import Direct
 from gnomon.training import CrossEntropy, Logistic, Squared
 
@@ -27,7 +27,7 @@ MEASURED = {
     "modes": lambda y: dynamics.modes(K, y).power,
     "ensemble": lambda y: dynamics.ensemble(K, K, y).mean,
     "posterior": lambda y: dynamics.posterior(K, y).mean,
-    "stopping": lambda y: dynamics.stopping(K, y, ridge=0.1).train_gap,
+    "stopping": lambda y: dynamics.equivalent_stopping_time(K, y, ridge=0.1).train_gap,
     "sharpness": lambda y: landscape.sharpness(NET, X, y, loss=Squared()).value,
     "gradient_noise": lambda y: landscape.gradient_noise(NET, X, y, loss=Squared()).scale,
     "train": lambda y: gnomon.train(NET, X, y, loss=Squared(), steps=3).loss,
@@ -51,13 +51,13 @@ def test_floating_point_labels_are_numbers(name):
 
 def test_booleans_are_two_classes():
     y = torch.tensor([True, False, True])
-    assert are_classes(y) and numbers(y).tolist() == [[0, 1], [1, 0], [0, 1]]
-    assert gnomon.training.evaluate.by_targets(y).name == "cross-entropy"
+    assert are_classes(y) and targets_as_numbers(y).tolist() == [[0, 1], [1, 0], [0, 1]]
+    assert gnomon.training.evaluate.loss_for_targets(y).name == "cross-entropy"
 
 
 def test_a_table_of_integers_has_its_columns_already():
     y = nn.functional.one_hot(LABELS)
-    assert not are_classes(y) and torch.equal(numbers(y), y)
+    assert not are_classes(y) and torch.equal(targets_as_numbers(y), y)
 
 
 def test_the_default_loss_of_classes_is_cross_entropy():

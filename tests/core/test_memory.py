@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.core.machine import memory
-from gnomon.core.machine.memory import MatrixTile, free_bytes, human, tiles
+from gnomon.core.machine.memory import MatrixTile, format_bytes, free_bytes, tiles
 
 SIDE = st.integers(1, 60)
 PAIR_BYTES = st.integers(1, 64)
@@ -89,4 +89,4 @@ def test_free_memory_is_read_or_assumed():
     ],
 )
 def test_sizes_as_people_write_them(size, text):
-    assert human(size) == text
+    assert format_bytes(size) == text

@@ -4,14 +4,16 @@ from math import comb, inf
 
 import pytest
 import torch
+from scipy.stats import t
 
 from gnomon.core.metrics import (
     accuracy,
     binomial_interval,
-    decisions,
     effective_rank,
     explained_variance,
+    predicted_classes,
     relative_change,
+    student_quantile,
 )
 
 
@@ -68,8 +70,8 @@ def test_explained_variance_of_unequal_outputs_divides_by_the_mean_variance():
 
 
 def test_decisions_are_the_largest_output_or_the_sign():
-    assert decisions(torch.tensor([[0.1, 0.3, 0.2], [5.0, -1.0, 4.0]])).tolist() == [1, 0]
-    assert decisions(torch.tensor([[-0.1], [0.0], [0.1]])).tolist() == [0, 0, 1]
+    assert predicted_classes(torch.tensor([[0.1, 0.3, 0.2], [5.0, -1.0, 4.0]])).tolist() == [1, 0]
+    assert predicted_classes(torch.tensor([[-0.1], [0.0], [0.1]])).tolist() == [0, 0, 1]
 
 
 def test_accuracy_of_signs_counts_every_output():
@@ -83,3 +85,10 @@ def test_the_ends_of_the_interval_of_a_share():
     assert none.low == 0 and (1 - none.high) ** 8 == pytest.approx(0.05)
     assert all_of_them.high == 1 and all_of_them.low**8 == pytest.approx(0.05)
     assert binomial_interval(3, 9).confidence == 0.95
+
+
+@pytest.mark.parametrize(("freedom", "confidence"), [(1, 0.95), (4, 0.9), (30, 0.99)])
+def test_quantiles_of_students_t_are_those_of_its_distribution(freedom, confidence):
+    quantile = student_quantile(freedom, confidence=confidence)
+    assert t.cdf(quantile, freedom) - t.cdf(-quantile, freedom) == pytest.approx(confidence, rel=1e-9)
+    assert quantile > 0

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import NotFiniteError
-from gnomon.core.modules.kernels import plain_kernels
+from gnomon.core.modules.kernels import use_differentiable_layers
 from gnomon.core.modules.pure import check_finite
 
 
@@ -19,7 +19,7 @@ def test_layer_norm_from_its_definition_is_that_of_torch(shape, affine, scale):
         nn.init.normal_(p)
     x = scale * (torch.randn(4, 3, 5).double() + 2)
     wanted = layer(x)
-    with plain_kernels(layer):
+    with use_differentiable_layers(layer):
         found = layer(x)
         bare = nn.functional.layer_norm(x, shape)
     assert torch.allclose(found, wanted, rtol=1e-10, atol=1e-12)

@@ -29,7 +29,7 @@ from gnomon.core import results
 from gnomon.core.results.record import MAX_CHARACTERS, MAX_LINE_CHARACTERS, MAX_LINES, Record, screen, summary
 from gnomon.core.results.result import screen as result_screen
 from gnomon.estimators import NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
-from gnomon.examination.burst import Burst
+from gnomon.examination.burst import ShortRun
 from gnomon.examination.compare import Comparison
 from gnomon.examination.rank import Candidate, Ranking
 from gnomon.landscape.edge import Edge
@@ -65,41 +65,41 @@ def records():
     compared = Comparison(examined, examined)
     ranking = Ranking(
         tuple(
-            Candidate(TEXT, 1.0, 1.0, 1.0, True, Burst(0.5, 0.2, 0.4, 0.1, 0.1, 100, False), TEXT) for _ in range(99)
+            Candidate(TEXT, 1.0, 1.0, 1.0, True, ShortRun(0.5, 0.2, 0.4, 0.1, 0.1, 100, False), TEXT) for _ in range(99)
         ),
         N,
     )
     line = results.Line("line", range(N), range(N))
     vocabulary = [
         results.Value("name", 1.0, results.Interval(0.5, 1.5, 0.95), "estimate", meaning=TEXT), results.Interval(0.0, 1.0),
-        results.Hypothesis(TEXT, True, TEXT), results.Definition(TEXT, TEXT), results.Finding(results.Kind("kind", results.Level.NOTE, TEXT, TEXT)),
+        results.Hypothesis(TEXT, True, TEXT), results.QuantityDefinition(TEXT, TEXT), results.Finding(results.Kind("kind", results.Level.NOTE, TEXT, TEXT)),
         results.Axis(TEXT), line, results.Scatter("dots", range(N), range(N)), results.Bars("bars", ["a"] * N, range(N)),
         results.Band("band", range(N), range(N), range(N)), results.Histogram("counts", range(N + 1), range(N)),
         results.Image("picture", k), results.Reference("limit", 1.0), results.Plot(TEXT, (line,) * 9),
     ]  # fmt: skip
-    claim = lab.Claim("id", TEXT, TEXT, lab.Source("derived"), (lab.Premise(TEXT),), {"x": 1.0}, lab.equals(rounding=1),
-                      lambda x: x, lambda x: x, lambda x: x + 1)  # fmt: skip
+    claim = lab.Claim("id", TEXT, lab.Source("derived"), (lab.Premise(TEXT),), lab.equals(rounding=1), TEXT, parameters={"x": 1.0},
+                      predicted=lambda x: x, observed=lambda x: x, control=lambda x: x + 1)  # fmt: skip
     outcome = lab.run(claim)
     vocabulary += [claim, claim.source, claim.premises[0], outcome, outcome.judgment]
     return vocabulary + [
         gnomon.data.digits(300, 100), run, signal, signal.layers[0], examined, compared, ranking, ranking.candidates[0],
         signal.layers[0].forward, signal.layers[0].backward, run.curves, checks.mean_field(torch.tanh, weight_std=1.5),
         checks.activation_gain(nn.ReLU()), label_regularity(x, y),
-        dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),
+        dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.equivalent_stopping_time(k, y, ridge=0.1),
         dynamics.ensemble(k, k, y), dynamics.posterior(k, y),
         dynamics.GradientFlow(), training.SGD(0.1), training.Adam(),
         training.native.resolve_optimizer(torch.optim.AdamW, None),
         training.Squared(), training.CrossEntropy(), training.Logistic(), training.Exponential(), training.Hinge(),
         landscape.sharpness(net, x, y, k=9), landscape.gradient_noise(net, x, y), Edge(run.steps, run.loss, 2.0),
         top.top(3), spectral_density(top, steps=9), hutchinson(top, samples=9),
-        linalg.diagnose(k), linalg.cholesky(k), solve.Direct().solve(k, y, ridge=0.1), solve.auto(N), solve.FitScores(k, 1.0),
+        linalg.diagnose(k), linalg.cholesky(k), solve.Direct().solve(k, y, ridge=0.1), solve.choose_solver(N), solve.FitScores(k, 1.0),
         ridge_modes(k, x.double(), torch.ones(N).double()), StoreLayout(("k",), (N, N), "float64", 9, TEXT), DenseOperator(k),
         NTKRegressor(), NTKClassifier(), NNGPRegressor(), NNGPClassifier(),
         solve.IndexedKernel(gnomon.limit(net).ntk, x), solve.Direct(), solve.ConjugateGradient(), solve.Nystrom(N, centers=tuple(range(N))),
         solve.Landmarks(3), solve.PivotedCholesky(3), solve.Tiles("k"), solve.Distributed(2),
         gnomon.limit(net), gnomon.sampled_limit(net, samples=2), gnomon.limit(net)(x), gnomon.limit(net).cost(N),
         *kernels.layers(gnomon.limit(net), x[:9])[:1], gnomon.Law(1.0), program, *program.steps[:2],
-        value, section, section.content, page, atlas.coverage(), *list(atlas.catalog().values())[:1], ClaimTask("id"),
+        value, section, section.content, page, atlas.scope_coverage(), *list(atlas.catalog().values())[:1], ClaimTask("id"),
         tangent.kernel_spectrum(k, y), tangent.kappa(net, x, y, iterations=1), tangent.laziness(net, run.model, x),
         gnomon.watch(net, (x, y)),
     ]  # fmt: skip

@@ -7,7 +7,7 @@ from torch import nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from gnomon.core.errors import InputError, NotFiniteError
-from gnomon.core.inputs.source import source, source_of_inputs, whole_inputs
+from gnomon.core.inputs.source import all_inputs, as_input_source, source
 
 X = torch.arange(22.0).reshape(11, 2)
 Y = torch.tensor([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0])
@@ -121,15 +121,15 @@ INPUTS_ONLY = ("dataset", "rows", "loader", "flow", "generator", "function")
 
 @pytest.mark.parametrize("kind", INPUTS_ONLY)
 def test_inputs_alone_are_read_from_any_data(kind):
-    assert torch.equal(whole_inputs(KINDS[kind](), nn.Linear(2, 1)), X)
+    assert torch.equal(all_inputs(KINDS[kind](), nn.Linear(2, 1)), X)
 
 
 def test_tuples_lists_and_dicts_are_the_arguments_of_the_module():
     net = nn.Linear(2, 1)
-    assert len(whole_inputs((X, X), net)) == 2
-    assert set(whole_inputs({"x": X, "labels": Y}, net)) == {"x", "labels"}
+    assert len(all_inputs((X, X), net)) == 2
+    assert set(all_inputs({"x": X, "labels": Y}, net)) == {"x", "labels"}
     with pytest.raises(InputError, match=r"^x is None"):
-        whole_inputs(None, net)
+        all_inputs(None, net)
 
 
 def test_a_pair_has_targets():
@@ -141,8 +141,8 @@ def test_a_pair_has_targets():
 
 def test_a_source_of_inputs_keeps_the_targets_of_data_and_has_none_for_arguments():
     net = nn.Linear(2, 1)
-    assert torch.equal(source_of_inputs(KINDS["loader"](), net).labels(), Y)
-    assert source_of_inputs((X, Y), net).labels() is None
+    assert torch.equal(as_input_source(KINDS["loader"](), net).labels(), Y)
+    assert as_input_source((X, Y), net).labels() is None
 
 
 @pytest.mark.parametrize("y", [[0, 1], [0.5, 1.5], [[0.5], [1.5]], (0, 1)])

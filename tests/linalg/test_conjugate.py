@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gnomon.core.errors import NotConvergedError
-from gnomon.linalg.conjugate import inverse_product
+from gnomon.linalg.conjugate import solve_operator
 from gnomon.linalg.operator import DenseOperator
 
 
@@ -17,7 +17,7 @@ def system(n=9):
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-9])
 def test_the_last_residual_is_the_true_one_and_just_below_the_tolerance(tolerance):
     a, b = system()
-    found = inverse_product(DenseOperator(a), b, damping=0.7, tolerance=tolerance)
+    found = solve_operator(DenseOperator(a), b, damping=0.7, tolerance=tolerance)
     damped = a + 0.7 * torch.eye(9).double()
     residual = float((damped @ found.x - b).norm() / b.norm())
     assert found.residuals[-1] == pytest.approx(residual, rel=1e-3)
@@ -29,7 +29,7 @@ def test_products_that_do_not_suffice_are_an_error_with_the_solution_in_the_kryl
     """After k products x minimizes x^T A x / 2 - b^T x over the span of b, A b, ..., A^(k-1) b."""
     a, b = system()
     with pytest.raises(NotConvergedError, match="after 3 products") as caught:
-        inverse_product(DenseOperator(a), b, tolerance=1e-12, products=3)
+        solve_operator(DenseOperator(a), b, tolerance=1e-12, products=3)
     space = torch.stack([b, a @ b, a @ a @ b], 1)
     best = space @ torch.linalg.solve(space.T @ a @ space, space.T @ b)
     assert torch.allclose(caught.value.reached.x, best, rtol=1e-8)
@@ -39,5 +39,5 @@ def test_products_that_do_not_suffice_are_an_error_with_the_solution_in_the_kryl
 def test_a_direction_without_curvature_is_named_with_its_curvature():
     a = torch.diag(torch.tensor([-3.0, 0.0]))
     with pytest.raises(NotConvergedError, match=r"curvature -0\.6 was found"):  # (-3 * 1 + 0 * 4) / (1 + 4)
-        inverse_product(DenseOperator(a), torch.tensor([1.0, 2.0]))
-    assert inverse_product(DenseOperator(a), torch.zeros(2)).x.tolist() == [0.0, 0.0]
+        solve_operator(DenseOperator(a), torch.tensor([1.0, 2.0]))
+    assert solve_operator(DenseOperator(a), torch.zeros(2)).x.tolist() == [0.0, 0.0]

@@ -68,7 +68,10 @@ def test_duplicate_inputs_are_found():
     assert d.duplicate_rows == ((0, 5), (1, 4, 6))
     assert d.rank == 4
     assert d.jitter > 0
-    expected = "Rows (0, 5), (1, 4, 6) agree within 2e-14: the kernel cannot distinguish these inputs. Drop the repeated inputs."
+    expected = (
+        "Rows (0, 5), (1, 4, 6) agree within 2e-14: the kernel cannot distinguish these inputs. Drop the repeated "
+        "inputs."
+    )
     assert d.sentences()[4] == expected
 
 
@@ -77,11 +80,9 @@ def test_rank_deficiency_is_found():
     d = diagnose(x @ x.T)
     assert d.rank == np.linalg.matrix_rank(x) == 3
     assert d.condition > 1e15
-    assert "rank deficient, with 3 of 8 eigenvalues larger than rounding" in d.sentences()[3]
+    assert "rank deficient: only 3 of 8 eigenvalues are larger than rounding errors" in d.sentences()[3]
     assert "positive semidefinite up to rounding" in d.sentences()[1]
-    assert "more than float64 can represent" in d.sentences()[2] and d.sentences()[2].endswith(
-        "noise. Add regularization."
-    )
+    assert "too large for float64" in d.sentences()[2] and d.sentences()[2].endswith("noise. Add regularization.")
 
 
 @pytest.mark.parametrize("dtype, eps", [(np.float64, 2.0**-52), (np.float32, 2.0**-23)])
@@ -102,28 +103,28 @@ def test_indefiniteness_is_found_with_the_smallest_jitter_that_hides_it(low, pow
     np.linalg.cholesky(K + d.jitter * np.eye(4))
     with pytest.raises(np.linalg.LinAlgError):
         np.linalg.cholesky(K + d.jitter / 10 * np.eye(4))
-    assert "indefinite: one eigenvalue is negative" in d.sentences()[1] and "not a kernel" in d.sentences()[1]
-    assert "would let it pass and hide the negative eigenvalues" in d.sentences()[5]
+    assert "indefinite: one eigenvalue is below zero" in d.sentences()[1] and "A kernel" in d.sentences()[1]
+    assert "would make it succeed, but hide negative eigenvalues" in d.sentences()[5]
 
 
 def test_several_negative_eigenvalues_are_counted():
-    assert "indefinite: 2 eigenvalues are negative" in diagnose(planted([-1.0, -0.5, 1.0, 2.0])).sentences()[1]
+    assert "indefinite: 2 eigenvalues are below zero" in diagnose(planted([-1.0, -0.5, 1.0, 2.0])).sentences()[1]
 
 
 def test_a_smooth_kernel_in_float32_is_singular_there_and_better_in_float64():
     short, long = diagnose(smooth_kernel(12, np.float32)), diagnose(smooth_kernel(12, np.float64))
     assert short.dtype == "float32" and short.jitter > 0 and long.jitter < short.jitter
     assert "positive semidefinite up to rounding" in short.sentences()[1]
-    assert "more than float32 can represent" in short.sentences()[2]
+    assert "too large for float32" in short.sentences()[2]
     assert "Compute in float64, or add regularization" in short.sentences()[2]
-    assert "succeeds after adding" in short.sentences()[5] and f"{short.jitter_multiple:.0e}" in short.sentences()[5]
+    assert "It succeeds after adding" in short.sentences()[5] and f"{short.jitter_multiple:.0e}" in short.sentences()[5]
 
 
 def test_float32_rounding_inside_a_float64_matrix_is_recognized():
     d = diagnose(smooth_kernel(40, np.float32).astype(np.float64))
     assert d.smallest_eigenvalue < -d.rounding
-    assert "that is the size of float32 rounding" in d.sentences()[1]
-    assert "succeeds after adding" in d.sentences()[5]
+    assert "This is the size of float32 rounding errors" in d.sentences()[1]
+    assert "It succeeds after adding" in d.sentences()[5]
 
 
 def test_float32_eigenvalues_are_computed_in_float64():
@@ -137,7 +138,7 @@ def test_the_zero_matrix(n):
     assert d.smallest_eigenvalue == d.largest_eigenvalue == d.effective_rank == d.participation_ratio == 0
     assert d.condition == np.inf and d.rank == 0 and d.asymmetry == 0
     assert d.jitter == d.jitter_multiple == 1e-16
-    assert "zero matrix" in d.sentences()[1] and "infinite" in d.sentences()[2]
+    assert "matrix is zero" in d.sentences()[1] and "infinite" in d.sentences()[2]
     assert d.to_dict()["condition"] == "inf"
 
 
@@ -249,7 +250,7 @@ def test_what_is_not_a_matrix_is_refused(K, error, words):
         diagnose(K)
 
 
-@pytest.mark.parametrize("n, said", [(2, "loses about 14 of the 16 digits"), (200, "more than float64 can represent")])
+@pytest.mark.parametrize("n, said", [(2, "loses about 14 of the 16 digits"), (200, "too large for float64")])
 def test_large_matrices_can_bear_less(n, said):
     """Eigenvalues are known to n eps of the largest: a condition of 3e14 leaves a digit for 2 points, none for 200."""
     K = np.diag(np.r_[np.ones(n - 1), 1 / 3e14])
@@ -258,9 +259,9 @@ def test_large_matrices_can_bear_less(n, said):
 
 def test_only_eigenvalues_below_minus_rounding_count_as_negative():
     d = diagnose(np.diag([-1.0, 0.0, 0.0, 5.0]))
-    assert "one eigenvalue is negative beyond rounding, down to -1" in d.sentences()[1]
+    assert "one eigenvalue is below zero by more than rounding, down to -1" in d.sentences()[1]
     d = diagnose(np.diag([-1.0, -2.0, 1e-16, 5.0]))
-    assert "2 eigenvalues are negative beyond rounding, down to -2" in d.sentences()[1]
+    assert "2 eigenvalues are below zero by more than rounding, down to -2" in d.sentences()[1]
 
 
 @pytest.mark.parametrize(("low", "name"), [(-1e-3, "jitter-needed"), (-0.1, "jitter-hides")])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon.core import InputError
-from gnomon.linalg.store import StoreLayout, open_store, pending, write_tile
+from gnomon.linalg.store import StoreLayout, open_store, unfinished_tiles, write_tile
 
 zarr = pytest.importorskip("zarr")
 
@@ -12,7 +12,7 @@ LAYOUT = StoreLayout(("a", "b"), (5, 5), "float64", 2, "mine", {"beside": np.ara
 
 
 def fill(group, stop=None):
-    for i, j in pending(group, symmetric=True):
+    for i, j in unfinished_tiles(group, symmetric=True):
         if (i, j) == stop:
             return
         shape = (min(2, 5 - 2 * i), min(2, 5 - 2 * j))
@@ -22,13 +22,13 @@ def fill(group, stop=None):
 
 def test_tiles_are_finished_one_after_another_and_mirrored(tmp_path):
     group = open_store(tmp_path / "k", LAYOUT)
-    assert list(pending(group, symmetric=True)) == [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
-    assert len(list(pending(group, symmetric=False))) == 9
+    assert list(unfinished_tiles(group, symmetric=True)) == [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
+    assert len(list(unfinished_tiles(group, symmetric=False))) == 9
     fill(group, stop=(2, 0))
     again = open_store(tmp_path / "k", LAYOUT)
-    assert list(pending(again, symmetric=True)) == [(2, 0), (2, 1), (2, 2)]
+    assert list(unfinished_tiles(again, symmetric=True)) == [(2, 0), (2, 1), (2, 2)]
     fill(again)
-    assert not list(pending(again, symmetric=True))
+    assert not list(unfinished_tiles(again, symmetric=True))
     whole = again["a"][:]
     assert (whole == np.maximum(whole, whole.T)).all() and whole[4, 1] == 20 and whole[1, 4] == 20
     assert (again["b"][:] == -whole).all() and (again["beside"][:] == np.arange(3.0)).all()
@@ -37,11 +37,11 @@ def test_tiles_are_finished_one_after_another_and_mirrored(tmp_path):
 def test_a_tile_without_its_byte_is_pending_whatever_is_in_the_array(tmp_path):
     group = open_store(tmp_path / "k", LAYOUT)
     group["a"][0:2, 0:2] = 7.0  # killed between the tile and the byte
-    assert (0, 0) in list(pending(group, symmetric=True))
+    assert (0, 0) in list(unfinished_tiles(group, symmetric=True))
     write_tile(group, 0, 0, {"a": np.zeros((2, 2)), "b": np.zeros((2, 2))}, mirrored=False)
     (byte,) = [p for p in (tmp_path / "k" / "finished").rglob("*") if p.is_file() and p.name != "zarr.json"]
     byte.write_bytes(b"")  # killed while the byte was written: a file without it
-    assert (0, 0) in list(pending(group, symmetric=True))
+    assert (0, 0) in list(unfinished_tiles(group, symmetric=True))
 
 
 def test_a_store_that_a_kill_left_half_made_is_made_anew(tmp_path):

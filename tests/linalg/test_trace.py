@@ -6,7 +6,7 @@ from scipy.stats import binom, t
 
 from gnomon.core.errors import BudgetError, InputError
 from gnomon.linalg.diagonal import diagonal
-from gnomon.linalg.operator import DenseOperator, Negative
+from gnomon.linalg.operator import DenseOperator, NegativeOperator
 from gnomon.linalg.trace import _estimate, _signs, automatic_trace, hutch_plus_plus, hutchinson
 
 
@@ -130,4 +130,4 @@ def test_a_sketch_is_estimated_from_its_basis_and_the_rest_from_other_signs():
 def test_an_operator_that_is_not_symmetric_is_written_out_column_by_column():
     a = torch.tensor([[1.0, 2.0], [3.0, 5.0]])
     assert torch.equal(DenseOperator(a).dense(), a)
-    assert torch.equal(Negative(DenseOperator(a)).dense(), -a)
+    assert torch.equal(NegativeOperator(DenseOperator(a)).dense(), -a)

@@ -9,7 +9,7 @@ from torch import nn
 
 from gnomon import models
 from gnomon.models.graphs import chebyshev_filter
-from gnomon.models.hopfield import DenseMemory
+from gnomon.models.hopfield import DenseAssociativeMemory
 from gnomon.models.ode import runge_kutta
 from gnomon.models.scan import linear_scan
 from gnomon.models.tokens import mask_tokens
@@ -83,7 +83,7 @@ def test_hidden_tokens_have_their_rates():
 def test_hopfield_energy_falls_and_patterns_stay():
     generator = torch.Generator().manual_seed(0)
     x = torch.randint(0, 2, (10, 200), generator=generator).double() * 2 - 1
-    net = models.Hopfield(x)
+    net = models.HopfieldNetwork(x)
     assert torch.equal(net.recall(x), x)  # n = d / 20
     state = torch.randint(0, 2, (200,), generator=generator).double() * 2 - 1
     energies = [net.energy(state)]
@@ -96,7 +96,7 @@ def test_hopfield_energy_falls_and_patterns_stay():
 def test_dense_memories_hold_more():
     generator = torch.Generator().manual_seed(0)
     x = torch.randint(0, 2, (60, 60), generator=generator).double() * 2 - 1
-    wrong = {order: float((DenseMemory(x, order=order).step(x) != x).double().mean()) for order in (2, 4)}
+    wrong = {order: float((DenseAssociativeMemory(x, order=order).step(x) != x).double().mean()) for order in (2, 4)}
     assert wrong[2] > 0.02 and wrong[4] == 0.0
 
 
@@ -158,7 +158,7 @@ def test_chebyshev_equals_the_spectral_filter():
 
 
 def test_reversible_networks_keep_volumes():
-    net, x = models.Reversible(6, depth=10, width=16).double(), torch.randn(6, dtype=F64)
+    net, x = models.ReversibleNetwork(6, depth=10, width=16).double(), torch.randn(6, dtype=F64)
     jacobian = torch.func.jacrev(net)(x).detach()
     assert abs(float(torch.linalg.slogdet(jacobian)[1])) < 1e-10
     assert torch.allclose(net.inverse(net(x)), x, atol=1e-10)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from scipy.optimize import linprog
 
-from gnomon.models import Hopfield
+from gnomon.models import HopfieldNetwork
 from gnomon.models.scan import linear_scan
 from gnomon.robustness import maximal_regions
 
@@ -33,7 +33,7 @@ def test_bits_flip_at_that_rate(load):
     units, rates = 400, []
     for seed in range(12):
         x = patterns(load, units, seed)
-        rates.append(float((Hopfield(x).step(x) != x).double().mean()))
+        rates.append(float((HopfieldNetwork(x).step(x) != x).double().mean()))
     expected = flip((round(load * units) - 1) / units)
     assert abs(np.mean(rates) - expected) < 5 * np.std(rates) / sqrt(12) + expected * 10 / units
 
@@ -43,7 +43,7 @@ def test_patterns_are_kept_below_the_capacity_and_lost_above():
     """hopfield-capacity-0138: overlaps at rest 0.989, 0.729 and 0.403 at n / d = 0.13, 0.16 and 0.20, d = 1,000."""
     for load, printed, spread in ((0.13, 0.989, 0.01), (0.16, 0.729, 0.1), (0.20, 0.403, 0.06)):
         x = patterns(load, 1000, 0)
-        net, state = Hopfield(x), x.clone()
+        net, state = HopfieldNetwork(x), x.clone()
         for _ in range(40):
             state = net.step(state)
         assert abs(float((state * x).mean()) - printed) < spread  # of draws at this size; near 0.138 it is largest

@@ -9,7 +9,7 @@ from torch import nn
 
 from gnomon import models
 from gnomon.models.graphs import chebyshev_filter
-from gnomon.models.hopfield import DenseMemory
+from gnomon.models.hopfield import DenseAssociativeMemory
 from gnomon.models.ode import runge_kutta
 from gnomon.models.sets import TNet
 from gnomon.models.tokens import mask_tokens, sentence_pair, word_pieces
@@ -49,7 +49,7 @@ def test_blocks_are_their_equations():
     torch.testing.assert_close(dense(x), y)
     block = models.AdditiveCouplingBlock(4, width=7).double()
     torch.testing.assert_close(block(x), torch.cat([x[:, 2:], x[:, :2] + block.body(x[:, 2:])], 1))
-    assert [b.body[0].out_features for b in models.Reversible(4, depth=2)] == [64, 64]
+    assert [b.body[0].out_features for b in models.ReversibleNetwork(4, depth=2)] == [64, 64]
 
 
 def test_layers_on_graphs_are_their_equations():
@@ -84,21 +84,21 @@ def test_layers_on_graphs_are_their_equations():
 def test_energies_of_memories_are_their_equations():
     x = torch.tensor([[1.0, 1, -1, 1, -1], [1, -1, -1, 1, 1], [-1, 1, 1, 1, -1]], dtype=F64)
     s = torch.tensor([[1.0, -1, 1, 1, -1], [1, 1, 1, -1, -1]], dtype=F64)
-    net = models.Hopfield(x)
+    net = models.HopfieldNetwork(x)
     w = np.zeros((5, 5))
     for p in x.numpy():
         w += np.outer(p, p) / 5
     np.fill_diagonal(w, 0)
     np.testing.assert_allclose(net.weights.numpy(), w, atol=1e-12)
     np.testing.assert_allclose(net.energy(s).numpy(), [-0.5 * v @ w @ v for v in s.numpy()])
-    few = models.Hopfield(x[:, :4])  # three patterns and three other units: no field is zero
+    few = models.HopfieldNetwork(x[:, :4])  # three patterns and three other units: no field is zero
     field = s[:, :4].numpy() @ (w[:4, :4] * 5 / 4)
     np.testing.assert_array_equal(few.step(s[:, :4]).numpy(), np.where(field > 0, 1, -1))
     overlaps = (s @ x.T).numpy()
     for order in (2, 3):
         energy = [-sum(max(o, 0) ** order for o in row) for row in overlaps]
-        np.testing.assert_allclose(DenseMemory(x, order=order).energy(s).numpy(), energy)
-    assert DenseMemory(x).order == 3
+        np.testing.assert_allclose(DenseAssociativeMemory(x, order=order).energy(s).numpy(), energy)
+    assert DenseAssociativeMemory(x).order == 3
     memory = models.ModernHopfield(x, beta=0.7)
     energy = [-np.log(np.exp(0.7 * row).sum()) / 0.7 + v @ v / 2 for row, v in zip(overlaps, s.numpy(), strict=True)]
     np.testing.assert_allclose(memory.energy(s).numpy(), energy)
@@ -110,7 +110,7 @@ def test_a_step_of_a_dense_memory_lowers_the_energy_of_each_unit(order):
     g = torch.Generator().manual_seed(order)
     x = torch.randint(0, 2, (7, 6), generator=g).double() * 2 - 1
     states = torch.randint(0, 2, (20, 6), generator=g).double() * 2 - 1
-    memory = DenseMemory(x, order=order)
+    memory = DenseAssociativeMemory(x, order=order)
     wanted = states.clone()
     for n in range(20):
         for i in range(6):
@@ -122,11 +122,11 @@ def test_a_step_of_a_dense_memory_lowers_the_energy_of_each_unit(order):
 
 def test_recall_goes_through_all_units_until_nothing_changes():
     x = torch.tensor([[1.0, 1, -1, 1, -1, 1, 1]], dtype=F64)
-    net, start = models.Hopfield(x), torch.tensor([1.0, 1, -1, 1, -1, 1, -1], dtype=F64)
+    net, start = models.HopfieldNetwork(x), torch.tensor([1.0, 1, -1, 1, -1, 1, -1], dtype=F64)
     assert torch.equal(net.recall(start), x[0])  # the last unit is wrong
     assert torch.equal(net.recall(start, sweeps=1), x[0]) and torch.equal(net.recall(start, sweeps=0), start)
     field = torch.zeros(2, 2, dtype=F64)
-    net = models.Hopfield(x[:, :2])
+    net = models.HopfieldNetwork(x[:, :2])
     net.weights = field  # a field of zero gives +1
     assert net.recall(torch.tensor([-1.0, 1.0], dtype=F64)).tolist() == [1.0, 1.0]
 

@@ -8,8 +8,8 @@ from torch import nn
 
 from gnomon import NoLimitError, ReadError
 from gnomon.program import read
-from gnomon.program.laws import laws
-from gnomon.program.steps import Activation, Dropout, Normalize, Trainable
+from gnomon.program.laws import laws_by_path
+from gnomon.program.steps import Activation, Dropout, Normalize, TrainableActivationParameter
 
 
 class Net(nn.Module):
@@ -31,7 +31,7 @@ SEQUENCE, IMAGE = torch.zeros(2, 5, 6), torch.zeros(2, 3, 8, 8)
 def drawn(net, x):
     """Standard deviations of the entries of each weight and bias that the constructors draw."""
     program = read(net, x)
-    stated = laws(program, net, "torch")
+    stated = laws_by_path(program, net, "torch")
     return {
         w.path: (w.fan_in, stated[w.path].weight_std / sqrt(w.fan_in), stated[w.path].bias_std) for w in program.weights
     }
@@ -110,17 +110,26 @@ def test_gains_and_shifts_of_a_normalization_join_the_activation():
     net = nn.Sequential(nn.Linear(6, 4), nn.LayerNorm(4), nn.Tanh(), nn.Linear(4, 1))
     nn.init.constant_(net[1].weight, 1.5)
     assert trainables(net, SEQUENCE) == [
-        (Trainable("1.weight", "gain", 1.5, True), Trainable("1.bias", "bias", 1.5, True))
+        (
+            TrainableActivationParameter("1.weight", "gain", 1.5, True),
+            TrainableActivationParameter("1.bias", "bias", 1.5, True),
+        )
     ]
     net[1].bias.requires_grad_(False)
-    assert trainables(net, SEQUENCE) == [(Trainable("1.weight", "gain", 1.5, True),)]
+    assert trainables(net, SEQUENCE) == [(TrainableActivationParameter("1.weight", "gain", 1.5, True),)]
     everywhere = nn.Sequential(nn.Linear(6, 4), nn.LayerNorm((5, 4)), nn.Tanh(), nn.Linear(4, 1))
     assert trainables(everywhere, SEQUENCE) == [
-        (Trainable("1.weight", "gain", 1.0, False), Trainable("1.bias", "bias", 1.0, False))
+        (
+            TrainableActivationParameter("1.weight", "gain", 1.0, False),
+            TrainableActivationParameter("1.bias", "bias", 1.0, False),
+        )
     ]
     groups = nn.Sequential(nn.Conv2d(3, 4, 3), nn.GroupNorm(2, 4, eps=0.25), nn.Tanh(), nn.Conv2d(4, 1, 1))
     assert trainables(groups, IMAGE) == [
-        (Trainable("1.weight", "gain", 1.0, True), Trainable("1.bias", "bias", 1.0, True))
+        (
+            TrainableActivationParameter("1.weight", "gain", 1.0, True),
+            TrainableActivationParameter("1.bias", "bias", 1.0, True),
+        )
     ]
     (norm,) = (s.op for s in read(groups, IMAGE).steps if isinstance(s.op, Normalize))
     assert norm == Normalize((0, 1), 0.25)
@@ -128,7 +137,10 @@ def test_gains_and_shifts_of_a_normalization_join_the_activation():
     batch[1].running_var.fill_(4.0)
     nn.init.constant_(batch[1].weight, 3.0)
     assert trainables(batch, IMAGE) == [
-        (Trainable("1.weight", "gain", 3.0, True), Trainable("1.bias", "bias", 3.0, True))
+        (
+            TrainableActivationParameter("1.weight", "gain", 3.0, True),
+            TrainableActivationParameter("1.bias", "bias", 3.0, True),
+        )
     ]
 
 
@@ -137,13 +149,17 @@ def test_gains_and_shifts_as_bare_parameters():
         return Net(forward, a=nn.Linear(6, 4), b=nn.Linear(4, 1), g=nn.Parameter(gain), s=nn.Parameter(shift))
 
     both = net(torch.full((4,), 2.0), torch.full((4,), 0.5), lambda s, x: s.b(torch.tanh(s.a(x) * s.g + s.s)))
-    assert trainables(both, SEQUENCE) == [(Trainable("g", "gain", 2.0, True), Trainable("s", "bias", 2.0, True))]
+    assert trainables(both, SEQUENCE) == [
+        (TrainableActivationParameter("g", "gain", 2.0, True), TrainableActivationParameter("s", "bias", 2.0, True))
+    ]
     own = net(torch.full((5, 4), 2.0), torch.full((5, 1), 0.5), lambda s, x: s.b(torch.tanh(s.a(x) * s.g + s.s)))
-    assert trainables(own, SEQUENCE) == [(Trainable("g", "gain", 2.0, False), Trainable("s", "bias", 2.0, False))]
+    assert trainables(own, SEQUENCE) == [
+        (TrainableActivationParameter("g", "gain", 2.0, False), TrainableActivationParameter("s", "bias", 2.0, False))
+    ]
     apart = net(torch.full((4,), 2.0), torch.full((4,), 0.0), lambda s, x: s.b(torch.tanh((s.a(x) * s.g) * 3 + s.s)))
-    assert trainables(apart, SEQUENCE)[-1][-1] == Trainable("s", "bias", 6.0, True)
+    assert trainables(apart, SEQUENCE)[-1][-1] == TrainableActivationParameter("s", "bias", 6.0, True)
     slope = nn.Sequential(nn.Linear(6, 4), nn.PReLU(init=0.3), nn.Linear(4, 1))
-    assert trainables(slope, SEQUENCE) == [(Trainable("1.weight", "slope", 1.0, True),)]
+    assert trainables(slope, SEQUENCE) == [(TrainableActivationParameter("1.weight", "slope", 1.0, True),)]
 
 
 def test_copies_of_one_encoder_layer_are_noted():

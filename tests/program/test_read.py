@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from gnomon.core.errors import InputError, NoLimitError, ReadError
 from gnomon.program import read
 from gnomon.program.expression import evaluate
-from gnomon.program.steps import Activation, Concat, Conv, Dense, Dropout, Mix, Move, Normalize, Sum
+from gnomon.program.steps import Activation, Concat, Conv, Dense, Dropout, FixedPositionMap, Normalize, Reorder, Sum
 
 X, IMAGE = torch.zeros(2, 6), torch.zeros(2, 3, 8, 8)
 
@@ -91,7 +91,7 @@ def test_reshapes_that_move_positions_leave_no_trace_or_a_move():
     net = Net(run, a=nn.Conv2d(3, 8, 3, padding=1), b=nn.Linear(8, 8), c=nn.Linear(8 * 7 * 4, 1))
     program = read(net, IMAGE)
     assert program.steps[-1].op.contracted
-    assert sum(isinstance(s.op, Move) for s in program.steps) >= 1
+    assert sum(isinstance(s.op, Reorder) for s in program.steps) >= 1
     assert program.steps[-1].grid == ()
 
 
@@ -102,13 +102,13 @@ def test_layers_of_an_image_network():
     )  # fmt: skip
     program = read(net, IMAGE)
     kinds = [type(s.op) for s in program.steps]
-    assert [k for k in kinds if k in (Conv, Dense, Normalize, Mix, Dropout)] == [
+    assert [k for k in kinds if k in (Conv, Dense, Normalize, FixedPositionMap, Dropout)] == [
         Dense,
         Normalize,
-        Mix,
+        FixedPositionMap,
         Conv,
         Dropout,
-        Mix,
+        FixedPositionMap,
         Dense,
     ]
     assert program.steps[0].op.window.dilation == (2, 2)  # the first convolution is dense on patches of the data
@@ -223,7 +223,9 @@ def test_independent_branches_are_summed():
     total = next(s for s in program.steps if isinstance(s.op, Sum))
     pooled, plain = (program.steps[i] for i in total.inputs)
     assert total.op.coefficients == (1.0, -2.0) and total.grid == (6, 6)
-    assert isinstance(pooled.op, Mix) and program.steps[pooled.inputs[0]].where == "a" and plain.where == "b"
+    assert (
+        isinstance(pooled.op, FixedPositionMap) and program.steps[pooled.inputs[0]].where == "a" and plain.where == "b"
+    )
     weights = pooled.op.matrices[0]  # means of three neighbors, zeros beyond the edge counted
     assert torch.equal(weights.sum(1) * 3, torch.tensor([2.0, 3, 3, 3, 3, 2]).to(weights)) and weights[0, 2] == 0
 

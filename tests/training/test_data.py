@@ -8,9 +8,9 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from gnomon.core import InputError
 from gnomon.core.inputs.images import AdaptedInputWarning
-from gnomon.core.inputs.source import Stream
+from gnomon.core.inputs.source import StreamingSource
 from gnomon.training import SGD, Adam, train
-from gnomon.training.plan import Batches
+from gnomon.training.plan import BatchPlan
 
 X = torch.randn(23, 3, generator=torch.Generator().manual_seed(0)).double()
 CLASSES = (X[:, 0] > 0).long() + (X[:, 1] > 0.5).long()
@@ -78,8 +78,8 @@ def test_the_batches_of_a_loader_of_a_stream_are_trained_on_as_they_come():
             return iter(zip(X, CLASSES, strict=True))
 
     loader, module = DataLoader(Flow(), batch_size=8), net()
-    own = Stream(lambda: loader, module)
-    run = train(module, loader, steps=3, batch=Batches(8, own), optimizer=SGD(0.1))
+    own = StreamingSource(lambda: loader, module)
+    run = train(module, loader, steps=3, batch=BatchPlan(8, own), optimizer=SGD(0.1))
     by_hand = train(module, [(X[:8], CLASSES[:8])], steps=1, optimizer=SGD(0.1))
     by_hand = train(by_hand.model, [(X[8:16], CLASSES[8:16])], steps=1, optimizer=SGD(0.1))
     by_hand = train(by_hand.model, [(X[16:], CLASSES[16:])], steps=1, optimizer=SGD(0.1))

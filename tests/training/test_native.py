@@ -9,7 +9,7 @@ from torch import nn
 
 import gnomon
 from gnomon.training import SGD, Adam, TorchOptimizer, train
-from gnomon.training.native import NAMES, descent, resolve_optimizer
+from gnomon.training.native import NAMES, as_gradient_descent, resolve_optimizer
 
 X = torch.randn(24, 4, generator=torch.Generator().manual_seed(1))
 Y = (X[:, 0] * X[:, 1] > 0).long()
@@ -135,7 +135,7 @@ def test_the_record_says_which_optimizer_it_was():
 
 def test_theory_knows_plain_descent_by_what_it_does():
     def told(optimizer):
-        return descent(resolve_optimizer(optimizer, None))
+        return as_gradient_descent(resolve_optimizer(optimizer, None))
 
     assert told(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.5, weight_decay=0.2)) == SGD(0.1, 0.5, 0.2)
     assert told("sgd") == SGD(1e-3) and told(SGD(0.3)) == SGD(0.3)

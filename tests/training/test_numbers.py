@@ -12,10 +12,10 @@ from gnomon.training.ablation import ablation
 from gnomon.training.adversary import Adversary
 from gnomon.training.evaluate import Objective
 from gnomon.training.gradient import loss_gradient
-from gnomon.training.native import NAMES, descent, resolve_optimizer
-from gnomon.training.plan import Batches, TrainingPlan, _recorded_steps, deadline
-from gnomon.training.progress import effective_lr, half_loss_time, patience
-from gnomon.training.schedule import Scheduled
+from gnomon.training.native import NAMES, as_gradient_descent, resolve_optimizer
+from gnomon.training.plan import BatchPlan, TrainingPlan, _recorded_steps, deadline
+from gnomon.training.progress import effective_lr, half_loss_time, stop_by_patience
+from gnomon.training.schedule import ScheduledOptimizer
 
 G = torch.Generator().manual_seed(0)
 X, Y = torch.rand(7, 3, generator=G).double(), torch.randn(7, generator=G).double()
@@ -108,13 +108,13 @@ def test_half_of_the_loss_is_reached_between_two_records():
 
 def test_patience_stops_after_so_many_checks_without_a_better_loss():
     losses = [5.0, 4.0, 4.5, 4.2, 3.0, 3.5, 3.6, 3.7]
-    found = patience(losses, checks=2)
+    found = stop_by_patience(losses, checks=2)
     assert (found.stop, found.best, found.stopped) == (3, 1, True)
-    found = patience(losses, checks=3)
+    found = stop_by_patience(losses, checks=3)
     assert (found.stop, found.best, found.stopped) == (7, 4, False)
-    found = patience([*losses, 4.0], checks=3)
+    found = stop_by_patience([*losses, 4.0], checks=3)
     assert (found.stop, found.best, found.stopped) == (7, 4, True)
-    found = patience(losses, checks=4)
+    found = stop_by_patience(losses, checks=4)
     assert (found.stop, found.best, found.stopped) == (7, 4, False)
 
 
@@ -126,13 +126,15 @@ def test_momentum_lengthens_steps_by_its_geometric_series():
 
 def test_named_optimizers_have_their_settings():
     assert NAMES["adamw"] == Adam(decay=0.01) and NAMES["sgd"] == SGD(0.001) and NAMES["adam"] == Adam(1e-3)
-    read = descent(resolve_optimizer(lambda p: torch.optim.SGD(p, lr=0.2, momentum=0.75, weight_decay=0.03), None))
+    read = as_gradient_descent(
+        resolve_optimizer(lambda p: torch.optim.SGD(p, lr=0.2, momentum=0.75, weight_decay=0.03), None)
+    )
     assert read == SGD(0.2, momentum=0.75, decay=0.03)
 
 
 @pytest.mark.parametrize("epoch", [1, 2])
 def test_a_schedule_changes_the_rate_after_each_epoch(epoch):
-    rule = Scheduled(SGD(0.4), lambda o: torch.optim.lr_scheduler.StepLR(o, 1, gamma=0.5), epoch)
+    rule = ScheduledOptimizer(SGD(0.4), lambda o: torch.optim.lr_scheduler.StepLR(o, 1, gamma=0.5), epoch)
     w = [nn.Parameter(torch.tensor([1.0]).double())]
     memory, places = rule.memory(w), []
     for count in range(1, 5):
@@ -167,6 +169,6 @@ def test_targets_of_a_loader_beside_data_in_memory_are_converted_like_those_of_t
     for targets in (y, y[:, None]):
         torch.manual_seed(5)
         net = nn.Linear(3, 1)
-        batches = Batches(loader=source([(x[:6], targets[:6]), (x[6:], targets[6:])], None, module=net))
+        batches = BatchPlan(loader=source([(x[:6], targets[:6]), (x[6:], targets[6:])], None, module=net))
         ends.append(train(net, x, y, optimizer=SGD(0.1), steps=6, batch=batches).model.weight.detach())
     assert torch.equal(*ends)

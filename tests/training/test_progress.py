@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from gnomon.core import InputError
-from gnomon.training import SGD, Adam, ablation, effective_lr, half_loss_time, patience, train
+from gnomon.training import SGD, Adam, ablation, effective_lr, half_loss_time, stop_by_patience, train
 
 
 def test_the_time_to_half_the_loss():
@@ -26,11 +26,11 @@ def test_patience_keeps_the_best_so_far():
     g = torch.Generator().manual_seed(0)
     for _ in range(20):
         losses = torch.rand(30, generator=g).tolist()
-        found = patience(losses, checks=4)
+        found = stop_by_patience(losses, checks=4)
         stop = next((i for i in range(len(losses)) if i - losses.index(min(losses[: i + 1])) >= 4), len(losses) - 1)
         assert found.stop == stop and losses[found.best] == min(losses[: stop + 1])
     with pytest.raises(InputError, match="no test losses"):
-        patience(train(nn.Linear(1, 1), torch.ones(1, 1), torch.ones(1), steps=1), checks=2)
+        stop_by_patience(train(nn.Linear(1, 1), torch.ones(1, 1), torch.ones(1), steps=1), checks=2)
 
 
 def test_momentum_multiplies_the_rate():

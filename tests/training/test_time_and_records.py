@@ -12,7 +12,7 @@ from gnomon.training import SGD, train
 from gnomon.training.ablation import Ablation
 from gnomon.training.adversary import Adversary
 from gnomon.training.evaluate import Objective
-from gnomon.training.plan import Records
+from gnomon.training.plan import RecordingPlan
 from gnomon.training.recorder import RecordTime
 from gnomon.training.run import Run
 
@@ -45,7 +45,7 @@ def timed_run(costs, **options):
 
 def test_records_keep_to_their_share_of_the_time_of_the_steps():
     """Half of the steps' time: 3 + 3 s of records need 12 s of steps, 8 + 5 s need 26 s, and 13 + 5 s need 36 s."""
-    run = timed_run([3.0, 5.0], steps=40, record=Records(1, share=0.5))
+    run = timed_run([3.0, 5.0], steps=40, record=RecordingPlan(1, share=0.5))
     assert run.steps.tolist() == [0, 12, 26, 36, 40]
     assert run.seconds == 40 + 3 + 4 * 5
     assert timed_run([3.0], steps=5, record=1).steps.tolist() == list(range(6))
@@ -55,7 +55,7 @@ def test_records_keep_to_their_share_of_the_time_of_the_steps():
 
 def test_the_time_of_the_last_record_is_kept_from_the_time_of_the_steps():
     """3 s for the first record, 3 s for the last: after 6 steps a record ends later than 11.5 s, after 5 it would not."""
-    run = timed_run([3.0], steps=40, record=Records(100, share=0.5), seconds=11.5)
+    run = timed_run([3.0], steps=40, record=RecordingPlan(100, share=0.5), seconds=11.5)
     assert (run.steps.tolist(), run.stopped, run.seconds) == ([0, 6], "time", 12.0)
     run = timed_run([3.0], steps=40, record=100, seconds=11.5)
     assert (run.steps.tolist(), run.stopped, run.seconds) == ([0, 9], "time", 15.0)
@@ -64,8 +64,8 @@ def test_the_time_of_the_last_record_is_kept_from_the_time_of_the_steps():
 @pytest.mark.parametrize("share", [0.0, -0.1, 1.01])
 def test_a_share_outside_of_zero_to_one_is_refused(share):
     with pytest.raises(InputError, match="share"):
-        timed_run([0.0], steps=3, record=Records(1, share=share))
-    assert timed_run([0.0], steps=3, record=Records(1, share=1.0)).steps.tolist() == [0, 1, 2, 3]
+        timed_run([0.0], steps=3, record=RecordingPlan(1, share=share))
+    assert timed_run([0.0], steps=3, record=RecordingPlan(1, share=1.0)).steps.tolist() == [0, 1, 2, 3]
 
 
 def test_epochs_count_how_often_each_example_was_used():

@@ -1,4 +1,4 @@
-"""Losses of outputs that have positions or members of an ensemble besides classes.
+"""Losses of outputs that have an axis of positions or of ensemble members.
 
 For an example with outputs f_t at positions t and labels c_t, and N labels in all examples that are not ignored,
 
@@ -29,18 +29,18 @@ from gnomon.core.errors import InputError
 from gnomon.core.inputs.arrays import Array, as_tensor
 from gnomon.core.losses import AbstractLoss
 
-__all__ = ["IGNORED", "AbstractAxesLoss", "MembersSquared", "PositionCrossEntropy"]
+__all__ = ["IGNORED_LABEL", "AbstractLossWithAxes", "EnsembleSquaredLoss", "PositionCrossEntropy"]
 
-IGNORED = -100
+IGNORED_LABEL = -100
 """Label of positions that do not count, as in ``torch.nn.CrossEntropyLoss``."""
 
 
-class AbstractAxesLoss(AbstractLoss):
+class AbstractLossWithAxes(AbstractLoss):
     """A loss that knows the axes of the outputs. Targets keep their own form: labels stay integers."""
 
     @abstractmethod
     def root(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k k"]:
-        """R with R R^T = Hessian, at each point."""
+        """A root R of the Hessian at each point: R R^T = Hessian."""
 
     @abstractmethod
     def table(self, y: Tensor, f: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
@@ -48,15 +48,15 @@ class AbstractAxesLoss(AbstractLoss):
 
     @abstractmethod
     def decisions(self, y: Tensor) -> int:
-        """What the loss is a mean over: labels that count, or examples."""
+        """The number of terms in the mean of the loss: labels that count, or examples."""
 
     @abstractmethod
     def observations(self, y: Tensor) -> int:
-        """Labels that are observed: each position counts, members of an ensemble share one."""
+        """The number of observed labels: each position counts, and ensemble members share one label."""
 
     @abstractmethod
     def right(self, f: Float[Tensor, "n k"], y: Tensor) -> tuple[int, int] | None:
-        """Numbers of right decisions and of decisions; None if outputs are numbers."""
+        """The numbers of correct decisions and of all decisions; None if the outputs are numbers."""
 
     def __call__(self, outputs: Tensor, y: Tensor) -> Tensor:
         """The loss of outputs of any shape (n, ...), as a loss of torch."""
@@ -64,7 +64,7 @@ class AbstractAxesLoss(AbstractLoss):
 
 
 @dataclass(frozen=True, slots=True)
-class PositionCrossEntropy(AbstractAxesLoss):
+class PositionCrossEntropy(AbstractLossWithAxes):
     """Cross-entropy over positions, equation (1).
 
     ``classes_first`` says that an example's outputs are (classes, positions) and not (positions, classes). With
@@ -81,7 +81,7 @@ class PositionCrossEntropy(AbstractAxesLoss):
     classes_first: bool = False
     shift: int = 0
     shared: bool = False
-    ignored: int = IGNORED
+    ignored: int = IGNORED_LABEL
     name = "cross-entropy"
     curvature = 0.5  # the largest eigenvalue of diag(p) - p p^T
 
@@ -106,7 +106,8 @@ class PositionCrossEntropy(AbstractAxesLoss):
     def root(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k k"]:  # noqa: D102
         table = self.table(y, f)
         p, counted = self._rows(f).softmax(2), self._rows(table).sum(2)
-        blocks = torch.diag_embed(p.sqrt()) - p[:, :, :, None] * p.sqrt()[:, :, None, :]  # of diag(p) - p p^T
+        # square root of diag(p) - p p^T
+        blocks = torch.diag_embed(p.sqrt()) - p[:, :, :, None] * p.sqrt()[:, :, None, :]
         blocks = blocks * (counted * len(f) / table.sum()).sqrt()[:, :, None, None]
         places = self._rows(torch.arange(f.shape[1], device=f.device)[None])[0]
         found = torch.zeros(len(f), f.shape[1], f.shape[1], dtype=f.dtype, device=f.device)
@@ -156,11 +157,11 @@ class PositionCrossEntropy(AbstractAxesLoss):
         return f.reshape(len(f), -1, self.classes)
 
     def _flat(self, rows: Tensor) -> Tensor:
-        """The inverse of `_rows`."""
+        """Returns rows to the original shape of the outputs; the inverse of `_rows`."""
         return (rows.transpose(1, 2) if self.classes_first else rows).reshape(len(rows), -1)
 
     def _axes(self, f: Tensor) -> Tensor:
-        """Outputs as (n, positions, classes), without those that no label belongs to."""
+        """Outputs as (n, positions, classes), without positions that have no label."""
         rows = self._rows(f)
         return rows[:, : rows.shape[1] - self.shift]
 
@@ -172,10 +173,10 @@ class PositionCrossEntropy(AbstractAxesLoss):
 
 
 @dataclass(frozen=True, slots=True)
-class MembersSquared(AbstractAxesLoss):
-    """Half the squared error of each member of an ensemble, equation (2); outputs of an example are (members, numbers).
+class EnsembleSquaredLoss(AbstractLossWithAxes):
+    """Half the squared error of each ensemble member, equation (2); the outputs of an example are (members, numbers).
 
-    >>> float(MembersSquared(members=2).value(torch.tensor([[1.0, 3.0]]), torch.tensor([[1.0]])))
+    >>> float(EnsembleSquaredLoss(members=2).value(torch.tensor([[1.0, 3.0]]), torch.tensor([[1.0]])))
     1.0
     """
 

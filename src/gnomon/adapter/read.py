@@ -1,10 +1,10 @@
-"""Work out what a network learns from its outputs for a few examples and their targets.
+"""Finds out what a network learns, from its outputs for a few examples and their targets.
 
 >>> import torch
 >>> tokens = torch.randint(0, 7, (4, 5))
->>> read(torch.zeros(4, 5, 7), tokens, x=tokens).sentence
+>>> read_output_meaning(torch.zeros(4, 5, 7), tokens, x=tokens).sentence
 'read as a language model: 5 positions, 7 tokens, cross-entropy over positions'
->>> read(torch.zeros(4, 32, 3), torch.tensor([0, 2, 1, 1])).sentence
+>>> read_output_meaning(torch.zeros(4, 32, 3), torch.tensor([0, 2, 1, 1])).sentence
 'read as an ensemble of 32 members, each with its own loss: 3 classes'
 """
 
@@ -14,23 +14,24 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.adapter.losses import IGNORED, MembersSquared, PositionCrossEntropy
-from gnomon.adapter.reading import TASKS, Reading, TaskName
+from gnomon.adapter.graphs import NODE_COUNT
+from gnomon.adapter.losses import IGNORED_LABEL, EnsembleSquaredLoss, PositionCrossEntropy
+from gnomon.adapter.reading import TASKS, OutputMeaning, TaskName
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import tensors
-from gnomon.core.inputs.signature import TARGET_ARGUMENTS
+from gnomon.core.inputs.signature import TARGET_ARGUMENT_NAMES
 
-__all__ = ["read"]
+__all__ = ["read_output_meaning"]
 
 ENOUGH_MEMBERS = 2
 """Members from which a second axis of the outputs is read as an ensemble."""
 
 
 @names_call
-def read(
+def read_output_meaning(
     outputs: Tensor, y: Tensor, *, x: Any = None, largest: int | None = None, task: TaskName | None = None
-) -> Reading:
-    """What outputs (n, ...) mean, given the targets of the same examples.
+) -> OutputMeaning:
+    """Returns what outputs (n, ...) mean, given the targets of the same examples.
 
     Args:
         outputs: what the network returned for a few examples.
@@ -42,22 +43,24 @@ def read(
     Hypotheses: the first axis of outputs and targets counts examples.
     Cost: a look at shapes and labels.
 
-    >>> read(torch.zeros(2, 3), torch.tensor([0, 2])).task
+    >>> read_output_meaning(torch.zeros(2, 3), torch.tensor([0, 2])).task
     'class'
     """
     if task is not None and task not in TASKS:
         raise InputError(f"task is {task!r}", accepted=", ".join(TASKS), fix="Pass one of these, or leave it out")
-    if largest is None and not y.is_floating_point() and not y.is_complex() and bool((y != IGNORED).any()):
-        largest = int(y[y != IGNORED].max())
+    if largest is None and not y.is_floating_point() and not y.is_complex() and bool((y != IGNORED_LABEL).any()):
+        largest = int(y[y != IGNORED_LABEL].max())
     found = _read(outputs, y, x, largest or 0, task)
     if task is not None and found.task != task:
         shapes = f"outputs have shape {tuple(outputs.shape)} and targets {tuple(y.shape)}"
         accepted = "outputs and targets of that task"
-        raise InputError(f"{shapes}, which is no {task}", accepted=accepted, fix="Leave task= out")
-    return Reading(found.task, found.positions, found.classes, found.numbers, found.shift, found.loss, task is not None)
+        raise InputError(f"{shapes}, which does not fit the task {task}", accepted=accepted, fix="Leave task= out")
+    return OutputMeaning(
+        found.task, found.positions, found.classes, found.numbers, found.shift, found.loss, task is not None
+    )
 
 
-def _read(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName | None) -> Reading:
+def _read(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName | None) -> OutputMeaning:
     shape, labels = tuple(outputs.shape[1:]), not y.is_floating_point() and not y.is_complex()
     inner, wanted = _without_ones(shape), _without_ones(tuple(y.shape[1:]))
     if labels and wanted:
@@ -66,21 +69,20 @@ def _read(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName | Non
         return _classes(inner, largest, task)
     numbers = int(torch.tensor(wanted).prod()) if wanted else 1
     if task != "numbers" and len(shape) == 2 and shape[0] >= ENOUGH_MEMBERS and shape[1] == numbers:
-        if shape[0] * shape[1] != numbers:
-            return Reading("ensemble", shape[0], 0, numbers, loss=MembersSquared(shape[0]))
-    return Reading("numbers", numbers=numbers)
+        return OutputMeaning("ensemble", shape[0], 0, numbers, loss=EnsembleSquaredLoss(shape[0]))
+    return OutputMeaning("numbers", numbers=numbers)
 
 
-def _classes(inner: tuple[int, ...], largest: int, task: TaskName | None) -> Reading:
+def _classes(inner: tuple[int, ...], largest: int, task: TaskName | None) -> OutputMeaning:
     """One label per example; outputs with two axes are an ensemble if the labels fit into the last one."""
     if task != "class" and len(inner) == 2 and inner[0] >= ENOUGH_MEMBERS and largest < inner[1]:
         loss = PositionCrossEntropy(inner[1], inner[0], shared=True)
-        return Reading("ensemble", inner[0], inner[1], loss=loss)
+        return OutputMeaning("ensemble", inner[0], inner[1], loss=loss)
     count = int(torch.tensor(inner).prod()) if inner else 1
-    return Reading("class", classes=max(2, count))
+    return OutputMeaning("class", classes=max(2, count))
 
 
-def _positions(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName | None) -> Reading:
+def _positions(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName | None) -> OutputMeaning:
     """One label per position: the outputs have the positions of the labels, and one more axis for classes."""
     inner, wanted = _without_ones(tuple(outputs.shape[1:])), _without_ones(tuple(y.shape[1:]))
     last, first = inner[: len(wanted)] == wanted, inner[1:] == wanted
@@ -98,9 +100,11 @@ def _positions(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName 
     shift = int(not pixels and not classes_first and _is_copy(x, y))
     loss = PositionCrossEntropy(classes, positions, classes_first, shift)
     name: TaskName = "class per pixel" if pixels else "class per position"
+    if isinstance(x, Mapping) and NODE_COUNT in x:
+        return OutputMeaning("class per node", positions, classes, loss=loss)
     if not pixels and (task == "language model" or (task is None and _are_tokens(x, classes))):
         name = "language model"
-    return Reading(name, positions, classes, shift=shift, loss=loss)
+    return OutputMeaning(name, positions, classes, shift=shift, loss=loss)
 
 
 def _are_tokens(x: Any, classes: int) -> bool:
@@ -114,13 +118,13 @@ def _are_tokens(x: Any, classes: int) -> bool:
 def _is_copy(x: Any, y: Tensor) -> bool:
     """Whether labels are the inputs themselves, so that each position is compared with the next label."""
     same = [t for t in tensors(_without_targets(x)) if t.shape == y.shape and not t.is_floating_point()]
-    counted = y != IGNORED
+    counted = y != IGNORED_LABEL
     return any(bool((t[counted] == y[counted]).all()) for t in same)
 
 
 def _without_targets(x: Any) -> Any:
     """Inputs without targets that are passed along with them."""
-    return {name: t for name, t in x.items() if name not in TARGET_ARGUMENTS} if isinstance(x, Mapping) else x
+    return {name: t for name, t in x.items() if name not in TARGET_ARGUMENT_NAMES} if isinstance(x, Mapping) else x
 
 
 def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:

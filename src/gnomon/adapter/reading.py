@@ -1,17 +1,26 @@
-"""A reading: what a network's outputs mean, in a form for programs and in one sentence.
+"""What a network's outputs mean, as data for programs and as one sentence.
 
->>> Reading("language model", positions=64, classes=101).sentence
+>>> OutputMeaning("language model", positions=64, classes=101).sentence
 'read as a language model: 64 positions, 101 tokens, cross-entropy over positions'
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
-from gnomon.adapter.losses import AbstractAxesLoss
+from gnomon.adapter.losses import AbstractLossWithAxes
 
-__all__ = ["TASKS", "Reading", "TaskName"]
+__all__ = ["TASKS", "OutputMeaning", "TaskName"]
 
-TaskName = Literal["class", "numbers", "language model", "class per position", "class per pixel", "ensemble"]
+TaskName = Literal[
+    "class",
+    "numbers",
+    "language model",
+    "class per position",
+    "class per pixel",
+    "class per node",
+    "ensemble",
+    "model loss",
+]
 """What a network can be read as."""
 
 TASKS: tuple[str, ...] = TaskName.__args__  # type: ignore[attr-defined]
@@ -19,7 +28,7 @@ TASKS: tuple[str, ...] = TaskName.__args__  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class OutputMeaning:
     """What the outputs of a network mean.
 
     ``positions`` counts positions, pixels or members of the ensemble; ``loss`` is None if the usual losses fit, for one
@@ -31,30 +40,31 @@ class Reading:
     classes: int = 0
     numbers: int = 0
     shift: int = 0
-    loss: AbstractAxesLoss | None = None
+    loss: AbstractLossWithAxes | None = None
     given: bool = False
 
     @property
     def unit(self) -> str:
         """What one decision is about."""
-        units = {"language model": "token", "class per position": "position", "class per pixel": "pixel"}
-        return units.get(self.task, "example")
+        if self.task == "language model":
+            return "token"
+        return self.task.removeprefix("class per ") if self.task.startswith("class per ") else "example"
 
     @property
     def target(self) -> str:
-        """What is predicted at each position or by each member."""
+        """What the network predicts at each position or by each member."""
         if self.classes:
             return f"{self.classes} classes"
         return "one number" if self.numbers == 1 else f"{self.numbers} numbers"
 
     @property
     def goal(self) -> str:
-        """What the network learns, after "to"."""
+        """What the network learns, as words that follow "to"."""
         return _GOALS[self.task].format(reading=self)
 
     @property
     def sentence(self) -> str:
-        """The reading in one line."""
+        """What the outputs mean, in one sentence."""
         return f"read as {_DESCRIPTIONS[self.task].format(reading=self)}" + (" (as given)" if self.given else "")
 
 
@@ -67,7 +77,10 @@ _DESCRIPTIONS: dict[str, str] = {
     "cross-entropy over positions",
     "class per pixel": "classification of pixels: {reading.positions} pixels, {reading.classes} classes, "
     "cross-entropy over pixels",
+    "class per node": "classification of nodes: up to {reading.positions} nodes in a graph, {reading.classes} classes, "
+    "cross-entropy over nodes",
     "ensemble": "an ensemble of {reading.positions} members, each with its own loss: {reading.target}",
+    "model loss": "a model that computes its own loss from its inputs",
 }
 
 _GOALS: dict[str, str] = {
@@ -76,5 +89,7 @@ _GOALS: dict[str, str] = {
     "language model": "predict one of {reading.classes} tokens at each of {reading.positions} positions",
     "class per position": "tell {reading.classes} classes apart at each of {reading.positions} positions",
     "class per pixel": "tell {reading.classes} classes apart at each of {reading.positions} pixels",
+    "class per node": "distinguish {reading.classes} classes at each node",
     "ensemble": "predict {reading.target} with each of {reading.positions} members",
+    "model loss": "lower the loss that it computes itself",
 }

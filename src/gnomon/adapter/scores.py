@@ -1,37 +1,37 @@
-"""Results of a network whose outputs have positions: loss per decision, right decisions, perplexity, bits per token.
+"""Scores for outputs with positions: loss per decision, accuracy, perplexity, bits per token.
 
     perplexity = exp(L),    bits per token = L / log 2,    L the mean cross-entropy over tokens                  (1)
 
 Reference: [rosasco2004loss] for the loss.
 
->>> score = Score(loss=log(8), right=3, decisions=4, unit="token")
+>>> score = DecisionScore(loss=log(8), right=3, decisions=4, unit="token")
 >>> score.accuracy, round(score.perplexity, 6), round(score.bits, 6)
 (0.75, 8.0, 3.0)
 """
 
 from dataclasses import dataclass
-from math import exp, log
+from math import exp, log, nan
 
 from torch import Tensor, nn
 
-from gnomon.adapter.reading import Reading
+from gnomon.adapter.reading import OutputMeaning
 from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Value
 
-__all__ = ["Score", "score"]
+__all__ = ["DecisionScore", "score_decisions"]
 
-BATCH = 32
+EXAMPLES_AT_ONCE = 32
 """Examples that are passed at once: each may have tens of thousands of outputs at each position."""
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """Results on some examples: the mean loss per decision, right decisions, decisions, and what a decision is about.
+class DecisionScore:
+    """Results on some examples: mean loss per decision, correct decisions, all decisions, and the unit of a decision.
 
-    >>> Score(loss=log(2), right=1, decisions=2, unit="pixel").accuracy
+    >>> DecisionScore(loss=log(2), right=1, decisions=2, unit="pixel").accuracy
     0.5
     """
 
@@ -65,28 +65,29 @@ class Score:
         return tuple(found)
 
 
-def score(module: nn.Module, x: Inputs, y: Tensor, reading: Reading) -> Score | None:
-    """The score of a network on some examples; None if the reading has no decisions to count.
+def score_decisions(module: nn.Module, x: Inputs, y: Tensor, reading: OutputMeaning) -> DecisionScore | None:
+    """Scores a network on some examples; None if its outputs are not decisions that can be counted.
 
     Hypotheses: outputs mean what the reading says. Reference: [rosasco2004loss].
     Cost: a forward pass.
 
     >>> import torch
-    >>> from gnomon.adapter.read import read
+    >>> from gnomon.adapter.read import read_output_meaning
     >>> net, x, y = nn.Unflatten(1, (2, 2)), torch.tensor([[0.0, 9.0, 0.0, 9.0]]), torch.tensor([[1, 0]])
-    >>> score(net, x, y, read(net(x), y)).accuracy
+    >>> score_decisions(net, x, y, read_output_meaning(net(x), y)).accuracy
     0.5
     """
     if reading.loss is None:
         return None
     total, weights, right, decisions = 0.0, 0, 0, 0
     with preserve(module, grad=False, seed=0):
-        for start in range(0, len(y), BATCH):
-            few, labels = take(x, slice(start, start + BATCH)), y[start : start + BATCH]
+        for start in range(0, len(y), EXAMPLES_AT_ONCE):
+            few, labels = take(x, slice(start, start + EXAMPLES_AT_ONCE)), y[start : start + EXAMPLES_AT_ONCE]
             f, weight = output_rows(run(module, few), len(labels)), reading.loss.decisions(labels)
             counted = reading.loss.right(f, labels)
             if counted is None:
                 return None
-            total, weights = total + weight * float(reading.loss.value(f, labels)), weights + weight
+            if weight:  # the mean over no labels is not a number
+                total, weights = total + weight * float(reading.loss.value(f, labels)), weights + weight
             right, decisions = right + counted[0], decisions + counted[1]
-    return Score(total / max(1, weights), right, decisions, reading.unit)
+    return DecisionScore(total / weights if weights else nan, right, decisions, reading.unit)

@@ -1,10 +1,10 @@
-"""A user's own loss on what a module returned: on all of it, or on its predictions.
+"""Calls a user's own loss on what a module returned: on all of it, or on its predictions.
 
 >>> import torch
 >>> returned = torch.ones(2, 1), torch.full((2, 1), 3.0)
->>> float(users_loss(lambda out, y: (out[1] - y).mean(), returned, torch.zeros(2, 1)))            # uses both tensors
+>>> float(call_user_loss(lambda out, y: (out[1] - y).mean(), returned, torch.zeros(2, 1)))  # uses both tensors
 3.0
->>> float(users_loss(torch.nn.functional.mse_loss, returned, torch.zeros(2, 1)))              # takes one tensor only
+>>> float(call_user_loss(torch.nn.functional.mse_loss, returned, torch.zeros(2, 1)))  # takes one tensor only
 1.0
 """
 
@@ -15,36 +15,36 @@ from torch import Tensor
 
 from gnomon.core.modules.outputs import output_tensor
 
-__all__ = ["takes_predictions", "users_loss"]
+__all__ = ["loss_takes_predictions", "call_user_loss"]
 
 
-def users_loss(loss: Callable[[Any, Tensor], Any], returned: Any, y: Tensor) -> Any:
-    """loss(returned, y) if the loss takes all that a module returned, else loss(predictions, y).
+def call_user_loss(loss: Callable[[Any, Tensor], Any], returned: Any, y: Tensor) -> Any:
+    """Calls the user's loss on everything the module returned, or on its predictions only.
 
     A tensor, or the ``logits`` of a record, is passed alone. Tuples, dicts and other records are passed whole first, as
     the loss of a variational autoencoder needs them.
     Cost: one call of the loss, or two.
 
     >>> import torch
-    >>> float(users_loss(torch.nn.functional.mse_loss, torch.ones(2), torch.zeros(2)))
+    >>> float(call_user_loss(torch.nn.functional.mse_loss, torch.ones(2), torch.zeros(2)))
     1.0
     """
-    if takes_predictions(returned):
+    if loss_takes_predictions(returned):
         return loss(output_tensor(returned), y)
     try:
         return loss(returned, y)
-    except Exception as error:  # of the user's own loss: it may take one tensor only
+    except Exception as error:  # an error of the user's loss, which may take only one tensor
         try:
             return loss(output_tensor(returned), y)
         except Exception:
             raise error from None
 
 
-def takes_predictions(returned: Any) -> bool:
-    """Whether a loss gets the predictions alone.
+def loss_takes_predictions(returned: Any) -> bool:
+    """Whether a loss takes only the predictions, not everything that the module returned.
 
     >>> import torch
-    >>> takes_predictions(torch.zeros(1)), takes_predictions((torch.zeros(1), torch.zeros(1)))
+    >>> loss_takes_predictions(torch.zeros(1)), loss_takes_predictions((torch.zeros(1), torch.zeros(1)))
     (True, False)
     """
     return isinstance(returned, Tensor) or isinstance(getattr(returned, "logits", None), Tensor)

@@ -1,4 +1,4 @@
-"""A module whose outputs are chosen by the user, with the names of its layers unchanged.
+"""A view of a module that returns the output the user chose; layer names stay the same.
 
 >>> import torch
 >>> net = nn.LSTM(2, 3, batch_first=True)
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError
 
-__all__ = ["Output", "select_output"]
+__all__ = ["ModuleView", "Output", "original", "select_output"]
 
 Output = str | int | Callable[[Any], Tensor]
 """Which part of what a module returns is its output: a name, a place, or a function."""
@@ -23,27 +23,55 @@ SHARED = ("_parameters", "_buffers", "_modules")
 """Tables that a view shares with its module, so that parameters and layers keep their names."""
 
 
-class OutputView(nn.Module):
-    """A view of a module that returns one part of what the module returns; layers and parameters are the module's."""
+class ModuleView(nn.Module):
+    """A module that runs another one with other inputs or outputs; layers and parameters are the other module's.
 
-    def __init__(self, module: nn.Module, output: Output) -> None:
+    ``takes_same_inputs`` says that the view can be called like the module.
+    """
+
+    takes_same_inputs = False
+
+    def __init__(self, module: nn.Module) -> None:
         super().__init__()
         object.__setattr__(self, "viewed", [module])  # in a list: as an attribute it would be a layer of its own
-        self.output = output
         self.training = module.training
         for name in SHARED:
             vars(self)[name] = vars(module)[name]
 
-    def forward(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The chosen part of what the module returns."""
+    @property
+    def module(self) -> nn.Module:
+        """The viewed module, in the mode of the view."""
         (module,) = vars(self)["viewed"]
         module.training = self.training
-        returned = module(*args, **kwargs)
-        return _chosen(returned, self.output)
+        return module
+
+
+class OutputView(ModuleView):
+    """A view that returns one part of what the module returns."""
+
+    def __init__(self, module: nn.Module, output: Output) -> None:
+        super().__init__(module)
+        self.output = output
+
+    def forward(self, *args: Any, **kwargs: Any) -> Tensor:
+        """The chosen part of what the module returns."""
+        return _choose_output(self.module(*args, **kwargs), self.output)
+
+
+def original(module: nn.Module) -> nn.Module:
+    """The module behind all views that take other inputs or return other outputs.
+
+    >>> net = nn.Linear(1, 1)
+    >>> original(select_output(net, lambda out: out)) is net
+    True
+    """
+    while isinstance(module, ModuleView) and not module.takes_same_inputs:
+        module = module.module
+    return module
 
 
 def select_output(module: nn.Module, output: Output | None) -> nn.Module:
-    """The module itself, or a view that returns the chosen part: a name ("logits"), a place (0), or a function.
+    """The module itself, or a view that returns the chosen output: by key ("logits"), index (0), or function.
 
     >>> net = nn.Linear(1, 1)
     >>> select_output(net, None) is net
@@ -52,7 +80,7 @@ def select_output(module: nn.Module, output: Output | None) -> nn.Module:
     return module if output is None else OutputView(module, output)
 
 
-def _chosen(returned: Any, output: Output) -> Tensor:
+def _choose_output(returned: Any, output: Output) -> Tensor:
     try:
         if callable(output):
             found = output(returned)
@@ -63,7 +91,7 @@ def _chosen(returned: Any, output: Output) -> Tensor:
     except (AttributeError, IndexError, KeyError, TypeError) as error:
         problem = f"output={output!r} is not in the {type(returned).__name__} that the module returned"
         raise InputError(
-            problem, accepted="a name, a place or a function", fix="Look at what module(x) returns"
+            problem, accepted="a key, an index or a function", fix="Look at what module(x) returns"
         ) from error
     if not isinstance(found, Tensor):
         problem = f"output={output!r} is a {type(found).__name__}"

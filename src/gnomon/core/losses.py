@@ -34,7 +34,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array, as_tensor
-from gnomon.core.inputs.classes import are_classes, numbers, one_hot
+from gnomon.core.inputs.classes import are_classes, one_hot, targets_as_numbers
 
 __all__ = ["AbstractLoss", "CrossEntropy", "Exponential", "Hinge", "Logistic", "Squared"]
 
@@ -90,7 +90,7 @@ class Squared(AbstractLoss):
         return torch.eye(f.shape[1], dtype=f.dtype).expand(len(f), -1, -1)
 
     def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:  # noqa: D102
-        return numbers(y, outputs=outputs)
+        return targets_as_numbers(y, outputs=outputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +121,8 @@ class CrossEntropy(AbstractLoss):
         sums = table.double().sum(-1)
         right = table.ndim == 2 and bool((table >= 0).all()) and bool(((sums - 1).abs() < 1e-6).all())
         if not right:  # 1e-6 allows for rounding in float32
-            cure = "Pass classes as integers 0, 1, ..., or an (n, k) table of probabilities, one-hot for certain labels"
-            raise InputError(f"y has shape {tuple(table.shape)}, {table.dtype}", accepted="class labels", fix=cure)
+            fix = "Pass classes as integers 0, 1, ..., or an (n, k) table of probabilities, one-hot for certain labels"
+            raise InputError(f"y has shape {tuple(table.shape)}, {table.dtype}", accepted="class labels", fix=fix)
         return table
 
 
@@ -188,8 +188,8 @@ class Hinge(AbstractLoss):
     @names_call
     def __post_init__(self) -> None:
         if not 0 < self.width < inf:
-            cure = "Pass a small positive width, such as 1e-3: gradient flow is not defined at a sharp corner"
-            raise InputError(f"width is {self.width}", accepted="a positive width", fix=cure)
+            fix = "Pass a small positive width, such as 1e-3: gradient flow is not defined at a sharp corner"
+            raise InputError(f"width is {self.width}", accepted="a positive width", fix=fix)
 
     @property
     def curvature(self) -> float:  # noqa: D102
@@ -219,6 +219,6 @@ def _signs(y: Array, name: str, outputs: int | None) -> Tensor:
         table = torch.where(table == 0, -1, table)  # classes 0 and 1; other labels are refused below
     if not bool((table.abs() == 1).all()):
         odd = next(v for v in table.flatten().tolist() if abs(v) != 1)
-        cure = "Pass two classes as 0 and 1, or as -1 and +1; for more classes use CrossEntropy()"
-        raise InputError(f"y holds {odd}", accepted=f"labels +1 and -1 for the {name}", fix=cure)
+        fix = "Pass two classes as 0 and 1, or as -1 and +1; for more classes use CrossEntropy()"
+        raise InputError(f"y holds {odd}", accepted=f"labels +1 and -1 for the {name}", fix=fix)
     return table.double() if not table.is_floating_point() else table

@@ -7,7 +7,7 @@ proportion, effective rank, relative change.
     relative change = |B - A| / |A|,             in the Frobenius norm                                     (3)
 
 (1) covers the true share with at least the stated confidence, for every n and every share, zero and one included.
-Reference: [clopper1934use] for (1), [roy2007effective] for (2).
+Reference: [clopper1934use] for (1), [roy2007effective] for (2), [student1908probable] for quantiles of means.
 
 >>> interval = binomial_interval(0, 10, confidence=0.95)
 >>> interval.low, round(interval.high, 4)                                    # 1 - 0.025^(1/10)
@@ -26,11 +26,12 @@ __all__ = [
     "binomial_interval",
     "checked_margins",
     "class_margins",
-    "decisions",
+    "predicted_classes",
     "effective_rank",
     "explained_variance",
-    "margin_between",
+    "margin_over_others",
     "relative_change",
+    "student_quantile",
 ]
 
 
@@ -53,12 +54,32 @@ def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) 
     return Interval(low, high, confidence)
 
 
-def decisions(outputs: Float[Tensor, "n k"]) -> Int[Tensor, " n"]:
+def student_quantile(freedom: int, *, confidence: float = 0.95) -> float:
+    """Returns the two-sided quantile of Student's t: a mean of m numbers is within this many standard errors.
+
+    Args:
+        freedom: degrees of freedom, m - 1 for the mean of m numbers.
+        confidence: probability between minus and plus the quantile.
+
+    Hypotheses: independent, normal numbers; with many numbers, any.
+    Reference: [student1908probable].
+    Cost: one quantile.
+
+    >>> round(student_quantile(1, confidence=0.5), 6)                            # of the Cauchy distribution: tan(pi/4)
+    1.0
+    """
+    from scipy.special import stdtrit  # scipy is slow to import
+
+    return float(stdtrit(freedom, (1 + confidence) / 2))
+
+
+def predicted_classes(outputs: Float[Tensor, "n k"]) -> Int[Tensor, " n"]:
     """Returns the predicted class of each row: the largest output, or 1 if a single output is positive, else 0.
 
     Cost: one pass over the outputs.
 
-    >>> decisions(torch.tensor([[2.0, 1.0], [0.0, 3.0]])).tolist(), decisions(torch.tensor([[-1.0], [2.0]])).tolist()
+    >>> predicted_classes(torch.tensor([[2.0, 1.0], [0.0, 3.0]])).tolist(), predicted_classes(torch.tensor([[-1.0],
+    ...     [2.0]])).tolist()
     ([0, 1], [0, 1])
     """
     return (outputs[:, 0] > 0).long() if outputs.shape[1] == 1 else outputs.argmax(1)
@@ -73,7 +94,7 @@ def class_margins(outputs: Float[Tensor, "n k"], classes: Int[Tensor, " n"]) -> 
     """
     if outputs.shape[1] == 1:
         return (2.0 * classes - 1) * outputs[:, 0]
-    return margin_between(outputs, outputs, classes)
+    return margin_over_others(outputs, outputs, classes)
 
 
 def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
@@ -86,12 +107,12 @@ def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"]) -> Float[Tens
     return class_margins(f, y)
 
 
-def margin_between(
+def margin_over_others(
     own: Float[Tensor, "n k"], others: Float[Tensor, "n k"], classes: Int[Tensor, " n"]
 ) -> Float[Tensor, " n"]:
     """Returns the entry of the right class in ``own`` minus the largest entry of another class in ``others``.
 
-    >>> margin_between(torch.tensor([[2.0, 5.0]]), torch.tensor([[9.0, 6.0]]), torch.tensor([0]))
+    >>> margin_over_others(torch.tensor([[2.0, 5.0]]), torch.tensor([[9.0, 6.0]]), torch.tensor([0]))
     tensor([-4.])
     """
     index = classes.long()[:, None]
@@ -111,11 +132,11 @@ def accuracy(outputs: Float[Tensor, "n k"], targets: Tensor) -> float | None:
     0.5
     """
     if are_classes(targets):
-        return float((decisions(outputs) == targets).double().mean()) if outputs.shape[1] > 1 else None
+        return float((predicted_classes(outputs) == targets).double().mean()) if outputs.shape[1] > 1 else None
     if bool((targets.abs() == 1).all()):
         return float((outputs * targets > 0).double().mean())
     if targets.shape[1] > 1 and bool((((targets == 0) | (targets == 1)).all(1) & (targets.sum(1) == 1)).all()):
-        return float((decisions(outputs) == targets.argmax(1)).double().mean())
+        return float((predicted_classes(outputs) == targets.argmax(1)).double().mean())
     return None
 
 

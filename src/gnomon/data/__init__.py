@@ -8,7 +8,7 @@ May import: core.
 
 from gnomon.data import fields as fields
 from gnomon.data.digits import digits
-from gnomon.data.folder import Images, image_folder
+from gnomon.data.folder import ImageFolder, image_folder
 from gnomon.data.mixture import GaussianMixture, js_divergence, mixture, optimal_discriminator, ring
 from gnomon.data.moons import moons
 from gnomon.data.sphere import sphere
@@ -16,7 +16,7 @@ from gnomon.data.split import TrainTestSplit
 
 __all__ = [
     "GaussianMixture",
-    "Images",
+    "ImageFolder",
     "TrainTestSplit",
     "digits",
     "image_folder",

@@ -18,14 +18,22 @@ import numpy as np
 
 from gnomon.core.results.record import Record
 
-__all__ = ["FieldRun", "burgers", "heat", "kuramoto_sivashinsky", "reaction_diffusion", "two_solitons", "vorticity"]
+__all__ = [
+    "SimulatedFields",
+    "burgers",
+    "heat",
+    "kuramoto_sivashinsky",
+    "reaction_diffusion",
+    "two_solitons",
+    "vorticity",
+]
 
 Spectra = np.ndarray
 """Fourier coefficients, with fields along the first axis."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FieldRun(Record):
+class SimulatedFields(Record):
     """Fields (space, time) by name, grid steps, and the equations they follow: field, term, coefficient."""
 
     fields: dict[str, np.ndarray] = field(repr=False)
@@ -34,7 +42,7 @@ class FieldRun(Record):
     law: dict[str, dict[str, float]]
 
 
-def heat(points: int = 64, times: int = 60, diffusion: float = 0.1, seed: int = 0) -> FieldRun:
+def heat(points: int = 64, times: int = 60, diffusion: float = 0.1, seed: int = 0) -> SimulatedFields:
     """Solves u_t = d u_xx from random waves, in closed form.
 
     Cost: none to speak of.
@@ -48,10 +56,10 @@ def heat(points: int = 64, times: int = 60, diffusion: float = 0.1, seed: int = 
         draw.standard_normal() / k * np.exp(-diffusion * k * k * t) * np.sin(k * x[:, None] + draw.uniform(0, 6.28))
         for k in range(1, 7)
     )
-    return FieldRun({"u": np.asarray(u)}, (float(x[1]),), float(t[1]), {"u": {"u_xx": diffusion}})
+    return SimulatedFields({"u": np.asarray(u)}, (float(x[1]),), float(t[1]), {"u": {"u_xx": diffusion}})
 
 
-def burgers(points: int = 128, times: int = 101, viscosity: float = 0.1) -> FieldRun:
+def burgers(points: int = 128, times: int = 101, viscosity: float = 0.1) -> SimulatedFields:
     """Simulates u_t = -u u_x + e u_xx from a bump, on [-8, 8] to time 10.
 
     Cost: twenty steps for each time.
@@ -63,10 +71,12 @@ def burgers(points: int = 128, times: int = 101, viscosity: float = 0.1) -> Fiel
     start = np.fft.fft(np.exp(-((x + 2) ** 2)))[None]
     rule = _advection(w)
     u = _run(-viscosity * w**2, rule, start, 10.0, times, 20)
-    return FieldRun({"u": u[0]}, (float(x[1] - x[0]),), 10.0 / (times - 1), {"u": {"u*u_x": -1.0, "u_xx": viscosity}})
+    return SimulatedFields(
+        {"u": u[0]}, (float(x[1] - x[0]),), 10.0 / (times - 1), {"u": {"u*u_x": -1.0, "u_xx": viscosity}}
+    )
 
 
-def kuramoto_sivashinsky(points: int = 256, times: int = 201, length: float = 100.0, seed: int = 0) -> FieldRun:
+def kuramoto_sivashinsky(points: int = 256, times: int = 201, length: float = 100.0, seed: int = 0) -> SimulatedFields:
     """Simulates the chaotic u_t = -u u_x - u_xx - u_xxxx for time 100, after a transient of 50.
 
     Cost: ten steps for each time.
@@ -80,10 +90,10 @@ def kuramoto_sivashinsky(points: int = 256, times: int = 201, length: float = 10
     grown = np.fft.fft(_run(linear, rule, start, 50.0, 2, 250)[0, :, -1])[None]
     u = _run(linear, rule, grown, 100.0, times, max(1, round(1000 / times)))
     law = {"u": {"u*u_x": -1.0, "u_xx": -1.0, "u_xxxx": -1.0}}
-    return FieldRun({"u": u[0]}, (float(x[1] - x[0]),), 100.0 / (times - 1), law)
+    return SimulatedFields({"u": u[0]}, (float(x[1] - x[0]),), 100.0 / (times - 1), law)
 
 
-def two_solitons(points: int = 256, times: int = 201) -> FieldRun:
+def two_solitons(points: int = 256, times: int = 201) -> SimulatedFields:
     """Returns two solitons of u_t = -6 u u_x - u_xxx that pass through each other, in closed form.
 
     Cost: none to speak of.
@@ -102,10 +112,10 @@ def two_solitons(points: int = 256, times: int = 201) -> FieldRun:
     around = [tau(x + k * step * 20) for k in (-2, -1, 0, 1, 2)]
     h = step * 20
     u = 2 * (-around[0] + 16 * around[1] - 30 * around[2] + 16 * around[3] - around[4]) / (12 * h * h)
-    return FieldRun({"u": u}, (60.0 / points,), 20.0 / (times - 1), {"u": {"u*u_x": -6.0, "u_xxx": -1.0}})
+    return SimulatedFields({"u": u}, (60.0 / points,), 20.0 / (times - 1), {"u": {"u*u_x": -6.0, "u_xxx": -1.0}})
 
 
-def reaction_diffusion(points: int = 64, times: int = 101, duration: float = 5.0) -> FieldRun:
+def reaction_diffusion(points: int = 64, times: int = 101, duration: float = 5.0) -> SimulatedFields:
     """The lambda-omega spiral: u_t = 0.1 Lap u + (1 - A) u + A v, v_t = 0.1 Lap v - A u + (1 - A) v, A = u^2 + v^2.
 
     Cost: four steps for each time.
@@ -130,12 +140,12 @@ def reaction_diffusion(points: int = 64, times: int = 101, duration: float = 5.0
     shared = {"u_xx": 0.1, "u_yy": 0.1, "u": 1.0, "u^3": -1.0, "u*v^2": -1.0, "u^2*v": 1.0, "v^3": 1.0}
     other = {"v_xx": 0.1, "v_yy": 0.1, "v": 1.0, "v^3": -1.0, "u^2*v": -1.0, "u*v^2": -1.0, "u^3": -1.0}
     h = float(x[1] - x[0])
-    return FieldRun({"u": u[0], "v": u[1]}, (h, h), duration / (times - 1), {"u": shared, "v": other})
+    return SimulatedFields({"u": u[0], "v": u[1]}, (h, h), duration / (times - 1), {"u": shared, "v": other})
 
 
 def vorticity(
     points: int = 64, times: int = 61, reynolds: float = 100.0, duration: float = 3.0, seed: int = 0
-) -> FieldRun:
+) -> SimulatedFields:
     """Simulates w_t = -u w_x - v w_y + (w_xx + w_yy) / Re on a periodic square, with the velocities u and v as fields.
 
     Cost: ten steps for each time.
@@ -166,7 +176,7 @@ def vorticity(
     u, v = velocity(np.fft.fftn(np.moveaxis(w, -1, 0), axes=(-2, -1)))
     law = {"w": {"u*w_x": -1.0, "v*w_y": -1.0, "w_xx": 1 / reynolds, "w_yy": 1 / reynolds}}
     h = float(x[1] - x[0])
-    return FieldRun(
+    return SimulatedFields(
         {"w": w, "u": np.moveaxis(u, 0, -1), "v": np.moveaxis(v, 0, -1)}, (h, h), duration / (times - 1), law
     )
 

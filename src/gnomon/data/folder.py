@@ -13,7 +13,7 @@ from torch import Tensor
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.results.record import Record
 
-__all__ = ["Images", "image_folder"]
+__all__ = ["ImageFolder", "image_folder"]
 
 KINDS = (".png", ".jpg", ".jpeg")
 GRAY = ("1", "L", "I", "I;16", "F", "LA")
@@ -21,10 +21,10 @@ GRAY = ("1", "L", "I", "I;16", "F", "LA")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Images(Record):
+class ImageFolder(Record):
     """Images of one size as bytes, their class numbers, the class names, and notes on changes.
 
-    >>> pictures = Images(torch.zeros(2, 1, 4, 4, dtype=torch.uint8), torch.tensor([0, 1]), ("cat", "dog"))
+    >>> pictures = ImageFolder(torch.zeros(2, 1, 4, 4, dtype=torch.uint8), torch.tensor([0, 1]), ("cat", "dog"))
     >>> pictures.classes[pictures.y[1]]
     'dog'
     """
@@ -38,7 +38,7 @@ class Images(Record):
 @names_call
 def image_folder(
     path: str | Path, *, classes: tuple[str, ...] | None = None, size: tuple[int, int] | None = None
-) -> Images:
+) -> ImageFolder:
     """Loads all PNG and JPEG images of a folder with one subfolder per class, in alphabetical order.
 
     Pictures that are all gray have one channel, others three. Pictures of other sizes are resized to ``size``, (height,
@@ -75,7 +75,7 @@ def image_folder(
     empty = [name for name in names if not bool((y == known.index(name)).any())]
     notes = [f"{other} of {len(files)} images were resized to {wanted[0]} x {wanted[1]}"] if other else []
     notes += [f"no images in {', '.join(empty)}"] if empty else []
-    return Images(x, y, known, tuple(notes))
+    return ImageFolder(x, y, known, tuple(notes))
 
 
 def _open_image(file: Path) -> Any:

@@ -98,8 +98,8 @@ class GaussianMixture(Record):
     def _points(self, x: Tensor) -> Tensor:
         d = self.means.shape[1]
         if x.dim() != 2 or x.shape[1] != d:
-            found, cure = f"x has shape {tuple(x.shape)}", f"Pass points as a table (n, {d})"
-            raise InputError(found, accepted=f"points in {d} dimensions", fix=cure)
+            found, fix = f"x has shape {tuple(x.shape)}", f"Pass points as a table (n, {d})"
+            raise InputError(found, accepted=f"points in {d} dimensions", fix=fix)
         return x.double()
 
 
@@ -138,8 +138,8 @@ def mixture(means: Any, *, std: float | None = None, covariances: Any = None, we
             raise InputError(found, accepted="a matrix for each component", fix=f"Pass ({k}, {d}, {d}) or ({d}, {d})")
         c = c.expand(k, d, d)
     if not bool((torch.linalg.cholesky_ex(c).info == 0).all()):
-        cure = "Add a small multiple of the identity"
-        raise InputError("a covariance is not positive definite", accepted="positive definite covariances", fix=cure)
+        fix = "Add a small multiple of the identity"
+        raise InputError("a covariance is not positive definite", accepted="positive definite covariances", fix=fix)
     w = torch.ones(k) if weights is None else as_numbers(weights, "weights")
     if w.shape != (k,) or not bool((w > 0).all()):
         found = f"weights have shape {tuple(w.shape)} for {k} components, or one is not positive"
@@ -200,8 +200,8 @@ def js_divergence(p: GaussianMixture, q: GaussianMixture, *, points: int = 400) 
     """
     d = p.means.shape[1]
     if d != q.means.shape[1] or d > 2:
-        found, cure = f"p and q have {d} and {q.means.shape[1]} dimensions", "Estimate it with generative.js_estimate"
-        raise InputError(found, accepted="a grid over one or two dimensions", fix=cure)
+        found, fix = f"p and q have {d} and {q.means.shape[1]} dimensions", "Estimate it with generative.js_estimate"
+        raise InputError(found, accepted="a grid over one or two dimensions", fix=fix)
     spread = [QUADRATURE_DEVIATIONS * c.diagonal(dim1=1, dim2=2).amax(0).sqrt() for c in (p.covariances, q.covariances)]
     low = torch.minimum(p.means.amin(0) - spread[0], q.means.amin(0) - spread[1])
     high = torch.maximum(p.means.amax(0) + spread[0], q.means.amax(0) + spread[1])

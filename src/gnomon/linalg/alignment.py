@@ -15,28 +15,29 @@ from gnomon.core import metrics
 from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers, as_targets
-from gnomon.core.inputs.classes import numbers
-from gnomon.linalg.square import square
+from gnomon.core.inputs.classes import targets_as_numbers
+from gnomon.linalg.square import as_square_matrix
 
-__all__ = ["alignment", "effective_rank", "participation", "rotation"]
+__all__ = ["alignment", "effective_rank", "participation_ratio", "kernel_rotation"]
 
 
 @names_call
-def rotation(first: Array, second: Array) -> float:
+def kernel_rotation(first: Array, second: Array) -> float:
     """Returns how much a kernel has rotated relative to another, independent of scale; equation (1).
 
     Hypotheses: neither kernel is zero.
     Reference: [fort2020deep], the kernel distance.
     Cost: O(n m).
 
-    >>> round(rotation(torch.eye(2), 5 * torch.eye(2)), 4), round(rotation(torch.eye(2), torch.ones(2, 2)), 4)
+    >>> round(kernel_rotation(torch.eye(2), 5 * torch.eye(2)), 4), round(kernel_rotation(torch.eye(2), torch.ones(2,
+    ...     2)), 4)
     (0.0, 0.2929)
     """
     a, b = (_finite(as_numbers(k, "the kernel")) for k in (first, second))
     if a.shape != b.shape:
         what = f"kernels of shape {tuple(a.shape)} and {tuple(b.shape)}"
-        cure = "Pass the kernels of the same points"
-        raise InputError(what, accepted="one shape", fix=cure)
+        fix = "Pass the kernels of the same points"
+        raise InputError(what, accepted="one shape", fix=fix)
     return max(0.0, 1 - float((a * b).sum() / (a.norm() * b.norm())))  # (1)
 
 
@@ -58,7 +59,7 @@ def alignment(kernel: Array, y: Array) -> float:
     1.0
     """
     k = _kernel(kernel)
-    labels = numbers(as_targets(y, len(k))).to(k)
+    labels = targets_as_numbers(as_targets(y, len(k))).to(k)
     labels = labels.reshape(len(k), -1)
     centered = labels - labels.mean(0)
     target = centered @ centered.T
@@ -86,13 +87,13 @@ def effective_rank(kernel: Array) -> float:
 
 
 @names_call
-def participation(kernel: Array) -> float:
+def participation_ratio(kernel: Array) -> float:
     """Returns the participation ratio of a positive kernel's spectrum; equation (4), never above `effective_rank`.
 
     Hypotheses: positive semidefinite.
     Cost: O(n^2): traces suffice.
 
-    >>> participation(torch.diag(torch.tensor([1.0, 1.0, 0.0])))
+    >>> participation_ratio(torch.diag(torch.tensor([1.0, 1.0, 0.0])))
     2.0
     """
     k = _kernel(kernel)
@@ -100,7 +101,7 @@ def participation(kernel: Array) -> float:
 
 
 def _kernel(kernel: Array) -> Tensor:
-    return _finite(square(kernel))
+    return _finite(as_square_matrix(kernel))
 
 
 def _finite(kernel: Tensor) -> Tensor:

@@ -32,7 +32,7 @@ from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import number
 from gnomon.core.results import Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.linalg.square import asymmetry, lapack_dtype, square, symmetric_part
+from gnomon.linalg.square import as_square_matrix, asymmetry, lapack_dtype, symmetric_part
 
 __all__ = ["CholeskyFactor", "cholesky"]
 
@@ -79,12 +79,12 @@ def cholesky(K: Array, *, jitter: float | None = None) -> CholeskyFactor:
     tensor([[2., 0.],
             [1., 1.]])
     """
-    matrix = square(K)
+    matrix = as_square_matrix(K)
     skew, allowed = asymmetry(matrix), torch.finfo(matrix.dtype).eps ** 0.5
     if skew > allowed:
         what = f"K and its transpose differ by {skew:.1e} of the largest entry, over {allowed:.0e}"
-        cure = "Find where K[i, j] and K[j, i] differ, or pass (K + K.T) / 2 if you mean its symmetric part"
-        raise InputError(what, accepted="a symmetric matrix", fix=cure)
+        fix = "Find where K[i, j] and K[j, i] differ, or pass (K + K.T) / 2 if you mean its symmetric part"
+        raise InputError(what, accepted="a symmetric matrix", fix=fix)
     S = symmetric_part(matrix.to(lapack_dtype(matrix.dtype)))
     if jitter is not None:
         return _factor_with(S, jitter)
@@ -124,8 +124,8 @@ def _factor_with(S: Tensor, jitter: float) -> CholeskyFactor:
     lower = _factor(S, jitter)
     if lower is None:
         what = f"K + {jitter:.3g} I is not positive definite in {S.dtype}"
-        cure = "Leave jitter out to find the smallest that works, or read linalg.diagnose(K) for the reason"
-        raise InputError(what, accepted="a positive definite matrix", fix=cure)
+        fix = "Leave jitter out to find the smallest that works, or read linalg.diagnose(K) for the reason"
+        raise InputError(what, accepted="a positive definite matrix", fix=fix)
     return CholeskyFactor(lower, float(jitter), jitter / scale(S), 1)
 
 

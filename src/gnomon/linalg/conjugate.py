@@ -19,14 +19,14 @@ from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.operator import AbstractOperator
 
-__all__ = ["InverseProduct", "inverse_product"]
+__all__ = ["LinearSolve", "solve_operator"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class InverseProduct(Result):
+class LinearSolve(Result):
     """The solution x of equation (1), |r_k| / |b| after each product, and the target tolerance.
 
-    >>> found = InverseProduct(torch.ones(2), residuals=(1.0, 0.1, 1e-9), tolerance=1e-6)
+    >>> found = LinearSolve(torch.ones(2), residuals=(1.0, 0.1, 1e-9), tolerance=1e-6)
     >>> print(found.verdict)
     The system is solved: residual 1.0e-09 of b after 2 products.
     """
@@ -54,14 +54,14 @@ class InverseProduct(Result):
 
 
 @names_call
-def inverse_product(
+def solve_operator(
     operator: AbstractOperator,
     b: Float[Tensor, " n"],
     *,
     damping: float = 0.0,
     tolerance: float = 1e-5,
     products: int = 1000,
-) -> InverseProduct:
+) -> LinearSolve:
     """Returns (A + damping I)^-1 b to a relative residual, by conjugate gradients; equation (1).
 
     Raises `NotConvergedError`, with the result so far, if a direction of negative or zero curvature is found, or if
@@ -71,7 +71,7 @@ def inverse_product(
     Cost: one product for each step, about sqrt(condition number) log(2 / tolerance) / 2 of them; four vectors.
 
     >>> from gnomon.linalg.operator import DenseOperator
-    >>> inverse_product(DenseOperator(torch.diag(torch.tensor([1.0, 4.0]))), torch.ones(2)).x.tolist()
+    >>> solve_operator(DenseOperator(torch.diag(torch.tensor([1.0, 4.0]))), torch.ones(2)).x.tolist()
     [1.0, 0.25]
     """
     damping = number("damping", damping)
@@ -86,7 +86,7 @@ def inverse_product(
     size = b.norm()
     x, r = torch.zeros_like(b), b.clone()
     if size == 0:
-        return InverseProduct(x, (0.0,), tolerance)
+        return LinearSolve(x, (0.0,), tolerance)
     p, square, residuals = r.clone(), torch.dot(r, r), [1.0]
     for _ in with_progress_bar(range(products), "products"):
         ap = operator.matvec(p) + damping * p
@@ -97,19 +97,19 @@ def inverse_product(
                 found,
                 accepted="a positive definite operator",
                 fix="Raise damping above the negative curvature",
-                reached=InverseProduct(x, tuple(residuals), tolerance),
+                reached=LinearSolve(x, tuple(residuals), tolerance),
             )
         step = square / curvature
         x, r = x + step * p, r - step * ap  # (1)
         before, square = square, torch.dot(r, r)
         residuals.append(float(square.sqrt() / size))
         if residuals[-1] <= tolerance:
-            return InverseProduct(x, tuple(residuals), tolerance)
+            return LinearSolve(x, tuple(residuals), tolerance)
         p = r + square / before * p
     found = f"the residual is {residuals[-1]:.1e} of b after {products} products"
     raise NotConvergedError(
         found,
         accepted="a well-conditioned operator",
         fix="Raise damping, products or tolerance",
-        reached=InverseProduct(x, tuple(residuals), tolerance),
+        reached=LinearSolve(x, tuple(residuals), tolerance),
     )

@@ -21,7 +21,7 @@ Reference: (3) [roy2007effective]; (5) is derived above.
 >>> import numpy as np
 >>> print(diagnose(np.eye(3)))
 The matrix is 3 x 3, float64 and symmetric.
-It is positive definite: its eigenvalues run from 1 to 1.
+The matrix is positive definite: its eigenvalues run from 1 to 1.
 Its condition number is 1: a linear solve loses less than one digit.
 Its effective rank is 3.0 of 3, with participation ratio 3.0: a flat spectrum; all directions learn equally fast.
 No two rows are equal.
@@ -42,7 +42,7 @@ from gnomon.findings import most_serious_first
 from gnomon.findings import theory as kinds
 from gnomon.linalg.cholesky import factor_with_least_jitter
 from gnomon.linalg.duplicates import duplicate_rows
-from gnomon.linalg.square import asymmetry, lapack_dtype, square, symmetric_part
+from gnomon.linalg.square import as_square_matrix, asymmetry, lapack_dtype, symmetric_part
 
 __all__ = ["Diagnosis", "diagnose"]
 
@@ -162,7 +162,7 @@ def diagnose(K: Array) -> Diagnosis:
     >>> d.condition, round(d.participation_ratio, 12)                   # (3 + 1)^2 / (9 + 1)
     (3.0, 1.6)
     """
-    matrix = square(K).detach()
+    matrix = as_square_matrix(K).detach()
     skew = asymmetry(matrix)  # (1)
     dense = matrix.to(device="cpu", dtype=torch.float64)
     S = symmetric_part(dense)
@@ -205,10 +205,11 @@ def _definiteness(d: Diagnosis) -> str | Finding:
     if low == high == 0:
         return Finding(kinds.ZERO_MATRIX)
     if low > rounding:
-        return f"It is positive definite: its eigenvalues run from {low:.3g} to {high:.3g}."
+        return f"The matrix is positive definite: its eigenvalues run from {low:.3g} to {high:.3g}."
     if low >= -rounding:
         return (
-            f"It is positive semidefinite up to rounding: its smallest eigenvalue, {low:.1e}, is within {rounding:.1e} "
+            f"The matrix is positive semidefinite up to rounding: its smallest eigenvalue, {low:.1e}, is within "
+            f"{rounding:.1e} "
             "of zero, the rounding error of this dtype."
         )
     negative = int((d.eigenvalues < -rounding).sum())

@@ -23,11 +23,11 @@ from torch import Tensor
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_targets, check_seed, integer
-from gnomon.core.inputs.classes import numbers
+from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.alignment import alignment
-from gnomon.linalg.square import square
+from gnomon.linalg.square import as_square_matrix
 
 __all__ = ["LabelTest", "label_test"]
 
@@ -90,8 +90,8 @@ def label_test(kernel: Array, y: Array, *, shuffles: int = 400, seed: int = 0) -
     """
     shuffles, seed = integer("shuffles", shuffles), check_seed(seed)
     aligned = alignment(kernel, y)
-    k = square(kernel).detach().double()
-    labels = numbers(as_targets(y, len(k))).to(k).reshape(len(k), -1)
+    k = as_square_matrix(kernel).detach().double()
+    labels = targets_as_numbers(as_targets(y, len(k))).to(k).reshape(len(k), -1)
     labels = labels - labels.mean(0)
     centered = k - k.mean(0) - k.mean(1, keepdim=True) + k.mean()
     scale = float(centered.norm() * (labels @ labels.mT).norm())

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from gnomon.core.errors import BudgetError, NotFiniteError, names_call, out_of_range
 from gnomon.core.inputs.checks import check_seed, integer
-from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes, human
+from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes, free_bytes
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Band, Line, Plot, Result, Scatter
 from gnomon.core.results.plain import HIDDEN
@@ -252,9 +252,9 @@ def _room(operator: AbstractOperator, k: int) -> int:
     each = operator.size * operator.like.element_size()
     most = int(SHARE_OF_FREE_MEMORY * free_bytes() / (2 * each))
     if most < min(k + 2, operator.size):
-        found = f"{k + 2} vectors of {human(each)} do not fit in the free memory of {human(free_bytes())}"
-        cure = "Request fewer eigenvalues, or use a block of the parameters"
-        raise BudgetError(found, accepted="vectors that fit in memory", fix=cure)
+        found = f"{k + 2} vectors of {format_bytes(each)} do not fit in the free memory of {format_bytes(free_bytes())}"
+        fix = "Request fewer eigenvalues, or use a block of the parameters"
+        raise BudgetError(found, accepted="vectors that fit in memory", fix=fix)
     return most
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from gnomon.core.results.record import Record
 
-__all__ = ["AbstractOperator", "DenseOperator", "Negative"]
+__all__ = ["AbstractOperator", "DenseOperator", "NegativeOperator"]
 
 
 class AbstractOperator(ABC):
@@ -64,11 +64,11 @@ class DenseOperator(Record, AbstractOperator):
 
 
 @dataclass(frozen=True, slots=True)
-class Negative(Record, AbstractOperator):
+class NegativeOperator(Record, AbstractOperator):
     """The operator -A: its largest eigenvalue is minus the smallest eigenvalue of A.
 
     >>> import torch
-    >>> Negative(DenseOperator(torch.eye(1))).dense()
+    >>> NegativeOperator(DenseOperator(torch.eye(1))).dense()
     tensor([[-1.]])
     """
 

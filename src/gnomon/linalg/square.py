@@ -1,6 +1,6 @@
 """Checks matrices: returns a square, finite, floating-point tensor, or raises an error that says why not.
 
->>> square([[2.0, 1.0], [1.0, 2.0]]).dtype
+>>> as_square_matrix([[2.0, 1.0], [1.0, 2.0]]).dtype
 torch.float64
 """
 
@@ -13,13 +13,13 @@ from torch import Tensor
 from gnomon.core.errors import InputError, NotFiniteError
 from gnomon.core.inputs.checks import as_numbers
 
-__all__ = ["asymmetry", "dense_matrix", "lapack_dtype", "square", "symmetric_part"]
+__all__ = ["asymmetry", "dense_matrix", "lapack_dtype", "as_square_matrix", "symmetric_part"]
 
 ROWS_PER_STRIP = 64
 """Number of rows compared per step."""
 
 
-def square(K: Any) -> Tensor:
+def as_square_matrix(K: Any) -> Tensor:
     """Returns the matrix as a dense tensor with its device, dtype and autograd graph.
 
     Arrays that torch can read as they are share their memory; others, of another byte order, with gaps or write
@@ -27,7 +27,7 @@ def square(K: Any) -> Tensor:
 
     Cost: one pass over the matrix.
 
-    >>> square(torch.eye(2)).shape
+    >>> as_square_matrix(torch.eye(2)).shape
     torch.Size([2, 2])
     """
     matrix = dense_matrix(K)
@@ -40,8 +40,8 @@ def square(K: Any) -> Tensor:
         count = int((~finite).sum())
         entry = matrix.detach()[row, column].item()
         what = f"K has {count} entries that are not finite, the first is K[{row}, {column}] = {entry}"
-        cure = f"Look at inputs {row} and {column}: a NaN or a very large feature there is the usual cause"
-        raise NotFiniteError(what, accepted="finite entries", fix=cure)
+        fix = f"Look at inputs {row} and {column}: a NaN or a very large feature there is the usual cause"
+        raise NotFiniteError(what, accepted="finite entries", fix=fix)
     return matrix
 
 
@@ -114,21 +114,21 @@ def _check_dtype(dtype: object, floating: bool) -> None:
     if floating:
         return
     if "complex" in str(dtype):
-        cure = "Pass K.real after checking that K.imag is zero: the kernel of a real network is real"
+        fix = "Pass K.real after checking that K.imag is zero: the kernel of a real network is real"
     else:
-        cure = "Convert it: K.double() for a tensor, K.astype(float) for an array"
-    raise InputError(f"K holds {str(dtype).removeprefix('torch.')}", accepted="real floating-point entries", fix=cure)
+        fix = "Convert it: K.double() for a tensor, K.astype(float) for an array"
+    raise InputError(f"K holds {str(dtype).removeprefix('torch.')}", accepted="real floating-point entries", fix=fix)
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
     if len(shape) > 2:
         what = f"K has {len(shape)} axes, shape {shape}"
-        cure = "Pass one matrix at a time, K[i] of a stack; or merge outputs into rows, (n, n, k, k) to (n k, n k)"
+        fix = "Pass one matrix at a time, K[i] of a stack; or merge outputs into rows, (n, n, k, k) to (n k, n k)"
     elif len(shape) < 2 or shape[0] != shape[1]:
         what = f"K has shape {shape}, which is not square"
-        cure = "Pass the kernel of one set of points with itself, without a second set"
+        fix = "Pass the kernel of one set of points with itself, without a second set"
     elif shape[0] == 0:
-        what, cure = "K has shape (0, 0) and contains no points", "Pass at least one point"
+        what, fix = "K has shape (0, 0) and contains no points", "Pass at least one point"
     else:
         return
-    raise InputError(what, accepted="one square matrix", fix=cure)
+    raise InputError(what, accepted="one square matrix", fix=fix)

@@ -21,7 +21,7 @@ from gnomon.core.errors import InputError, MissingExtraError, names_call, out_of
 from gnomon.core.machine.files import write_error
 from gnomon.core.results.record import Record
 
-__all__ = ["StoreLayout", "open_store", "pending", "write_tile"]
+__all__ = ["StoreLayout", "open_store", "unfinished_tiles", "write_tile"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,8 +58,8 @@ def open_store(path: Any, layout: StoreLayout) -> Any:
     try:
         import zarr
     except ImportError:
-        cure = "Install the extra: pip install 'gnomon[zarr]'"
-        raise MissingExtraError("zarr is not installed", accepted="the extra 'zarr'", fix=cure) from None
+        fix = "Install the extra: pip install 'gnomon[zarr]'"
+        raise MissingExtraError("zarr is not installed", accepted="the extra 'zarr'", fix=fix) from None
     if not isinstance(path, str | PathLike):
         raise out_of_range("path", "a path, as text or as pathlib.Path", path)
     try:
@@ -81,11 +81,11 @@ def open_store(path: Any, layout: StoreLayout) -> Any:
 
 def refuse(what: str) -> None:
     """Raises the error for a store that belongs to another computation."""
-    cure = "Pass another path, or delete this one"
-    raise InputError(what, accepted="a new path, or the store of the same computation", fix=cure)
+    fix = "Pass another path, or delete this one"
+    raise InputError(what, accepted="a new path, or the store of the same computation", fix=fix)
 
 
-def pending(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]]:
+def unfinished_tiles(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]]:
     """Yields tiles that are not finished, row by row; for a symmetric matrix only the lower triangle.
 
     Cost: one small file for each tile.
@@ -93,7 +93,7 @@ def pending(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]]:
     >>> from tempfile import TemporaryDirectory
     >>> layout = StoreLayout(("ntk",), (4, 4), "float64", side=2, fingerprint="mine")
     >>> with TemporaryDirectory() as folder:
-    ...     list(pending(open_store(folder + "/kernel", layout), symmetric=True))
+    ...     list(unfinished_tiles(open_store(folder + "/kernel", layout), symmetric=True))
     [(0, 0), (1, 0), (1, 1)]
     """
     rows, cols = group["finished"].shape
@@ -114,7 +114,7 @@ def write_tile(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, m
     >>> with TemporaryDirectory() as folder:
     ...     group = open_store(folder + "/kernel", layout)
     ...     write_tile(group, 0, 0, {"ntk": np.eye(2)}, mirrored=False)
-    ...     list(pending(group, symmetric=True))
+    ...     list(unfinished_tiles(group, symmetric=True))
     []
     """
     side = int(group.attrs["tile"])

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from gnomon.core.errors import BudgetError, names_call
 from gnomon.core.inputs.checks import check_seed, integer, number
-from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes, human
+from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes, free_bytes
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Interval, Plot, Reference, Result, Scatter
 from gnomon.linalg.operator import AbstractOperator
@@ -102,10 +102,13 @@ def hutch_plus_plus(
     products = _check("hutch_plus_plus", "products", products, 6, confidence, seed)
     third = min(products // 3, operator.size)
     if not _fits(operator, third):
-        each = human(operator.size * operator.like.element_size())
-        found = f"{TABLES_IN_MEMORY * third} vectors of {each} do not fit in the free memory of {human(free_bytes())}"
-        cure = "Use fewer products, or hutchinson, which needs one vector"
-        raise BudgetError(found, accepted="vectors that fit in memory", fix=cure)
+        each = format_bytes(operator.size * operator.like.element_size())
+        found = (
+            f"{TABLES_IN_MEMORY * third} vectors of {each} do not fit in the free memory of "
+            f"{format_bytes(free_bytes())}"
+        )
+        fix = "Use fewer products, or hutchinson, which needs one vector"
+        raise BudgetError(found, accepted="vectors that fit in memory", fix=fix)
     sketch = torch.stack([operator.matvec(v) for v in _signs(operator, third, seed)], dim=1)
     return _deflate(operator, sketch, third, confidence, seed)
 

@@ -7,9 +7,9 @@ May import: core.
 """
 
 from gnomon.models.attention import SelfAttention
-from gnomon.models.blocks import AdditiveCouplingBlock, DenseBlock, ResidualLayer, Reversible
+from gnomon.models.blocks import AdditiveCouplingBlock, DenseBlock, ResidualLayer, ReversibleNetwork
 from gnomon.models.graphs import GATLayer, GCNLayer, GINLayer, gcn_matrix
-from gnomon.models.hopfield import Hopfield, ModernHopfield
+from gnomon.models.hopfield import HopfieldNetwork, ModernHopfield
 from gnomon.models.networks import cnn, mlp
 from gnomon.models.ode import NeuralODE
 from gnomon.models.on_graph import OnGraph
@@ -26,7 +26,7 @@ __all__ = [
     "GATLayer",
     "GCNLayer",
     "GINLayer",
-    "Hopfield",
+    "HopfieldNetwork",
     "LinearRecurrentUnit",
     "MinGRU",
     "ModernHopfield",
@@ -34,7 +34,7 @@ __all__ = [
     "OnGraph",
     "PointNet",
     "ResidualLayer",
-    "Reversible",
+    "ReversibleNetwork",
     "SelfAttention",
     "VisionTransformer",
     "cnn",

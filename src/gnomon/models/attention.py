@@ -10,7 +10,7 @@ w^2 K(x, x)[p, s] as d_k grows; with many heads the output is Gaussian.
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.modules.attention import AttentionForm
+from gnomon.core.modules.attention import AttentionLayout
 
 __all__ = ["SelfAttention"]
 
@@ -36,9 +36,9 @@ class SelfAttention(nn.Module):
         self.out = nn.Linear(heads * size, channels, bias=False)
 
     @property
-    def attention_form(self) -> AttentionForm:
+    def attention_form(self) -> AttentionLayout:
         """Returns the names of its projections, for `gnomon.program`."""
-        return AttentionForm("query_key", "value", "out")
+        return AttentionLayout("query_key", "value", "out")
 
     def forward(self, x: Tensor) -> Tensor:
         """Computes equations (1) and (2)."""

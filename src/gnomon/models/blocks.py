@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-__all__ = ["AdditiveCouplingBlock", "DenseBlock", "ResidualLayer", "Reversible"]
+__all__ = ["AdditiveCouplingBlock", "DenseBlock", "ResidualLayer", "ReversibleNetwork"]
 
 
 class ResidualLayer(nn.Module):
@@ -85,7 +85,7 @@ class AdditiveCouplingBlock(nn.Module):
         return torch.cat([second - self.body(first), first], -1)  # (1)
 
 
-class Reversible(nn.Sequential):
+class ReversibleNetwork(nn.Sequential):
     """Couplings one after the other; the features determine the input exactly.
 
         F = F_depth ... F_1,   F^-1 = F_1^-1 ... F_depth^-1                                                (1)
@@ -94,7 +94,7 @@ class Reversible(nn.Sequential):
     Reference: [jacobsen2018revnet].
     Cost: depth couplings.
 
-    >>> net, x = Reversible(4, depth=10), torch.randn(3, 4)
+    >>> net, x = ReversibleNetwork(4, depth=10), torch.randn(3, 4)
     >>> bool((net.inverse(net(x)) - x).abs().max() < 1e-5)
     True
     """

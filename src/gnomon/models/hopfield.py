@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
-__all__ = ["DenseMemory", "Hopfield", "ModernHopfield"]
+__all__ = ["DenseAssociativeMemory", "HopfieldNetwork", "ModernHopfield"]
 
 
-class Hopfield:
+class HopfieldNetwork:
     """The classical Hopfield network of +-1 units with Hebb's weights.
 
         W = (1/d) sum_t x_t x_t^T with zero diagonal,   E(s) = -s.W s / 2,   s_i <- sign(W s)_i             (1)
@@ -18,7 +18,7 @@ class Hopfield:
     Cost: n d^2 to store, d^2 a sweep.
 
     >>> x = torch.tensor([[1.0, 1.0, 1.0, -1.0, -1.0, 1.0]])
-    >>> bool((Hopfield(x).recall(torch.tensor([-1.0, 1.0, 1.0, -1.0, -1.0, 1.0])) == x[0]).all())
+    >>> bool((HopfieldNetwork(x).recall(torch.tensor([-1.0, 1.0, 1.0, -1.0, -1.0, 1.0])) == x[0]).all())
     True
     """
 
@@ -47,7 +47,7 @@ class Hopfield:
         return state
 
 
-class DenseMemory:
+class DenseAssociativeMemory:
     """A memory with interactions of higher order, which stores about d^(order - 1) patterns.
 
         E(s) = -sum_t F(x_t.s),  F(z) = z^order for z > 0, else 0;   s_i <- sign(E(s_i = -1) - E(s_i = 1))  (1)
@@ -57,7 +57,7 @@ class DenseMemory:
     Cost: n d a unit.
 
     >>> x = torch.tensor([[1.0, 1.0, -1.0, 1.0], [1.0, -1.0, 1.0, -1.0]])
-    >>> bool((DenseMemory(x, order=3).step(x) == x).all())
+    >>> bool((DenseAssociativeMemory(x, order=3).step(x) == x).all())
     True
     """
 

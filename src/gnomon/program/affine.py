@@ -8,7 +8,7 @@ from torch import nn
 from gnomon.program import layout as lay
 from gnomon.program.builder import Builder
 from gnomon.program.layout import LayoutAxis, Role
-from gnomon.program.steps import Conv, Dense, Weights, Window
+from gnomon.program.steps import Conv, ConvolutionWindow, Dense, Weights
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
 
@@ -66,7 +66,7 @@ def convolution(b: Builder, call: Call) -> Random:
         weights = _of_parameters(b, call, weight, call.get(2, "bias"), prod(weight.tensor.shape[1:]))
     if mode not in ("zeros", "circular"):
         raise b.unread(call, f"pads with mode '{mode}'; 'zeros' and 'circular' have a rule")
-    window = Window(tuple(kernel), tuple(stride), tuple(dilation), _padding(padding, kernel, dilation), mode)
+    window = ConvolutionWindow(tuple(kernel), tuple(stride), tuple(dilation), _padding(padding, kernel, dilation), mode)
     if isinstance(value, Fixed) and groups == 1:
         patches = lay.with_channels(standard_image(call.shape), weights.fan_in)
         patched = b.enter(value, 1, call.where, window, patches)

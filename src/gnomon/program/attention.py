@@ -1,18 +1,18 @@
 """Reads global self-attention: a value map, a deterministic mixing of positions, an output map."""
 
-from gnomon.core.modules.attention import AttentionForm
+from gnomon.core.modules.attention import AttentionLayout
 from gnomon.program import layout as lay
 from gnomon.program.affine import dense, read_weights
 from gnomon.program.builder import Builder
 from gnomon.program.layout import Role
-from gnomon.program.steps import Attend
+from gnomon.program.steps import DeterministicAttention
 from gnomon.program.values import Call, Fixed, Random
 
 
 def self_attention(b: Builder, call: Call) -> Random:
     """Reads self-attention: for many heads and large d_k the 1/d_k logits are deterministic, so it mixes positions
     linearly."""
-    form: AttentionForm = call.module.attention_form
+    form: AttentionLayout = call.module.attention_form
     value = call.args[0]
     parts = {name: call.module.get_submodule(name) for name in (form.query_key, form.value, form.out)}
     if isinstance(value, Fixed):
@@ -22,5 +22,7 @@ def self_attention(b: Builder, call: Call) -> Random:
         raise b.unread(call, f"receives shape {lay.shape_of(value.layout)}; it takes (batch, positions, channels)")
     weights = {name: read_weights(b, part, f"{call.where}.{name}") for name, part in parts.items()}
     v = dense(b, call, value, weights[form.value], parts[form.value].out_features)
-    mixed = b.emit(Attend(weights[form.query_key]), (v.source, value.source), call.where, v.layout, gaussian=True)
+    mixed = b.emit(
+        DeterministicAttention(weights[form.query_key]), (v.source, value.source), call.where, v.layout, gaussian=True
+    )
     return dense(b, call, mixed, weights[form.out], parts[form.out].out_features)

@@ -20,7 +20,7 @@ from gnomon.program.encoder import add_branch, part
 from gnomon.program.layout import LayoutAxis, Role
 from gnomon.program.multihead import padding_step
 from gnomon.program.normalization import dropout, layer_norm
-from gnomon.program.steps import AttendHeads, Move, Weights
+from gnomon.program.steps import MultiheadAttention, Reorder, Weights
 from gnomon.program.tokens import Indicators, Places, table
 from gnomon.program.values import Call, Fixed, Random
 
@@ -126,7 +126,7 @@ def _layer(b: Builder, call: Call, m: Any, where: str, value: Any, padding: tupl
         )
     value = b.flush(value, call)
     q, k, v = (_dense(b, call, getattr(own, n), join(path, n), value) for n in ("query", "key", "value"))
-    mixed = b.emit(AttendHeads(None), (v.source, q.source, k.source, *padding), path, q.layout, gaussian=False)
+    mixed = b.emit(MultiheadAttention(None), (v.source, q.source, k.source, *padding), path, q.layout, gaussian=False)
     out, path = m.attention.output, join(where, "attention.output")
     value = _normalize(
         b, call, out, path, _sum(b, call, out, value, _dense(b, call, out.dense, join(path, "dense"), mixed))
@@ -171,4 +171,4 @@ def _first(b: Builder, call: Call, value: Any) -> Random:
     value = b.flush(value, call)
     layout: lay.Layout = (value.layout[0], (LayoutAxis(lay.channels(value.layout), Role.CHANNEL),))
     gaussian = b.steps[value.source].gaussian
-    return b.emit(Move(torch.tensor([0]), ()), (value.source,), call.where, layout, gaussian=gaussian)
+    return b.emit(Reorder(torch.tensor([0]), ()), (value.source,), call.where, layout, gaussian=gaussian)

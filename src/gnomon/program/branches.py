@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from gnomon.program import layout as lay
 from gnomon.program.builder import Builder, extract, varies
 from gnomon.program.layout import LayoutAxis, Role
-from gnomon.program.linear import line
-from gnomon.program.steps import Concat, Input, Stack
+from gnomon.program.linear import slope_and_intercept
+from gnomon.program.steps import Concat, Input, StackBranches
 from gnomon.program.tokens import position_table
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
@@ -37,7 +37,7 @@ def add(b: Builder, call: Call) -> Random:
             value = _data_branch(b, call, value, first)
         if not isinstance(value, Random) or lay.shape_of(value.layout) != lay.shape_of(first.layout):
             raise b.unread(call, "adds tensors of different shapes")
-        slope = line(value.expression)
+        slope = slope_and_intercept(value.expression)
         if slope is not None and slope[1] == 0.0 and not value.trainable:
             weight, value = weight * slope[0], Random(value.source, value.layout)
         else:
@@ -85,7 +85,7 @@ def _stack(b: Builder, call: Call, values: list[Random], dimension: int) -> Rand
     layout[dimension] = (LayoutAxis(call.shape[dimension], Role.POSITION),)
     axis = lay.position_axes(tuple(layout), dimension)[0]
     gaussian = all(b.steps[v.source].gaussian for v in aligned)
-    return b.emit(Stack(axis), tuple(v.source for v in aligned), call.where, tuple(layout), gaussian=gaussian)
+    return b.emit(StackBranches(axis), tuple(v.source for v in aligned), call.where, tuple(layout), gaussian=gaussian)
 
 
 def _data_branch(b: Builder, call: Call, value: Fixed, like: Random) -> Random:

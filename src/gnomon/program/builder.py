@@ -11,30 +11,31 @@ from typing import Any
 
 import torch
 from torch import Tensor, fx, nn
+from torch.nn.utils.parametrize import is_parametrized
 
 from gnomon.core.errors import NoLimitError, ReadError
 from gnomon.program import layout as lay
 from gnomon.program.expression import Variable, words
-from gnomon.program.linear import line
+from gnomon.program.linear import slope_and_intercept
 from gnomon.program.steps import (
     Activation,
-    Attend,
-    AttendHeads,
-    Blend,
     Concat,
     Conv,
+    ConvolutionWindow,
+    DataPositionMap,
     Dense,
+    DeterministicAttention,
+    FixedPositionMap,
     Input,
-    Mix,
-    Move,
+    MultiheadAttention,
     Op,
     ProgramStep,
-    Recur,
+    Recurrence,
+    Reorder,
+    SharedWeightMap,
     Sum,
-    Taps,
-    Window,
 )  # fmt: skip
-from gnomon.program.trace import attribute
+from gnomon.program.trace import attribute_at
 from gnomon.program.values import Call, Fixed, Random, Value
 
 TAKEN = ("graph", "code")
@@ -52,7 +53,7 @@ class Builder:
     read: dict[str, str] = field(default_factory=dict)
     layers: list[frozenset[str]] = field(default_factory=list)
     tails: list[frozenset[str] | None] = field(default_factory=list)
-    inputs: dict[tuple[fx.Node, int, Window | None], int] = field(default_factory=dict)
+    inputs: dict[tuple[fx.Node, int, ConvolutionWindow | None], int] = field(default_factory=dict)
     flushed: dict[tuple[Any, ...], list[tuple[Any, Random]]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -61,15 +62,19 @@ class Builder:
         self.steps.append(ProgramStep(op, inputs, where, lay.grid(layout), lay.channels(layout), gaussian))
         before = frozenset[str]().union(*(self.layers[i] for i in inputs))
         tails: frozenset[str] | None
-        if isinstance(op, Dense | Conv | Taps):
+        if isinstance(op, Dense | Conv | SharedWeightMap):
             self.layers.append(before | {op.weights.path})
             tails = frozenset({op.weights.path})
         else:
-            self.layers.append(before | {op.weights.path} if isinstance(op, Recur) else before)
-            nonlinear = isinstance(op, Input | Recur) or (isinstance(op, Activation) and line(op.expression) is None)
-            shifted = isinstance(op, Activation) and (line(op.expression) or (1.0, 0.0))[1] != 0.0
+            self.layers.append(before | {op.weights.path} if isinstance(op, Recurrence) else before)
+            nonlinear = isinstance(op, Input | Recurrence) or (
+                isinstance(op, Activation) and slope_and_intercept(op.expression) is None
+            )
+            shifted = isinstance(op, Activation) and (slope_and_intercept(op.expression) or (1.0, 0.0))[1] != 0.0
             # linear in the first input only
-            odd = inputs[:1] if isinstance(op, Blend | Attend | AttendHeads) else inputs
+            odd = (
+                inputs[:1] if isinstance(op, DataPositionMap | DeterministicAttention | MultiheadAttention) else inputs
+            )
             parts = [self.tails[i] for i in odd]
             if nonlinear or shifted or any(p is None for p in parts):
                 tails = None
@@ -80,12 +85,15 @@ class Builder:
 
     def account(self, path: str, where: str) -> None:
         """Records that a parameter is read at ``where``; a second reading is weight sharing, which is refused."""
-        tensor = attribute(self.root, path)
-        named = [name for name, p in self.root.named_parameters() if p is tensor]  # tied modules share one name
+        owner, _, own_name = path.rpartition(".")
+        named = []
+        if not is_parametrized(self.root.get_submodule(owner), own_name):  # reading it would run a power iteration
+            tensor = attribute_at(self.root, path)
+            named = [name for name, p in self.root.named_parameters() if p is tensor]  # tied modules share one name
         if not named:
             found = f"'{path}' is computed from other parameters (weight_norm, spectral_norm, parametrize)"
-            cure = f"Remove the reparametrization, {MONTE_CARLO}"
-            raise NoLimitError(found, reason="every weight is itself a parameter", fix=cure)
+            fix = f"Remove the reparametrization, {MONTE_CARLO}"
+            raise NoLimitError(found, reason="every weight is itself a parameter", fix=fix)
         path = named[0]
         if path in self.read:
             raise NoLimitError(
@@ -105,9 +113,9 @@ class Builder:
         """The text by which messages name the reading call."""
         return f"read({type(self.root).__name__})"
 
-    def refuse(self, call: Call, found: str, hypothesis: str, cure: str) -> NoLimitError:
+    def refuse(self, call: Call, found: str, hypothesis: str, fix: str) -> NoLimitError:
         """Returns the error for a construction that has no closed-form limit."""
-        return NoLimitError(f"'{call.where}' ({call.name}) {found}", reason=hypothesis, fix=f"{cure}, {MONTE_CARLO}")
+        return NoLimitError(f"'{call.where}' ({call.name}) {found}", reason=hypothesis, fix=f"{fix}, {MONTE_CARLO}")
 
     def unread(self, call: Call, found: str) -> ReadError:
         """Returns the error for a construction that the reader does not support."""
@@ -118,7 +126,12 @@ class Builder:
         )
 
     def enter(
-        self, value: Fixed, channel: int, where: str, window: Window | None = None, layout: lay.Layout | None = None
+        self,
+        value: Fixed,
+        channel: int,
+        where: str,
+        window: ConvolutionWindow | None = None,
+        layout: lay.Layout | None = None,
     ) -> Random:
         """Makes data the input of a random layer: channels at dimension ``channel``, or patches in ``layout``."""
         key = (value.node, channel, window)
@@ -142,7 +155,7 @@ class Builder:
 
     def _flush(self, value: Random, call: Call) -> Random:
         source = self.steps[value.source]
-        straight = line(value.expression)
+        straight = slope_and_intercept(value.expression)
         linear = straight is not None
         if not linear and isinstance(source.op, Concat):
             return self._through_concat(value, call)
@@ -195,7 +208,9 @@ class Builder:
                 parts.append(self.settle(part, lay.with_channels(layout, size), where, index).source)
             moved = self.emit(source.op, tuple(parts), where, layout, gaussian=False)
         else:
-            moved = self.emit(Move(index, lay.grid(layout)), (value.source,), where, layout, gaussian=source.gaussian)
+            moved = self.emit(
+                Reorder(index, lay.grid(layout)), (value.source,), where, layout, gaussian=source.gaussian
+            )
         return replace(value, source=moved.source, layout=layout)
 
     def combine(self, terms: list[tuple[float, Random]], call: Call) -> Random:
@@ -223,7 +238,7 @@ class Builder:
         groups: dict[tuple[int, int], list[int]] = {}
         for source in total:
             step = self.steps[source]
-            if isinstance(step.op, Mix) and self.steps[step.inputs[0]].grid == step.grid:
+            if isinstance(step.op, FixedPositionMap) and self.steps[step.inputs[0]].grid == step.grid:
                 axes = [i for i, m in enumerate(step.op.matrices) if m is not None]
                 if len(axes) == 1:
                     groups.setdefault((step.inputs[0], axes[0]), []).append(source)
@@ -234,12 +249,12 @@ class Builder:
             joined = total.pop(base, 0.0) * torch.eye(size, dtype=torch.float64)
             for source in members:
                 op = self.steps[source].op
-                matrix = op.matrices[axis] if isinstance(op, Mix) else None
-                assert matrix is not None  # holds for every member of a group
+                matrix = op.matrices[axis] if isinstance(op, FixedPositionMap) else None
+                assert matrix is not None  # every member of a group has a matrix
                 joined = joined + total.pop(source) * matrix.double()
             step = self.steps[members[0]]
             matrices = tuple(joined if i == axis else None for i in range(len(step.grid)))
-            self.steps.append(replace(step, op=Mix(matrices), inputs=(base,), where=call.where))
+            self.steps.append(replace(step, op=FixedPositionMap(matrices), inputs=(base,), where=call.where))
             self.layers.append(self.layers[base])
             self.tails.append(self.tails[base])
             total[len(self.steps) - 1] = 1.0
@@ -265,7 +280,7 @@ class Builder:
 def constant(value: Value, root: nn.Module) -> float | None:
     """Returns the number in a buffer of one element, if the value is one."""
     if isinstance(value, Fixed) and value.node.op == "get_attr":
-        tensor = attribute(root, str(value.node.target))
+        tensor = attribute_at(root, str(value.node.target))
         return float(tensor) if isinstance(tensor, Tensor) and tensor.numel() == 1 else None
     return None
 
@@ -308,11 +323,12 @@ def extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModule
             copies[node] = part.node_copy(node, copies.__getitem__)
     part.output(copies[target])
     held: nn.Module | dict[str, Any] = root
-    if any(node.op == "get_attr" and node.target in TAKEN for node in part.nodes):  # a buffer called "graph"
+    # a buffer whose name GraphModule uses itself, such as "graph"
+    if any(node.op == "get_attr" and node.target in TAKEN for node in part.nodes):
         held = {}
         for node in part.nodes:
             if node.op in ("get_attr", "call_module"):
-                found = attribute(root, str(node.target))
+                found = attribute_at(root, str(node.target))
                 node.target = f"held.{node.target}"
                 held[node.target] = found
     return copy.deepcopy(fx.GraphModule(held, part)).double()  # a copy, so that the module's buffers keep their dtype

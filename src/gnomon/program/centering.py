@@ -14,8 +14,19 @@ from dataclasses import replace
 from torch import Tensor, nn
 
 from gnomon.program.builder import Builder
-from gnomon.program.linear import line
-from gnomon.program.steps import Activation, Attend, AttendHeads, Blend, Dropout, Input, Mix, Move, Normalize, Sum
+from gnomon.program.linear import slope_and_intercept
+from gnomon.program.steps import (
+    Activation,
+    DataPositionMap,
+    DeterministicAttention,
+    Dropout,
+    FixedPositionMap,
+    Input,
+    MultiheadAttention,
+    Normalize,
+    Reorder,
+    Sum,
+)
 from gnomon.program.values import Random
 
 
@@ -43,9 +54,17 @@ def zero_mean(b: Builder, source: int) -> bool:
         case Sum():
             return all(zero_mean(b, i) for i in step.inputs)
         case Activation(expression=tree):
-            straight = line(tree)
+            straight = slope_and_intercept(tree)
             return straight is not None and straight[1] == 0.0 and zero_mean(b, step.inputs[0])
-        case Normalize() | Dropout() | Move() | Mix() | Blend() | Attend() | AttendHeads():
+        case (
+            Normalize()
+            | Dropout()
+            | Reorder()
+            | FixedPositionMap()
+            | DataPositionMap()
+            | DeterministicAttention()
+            | MultiheadAttention()
+        ):
             return zero_mean(b, step.inputs[0])
     return False
 

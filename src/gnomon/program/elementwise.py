@@ -13,9 +13,9 @@ from gnomon.program import layout as lay
 from gnomon.program.branches import add
 from gnomon.program.builder import Builder, constant
 from gnomon.program.expression import Apply, Expression
-from gnomon.program.linear import line
+from gnomon.program.linear import slope_and_intercept
 from gnomon.program.mixing import scale_by_data
-from gnomon.program.steps import Trainable
+from gnomon.program.steps import TrainableActivationParameter
 from gnomon.program.tokens import position_table
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
@@ -95,20 +95,28 @@ def prelu(b: Builder, call: Call) -> Random:
         raise _nonlinear_data(b, call)
     value = b.flush(value, call)
     tree = Apply("leaky_relu", torch.nn.functional.leaky_relu, (value.expression,), (("negative_slope", slope),))
-    trainable = (Trainable(path, "slope"),) if module.weight.requires_grad else ()
+    trainable = (TrainableActivationParameter(path, "slope"),) if module.weight.requires_grad else ()
     return b.flush(Random(value.source, value.layout, tree, trainable, call.where), call)
 
 
-def gain(b: Builder, call: Call, value: Random, scale: float, shift: float, trainable: tuple[Trainable, ...]) -> Random:
+def gain(
+    b: Builder,
+    call: Call,
+    value: Random,
+    scale: float,
+    shift: float,
+    trainable: tuple[TrainableActivationParameter, ...],
+) -> Random:
     """Reads scale * x + shift with trainable parameters; keeps it pending so that an activation can be merged."""
     biases = all(t.kind == "bias" for t in trainable) and scale == 1.0
-    joins = biases and bool(value.trainable) and line(value.expression) is not None  # a bias that follows its gain
+    # a bias that follows its gain
+    joins = biases and bool(value.trainable) and slope_and_intercept(value.expression) is not None
     if not joins:
         value = b.flush(value, call)
     tree: Expression = Apply("mul", torch.mul, (value.expression, scale))
     if shift != 0.0:
         tree = Apply("add", torch.add, (tree, shift))
-    slope = (line(tree) or (1.0, 0.0))[0]
+    slope = (slope_and_intercept(tree) or (1.0, 0.0))[0]
     records = value.trainable + tuple(replace(t, scale=slope) for t in trainable)
     result = Random(value.source, value.layout, tree, records, call.where)
     return b.flush(result, call) if slope == 0.0 else result
@@ -131,7 +139,7 @@ def _with_parameter(b: Builder, call: Call) -> Random:
     value = uniform(b, call, parameter.tensor, "gain or bias")
     b.account(parameter.path, call.where)
     kind: Literal["gain", "bias"] = "gain" if call.name == "mul" else "bias"
-    trained = (Trainable(parameter.path, kind, shared=positions == 1),)
+    trained = (TrainableActivationParameter(parameter.path, kind, shared=positions == 1),)
     scale, shift = (value, 0.0) if kind == "gain" else (1.0, value)
     return gain(b, call, random, scale, shift, trained if parameter.tensor.requires_grad else ())
 
@@ -182,7 +190,7 @@ def _nonlinear_data(b: Builder, call: Call) -> NoLimitError:
     )
 
 
-def _merge(b: Builder, call: Call, random: list[Random]) -> tuple[Trainable, ...]:
+def _merge(b: Builder, call: Call, random: list[Random]) -> tuple[TrainableActivationParameter, ...]:
     """Returns the trainable parameters that stay pending; they survive one elementwise use of their value."""
     held = [r for r in random if r.trainable]
     if not held:

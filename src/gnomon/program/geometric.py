@@ -15,7 +15,7 @@ from gnomon.program import layout as lay
 from gnomon.program.affine import dense, join
 from gnomon.program.builder import Builder, constant_value, varies
 from gnomon.program.layout import LayoutAxis, Role
-from gnomon.program.steps import Mix, Weights
+from gnomon.program.steps import FixedPositionMap, Weights
 from gnomon.program.values import Call, Fixed, Random
 
 
@@ -39,7 +39,7 @@ def messages(b: Builder, call: Call) -> Random:
     value = b.settle(value, layout, call.where)
     matrix = _coupling(constant_value(b, edges).long(), nodes, m)
     gaussian = b.steps[value.source].gaussian
-    mixed = b.emit(Mix((matrix,)), (value.source,), call.where, layout, gaussian=gaussian)
+    mixed = b.emit(FixedPositionMap((matrix,)), (value.source,), call.where, layout, gaussian=gaussian)
     # (1), because the maps of nodes and channels commute
     return dense(b, call, mixed, _weights(b, call, m), m.out_channels)
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, names_call
 from gnomon.program.steps import Program, Weights
 
-__all__ = ["Init", "Law", "laws", "rms", "torch_law", "weight_std"]
+__all__ = ["Init", "Law", "laws_by_path", "rms", "torch_law", "weight_std"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def rms(values: Tensor) -> float:
     return float(values.detach().double().square().mean().sqrt())
 
 
-def laws(program: Program, module: nn.Module, init: Init) -> dict[str, Law]:
+def laws_by_path(program: Program, module: nn.Module, init: Init) -> dict[str, Law]:
     """Returns the law of each affine layer of a program, by its path.
 
     Cost: none for "torch"; one pass over the weights for "measured".
@@ -89,7 +89,7 @@ def laws(program: Program, module: nn.Module, init: Init) -> dict[str, Law]:
     >>> import torch
     >>> from gnomon.program import read
     >>> net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
-    >>> round(laws(read(net, torch.zeros(1, 4)), net, "torch")["0"].weight_std ** -2, 9)  # (2): 1 / w^2
+    >>> round(laws_by_path(read(net, torch.zeros(1, 4)), net, "torch")["0"].weight_std ** -2, 9)  # (2): 1 / w^2
     3.0
     """
     if isinstance(init, Law):

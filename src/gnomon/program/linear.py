@@ -2,9 +2,9 @@
 
 >>> import torch
 >>> from gnomon.program.expression import Apply, Variable
->>> line(Apply("add", torch.add, (Apply("mul", torch.mul, (2.0, Variable())), 3.0)))
+>>> slope_and_intercept(Apply("add", torch.add, (Apply("mul", torch.mul, (2.0, Variable())), 3.0)))
 (2.0, 3.0)
->>> line(Apply("relu", torch.relu, (Variable(),))) is None
+>>> slope_and_intercept(Apply("relu", torch.relu, (Variable(),))) is None
 True
 """
 
@@ -12,18 +12,18 @@ from typing import Any
 
 from gnomon.program.expression import Apply, Variable
 
-__all__ = ["Line", "line"]
+__all__ = ["SlopeAndIntercept", "slope_and_intercept"]
 
-Line = tuple[float, float]
+SlopeAndIntercept = tuple[float, float]
 """Slope and intercept of a straight line."""
 
 
-def line(tree: Any) -> Line | None:
+def slope_and_intercept(tree: Any) -> SlopeAndIntercept | None:
     """Returns (slope, intercept) of an expression of +, -, *, / and constants; None for anything else.
 
     Cost: a walk over the expression.
 
-    >>> line(3), line(Variable())
+    >>> slope_and_intercept(3), slope_and_intercept(Variable())
     ((0.0, 3.0), (1.0, 0.0))
     """
     match tree:
@@ -34,16 +34,16 @@ def line(tree: Any) -> Line | None:
         case int() | float():
             return 0.0, float(tree)
         case Apply(name="neg", args=(x,)):
-            return _combine("sub", (0.0, 0.0), line(x))
+            return _combine("sub", (0.0, 0.0), slope_and_intercept(x))
         case Apply(name="add" | "sub" | "mul" | "div" as name, args=(x, y), options=()):
-            return _combine(name, line(x), line(y))
+            return _combine(name, slope_and_intercept(x), slope_and_intercept(y))
         case Apply(name="add" | "sub" as name, args=(x, y), options=(("alpha", float() | int() as alpha),)):
-            return _combine(name, line(x), _combine("mul", (0.0, float(alpha)), line(y)))
+            return _combine(name, slope_and_intercept(x), _combine("mul", (0.0, float(alpha)), slope_and_intercept(y)))
         case _:
             return None
 
 
-def _combine(name: str, x: Line | None, y: Line | None) -> Line | None:
+def _combine(name: str, x: SlopeAndIntercept | None, y: SlopeAndIntercept | None) -> SlopeAndIntercept | None:
     if x is None or y is None:
         return None
     match name:

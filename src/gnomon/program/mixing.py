@@ -18,7 +18,7 @@ from gnomon.program import layout as lay
 from gnomon.program.affine import linear
 from gnomon.program.builder import Builder, constant_value, extract, varies
 from gnomon.program.layout import LayoutAxis, Role
-from gnomon.program.steps import Blend, Input, Mix
+from gnomon.program.steps import DataPositionMap, FixedPositionMap, Input
 from gnomon.program.values import Call, Fixed, Random
 
 
@@ -78,7 +78,7 @@ def _mix(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: int
     axis = lay.position_axes(value.layout, dimension)[0]
     matrices: list[Tensor | None] = [None] * len(lay.grid(value.layout))
     matrices[axis] = m.T.contiguous() if turned else m
-    made = b.emit(Mix(tuple(matrices)), (value.source,), call.where, tuple(kept), gaussian=gaussian)  # (1)
+    made = b.emit(FixedPositionMap(tuple(matrices)), (value.source,), call.where, tuple(kept), gaussian=gaussian)  # (1)
     return b.settle(made, tuple(layout), call.where)
 
 
@@ -171,4 +171,4 @@ def _blend(b: Builder, call: Call, function: nn.Module, value: Random, layout: l
     )
     entered = b.emit(Input(function, 1), (), call.where, shape, gaussian=False)
     gaussian = b.steps[value.source].gaussian
-    return b.emit(Blend(), (value.source, entered.source), call.where, layout, gaussian=gaussian)  # (1)
+    return b.emit(DataPositionMap(), (value.source, entered.source), call.where, layout, gaussian=gaussian)  # (1)

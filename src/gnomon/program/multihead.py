@@ -17,7 +17,7 @@ from gnomon.program import layout as lay
 from gnomon.program.affine import dense, join
 from gnomon.program.builder import Builder, constant_value, extract, varies
 from gnomon.program.layout import LayoutAxis, Role
-from gnomon.program.steps import AttendHeads, Input, Weights
+from gnomon.program.steps import Input, MultiheadAttention, Weights
 from gnomon.program.values import Call, Fixed, Random
 
 MASKED_LOGIT = -1e30
@@ -51,7 +51,7 @@ def attend(b: Builder, call: Call, values: list[Any], masks: Masks) -> Random:
     sources: tuple[int, ...] = (v.source, q.source, k.source)
     if masks.padding is not None:
         sources = (*sources, padding_step(b, call, masks.padding, extract(b.root, b.graph, masks.padding.node)))
-    mixed = b.emit(AttendHeads(masks.pairs), sources, call.where, q.layout, gaussian=False)
+    mixed = b.emit(MultiheadAttention(masks.pairs), sources, call.where, q.layout, gaussian=False)
     return dense(b, call, mixed, _out(b, call, m), m.embed_dim)  # (1)
 
 

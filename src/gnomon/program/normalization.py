@@ -11,7 +11,7 @@ from gnomon.program.centering import centered_data, zero_mean
 from gnomon.program.elementwise import gain, prod_positions, uniform
 from gnomon.program.expression import Apply
 from gnomon.program.layout import Role
-from gnomon.program.steps import Dropout, Normalize, Trainable
+from gnomon.program.steps import Dropout, Normalize, TrainableActivationParameter
 from gnomon.program.values import Call, Fixed, Random
 
 
@@ -157,5 +157,7 @@ def _affine(
         first = uniform(b, call, tensor, kind)
         factor, shift = (first, shift) if kind == "gain" else (factor, first)
         if tensor.requires_grad:
-            trainable.append(Trainable(path, kind, shared=prod_positions(tensor.reshape(shape), value) == 1))
+            trainable.append(
+                TrainableActivationParameter(path, kind, shared=prod_positions(tensor.reshape(shape), value) == 1)
+            )
     return gain(b, call, value, factor, shift, tuple(trainable))

@@ -21,7 +21,7 @@ from gnomon.core.errors import GnomonError, InputError, ReadError
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.modules.layer_classes import LINEAR_OR_CONVOLUTION
 from gnomon.core.results.record import Record
-from gnomon.program.trace import attribute, trace
+from gnomon.program.trace import attribute_at, trace
 
 __all__ = ["Graph", "GraphStep", "read_graph"]
 
@@ -101,13 +101,13 @@ def read_graph(module: nn.Module, example: Tensor, *, decisions: bool = False) -
     """
     check_weights(module)
     if not example.is_floating_point():
-        cure = "Pass x.float(); for tokens pass their embeddings"
-        raise InputError(f"the inputs are {example.dtype}", accepted="floating-point inputs", fix=cure)
+        fix = "Pass x.float(); for tokens pass their embeddings"
+        raise InputError(f"the inputs are {example.dtype}", accepted="floating-point inputs", fix=fix)
     try:
         graph = trace(module, example)
     except GnomonError as error:
         found = f"forward cannot be traced ({str(error.__cause__ or error)[:120]})"
-        raise ReadError(found, reason="a forward without branches on data", fix=CURE) from error
+        raise ReadError(found, reason="a forward without branches on data", fix=FIX) from error
     steps: list[GraphStep] = []
     places: dict[fx.Node, int] = {}
     reader = _Reader(module, places)
@@ -115,7 +115,7 @@ def read_graph(module: nn.Module, example: Tensor, *, decisions: bool = False) -
         if node.op == "output":
             last = node.args[0]
             if not isinstance(last, fx.Node) or places.get(last) != len(steps) - 1:
-                raise ReadError("the output is not a single tensor", reason="one tensor of scores", fix=CURE)
+                raise ReadError("the output is not a single tensor", reason="one tensor of scores", fix=FIX)
             break
         if node.op == "get_attr" or not isinstance(node.meta.get("result"), Tensor):
             continue  # skips constants and sizes; reshapes know the sizes
@@ -125,11 +125,11 @@ def read_graph(module: nn.Module, example: Tensor, *, decisions: bool = False) -
         steps.append(reader.step(node))
         places[node] = len(steps) - 1
     if sum(step.kind == "input" for step in steps) != 1:
-        raise ReadError("forward takes several inputs", reason="one tensor of inputs", fix=CURE)
+        raise ReadError("forward takes several inputs", reason="one tensor of inputs", fix=FIX)
     return Graph(tuple(steps))
 
 
-CURE = "Use layers such as Linear, Conv2d, ReLU and MaxPool2d; of other networks smoothed_radius proves a robust radius"
+FIX = "Use layers such as Linear, Conv2d, ReLU and MaxPool2d; of other networks smoothed_radius proves a robust radius"
 
 
 class _Reader:
@@ -187,12 +187,12 @@ class _Reader:
                 function = self._bind(node, kind)
                 return GraphStep("affine", inputs, function, lambda r: function(r).abs(), 0.0, where)
         name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
-        raise ReadError(f"'{where}' calls {name}", reason="a piecewise linear network", fix=CURE)
+        raise ReadError(f"'{where}' calls {name}", reason="a piecewise linear network", fix=FIX)
 
     def _bind(self, node: fx.Node, target: Any) -> Callable[..., Tensor]:
         """Returns the function of a node of its tensor inputs, with constants filled in."""
         moving = [n for n in dict.fromkeys(node.all_input_nodes) if n in self.places]
-        fixed = {n: attribute(self.module, str(n.target)) for n in node.all_input_nodes if n.op == "get_attr"}
+        fixed = {n: attribute_at(self.module, str(n.target)) for n in node.all_input_nodes if n.op == "get_attr"}
         fixed = {n: v.detach() if isinstance(v, Tensor) else v for n, v in fixed.items()}
 
         def run(*tensors: Tensor) -> Tensor:
@@ -250,7 +250,7 @@ def _layer(layer: nn.Module, inputs: tuple[int, ...], where: str) -> GraphStep:
     if isinstance(layer, WEIGHTED) and zeros:
         return GraphStep("affine", inputs, layer, _absolute(layer), 0.0, where, layer)
     what = f"'{where}' is a {type(layer).__name__}"
-    raise ReadError(what, reason="a piecewise linear network", fix=CURE)
+    raise ReadError(what, reason="a piecewise linear network", fix=FIX)
 
 
 def _absolute(layer: nn.Module) -> Callable[..., Tensor]:

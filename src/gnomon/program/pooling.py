@@ -13,7 +13,7 @@ from torch.nn import functional
 from gnomon.program import layout as lay
 from gnomon.program.builder import Builder
 from gnomon.program.layout import LayoutAxis, Role
-from gnomon.program.steps import Mix
+from gnomon.program.steps import FixedPositionMap
 from gnomon.program.values import Call, Random
 
 
@@ -91,7 +91,7 @@ def pad(b: Builder, call: Call) -> Random:
     for d, matrix in matrices.items():
         by_axis[lay.position_axes(value.layout, d)[0]] = matrix
     gaussian = b.steps[value.source].gaussian  # padded zeros count as Gaussian with variance zero
-    return b.emit(Mix(tuple(by_axis)), (value.source,), call.where, after, gaussian=gaussian)
+    return b.emit(FixedPositionMap(tuple(by_axis)), (value.source,), call.where, after, gaussian=gaussian)
 
 
 _PADDING = {
@@ -128,7 +128,9 @@ def mean(b: Builder, call: Call) -> Random:
     pooled = tuple(
         tuple(LayoutAxis(1, a.role) if d in chosen else a for a in axes_) for d, axes_ in enumerate(value.layout)
     )
-    result = b.emit(Mix(tuple(matrices)), (value.source,), call.where, pooled, gaussian=b.steps[value.source].gaussian)
+    result = b.emit(
+        FixedPositionMap(tuple(matrices)), (value.source,), call.where, pooled, gaussian=b.steps[value.source].gaussian
+    )
     kept = tuple(() if d in chosen else axes_ for d, axes_ in enumerate(pooled))
     if not call.get(2, "keepdim", False):
         kept = tuple(d for i, d in enumerate(kept) if i not in chosen)
@@ -140,7 +142,7 @@ def mix(b: Builder, call: Call, value: Random, matrices: list[Tensor], shape: tu
     elements: list[Tensor | None] = [None] * len(lay.position_axes(value.layout, 1))
     layout = (*value.layout[:2], *(((LayoutAxis(s, Role.POSITION),)) for s in shape[2:]))
     gaussian = b.steps[value.source].gaussian
-    return b.emit(Mix((*elements, *matrices)), (value.source,), call.where, layout, gaussian=gaussian)
+    return b.emit(FixedPositionMap((*elements, *matrices)), (value.source,), call.where, layout, gaussian=gaussian)
 
 
 def _image(b: Builder, call: Call) -> Random:

@@ -45,6 +45,6 @@ def of_bert(node: fx.Node, root: nn.Module) -> bool:
         return False
     end = "logits" if classes(module) else "pooler_output" if module.pooler is not None else "last_hidden_state"
     if node.args[1] != end:
-        found, cure = f"forward takes '{node.args[1]}' of a {type(module).__name__}", f"Take its {end}"
-        raise ReadError(found, reason="only the final output of the model can be read", fix=cure)
+        found, fix = f"forward takes '{node.args[1]}' of a {type(module).__name__}", f"Take its {end}"
+        raise ReadError(found, reason="only the final output of the model can be read", fix=fix)
     return True

@@ -16,7 +16,7 @@ from gnomon.core.inputs.checks import as_numbers, check_readable
 from gnomon.program.builder import MONTE_CARLO, Builder
 from gnomon.program.steps import Program, ProgramStep
 from gnomon.program.table import describe, name_of
-from gnomon.program.trace import attribute, function_of, trace, where
+from gnomon.program.trace import attribute_at, function_of, trace, where
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
 __all__ = ["read"]
@@ -90,20 +90,20 @@ def _check_arguments(module: nn.Module) -> None:
     except (TypeError, ValueError):
         return
     needed = [p.name for p in asked if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
-    leaf = type(module).__module__.startswith("torch.nn")  # its own rule reports what is missing
+    leaf = type(module).__module__.startswith("torch.nn")  # the rule of a torch.nn layer reports what is missing
     if len(needed) > 1 and not leaf:
         graph = any(word in needed[1] for word in ("edge", "adj", "graph", "matrix"))
-        cure = (
+        fix = (
             "Hold the graph fixed: gnomon.models.OnGraph(net, graph)"
             if graph
             else "Wrap it so that it takes one tensor"
         )
         found = f"forward takes a second argument '{needed[1]}'"
-        raise ReadError(found, reason="forward takes one tensor", fix=f"{cure}, {MONTE_CARLO}")
+        raise ReadError(found, reason="forward takes one tensor", fix=f"{fix}, {MONTE_CARLO}")
 
 
 def _attribute(b: Builder, node: fx.Node) -> Any:
-    value = attribute(b.root, str(node.target))
+    value = attribute_at(b.root, str(node.target))
     if isinstance(value, nn.Parameter):
         return Parameter(str(node.target), value)
     return Fixed(node, tuple(value.shape)) if isinstance(value, Tensor) else value

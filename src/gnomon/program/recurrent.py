@@ -16,7 +16,7 @@ from gnomon.program.affine import dense
 from gnomon.program.builder import Builder, constant_value, varies
 from gnomon.program.expression import Apply, Variable
 from gnomon.program.layout import LayoutAxis, Role
-from gnomon.program.steps import Activation, Concat, Dropout, Move, Recur, Weights
+from gnomon.program.steps import Activation, Concat, Dropout, Recurrence, Reorder, Weights
 from gnomon.program.values import Call, Fixed, Random
 
 
@@ -73,15 +73,15 @@ def _direction(b: Builder, call: Call, value: Random, name: str) -> Random:
     times = lay.shape_of(value.layout)[1]
     flip = torch.arange(times - 1, -1, -1)
     if backwards:
-        value = b.emit(Move(flip, (times,)), (value.source,), call.where, value.layout, gaussian=False)
+        value = b.emit(Reorder(flip, (times,)), (value.source,), call.where, value.layout, gaussian=False)
     inner = dense(b, call, value, _weights(b, call, "ih", name), module.hidden_size)
     phi = module.nonlinearity
     tree = Apply(phi, getattr(torch, phi), (Variable(),))
-    recur = Recur(_weights(b, call, "hh", name), tree)
+    recur = Recurrence(_weights(b, call, "hh", name), tree)
     sums = b.emit(recur, (inner.source,), call.where, inner.layout, gaussian=True)  # (1)
     states = b.emit(Activation(tree), (sums.source,), call.where, sums.layout, gaussian=False)
     if backwards:
-        states = b.emit(Move(flip, (times,)), (states.source,), call.where, states.layout, gaussian=False)
+        states = b.emit(Reorder(flip, (times,)), (states.source,), call.where, states.layout, gaussian=False)
     return states
 
 
@@ -90,7 +90,7 @@ def _last(b: Builder, call: Call, states: Random, *, backwards: bool) -> Random:
     times = lay.shape_of(states.layout)[1]
     place = torch.tensor([0 if backwards else times - 1])
     layout = (states.layout[0], states.layout[2])
-    return b.emit(Move(place, ()), (states.source,), call.where, layout, gaussian=False)
+    return b.emit(Reorder(place, ()), (states.source,), call.where, layout, gaussian=False)
 
 
 def _beside(b: Builder, call: Call, made: list[Random]) -> Random:

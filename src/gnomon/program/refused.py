@@ -9,7 +9,7 @@ class Refusal:
 
     found: str
     hypothesis: str
-    cure: str
+    fix: str
     names: str
 
 

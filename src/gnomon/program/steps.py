@@ -24,26 +24,26 @@ from gnomon.program.expression import Expression
 
 __all__ = [
     "Activation",
-    "Attend",
-    "AttendHeads",
-    "Blend",
+    "DeterministicAttention",
+    "MultiheadAttention",
+    "DataPositionMap",
     "Concat",
     "Conv",
     "Dense",
     "Dropout",
     "Input",
-    "Mix",
-    "Move",
+    "FixedPositionMap",
+    "Reorder",
     "Normalize",
     "Program",
-    "Recur",
-    "Stack",
+    "Recurrence",
+    "StackBranches",
     "ProgramStep",
     "Sum",
-    "Taps",
-    "Trainable",
+    "SharedWeightMap",
+    "TrainableActivationParameter",
     "Weights",
-    "Window",
+    "ConvolutionWindow",
 ]
 
 
@@ -64,7 +64,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ConvolutionWindow:
     """How a convolution reads its input: one entry per grid axis, ``padding`` as (before, after)."""
 
     kernel: tuple[int, ...]
@@ -84,7 +84,7 @@ class Input:
 
     function: Callable[[Tensor], Tensor]
     channel: int
-    window: Window | None = None
+    window: ConvolutionWindow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,11 @@ class Conv:
     """A convolution over the whole grid."""
 
     weights: Weights
-    window: Window
+    window: ConvolutionWindow
 
 
 @dataclass(frozen=True, slots=True)
-class Taps:
+class SharedWeightMap:
     """An affine map with weights shared by positions: y[s] = b + sum_t w_t x[index[t, s]]; -1 stands for zero."""
 
     weights: Weights
@@ -112,7 +112,7 @@ class Taps:
 
 
 @dataclass(frozen=True, slots=True)
-class Trainable:
+class TrainableActivationParameter:
     """A parameter of phi(u) = psi(g u + b): the ``gain`` g, the ``bias`` b, or the ``slope`` of a PReLU.
 
     ``scale`` is the present g, equal for all channels; ``shared`` says whether positions share the parameter.
@@ -129,18 +129,18 @@ class Activation:
     """An elementwise function, with its trainable parameters."""
 
     expression: Expression
-    trainable: tuple[Trainable, ...] = ()
+    trainable: tuple[TrainableActivationParameter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Mix:
+class FixedPositionMap:
     """A fixed linear map of positions (pooling, means, padding): a matrix (out, in) per grid axis, or None."""
 
     matrices: tuple[Tensor | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class Reorder:
     """A reordering: position s of the output (row-major in ``shape``) is position ``index[s]`` of the input."""
 
     index: Tensor
@@ -162,7 +162,7 @@ class Concat:
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
+class StackBranches:
     """Positions of several branches one after the other along one grid axis."""
 
     axis: int
@@ -184,14 +184,14 @@ class Dropout:
 
 
 @dataclass(frozen=True, slots=True)
-class Attend:
+class DeterministicAttention:
     """Softmax attention of the first input, with deterministic logits from the second input's covariance."""
 
     weights: Weights
 
 
 @dataclass(frozen=True, slots=True)
-class AttendHeads:
+class MultiheadAttention:
     """Softmax attention of queries, keys and values (inputs: value, query, key) with 1/sqrt(d_k) logits and many heads.
 
     ``mask`` is added to the logits (queries, keys), None if every position sees all others. A fourth input is what
@@ -202,12 +202,12 @@ class AttendHeads:
 
 
 @dataclass(frozen=True, slots=True)
-class Blend:
+class DataPositionMap:
     """A linear map of positions given by data: the second input holds a matrix (out, in) for each sample."""
 
 
 @dataclass(frozen=True, slots=True)
-class Recur:
+class Recurrence:
     """Preactivations u_t = in_t + W phi(u_{t-1}) + b along the time axis, with the same W and b at every step."""
 
     weights: Weights
@@ -215,8 +215,8 @@ class Recur:
 
 
 Op = (
-    Input | Dense | Conv | Activation | Mix | Move | Sum | Concat | Stack | Normalize | Dropout | Attend | AttendHeads
-    | Blend | Recur | Taps
+    Input | Dense | Conv | Activation | FixedPositionMap | Reorder | Sum | Concat | StackBranches | Normalize | Dropout
+    | DeterministicAttention | MultiheadAttention | DataPositionMap | Recurrence | SharedWeightMap
 )  # fmt: skip
 
 
@@ -244,7 +244,11 @@ class Program(Record):
     @property
     def weights(self) -> tuple[Weights, ...]:
         """The affine layers in execution order."""
-        return tuple(s.op.weights for s in self.steps if isinstance(s.op, Dense | Conv | Attend | Recur | Taps))
+        return tuple(
+            s.op.weights
+            for s in self.steps
+            if isinstance(s.op, Dense | Conv | DeterministicAttention | Recurrence | SharedWeightMap)
+        )
 
     def __str__(self) -> str:
         """Returns one line per step, and one per note."""

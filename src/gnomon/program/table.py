@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from gnomon.core.modules.attention import SelfAttending
-from gnomon.core.modules.tied import Tied
+from gnomon.core.modules.attention import SelfAttentionModule
+from gnomon.core.modules.tied import TiedAffineModule
 from gnomon.program.affine import convolution, linear
 from gnomon.program.attention import self_attention
 from gnomon.program.bert import bert
@@ -146,13 +146,13 @@ def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
     operands = _operands(call)
     if not any(isinstance(a, Random | Parameter) for a in operands) and not _has_parameters(call):
         return _data(b, call)
-    if isinstance(call.module, SelfAttending):
+    if isinstance(call.module, SelfAttentionModule):
         return self_attention(b, call)
     if passes_messages(call.module):
         return messages(b, call)
     if is_bert(call.module):
         return bert(b, call)
-    if isinstance(call.module, Tied):
+    if isinstance(call.module, TiedAffineModule):
         return tied_convolution(b, call)
     if call.module is not None:
         kind = next((c for c in type(call.module).__mro__ if c in LAYERS), None)
@@ -164,7 +164,7 @@ def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
         return call.args[0]
     if call.name in REFUSED:
         reason = REFUSED[call.name]
-        raise b.refuse(call, reason.found, reason.hypothesis, reason.cure)
+        raise b.refuse(call, reason.found, reason.hypothesis, reason.fix)
     if call.name in CALLS:
         return CALLS[call.name](b, call)
     if call.name in ARITHMETIC or call.name in FUNCTIONS:
@@ -177,7 +177,7 @@ def _move(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
     if isinstance(first, Parameter) and call.name in PERMUTES and first.tensor.dim() == 2:
         return Parameter(first.path, first.tensor, not first.transposed)
     if isinstance(first, Parameter) and call.name in ("expand", "repeat", "expand_as"):
-        return first  # one for all samples; its reader counts the positions
+        return first  # a parameter shared by all samples; the rule that reads it counts the positions
     if isinstance(first, tuple | list) and call.name == "getitem":
         return first[call.args[1]]
     if isinstance(first, Random):

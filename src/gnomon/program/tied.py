@@ -6,7 +6,7 @@ from gnomon.program import layout as lay
 from gnomon.program.affine import read_weights
 from gnomon.program.builder import Builder
 from gnomon.program.layout import LayoutAxis, Role
-from gnomon.program.steps import Taps, Weights
+from gnomon.program.steps import SharedWeightMap, Weights
 from gnomon.program.values import Call, Fixed, Random
 
 
@@ -28,7 +28,7 @@ def tied_convolution(b: Builder, call: Call) -> Random:
         raise b.unread(call, "takes features whose channels do not match the group's elements")
     value = b.settle(value, wanted, call.where)
     layout = _image((shape[0], module.weight.shape[0] * form.after, *form.size), form.after)
-    return b.emit(Taps(weights, form.index), (value.source,), call.where, layout, gaussian=True)
+    return b.emit(SharedWeightMap(weights, form.index), (value.source,), call.where, layout, gaussian=True)
 
 
 def _roles(dimension: lay.Dimension) -> list[Role]:

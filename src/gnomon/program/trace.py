@@ -15,11 +15,12 @@ from torch.nn.utils.spectral_norm import SpectralNorm
 from torch.nn.utils.weight_norm import WeightNorm
 
 from gnomon.core.errors import GnomonError, InputError, ReadError
-from gnomon.core.modules.attention import SelfAttending
-from gnomon.core.modules.tied import Tied
+from gnomon.core.modules.attention import SelfAttentionModule
+from gnomon.core.modules.tied import TiedAffineModule
 from gnomon.program.pretrained import classes, is_bert, of_bert, refuse_transformers
+from gnomon.program.shapes import output_like
 
-__all__ = ["RECOMPUTED", "attribute", "global_hooks", "has_hooks", "trace"]
+__all__ = ["RECOMPUTED", "attribute_at", "global_hooks", "has_hooks", "trace"]
 
 CALL, GETATTR = nn.Module.__call__, nn.Module.__getattr__
 RECOMPUTED = (SpectralNorm, WeightNorm)
@@ -101,7 +102,7 @@ class Tracer(fx.Tracer):
         inherited = getattr(type(m).forward, "__module__", "").startswith("torch.nn") and not isinstance(
             m, nn.Sequential
         )
-        whole = isinstance(m, SelfAttending | Tied) or passes_messages(m) or is_bert(m)
+        whole = isinstance(m, SelfAttentionModule | TiedAffineModule) or passes_messages(m) or is_bert(m)
         return inherited or whole or super().is_leaf_module(m, module_qualified_name)
 
     def create_proxy(self, *args: Any, **options: Any) -> fx.Proxy:
@@ -196,11 +197,11 @@ def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
     for source in node.all_input_nodes:
         find_result(source, root, example)
     if node.op == "placeholder":
-        first = next(iter(node.graph.nodes)) is node  # even if it has a default
+        first = next(iter(node.graph.nodes)) is node  # the first argument is the input even if it has a default
         node.meta["result"] = _batch(root, example) if first or not node.args else node.args[0]
     elif node.op == "get_attr":
         with _plain():
-            value = attribute(root, str(node.target))
+            value = attribute_at(root, str(node.target))
         node.meta["result"] = value.to("meta") if isinstance(value, Tensor) else value
     elif of_bert(node, root):
         node.meta["result"] = node.all_input_nodes[0].meta["result"]
@@ -211,11 +212,16 @@ def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
 
 
 def _lookup(module: nn.Module, node: fx.Node) -> Tensor | None:
-    """Returns the result of a module that is read by parts and does not run on the meta device; else None."""
+    """Returns the result of a module that need not run on the meta device, or cannot; else None."""
     if is_bert(module):
         config: Any = module.config
         return torch.empty((TRACE_BATCH_SIZE, classes(module) or config.hidden_size), device="meta")
     first = node.all_input_nodes[0].meta["result"] if node.all_input_nodes else None
+    if isinstance(first, Tensor) and len(node.args) == 1 and not node.kwargs:
+        with _plain():
+            made = output_like(module, first)
+        if made is not None:
+            return made
     outputs = getattr(module, "out_channels", None)
     if passes_messages(module) and isinstance(first, Tensor) and isinstance(outputs, int):
         return torch.empty((*first.shape[:-1], outputs), device="meta")
@@ -242,10 +248,10 @@ def where(node: fx.Node) -> str:
     return f"{path}:{node.name}" if path else node.name
 
 
-def attribute(root: nn.Module, path: str) -> Any:
+def attribute_at(root: nn.Module, path: str) -> Any:
     """Returns the attribute at a dotted path below a module.
 
-    >>> attribute(nn.Sequential(nn.Linear(1, 2)), "0.bias").shape
+    >>> attribute_at(nn.Sequential(nn.Linear(1, 2)), "0.bias").shape
     torch.Size([2])
     """
     owner: Any = root
@@ -267,8 +273,8 @@ def _run(node: fx.Node, root: nn.Module) -> Any:
     except (Exception, SystemExit) as reason:
         if "pack_padded_sequence" in str(node.target):
             found = "forward packs sequences (pack_padded_sequence), and packed sequences are not tensors"
-            cure = "Run the layer on padded sequences and take each last state: h[torch.arange(len(x)), lengths - 1]"
-            raise ReadError(found, reason="calls take tensors", fix=cure) from reason
+            fix = "Run the layer on padded sequences and take each last state: h[torch.arange(len(x)), lengths - 1]"
+            raise ReadError(found, reason="calls take tensors", fix=fix) from reason
         sources = [n.meta["result"] for n in node.all_input_nodes]
         sizes = [f"(n, {', '.join(map(str, s.shape[1:]))})" for s in sources if isinstance(s, Tensor)]
         raise InputError(

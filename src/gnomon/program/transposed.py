@@ -14,7 +14,7 @@ from torch import Tensor
 from gnomon.program import layout as lay
 from gnomon.program.affine import as_image, each, join, standard_image
 from gnomon.program.builder import Builder
-from gnomon.program.steps import Conv, Mix, Weights, Window
+from gnomon.program.steps import Conv, ConvolutionWindow, FixedPositionMap, Weights
 from gnomon.program.values import Call, Fixed, Random
 
 
@@ -32,8 +32,8 @@ def transposed_convolution(b: Builder, call: Call) -> Random:
     spread = [_spread(size, out, k, s, p, d) for size, out, k, s, p, d in sizes]
     between = standard_image((*lay.shape_of(value.layout)[:2], *(len(s) for s in spread)))
     gaussian = b.steps[value.source].gaussian
-    wide = b.emit(Mix(tuple(spread)), (value.source,), call.where, between, gaussian=gaussian)
-    window = Window(axes[0], (1,) * rank, axes[3], ((0, 0),) * rank, "zeros")
+    wide = b.emit(FixedPositionMap(tuple(spread)), (value.source,), call.where, between, gaussian=gaussian)
+    window = ConvolutionWindow(axes[0], (1,) * rank, axes[3], ((0, 0),) * rank, "zeros")
     many = m.in_channels // m.groups > 1
     layout = standard_image(call.shape)
     return b.emit(Conv(_weights(b, call), window), (wide.source,), call.where, layout, gaussian=many or m.groups == 1)

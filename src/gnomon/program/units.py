@@ -30,7 +30,7 @@ from gnomon.core.modules.layer_classes import CHANNEL_NORMS, CONVOLUTIONS, SMOOT
 from gnomon.core.results.record import Record
 from gnomon.program.trace import trace
 
-__all__ = ["HiddenUnits", "Slot", "UnitGroup", "hidden_units", "permute_units", "scale_units"]
+__all__ = ["HiddenUnits", "UnitEntries", "UnitGroup", "hidden_units", "permute_units", "scale_units"]
 
 POOLS = (nn.MaxPool1d, nn.MaxPool2d, nn.AvgPool1d, nn.AvgPool2d, nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d,
          nn.AdaptiveMaxPool2d)  # fmt: skip
@@ -45,7 +45,7 @@ MEANS: set[Any] = {"mean", torch.mean, "sum", torch.sum, "amax", torch.amax}
 
 
 @dataclass(frozen=True, slots=True)
-class Slot(Record):
+class UnitEntries(Record):
     """The entries of a parameter or buffer that belong to units: an axis with ``repeat`` entries per unit.
 
     ``power`` is 1 if the entries produce the unit, -1 if they read it, 0 if scaling does not change them.
@@ -62,7 +62,7 @@ class UnitGroup(Record):
     """Units that share one order (or one scale), their parameter entries, and the layers that output them."""
 
     size: int
-    slots: tuple[Slot, ...]
+    slots: tuple[UnitEntries, ...]
     layers: tuple[str, ...]
 
 
@@ -150,7 +150,7 @@ class _Groups:
     sizes: list[int] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)
     pinned: set[int] = field(default_factory=set)
-    slots: list[tuple[int, Slot]] = field(default_factory=list)
+    slots: list[tuple[int, UnitEntries]] = field(default_factory=list)
     layers: list[tuple[int, str]] = field(default_factory=list)
 
     def fresh(self, size: int) -> int:
@@ -227,7 +227,7 @@ class _Walk:
             if full not in self.names:
                 self._pin(v)
                 continue
-            slot = Slot(self.names[full], axis, repeat, power)
+            slot = UnitEntries(self.names[full], axis, repeat, power)
             self.orders.slots.append((v.order, slot))
             if power:
                 self.scales.slots.append((v.scale, slot))
@@ -246,7 +246,7 @@ class _Walk:
         if v is None:
             return None if isinstance(layer, (*SCALED, *SMOOTH_OR_BOUNDED_ACTIVATIONS, nn.Flatten)) else NotImplemented
         if isinstance(layer, CONVOLUTIONS) and layer.groups == layer.in_channels == layer.out_channels and v.axis == 1:
-            self.scales.slots += [(v.scale, Slot(self.names[f"{name}.weight"], 0, 1, -1))]
+            self.scales.slots += [(v.scale, UnitEntries(self.names[f"{name}.weight"], 0, 1, -1))]
             made = self._new_value(layer.out_channels, 1, name, v.order)
             self._slots(made, name, ("weight", "bias"), 0, 1)
             # its weight both produces and reads the units, so the factors would cancel

@@ -7,7 +7,7 @@ from torch import Tensor, fx
 
 from gnomon.program.expression import Expression, Variable
 from gnomon.program.layout import Layout
-from gnomon.program.steps import Trainable
+from gnomon.program.steps import TrainableActivationParameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Random:
     source: int
     layout: Layout
     expression: Expression = Variable()
-    trainable: tuple[Trainable, ...] = ()
+    trainable: tuple[TrainableActivationParameter, ...] = ()
     where: str = ""
 
 

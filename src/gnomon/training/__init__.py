@@ -12,7 +12,7 @@ from gnomon.training.adversary import Adversary
 from gnomon.training.loop import train
 from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import SGD, Adam
-from gnomon.training.progress import effective_lr, half_loss_time, patience
+from gnomon.training.progress import effective_lr, half_loss_time, stop_by_patience
 from gnomon.training.run import Run
 from gnomon.training.schedule import Schedule
 
@@ -31,6 +31,6 @@ __all__ = [
     "ablation",
     "effective_lr",
     "half_loss_time",
-    "patience",
+    "stop_by_patience",
     "train",
 ]

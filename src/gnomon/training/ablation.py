@@ -75,7 +75,7 @@ def ablation(
     from scipy.special import stdtrit  # slow to import
 
     if len(seeds) < 2 or not ingredients:
-        raise InputError("an ablation needs at least 2 seeds and 1 ingredient")
+        raise InputError("an ablation needs at least 2 seeds and 1 ingredient to remove")
     whole = dict.fromkeys(ingredients, True)
     full = [float(score(whole, seed)) for seed in seeds]
     m = len(seeds)

@@ -85,13 +85,13 @@ class Adversary(Record):
     def _check_tensor(self, x: Any) -> Tensor:
         if not isinstance(x, Tensor) or not x.is_floating_point():
             found = f"inputs are {x.dtype}" if isinstance(x, Tensor) else f"inputs are a {type(x).__name__}"
-            cure = "Train without an adversary, or on embeddings"
-            raise InputError(found, accepted="one floating-point tensor of inputs", fix=cure)
+            fix = "Train without an adversary, or on embeddings"
+            raise InputError(found, accepted="one floating-point tensor of inputs", fix=fix)
         low, high = float(x.min()), float(x.max())
         if low < self.bounds[0] - 1e-5 or high > self.bounds[1] + 1e-5:
             found = f"inputs range from {low:.4g} to {high:.4g}, outside the bounds {self.bounds}"
-            cure = "Pass the bounds of the inputs, Adversary(eps, bounds=(low, high))"
-            raise InputError(found, accepted="inputs within the bounds", fix=cure)
+            fix = "Pass the bounds of the inputs, Adversary(eps, bounds=(low, high))"
+            raise InputError(found, accepted="inputs within the bounds", fix=fix)
         return x
 
     def _steepest(self, g: Tensor) -> Tensor:

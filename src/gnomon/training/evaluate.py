@@ -21,14 +21,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.adapter import read
-from gnomon.adapter.losses import AbstractAxesLoss
-from gnomon.adapter.users_loss import takes_predictions, users_loss
+from gnomon.adapter import read_output_meaning
+from gnomon.adapter.losses import AbstractLossWithAxes
+from gnomon.adapter.users_loss import call_user_loss, loss_takes_predictions
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers
-from gnomon.core.inputs.source import AbstractSource, Batch, Pair, Stream, source
+from gnomon.core.inputs.source import AbstractSource, Batch, InMemorySource, StreamingSource, source
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Squared
 from gnomon.core.metrics import accuracy
 from gnomon.core.modules.outputs import output_rows, output_tensor
@@ -36,7 +36,7 @@ from gnomon.core.modules.preserve import set_mode
 from gnomon.core.modules.run import run, wrap_user_errors
 from gnomon.core.results.record import Record
 
-__all__ = ["Loss", "Objective", "by_targets"]
+__all__ = ["Loss", "Objective", "loss_for_targets"]
 
 Loss = AbstractLoss | Callable[[Tensor, Tensor], Tensor]
 """A loss of `gnomon.training`, or a function (outputs, targets) -> mean loss such as ``nn.CrossEntropyLoss()``."""
@@ -68,15 +68,15 @@ class Objective(Record):
         data = source(x, y, module=module)
         first = data.first(1)
         targets = _targets(first)
-        outputs = None if isinstance(loss, AbstractAxesLoss) else _first_outputs(first.x, module, loss)
+        outputs = None if isinstance(loss, AbstractLossWithAxes) else _first_outputs(first.x, module, loss)
         if outputs is not None and outputs.dim() > 2 and (loss is None or isinstance(loss, CrossEntropy)):
-            loss = read(outputs, targets, x=first.x, largest=_largest_label(data)).loss or loss
-        loss = by_targets(targets) if loss is None else loss
+            loss = read_output_meaning(outputs, targets, x=first.x, largest=_largest_label(data)).loss or loss
+        loss = loss_for_targets(targets) if loss is None else loss
         if not callable(loss) and not isinstance(loss, AbstractLoss):
-            cure = "Pass Squared(), CrossEntropy(), ... or a function such as torch.nn.CrossEntropyLoss()"
-            raise InputError(f"loss is {loss!r}"[:80], accepted="a loss of outputs and targets", fix=cure)
+            fix = "Pass Squared(), CrossEntropy(), ... or a function such as torch.nn.CrossEntropyLoss()"
+            raise InputError(f"loss is {loss!r}"[:80], accepted="a loss of outputs and targets", fix=fix)
         convert = _conversion(0 if outputs is None else outputs[0].numel(), module, loss)
-        if isinstance(data, Pair):
+        if isinstance(data, InMemorySource):
             return cls(_in_memory(data.batch, convert), loss, _as_they_are, convert)
         return cls(data, loss, convert)
 
@@ -91,7 +91,7 @@ class Objective(Record):
 
     def indexable(self) -> "Objective":
         """Returns an objective with random access: loads the examples into memory if they can only be read in order."""
-        if not isinstance(self.data, Stream):
+        if not isinstance(self.data, StreamingSource):
             return self
         return Objective(_in_memory(self.data.whole(), self.convert), self.loss, _as_they_are)
 
@@ -116,7 +116,7 @@ class Objective(Record):
     def batches(self, size: int | None = None) -> Iterator[tuple[Inputs, Tensor]]:
         """Yields all inputs and targets in order, at most ``size`` per batch; None yields data in memory as one
         batch."""
-        in_memory = isinstance(self.data, Pair)
+        in_memory = isinstance(self.data, InMemorySource)
         for batch in self.data.batches(len(self) if in_memory and size is None else size):
             for start in range(0, len(batch), size or len(batch)):
                 part = batch[start : start + (size or len(batch))]
@@ -134,13 +134,13 @@ class Objective(Record):
 
     def measure(self, module: nn.Module, size: int | None) -> tuple[float, float | None, Tensor]:
         """Returns mean loss, accuracy (if the targets are classes) and outputs, in eval mode without gradients."""
-        if isinstance(self.loss, AbstractAxesLoss):
+        if isinstance(self.loss, AbstractLossWithAxes):
             return self._measure_axes(module, self.loss, size)
         outputs, targets, losses = [], [], []
         with set_mode(module, "eval"), torch.no_grad():
             for x, y in self.batches(None if size is None else max(MIN_EXAMPLES_PER_PASS, size)):
                 returned = run(module, x)
-                if not isinstance(self.loss, AbstractLoss) and not takes_predictions(returned):
+                if not isinstance(self.loss, AbstractLoss) and not loss_takes_predictions(returned):
                     losses.append(len(y) * float(self._users_loss(returned, y)))
                 outputs.append(output_tensor(returned))
                 targets.append(y)
@@ -154,7 +154,7 @@ class Objective(Record):
             return float(self._users_loss(f, y)), accuracy(f, y) if classes else None, f
 
     def _measure_axes(
-        self, module: nn.Module, loss: AbstractAxesLoss, size: int | None
+        self, module: nn.Module, loss: AbstractLossWithAxes, size: int | None
     ) -> tuple[float, float | None, Tensor]:  # fmt: skip
         """Does the same for outputs with positions, batch by batch; drops outputs that take too much memory."""
         total, weights, right, decisions, numbers = 0.0, 0, 0, 0, 0
@@ -176,19 +176,19 @@ class Objective(Record):
 
     def _users_loss(self, outputs: Any, y: Tensor) -> Tensor:
         with wrap_user_errors(None, (outputs, y), what="the loss"):
-            value = users_loss(self.loss, outputs, y)  # type: ignore[arg-type]
+            value = call_user_loss(self.loss, outputs, y)  # type: ignore[arg-type]
         if not isinstance(value, Tensor) or value.numel() != 1:
             what = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else f"type {type(value).__name__}"
-            cure = "Return the mean over examples, for instance with reduction='mean'"
-            raise InputError(f"the loss has {what}", accepted="one number", fix=cure)
+            fix = "Return the mean over examples, for instance with reduction='mean'"
+            raise InputError(f"the loss has {what}", accepted="one number", fix=fix)
         return value.reshape(())
 
 
-def by_targets(y: Array) -> AbstractLoss:
+def loss_for_targets(y: Array) -> AbstractLoss:
     """Returns the loss that fits the targets: cross-entropy for integer classes, squared loss for real numbers.
 
     >>> classes, numbers = torch.tensor([0, 1]), torch.tensor([0.5])
-    >>> [by_targets(y).name for y in (classes, numbers)]
+    >>> [loss_for_targets(y).name for y in (classes, numbers)]
     ['cross-entropy', 'squared loss']
     """
     targets = as_numbers(y, "y")
@@ -207,7 +207,7 @@ def _first_outputs(one: Inputs, module: nn.Module, loss: Loss | None) -> Tensor 
 
 def _largest_label(data: AbstractSource) -> int | None:
     """Returns the largest label if all labels are in memory."""
-    if not isinstance(data, Pair) or data.batch.y is None or data.batch.y.is_floating_point():
+    if not isinstance(data, InMemorySource) or data.batch.y is None or data.batch.y.is_floating_point():
         return None
     return int(data.batch.y.max())
 
@@ -221,22 +221,22 @@ def _conversion(outputs: int, module: nn.Module, loss: Loss) -> Callable[[Tensor
 
     if not isinstance(loss, AbstractLoss):
         return to_module_targets
-    if isinstance(loss, AbstractAxesLoss):
+    if isinstance(loss, AbstractLossWithAxes):
         return lambda y: loss.targets(to_module_targets(y))
 
     def convert(y: Tensor) -> Tensor:
         targets = loss.targets(to_module_targets(y), outputs=outputs).to(like.device).reshape(len(y), -1)
         if targets.shape[1] != outputs:
             what = f"targets of shape {tuple(y.shape)} and {outputs} outputs"
-            cure = "Give y one column for each output, or integer classes"
-            raise InputError(what, accepted="a target for each output", fix=cure)
+            fix = "Give y one column for each output, or integer classes"
+            raise InputError(what, accepted="a target for each output", fix=fix)
         return targets.to(like.dtype)
 
     return convert
 
 
-def _in_memory(batch: Batch, convert: Callable[[Tensor], Tensor]) -> Pair:
-    return Pair(Batch(batch.x, convert(_targets(batch))), None)
+def _in_memory(batch: Batch, convert: Callable[[Tensor], Tensor]) -> InMemorySource:
+    return InMemorySource(Batch(batch.x, convert(_targets(batch))), None)
 
 
 def _as_they_are(y: Tensor) -> Tensor:
@@ -245,6 +245,6 @@ def _as_they_are(y: Tensor) -> Tensor:
 
 def _targets(batch: Batch) -> Tensor:
     if batch.y is None:
-        cure = "Pass y, or data whose batches are (inputs, targets) or dicts with the key 'labels'"
-        raise InputError("the data have no targets", accepted="a target for each input", fix=cure)
+        fix = "Pass y, or data whose batches are (inputs, targets) or dicts with the key 'labels'"
+        raise InputError("the data have no targets", accepted="a target for each input", fix=fix)
     return batch.y

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, NotFiniteError
 from gnomon.training.evaluate import Objective
 
-__all__ = ["finite_loss", "loss_gradient", "moved_parameters"]
+__all__ = ["finite_loss", "loss_gradient", "trainable_parameters"]
 
 EXAMPLES_PER_PASS = 512
 """Maximum number of examples with a graph in memory at the same time."""
@@ -34,24 +34,24 @@ def finite_loss(value: float) -> float:
     0.5
     """
     if not isfinite(value):
-        cure = "Look for NaN in the weights or the data, or lower the scale of the weights"
-        raise NotFiniteError("the loss is not finite", accepted="a loss with derivatives", fix=cure)
+        fix = "Look for NaN in the weights or the data, or lower the scale of the weights"
+        raise NotFiniteError("the loss is not finite", accepted="a loss with derivatives", fix=fix)
     return value
 
 
-def moved_parameters(module: nn.Module) -> list[nn.Parameter]:
+def trainable_parameters(module: nn.Module) -> list[nn.Parameter]:
     """Returns the parameters that training changes; raises an error if there are none.
 
-    >>> len(moved_parameters(nn.Linear(1, 1)))
+    >>> len(trainable_parameters(nn.Linear(1, 1)))
     2
     """
     found = [p for p in module.parameters() if p.requires_grad]
     if not found and not any(True for _ in module.parameters()):
-        cure = "Pass a module with layers that are trained"
-        raise InputError("the module has no parameters", accepted="a module with parameters", fix=cure)
+        fix = "Pass a module with layers that are trained"
+        raise InputError("the module has no parameters", accepted="a module with parameters", fix=fix)
     if not found:
-        cure = "Call requires_grad_() on the parameters to train"
-        raise InputError("no parameter requires a gradient", accepted="at least one trainable parameter", fix=cure)
+        fix = "Call requires_grad_() on the parameters to train"
+        raise InputError("no parameter requires a gradient", accepted="at least one trainable parameter", fix=fix)
     return found
 
 
@@ -71,7 +71,7 @@ def loss_gradient(
     >>> loss_gradient(net, Objective.of(torch.ones(1, 1), torch.zeros(1), net, None))[0]
     0.5
     """
-    moved = moved_parameters(module)
+    moved = trainable_parameters(module)
     total, n = 0.0, len(objective)
     sums = torch.zeros(sum(p.numel() for p in moved), dtype=torch.float64, device=moved[0].device)
     with torch.enable_grad():

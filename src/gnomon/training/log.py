@@ -45,9 +45,9 @@ class Log:
             row["test"] = f if self.outputs else None
         if not isfinite(loss) or not isfinite(row.get("test_loss", 0.0)):
             if step == 0:
-                cure = "Look for NaN in the weights, or lower the scale of the weights or of the inputs"
+                fix = "Look for NaN in the weights, or lower the scale of the weights or of the inputs"
                 what = "the loss is not finite before the first step"
-                raise NotFiniteError(what, accepted="a finite loss", fix=cure)
+                raise NotFiniteError(what, accepted="a finite loss", fix=fix)
             return False
         with preserve(self.model):
             row["watched"] = {name: watcher(step, self.model, loss) for name, watcher in self.watch.items()}

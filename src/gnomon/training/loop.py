@@ -24,9 +24,9 @@ from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.training.adversary import Adversary
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.log import Log, Watcher
-from gnomon.training.native import Choice, resolve_optimizer
+from gnomon.training.native import OptimizerChoice, resolve_optimizer
 from gnomon.training.optimizers import AbstractOptimizer
-from gnomon.training.plan import Batches, Records, TrainingPlan, deadline
+from gnomon.training.plan import BatchPlan, RecordingPlan, TrainingPlan, deadline
 from gnomon.training.recorder import Recorder
 from gnomon.training.run import Run
 
@@ -40,10 +40,10 @@ def train(
     x_test: Any = None,
     y_test: Any = None,
     loss: Loss | None = None,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
     steps: int = 1000,
-    batch: int | Batches | None = None,
-    record: int | Sequence[int] | Records | None = None,
+    batch: int | BatchPlan | None = None,
+    record: int | Sequence[int] | RecordingPlan | None = None,
     outputs: bool = False,
     watch: Mapping[str, Watcher] | None = None,
     seconds: float | None = None,
@@ -75,9 +75,9 @@ def train(
             torch.optim, ``lambda p: torch.optim.SGD(p, lr=0.1)``, or one of the module, which is copied with its state.
         steps: to take.
         batch: examples in a batch, drawn by the seed, each once in n / batch steps (a stream is read into memory for
-            that), or `Batches`, of a loader or with augmentation; by default, all examples at every step.
+            that), or `BatchPlan`, of a loader or with augmentation; by default, all examples at every step.
         record: measure every ``record`` steps, or at a list of steps; by default at 60, closer together early on.
-            The first state and the last are always recorded. `Records` measures on a sample, for a share of the time.
+            The first state and the last are always recorded. `RecordingPlan` limits the sample and the time.
         outputs: keep the outputs on all examples at recorded steps.
         watch: functions of (step, model, loss) by name, called at recorded steps; ``run.watched`` is what they return.
         seconds: time budget; the run ends with the first step beyond it.
@@ -190,8 +190,8 @@ def _of_batch(
 def _check(module: nn.Module, x_test: object, y_test: object, mode: str) -> None:
     check_module(module)
     if not any(p.requires_grad for p in module.parameters()):
-        cure = "Call requires_grad_() on the parameters to train"
-        raise InputError("no parameter requires a gradient", accepted="at least one trainable parameter", fix=cure)
+        fix = "Call requires_grad_() on the parameters to train"
+        raise InputError("no parameter requires a gradient", accepted="at least one trainable parameter", fix=fix)
     if y_test is None and isinstance(x_test, Tensor) or x_test is None and y_test is not None:
         known, missing = ("x_test", "y_test") if y_test is None else ("y_test", "x_test")
         raise InputError(f"{known} is given and {missing} is not. Pass {missing} as well")

@@ -24,9 +24,9 @@ from gnomon.core.errors import InputError
 from gnomon.core.results.plain import HIDDEN
 from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam, Slope
 
-__all__ = ["Choice", "NAMES", "TorchOptimizer", "descent", "resolve_optimizer"]
+__all__ = ["OptimizerChoice", "NAMES", "TorchOptimizer", "as_gradient_descent", "resolve_optimizer"]
 
-Choice = AbstractOptimizer | Optimizer | Callable[[Any], Optimizer] | str
+OptimizerChoice = AbstractOptimizer | Optimizer | Callable[[Any], Optimizer] | str
 """An optimizer of `gnomon.training` or torch.optim, a class or function that makes one from parameters, or a name."""
 
 NAMES: dict[str, AbstractOptimizer] = {"adam": Adam(), "adamw": Adam(decay=0.01), "sgd": SGD(1e-3)}
@@ -64,7 +64,7 @@ class TorchOptimizer(AbstractOptimizer):
                 w.grad = g
 
 
-def resolve_optimizer(choice: Choice | None, module: nn.Module | None) -> AbstractOptimizer:
+def resolve_optimizer(choice: OptimizerChoice | None, module: nn.Module | None) -> AbstractOptimizer:
     """Returns the optimizer for a caller's choice, for a module if it is known; `Adam` by default.
 
     Cost: for a class or a factory, one optimizer of a small parameter.
@@ -81,18 +81,17 @@ def resolve_optimizer(choice: Choice | None, module: nn.Module | None) -> Abstra
     if isinstance(choice, str) and choice.lower() in NAMES:
         return NAMES[choice.lower()]
     if isinstance(choice, str) or not callable(choice):
-        cure = (
-            "Pass torch.optim.AdamW, lambda p: torch.optim.SGD(p, lr=0.1), SGD(lr), Adam(lr), or one of "
-            + ", ".join(f'"{name}"' for name in NAMES)
+        fix = "Pass torch.optim.AdamW, lambda p: torch.optim.SGD(p, lr=0.1), SGD(lr), Adam(lr), or one of " + ", ".join(
+            f'"{name}"' for name in NAMES
         )
-        raise InputError(f"optimizer is {choice!r}", accepted="an optimizer", fix=cure)
+        raise InputError(f"optimizer is {choice!r}", accepted="an optimizer", fix=fix)
     return _of_factory(choice)
 
 
-def descent(optimizer: AbstractOptimizer | None) -> SGD | None:
+def as_gradient_descent(optimizer: AbstractOptimizer | None) -> SGD | None:
     """Returns an optimizer as plain gradient descent, including torch's SGD; None if it uses another rule.
 
-    >>> descent(resolve_optimizer(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), None))
+    >>> as_gradient_descent(resolve_optimizer(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), None))
     SGD(lr=0.1, momentum=0.9, decay=0.0)
     """
     if isinstance(optimizer, SGD):
@@ -116,15 +115,15 @@ def _of_factory(factory: Callable[[Any], Optimizer]) -> TorchOptimizer:
         try:
             made = factory(list(parameters))
         except TypeError as reason:
-            cure = "Pass a function of the parameters alone: lambda p: torch.optim.SGD(p, lr=0.1)"
-            raise InputError(f"the optimizer's factory raised: {reason}", accepted="a factory", fix=cure) from reason
+            fix = "Pass a function of the parameters alone: lambda p: torch.optim.SGD(p, lr=0.1)"
+            raise InputError(f"the optimizer's factory raised: {reason}", accepted="a factory", fix=fix) from reason
         if not isinstance(made, Optimizer):
             what = f"the optimizer's factory returned an object of type {type(made).__name__}"
             raise InputError(what, accepted="a torch.optim.Optimizer", fix="Return the optimizer")
         if not _held_parameters(made) <= {id(w) for w in parameters}:
             what = "the optimizer's factory ignored its argument and used other parameters"
-            cure = "Use the argument, lambda p: torch.optim.SGD(p, lr=0.1), because a copy of the module is trained"
-            raise InputError(what, accepted="the parameters passed to the factory", fix=cure)
+            fix = "Use the argument, lambda p: torch.optim.SGD(p, lr=0.1), because a copy of the module is trained"
+            raise InputError(what, accepted="the parameters passed to the factory", fix=fix)
         return made
 
     with torch.inference_mode(False):
@@ -135,8 +134,8 @@ def _of_module(optimizer: Optimizer, module: nn.Module | None) -> TorchOptimizer
     own = [] if module is None else [w for w in module.parameters() if w.requires_grad]
     if module is not None and not _held_parameters(optimizer) <= {id(w) for w in module.parameters()}:
         what = f"the {type(optimizer).__name__} holds parameters that the module does not have"
-        cure = "Build it on module.parameters(), or pass a function: lambda p: torch.optim.SGD(p, lr=0.1)"
-        raise InputError(what, accepted="an optimizer of this module", fix=cure)
+        fix = "Build it on module.parameters(), or pass a function: lambda p: torch.optim.SGD(p, lr=0.1)"
+        raise InputError(what, accepted="an optimizer of this module", fix=fix)
 
     def build(parameters: Sequence[Tensor]) -> Optimizer:
         return (

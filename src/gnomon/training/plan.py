@@ -15,24 +15,24 @@ from torch import Tensor
 
 from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs
-from gnomon.core.inputs.checks import check_kind, check_seed, integer, number
+from gnomon.core.inputs.checks import check_seed, check_type, integer, number
 from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.machine.clock import Clock
 from gnomon.training.evaluate import Objective
 
-__all__ = ["Batches", "TrainingPlan", "Records", "deadline"]
+__all__ = ["BatchPlan", "TrainingPlan", "RecordingPlan", "deadline"]
 
 DEFAULT_RECORDED_STEPS = 60
 """Approximate number of recorded steps if the caller gives none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Batches:
+class BatchPlan:
     """The examples of each step: a number drawn with the seed, or the batches of a loader in its order.
 
     ``augment`` changes the inputs of every batch before it is used, such as a random crop; records are made without it.
 
-    >>> Batches(64).size
+    >>> BatchPlan(64).size
     64
     """
 
@@ -42,14 +42,14 @@ class Batches:
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class RecordingPlan:
     """When a run is measured and on what: at these steps, on a fixed sample of each set.
 
     With ``share=0.2`` a record that would bring the time of all records above 20 % of the time of the steps waits
     until it
     does not; the first state and the last are always recorded.
 
-    >>> Records((0, 10, 100), examples=512, share=0.2).examples
+    >>> RecordingPlan((0, 10, 100), examples=512, share=0.2).examples
     512
     """
 
@@ -67,20 +67,20 @@ class TrainingPlan:
     recorded: frozenset[int]
     seed: int
     late: Callable[[], bool]
-    batches: Batches = Batches()
-    records: Records = Records()
+    batches: BatchPlan = BatchPlan()
+    records: RecordingPlan = RecordingPlan()
 
     @classmethod
     @names_call("train(module, x, y)")
     def of(cls, steps: Any, batch: Any, record: Any, seed: Any, late: Callable[[], bool]) -> "TrainingPlan":
         """Checks the options."""
         steps = integer("steps", steps, least=0)
-        batches = batch if isinstance(batch, Batches) else Batches(batch)
-        records = record if isinstance(record, Records) else Records(record)
+        batches = batch if isinstance(batch, BatchPlan) else BatchPlan(batch)
+        records = record if isinstance(record, RecordingPlan) else RecordingPlan(record)
         size = None if batches.size is None else integer("batch", batches.size)
         if batches.augment is not None:
-            cure = "Pass a function that takes the inputs of a batch and returns inputs"
-            check_kind("augment", batches.augment, Callable, cure=cure)
+            fix = "Pass a function that takes the inputs of a batch and returns inputs"
+            check_type("augment", batches.augment, Callable, fix=fix)
         if records.examples is not None:
             integer("examples", records.examples)
         if records.share is not None and not 0 < number("share", records.share) <= 1:

@@ -19,11 +19,11 @@ from typing import Any
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
-from gnomon.training.native import Choice, TorchOptimizer, resolve_optimizer
+from gnomon.training.native import OptimizerChoice, TorchOptimizer, resolve_optimizer
 from gnomon.training.optimizers import SGD
 from gnomon.training.run import Run
 
-__all__ = ["Patience", "effective_lr", "half_loss_time", "patience"]
+__all__ = ["Patience", "effective_lr", "half_loss_time", "stop_by_patience"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def half_loss_time(run: Run) -> float:
 
 
 @names_call
-def patience(run: Run | Sequence[float], *, checks: int) -> Patience:
+def stop_by_patience(run: Run | Sequence[float], *, checks: int) -> Patience:
     """Returns the record at which early stopping would end training, from a run's test losses or from given losses;
     (2).
 
@@ -92,15 +92,15 @@ def patience(run: Run | Sequence[float], *, checks: int) -> Patience:
 
     Hypotheses: see the module. Reference: [prechelt1998early].
 
-    >>> found = patience([3.0, 2.0, 1.0, 1.5, 1.2, 1.4, 0.5], checks=3)
+    >>> found = stop_by_patience([3.0, 2.0, 1.0, 1.5, 1.2, 1.4, 0.5], checks=3)
     >>> found.stop, found.best                                               # 0.5 comes too late
     (5, 2)
     """
     p = integer("checks", checks)
     found: Any = run.test_loss if isinstance(run, Run) else run
     if found is None or len(found) == 0:
-        cure = "Train with x_test and y_test, or pass losses"
-        raise InputError("the run has no test losses", accepted="losses on held-out examples", fix=cure)
+        fix = "Train with x_test and y_test, or pass losses"
+        raise InputError("the run has no test losses", accepted="losses on held-out examples", fix=fix)
     losses = tuple(float(v) for v in found)
     best = 0
     for i, value in enumerate(losses):
@@ -112,7 +112,7 @@ def patience(run: Run | Sequence[float], *, checks: int) -> Patience:
 
 
 @names_call
-def effective_lr(optimizer: Choice) -> float:
+def effective_lr(optimizer: OptimizerChoice) -> float:
     """Returns how far a constant gradient of size one moves the parameters per step in the long run; equation (3).
 
     Args:
@@ -130,5 +130,5 @@ def effective_lr(optimizer: Choice) -> float:
     if isinstance(rule, TorchOptimizer) and rule.name == "SGD":
         group = rule.groups[0]
         return float(group["lr"]) * (1 - float(group.get("dampening", 0))) / (1 - float(group["momentum"]))
-    cure = "Use lr itself: Adam divides by the size of gradients"
-    raise InputError(f"the optimizer is {rule.name}", accepted="gradient descent with momentum", fix=cure)
+    fix = "Use lr itself: Adam divides by the size of gradients"
+    raise InputError(f"the optimizer is {rule.name}", accepted="gradient descent with momentum", fix=fix)

@@ -30,6 +30,10 @@ REASONS = {
 """Sentence of the verdict for each reason to stop, except divergence."""
 FEW_STEPS = 100
 """A run that was cut short before this many steps says nothing about the final result."""
+MIN_COUNTED_EPOCHS = 1e-3
+"""Smallest part of a pass over the examples from which the time of a whole pass is extrapolated."""
+MAX_DOUBLING_RATIO = 0.75
+"""Largest share of its fall that a doubling of the time is assumed to bring again; no loss falls without end."""
 STILL_FALLING = 0.1
 """If the second half of the steps brings this share of the whole loss decrease, training has not converged."""
 LEARNED_ACCURACY = 0.98
@@ -99,6 +103,28 @@ class Run(WithCurves):
         return (
             f"the loss was still falling when the time was spent: {late / fall:.0%} of its fall is in the second half"
         )
+
+    @property
+    def time_factor(self) -> float:
+        """How many times the time of a run that was too short would be enough, roughly; 1 if it was long enough.
+
+        A run that is still falling needs to be doubled until the last doubling brings at most a tenth of the fall, if
+        each doubling brings as much of the one before as the last one did.
+        """
+        if not self.shortage:
+            return 1.0
+        steps = max(1, int(self.steps[-1])) if len(self.steps) else 1
+        if len(self.loss) < 2:
+            return float(FEW_STEPS)
+        if steps < FEW_STEPS or self.epochs < 1:
+            return 2 * max(FEW_STEPS / steps, 1 / max(self.epochs, MIN_COUNTED_EPOCHS), 1.0)
+        half = int((self.steps <= steps / 2).sum()) - 1
+        early, last = float(self.loss[0] - self.loss[half]), float(self.loss[half] - self.loss[-1])
+        ratio, fall, factor = min(last / max(early, 1e-12), MAX_DOUBLING_RATIO), early + last, 1.0
+        while last > STILL_FALLING * fall:
+            last, factor = last * ratio, 2 * factor
+            fall += last
+        return factor
 
     @property
     def verdict(self) -> str:

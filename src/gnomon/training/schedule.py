@@ -9,7 +9,7 @@ Reference: [loshchilov2019decoupled] for schedules with Adam.
 
 >>> import torch
 >>> from gnomon.training.optimizers import SGD
->>> halved = Scheduled(SGD(1.0), lambda o: torch.optim.lr_scheduler.StepLR(o, 1, gamma=0.5), epoch=1)
+>>> halved = ScheduledOptimizer(SGD(1.0), lambda o: torch.optim.lr_scheduler.StepLR(o, 1, gamma=0.5), epoch=1)
 >>> w, memory = torch.zeros(1), halved.memory([torch.zeros(1)])
 >>> for step in (1, 2, 3):
 ...     halved.move([w], lambda: (w.sum(), [torch.ones(1)]), memory, step)
@@ -31,7 +31,7 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.results.plain import HIDDEN
 from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam, Slope
 
-__all__ = ["Schedule", "Scheduled"]
+__all__ = ["Schedule", "ScheduledOptimizer"]
 
 Schedule = Callable[[Optimizer], LRScheduler]
 """A function that builds a torch scheduler for an optimizer."""
@@ -40,7 +40,7 @@ SMALLEST_RATE = 1e-30
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scheduled(AbstractOptimizer):
+class ScheduledOptimizer(AbstractOptimizer):
     """An optimizer with a learning rate set by a scheduler; ``epoch`` is the number of steps per pass over the data."""
 
     optimizer: AbstractOptimizer
@@ -63,9 +63,9 @@ class Scheduled(AbstractOptimizer):
         moved = own if isinstance(own, Optimizer) else torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=self.lr)
         made = self.schedule(moved)
         if not isinstance(made, LRScheduler):
-            cure = "Pass schedule=lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, 20)"
+            fix = "Pass schedule=lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, 20)"
             raise InputError(
-                f"the schedule returned an object of type {type(made).__name__}", accepted="a torch scheduler", fix=cure
+                f"the schedule returned an object of type {type(made).__name__}", accepted="a torch scheduler", fix=fix
             )
         return own, moved, made
 

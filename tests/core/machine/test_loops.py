@@ -8,9 +8,9 @@ from numba import njit
 from gnomon.core.machine import loops, progress
 
 SOURCE = """
-from gnomon.core.machine.loops import entry
+from gnomon.core.machine.loops import compile_on_first_use
 
-@entry
+@compile_on_first_use
 def twice(x):
     return 2 * x
 """
@@ -38,11 +38,11 @@ def test_a_loop_on_disk_is_kept_for_its_types_until_its_file_changes(tmp_path):
 
 @pytest.mark.parametrize("watched", [True, False])
 def test_compiling_is_announced_in_one_line_if_somebody_sees_it(monkeypatch, capsys, watched):
-    monkeypatch.setattr(progress, "is_watched", lambda: watched)
+    monkeypatch.setattr(progress, "is_terminal", lambda: watched)
     monkeypatch.setattr(loops.ANNOUNCER, "said", False)
     space = {}
     exec("def once(x):\n    return x\n\ndef twice(x):\n    return 2 * x", space)  # not in a file: never kept
     njit(space["once"])(1)  # of another package
     assert capsys.readouterr().err == ""
-    assert loops.entry(space["once"])(1) == 1 and loops.entry(space["twice"])(2) == 4
+    assert loops.compile_on_first_use(space["once"])(1) == 1 and loops.compile_on_first_use(space["twice"])(2) == 4
     assert capsys.readouterr().err.splitlines() == [loops.ANNOUNCEMENT] * watched

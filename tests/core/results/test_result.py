@@ -24,10 +24,10 @@ from gnomon.core.results import (
     Result,
     Scatter,
     Value,
-    plain,
+    to_json_value,
 )  # fmt: skip
 from gnomon.core.results.plain import HIDDEN
-from gnomon.core.results.svg import svg
+from gnomon.core.results.svg import plots_svg
 
 matplotlib.use("agg")
 MARKS = (
@@ -76,7 +76,7 @@ def test_json_has_no_infinity_and_leaves_out_what_is_hidden():
     text = json.dumps(GROWN.to_dict(), allow_nan=False)
     assert json.loads(text)["times"] == [1.0, 2.0, "inf"] and "secret" not in text
     assert json.loads(text)["findings"][0]["evidence"][0]["value"] == 3.0
-    assert plain({1: (float("nan"), Level.PROBLEM, None, True)}) == {"1": ["nan", "problem", None, True]}
+    assert to_json_value({1: (float("nan"), Level.PROBLEM, None, True)}) == {"1": ["nan", "problem", None, True]}
 
 
 def test_text_is_the_verdict_and_one_line_for_each_field():
@@ -105,7 +105,7 @@ def test_pictures_are_drawn_on_given_axes_or_new_ones():
 )
 def test_every_mark_is_drawn_and_told_as_data(mark):
     plot = Plot("All", (mark,), Axis("x", limits=(0, 5)), Axis("y"))
-    assert svg((plot,), "all").count("<svg") == 1
+    assert plots_svg((plot,), "all").count("<svg") == 1
     assert (
         json.dumps(plot.to_dict(), allow_nan=False)
         and plot.to_dict()["marks"][0]["type"] == type(mark).__name__.lower()

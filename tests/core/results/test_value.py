@@ -24,3 +24,8 @@ def test_an_interval_holds_both_ends_and_has_a_width():
 )  # fmt: skip
 def test_numbers_are_shown_with_three_digits(value, text):
     assert format_number(value) == text
+
+
+@pytest.mark.parametrize(("confidence", "text"), [(0.95, "95"), (0.9995, "over 99.9"), (0.998, "99.8"), (1.0, "100")])
+def test_a_confidence_below_one_is_never_printed_as_certain(confidence, text):
+    assert str(Interval(0.0, 1.0, confidence)) == f"0 to 1 ({text} % confidence)"

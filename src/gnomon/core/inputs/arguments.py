@@ -25,7 +25,7 @@ __all__ = [
     "take",
     "tensors",
     "to_module",
-    "transform",
+    "map_tensors",
     "with_channels_last",
 ]
 
@@ -44,7 +44,7 @@ def count(x: Inputs) -> int:
         found = "no tensor with an example axis" if not sizes else f"tensors of {sorted(sizes)} examples"
         raise InputError(
             f"x holds {found}",
-            accepted="the first axis counts examples",
+            accepted="tensors whose first axis counts examples",
             fix="Give every tensor the same number of rows",
         )
     n = sizes.pop()
@@ -70,22 +70,22 @@ def tensors(x: Any) -> Iterator[Tensor]:
             yield from tensors(value)
 
 
-def transform(function: Callable[[Tensor], Tensor], x: Any) -> Any:
+def map_tensors(function: Callable[[Tensor], Tensor], x: Any) -> Any:
     """Returns x with the function applied to each tensor that has an example axis.
 
     Cost: one call of the function per tensor.
 
-    >>> transform(lambda t: t + 1, (torch.zeros(1), "left"))
+    >>> map_tensors(lambda t: t + 1, (torch.zeros(1), "left"))
     (tensor([1.]), 'left')
     """
     if isinstance(x, Tensor):
         return function(x) if x.dim() > 0 else x
     if isinstance(x, np.ndarray | Table):
-        return transform(function, as_tensor(x))
+        return map_tensors(function, as_tensor(x))
     if isinstance(x, Mapping):
-        return {key: transform(function, value) for key, value in x.items()}
+        return {key: map_tensors(function, value) for key, value in x.items()}
     if isinstance(x, (tuple, list)):
-        return tuple(transform(function, value) for value in x)
+        return tuple(map_tensors(function, value) for value in x)
     return x
 
 
@@ -97,7 +97,7 @@ def take(x: Inputs, index: Tensor | slice) -> Inputs:
     >>> take(torch.arange(5), slice(1, 3))
     tensor([1, 2])
     """
-    return transform(lambda t: t[index], x)
+    return map_tensors(lambda t: t[index], x)
 
 
 def detach_to_module(x: Inputs, module: nn.Module) -> Inputs:
@@ -107,7 +107,7 @@ def detach_to_module(x: Inputs, module: nn.Module) -> Inputs:
     torch.float32
     """
     # autograd cannot save tensors created in inference mode
-    return to_module(transform(lambda t: t.clone() if t.is_inference() else t.detach(), x), module)
+    return to_module(map_tensors(lambda t: t.clone() if t.is_inference() else t.detach(), x), module)
 
 
 def to_module(x: Inputs, module: nn.Module) -> Inputs:
@@ -120,14 +120,14 @@ def to_module(x: Inputs, module: nn.Module) -> Inputs:
     """
     parameters = [p for p in module.parameters() if p.is_floating_point()]
     if not parameters:
-        return transform(lambda t: t, x)
+        return map_tensors(lambda t: t, x)
     device, known = parameters[0].device, {p.dtype for p in parameters}
 
     def fit(t: Tensor) -> Tensor:
         strange = t.is_floating_point() and t.dtype not in known
         return t.to(device, parameters[0].dtype if strange else t.dtype)
 
-    return transform(fit, x)
+    return map_tensors(fit, x)
 
 
 def with_channels_last(x: Inputs) -> Inputs:
@@ -143,4 +143,4 @@ def with_channels_last(x: Inputs) -> Inputs:
         image = t.dim() == 4 and t.is_floating_point()
         return t.contiguous(memory_format=torch.channels_last) if image else t
 
-    return transform(arrange, x)
+    return map_tensors(arrange, x)

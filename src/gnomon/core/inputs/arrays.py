@@ -54,6 +54,6 @@ def as_array(values: Any) -> Any:
         array = np.array(array.tolist())
     if array.dtype.kind not in "biufc":
         found = f"a {type(values).__name__} of shape {array.shape} holds values that are not numbers ({array.dtype})"
-        cure = "Encode or drop columns of text and dates, and fill missing values"
-        raise InputError(found, accepted="numbers", fix=cure)
+        fix = "Encode or drop columns of text and dates, and fill missing values"
+        raise InputError(found, accepted="numbers", fix=fix)
     return array

@@ -1,7 +1,7 @@
 """Defines a batch (inputs and targets) and converts what data loaders yield to batches.
 
 >>> import torch
->>> batch = batch_of((torch.zeros(3, 2), torch.tensor([0, 1, 1])))
+>>> batch = to_batch((torch.zeros(3, 2), torch.tensor([0, 1, 1])))
 >>> len(batch), batch[:2].y.tolist()
 (3, [0, 1])
 """
@@ -17,7 +17,7 @@ from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, count, take, tensors
 from gnomon.core.inputs.checks import as_numbers, dense, is_array
 
-__all__ = ["Batch", "batch_of", "join_batches", "read_examples"]
+__all__ = ["Batch", "to_batch", "join_batches", "read_examples"]
 
 TARGETS = ("labels", "label", "target", "targets", "y")
 """Keys of the targets in a batch that is a dict; the first key that is present is used."""
@@ -43,10 +43,10 @@ class Batch:
         return sum(t.numel() * t.element_size() for t in (*tensors(self.x), *targets))
 
 
-def batch_of(raw: Any) -> Batch:
+def to_batch(raw: Any) -> Batch:
     """Converts what a loader yields to a batch: a pair, a dict with a target key, or inputs alone.
 
-    >>> batch_of({"ids": torch.zeros(2, 3), "labels": torch.tensor([0, 1])}).y.tolist()
+    >>> to_batch({"ids": torch.zeros(2, 3), "labels": torch.tensor([0, 1])}).y.tolist()
     [0, 1]
     """
     if isinstance(raw, Batch):
@@ -62,9 +62,9 @@ def batch_of(raw: Any) -> Batch:
     if isinstance(raw, Tensor) or is_array(raw):
         return Batch(dense(raw), None)
     if isinstance(raw, tuple | list) and len(raw) == 1:
-        return batch_of(raw[0])
-    cure = "Let the loader yield (inputs, targets) or a dict with the key 'labels'"
-    raise InputError(f"a batch has the type {type(raw).__name__}", accepted="inputs and targets", fix=cure)
+        return to_batch(raw[0])
+    fix = "Let the loader yield (inputs, targets) or a dict with the key 'labels'"
+    raise InputError(f"a batch has the type {type(raw).__name__}", accepted="inputs and targets", fix=fix)
 
 
 def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[Any]], Any]) -> Any:
@@ -90,8 +90,8 @@ def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[An
         words = " ".join(str(reason).split())
         some = f"examples {index[0]} to {index[-1]}" if len(index) > 1 else f"example {index[0]}"
         what = f"{some} cannot be combined into one batch ({words[:160]})"
-        cure = "Return tensors of one shape, or a DataLoader whose collate_fn pads them"
-        raise InputError(what, accepted="examples of one shape", fix=cure) from reason
+        fix = "Return tensors of one shape, or a DataLoader whose collate_fn pads them"
+        raise InputError(what, accepted="examples of one shape", fix=fix) from reason
 
 
 def join_batches(batches: Sequence[Batch]) -> Batch:
@@ -113,8 +113,8 @@ def _join(parts: list[Any]) -> Any:
     if isinstance(first, Tensor):
         if len({part.shape[1:] for part in parts}) > 1:
             shapes = " and ".join(sorted({str(tuple(part.shape[1:])) for part in parts})[:2])
-            cure = "Pad all batches to the same length"
-            raise InputError(f"batches hold examples of shapes {shapes}", accepted="one shape", fix=cure)
+            fix = "Pad all batches to the same length"
+            raise InputError(f"batches hold examples of shapes {shapes}", accepted="one shape", fix=fix)
         return torch.cat(parts)
     if isinstance(first, Mapping):
         return {key: _join([part[key] for part in parts]) for key in first}

@@ -30,7 +30,7 @@ __all__ = [
     "as_numbers",
     "as_targets",
     "check_finite_inputs",
-    "check_kind",
+    "check_type",
     "check_module",
     "check_readable",
     "check_seed",
@@ -38,7 +38,7 @@ __all__ = [
     "integer",
     "is_array",
     "number",
-    "real",
+    "check_real",
 ]
 
 TABLE = "Pass a tensor, an array, a list or a table of numbers"
@@ -54,8 +54,8 @@ def check_module(module: Any) -> None:
     """
     if not isinstance(module, nn.Module):
         found = f"the module is a {type(module).__name__}"
-        cure = "Pass the module itself, not its class or output"
-        raise InputError(found, accepted="a torch.nn.Module", fix=cure)
+        fix = "Pass the module itself, not its class or output"
+        raise InputError(found, accepted="a torch.nn.Module", fix=fix)
 
 
 def check_readable(module: Any) -> None:
@@ -72,8 +72,8 @@ def check_readable(module: Any) -> None:
     for name, part in module.named_modules():
         if isinstance(part, torch.jit.ScriptModule):
             where = f"'{name}'" if name else "the module"
-            cure = "Pass the original module, before torch.jit.script or torch.jit.trace"
-            raise InputError(f"{where} is compiled by torch.jit", accepted="a module written in Python", fix=cure)
+            fix = "Pass the original module, before torch.jit.script or torch.jit.trace"
+            raise InputError(f"{where} is compiled by torch.jit", accepted="a module written in Python", fix=fix)
         for own, p in (*part._parameters.items(), *part._buffers.items()):
             if p is not None and (is_lazy(p) or (p.is_complex() and isinstance(p, nn.Parameter))):
                 _refuse(f"{name}.{own}" if name else own, p)
@@ -89,16 +89,16 @@ def check_weights(module: Any) -> None:
     check_readable(module)
     for name, p in (*module.named_parameters(), *module.named_buffers()):
         if p.is_floating_point() and not bool(torch.isfinite(p.detach()).all()):
-            found, cure = f"'{name}' holds NaN or infinity", "Find the step at which training diverged"
-            raise NotFiniteError(found, accepted="finite weights", fix=cure)
+            found, fix = f"'{name}' holds NaN or infinity", "Find the step at which training diverged"
+            raise NotFiniteError(found, accepted="finite weights", fix=fix)
 
 
 def _refuse(name: str, p: Tensor) -> None:
     if is_lazy(p):
-        cure = "Call module(x[:1]) once so that every lazy layer gets its size"
-        raise InputError(f"'{name}' has no size yet", accepted="a module whose parameters exist", fix=cure)
-    cure = "Write the module with real parameters, for instance with torch.view_as_real"
-    raise InputError(f"'{name}' holds {p.dtype}", accepted="a network of real numbers", fix=cure)
+        fix = "Call module(x[:1]) once so that every lazy layer gets its size"
+        raise InputError(f"'{name}' has no size yet", accepted="a module whose parameters exist", fix=fix)
+    fix = "Write the module with real parameters, for instance with torch.view_as_real"
+    raise InputError(f"'{name}' holds {p.dtype}", accepted="a network of real numbers", fix=fix)
 
 
 def as_inputs(x: Any, module: nn.Module) -> Inputs:
@@ -145,7 +145,7 @@ def as_targets(y: Any, n: int) -> Tensor:
     >>> as_targets([0, 1], 2)
     tensor([0, 1])
     """
-    given = real(as_numbers(y, "y"), "y").detach()
+    given = check_real(as_numbers(y, "y"), "y").detach()
     if given.dim() == 0 or len(given) != n:
         found = f"{n} inputs and {len(given) if given.dim() else 'one number for all'} targets"
         raise InputError(found, accepted="a target for each input", fix="Give x and y the same number of rows")
@@ -155,15 +155,15 @@ def as_targets(y: Any, n: int) -> Tensor:
     return given
 
 
-def real(values: Tensor, name: str) -> Tensor:
+def check_real(values: Tensor, name: str) -> Tensor:
     """Returns the tensor; raises an error if the tensor is complex.
 
-    >>> real(torch.ones(1), "y")
+    >>> check_real(torch.ones(1), "y")
     tensor([1.])
     """
     if values.is_complex():
-        cure = f"Pass {name}.real, or real and imaginary parts as two columns"
-        raise InputError(f"{name} holds {values.dtype}", accepted="real numbers", fix=cure)
+        fix = f"Pass {name}.real, or real and imaginary parts as two columns"
+        raise InputError(f"{name} holds {values.dtype}", accepted="real numbers", fix=fix)
     return values
 
 
@@ -243,16 +243,16 @@ def number(name: str, value: Any, *, above: float = -inf, below: float = inf) ->
     return float(value)
 
 
-def check_kind(name: str, value: Any, kind: Any, *, cure: str) -> None:
+def check_type(name: str, value: Any, kind: Any, *, fix: str) -> None:
     """Raises an error unless an option is an instance of the expected type.
 
     >>> from collections.abc import Callable
-    >>> check_kind("progress", print, Callable, cure="Pass a function")
+    >>> check_type("progress", print, Callable, fix="Pass a function")
     """
     if not isinstance(value, kind):
         accepted = getattr(kind, "__name__", str(kind)).removeprefix("Abstract").lower()
         shown = f"a {type(value).__name__}" if isinstance(value, nn.Module) else repr(value)[:80]
-        raise InputError(f"{name} must be a {accepted}, but it is {shown}", accepted=f"a {accepted}", fix=cure)
+        raise InputError(f"{name} must be a {accepted}, but it is {shown}", accepted=f"a {accepted}", fix=fix)
 
 
 def dense(x: Any) -> Any:
@@ -290,17 +290,17 @@ def _is_number(x: Any) -> bool:
 
 def _as_strided_tensor(t: Tensor, name: str) -> Tensor:
     if t.is_nested or t.layout == torch.jagged:
-        found, cure = "is a nested tensor", f"Pad it: torch.nested.to_padded_tensor({name}, 0.0)"
+        found, fix = "is a nested tensor", f"Pad it: torch.nested.to_padded_tensor({name}, 0.0)"
     elif t.layout != torch.strided:
-        found, cure = f"is a sparse tensor ({t.layout})", f"Pass {name}.todense()"
+        found, fix = f"is a sparse tensor ({t.layout})", f"Pass {name}.todense()"
     elif t.is_meta:
-        found, cure = "is on the device 'meta' and has no values", f"Make {name} on a real device"
+        found, fix = "is on the device 'meta' and has no values", f"Make {name} on a real device"
     elif t.is_quantized:
-        found, cure = f"is quantized ({t.dtype})", f"Pass {name}.dequantize()"
+        found, fix = f"is quantized ({t.dtype})", f"Pass {name}.dequantize()"
     else:
         short = t.is_floating_point() and t.dtype.itemsize == 1  # torch has no float8 arithmetic
         return t.float() if short else t
-    raise InputError(f"{name} {found}", accepted="a dense table of numbers", fix=cure)
+    raise InputError(f"{name} {found}", accepted="a dense table of numbers", fix=fix)
 
 
 def _native(values: Any, name: str) -> np.ndarray:
@@ -315,8 +315,8 @@ def _native(values: Any, name: str) -> np.ndarray:
             array = np.array(array.tolist())  # mixed column types, such as booleans and numbers
     if array.dtype.kind not in "biufc":
         found = f"{_column(values, name)} holds {KINDS.get(array.dtype.kind, array.dtype)}"
-        cure = "Encode text, categories and dates as numbers first"
-        raise InputError(found, accepted="numbers", fix=cure)
+        fix = "Encode text, categories and dates as numbers first"
+        raise InputError(found, accepted="numbers", fix=fix)
     if array.dtype.kind in "fc" and array.dtype.itemsize > (8 if array.dtype.kind == "f" else 16):
         return array.astype(np.float64 if array.dtype.kind == "f" else np.complex128)  # torch has no long double
     if array.dtype.kind == "u" and array.dtype.itemsize > 1:

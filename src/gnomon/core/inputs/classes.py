@@ -4,9 +4,9 @@ Targets (n,) of integers or booleans are class indices 0, 1, ..., and become one
 Floating-point targets are numbers, and so is a table (n, k) of integers, which has a column for each output already.
 
 >>> import torch
->>> numbers(torch.tensor([1, 0])).tolist()
+>>> targets_as_numbers(torch.tensor([1, 0])).tolist()
 [[0.0, 1.0], [1.0, 0.0]]
->>> numbers(torch.tensor([1.0, 0.0])).tolist()
+>>> targets_as_numbers(torch.tensor([1.0, 0.0])).tolist()
 [1.0, 0.0]
 """
 
@@ -17,7 +17,7 @@ from torch import Tensor
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arrays import Array, as_tensor
 
-__all__ = ["are_classes", "numbers", "one_hot"]
+__all__ = ["are_classes", "targets_as_numbers", "one_hot"]
 
 
 def are_classes(y: Tensor) -> bool:
@@ -29,12 +29,12 @@ def are_classes(y: Tensor) -> bool:
     return y.ndim == 1 and not y.is_floating_point() and not y.is_complex()
 
 
-def numbers(y: Array, *, outputs: int | None = None) -> Tensor:
+def targets_as_numbers(y: Array, *, outputs: int | None = None) -> Tensor:
     """Returns targets as numbers: classes as one-hot rows (a column per output, or per label needed), others as given.
 
     Cost: n k numbers for classes, none otherwise.
 
-    >>> numbers(torch.tensor([True, False]), outputs=2).tolist()
+    >>> targets_as_numbers(torch.tensor([True, False]), outputs=2).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
     table = as_tensor(y)
@@ -42,8 +42,8 @@ def numbers(y: Array, *, outputs: int | None = None) -> Tensor:
         return table
     if outputs == 1:
         found = f"y holds integer labels ({table.dtype}) but the network has one output"
-        cure = "Pass y.float() for regression, or give the network one output per class"
-        raise InputError(found, accepted="one output for each class", fix=cure)
+        fix = "Pass y.float() for regression, or give the network one output per class"
+        raise InputError(found, accepted="one output for each class", fix=fix)
     return one_hot(table, outputs)
 
 
@@ -61,6 +61,6 @@ def one_hot(labels: Tensor, classes: int | None) -> Float[Tensor, "n k"]:
     if least < 0 or (classes is not None and most >= classes):
         room = "0, 1, ..." if classes is None else f"0 to {classes - 1}, one for each output"
         found = f"y holds labels from {least} to {most}"
-        cure = f"Number the classes {room}; for regression pass y.float()"
-        raise InputError(found, accepted="class labels", fix=cure)
+        fix = f"Number the classes {room}; for regression pass y.float()"
+        raise InputError(found, accepted="class labels", fix=fix)
     return torch.nn.functional.one_hot(labels.long(), -1 if classes is None else classes).double()

@@ -4,7 +4,7 @@ Columns of words are left out, as are those that the module's forward does not n
 text next to the tokens. Pictures become bytes (n, c, h, w), lists of numbers become tensors.
 
 >>> import torch
->>> batch = columns_batch({"pixels": [[1.0, 2.0], [3.0, 4.0]], "text": ["a", "b"], "label": [0, 1]}, None)
+>>> batch = batch_from_columns({"pixels": [[1.0, 2.0], [3.0, 4.0]], "text": ["a", "b"], "label": [0, 1]}, None)
 >>> list(batch), batch["x"].shape
 (['x', 'label'], torch.Size([2, 2]))
 """
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.batch import TARGETS
 
-__all__ = ["columns_batch", "target_column"]
+__all__ = ["batch_from_columns", "target_column"]
 
 
 def target_column(names: Any) -> str | None:
@@ -32,12 +32,12 @@ def target_column(names: Any) -> str | None:
     return next((key for key in TARGETS if key in (names or ())), None)
 
 
-def columns_batch(columns: Mapping[str, Any], module: nn.Module | None) -> dict[str, Tensor]:
+def batch_from_columns(columns: Mapping[str, Any], module: nn.Module | None) -> dict[str, Tensor]:
     """Converts columns of some rows to a batch: tensors by name; a single input is x unless forward names it.
 
     Cost: one pass over the rows.
 
-    >>> columns_batch({"ids": [[1, 2], [3, 4]], "labels": [0, 1]}, None)["labels"].tolist()
+    >>> batch_from_columns({"ids": [[1, 2], [3, 4]], "labels": [0, 1]}, None)["labels"].tolist()
     [0, 1]
     """
     target = target_column(columns)
@@ -49,8 +49,8 @@ def columns_batch(columns: Mapping[str, Any], module: nn.Module | None) -> dict[
         inputs = {name: column for name, column in inputs.items() if name in named}
     if not inputs:
         what = f"the columns {', '.join(columns)} contain neither numbers nor images that the module could take"
-        cure = "Tokenize or encode them first, with data.map(...)"
-        raise InputError(what, accepted="inputs as numbers", fix=cure)
+        fix = "Tokenize or encode them first, with data.map(...)"
+        raise InputError(what, accepted="inputs as numbers", fix=fix)
     if len(inputs) == 1 and not (named is not None and named & inputs.keys()):
         inputs = {"x": next(iter(inputs.values()))}
     return inputs | ({target: kept[target]} if target in kept else {})

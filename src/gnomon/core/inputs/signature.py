@@ -20,9 +20,9 @@ from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 
-__all__ = ["TARGET_ARGUMENTS", "target_argument", "with_optional_arguments", "with_targets"]
+__all__ = ["TARGET_ARGUMENT_NAMES", "target_argument", "with_optional_arguments", "with_targets"]
 
-TARGET_ARGUMENTS = ("labels", "targets", "target")
+TARGET_ARGUMENT_NAMES = ("labels", "targets", "target")
 """Names of ``forward`` arguments that take targets."""
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -58,7 +58,7 @@ def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) 
     >>> target_argument(nn.Linear(1, 1), lambda: torch.zeros(2, 1), torch.zeros(2, 1)) is None
     True
     """
-    name = next((name for name in TARGET_ARGUMENTS if name in _parameters(module)), None)
+    name = next((name for name in TARGET_ARGUMENT_NAMES if name in _parameters(module)), None)
     if name is None:
         return None
     x = inputs()

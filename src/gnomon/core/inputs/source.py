@@ -25,21 +25,21 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, default_colla
 
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, count
-from gnomon.core.inputs.batch import Batch, batch_of, join_batches, read_examples
+from gnomon.core.inputs.batch import Batch, join_batches, read_examples, to_batch
 from gnomon.core.inputs.checks import as_inputs, as_targets, dense, is_array
-from gnomon.core.inputs.rows import columns_batch, target_column
+from gnomon.core.inputs.rows import batch_from_columns, target_column
 from gnomon.core.inputs.signature import target_argument, with_optional_arguments, with_targets
 from gnomon.core.inputs.strata import stratified_sample
 
 __all__ = [
     "AbstractSource",
     "Batch",
-    "Pair",
+    "InMemorySource",
     "DEFAULT_BATCH_SIZE",
-    "Stream",
+    "StreamingSource",
     "source",
-    "source_of_inputs",
-    "whole_inputs",
+    "as_input_source",
+    "all_inputs",
 ]
 
 DEFAULT_BATCH_SIZE = 256
@@ -78,8 +78,8 @@ class AbstractSource(ABC):
         """Returns all inputs and all targets in memory; raises an error if the data have no targets."""
         batch = self.whole()
         if batch.y is None:
-            cure = "Pass y, or data whose batches are (inputs, targets) or dicts with the key 'labels'"
-            raise InputError("the data have no targets", accepted="a target for each input", fix=cure)
+            fix = "Pass y, or data whose batches are (inputs, targets) or dicts with the key 'labels'"
+            raise InputError("the data have no targets", accepted="a target for each input", fix=fix)
         return batch.x, batch.y
 
     def first(self, n: int) -> Batch:
@@ -118,7 +118,7 @@ class AbstractSource(ABC):
         return Batch(with_targets(x, y, name, self.module) if name else x, y)
 
 
-class Pair(AbstractSource):
+class InMemorySource(AbstractSource):
     """A source of examples that are in memory."""
 
     def __init__(self, batch: Batch, module: nn.Module | None) -> None:
@@ -158,7 +158,7 @@ class Indexed(AbstractSource):
             yield self.at(torch.arange(start, min(start + (size or DEFAULT_BATCH_SIZE), len(self))))
 
     def at(self, index: Tensor) -> Batch:  # noqa: D102
-        return self._ready(batch_of(read_examples(self.dataset, index.tolist(), self.collate)))
+        return self._ready(to_batch(read_examples(self.dataset, index.tolist(), self.collate)))
 
     def labels(self) -> Tensor | None:
         """Returns all targets: the data set's list ``targets`` if it has one, else by reading every example."""
@@ -175,8 +175,8 @@ class Columns(Indexed):
         super().__init__(dataset, default_collate, module)
 
     def at(self, index: Tensor) -> Batch:  # noqa: D102
-        rows = columns_batch(self.dataset[index.tolist()], self.module)
-        return self._ready(batch_of(rows))
+        rows = batch_from_columns(self.dataset[index.tolist()], self.module)
+        return self._ready(to_batch(rows))
 
     def labels(self) -> Tensor | None:
         """Returns all targets by reading their column."""
@@ -184,7 +184,7 @@ class Columns(Indexed):
         return None if name is None else as_targets(list(self.dataset[name]), len(self))
 
 
-class Stream(AbstractSource):
+class StreamingSource(AbstractSource):
     """A source of batches from an iterable; ``again`` starts a new pass over them."""
 
     def __init__(self, again: Callable[[], Iterable[Any]], module: nn.Module | None) -> None:
@@ -200,13 +200,13 @@ class Stream(AbstractSource):
     def batches(self, size: int | None = None) -> Iterator[Batch]:  # noqa: D102
         seen = 0
         for raw in self.again():
-            batch = self._ready(batch_of(raw))
+            batch = self._ready(to_batch(raw))
             seen += len(batch)
             yield batch
         if not seen or self._count not in (None, seen):
             what = "the data gave no batch" if not seen else f"one pass gave {self._count} examples and another {seen}"
-            cure = "Pass a list of batches, a DataLoader, or a function that returns a new iterator at each call"
-            raise InputError(what, accepted="data that can be read again", fix=cure)
+            fix = "Pass a list of batches, a DataLoader, or a function that returns a new iterator at each call"
+            raise InputError(what, accepted="data that can be read again", fix=fix)
         self._count = seen
 
     def at(self, index: Tensor) -> Batch:  # noqa: D102
@@ -255,76 +255,76 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> Abst
         if hasattr(data, "column_names"):  # a Hugging Face DatasetDict
             what, first = f"the data are a dict with the data sets {', '.join(data)}", next(iter(data), "train")
             raise InputError(what, accepted="one data set", fix=f"Pass data['{first}'], and test=data['test']")
-        return Pair(batch_of(data), module)
+        return InMemorySource(to_batch(data), module)
     return _source_of_batches(data, module)
 
 
-def source_of_inputs(x: Any, module: nn.Module) -> AbstractSource:
+def as_input_source(x: Any, module: nn.Module) -> AbstractSource:
     """Returns a source for functions that need no targets: from inputs alone, or from data with targets.
 
     A tensor, an array, a table, a tuple, a list or a dict is what the module is called with; a ``Dataset``, a
     ``DataLoader``, another iterable of batches or a function that returns one is a source of batches.
     Cost: a check of inputs that are in memory; otherwise none.
 
-    >>> source_of_inputs((torch.zeros(4, 2), torch.zeros(4, 3)), nn.Linear(2, 1)).labels()
+    >>> as_input_source((torch.zeros(4, 2), torch.zeros(4, 3)), nn.Linear(2, 1)).labels()
     """
     arguments = isinstance(x, Tensor | tuple | list | Mapping | str | bytes) or is_array(x)
     batched = isinstance(x, AbstractSource | Dataset | Iterable) or hasattr(x, "column_names") or callable(x)
     if arguments or not batched or isinstance(x, type | nn.Module):
-        return Pair(Batch(dense(x), None), module)
+        return InMemorySource(Batch(dense(x), None), module)
     return source(x, module=module)
 
 
-def whole_inputs(x: Any, module: nn.Module) -> Inputs:
+def all_inputs(x: Any, module: nn.Module) -> Inputs:
     """Returns all inputs as one batch that the module takes, without targets.
 
-    ``x`` is as in `source_of_inputs`; data that come in batches are read to their end.
+    ``x`` is as in `as_input_source`; data that come in batches are read to their end.
     Cost: reading the data; all inputs are in memory.
 
     >>> from torch.utils.data import TensorDataset
     >>> loader = DataLoader(TensorDataset(torch.eye(3), torch.zeros(3)), batch_size=2)
-    >>> whole_inputs(loader, nn.Linear(3, 1)).shape
+    >>> all_inputs(loader, nn.Linear(3, 1)).shape
     torch.Size([3, 3])
     """
-    return source_of_inputs(x, module).whole().x
+    return as_input_source(x, module).whole().x
 
 
 def _source_of_batches(data: Any, module: nn.Module | None) -> AbstractSource:
     """Returns a source for data that are not arrays: data sets, loaders, iterables and functions."""
     if isinstance(data, DataLoader):
         if isinstance(data.dataset, IterableDataset) or data.collate_fn is None:
-            return Stream(lambda: data, module)
+            return StreamingSource(lambda: data, module)
         return Indexed(data.dataset, data.collate_fn, module)
     if hasattr(data, "column_names"):  # a Hugging Face data set; a stream of rows if it has no length
         whole = isinstance(data, Sized)
-        return Columns(data, module) if whole else Stream(lambda: _rows(data, module), module)
+        return Columns(data, module) if whole else StreamingSource(lambda: _rows(data, module), module)
     if isinstance(data, IterableDataset):
-        return Stream(lambda: DataLoader(data, batch_size=DEFAULT_BATCH_SIZE), module)
+        return StreamingSource(lambda: DataLoader(data, batch_size=DEFAULT_BATCH_SIZE), module)
     if isinstance(data, Dataset):
         return Indexed(data, default_collate, module)
     if callable(data) and not isinstance(data, Iterable) and not isinstance(data, type | nn.Module):
-        return Stream(data, module)
+        return StreamingSource(data, module)
     if isinstance(data, Iterator):
         kept = list(data)
-        return Stream(lambda: kept, module)
+        return StreamingSource(lambda: kept, module)
     if isinstance(data, Iterable) and not isinstance(data, str | bytes):
-        return Stream(lambda: data, module)
+        return StreamingSource(lambda: data, module)
     what = "the data are None" if data is None else f"the data are a {type(data).__name__}"
-    cure = "Pass inputs and targets, a Dataset, a DataLoader, or a list of batches"
-    raise InputError(what, accepted="a source of examples", fix=cure)
+    fix = "Pass inputs and targets, a Dataset, a DataLoader, or a list of batches"
+    raise InputError(what, accepted="a source of examples", fix=fix)
 
 
 def _rows(data: Iterable[Mapping[str, Any]], module: nn.Module | None) -> Iterator[Any]:
     """Collects single rows into batches."""
     rows = iter(data)
     while some := list(islice(rows, DEFAULT_BATCH_SIZE)):
-        yield columns_batch({name: [row[name] for row in some] for name in some[0]}, module)
+        yield batch_from_columns({name: [row[name] for row in some] for name in some[0]}, module)
 
 
-def _pair(x: Any, y: Any, module: nn.Module | None) -> Pair:
+def _pair(x: Any, y: Any, module: nn.Module | None) -> InMemorySource:
     inputs = dense(x)
     n = count(inputs)
-    return Pair(Batch(inputs, None if y is None else as_targets(y, n)), module)
+    return InMemorySource(Batch(inputs, None if y is None else as_targets(y, n)), module)
 
 
 def _is_pair(data: Any) -> bool:

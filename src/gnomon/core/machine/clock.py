@@ -1,4 +1,4 @@
-"""Passes clocks as arguments, so that results with a time budget do not depend on the speed of the machine.
+"""Clocks are passed as arguments, so that results with a time budget do not depend on machine speed.
 
 >>> from time import perf_counter
 >>> clock: Clock = perf_counter             # the clock in use, unless a caller brings another
@@ -17,7 +17,7 @@ Clock = Callable[[], float]
 
 @dataclass(slots=True)
 class Ticking:
-    """A clock that advances by ``tick`` seconds each time it is read, and otherwise stands still.
+    """A clock for tests: it advances by ``tick`` seconds each time it is read, and otherwise stands still.
 
     A loop that reads it once per step has the same number of steps per second on every machine, whatever its load:
     with it, an examination or a run with a time budget gives the same answer everywhere.

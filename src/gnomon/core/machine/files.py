@@ -91,8 +91,8 @@ def write_error(path: str | Path, reason: OSError, kept: str = "") -> WriteError
     cannot write report.html: No space left on device. Free some disk space, or pass another path.
     """
     space = reason.errno in NO_SPACE
-    cure = "Free some disk space" if space else "Check the folder and its permissions"
-    return WriteError(f"cannot write {path}: {reason.strerror or reason}. {kept}{cure}, or pass another path")
+    fix = "Free some disk space" if space else "Check the folder and its permissions"
+    return WriteError(f"cannot write {path}: {reason.strerror or reason}. {kept}{fix}, or pass another path")
 
 
 def _in_place(path: Path) -> bool:

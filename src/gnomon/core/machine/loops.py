@@ -1,7 +1,8 @@
 """Compiles loops for the whole vector unit, without the interpreter lock, once per machine.
 
-Numba marks no argument as free of aliases and lets the compiler prefer half of a 512-bit vector unit; ``wide`` repairs
-both for the function that calls it. ``bare`` saves slices their reference counts. Results do not depend on them.
+Numba marks no argument as free of aliases and lets the compiler prefer half of a 512-bit vector unit;
+``use_wide_vectors`` repairs both for the function that calls it. ``borrow`` saves slices their
+reference counts. Results do not depend on them.
 """
 
 from collections.abc import Callable
@@ -15,12 +16,19 @@ from numba.extending import intrinsic
 
 from gnomon.core.machine import progress
 
-__all__ = ["ARITHMETIC", "INNER", "bare", "entry", "is_compiled", "wide"]
+__all__ = [
+    "FAST_MATH_FLAGS",
+    "INNER",
+    "borrow",
+    "compile_on_first_use",
+    "is_compiled",
+    "use_wide_vectors",
+]
 
-ARITHMETIC = frozenset({"contract", "nsz", "arcp"})
+FAST_MATH_FLAGS = frozenset({"contract", "nsz", "arcp"})
 """Compiler optimizations that are allowed: fused multiply-add; no reordering, no assumptions about NaN or infinity."""
 
-INNER: dict[str, Any] = {"nogil": True, "fastmath": set(ARITHMETIC), "error_model": "numpy", "forceinline": True}
+INNER: dict[str, Any] = {"nogil": True, "fastmath": set(FAST_MATH_FLAGS), "error_model": "numpy", "forceinline": True}
 """Options of inner functions. They are not cached, because cached machine code cannot be inlined."""
 
 ANNOUNCEMENT = "Compiling loops for this machine. This happens once and takes up to half a minute."
@@ -29,19 +37,19 @@ ANNOUNCEMENT = "Compiling loops for this machine. This happens once and takes up
 _intrinsic: Any = intrinsic  # typed as Any because numba adds the first argument itself
 
 
-def entry(function: Callable[..., Any]) -> Any:
+def compile_on_first_use(function: Callable[..., Any]) -> Any:
     """Compiles a function that Python calls on first use, and caches it on disk if a cache folder is writable.
 
     Numba looks only at the file of the function to see whether a kept version is old; here it sees the whole folder.
     Cost: a compilation at the first call with new argument types, unless it is cached.
 
-    >>> entry(lambda x: 2 * x)(3)
+    >>> compile_on_first_use(lambda x: 2 * x)(3)
     6
     """
     try:
-        made: Any = njit(cache=True, nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
+        made: Any = njit(cache=True, nogil=True, fastmath=set(FAST_MATH_FLAGS), error_model="numpy")(function)
     except RuntimeError:  # numba found no writable cache folder
-        made = njit(nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
+        made = njit(nogil=True, fastmath=set(FAST_MATH_FLAGS), error_model="numpy")(function)
     made.announced = True
     try:
         made._cache._cache_file._source_stamp = _stamp(function)
@@ -56,7 +64,7 @@ def is_compiled(function: Any, *arguments: Any) -> bool:
     With arguments: for arguments of their types; without any: for some types.
     Cost: one small file is read.
 
-    >>> twice = entry(lambda x: 2 * x)
+    >>> twice = compile_on_first_use(lambda x: 2 * x)
     >>> is_compiled(twice), twice(3), is_compiled(twice), is_compiled(twice, 4), is_compiled(twice, 4.0)
     (False, 6, True, True, False)
     """
@@ -79,7 +87,7 @@ class Announcer(event.Listener):
 
     def on_start(self, event: Any) -> None:
         """Prints the announcement when the first function is about to be compiled."""
-        if not self.said and getattr(event.data["dispatcher"], "announced", False) and progress.is_watched():
+        if not self.said and getattr(event.data["dispatcher"], "announced", False) and progress.is_terminal():
             self.said = True
             progress.progress_line(ANNOUNCEMENT)
 
@@ -99,14 +107,14 @@ def _stamp(function: Callable[..., Any]) -> tuple[tuple[str, int, int], ...]:
 
 
 @_intrinsic
-def wide(typing_context):
+def use_wide_vectors(typing_context):
     """Requests 512-bit vectors, and promises that the arrays of the calling function do not overlap.
 
     Hypotheses: they do not. Cost: none when it runs.
 
-    >>> @entry
+    >>> @compile_on_first_use
     ... def twice(x):
-    ...     wide()
+    ...     use_wide_vectors()
     ...     return 2 * x
     >>> twice(3)
     6
@@ -128,13 +136,13 @@ def wide(typing_context):
 
 
 @_intrinsic
-def bare(typing_context, array):
+def borrow(typing_context, array):
     """Returns the array without its reference count, so that slices in inner loops do not count references.
 
     Hypotheses: the caller holds the array while the view lives; arguments of an entry are held by Python.
 
     >>> import numpy as np
-    >>> entry(lambda x: bare(x)[1:].sum())(np.arange(3.0))
+    >>> compile_on_first_use(lambda x: borrow(x)[1:].sum())(np.arange(3.0))
     3.0
     """
 

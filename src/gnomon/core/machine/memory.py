@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, isqrt
 
-__all__ = ["SHARE_OF_FREE_MEMORY", "MatrixTile", "free_bytes", "human", "tiles"]
+__all__ = ["SHARE_OF_FREE_MEMORY", "MatrixTile", "free_bytes", "format_bytes", "tiles"]
 
 SHARE_OF_FREE_MEMORY = 0.5
 """Share of the free memory that a computation may take if the caller sets no limit."""
@@ -75,10 +75,10 @@ def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = Fal
             yield MatrixTile(i, last, j, min(m, j + cols))
 
 
-def human(size: float) -> str:
+def format_bytes(size: float) -> str:
     """Formats a number of bytes for people.
 
-    >>> human(3 * 2**30)
+    >>> format_bytes(3 * 2**30)
     '3.0 GiB'
     """
     for unit in ("B", "KiB", "MiB", "GiB"):

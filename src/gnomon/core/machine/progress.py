@@ -7,7 +7,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, ClassVar, TypeVar
 
-__all__ = ["Progress", "is_watched", "progress_line", "with_progress_bar"]
+__all__ = ["Progress", "is_terminal", "progress_line", "with_progress_bar"]
 
 T = TypeVar("T")
 
@@ -88,10 +88,10 @@ def progress_line(text: str) -> None:
     print(text, file=sys.stderr, flush=True)  # rich moves its bar below the new line
 
 
-def is_watched() -> bool:
+def is_terminal() -> bool:
     """Whether a user can see stderr: it is a terminal or a notebook's output.
 
-    >>> is_watched() in (False, True)
+    >>> is_terminal() in (False, True)
     True
     """
     return sys.stderr.isatty() or "ipykernel" in sys.modules

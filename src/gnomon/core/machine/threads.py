@@ -14,14 +14,14 @@ import torch
 
 from gnomon.core.machine.progress import Progress
 
-__all__ = ["share_out", "single_threaded_products"]
+__all__ = ["run_in_threads", "single_threaded_products"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 Room = TypeVar("Room")
 
 
-def share_out(
+def run_in_threads(
     function: Callable[[Task, Room], Result], tasks: Sequence[Task], room: Callable[[], Room], what: str | None
 ) -> list[Result]:
     """Calls function(task, memory of the thread) for all tasks; the order of the results is arbitrary.
@@ -31,7 +31,7 @@ def share_out(
     Hypotheses: the tasks are independent. An interrupt or an error stops all threads after their present task.
     Cost: some microseconds per task.
 
-    >>> sorted(share_out(lambda task, room: task + room, [1, 2, 3], lambda: 10, "numbers"))
+    >>> sorted(run_in_threads(lambda task, room: task + room, [1, 2, 3], lambda: 10, "numbers"))
     [11, 12, 13]
     """
     count = max(1, min(torch.get_num_threads(), len(tasks)))

@@ -1,18 +1,18 @@
 """Describes attention modules, so that `gnomon.program` can read them without importing them.
 
->>> AttentionForm(query_key="qk", value="v", out="o").value
+>>> AttentionLayout(query_key="qk", value="v", out="o").value
 'v'
 """
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-__all__ = ["AttentionForm", "SelfAttending"]
+__all__ = ["AttentionLayout", "SelfAttentionModule"]
 
 
 @dataclass(frozen=True, slots=True)
-class AttentionForm:
-    """Names of the three Linear submodules of global self-attention with tied queries and keys and 1/d_k logits."""
+class AttentionLayout:
+    """Names of the three Linear layers of a self-attention module whose queries and keys are tied."""
 
     query_key: str
     value: str
@@ -20,10 +20,10 @@ class AttentionForm:
 
 
 @runtime_checkable
-class SelfAttending(Protocol):
-    """A module on (batch, positions, channels) that computes exactly what its ``attention_form`` describes."""
+class SelfAttentionModule(Protocol):
+    """A self-attention module on (batch, positions, channels) that names its layers in ``attention_form``."""
 
     @property
-    def attention_form(self) -> AttentionForm:
+    def attention_form(self) -> AttentionLayout:
         """The names of the three submodules."""
         ...

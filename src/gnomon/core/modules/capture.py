@@ -2,7 +2,7 @@
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
->>> found = activations(net, torch.ones(4, 2), ("0", "1"))
+>>> found = outputs_of_layers(net, torch.ones(4, 2), ("0", "1"))
 >>> {name: tuple(h.shape) for name, h in found.items()}
 {'0': (4, 3), '1': (4, 3)}
 """
@@ -19,7 +19,7 @@ from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 
-__all__ = ["activations", "capture", "layer_names"]
+__all__ = ["outputs_of_layers", "capture", "layer_names"]
 
 EXAMPLES_PER_PASS = 256
 """Number of examples per forward pass."""
@@ -51,8 +51,8 @@ def capture(module: nn.Module, layers: Sequence[str]) -> Iterator[dict[str, Tens
     parts = dict(module.named_modules())
     unknown = [name for name in layers if name not in parts or not name]
     if unknown:
-        cure = "Use one of: " + ", ".join([name for name in parts if name][:20])
-        raise InputError(f"the module does not have a layer {unknown[0]!r}", accepted="a layer of the module", fix=cure)
+        fix = "Use one of: " + ", ".join([name for name in parts if name][:20])
+        raise InputError(f"the module does not have a layer {unknown[0]!r}", accepted="a layer of the module", fix=fix)
     kept: dict[str, Tensor] = {}
 
     def keep(name: str) -> Any:
@@ -71,7 +71,7 @@ def capture(module: nn.Module, layers: Sequence[str]) -> Iterator[dict[str, Tens
             handle.remove()
 
 
-def activations(
+def outputs_of_layers(
     module: nn.Module, x: Inputs, layers: Sequence[str], *, keep: Callable[[Tensor], Tensor] = Tensor.detach
 ) -> dict[str, Tensor]:
     """Returns the outputs of some layers for all inputs, in eval mode without gradients; the module stays unchanged.
@@ -79,7 +79,7 @@ def activations(
     ``keep`` selects the part of each batch's output that is kept; by default all of it.
     Cost: one forward pass, and what is kept in memory.
 
-    >>> sorted(activations(nn.Sequential(nn.Flatten()), torch.ones(2, 1, 2), ("0",))["0"].shape)
+    >>> sorted(outputs_of_layers(nn.Sequential(nn.Flatten()), torch.ones(2, 1, 2), ("0",))["0"].shape)
     [2, 2]
     """
     found: dict[str, list[Tensor]] = {name: [] for name in layers}

@@ -60,8 +60,8 @@ def copy_module(module: nn.Module) -> nn.Module:
         return made
     except Exception as error:
         found = f"the module cannot be copied ({type(error).__name__}: {str(error)[:100]})"
-        cure = "Make copy.deepcopy(module) work: store no open files, locks or autograd graphs in the module"
-        raise InputError(found, accepted="a module that deepcopy copies", fix=cure) from error
+        fix = "Make copy.deepcopy(module) work: store no open files, locks or autograd graphs in the module"
+        raise InputError(found, accepted="a module that deepcopy copies", fix=fix) from error
 
 
 def copy_to_train(module: nn.Module) -> nn.Module:
@@ -94,8 +94,8 @@ def _check_first_pass(made: nn.Module, original: nn.Module) -> None:
         shared = recorded.used_names()
         if shared:
             found = f"a copy of the module still uses {len(shared)} of its parameters, such as '{shared[0]}'"
-            cure = "Use layers through self in forward, not through a global name or another object"
-            raise InputError(found, accepted="a module that deepcopy copies", fix=cure)
+            fix = "Use layers through self in forward, not through a global name or another object"
+            raise InputError(found, accepted="a module that deepcopy copies", fix=fix)
 
     handles += [made.register_forward_pre_hook(before), made.register_forward_hook(after, always_call=True)]
 

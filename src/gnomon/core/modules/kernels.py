@@ -1,7 +1,7 @@
 """Replaces fused layers by plain versions, for which torch can compute derivatives of every order.
 
 >>> import torch
->>> with plain_kernels(nn.LayerNorm(3)):
+>>> with use_differentiable_layers(nn.LayerNorm(3)):
 ...     y = nn.LayerNorm(3)(torch.eye(3))
 """
 
@@ -15,22 +15,22 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
-__all__ = ["plain_kernels"]
+__all__ = ["use_differentiable_layers"]
 
 
 @contextmanager
-def plain_kernels(module: nn.Module) -> Iterator[None]:
+def use_differentiable_layers(module: nn.Module) -> Iterator[None]:
     """Runs attention, recurrent and normalization layers in plain versions that support derivatives of every order.
 
     The fused forms have no forward mode, or no second derivative, or, for layer norm, a wrong third derivative.
 
     Cost: these layers are slower inside.
 
-    >>> with plain_kernels(nn.Linear(1, 1)):
+    >>> with use_differentiable_layers(nn.Linear(1, 1)):
     ...     pass
     """
     with ExitStack() as stack:
-        stack.enter_context(_PlainLayerNorm())
+        stack.enter_context(_PlainOperations())
         stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         stack.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
         torch.backends.mha.set_fastpath_enabled(False)
@@ -42,11 +42,42 @@ def plain_kernels(module: nn.Module) -> Iterator[None]:
         yield
 
 
-class _PlainLayerNorm(TorchFunctionMode):
-    """Layer norm from its definition; torch's kernel saves mean and scale as if they were constants."""
+class _PlainOperations(TorchFunctionMode):
+    """Layer norm and attention from their definitions.
+
+    torch's layer norm saves mean and scale as if they were constants. Some models choose the kernel of their attention
+    themselves, and a fused kernel has no second derivative.
+    """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return (_layer_norm if func is nn.functional.layer_norm else func)(*args, **(kwargs or {}))
+        return PLAIN.get(func, func)(*args, **(kwargs or {}))
+
+
+def _attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """softmax(q k^T scale + mask) v, as torch documents it."""
+    if enable_gqa:
+        groups = query.shape[-3] // key.shape[-3]
+        key, value = key.repeat_interleave(groups, -3), value.repeat_interleave(groups, -3)
+    scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
+    if is_causal:
+        allowed = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
+        scores = scores.masked_fill(~allowed, -torch.inf)
+    if attn_mask is not None:
+        masked = attn_mask.dtype == torch.bool
+        scores = scores.masked_fill(~attn_mask, -torch.inf) if masked else scores + attn_mask
+    weights = scores.softmax(-1)
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        weights = weights.masked_fill(~attn_mask.any(-1, keepdim=True), 0.0)  # a query without keys gets zero
+    return nn.functional.dropout(weights, dropout_p, training=dropout_p > 0) @ value
 
 
 def _layer_norm(
@@ -61,3 +92,10 @@ def _layer_norm(
     found = centered * (centered.square().mean(axes, keepdim=True) + eps).rsqrt()
     found = found if weight is None else found * weight
     return found if bias is None else found + bias
+
+
+PLAIN: dict[Any, Any] = {
+    nn.functional.layer_norm: _layer_norm,
+    nn.functional.scaled_dot_product_attention: _attention,
+}
+"""Plain versions of fused operations."""

@@ -72,8 +72,8 @@ def output_tensor(outputs: Any) -> Tensor:
     for value in _fields(outputs):
         if isinstance(value, Tensor) and value.dim() and value.is_floating_point():
             return value
-    cure = "Return a tensor, or a tuple, dict or record that contains one"
-    raise InputError(f"the module returned a {type(outputs).__name__}", accepted="a tensor of outputs", fix=cure)
+    fix = "Return a tensor, or a tuple, dict or record that contains one"
+    raise InputError(f"the module returned a {type(outputs).__name__}", accepted="a tensor of outputs", fix=fix)
 
 
 def _fields(outputs: Any) -> tuple[Any, ...]:
@@ -94,5 +94,5 @@ def output_rows(outputs: Any, n: int) -> Float[Tensor, "n k"]:
     y = output_tensor(outputs)
     if y.dim() == 0 or len(y) != n:
         found = f"{n} examples gave an output of shape {tuple(y.shape)}"
-        raise InputError(found, accepted="the first axis counts examples", fix="Return one row per example")
+        raise InputError(found, accepted="an output whose first axis counts examples", fix="Return one row per example")
     return y.reshape(n, -1)

@@ -19,11 +19,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from gnomon.core.modules.kernels import plain_kernels
+from gnomon.core.modules.kernels import use_differentiable_layers
 
-__all__ = ["Mode", "preserve", "random_state", "set_mode"]
+__all__ = ["ModuleMode", "preserve", "random_state", "set_mode"]
 
-Mode = Literal["eval", "train"]
+ModuleMode = Literal["eval", "train"]
 """Mode of a module, as in ``module.eval()`` and ``module.train()``."""
 
 HOOKS = tuple(name for name, value in vars(nn.Module()).items() if "hooks" in name and isinstance(value, dict))
@@ -34,7 +34,7 @@ HOOKS = tuple(name for name, value in vars(nn.Module()).items() if "hooks" in na
 def preserve(
     module: nn.Module,
     *,
-    mode: Mode | None = "eval",
+    mode: ModuleMode | None = "eval",
     grad: bool = True,
     seed: int | None = None,
     weights: bool = False,
@@ -51,7 +51,7 @@ def preserve(
         grad: whether gradients are recorded inside.
         seed: random seed of torch inside; None continues with the caller's random numbers.
         weights: whether the values of the parameters are restored as well, and whether they require gradients.
-        all_derivatives: whether layers run in plain forms that have every derivative, see `plain_kernels`.
+        all_derivatives: whether layers run in plain forms that have every derivative, see `use_differentiable_layers`.
 
     Cost: a copy of the buffers and, with ``weights``, of the parameters.
 
@@ -72,7 +72,7 @@ def preserve(
                 stack.enter_context(set_mode(module, mode))
             stack.enter_context(torch.autocast(saved.device, enabled=False))
             if all_derivatives:
-                stack.enter_context(plain_kernels(module))
+                stack.enter_context(use_differentiable_layers(module))
             yield
     finally:
         saved.restore()
@@ -81,7 +81,7 @@ def preserve(
 
 
 @contextmanager
-def set_mode(module: nn.Module, mode: Mode) -> Iterator[None]:
+def set_mode(module: nn.Module, mode: ModuleMode) -> Iterator[None]:
     """Puts all submodules in one mode and restores each one's own mode at the end. Restores nothing else.
 
     Cost: a walk over the parts of the module.

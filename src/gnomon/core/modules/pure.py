@@ -7,7 +7,7 @@ under the caller's random state, which is put back afterwards, also when an erro
 >>> from gnomon.core.modules.preserve import preserve
 >>> net = torch.nn.Linear(3, 2)
 >>> with preserve(net, mode=None):
-...     f = Pure.of(net)
+...     f = PureFunction.of(net)
 ...     y = f(torch.zeros(4, 3))
 >>> y.shape, net.weight.grad, list(f.leaves)
 (torch.Size([4, 2]), None, ['weight', 'bias'])
@@ -27,24 +27,24 @@ from gnomon.core.inputs.arguments import Inputs, count
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.run import call_with_inputs, wrap_user_errors
 
-__all__ = ["Pure", "check_finite"]
+__all__ = ["PureFunction", "check_finite"]
 
 
 @dataclass(frozen=True, slots=True)
-class Pure:
-    """f(w, x): a module as a function of chosen parameters (leaves of the graph); its other state cannot change."""
+class PureFunction:
+    """A module as a pure function f(w, x) of chosen parameters; its other state cannot change."""
 
     module: nn.Module
     leaves: dict[str, Tensor]
     others: dict[str, Tensor]
 
     @classmethod
-    def of(cls, module: nn.Module, parameters: str | Sequence[str] | None = None) -> "Pure":
+    def of(cls, module: nn.Module, parameters: str | Sequence[str] | None = None) -> "PureFunction":
         """Chooses the parameters that require gradients, or those whose name matches a shell-style pattern.
 
         A pattern also takes frozen parameters: it names what to differentiate, not what is being trained.
 
-        >>> list(Pure.of(nn.Linear(1, 1), "b*").leaves)
+        >>> list(PureFunction.of(nn.Linear(1, 1), "b*").leaves)
         ['bias']
         """
         named = dict(module.named_parameters())
@@ -52,8 +52,8 @@ class Pure:
         if patterns is not None and not (
             isinstance(patterns, Sequence) and all(isinstance(pattern, str) for pattern in patterns)
         ):
-            cure = "Pass a pattern such as '*.weight', or a list of patterns"
-            raise InputError(f"parameters is {parameters!r}"[:80], accepted="names of parameters", fix=cure)
+            fix = "Pass a pattern such as '*.weight', or a list of patterns"
+            raise InputError(f"parameters is {parameters!r}"[:80], accepted="names of parameters", fix=fix)
         chosen = {
             name: p.detach().requires_grad_()
             for name, p in named.items()
@@ -61,10 +61,10 @@ class Pure:
         }
         if not chosen:
             found = "no parameter requires a gradient" if patterns is None else f"no parameter matches {parameters!r}"
-            cure = "Choose by name with parameters='*' or a pattern among: " + ", ".join([*named][:20])
+            fix = "Choose by name with parameters='*' or a pattern among: " + ", ".join([*named][:20])
             if not named:
-                found, cure = "the module has no parameters", "Pass a module with layers that are trained"
-            raise InputError(found, accepted="at least one parameter", fix=cure)
+                found, fix = "the module has no parameters", "Pass a module with layers that are trained"
+            raise InputError(found, accepted="at least one parameter", fix=fix)
         others = {name: p.detach() for name, p in named.items() if name not in chosen}
         return cls(module, chosen, others)
 
@@ -102,5 +102,5 @@ def check_finite(y: Tensor, start: int = 0) -> None:
     if bad.any():
         where = start + int(bad.nonzero()[0])
         found = f"the output for example {where} is not finite ({int(bad.sum())} such examples)"
-        cure = "Look for NaN in the inputs or the weights, or lower the scale of the weights"
-        raise NotFiniteError(found, accepted="finite outputs", fix=cure)
+        fix = "Look for NaN in the inputs or the weights, or lower the scale of the weights"
+        raise NotFiniteError(found, accepted="finite outputs", fix=fix)

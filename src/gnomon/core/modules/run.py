@@ -63,10 +63,10 @@ def wrap_user_errors(module: Any, x: Inputs, *, what: str = "forward") -> Iterat
         seen = [f"{t.dtype} of shape {tuple(t.shape)}" for t in tensors(x)][:3]
         said = (str(error).strip().splitlines() or ["no message"])[0][:200]
         found = f"{what} raised {type(error).__name__} on {' and '.join(seen) or 'no tensors'}: {said}"
-        raise InputError(found, accepted="a model that accepts its inputs", fix=_cure(module, x)) from error
+        raise InputError(found, accepted="a model that accepts its inputs", fix=_fix_for(module, x)) from error
 
 
-def _cure(module: Any, x: Inputs) -> str:
+def _fix_for(module: Any, x: Inputs) -> str:
     """Suggests a fix for a module that raises an error on these inputs."""
     if any(not t.is_floating_point() for t in tensors(x)):
         return "Pass x.float(), or a module that accepts this dtype"

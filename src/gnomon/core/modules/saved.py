@@ -3,7 +3,7 @@
 >>> import torch
 >>> from torch import nn
 >>> net, x = nn.Sequential(nn.Linear(3, 4), nn.Tanh()), torch.zeros(1, 3)
->>> saved_bytes(lambda: net(x), net)                                   # the input and what tanh gave, in float32
+>>> bytes_saved_for_backward(lambda: net(x), net)  # the input and what tanh gave, in float32
 28
 """
 
@@ -15,15 +15,15 @@ from torch import Tensor, nn
 
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes
 
-__all__ = ["fitting", "saved_bytes"]
+__all__ = ["examples_that_fit", "bytes_saved_for_backward"]
 
 
-def saved_bytes(run: Callable[[], Any], module: nn.Module) -> int:
+def bytes_saved_for_backward(run: Callable[[], Any], module: nn.Module) -> int:
     """Returns the bytes that autograd saves during a computation, without the module's own tensors.
 
     Cost: the computation.
 
-    >>> saved_bytes(lambda: None, nn.Linear(1, 1))
+    >>> bytes_saved_for_backward(lambda: None, nn.Linear(1, 1))
     0
     """
     own = {t.untyped_storage().data_ptr() for t in (*module.parameters(), *module.buffers())}
@@ -40,10 +40,10 @@ def saved_bytes(run: Callable[[], Any], module: nn.Module) -> int:
     return sum(kept.values())
 
 
-def fitting(each: int, most: int) -> int:
+def examples_that_fit(each: int, most: int) -> int:
     """Returns how many examples of ``each`` bytes fit in half of the free memory: at least 1, at most ``most``.
 
-    >>> fitting(1, 512)
+    >>> examples_that_fit(1, 512)
     512
     """
     return max(1, min(most, int(SHARE_OF_FREE_MEMORY * free_bytes() / max(1, each))))

@@ -1,7 +1,7 @@
 """Describes convolutions with weights shared over positions, so that `gnomon.program` can read them.
 
 >>> import torch
->>> TiedForm(torch.tensor([[0, 1]]), 1, 2, (1, 1)).index.shape
+>>> TiedWeightLayout(torch.tensor([[0, 1]]), 1, 2, (1, 1)).index.shape
 torch.Size([1, 2])
 """
 
@@ -10,13 +10,12 @@ from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
-__all__ = ["Tied", "TiedForm"]
+__all__ = ["TiedAffineModule", "TiedWeightLayout"]
 
 
 @dataclass(frozen=True, slots=True)
-class TiedForm:
-    """y[s] = b + sum_t w_t x[index[t, s]] over channels: the input position that each weight multiplies for each
-    output.
+class TiedWeightLayout:
+    """Which input position each shared weight multiplies: y[s] = b + sum_t w_t x[index[t, s]].
 
     ``index`` is (taps, outputs), -1 if a tap falls on zero padding. Places count elements of a group (``before`` of
     them in the input, ``after`` in the output, innermost among the channels), then rows, then columns; ``size`` is the
@@ -30,9 +29,9 @@ class TiedForm:
 
 
 @runtime_checkable
-class Tied(Protocol):
-    """An affine module on (batch, channels times elements, height, width) with ``weight`` and ``bias``."""
+class TiedAffineModule(Protocol):
+    """An affine module with shared weights on inputs (batch, channels times group elements, height, width)."""
 
-    def tied_form(self, height: int, width: int) -> TiedForm:
+    def tied_form(self, height: int, width: int) -> TiedWeightLayout:
         """Returns the module's form for inputs of this size."""
         ...

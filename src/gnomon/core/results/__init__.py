@@ -7,9 +7,9 @@ as data; a `Result` holds all of these and shows itself as text, JSON, a drawing
 
 from gnomon.core.results.curves import Curves, WithCurves
 from gnomon.core.results.drawing import draw
-from gnomon.core.results.finding import Definition, Finding, Hypothesis, Kind, Level
-from gnomon.core.results.plain import plain
-from gnomon.core.results.plot import Axis, Band, Bars, Histogram, Image, Line, Meter, Plot, Reference, Scatter
+from gnomon.core.results.finding import Finding, Hypothesis, Kind, Level, QuantityDefinition
+from gnomon.core.results.plain import to_json_value
+from gnomon.core.results.plot import Axis, Band, Bars, Histogram, Image, Line, Plot, RangeMeter, Reference, Scatter
 from gnomon.core.results.result import Result
 from gnomon.core.results.value import Interval, Value, format_number
 
@@ -18,7 +18,7 @@ __all__ = [
     "Band",
     "Bars",
     "Curves",
-    "Definition",
+    "QuantityDefinition",
     "Finding",
     "Histogram",
     "Hypothesis",
@@ -27,7 +27,7 @@ __all__ = [
     "Kind",
     "Level",
     "Line",
-    "Meter",
+    "RangeMeter",
     "Plot",
     "Reference",
     "Result",
@@ -35,6 +35,6 @@ __all__ = [
     "Value",
     "WithCurves",
     "draw",
-    "plain",
+    "to_json_value",
     "format_number",
 ]

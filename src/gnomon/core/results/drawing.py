@@ -13,7 +13,7 @@ from math import isfinite
 from os.path import commonprefix
 from typing import Any
 
-from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Mark, Meter, Plot, Reference, Scatter
+from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Mark, Plot, RangeMeter, Reference, Scatter
 from gnomon.core.results.ticks import mark_ticks
 
 __all__ = ["COLORS", "draw"]
@@ -52,7 +52,7 @@ def draw(plot: Plot, ax: Any = None) -> Any:
         if axis.limits is not None:
             set_limits(*axis.limits)
     mark_ticks(ax, plot, whole=_whole(plot))
-    named = [mark for mark in plot.marks if mark.name and not isinstance(mark, Image | Bars | Meter)]
+    named = [mark for mark in plot.marks if mark.name and not isinstance(mark, Image | Bars | RangeMeter)]
     if len(named) > 1 or any(isinstance(mark, Reference) for mark in named):
         ax.legend()
     return ax
@@ -118,7 +118,7 @@ def _reference(ax: Any, mark: Reference, color: str) -> None:
     (ax.axvline if mark.vertical else ax.axhline)(mark.at, color=color, linestyle="--", label=mark.name)
 
 
-def _meter(ax: Any, mark: Meter, color: str) -> None:
+def _meter(ax: Any, mark: RangeMeter, color: str) -> None:
     log = mark.edges[0] > 0
     for i, (name, low, high) in enumerate(zip(mark.zones, mark.edges, mark.edges[1:], strict=False)):
         here = name == mark.zone
@@ -146,7 +146,7 @@ DRAWN: dict[type, Callable[[Any, Any, str], None]] = {
     Histogram: _histogram,
     Image: _image,
     Reference: _reference,
-    Meter: _meter,
+    RangeMeter: _meter,
 }
 """Drawing function of each mark. A new mark needs a class in `plot`, a function here and an entry in this table."""
 

@@ -17,7 +17,7 @@ from typing import Any
 from gnomon.core.results.record import Record
 from gnomon.core.results.value import Value
 
-__all__ = ["Definition", "Finding", "Hypothesis", "Kind", "Level"]
+__all__ = ["QuantityDefinition", "Finding", "Hypothesis", "Kind", "Level"]
 
 
 class Level(IntEnum):
@@ -33,7 +33,7 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Kind(Record):
-    """One row of the table of findings: how serious, what follows from it, and in which words it is reported.
+    """One row of the table of findings: its level, what follows from it, and the text that reports it.
 
     ``id`` is a stable key for programs. Rows may share it: they are variants of one kind with their own words or level.
     ``message`` and ``fix`` are templates for `str.format`; "{where}" and the values of the finding are their fields.
@@ -92,11 +92,11 @@ class Finding(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values for JSON."""
-        from gnomon.core.results.plain import plain
+        from gnomon.core.results.plain import to_json_value
 
         words = {"kind": self.kind, "level": self.level, "message": self.message, "fix": self.fix, "where": self.where}
         numbers = {"values": self.values, "evidence": self.evidence, "false_alarm": self.false_alarm}
-        return plain(words | numbers | {"page": self.row.page})
+        return to_json_value(words | numbers | {"page": self.row.page})
 
     def __str__(self) -> str:
         return f"{self.message} {self.fix}"
@@ -120,10 +120,10 @@ class Hypothesis(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Definition(Record):
+class QuantityDefinition(Record):
     """Defines a quantity: an equation in plain characters, a sentence, the key of a reference.
 
-    >>> Definition("2 / lambda_max", "the largest stable learning rate", "cohen2021gradient").reference
+    >>> QuantityDefinition("2 / lambda_max", "the largest stable learning rate", "cohen2021gradient").reference
     'cohen2021gradient'
     """
 

@@ -3,7 +3,7 @@
 JSON has no infinity and no NaN, so numbers that are not finite become the strings "inf", "-inf" and "nan"; tensors and
 arrays become nested lists, records dicts of their public fields, modules and functions their names.
 
->>> plain({"times": (0.5, float("inf")), "kind": None})
+>>> to_json_value({"times": (0.5, float("inf")), "kind": None})
 {'times': [0.5, 'inf'], 'kind': None}
 """
 
@@ -13,19 +13,19 @@ from enum import Enum
 from math import isfinite
 from typing import Any
 
-__all__ = ["HIDDEN", "plain", "public_fields"]
+__all__ = ["HIDDEN", "to_json_value", "public_fields"]
 
 HIDDEN = {"json": False}
-"""Metadata of a dataclass field that `plain` leaves out, because it is large: ``field(metadata=HIDDEN)``."""
+"""Metadata of a dataclass field that `to_json_value` leaves out, because it is large: ``field(metadata=HIDDEN)``."""
 
 
-def plain(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """Returns the value in a form that JSON can store.
 
     Cost: one pass over the value.
 
     >>> import torch
-    >>> plain(torch.tensor([1.0, float("nan")]))
+    >>> to_json_value(torch.tensor([1.0, float("nan")]))
     [1.0, 'nan']
     """
     if value is None or isinstance(value, bool | int | str) and not isinstance(value, Enum):
@@ -35,13 +35,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.name.lower()
     if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
+        return {str(key): to_json_value(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(inner) for inner in value]
+        return [to_json_value(inner) for inner in value]
     if hasattr(value, "tolist"):  # tensors, arrays and numpy's numbers
-        return plain(value.detach().cpu().tolist() if hasattr(value, "detach") else value.tolist())
+        return to_json_value(value.detach().cpu().tolist() if hasattr(value, "detach") else value.tolist())
     if hasattr(value, "to_dict"):
-        return plain(value.to_dict())
+        return to_json_value(value.to_dict())
     if is_dataclass(value) and not isinstance(value, type):
         return public_fields(value)
     return getattr(value, "__name__", None) or type(value).__name__
@@ -61,4 +61,4 @@ def public_fields(record: Any) -> dict[str, Any]:
     {'x': 1.5}
     """
     shown = [f.name for f in fields(record) if f.metadata.get("json", True) and not f.name.startswith("_")]
-    return {name: plain(getattr(record, name)) for name in shown}
+    return {name: to_json_value(getattr(record, name)) for name in shown}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gnomon.core.results.plain import plain, public_fields
+from gnomon.core.results.plain import public_fields, to_json_value
 from gnomon.core.results.record import Record
 
 __all__ = [
@@ -21,11 +21,11 @@ __all__ = [
     "Image",
     "Line",
     "Mark",
-    "Meter",
+    "RangeMeter",
     "Plot",
     "Reference",
     "Scatter",
-    "numbers",
+    "as_floats",
 ]
 
 Numbers = Any
@@ -33,12 +33,12 @@ Numbers = Any
 Style = Literal["solid", "dashed", "dotted"]
 
 
-def numbers(values: Any) -> tuple[float, ...]:
+def as_floats(values: Any) -> tuple[float, ...]:
     """Converts a tensor, an array or any sequence of numbers to a tuple of floats.
 
     Cost: a copy on the CPU.
 
-    >>> numbers(range(3))
+    >>> as_floats(range(3))
     (0.0, 1.0, 2.0)
     """
     if hasattr(values, "tolist"):
@@ -135,8 +135,8 @@ class Histogram(Record):
         """Counts values in bins of equal width."""
         import numpy as np
 
-        counts, edges = np.histogram(np.asarray(numbers(values)), bins=bins)
-        return cls(name, numbers(edges), numbers(counts))
+        counts, edges = np.histogram(np.asarray(as_floats(values)), bins=bins)
+        return cls(name, as_floats(edges), as_floats(counts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class Image(Record):
     values: Numbers
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", tuple(numbers(row) for row in self.values))
+        object.__setattr__(self, "values", tuple(as_floats(row) for row in self.values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +160,10 @@ class Reference(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Meter(Record):
+class RangeMeter(Record):
     """A pointer at one value of a scale along x whose zones have names; a value beyond the ends is shown at the end.
 
-    >>> Meter("change", 0.2, (0.01, 0.1, 1.0), ("small", "large")).zone
+    >>> RangeMeter("change", 0.2, (0.01, 0.1, 1.0), ("small", "large")).zone
     'large'
     """
 
@@ -187,7 +187,7 @@ class Meter(Record):
         return self.zones[min(sum(self.value >= edge for edge in self.edges[1:-1]), len(self.zones) - 1)]
 
 
-Mark = Line | Scatter | Band | Bars | Histogram | Image | Reference | Meter
+Mark = Line | Scatter | Band | Bars | Histogram | Image | Reference | RangeMeter
 """All kinds of marks that a plot can show."""
 
 
@@ -209,9 +209,9 @@ class Plot(Record):
         """Returns plain values for JSON; each mark has its ``type``."""
         marks = [{"type": type(mark).__name__.lower(), **public_fields(mark)} for mark in self.marks]
         axes = {"x": public_fields(self.x), "y": public_fields(self.y)}
-        return plain({"id": self.id, "title": self.title, "caption": self.caption, **axes, "marks": marks})
+        return to_json_value({"id": self.id, "title": self.title, "caption": self.caption, **axes, "marks": marks})
 
 
 def _freeze(mark: Any, *names: str) -> None:
     for name in names:
-        object.__setattr__(mark, name, numbers(getattr(mark, name)))
+        object.__setattr__(mark, name, as_floats(getattr(mark, name)))

@@ -26,7 +26,7 @@ from typing import Any
 
 from gnomon.core.results.drawing import draw
 from gnomon.core.results.finding import Finding
-from gnomon.core.results.plain import plain, public_fields
+from gnomon.core.results.plain import public_fields, to_json_value
 from gnomon.core.results.plot import Bars, Plot
 from gnomon.core.results.record import MAX_CHARACTERS, Record, summary
 
@@ -67,7 +67,7 @@ class Result(Record):
     def to_dict(self) -> dict[str, Any]:
         """Returns fields, verdict and findings as plain values for JSON; infinite numbers and NaN become words."""
         numbers = public_fields(self) | {"verdict": self.verdict}
-        return numbers | ({"findings": plain(self.findings)} if self.findings else {})
+        return numbers | ({"findings": to_json_value(self.findings)} if self.findings else {})
 
     def plot(self, ax: Any = None) -> Any:
         """Draws with matplotlib and returns the axes: the first plot on the given axes, or all plots on new ones."""
@@ -86,7 +86,7 @@ class Result(Record):
 
     def _repr_html_(self) -> str:
         """Returns the verdict, the findings, the numbers and the plots as HTML for notebooks."""
-        from gnomon.core.results.svg import svg
+        from gnomon.core.results.svg import plots_svg
 
         cells = [
             f"<tr><th style='text-align:left'>{escape(name.replace('_', ' '))}</th><td>{escape(text)}</td></tr>"
@@ -94,10 +94,10 @@ class Result(Record):
         ]
         listed = "".join(f"<li>{escape(str(finding))}</li>" for finding in self.findings)
         plots = self.plots()
-        picture = svg(plots, type(self).__name__.lower(), width=5.5 * len(plots))
-        cures = f"<ul>{listed}</ul>" if listed else ""
+        picture = plots_svg(plots, type(self).__name__.lower(), width=5.5 * len(plots))
+        fixes = f"<ul>{listed}</ul>" if listed else ""
         return (
-            f"<div><p><strong>{escape(self.verdict)}</strong></p>{cures}{picture}"
+            f"<div><p><strong>{escape(self.verdict)}</strong></p>{fixes}{picture}"
             f"<details><summary>Numbers</summary><table>{''.join(cells)}</table></details></div>"
         )
 

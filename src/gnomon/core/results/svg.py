@@ -1,7 +1,7 @@
 """Renders plots as SVG for HTML pages and notebooks: no background, text and lines in the colors of the page.
 
 >>> from gnomon.core.results.plot import Axis, Line, Plot
->>> picture = svg((Plot("Loss", (Line("train", (1, 2), (1.0, 0.5)),), Axis("step"), Axis("loss")),), "loss")
+>>> picture = plots_svg((Plot("Loss", (Line("train", (1, 2), (1.0, 0.5)),), Axis("step"), Axis("loss")),), "loss")
 >>> picture.startswith("<svg") and "currentColor" in picture
 True
 """
@@ -13,9 +13,9 @@ from re import DOTALL, sub
 from typing import Any
 
 from gnomon.core.results.drawing import COLORS, draw
-from gnomon.core.results.plot import Bars, Meter, Plot
+from gnomon.core.results.plot import Bars, Plot, RangeMeter
 
-__all__ = ["sketch", "svg"]
+__all__ = ["thumbnail_svg", "plots_svg"]
 
 INK = "#010203"
 NAMES = ("first", "second", "third", "fourth", "fifth")
@@ -35,20 +35,20 @@ INCHES_AROUND_BARS = 1.4
 """Height of everything around the bars in inches."""
 
 
-def svg(plots: Sequence[Plot], name: str, *, width: float = 6.4, height: float = 3.4) -> str:
+def plots_svg(plots: Sequence[Plot], name: str, *, width: float = 6.4, height: float = 3.4) -> str:
     """Returns plots side by side as one SVG element with identifiers that begin with ``name``; many bars make it
     higher.
 
     Cost: about 50 ms. Nothing of matplotlib's global state is changed.
 
     >>> from gnomon.core.results.plot import Reference
-    >>> svg((Plot("Zero", (Reference("zero", 0.0),)),), "zero").endswith("</svg>\\n")
+    >>> plots_svg((Plot("Zero", (Reference("zero", 0.0),)),), "zero").endswith("</svg>\\n")
     True
     """
     from matplotlib.figure import Figure
 
     bars = max((len(m.labels) for plot in plots for m in plot.marks if isinstance(m, Bars)), default=0)
-    meters = all(isinstance(m, Meter) for plot in plots for m in plot.marks) and any(plot.marks for plot in plots)
+    meters = all(isinstance(m, RangeMeter) for plot in plots for m in plot.marks) and any(plot.marks for plot in plots)
     with _style(name):
         figure = Figure(
             figsize=(width, 1.7 if meters else max(height, INCHES_AROUND_BARS + INCHES_PER_BAR * bars)),
@@ -59,13 +59,13 @@ def svg(plots: Sequence[Plot], name: str, *, width: float = 6.4, height: float =
         return _write(figure, name, plots)
 
 
-def sketch(plot: Plot, name: str) -> str:
+def thumbnail_svg(plot: Plot, name: str) -> str:
     """Returns a plot as a small image without text, for overviews that name the plot themselves.
 
     Cost: about 30 ms.
 
     >>> from gnomon.core.results.plot import Line
-    >>> "<text" in sketch(Plot("Loss", (Line("train", (1, 2), (1.0, 0.5)),)), "small")
+    >>> "<text" in thumbnail_svg(Plot("Loss", (Line("train", (1, 2), (1.0, 0.5)),)), "small")
     False
     """
     from matplotlib.figure import Figure

@@ -7,7 +7,7 @@
 from math import floor, log10
 from typing import Any
 
-from gnomon.core.results.plot import Bars, Meter, Plot
+from gnomon.core.results.plot import Bars, Plot, RangeMeter
 
 __all__ = ["mark_ticks", "plain_number"]
 
@@ -46,7 +46,7 @@ def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-    named = any(isinstance(mark, Bars | Meter) for mark in plot.marks)
+    named = any(isinstance(mark, Bars | RangeMeter) for mark in plot.marks)
     for axis in (ax.xaxis, ax.yaxis):
         if axis is ax.yaxis and named:
             continue  # the ticks are words, or the axis has none

@@ -38,8 +38,14 @@ class Interval(Record):
         return self.high - self.low
 
     def __str__(self) -> str:
-        sure = "" if self.confidence is None else f" ({100 * self.confidence:.3g} % confidence)"
+        sure = "" if self.confidence is None else f" ({_percent(self.confidence)} % confidence)"
         return f"{format_number(self.low)} to {format_number(self.high)}{sure}"
+
+
+def _percent(confidence: float) -> str:
+    """A confidence in percent; one that is not certain is never rounded to 100."""
+    text = f"{100 * confidence:.3g}"
+    return "over 99.9" if text == "100" and confidence < 1 else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +81,11 @@ class Value(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values for JSON; the interval becomes ``low``, ``high`` and ``confidence``."""
-        from gnomon.core.results.plain import plain
+        from gnomon.core.results.plain import to_json_value
 
         known = self.interval
         low, high, sure = (None, None, None) if known is None else (known.low, known.high, known.confidence)
-        return plain(
+        return to_json_value(
             {"id": self.id, "name": self.name, "value": self.value, "low": low, "high": high, "confidence": sure,
              "obtained": self.obtained, "unit": self.unit, "meaning": self.meaning}
         )  # fmt: skip

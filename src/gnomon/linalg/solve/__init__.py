@@ -5,7 +5,7 @@ the origin of the kernel.
 """
 
 from gnomon.linalg.solve.base import AbstractSolver, FitScores, IndexedKernel, Kernel, Solution, TileFunction
-from gnomon.linalg.solve.choose import Choice, auto
+from gnomon.linalg.solve.choose import SolverChoice, choose_solver
 from gnomon.linalg.solve.direct import Direct
 from gnomon.linalg.solve.distributed import Distributed
 from gnomon.linalg.solve.gradient import ConjugateGradient
@@ -16,7 +16,7 @@ from gnomon.linalg.solve.tiles import Tiles
 __all__ = [
     "AbstractPreconditioner",
     "AbstractSolver",
-    "Choice",
+    "SolverChoice",
     "ConjugateGradient",
     "Direct",
     "Distributed",
@@ -29,5 +29,5 @@ __all__ = [
     "Solution",
     "TileFunction",
     "Tiles",
-    "auto",
+    "choose_solver",
 ]

@@ -19,13 +19,13 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, names_call, out_of_range
 from gnomon.core.inputs.arrays import Array, as_tensor
-from gnomon.core.inputs.checks import as_numbers, integer, number, real
-from gnomon.core.inputs.classes import numbers
+from gnomon.core.inputs.checks import as_numbers, check_real, integer, number
+from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.results.record import Record
-from gnomon.linalg.square import square
+from gnomon.linalg.square import as_square_matrix
 
 TileFunction = Callable[[Tensor, Tensor], Tensor]
 """A function that returns the kernel for row and column indices."""
@@ -99,8 +99,8 @@ class Solution(Result):
         rows = as_tensor(tile).to(torch.float64)
         if rows.ndim != 2 or rows.shape[1] != len(self.support):
             what = f"the tile has shape {tuple(rows.shape)}, but the solution has {len(self.support)} support points"
-            cure = "Pass the kernel between new points (rows) and the points solution.support (columns)"
-            raise InputError(what, accepted="a column for each support point", fix=cure)
+            fix = "Pass the kernel between new points (rows) and the points solution.support (columns)"
+            raise InputError(what, accepted="a column for each support point", fix=fix)
         return rows @ self.coefficients
 
     @property
@@ -179,8 +179,8 @@ class KernelSystem:
         # A finite sum proves that all entries are finite. The sum may overflow; only then check each entry.
         if not bool(made.sum().isfinite()) and not bool(made.isfinite().all()):
             row = int(rows[(~made.isfinite()).any(1).nonzero()[0, 0]])
-            cure = f"Look at input {row}: a NaN or a very large feature there is the usual cause"
-            raise NotFiniteError(f"the kernel of point {row} is not finite", accepted="finite entries", fix=cure)
+            fix = f"Look at input {row}: a NaN or a very large feature there is the usual cause"
+            raise NotFiniteError(f"the kernel of point {row} is not finite", accepted="finite entries", fix=fix)
         return made
 
     def as_given(self, table: Tensor) -> Tensor:
@@ -194,8 +194,8 @@ def kernel_system(kernel: Kernel, y: Array, ridge: float) -> KernelSystem:
     >>> kernel_system(torch.eye(2), torch.ones(2), 0.1).y.shape
     torch.Size([2, 1])
     """
-    table = real(as_numbers(y, "y"), "y")
-    targets = numbers(table).to(device="cpu", dtype=torch.float64)
+    table = check_real(as_numbers(y, "y"), "y")
+    targets = targets_as_numbers(table).to(device="cpu", dtype=torch.float64)
     if targets.ndim not in (1, 2) or len(targets) == 0:
         shape = tuple(targets.shape)
         raise InputError(f"y must have shape (n,) or (n, k) with n at least 1, but it has shape {shape}")
@@ -204,7 +204,7 @@ def kernel_system(kernel: Kernel, y: Array, ridge: float) -> KernelSystem:
     if not number("ridge", ridge) >= 0:
         raise out_of_range("ridge", "a finite number of at least 0", ridge)
     matrix = isinstance(kernel, Array) or not callable(kernel)
-    source = square(kernel).detach().cpu() if matrix else cast(TileFunction, kernel)
+    source = as_square_matrix(kernel).detach().cpu() if matrix else cast(TileFunction, kernel)
     if isinstance(source, Tensor) and len(source) != len(targets):
         what = f"the kernel has {len(source)} points and y has {len(targets)}"
         raise InputError(what, accepted="one target for each point", fix="Pass the kernel of the same points")

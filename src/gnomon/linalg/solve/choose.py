@@ -8,7 +8,7 @@ from typing import Any
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
-from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, human
+from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes
 from gnomon.core.results import Result
 from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, AbstractSolver, memory_budget
 from gnomon.linalg.solve.direct import Direct
@@ -28,10 +28,10 @@ CUBE = int(
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Result):
+class SolverChoice(Result):
     """A solver, and a sentence that says why it was chosen.
 
-    >>> print(auto(1000, memory=2**30))
+    >>> print(choose_solver(1000, memory=2**30))
     Direct for 1000 points: their kernel takes 7.6 MiB of 1.0 GiB, and n^3 / 3 operations take less than a minute.
     """
 
@@ -40,12 +40,14 @@ class Choice(Result):
 
     @property
     def verdict(self) -> str:
-        """The reason for the choice."""
+        """States the reason for the choice, in one sentence."""
         return self.reason
 
 
 @names_call
-def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, cluster: Any = None) -> Choice:
+def choose_solver(
+    n: int, *, memory: int | None = None, path: str | Path | None = None, cluster: Any = None
+) -> SolverChoice:
     """Chooses a solver for n points and a number of bytes, by default half of the free memory.
 
     While the kernel fits into memory: Direct where n^3 / 3 operations take a minute at most (n up to 20,800), conjugate
@@ -60,30 +62,33 @@ def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, c
     Hypotheses: for (1), bounded targets and a kernel of bounded diagonal, without further smoothness.
     Reference: [rudi2015less], theorem 1.
 
-    >>> type(auto(1_000_000, memory=12 * 2**30).solver).__name__
+    >>> type(choose_solver(1_000_000, memory=12 * 2**30).solver).__name__
     'Nystrom'
     """
     n = integer("n", n)
     room, size = memory_budget(memory), BYTES_PER_FLOAT64 * n * n
-    fits = f"their kernel takes {human(size)} of {human(room)}"
+    fits = f"their kernel takes {format_bytes(size)} of {format_bytes(room)}"
     if size <= room and n <= CUBE:
-        return Choice(
+        return SolverChoice(
             Direct(memory=room), f"Direct for {n} points: {fits}, and n^3 / 3 operations take less than a minute."
         )
     if size <= room:
         reason = f"ConjugateGradient for {n} points: {fits}, but n^3 / 3 operations would take more than a minute."
-        return Choice(ConjugateGradient(memory=room), reason)
+        return SolverChoice(ConjugateGradient(memory=room), reason)
     if path is not None and size / 2 <= (free := SHARE_OF_FREE_MEMORY * disk_usage(_parent(path)).free):
-        reason = f"Tiles for {n} points: {fits} and does not fit; on disk it takes {human(size / 2)} of {human(free)}."
+        reason = (
+            f"Tiles for {n} points: {fits} and does not fit; on disk it takes {format_bytes(size / 2)} of "
+            f"{format_bytes(free)}."
+        )
         method = ConjugateGradient(preconditioner=Landmarks(), memory=room)
-        return Choice(Tiles(path, method, memory=room), reason)
+        return SolverChoice(Tiles(path, method, memory=room), reason)
     m = _centers(n, room)
     reason = f"Nystrom with {m} centers for {n} points: {fits} and does not fit in memory."
     if cluster is not None:
-        return Choice(
+        return SolverChoice(
             Distributed(cluster, Nystrom(m, memory=memory)), reason.replace("points:", "points, on a cluster:")
         )
-    return Choice(Nystrom(m, memory=room), reason)
+    return SolverChoice(Nystrom(m, memory=room), reason)
 
 
 def _centers(n: int, room: int) -> int:

@@ -40,8 +40,8 @@ def connect_client(where: Any) -> Iterator[Any]:
         try:
             client = dask.Client(where, set_as_default=False)
         except OSError as error:
-            what, cure = f"no scheduler answers at {where}", "Start a scheduler there, or pass another address"
-            raise WorkersLostError(what, accepted="a reachable cluster", fix=cure) from error
+            what, fix = f"no scheduler answers at {where}", "Start a scheduler there, or pass another address"
+            raise WorkersLostError(what, accepted="a reachable cluster", fix=fix) from error
         with client:
             yield client
     elif isinstance(where, int) and where >= 1:
@@ -60,8 +60,8 @@ def require_dask() -> Any:
     try:
         from dask import distributed
     except ImportError:
-        cure = "Install the extra: pip install 'gnomon[dask]'"
-        raise MissingExtraError("dask.distributed is not installed", accepted="the extra 'dask'", fix=cure) from None
+        fix = "Install the extra: pip install 'gnomon[dask]'"
+        raise MissingExtraError("dask.distributed is not installed", accepted="the extra 'dask'", fix=fix) from None
     return distributed
 
 
@@ -178,11 +178,11 @@ class Workers:
         if self.client.status != "running":
             lost = f"{self.progress} and all data on the workers"
             what = f"the scheduler is gone; lost are {lost}, because nothing is saved on disk"
-            cure = (
+            fix = (
                 "Start a scheduler with workers and call Distributed(its address, method).solve(kernel, y) again, "
                 "which starts over; Tiles(path).solve(kernel, y), on one machine, stores its kernel and can resume"
             )
-            raise WorkersLostError(what, accepted="a scheduler that runs until the end", fix=cure)
+            raise WorkersLostError(what, accepted="a scheduler that runs until the end", fix=fix)
 
 
 def _is_lost(problem: str) -> WorkersLostError:

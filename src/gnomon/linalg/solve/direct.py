@@ -29,7 +29,7 @@ from torch import Tensor
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError, names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import number
-from gnomon.core.machine.memory import human
+from gnomon.core.machine.memory import format_bytes
 from gnomon.linalg.solve.base import (
     BYTES_PER_FLOAT64,
     AbstractSolver,
@@ -106,8 +106,8 @@ class Direct(AbstractSolver):
                 return float(added)
             _restore(buffer)
         what = f"the Cholesky factorization fails even after adding {added:.1e} to a diagonal of mean {unit:.1e}"
-        cure = "Raise the ridge, or read linalg.diagnose(K) for the reason"
-        raise InputError(what, accepted="a positive semidefinite kernel", fix=cure)
+        fix = "Raise the ridge, or read linalg.diagnose(K) for the reason"
+        raise InputError(what, accepted="a positive semidefinite kernel", fix=fix)
 
 
 def _assemble(system: KernelSystem, memory: int | None, *, overwrite: bool) -> np.ndarray:
@@ -118,10 +118,11 @@ def _assemble(system: KernelSystem, memory: int | None, *, overwrite: bool) -> n
         return own.numpy()
     if BYTES_PER_FLOAT64 * n * n > memory_budget(memory):
         what = (
-            f"{n} points need {human(BYTES_PER_FLOAT64 * n * n)}, but only {human(memory_budget(memory))} may be used"
+            f"{n} points need {format_bytes(BYTES_PER_FLOAT64 * n * n)}, but only "
+            f"{format_bytes(memory_budget(memory))} may be used"
         )
-        cure = "Use linalg.solve.Nystrom(m), or linalg.solve.auto(n) to choose"
-        raise BudgetError(what, accepted="a kernel that fits into memory", fix=cure)
+        fix = "Use linalg.solve.Nystrom(m), or linalg.solve.auto(n) to choose"
+        raise BudgetError(what, accepted="a kernel that fits into memory", fix=fix)
     buffer: np.ndarray = full_kernel(system, memory).numpy()
     skew, largest = _skew(buffer)
     if skew > SYMMETRIC * largest:
@@ -164,6 +165,6 @@ def _residual(buffer: np.ndarray, diagonal: np.ndarray, c: np.ndarray, y: np.nda
     sizes = np.linalg.norm(y, axis=0)
     residual = float((np.linalg.norm(product - y, axis=0) / np.where(sizes > 0, sizes, 1.0)).max())
     if not np.isfinite(residual):
-        cure = "Raise the ridge, or divide the kernel by its largest entry"
-        raise NotFiniteError("the coefficients are not finite", accepted="a well-scaled kernel", fix=cure)
+        fix = "Raise the ridge, or divide the kernel by its largest entry"
+        raise NotFiniteError("the coefficients are not finite", accepted="a well-scaled kernel", fix=fix)
     return residual, float(sums.max())

@@ -73,8 +73,8 @@ class Distributed(AbstractSolver):
         require_dask()
         if isinstance(kernel, Array):
             what = f"the kernel is a matrix of shape {tuple(as_array(kernel).shape)}"
-            cure = "Pass a function of row and column numbers, such as IndexedKernel(limit(net).ntk, x), or use Direct"
-            raise InputError(what, accepted="a kernel function that workers can call", fix=cure)
+            fix = "Pass a function of row and column numbers, such as IndexedKernel(limit(net).ntk, x), or use Direct"
+            raise InputError(what, accepted="a kernel function that workers can call", fix=fix)
         system = kernel_system(kernel, y, ridge)
         with connect_client(self.cluster) as client:
             return (self._nystrom if isinstance(self.method, Nystrom) else self._gradient)(client, system)
@@ -118,7 +118,7 @@ class Strips:
         while True:
             try:
                 if self.workers.missing:
-                    self.held = []  # they depend on lost data
+                    self.held = []  # these strips depend on lost data
                 shared = self.workers.send()
                 if not self.held:
                     self.held = [client.submit(_strip, shared, piece, pure=False) for piece in self.pieces]

@@ -127,14 +127,14 @@ def in_memory(system: KernelSystem, memory: int | None) -> KernelSystem:
 
 def _not_converged(solution: Solution, tolerance: float, limit: int) -> NotConvergedError:
     reached = f"the relative residual is {solution.residual:.1e} after {solution.iterations} iterations"
-    cure = "Raise the ridge, the tolerance, the rank of the preconditioner or the limit; or use Direct() if n^2 fits"
+    fix = "Raise the ridge, the tolerance, the rank of the preconditioner or the limit; or use Direct() if n^2 fits"
     accepted = f"a condition number under about {limit**2:.0e}"
-    return NotConvergedError(f"{reached}, over {tolerance:.0e}", accepted=accepted, fix=cure, reached=solution)
+    return NotConvergedError(f"{reached}, over {tolerance:.0e}", accepted=accepted, fix=fix, reached=solution)
 
 
 def _check_curvature(curvature: Tensor) -> None:
     if bool((curvature <= 0).any()):
         what = f"the kernel has a direction p with p^T A p = {float(curvature.min()):.1e}"
         size = sqrt(torch.finfo(torch.float64).eps)
-        cure = f"Raise the ridge to at least {size:.0e} of the mean diagonal, or read linalg.diagnose(K)"
-        raise InputError(what, accepted="a positive definite kernel", fix=cure)
+        fix = f"Raise the ridge to at least {size:.0e} of the mean diagonal, or read linalg.diagnose(K)"
+        raise InputError(what, accepted="a positive definite kernel", fix=fix)

@@ -38,7 +38,7 @@ from torch import Tensor
 from gnomon.core.errors import BudgetError, names_call, out_of_range
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import check_seed, integer
-from gnomon.core.machine.memory import human
+from gnomon.core.machine.memory import format_bytes
 from gnomon.linalg.cholesky import cholesky, factor_with_least_jitter
 from gnomon.linalg.solve.base import (
     BYTES_PER_FLOAT64,
@@ -152,7 +152,7 @@ def _room(m: int, memory: int | None) -> int:
     taken = BYTES_PER_FLOAT64 * MATRICES_IN_MEMORY * m * m
     room = memory_budget(memory) - taken
     if room < BYTES_PER_FLOAT64 * m:
-        what = f"{m} centers need {human(taken)}, but only {human(memory_budget(memory))} may be used"
+        what = f"{m} centers need {format_bytes(taken)}, but only {format_bytes(memory_budget(memory))} may be used"
         raise BudgetError(what, accepted="m x m matrices that fit into memory", fix="Use fewer centers")
     return min(room, max(TILE_BYTES, BYTES_PER_FLOAT64 * m))
 

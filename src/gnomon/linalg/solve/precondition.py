@@ -139,9 +139,9 @@ def diagonal(system: KernelSystem, memory: int | None) -> Float[Tensor, " n"]:
         entries[as_slice(rows)] = system.tile(rows, rows).diagonal()
     if float(entries.min()) < 0:
         row = int(entries.argmin())
-        cure = "Check how the kernel is computed: its diagonal must not be negative"
+        fix = "Check how the kernel is computed: its diagonal must not be negative"
         raise InputError(
-            f"K[{row}, {row}] = {float(entries[row]):.2e}", accepted="a positive semidefinite kernel", fix=cure
+            f"K[{row}, {row}] = {float(entries[row]):.2e}", accepted="a positive semidefinite kernel", fix=fix
         )
     return entries
 

@@ -44,7 +44,7 @@ from torch import Tensor
 from gnomon.core.errors import BudgetError, names_call, out_of_range
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import integer
-from gnomon.core.machine.memory import human
+from gnomon.core.machine.memory import format_bytes
 from gnomon.linalg.solve.base import (
     BYTES_PER_FLOAT64,
     AbstractSolver,
@@ -59,7 +59,7 @@ from gnomon.linalg.solve.base import (
 )
 from gnomon.linalg.solve.gradient import ConjugateGradient
 from gnomon.linalg.solve.precondition import Landmarks
-from gnomon.linalg.store import StoreLayout, fetch, open_store, pending, refuse, write_tile
+from gnomon.linalg.store import StoreLayout, fetch, open_store, refuse, unfinished_tiles, write_tile
 
 DEFAULT_TILE_POINTS = 2048
 """Points per side of a tile: 32 MiB, which a disk reads in one piece."""
@@ -123,7 +123,7 @@ class Tiles(AbstractSolver):
         group = open_store(self.path, layout)
         _check_same_kernel(group, probe, system, self.path)
         side = int(group.attrs["tile"])
-        for i, j in pending(group, symmetric=True):
+        for i, j in unfinished_tiles(group, symmetric=True):
             self._fits(min(side, n), room)
             rows, columns = (torch.arange(k * side, min(n, (k + 1) * side)) for k in (i, j))
             write_tile(group, i, j, {"kernel": system.tile(rows, columns, self.dtype).numpy()}, mirrored=False)
@@ -138,12 +138,12 @@ class Tiles(AbstractSolver):
     def _fits(self, side: int, room: int) -> None:
         """Raises an error if tiles do not fit in memory while they are computed."""
         if side > room:
-            needed = human(TILES_IN_MEMORY * BYTES_PER_FLOAT64 * side**2)
+            needed = format_bytes(TILES_IN_MEMORY * BYTES_PER_FLOAT64 * side**2)
             what = f"tiles of side {side} need {needed}, including the temporaries of the kernel"
             smaller = f"side={room} or less, " if room else ""
-            more = f"more memory than {human(memory_budget(self.memory))}"
-            cure = f"Pass {smaller}another path if this one is in use, or {more}"
-            raise BudgetError(what, accepted="tiles that fit into memory", fix=cure)
+            more = f"more memory than {format_bytes(memory_budget(self.memory))}"
+            fix = f"Pass {smaller}another path if this one is in use, or {more}"
+            raise BudgetError(what, accepted="tiles that fit into memory", fix=fix)
 
 
 def _product(array: Any, sides: tuple[int, int], ridge: float, p: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:

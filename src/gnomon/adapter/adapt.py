@@ -1,0 +1,144 @@
+"""Turns the model and data of a user into the form that all instruments take.
+
+Instruments take a module that returns one row per example, and inputs whose first axis counts examples. `adapt` turns
+other models and data into that form. It never changes the user's module: it returns a view of it, or a copy.
+
+>>> import torch
+>>> adapted = adapt(nn.Linear(2, 1), (torch.zeros(3, 2), torch.zeros(3, 1)))
+>>> adapted.loss is None, adapted.module
+(True, Linear(in_features=2, out_features=1, bias=True))
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, is_dataclass
+from typing import Any
+
+from torch import Tensor, nn
+from torch.utils.data import DataLoader
+
+from gnomon.adapter.complex_parameters import real_parameters
+from gnomon.adapter.graph_view import adapt_graphs
+from gnomon.adapter.model_loss import adapt_model_loss, model_loss, takes_targets
+from gnomon.adapter.read import read_output_meaning
+from gnomon.adapter.states import adapt_columns, with_state
+from gnomon.adapter.view import Output, select_output
+from gnomon.core.errors import InputError
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
+
+__all__ = ["Adapted", "adapt", "adapt_inputs"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Adapted:
+    """A module and its data in the form that instruments take.
+
+    ``loss`` is the loss if the module computes its own. ``batch`` is the batch size of a loader whose batches were
+    joined to tensors.
+    """
+
+    module: nn.Module
+    train: Any
+    test: Any = None
+    loss: Callable[[Any, Tensor], Tensor] | None = None
+    batch: int | None = None
+
+
+def adapt(
+    module: nn.Module, train: Any, test: Any = None, *, reading: str | None = None, own_loss: bool = False
+) -> Adapted:
+    """The module and the data in the form that instruments take; both are returned as they are if they have it.
+
+    Graphs and batches of graphs become rows of padded tensors, or of nodes if there is one graph with masks. Texts in
+    columns become rows. A first state is passed to modules that require one. Complex parameters become pairs of reals.
+    If the data have no targets, or targets that do not fit the outputs, and the module returns a loss, the loss is the
+    module's. With ``own_loss`` the user passed a loss, and all that the module returns is left to it; with ``reading``
+    the user named the task.
+    Cost: a few forward passes on two examples.
+
+    >>> import torch
+    >>> adapt(nn.GRU(2, 3, batch_first=True), (torch.zeros(4, 5, 2), torch.zeros(4, 5, 3))).batch is None
+    True
+    """
+    module = real_parameters(module)
+    size = train.batch_size if isinstance(train, DataLoader) else None
+    found = adapt_graphs(module, train, test) or adapt_columns(module, train, test)
+    if found is not None:
+        return Adapted(*found, batch=size)
+    module = _with_state(module, train)
+    if own_loss:
+        return Adapted(module, train, test)
+    if reading is None and _needs_own_loss(module, train):
+        found = adapt_model_loss(module, train, test)
+        if found is not None:
+            return Adapted(*found, loss=model_loss, batch=size)
+    return Adapted(select_output(module, fitting_output(module, train)), train, test)
+
+
+def adapt_inputs(module: nn.Module, x: Any) -> tuple[nn.Module, Any]:
+    """The module and inputs in the form that instruments take, without targets.
+
+    Cost: a forward pass if ``forward`` requires a state.
+
+    >>> import torch
+    >>> adapt_inputs(nn.Linear(2, 1), torch.zeros(3, 2))[1].shape
+    torch.Size([3, 2])
+    """
+    module = real_parameters(module)
+    found = adapt_graphs(module, x)
+    if found is not None:
+        part = found[1]
+        return found[0], part[0] if isinstance(part, tuple) else part
+    return with_state(module, x), x
+
+
+def fitting_output(module: nn.Module, train: Any) -> Output | None:
+    """Which part of a returned tuple, dict or record has the shape of real targets, if the usual part has not.
+
+    Cost: a forward pass on two examples.
+    """
+    try:
+        few = source(train, module=module).first(2)
+        if few.y is None or not few.y.is_floating_point():
+            return None
+        with preserve(module, grad=False, seed=0):
+            returned = run(module, few.x)
+        if isinstance(returned, Tensor) or output_tensor(returned).numel() == few.y.numel():
+            return None
+    except InputError:
+        return None  # whoever uses the data reports this
+    parts: Mapping[Any, Any]
+    if isinstance(returned, Mapping):
+        parts = returned
+    else:
+        parts = vars(returned) if is_dataclass(returned) else dict(enumerate(returned))
+    return next((name for name, t in parts.items() if isinstance(t, Tensor) and t.shape == few.y.shape), None)
+
+
+def _with_state(module: nn.Module, train: Any) -> nn.Module:
+    try:
+        return with_state(module, source(train).first(2).x)
+    except InputError:
+        return module  # whoever uses the data reports this
+
+
+def _needs_own_loss(module: nn.Module, train: Any) -> bool:
+    """Whether targets are missing, or are targets that do not fit the outputs and that ``forward`` takes."""
+    try:
+        few = source(train).first(2)
+    except InputError:
+        return False  # whoever uses the data reports this
+    if few.y is None:
+        return True
+    if few.y.is_floating_point() or few.y.dim() < 2 or not takes_targets(module):
+        return False
+    try:
+        few = source(train, module=module).first(2)
+        assert few.y is not None  # as above
+        with preserve(module, grad=False, seed=0):
+            read_output_meaning(output_tensor(run(module, few.x)), few.y, x=few.x)
+    except InputError:
+        return True
+    return False

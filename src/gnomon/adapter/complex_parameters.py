@@ -1,0 +1,78 @@
+"""Complex parameters as pairs of real ones, which optimizers, kernels and curvatures take like all others.
+
+>>> class Turn(nn.Module):
+...     def __init__(self):
+...         super().__init__()
+...         self.weight = nn.Parameter(torch.tensor([1j]))
+...     def forward(self, x):
+...         return (x * self.weight).real
+>>> net = real_parameters(Turn())
+>>> [(name, p.item()) for name, p in net.named_parameters()]
+[('weight_real', 0.0), ('weight_imag', 1.0)]
+>>> net(torch.tensor([2j])).tolist()
+[-2.0]
+"""
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from gnomon.adapter.view import ModuleView
+from gnomon.core.modules.copies import copy_module
+
+__all__ = ["real_parameters"]
+
+PARTS = ("_real", "_imag")
+"""Endings of the names of the two parts of a complex parameter."""
+
+
+class ComplexView(ModuleView):
+    """A view of a module whose complex parameters were split: puts them together before each call."""
+
+    takes_same_inputs = True
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module returns."""
+        module = self.module
+        joined = []
+        for part in module.modules():
+            for name in vars(part).get("split_parameters", ()):
+                real, imaginary = (part._parameters[name + ending] for ending in PARTS)
+                assert real is not None and imaginary is not None  # both were registered together
+                vars(part)[name] = torch.complex(real, imaginary)
+                joined.append((part, name))
+        try:
+            return module(*args, **kwargs)
+        finally:
+            for part, name in joined:
+                vars(part).pop(name, None)
+
+
+def real_parameters(module: nn.Module) -> nn.Module:
+    """The module itself if its parameters are real, else a view of a copy whose complex parameters are split.
+
+    Gradients with respect to the two parts are the parts of the gradient that torch gives complex parameters.
+    Cost: a copy of the module if it has complex parameters.
+
+    >>> net = nn.Linear(1, 1)
+    >>> real_parameters(net) is net
+    True
+    """
+    if not any(p.is_complex() for p in module.parameters()):
+        return module
+    made = copy_module(module)
+    split: dict[int, tuple[nn.Parameter, ...]] = {}  # a parameter that two layers share stays shared
+    for part in made.modules():
+        names = [name for name, p in part._parameters.items() if p is not None and p.is_complex()]
+        for name in names:
+            p = part._parameters.pop(name)
+            assert p is not None  # chosen above
+            if id(p) not in split:
+                values = (p.detach().real.clone(), p.detach().imag.clone())
+                split[id(p)] = tuple(nn.Parameter(v, requires_grad=p.requires_grad) for v in values)
+            for ending, value in zip(PARTS, split[id(p)], strict=True):
+                nn.Module.register_parameter(part, name + ending, value)
+        if names:
+            object.__setattr__(part, "split_parameters", tuple(names))
+    return ComplexView(made)

@@ -1,0 +1,155 @@
+"""Runs a module for joined graphs on inputs whose first axis counts graphs, or counts nodes of one large graph."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.adapter.graphs import (
+    EDGE_COUNT,
+    NODE_COUNT,
+    GraphBatch,
+    Roles,
+    attribute_roles,
+    graph_list,
+    join_graphs,
+    node_mask,
+    pad_graphs,
+    pad_rows,
+)
+from gnomon.adapter.losses import IGNORED_LABEL
+from gnomon.adapter.view import ModuleView
+from gnomon.core.errors import InputError
+from gnomon.core.modules.outputs import output_tensor
+
+__all__ = ["adapt_graphs"]
+
+NODE = "node"
+"""Name of the input that holds the number of each node."""
+FEATURES = "x"
+"""Attribute with the features of nodes, as in PyTorch Geometric."""
+
+
+class GraphView(ModuleView):
+    """A view that takes padded graphs and returns one row per graph; outputs for nodes are padded with zeros."""
+
+    def __init__(self, module: nn.Module, roles: Roles) -> None:
+        super().__init__(module)
+        self.roles = roles
+
+    def forward(self, **padded: Tensor) -> Tensor:
+        """Outputs (graphs, ...) or (graphs, most nodes, ...)."""
+        counts = padded[NODE_COUNT]
+        found = output_tensor(_call(self.module, join_graphs(padded, self.roles)))
+        if len(found) == len(counts):
+            return found
+        mask = node_mask(counts, _most_nodes(padded, self.roles))
+        rows = found.new_zeros(*mask.shape, *found.shape[1:])
+        return rows.masked_scatter(mask.reshape(*mask.shape, *(1,) * (rows.dim() - 2)), found)
+
+
+class NodeView(ModuleView):
+    """A view of a module for one graph whose examples are nodes: takes numbers and features of some nodes.
+
+    The other nodes of the graph keep their features.
+    """
+
+    def __init__(self, module: nn.Module, graph: GraphBatch) -> None:
+        super().__init__(module)
+        object.__setattr__(self, "graph", graph)
+
+    def forward(self, node: Tensor, x: Tensor | None = None) -> Tensor:
+        """Outputs of these nodes."""
+        graph = GraphBatch(vars(self)["graph"])
+        if x is not None:
+            graph[FEATURES] = graph[FEATURES].to(x).index_put((node,), x)
+        return output_tensor(_call(self.module, graph))[node]
+
+
+def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
+    """The module and its data with one row per graph, or per node of one graph; None for other data.
+
+    Data are pairs (inputs, targets), or inputs alone if graphs have no attribute ``y``.
+    Cost: a copy of the data in memory.
+
+    >>> adapt_graphs(nn.Linear(1, 1), torch.zeros(2, 1)) is None
+    True
+    """
+    if not data or (first := graph_list(data[0])) is None:
+        return None
+    if len(first) == 1 and _has_masks(first[0]):
+        return _nodes(module, first[0], data)
+    roles = attribute_roles(first)
+    parts = [None if part is None else graph_list(part) for part in data]
+    padded = pad_graphs([graph for part in parts for graph in part or ()], roles)  # together, so that widths agree
+    found: list[Any] = []
+    start = 0
+    for part in parts:
+        if part is None:
+            found.append(None)
+            continue
+        x = {name: t[start : start + len(part)] for name, t in padded.items()}
+        found.append(_with_targets(x, part, roles))
+        start += len(part)
+    return GraphView(module, roles), *found
+
+
+def _nodes(module: nn.Module, graph: Any, data: tuple[Any, ...]) -> tuple[nn.Module, *tuple[Any, ...]]:
+    """One graph with masks: examples are the nodes of ``train_mask``, then of ``test_mask``."""
+    table = {name: t for name, t in graph.to_dict().items() if isinstance(t, Tensor)}
+    joined = GraphBatch({name: t for name, t in table.items() if name != "y"})
+    joined["num_nodes"], joined["num_graphs"] = int(graph.num_nodes), 1
+    parts: list[Any] = []
+    for name, part in zip(("train_mask", "test_mask"), (*data, None), strict=False):
+        source = table if part is None else (graph_list(part) or [graph])[0].to_dict()
+        node = source[name].nonzero().flatten() if name in source else None
+        if node is None or not len(node):
+            parts.append(None)
+            continue
+        x = {NODE: node} | ({FEATURES: source[FEATURES][node]} if FEATURES in source else {})
+        parts.append((x, source["y"][node]))
+    return NodeView(module, joined), *parts[: max(len(data), 2)]
+
+
+def _has_masks(graph: Any) -> bool:
+    return "train_mask" in graph.to_dict() and "y" in graph.to_dict()
+
+
+def _with_targets(x: dict[str, Tensor], graphs: list[Any], roles: Roles) -> Any:
+    y = [graph.to_dict().get("y") for graph in graphs]
+    if any(one is None for one in y):
+        return x
+    nodes = [int(graph.num_nodes) for graph in graphs]
+    if all(one.dim() and len(one) == count for one, count in zip(y, nodes, strict=True)) and set(nodes) != {1}:
+        if y[0].is_floating_point() and len(set(nodes)) > 1:
+            problem = "nodes have numbers as targets, and graphs have different numbers of nodes"
+            raise InputError(problem, accepted="one class per node, or one target per graph", fix="Pass loss=")
+        fill = 0 if y[0].is_floating_point() else IGNORED_LABEL
+        rows = pad_rows(y, fill)
+        more = _most_nodes(x, roles) - rows.shape[1]  # the largest graph may be in another part of the data
+        return x, nn.functional.pad(rows, (0, 0) * (rows.dim() - 2) + (0, more), value=fill)
+    return x, torch.cat([one.reshape(1) if one.dim() == 0 else one for one in y])
+
+
+def _most_nodes(padded: Mapping[str, Tensor], roles: Roles) -> int:
+    """The size of the axis of nodes; without an attribute of nodes, the number of nodes of the largest graph."""
+    per_node = next((name for name, role in roles.items() if role == "nodes"), None)
+    return int(padded[NODE_COUNT].max()) if per_node is None else padded[per_node].shape[1]
+
+
+def _call(module: nn.Module, batch: GraphBatch) -> Any:
+    """module(batch), or module(x=..., edge_index=..., ...) if ``forward`` names attributes of the batch."""
+    parameters = inspect.signature(module.forward).parameters
+    named = {name: batch[name] for name in parameters if name in batch and name not in (EDGE_COUNT, NODE_COUNT)}
+    others = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    required = [p for p in parameters.values() if p.default is p.empty and p.kind not in others]
+    if all(p.name in named for p in required) and named:
+        return module(**named)
+    if len(required) == 1:
+        return module(batch)
+    missing = next(p.name for p in required if p.name not in named)
+    problem = f"forward takes {missing!r}, and the graphs have {', '.join(name for name in batch)}"
+    accepted = "graphs with the attributes that forward takes"
+    raise InputError(problem, accepted=accepted, fix=f"Add {missing!r} to the graphs")

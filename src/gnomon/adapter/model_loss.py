@@ -1,0 +1,137 @@
+"""Models that compute their loss themselves: in ``forward``, from inputs that may include the targets.
+
+>>> class Copier(nn.Module):
+...     def __init__(self):
+...         super().__init__()
+...         self.fc = nn.Linear(2, 2)
+...     def forward(self, x):
+...         return (self.fc(x) - x).square().mean()
+>>> net, (x, y) = adapt_model_loss(Copier(), torch.ones(4, 2))
+>>> returned = net.train()(x)
+>>> returned["logits"].shape, bool(model_loss(returned, y) == returned["loss"])
+(torch.Size([4, 1]), True)
+"""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.adapter.view import ModuleView
+from gnomon.core.errors import InputError
+from gnomon.core.inputs.arguments import Inputs, count, take, to_module
+from gnomon.core.inputs.batch import Batch
+from gnomon.core.inputs.signature import TARGET_ARGUMENT_NAMES, with_targets
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import call_with_inputs, run
+
+__all__ = ["adapt_model_loss", "find_loss", "model_loss", "takes_targets"]
+
+
+def model_loss(returned: Any, y: Tensor) -> Tensor:
+    """The loss that a `LossView` returned; the targets are among its inputs.
+
+    >>> float(model_loss({"loss": torch.tensor(2.0)}, torch.zeros(1)))
+    2.0
+    """
+    if not isinstance(returned, Mapping) or "loss" not in returned:
+        problem = "the model computes its loss itself, and only its predictions were passed"
+        raise InputError(problem, accepted="all that the model returned", fix="Call the loss on model(inputs)")
+    return returned["loss"]
+
+
+class LossView(ModuleView):
+    """A view that returns ``{"logits": predictions, "loss": loss}``.
+
+    A module that returns nothing but its loss has no predictions. Then they are the losses of single examples in eval
+    mode, and the loss of the batch for each example in train mode, which takes one pass.
+    """
+
+    def forward(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
+        """Predictions with a row per example, and the mean loss."""
+        module, x = self.module, kwargs or args
+        returned = module(*args, **kwargs)
+        loss = find_loss(returned)
+        if loss is None:
+            problem = f"the model returned a {type(returned).__name__} without a loss"
+            raise InputError(problem, accepted="a loss", fix="Return the loss in eval mode as well")
+        n = count(x)
+        rows = None if isinstance(returned, Tensor) else _predictions(returned, n)
+        if rows is None and self.training:
+            rows = loss.expand(n, 1)
+        if rows is None:
+            singles = [call_with_inputs(module, take(x, slice(i, i + 1))) for i in range(n)]
+            rows = torch.stack([one for single in singles if (one := find_loss(single)) is not None])[:, None]
+        return {"logits": rows, "loss": loss}
+
+
+def find_loss(returned: Any) -> Tensor | None:
+    """The loss in what a module returned: the entry ``loss``, or the only number; None if there is none.
+
+    >>> float(find_loss((torch.zeros(2, 3), torch.tensor(4.0)))), find_loss(torch.zeros(2))
+    (4.0, None)
+    """
+    named = returned.get("loss") if isinstance(returned, Mapping) else getattr(returned, "loss", None)
+    if _is_number(named):
+        return named
+    if _is_number(returned):
+        return returned
+    numbers = [t for t in returned if _is_number(t)] if isinstance(returned, tuple | list) else []
+    return numbers[0] if len(numbers) == 1 else None
+
+
+def adapt_model_loss(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
+    """The module as a `LossView`, and data whose inputs include the targets; None if the module returns no loss.
+
+    The targets that remain are zeros, because only the module knows what it compares.
+    Cost: a forward pass on two examples, and a copy of the data in memory.
+
+    >>> adapt_model_loss(nn.Linear(1, 1), torch.zeros(2, 1)) is None
+    True
+    """
+    try:
+        first = source(data[0]).first(2)
+        with preserve(module, grad=False, seed=0):
+            returned = run(module, to_module(_with_all(first, module), module))
+    except InputError:
+        return None
+    if find_loss(returned) is None:
+        return None
+    found = [None if part is None else _pair(source(part).whole(), module) for part in data]
+    return LossView(module), *found
+
+
+def takes_targets(module: nn.Module) -> str | None:
+    """The argument of ``forward`` that takes targets by a usual name, or None.
+
+    >>> takes_targets(nn.Linear(1, 1)) is None
+    True
+    """
+    known = inspect.signature(module.forward).parameters
+    return next((name for name in TARGET_ARGUMENT_NAMES if name in known), None)
+
+
+def _pair(batch: Batch, module: nn.Module) -> tuple[Inputs, Tensor]:
+    return _with_all(batch, module), torch.zeros(len(batch), 1, dtype=torch.long)
+
+
+def _with_all(batch: Batch, module: nn.Module) -> Inputs:
+    """Inputs with the targets, if ``forward`` takes them by a usual name."""
+    name = takes_targets(module)
+    return batch.x if name is None or batch.y is None else with_targets(batch.x, batch.y, name, module)
+
+
+def _predictions(returned: Any, n: int) -> Tensor | None:
+    try:
+        found = output_tensor(returned)
+    except InputError:
+        return None
+    return found if len(found) == n else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.dim() == 0 and value.is_floating_point()

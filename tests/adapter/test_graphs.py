@@ -1,0 +1,161 @@
+"""Graphs in the form of PyTorch Geometric: examples are graphs, or the nodes of one graph."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.data import DataLoader
+
+import gnomon
+from gnomon import InputError
+from gnomon.adapter.adapt import adapt, adapt_inputs
+from gnomon.adapter.graphs import attribute_roles, join_graphs, pad_graphs
+from gnomon.adapter.view import original
+from gnomon.checks.network.signal import signal
+from gnomon.core.modules.outputs import outputs
+from gnomon.examination.steps.architecture import ArchitectureStep
+from gnomon.examination.steps.training import TrainingStep
+from gnomon.examination.subject import subject
+from gnomon.training import Run
+
+
+class Graph:
+    """A graph with the interface of torch_geometric.data.Data."""
+
+    def __init__(self, **parts):
+        self.parts = parts
+
+    num_nodes = property(lambda self: len(self.parts["x"]))
+
+    def to_dict(self):
+        return dict(self.parts)
+
+
+class Joined(Graph):
+    """A batch of graphs with the interface of torch_geometric.data.Batch."""
+
+    def __init__(self, graphs):
+        super().__init__(x=torch.cat([g.parts["x"] for g in graphs]))
+        self.graphs = graphs
+
+    def to_data_list(self):
+        return self.graphs
+
+
+class Gin(nn.Module):
+    """Two rounds of sums over neighbors and a sum over the nodes of each graph, as in PyTorch Geometric."""
+
+    def __init__(self, pool=True):
+        super().__init__()
+        self.first, self.second, self.norm = nn.Linear(2, 8), nn.Linear(8, 3), nn.BatchNorm1d(8)
+        self.pool = pool
+
+    def forward(self, x, edge_index, batch=None):
+        h = self.norm(F.relu(self.first(x + self.neighbors(x, edge_index))))
+        h = self.second(h + self.neighbors(h, edge_index))
+        return h.new_zeros(int(batch.max()) + 1, 3).index_add(0, batch, h) if self.pool else h
+
+    def neighbors(self, x, edges):
+        return torch.zeros_like(x).index_add(0, edges[1], x[edges[0]])
+
+
+def some_graphs(count, seed=0, per_node=False):
+    generator = torch.Generator().manual_seed(seed)
+    made = []
+    for i in range(count):
+        nodes = 3 + i % 4
+        edges = torch.randint(nodes, (2, 2 * nodes), generator=generator)
+        x = torch.randn(nodes, 2, generator=generator)
+        label = (x[:, 0] > 0).long() if per_node else (x[:, 0].sum() > 0).long()[None]
+        made.append(Graph(x=x, edge_index=edges, edge_weight=torch.rand(2 * nodes, generator=generator), y=label))
+    return made
+
+
+def joined_by_hand(graphs):
+    """The arguments that PyTorch Geometric passes for a batch, written as its documentation describes them."""
+    shift = torch.tensor([0, *[g.num_nodes for g in graphs]]).cumsum(0)
+    x = torch.cat([g.parts["x"] for g in graphs])
+    edges = torch.cat([g.parts["edge_index"] + shift[i] for i, g in enumerate(graphs)], 1)
+    return x, edges, torch.cat([torch.full((g.num_nodes,), i) for i, g in enumerate(graphs)])
+
+
+def test_padded_graphs_join_to_the_batch_of_pytorch_geometric():
+    graphs = some_graphs(5)
+    roles = attribute_roles(graphs)
+    assert roles == {"x": "nodes", "edge_index": "index", "edge_weight": "edges"}
+    joined = join_graphs(pad_graphs(graphs, roles), roles)
+    for name, expected in zip(("x", "edge_index", "batch"), joined_by_hand(graphs), strict=True):
+        assert torch.equal(joined[name], expected)
+    assert torch.equal(joined.edge_weight, torch.cat([g.parts["edge_weight"] for g in graphs]))
+
+
+@pytest.mark.parametrize("form", ["list", "batch", "loader"])
+def test_outputs_have_a_row_for_each_graph(form):
+    graphs = some_graphs(6)
+    data = {"list": graphs, "batch": Joined(graphs), "loader": DataLoader(graphs, 2, collate_fn=Joined)}[form]
+    net = Gin()
+    read = adapt(net, data)
+    x, y = read.train
+    assert read.batch == (2 if form == "loader" else None)
+    assert torch.equal(y, torch.cat([g.parts["y"] for g in graphs]))
+    assert torch.allclose(outputs(read.module, x), net.eval()(*joined_by_hand(graphs)), atol=1e-6)
+    assert original(read.module) is net and [n for n, _ in read.module.named_parameters()][0] == "first.weight"
+
+
+def test_outputs_of_nodes_are_positions_and_padding_does_not_count():
+    graphs = some_graphs(6, per_node=True)
+    net = Gin(pool=False)
+    seen = subject(net, graphs, None, seed=0)
+    assert seen.task.reading.task == "class per node" and seen.task.reading.classes == 3
+    few = seen.examples(seen.train.first(6))
+    x, edges, _ = joined_by_hand(graphs)
+    expected = F.cross_entropy(net.eval()(x, edges), torch.cat([g.parts["y"] for g in graphs]))
+    assert seen.loss_of(seen.module(**few.x), few.y).item() == pytest.approx(expected.item(), rel=1e-6)
+
+
+def test_one_graph_with_masks_has_nodes_as_examples():
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(40, 2, generator=generator)
+    known = torch.arange(40) < 25
+    graph = Graph(x=x, edge_index=torch.randint(40, (2, 80), generator=generator), y=(x[:, 0] > 0).long(),
+                  train_mask=known, test_mask=~known)  # fmt: skip
+    net = Gin(pool=False).eval()
+    seen = subject(net, graph, None, seed=0)
+    assert (len(seen.train), len(seen.test), seen.task.classes) == (25, 15, 3)
+    whole = net(x, graph.parts["edge_index"])
+    assert torch.allclose(seen.outputs(seen.test.first(15).x), whole[25:], atol=1e-6)
+
+
+def test_graphs_of_unequal_sizes_with_numbers_for_nodes_are_refused():
+    graphs = [Graph(x=torch.ones(n, 2), edge_index=torch.zeros(2, 1).long(), y=torch.ones(n)) for n in (2, 3)]
+    with pytest.raises(InputError, match="numbers as targets"):
+        adapt(Gin(pool=False), graphs)
+
+
+def test_inputs_without_targets_are_padded():
+    graphs = some_graphs(3)
+    module, x = adapt_inputs(Gin(), graphs)
+    assert x["x"].shape == (3, 5, 2) and module(**x).shape == (3, 3)
+
+
+def test_a_graph_network_is_trained_in_an_examination():
+    steps = ArchitectureStep(), TrainingStep()
+    data = some_graphs(120), some_graphs(40, seed=1)
+    result = gnomon.examine(Gin, *data, budget=5, batch=16, lr=0.02, epochs=5, steps=steps)
+    run = result.products.get(Run)
+    assert float(run.loss[-1]) < 0.8 * float(run.loss[0])
+
+
+def test_the_tangent_kernel_and_signal_of_graphs_agree_with_autograd():
+    torch.manual_seed(0)
+    graphs, net = some_graphs(3), Gin().double().eval()
+    for graph in graphs:
+        graph.parts["x"] = graph.parts["x"].double()
+    rows = []
+    for output in net(*joined_by_hand(graphs)).flatten():
+        grads = torch.autograd.grad(output, list(net.parameters()), retain_graph=True)
+        rows.append(torch.cat([g.flatten() for g in grads]))
+    jacobian = torch.stack(rows).reshape(3, 3, -1)
+    expected = torch.einsum("iap,jap->ij", jacobian, jacobian) / 3
+    torch.testing.assert_close(gnomon.ntk(net, graphs).double(), expected, rtol=1e-6, atol=1e-8)
+    assert [layer.name for layer in signal(net, graphs).layers] == ["first", "norm", "second"]
