@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from gnomon.core.errors import InputError
-from gnomon.dynamics import CrossEntropy, GradientFlow, Squared, modes, predict_from_kernel, stopping
+from gnomon.dynamics import CrossEntropy, GradientFlow, Squared, equivalent_stopping_time, modes, predict_from_kernel
 from gnomon.dynamics.error_decay import error_decay
 from gnomon.training import SGD
 
@@ -120,7 +120,7 @@ def test_limits_and_decays_at_their_ends():
 
 def test_stopping_differs_most_in_its_worst_mode():
     """Rates 4 and 0.5, stopped at time 2: exp(-2 l) beside 0.5 / (l + 0.5)."""
-    found = stopping(torch.diag(torch.tensor([8.0, 1.0])).double(), torch.tensor([1.0, 3.0]), ridge=0.5,
+    found = equivalent_stopping_time(torch.diag(torch.tensor([8.0, 1.0])).double(), torch.tensor([1.0, 3.0]), ridge=0.5,
                      test=torch.tensor([[2.0, 1.0]]), f0=torch.tensor([0.5, 0.0]), f0_test=torch.tensor([0.7]))  # fmt: skip
     gaps = np.array([0.5 / 4.5 - e**-8, 0.5 / 1.0 - e**-1])
     assert np.abs(found.gaps.numpy()) == pytest.approx(gaps) and found.worst == pytest.approx(gaps.max())
@@ -139,5 +139,7 @@ def test_kernels_that_are_not_square_are_refused():
 
 def test_a_mode_that_descent_leaves_larger_than_the_ridge_counts_by_its_size():
     """Steps of 0.475, four of them until time 1.9: a mode of rate 4 keeps 0.9^4, the ridge 1 / 9 of it."""
-    found = stopping(torch.diag(torch.tensor([8.0, 1.0])).double(), torch.ones(2), ridge=0.5, optimizer=SGD(0.475))
+    found = equivalent_stopping_time(
+        torch.diag(torch.tensor([8.0, 1.0])).double(), torch.ones(2), ridge=0.5, optimizer=SGD(0.475)
+    )
     assert found.worst == pytest.approx(0.9**4 - 1 / 9) and found.time == pytest.approx(1.9)

@@ -8,7 +8,7 @@ import torch
 
 from gnomon.core.errors import InputError
 from gnomon.core.results import Level
-from gnomon.dynamics import ensemble, modes, posterior, predict_from_kernel, stopping
+from gnomon.dynamics import ensemble, equivalent_stopping_time, modes, posterior, predict_from_kernel
 from gnomon.training import SGD
 
 ONE, EYE = torch.ones(1, 1), torch.eye(2, dtype=torch.float64)
@@ -20,7 +20,7 @@ ONE, EYE = torch.ones(1, 1), torch.eye(2, dtype=torch.float64)
         modes(EYE, torch.ones(2)),
         ensemble(EYE, EYE, torch.ones(2), times=[0.0, 1.0, inf]),
         posterior(EYE, torch.ones(2), noise=0.1),
-        stopping(EYE, torch.ones(2), ridge=0.1),
+        equivalent_stopping_time(EYE, torch.ones(2), ridge=0.1),
         predict_from_kernel(EYE, torch.ones(2)),
     ],
     ids=lambda result: type(result).__name__,
@@ -53,7 +53,7 @@ def test_a_learning_rate_that_is_too_large_is_a_finding():
     run = predict_from_kernel(ONE, torch.ones(1), optimizer=SGD(2.5), times=[0.0, 5.0])
     (finding,) = run.findings
     assert finding.kind == "learning-rate" and finding.level == Level.PROBLEM
-    assert "not below the largest stable learning rate 2." in finding.message
+    assert "too large: training is stable only below 2." in finding.message
     assert predict_from_kernel(ONE, torch.ones(1), optimizer=SGD(0.5)).findings == ()
 
 
@@ -70,7 +70,7 @@ def test_a_posterior_says_how_certain_it_is():
 
 
 def test_the_gaps_of_early_stopping_are_drawn_under_their_bound():
-    result = stopping(2 * EYE, torch.ones(2), ridge=0.5)
+    result = equivalent_stopping_time(2 * EYE, torch.ones(2), ridge=0.5)
     line, bound = result.plots()[0].marks
     assert line.y == pytest.approx((1 / 3 - e**-2,) * 2)
     assert bound.at == pytest.approx(0.20364, abs=1e-5)

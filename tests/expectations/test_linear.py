@@ -8,7 +8,7 @@ from scipy.special import erfcx, log_ndtr, ndtr
 from torch import nn
 from torch.nn import functional
 
-from gnomon.expectations.functions import Derivative, Gain
+from gnomon.expectations.functions import Derivative, InputTimesDerivative
 from gnomon.expectations.line import Sampler, second_moment
 from gnomon.expectations.linear import lines, road
 from gnomon.expectations.normal import POLYNOMIAL_DEGREE, tail_polynomial
@@ -25,7 +25,7 @@ FUNCTIONS = {
     "softshrink": nn.Softshrink(),
     "threshold": nn.Threshold(0.1, 0.2),
     "hardtanh'": Derivative(nn.Hardtanh()),
-    "hardshrink, gain": Gain(nn.Hardshrink()),
+    "hardshrink, gain": InputTimesDerivative(nn.Hardshrink()),
     "stairs": lambda x: torch.where(x > 1, 2.0, 0.0) + torch.where(x < -1.5, x, 0.3 * x),
 }
 KINKS = (-1.5, -1.0, -0.7, -0.5, 0.0, 0.1, 0.5, 1.0, 1.3, 6.0)

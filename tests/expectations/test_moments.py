@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import dblquad, quad
 from torch import nn
 
-from gnomon.expectations import Moments, pair
+from gnomon.expectations import Moments, expectation_of_product
 
 F64 = torch.float64
 
@@ -70,4 +70,4 @@ def test_the_slope_of_the_square_is_its_difference_quotient(phi):
 def test_two_different_functions():
     """E[u^3 v] = 3 a c."""
     a, b, c = number(2.0), number(0.5), number(0.7)
-    assert_allclose(float(pair(lambda u: u**3, lambda v: v, a, b, c)), 3 * 2.0 * 0.7, rtol=1e-9)
+    assert_allclose(float(expectation_of_product(lambda u: u**3, lambda v: v, a, b, c)), 3 * 2.0 * 0.7, rtol=1e-9)

@@ -8,7 +8,7 @@ from torch import nn
 from gnomon.expectations.expectation import expectation
 from gnomon.expectations.functions import Derivative
 from gnomon.expectations.line import Sampler
-from gnomon.expectations.pairs import COLUMNS_PER_BLOCK, Pairs
+from gnomon.expectations.pairs import COLUMNS_PER_BLOCK, CovariancePairs
 
 F64 = torch.float64
 FUNCTIONS = {"elu": nn.ELU(), "elu'": Derivative(nn.ELU()), "hardtanh'": Derivative(nn.Hardtanh()), "sine": torch.sin}
@@ -29,7 +29,7 @@ def test_kernels_of_points_are_exactly_symmetric_layer_after_layer(name):
     f, (variance, c) = Sampler(FUNCTIONS[name]), gram(2 * COLUMNS_PER_BLOCK + 9)
     for _ in range(2):
         sides = variance[:, None], variance[None]
-        assert all(block.mirror for block in Pairs.of(*sides, c).blocks(symmetric=True))
+        assert all(block.mirror for block in CovariancePairs.of(*sides, c).blocks(symmetric=True))
         c = expectation(f, f, *sides, c)
         assert torch.equal(c, c.T)
         variance = c.diagonal()
@@ -37,7 +37,7 @@ def test_kernels_of_points_are_exactly_symmetric_layer_after_layer(name):
 
 def test_blocks_hold_every_pair_once():
     variance, c = gram(2 * COLUMNS_PER_BLOCK + 9)
-    pairs = Pairs.of(variance[:, None], variance[None], c)
+    pairs = CovariancePairs.of(variance[:, None], variance[None], c)
     numbers = np.arange(c.numel(), dtype=float).reshape(c.shape)
     for symmetric in (False, True):
         out, seen = np.full(c.shape, np.nan), np.zeros(c.shape)

@@ -4,14 +4,14 @@ import pytest
 import torch
 
 from gnomon.core.errors import InputError, NotFiniteError
-from gnomon.linalg.alignment import effective_rank, participation, rotation
+from gnomon.linalg.alignment import effective_rank, kernel_rotation, participation_ratio
 from gnomon.tangent import alignment
 
 
 def test_rotation_does_not_see_scale_and_is_the_angle():
     k = torch.randn(5, 5).double()
-    assert rotation(k, 3 * k) == pytest.approx(0, abs=1e-12)
-    assert rotation(torch.diag(torch.tensor([1.0, 0.0])), torch.diag(torch.tensor([1.0, 1.0]))) == pytest.approx(
+    assert kernel_rotation(k, 3 * k) == pytest.approx(0, abs=1e-12)
+    assert kernel_rotation(torch.diag(torch.tensor([1.0, 0.0])), torch.diag(torch.tensor([1.0, 1.0]))) == pytest.approx(
         1 - 2**-0.5
     )
 
@@ -28,14 +28,14 @@ def test_alignment_is_centered_cosine():
 def test_ranks_of_known_spectra():
     values = torch.tensor([0.5, 0.25, 0.25, 0.0]).double()
     assert effective_rank(torch.diag(values)) == pytest.approx(2**1.5)  # entropy 1.5 bits
-    assert participation(torch.diag(values)) == pytest.approx(1 / 0.375)
+    assert participation_ratio(torch.diag(values)) == pytest.approx(1 / 0.375)
     spread = torch.rand(6).double()
-    assert participation(torch.diag(spread)) <= effective_rank(torch.diag(spread)) <= 6
+    assert participation_ratio(torch.diag(spread)) <= effective_rank(torch.diag(spread)) <= 6
 
 
 def test_bad_kernels_are_refused():
     with pytest.raises(NotFiniteError, match="holds NaN"):
-        rotation(torch.full((2, 2), float("nan")), torch.eye(2))
+        kernel_rotation(torch.full((2, 2), float("nan")), torch.eye(2))
     with pytest.raises(InputError, match="is zero"):
         effective_rank(torch.zeros(2, 2))
     with pytest.raises(InputError, match="constant"):
@@ -45,14 +45,14 @@ def test_bad_kernels_are_refused():
 def test_rotation_of_unequal_matrices_by_hand():
     """<A, B> = 2 x 1 + 1 x 3 + 4 = 9 with |A|^2 = 4 + 1 + 4 = 9 and |B|^2 = 1 + 9 + 4 = 14."""
     a, b = torch.tensor([[2.0, 1.0, 0.0], [0.0, 0.0, 2.0]]), torch.tensor([[1.0, 3.0, 0.0], [0.0, 0.0, 2.0]])
-    assert rotation(a, b) == pytest.approx(1 - 9 / (3 * 14**0.5), rel=1e-12)
-    assert rotation(a, -a) == pytest.approx(2)
+    assert kernel_rotation(a, b) == pytest.approx(1 - 9 / (3 * 14**0.5), rel=1e-12)
+    assert kernel_rotation(a, -a) == pytest.approx(2)
 
 
 def test_rotation_is_never_below_zero_by_rounding():
     generator = torch.Generator().manual_seed(0)
     kernels = [torch.rand(n, n, generator=generator, dtype=torch.float64) for n in range(2, 60)]
-    assert min(rotation(k, 3 * k) for k in kernels) == 0.0
+    assert min(kernel_rotation(k, 3 * k) for k in kernels) == 0.0
 
 
 def test_eigenvalues_below_zero_by_rounding_have_no_rank():
@@ -61,4 +61,4 @@ def test_eigenvalues_below_zero_by_rounding_have_no_rank():
 
 def test_participation_of_a_kernel_that_is_not_diagonal():
     """Trace 5, sum of squares 4 + 9 + 2 x 1."""
-    assert participation(torch.tensor([[2.0, 1.0], [1.0, 3.0]])) == pytest.approx(25 / 15)
+    assert participation_ratio(torch.tensor([[2.0, 1.0], [1.0, 3.0]])) == pytest.approx(25 / 15)

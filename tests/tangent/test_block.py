@@ -2,7 +2,7 @@
 
 import pytest
 
-from gnomon.core.modules.pure import Pure
+from gnomon.core.modules.pure import PureFunction
 from gnomon.tangent import block, ntk
 from gnomon.tangent.plan import make_plan
 from gnomon.tangent.probe import Probe
@@ -22,7 +22,7 @@ def test_pieces_of_unequal_size_give_the_kernel_of_the_jacobian(name, monkeypatc
         sizes.append([len(piece.outputs) for piece in self.pieces])
 
     monkeypatch.setattr(block.Block, "__init__", counted)
-    plan = make_plan(Probe(Pure.of(net), x1))
+    plan = make_plan(Probe(PureFunction.of(net), x1))
     monkeypatch.setattr(block, "PIECE_BYTES", 3 * plan.activations)
     for outputs in ("trace", "diagonal", "full"):
         sizes.clear()

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError
-from gnomon.core.modules.pure import Pure
+from gnomon.core.modules.pure import PureFunction
 from gnomon.tangent import ntk, ntk_by_layer
 from gnomon.tangent.plan import make_plan
 from gnomon.tangent.probe import Probe
@@ -36,14 +36,14 @@ def test_equals_the_dense_jacobian_product(case, outputs):
     "case", [c for c in zoo.CASES if c.name not in ("routed", "sorted", "packed")], ids=lambda case: case.name
 )
 def test_only_what_has_no_rule_is_left_to_the_fallback(case):
-    plan = make_plan(Probe(Pure.of(zoo.build(case)), zoo.sample(case, 5), shapes=False))
+    plan = make_plan(Probe(PureFunction.of(zoo.build(case)), zoo.sample(case, 5), shapes=False))
     assert tuple(sorted(name for names in plan.others.values() for name in names)) == case.fallback
 
 
 @pytest.mark.parametrize("name", ["mlp", "cnn", "resnet", "pooled"])
 def test_sizes_and_experiments_agree_on_where_examples_are(name):
     case = next(c for c in zoo.CASES if c.name == name)
-    f, x = Pure.of(zoo.build(case)), zoo.sample(case, 5)
+    f, x = PureFunction.of(zoo.build(case)), zoo.sample(case, 5)
     assert make_plan(Probe(f, x)) == make_plan(Probe(f, x, shapes=False))
 
 
@@ -56,14 +56,14 @@ def test_one_or_two_examples_are_enough(case, n):
 
 def test_the_layers_that_outputs_see_through_pooled_values_are_found():
     case = next(c for c in zoo.CASES if c.name == "pooled")
-    plan = make_plan(Probe(Pure.of(zoo.build(case)), zoo.sample(case, 5)))
+    plan = make_plan(Probe(PureFunction.of(zoo.build(case)), zoo.sample(case, 5)))
     assert [term.layer for term in plan.terms if term.gated] == ["b", "side"]  # not "a", which "b" mixes
 
 
 def test_float32_lstm_whose_fused_kernel_has_no_rule():
     case = next(c for c in zoo.CASES if c.name == "lstm")
     net, x = zoo.build(case).float(), zoo.sample(case, 4).float()
-    plan = make_plan(Probe(Pure.of(net), x))
+    plan = make_plan(Probe(PureFunction.of(net), x))
     assert {"cell.weight_ih_l0", "cell.weight_hh_l0"} <= set(plan.others["cell"])
     assert distance(ntk(net, x), oracle.kernel(net, x)) < 1e-5  # a hundred float32 roundings
 
@@ -75,7 +75,7 @@ def test_float32_lstm_whose_fused_kernel_has_no_rule():
 def test_small_memory_gives_the_same_numbers_in_tiles(name, outputs):
     case = next(c for c in zoo.CASES if c.name == name)
     net, x1, x2 = zoo.build(case), zoo.sample(case, 11), zoo.sample(case, 7, seed=2)
-    plan = make_plan(Probe(Pure.of(net), x1))
+    plan = make_plan(Probe(PureFunction.of(net), x1))
     k = plan.outputs
     result = 8 * 11 * 11 * (k * k if outputs == "full" else k if outputs == "diagonal" else 1)
     memory = result + 8 * (plan.activations + (k if outputs == "full" else 1) * plan.gradients)
@@ -166,7 +166,7 @@ class Repeated(nn.Module):
 
 def test_factors_and_signs_of_a_parameter_that_is_used_twice():
     net, x = Repeated().double(), torch.randn(5, 3).double()
-    assert make_plan(Probe(Pure.of(net), x)).others == {}  # both uses have a rule
+    assert make_plan(Probe(PureFunction.of(net), x)).others == {}  # both uses have a rule
     for names in (None, ["bias"]):
         assert distance(ntk(net, x, parameters=names), oracle.kernel(net, x, names=names)) < EXACT
 

@@ -7,7 +7,7 @@ from torch import nn
 
 from gnomon.core.errors import InputError
 from gnomon.tangent import frequency_curve, kernel_frequencies
-from gnomon.tangent.frequencies import FrequencyCurve, circle
+from gnomon.tangent.frequencies import FrequencyCurve, circular_path
 from gnomon.training import SGD
 
 
@@ -26,18 +26,20 @@ class Waves(nn.Module):
 
 def test_rates_are_the_squared_gain_of_each_wave():
     """K = g^2 cos(t - t') + h^2 cos 3 (t - t'): each wave has eigenvalue g^2 n / 2, over n that is g^2 / 2."""
-    found = kernel_frequencies(Waves((2.0, 3.0)), circle(2), frequencies=(1, 2, 3), points=20)
+    found = kernel_frequencies(Waves((2.0, 3.0)), circular_path(2), frequencies=(1, 2, 3), points=20)
     assert numpy.allclose(found.rates, [2.0, 0.0, 4.5], atol=1e-5)
 
 
 def test_amplitudes_of_an_untrained_network_are_its_own():
-    curve = frequency_curve(Waves(), circle(2), frequencies=(1, 2, 3), points=20, steps=1, optimizer=SGD(1e-12))
+    curve = frequency_curve(Waves(), circular_path(2), frequencies=(1, 2, 3), points=20, steps=1, optimizer=SGD(1e-12))
     for row in curve.amplitudes:
         assert numpy.allclose(row, [5.0, 0.0, 1.0], atol=1e-5)  # |3 - 4 i| and |0.6 + 0.8 i|
 
 
 def test_training_brings_each_amplitude_to_one():
-    curve = frequency_curve(Waves((1.0, 0.5)), circle(2), frequencies=(1, 3), points=20, steps=300, optimizer=SGD(0.5))
+    curve = frequency_curve(
+        Waves((1.0, 0.5)), circular_path(2), frequencies=(1, 3), points=20, steps=300, optimizer=SGD(0.5)
+    )
     assert numpy.allclose(curve.amplitudes[-1], [1.0, 1.0], atol=1e-3)
 
 
@@ -49,15 +51,15 @@ def test_frequencies_are_ordered_by_the_step_at_which_they_pass_one_half():
 def test_paths_run_once_around_or_through_the_interval():
     t = torch.tensor([0.0, 0.25, 0.625])
     half = 0.5**0.5
-    assert numpy.allclose(circle(3)(t), [[1, 0, 0], [0, 1, 0], [-half, -half, 0]], atol=1e-6)
-    assert circle(1)(t).tolist() == [[-1.0], [-0.5], [0.25]]
+    assert numpy.allclose(circular_path(3)(t), [[1, 0, 0], [0, 1, 0], [-half, -half, 0]], atol=1e-6)
+    assert circular_path(1)(t).tolist() == [[-1.0], [-0.5], [0.25]]
 
 
 def test_frequencies_stay_below_half_the_points():
     net = Waves()
-    assert len(kernel_frequencies(net, circle(2), frequencies=(3,), points=7).rates) == 1
+    assert len(kernel_frequencies(net, circular_path(2), frequencies=(3,), points=7).rates) == 1
     with pytest.raises(InputError, match="below half the points"):
-        kernel_frequencies(net, circle(2), frequencies=(3,), points=6)
+        kernel_frequencies(net, circular_path(2), frequencies=(3,), points=6)
     with pytest.raises(InputError, match="points"):
-        kernel_frequencies(net, circle(2), frequencies=(1,), points=3)
-    assert len(kernel_frequencies(net, circle(2), frequencies=(1,), points=4).rates) == 1
+        kernel_frequencies(net, circular_path(2), frequencies=(1,), points=3)
+    assert len(kernel_frequencies(net, circular_path(2), frequencies=(1,), points=4).rates) == 1

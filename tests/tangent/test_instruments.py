@@ -28,7 +28,7 @@ from gnomon.tangent import (
     unit_changes,
 )
 from gnomon.tangent.freedom import kernel_norm
-from gnomon.tangent.frequencies import circle
+from gnomon.tangent.frequencies import circular_path
 from gnomon.tangent.sweeps.spread import kernel_spread
 from gnomon.training import SGD, train
 
@@ -182,12 +182,12 @@ def test_frequencies_by_the_kernel_and_in_training():
     """spectral-bias-frequency: v_k^T K v_k / n by hand; waves of low frequency are learned first."""
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 1))
-    found = kernel_frequencies(model, circle(2), frequencies=(1, 3), points=32)
+    found = kernel_frequencies(model, circular_path(2), frequencies=(1, 3), points=32)
     t = torch.arange(32) / 32
-    k = ntk(model, circle(2)(t)).double()
+    k = ntk(model, circular_path(2)(t)).double()
     for f, rate in zip((1, 3), found.rates, strict=True):
         c, s = (w(2 * torch.pi * f * t).double() for w in (torch.cos, torch.sin))
         assert_allclose(rate, float(c @ k @ c + s @ k @ s) / 2 / 16 / 32, rtol=1e-5)
     assert found.rates[0] > found.rates[1]
-    curve = frequency_curve(model, circle(2), frequencies=(1, 6), points=32, steps=100, optimizer=SGD(0.1))
+    curve = frequency_curve(model, circular_path(2), frequencies=(1, 6), points=32, steps=100, optimizer=SGD(0.1))
     assert curve.amplitudes[-1][0] > curve.amplitudes[-1][1] and curve.order[0] == 1

@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError
-from gnomon.linalg.alignment import rotation
-from gnomon.tangent import laziness, linearize, ntk, rescale
+from gnomon.linalg.alignment import kernel_rotation
+from gnomon.tangent import laziness, linearize, ntk, scale_output
 from gnomon.tangent.laziness import Laziness
 from tests.tangent.test_empirical import assert_same, snapshot
 
@@ -70,7 +70,7 @@ def test_every_change_is_its_definition():
     h0, h1 = (torch.tanh(m[0](x)).detach() for m in (before, after))
     assert result.parameters == pytest.approx(float((w1 - w0).norm() / w0.norm()))
     assert result.kernel == pytest.approx(float((k1 - k0).norm() / k0.norm()))
-    assert result.rotation == pytest.approx(rotation(k0, k1))
+    assert result.rotation == pytest.approx(kernel_rotation(k0, k1))
     assert result.activations["1"] == pytest.approx(float((h1 - h0).norm() / h0.norm()))
     assert list(result.activations) == ["0", "1", "2"]
     assert result.outputs == pytest.approx(float((after(x) - before(x)).detach().norm() / before(x).detach().norm()))
@@ -144,8 +144,8 @@ def test_large_alpha_keeps_parameters_on_their_linearization():
     start = torch.cat([p.detach().flatten() for p in net.parameters()])
     moved, apart, outputs = [], [], []
     for alpha in alphas:
-        true = descend(rescale(net, alpha), x, y, 0.05, 60, factor=1 / alpha**2)
-        line = descend(rescale(linearize(net), alpha), x, y, 0.05, 60, factor=1 / alpha**2)
+        true = descend(scale_output(net, alpha), x, y, 0.05, 60, factor=1 / alpha**2)
+        line = descend(scale_output(linearize(net), alpha), x, y, 0.05, 60, factor=1 / alpha**2)
         w = torch.cat([p.detach().flatten() for p in true.module.parameters()])
         v = torch.cat([p.detach().flatten() for p in line.module.parameters()])
         moved.append(float((w - start).norm()))
@@ -168,7 +168,7 @@ def test_small_alpha_learns_features_and_generalizes_where_large_alpha_does_not(
 
     def run(alpha, rate, steps):
         net = TwoLayers(100, 3, inputs=15, activation=torch.relu)
-        model = descend(rescale(net, alpha), x[train], y[train], rate, steps, factor=1 / alpha**2)
+        model = descend(scale_output(net, alpha), x[train], y[train], rate, steps, factor=1 / alpha**2)
         fit = float(((model(x[train]) - y[train]) ** 2).mean().detach())
         error = float(((model(x[test]) - y[test]) ** 2).mean().detach())
         return fit, error, laziness(net, model.module, x[train]).kernel

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError
-from gnomon.tangent import linearize, ntk, rescale, taylor
+from gnomon.tangent import linearize, ntk, scale_output, taylor_model
 from tests.oracles import tangent_jacobian as oracle
 from tests.tangent import zoo
 
@@ -52,7 +52,7 @@ def test_the_error_of_order_r_falls_as_the_displacement_to_the_r_plus_1(name, or
     steps, _ = moved(net, 1.0)
     errors, sizes = [], [0.04, 0.02, 0.01]
     for size in sizes:
-        model, true = taylor(net, order), zoo.build(case)
+        model, true = taylor_model(net, order), zoo.build(case)
         true.load_state_dict(net.state_dict())
         if name == "mlp":
             true[1] = nn.Tanh()
@@ -92,7 +92,7 @@ def test_state_dicts_bring_the_origin_along():
 
 def test_rescale_is_alpha_times_the_centered_output():
     net, x = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)).double(), torch.randn(4, 2).double()
-    model = rescale(net, 7.0)
+    model = scale_output(net, 7.0)
     assert model(x).abs().max() == 0
     displace(model.module, [torch.ones_like(p) for p in net.parameters()])
     assert torch.allclose(model(x), 7 * (model.module(x) - net(x)))
@@ -115,7 +115,7 @@ def test_the_first_tensor_of_a_tuple_is_linearized():
 
 def test_bad_requests_are_refused():
     with pytest.raises(InputError, match="order must be a whole number of at least 1, but it is 0"):
-        taylor(nn.Linear(1, 1), order=0)
+        taylor_model(nn.Linear(1, 1), order=0)
     with pytest.raises(InputError, match="returned a tuple"):
         linearize(NoTensor(2, 2))(torch.randn(1, 2))
 
@@ -123,7 +123,7 @@ def test_bad_requests_are_refused():
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
 def test_inputs_of_another_dtype_are_converted(dtype):
     net, x = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)), torch.randn(4, 2)
-    for model in (linearize(net.to(dtype)), rescale(net.to(dtype), 2.0)):
+    for model in (linearize(net.to(dtype)), scale_output(net.to(dtype), 2.0)):
         assert torch.equal(model(x), model(x.to(dtype))) and model(x).dtype == dtype
         assert torch.equal(model(x.numpy()), model(x))
 
@@ -173,12 +173,14 @@ def test_normed_modules_have_tangent_models(norm):
 def test_a_module_without_parameters_is_its_own_expansion():
     x = torch.randn(3, 2)
     assert torch.equal(linearize(nn.Tanh())(x), torch.tanh(x))
-    assert torch.equal(taylor(nn.Tanh(), 2)(x), torch.tanh(x))
+    assert torch.equal(taylor_model(nn.Tanh(), 2)(x), torch.tanh(x))
 
 
 def test_batch_norm_in_training_mode_is_refused_and_taken_in_eval_mode():
     net, x = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1)), torch.randn(4, 2)
     lin = linearize(net)
-    with pytest.raises(InputError, match=r"taylor\(module, order\)\(x\): '1' \(BatchNorm1d\) is in training mode"):
+    with pytest.raises(
+        InputError, match=r"taylor_model\(module, order\)\(x\): '1' \(BatchNorm1d\) is in training mode"
+    ):
         lin(x)
     assert torch.allclose(lin.eval()(x), net.eval()(x))

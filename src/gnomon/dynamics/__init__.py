@@ -11,7 +11,7 @@ from gnomon.dynamics.error_decay import GradientFlow, error_decay
 from gnomon.dynamics.modes import modes
 from gnomon.dynamics.posterior import posterior
 from gnomon.dynamics.predict import predict_from_kernel
-from gnomon.dynamics.stopping import stopping
+from gnomon.dynamics.stopping import equivalent_stopping_time
 
 __all__ = [
     "CrossEntropy",
@@ -25,5 +25,5 @@ __all__ = [
     "modes",
     "posterior",
     "predict_from_kernel",
-    "stopping",
+    "equivalent_stopping_time",
 ]

@@ -29,7 +29,7 @@ from gnomon.dynamics.error_decay import GradientFlow
 from gnomon.dynamics.modes import modes_of
 from gnomon.dynamics.prior import positive, prior_at_test_points
 from gnomon.dynamics.problem import kernel_problem, of_shape, penalty_weight, time_grid
-from gnomon.dynamics.squared import check_stable, gains
+from gnomon.dynamics.squared import check_stable, mode_gains
 from gnomon.linalg.square import symmetric_part
 from gnomon.training import SGD
 
@@ -124,7 +124,7 @@ def ensemble(
     check_stable(modes.error(grid), modes, grid)
     B, S, C = cross @ modes.vectors, modes.vectors.T @ prior @ modes.vectors, between @ modes.vectors
     means, variances, covariances = [], [], []
-    for gain in gains(modes, grid, n):
+    for gain in mode_gains(modes, grid, n):
         A = B * gain
         means.append(A @ modes.coefficients)  # (1)
         if own.ndim == 1:

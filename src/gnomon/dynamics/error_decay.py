@@ -50,7 +50,7 @@ class AbstractErrorDecay(ABC):
     @property
     @abstractmethod
     def reach(self) -> float:
-        """The smallest product lr x curvature at which steps do not converge; for the flow, the value of descent."""
+        """The smallest value of learning rate times curvature at which steps do not converge."""
 
     @abstractmethod
     def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:
@@ -186,8 +186,8 @@ def error_decay(optimizer: GradientFlow | AbstractOptimizer) -> AbstractErrorDec
     if not isinstance(optimizer, SGD):
         raise out_of_range("optimizer", "GradientFlow() or SGD(lr, momentum=...)", optimizer)
     if optimizer.decay:
-        cure = "Use SGD(lr, momentum=...) without decay; for a penalty toward the initial weights pass penalty="
-        raise InputError(f"the optimizer is {optimizer}", accepted="steps along the gradient of the loss", fix=cure)
+        fix = "Use SGD(lr, momentum=...) without decay; for a penalty toward the initial weights pass penalty="
+        raise InputError(f"the optimizer is {optimizer}", accepted="steps along the gradient of the loss", fix=fix)
     return _Momentum(optimizer.lr, optimizer.momentum) if optimizer.momentum else _Descent(optimizer.lr)
 
 
@@ -196,6 +196,6 @@ def _grid(rates: Tensor, times: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _forever(decay: Tensor, rates: Tensor) -> Tensor:
-    """Returns the remainder at infinite time."""
+    """Returns the share of the error that remains at infinite time."""
     left = torch.where(decay > 0, 0.0, inf).to(torch.float64)
     return torch.where(rates == 0, 1.0, left)

@@ -42,8 +42,8 @@ def flow(
     n, k = problem.y.shape
     if float(times[-1]) == inf:
         what = f"the times include infinity, and the loss is the {loss.name}"
-        cure = "Pass finite times: on separable data the outputs grow without bound, like log t"
-        raise InputError(what, accepted="squared loss for infinite times", fix=cure)
+        fix = "Pass finite times: on separable data the outputs grow without bound, like log t"
+        raise InputError(what, accepted="squared loss for infinite times", fix=fix)
 
     if float(times[-1]) == 0:
         return torch.zeros(len(times), n, k, dtype=torch.float64)
@@ -71,8 +71,8 @@ def flow(
     solution = solve_ivp(slope, span, torch.zeros(n * k).double().numpy(), t_eval=times.numpy(), rtol=tolerance,
                          atol=tolerance / scale, **options)  # fmt: skip
     if not solution.success:
-        cure = "Pass shorter times, or scale the kernel down"
-        raise NotFiniteError(f"the solver stopped: {solution.message}", accepted="a flow that stays finite", fix=cure)
+        fix = "Pass shorter times, or scale the kernel down"
+        raise NotFiniteError(f"the solver stopped: {solution.message}", accepted="a flow that stays finite", fix=fix)
     return torch.from_numpy(solution.y.T.copy()).reshape(len(times), n, k)
 
 

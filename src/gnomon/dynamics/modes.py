@@ -178,7 +178,7 @@ def modes_of(problem: KernelProblem, optimizer: GradientFlow | SGD, penalty: flo
     rounding = len(gram) * problem.eps * float(values.abs().max())
     if float(values[-1]) < -rounding:
         what = f"the smallest eigenvalue of the kernel is {float(values[-1]) * n:.2e}, below rounding"
-        cure = "Compute the kernel in float64 and see linalg.diagnose(K); the error of this mode would grow"
-        raise InputError(what, accepted="a positive semidefinite kernel", fix=cure)
+        fix = "Compute the kernel in float64 and see linalg.diagnose(K); the error of this mode would grow"
+        raise InputError(what, accepted="a positive semidefinite kernel", fix=fix)
     rates = torch.where(values > rounding, values, 0.0)
     return Modes(rates, vectors, vectors.T @ problem.rows(problem.y - problem.f0), optimizer, penalty)

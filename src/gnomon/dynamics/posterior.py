@@ -20,13 +20,13 @@ from torch import Tensor
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arrays import Array
-from gnomon.core.inputs.classes import numbers
+from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.dynamics.prior import positive, prior_at_test_points
 from gnomon.dynamics.problem import columns, finite, penalty_weight
 from gnomon.linalg import cholesky
-from gnomon.linalg.square import square, symmetric_part
+from gnomon.linalg.square import as_square_matrix, symmetric_part
 
 __all__ = ["Posterior", "posterior"]
 
@@ -93,8 +93,8 @@ def posterior(
     >>> round(float(result.mean), 12), round(float(result.variance), 12)
     (0.5, 0.5)
     """
-    prior = symmetric_part(square(nngp).detach().double().cpu())
-    targets = finite(numbers(y), "y")
+    prior = symmetric_part(as_square_matrix(nngp).detach().double().cpu())
+    targets = finite(targets_as_numbers(y), "y")
     table = columns(targets, "y", len(prior), None)
     if nngp_test is None:
         between, own = prior, prior

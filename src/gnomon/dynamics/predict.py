@@ -17,7 +17,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array
-from gnomon.core.inputs.checks import as_numbers, check_kind, number, real
+from gnomon.core.inputs.checks import as_numbers, check_real, check_type, number
 from gnomon.core.losses import AbstractLoss, Squared
 from gnomon.core.metrics import accuracy
 from gnomon.core.results import Curves
@@ -29,9 +29,9 @@ from gnomon.dynamics.trajectory import Trajectory
 from gnomon.linalg.square import dense_matrix
 from gnomon.training import SGD
 
-__all__ = ["LOSSES", "predict_from_kernel"]
+__all__ = ["ACCEPTED_LOSSES", "predict_from_kernel"]
 
-LOSSES = "Pass Squared(), CrossEntropy(), Logistic(), Exponential() or Hinge()"
+ACCEPTED_LOSSES = "Pass Squared(), CrossEntropy(), Logistic(), Exponential() or Hinge()"
 """Advice in the error for an unknown loss."""
 DEFAULT_TIMES = 60
 """Number of times between the fastest and the slowest mode by default."""
@@ -89,12 +89,12 @@ def predict_from_kernel(
     slowest needs time 4.61.
     """
     loss, optimizer = loss or Squared(), optimizer or GradientFlow()
-    check_kind("loss", loss, AbstractLoss, cure=LOSSES)
+    check_type("loss", loss, AbstractLoss, fix=ACCEPTED_LOSSES)
     decay = error_decay(optimizer)
     tolerance = number("tolerance", tolerance, above=0)
     f0 = None if f0 is None else as_numbers(f0, "f0")
     ntk = dense_matrix(ntk)
-    y = real(as_numbers(y, "y"), "y")
+    y = check_real(as_numbers(y, "y"), "y")
     targets = loss.targets(y, outputs=_outputs(ntk, f0))
     problem = kernel_problem(ntk, targets, test, f0, f0_test)
     alpha = penalty_weight(penalty)
@@ -137,9 +137,9 @@ def _numerical(
 
 def _test_targets(loss: AbstractLoss, y_test: Array, problem: KernelProblem, *, has_test: bool) -> Float[Tensor, "m k"]:
     if not has_test:
-        cure = "Pass test as well, the kernel between test and training points"
-        raise InputError(f"y_test is passed without test. {cure}")
-    k, labels = problem.y.shape[1], real(as_numbers(y_test, "y_test"), "y_test")
+        fix = "Pass test as well, the kernel between test and training points"
+        raise InputError(f"y_test is passed without test. {fix}")
+    k, labels = problem.y.shape[1], check_real(as_numbers(y_test, "y_test"), "y_test")
     targets = finite(loss.targets(labels, outputs=k), "y_test")
     return columns(targets, "y_test", len(problem.f0_test), k)
 

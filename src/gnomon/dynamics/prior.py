@@ -11,8 +11,8 @@ from gnomon.dynamics.problem import finite, of_shape
 def prior_at_test_points(between: Array | None, own: Array | None, m: int, n: int) -> tuple[Tensor, Tensor]:
     """Returns S(x, X), (m, n), and S(x, x'), (m, m) or its diagonal (m,), at m test points."""
     if between is None or own is None:
-        cure = "Pass nngp_test, (m, n), and nngp_test_test, (m, m) or its diagonal (m,)"
-        raise InputError("the prior at the test points is missing", accepted="a prior on all points", fix=cure)
+        fix = "Pass nngp_test, (m, n), and nngp_test_test, (m, m) or its diagonal (m,)"
+        raise InputError("the prior at the test points is missing", accepted="a prior on all points", fix=fix)
     table = finite(own, "nngp_test_test")
     if table.shape not in ((m,), (m, m)):
         what = f"nngp_test_test must be of shape ({m}, {m}) or ({m},), but it has shape {tuple(table.shape)}"
@@ -26,6 +26,6 @@ def positive(variance: Tensor, own: Tensor) -> Tensor:
     # Cancellation leaves errors of about sqrt(eps) in solves with nearly singular kernels.
     if float(variance.min()) < -(torch.finfo(torch.float64).eps ** 0.5) * scale:
         what = f"a variance is {float(variance.min()):.2e}, with a prior of scale {scale:.2e}"
-        cure = "Check that all kernels belong to the same network and the same points, in the same order"
-        raise InputError(what, accepted="one prior on all points", fix=cure)
+        fix = "Check that all kernels belong to the same network and the same points, in the same order"
+        raise InputError(what, accepted="one prior on all points", fix=fix)
     return variance.clamp_min(0)

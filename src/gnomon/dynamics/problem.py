@@ -9,14 +9,14 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, out_of_range
 from gnomon.core.inputs.arrays import Array, as_tensor
-from gnomon.core.inputs.checks import as_numbers, number, real
-from gnomon.core.inputs.classes import numbers
-from gnomon.linalg.square import asymmetry, dense_matrix, square, symmetric_part
+from gnomon.core.inputs.checks import as_numbers, check_real, number
+from gnomon.core.inputs.classes import targets_as_numbers
+from gnomon.linalg.square import as_square_matrix, asymmetry, dense_matrix, symmetric_part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelProblem:
-    """Kernels, targets and initial outputs; outputs have their own axis, ``flat`` says that the caller's had none.
+    """Kernels, targets and initial outputs in a common form; ``flat`` says that the caller had no output axis.
 
     The kernel is one of points, which all outputs share (r = n), or one of points and outputs (r = n k).
     """
@@ -35,19 +35,19 @@ class KernelProblem:
         return len(self.gram) != len(self.y)
 
     def rows(self, values: Float[Tensor, "n k"]) -> Float[Tensor, "r q"]:
-        """Returns outputs as columns that the kernel multiplies."""
+        """Returns outputs in the form of columns that the kernel can multiply."""
         return values.reshape(-1, 1) if self.full else values
 
     def outputs(self, values: Float[Tensor, "*t s q"]) -> Float[Tensor, "*t m k"]:
-        """Inverts `rows`, for training or test points."""
+        """Converts columns back to outputs, for training or test points; the inverse of `rows`."""
         return values.reshape(*values.shape[:-2], -1, self.y.shape[1]) if self.full else values
 
     def train(self, c: Float[Tensor, "*t n k"]) -> Float[Tensor, "*t n k"]:
-        """Returns what coefficients c add to the outputs at the training points, K c."""
+        """Returns how much coefficients c change the outputs at the training points, K c."""
         return self.outputs(self.gram @ (c.flatten(-2).unsqueeze(-1) if self.full else c))
 
     def test(self, c: Float[Tensor, "*t n k"]) -> Float[Tensor, "*t m k"]:
-        """Returns what coefficients c add to the outputs at the test points."""
+        """Returns how much coefficients c change the outputs at the test points."""
         return self.outputs(self.cross @ (c.flatten(-2).unsqueeze(-1) if self.full else c))
 
 
@@ -60,13 +60,13 @@ def kernel_problem(ntk: Array, y: Array, test: Array | None, f0: Array | None, f
     kernel = dense_matrix(ntk)
     shape = tuple(kernel.shape)
     coupled = len(shape) == 4 and shape[2] == shape[3]
-    matrix = square(kernel_as_matrix(kernel) if coupled else kernel).detach()
+    matrix = as_square_matrix(kernel_as_matrix(kernel) if coupled else kernel).detach()
     skew, allowed = asymmetry(matrix), torch.finfo(matrix.dtype).eps ** 0.5
     if skew > allowed:
         what = f"the kernel and its transpose differ by {skew:.1e} of the largest entry, over {allowed:.0e}"
         raise InputError(what, accepted="a symmetric kernel", fix="Pass the kernel of the training points")
     n = shape[0]
-    targets = finite(numbers(y, outputs=shape[2] if coupled else None), "y")
+    targets = finite(targets_as_numbers(y, outputs=shape[2] if coupled else None), "y")
     flat = targets.ndim == 1
     targets = columns(targets, "y", n, shape[2] if coupled else None)
     k = targets.shape[1]
@@ -87,19 +87,19 @@ def _initial_test_outputs(
     f0: Array | None, f0_test: Array | None, m: int, k: int, has_test: bool
 ) -> Float[Tensor, "m k"]:
     if f0_test is not None and not has_test:
-        cure = "Pass test as well, the kernel between test and training points"
-        raise InputError(f"f0_test is passed without test. {cure}")
+        fix = "Pass test as well, the kernel between test and training points"
+        raise InputError(f"f0_test is passed without test. {fix}")
     if f0_test is not None:
         return columns(finite(f0_test, "f0_test"), "f0_test", m, k)
     if f0 is not None and m:
-        cure = "Pass f0_test, the outputs at the test points before training"
-        raise InputError(f"f0 is passed without f0_test. {cure}")
+        fix = "Pass f0_test, the outputs at the test points before training"
+        raise InputError(f"f0 is passed without f0_test. {fix}")
     return torch.zeros(m, k, dtype=torch.float64)
 
 
 def time_grid(times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, " t"]:
     """Returns the times in increasing order, from 0 to infinity."""
-    values = real(as_numbers(times, "times"), "times")
+    values = check_real(as_numbers(times, "times"), "times")
     grid = values.detach().to(device="cpu", dtype=torch.float64).flatten()
     if len(grid) == 0 or any(isnan(t) or t < 0 for t in grid.tolist()):
         accepted = "numbers from 0 to math.inf (time is learning rate times steps)"
@@ -122,7 +122,7 @@ def kernel_as_matrix(kernel: Array) -> Float[Tensor, "r s"]:
 
 def finite(values: Array, name: str) -> Tensor:
     """Returns a finite float64 tensor on the CPU."""
-    tensor = real(as_numbers(values, name), name).detach().to(device="cpu", dtype=torch.float64)
+    tensor = check_real(as_numbers(values, name), name).detach().to(device="cpu", dtype=torch.float64)
     if not bool(tensor.isfinite().all()):
         what = f"{name} holds {int((~tensor.isfinite()).sum())} numbers that are not finite"
         raise NotFiniteError(what, accepted="finite data", fix=f"Look at {name}, and drop those points")

@@ -22,7 +22,7 @@ from gnomon.core.errors import NotFiniteError
 from gnomon.dynamics.modes import Modes
 from gnomon.dynamics.problem import KernelProblem
 
-__all__ = ["gains"]
+__all__ = ["mode_gains"]
 
 
 def evolve(problem: KernelProblem, modes: Modes, times: Float[Tensor, " t"]) -> tuple[Tensor, Tensor, Tensor]:
@@ -32,19 +32,19 @@ def evolve(problem: KernelProblem, modes: Modes, times: Float[Tensor, " t"]) -> 
     left = errors[:, :, None] * modes.coefficients
     train = problem.y - problem.outputs(torch.einsum("nr,trk->tnk", modes.vectors, left))  # (3)
     loss = left.square().sum((1, 2)) / (2 * len(problem.y))
-    weights = gains(modes, times, len(problem.y))[:, :, None] * modes.coefficients
+    weights = mode_gains(modes, times, len(problem.y))[:, :, None] * modes.coefficients
     change = torch.einsum("mr,trk->tmk", problem.cross @ modes.vectors, weights)  # (1)
     return train, problem.f0_test + problem.outputs(change), loss  # (2)
 
 
-def gains(modes: Modes, times: Float[Tensor, " t"], n: int) -> Float[Tensor, "t r"]:
-    """Returns g_t(l + alpha) / n of (1), and 0 for modes with rate zero, because K(x, X) q is zero if K q is.
+def mode_gains(modes: Modes, times: Float[Tensor, " t"], n: int) -> Float[Tensor, "t r"]:
+    """Returns the gain of each mode at each time, g_t(l + alpha) / n of (1); 0 for modes that are never learned.
 
     Cost: t r numbers.
 
     >>> from gnomon.dynamics import modes
     >>> one = modes(torch.eye(1), torch.ones(1))
-    >>> round(float(gains(one, torch.ones(1).double(), 1)), 12)                          # 1 - exp(-1)
+    >>> round(float(mode_gains(one, torch.ones(1).double(), 1)), 12)                          # 1 - exp(-1)
     0.632120558829
     """
     learned = modes.rates > 0
@@ -58,5 +58,5 @@ def check_stable(errors: Tensor, modes: Modes, times: Tensor) -> None:
     if bool(bad.any()):
         when = float(times[bad][0])
         what = f"with lr {modes.optimizer.lr:.3g} the error is infinite at time {when:.3g}"
-        cure = f"Use an lr below {modes.largest_lr:.3g}, or earlier times, at which the error is still finite"
-        raise NotFiniteError(what, accepted="a stable learning rate, or a short time", fix=cure)
+        fix = f"Use an lr below {modes.largest_lr:.3g}, or earlier times, at which the error is still finite"
+        raise NotFiniteError(what, accepted="a stable learning rate, or a short time", fix=fix)

@@ -32,21 +32,21 @@ from gnomon.dynamics.modes import modes_of
 from gnomon.dynamics.problem import kernel_problem
 from gnomon.training import SGD
 
-__all__ = ["Stopping", "stopping"]
+__all__ = ["EquivalentStoppingTime", "equivalent_stopping_time"]
 
 WORST_RATIO = 2.5128624172523393
 """Ratio l / alpha at which flow and ridge differ most: the positive root of exp(z / 2) = 1 + z."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stopping(Result):
+class EquivalentStoppingTime(Result):
     """The early-stopping time that replaces a ridge, and how much the two solutions differ.
 
     ``gaps`` are the differences of learned shares, (1) minus (2), mode by mode; ``worst`` is the largest of them and
     ``bound`` what (3) allows, infinite for steps. ``train_gap`` and ``test_gap`` are the norms of the differences of
     the two functions, divided by the norm of the ridge's change f - f(0).
 
-    >>> 0.2036 < stopping(torch.eye(1), torch.ones(1), ridge=1 / WORST_RATIO).worst < 0.2037
+    >>> 0.2036 < equivalent_stopping_time(torch.eye(1), torch.ones(1), ridge=1 / WORST_RATIO).worst < 0.2037
     True
     """
 
@@ -75,7 +75,7 @@ class Stopping(Result):
 
 
 @names_call
-def stopping(
+def equivalent_stopping_time(
     ntk: Array,
     y: Array,
     *,
@@ -84,7 +84,7 @@ def stopping(
     f0: Array | None = None,
     f0_test: Array | None = None,
     optimizer: GradientFlow | SGD | None = None,
-) -> Stopping:
+) -> EquivalentStoppingTime:
     """Returns the time t = 1 / ridge at which to stop instead of a penalty, and the remaining difference.
 
         f_t - f_ridge = sum_i q_i (1 - p_t(l_i) - l_i / (l_i + alpha)) q_i^T (y - f(0))            (1)
@@ -100,7 +100,7 @@ def stopping(
 
     Cost: one eigendecomposition.
 
-    >>> result = stopping(2 * torch.eye(2), torch.ones(2), ridge=0.5)        # l = 1, z = 2
+    >>> result = equivalent_stopping_time(2 * torch.eye(2), torch.ones(2), ridge=0.5)        # l = 1, z = 2
     >>> round(result.worst, 12) == round(1 / 3 - torch.e**-2, 12)
     True
     >>> print(result)
@@ -121,7 +121,7 @@ def stopping(
     test_gap = None if test is None else _relative(tested - tested_ridge, tested_ridge - problem.f0_test)
     worst = float(gaps.abs().max())
     train_gap = _relative(train - train_ridge, train_ridge - problem.f0)
-    return Stopping(ridge, time, gaps, worst, bound, train_gap, test_gap)
+    return EquivalentStoppingTime(ridge, time, gaps, worst, bound, train_gap, test_gap)
 
 
 def _relative(difference: Tensor, change: Tensor) -> float:

@@ -43,7 +43,7 @@ class Trajectory(WithCurves):
 
     @property
     def diverges(self) -> bool:
-        """Whether lr is at or above the largest stable one; for other than squared loss, whether the loss grew."""
+        """Whether the learning rate is too large to be stable; for other losses than squared, whether the loss grew."""
         return self.optimizer.lr >= self.largest_lr if self.modes is not None else self.curves.rose
 
     @property
@@ -83,7 +83,7 @@ class Trajectory(WithCurves):
         return (self.beside({}),)
 
     def beside(self, measured: Measured) -> Plot:
-        """Returns predicted losses as lines, with measured ones as points: a run, or {name: (times, losses)}."""
+        """Returns predicted losses as lines and measured losses as points, for one plot."""
         plot = self.curves.plot("Predicted training", self.verdict)
         points = (
             tuple(Scatter(name, times, losses) for name, (times, losses) in measured.items())

@@ -25,10 +25,10 @@ from torch.autograd import Function
 
 from gnomon.core.errors import names_call
 from gnomon.expectations.expectation import expectation
-from gnomon.expectations.functions import Derivative, Elementwise, Gain, SquaredFunction
+from gnomon.expectations.functions import Derivative, Elementwise, InputTimesDerivative, SquaredFunction
 from gnomon.expectations.legendre import panels
 from gnomon.expectations.line import RADII, Sampler, mean, second_moment
-from gnomon.expectations.polar import polar, root
+from gnomon.expectations.polar import norm_and_angle, sqrt_with_zero_gradient
 
 MAX_DEVIATIONS = 8.0
 """Standard deviations up to which conditional expectations are integrated."""
@@ -36,14 +36,14 @@ AT_ONCE = 2**12  # conditional expectations per chunk
 
 
 @names_call
-def pair(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+def expectation_of_product(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """Returns E[f(u) g(v)] for (u, v) ~ N(0, [[a, c], [c, b]]).
 
     Hypotheses: float64; f and g piecewise analytic. Cost: see expectation.
 
     >>> c = torch.full((), 0.5, dtype=torch.float64, requires_grad=True)
     >>> one = torch.ones((), dtype=torch.float64)
-    >>> pair(torch.square, torch.square, one, one, c).backward()
+    >>> expectation_of_product(torch.square, torch.square, one, one, c).backward()
     >>> round(float(c.grad), 9)                                       # 1 + 2 c^2 has slope 4 c
     2.0
     """
@@ -52,12 +52,12 @@ def pair(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Ten
 
 
 @names_call
-def single(f: Elementwise, a: Tensor) -> Tensor:
+def expectation_of_one(f: Elementwise, a: Tensor) -> Tensor:
     """Returns E[f(u)] for u ~ N(0, a).
 
     Hypotheses: float64; f piecewise analytic. Cost: 400 evaluations per variance.
 
-    >>> round(float(single(torch.square, torch.full((), 3.0, dtype=torch.float64))), 12)
+    >>> round(float(expectation_of_one(torch.square, torch.full((), 3.0, dtype=torch.float64))), 12)
     3.0
     """
     result: Tensor = _Single.apply(a, f)
@@ -99,7 +99,7 @@ class _Single(Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         (a,), f = ctx.saved_tensors, ctx.function
-        moved = single(Gain(f), a)
+        moved = expectation_of_one(InputTimesDerivative(f), a)
         for k, jump in _jumps(f, a):
             moved = moved + k * jump * _density(k, a)
         return gradient * torch.where(a > 0, moved / (2 * torch.where(a > 0, a, 1)), _curvature(f, a)), None  # (3)
@@ -111,10 +111,10 @@ def _with_remembered_cuts(f: Elementwise) -> Sampler:
 
 
 def _slope(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Returns equation (1) with the terms (4)."""
+    """Returns the derivative (1) of an expectation, with the terms (4) of jumps."""
     f_prime = Derivative(f)
     g_prime = f_prime if f is g else Derivative(g)
-    total = pair(f_prime, g_prime, a, b, c)
+    total = expectation_of_product(f_prime, g_prime, a, b, c)
     of_f, of_g = _jumps(f, a), _jumps(g, b)
     for k, jump in of_f:
         total = total + jump * _density(k, a) * _conditional(g_prime, k, a, b, c)  # (4)
@@ -126,11 +126,11 @@ def _slope(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> T
 
 
 def _spread(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor, slope: Tensor) -> Tensor:
-    """Returns equation (2)."""
-    moved = pair(Gain(f), g, a, b, c) - c * slope
+    """Returns the derivative in a variance; equation (2)."""
+    moved = expectation_of_product(InputTimesDerivative(f), g, a, b, c) - c * slope
     for k, jump in _jumps(f, a):
         moved = moved + k * jump * _density(k, a) * _conditional(g, k, a, b, c)
-    still = _curvature(f, a) * single(g, b)
+    still = _curvature(f, a) * expectation_of_one(g, b)
     return torch.where(a > 0, moved / (2 * torch.where(a > 0, a, 1)), still)
 
 
@@ -157,7 +157,7 @@ def _density(k: float, a: Tensor) -> Tensor:
 
 def _joint_density(k: float, m: float, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """Returns the density N((k, m); 0, [[a, c], [c, b]]), zero if it is singular."""
-    p = polar(a, b, c)
+    p = norm_and_angle(a, b, c)
     regular = (p.norm > 0) & (p.sine > 0)
     x, y = k / torch.where(a > 0, a, 1).sqrt(), m / torch.where(b > 0, b, 1).sqrt()
     square = torch.where(regular, p.sine, 1) ** 2
@@ -168,9 +168,13 @@ def _joint_density(k: float, m: float, a: Tensor, b: Tensor, c: Tensor) -> Tenso
 
 def _conditional(g: Elementwise, k: float, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """Returns E[g(v) | u = k], with panels cut at the cuts of g, so that gradients include moving jumps."""
-    p = polar(a, b, c)
-    middle = (p.cosine * root(b) * k / torch.where(a > 0, a, 1).sqrt()).expand(p.sine.shape).reshape(-1, 1)
-    spread = (p.sine * root(b)).expand(p.sine.shape).reshape(-1, 1)
+    p = norm_and_angle(a, b, c)
+    middle = (
+        (p.cosine * sqrt_with_zero_gradient(b) * k / torch.where(a > 0, a, 1).sqrt())
+        .expand(p.sine.shape)
+        .reshape(-1, 1)
+    )
+    spread = (p.sine * sqrt_with_zero_gradient(b)).expand(p.sine.shape).reshape(-1, 1)
     reach = float(middle.detach().abs().max() + MAX_DEVIATIONS * spread.detach().max())
     cuts = _with_remembered_cuts(g).pieces(reach / MAX_DEVIATIONS, reach).cuts.to(a) if reach > 0 else a.new_zeros(0)
     grid = torch.arange(-MAX_DEVIATIONS, MAX_DEVIATIONS + 1, 2, dtype=a.dtype, device=a.device)

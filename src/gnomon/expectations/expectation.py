@@ -17,11 +17,12 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import NotFiniteError
-from gnomon.core.machine.threads import share_out
+from gnomon.core.machine.threads import run_in_threads
+from gnomon.expectations.arrays import prefers_arrays, series_sums
 from gnomon.expectations.line import Sampler, second_moment
 from gnomon.expectations.linear import Road, lines, road
 from gnomon.expectations.mehler import LEVELS, Coefficients, coefficients
-from gnomon.expectations.pairs import ALIGNED_FROM, PairBlock, Pairs, inverse
+from gnomon.expectations.pairs import ALIGNED_FROM, CovariancePairs, PairBlock, inverse_or_zero
 from gnomon.expectations.smoothing import Tables, double_integrals, octaves, parity, polynomials, tables
 
 SERIES_TOLERANCE = 1e-10
@@ -30,6 +31,8 @@ CLOSED_FORM_TOLERANCE = 1e-9
 """Certified error of closed forms of piecewise linear functions, which have only rounding errors."""
 SECONDS_PER_INTEGRAL = 3e-6
 """Approximate seconds of one double integral."""
+LOAD_SECONDS = 3.0
+"""Approximate seconds to compile or load the loops of double integrals, which no series needs."""
 SECONDS_PER_COEFFICIENT = 4e-7
 """Approximate seconds of one coefficient for one variance."""
 MIN_SHORT_SERIES_SHARE = 0.5
@@ -64,7 +67,7 @@ def expectation(f: Sampler, g: Sampler, a: Tensor, b: Tensor, c: Tensor) -> Tens
     a, b, c = (t.detach().cpu() for t in (a, b, c))
     if not bool(a.isfinite().all() and b.isfinite().all()):
         raise _not_finite(*BAD_ARGUMENT)
-    return torch.from_numpy(_Work.of(f, g, Pairs.of(a, b, c)).values()).view(shape).to(device)
+    return torch.from_numpy(_Work.of(f, g, CovariancePairs.of(a, b, c)).values()).view(shape).to(device)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +76,12 @@ class _Work:
 
     f: Sampler
     g: Sampler
-    pairs: Pairs
+    pairs: CovariancePairs
     road: Road
     own: np.ndarray
 
     @classmethod
-    def of(cls, f: Sampler, g: Sampler, pairs: Pairs) -> "_Work":
+    def of(cls, f: Sampler, g: Sampler, pairs: CovariancePairs) -> "_Work":
         """Chooses the series, or the closed form for piecewise linear functions if the series would be long."""
         if lines(f, pairs.root_a) is None or lines(g, pairs.root_b) is None:
             found, second = _series(f, g, pairs, LEVELS)
@@ -108,7 +111,7 @@ class _Work:
             blocks[k].write(out, result)
             return k if left else -1
 
-        order = sorted(share_out(summed, range(len(blocks)), lambda: None, None))
+        order = sorted(run_in_threads(summed, range(len(blocks)), lambda: None, None))
         self._complete([blocks[k] for k in order if k >= 0], result)
         return result
 
@@ -145,12 +148,12 @@ class _Work:
         def integrated(task: slice, room: None) -> None:
             found[task] = double_integrals(polynomial, table, radius, a[task], b[task], rho[task], even=even)
 
-        share_out(integrated, _tasks(len(rest), INTEGRALS_PER_TASK), lambda: None, None)
+        run_in_threads(integrated, _tasks(len(rest), INTEGRALS_PER_TASK), lambda: None, None)
         out[rest] = found
         return out
 
 
-def _short_is_enough(f: Sampler, g: Sampler, pairs: Pairs) -> bool:
+def _short_is_enough(f: Sampler, g: Sampler, pairs: CovariancePairs) -> bool:
     """Whether the shortest series is certified for enough pairs, estimated from a few variances."""
     tails = []
     for function, root in ((f, pairs.root_a), (g, pairs.root_b)):
@@ -162,7 +165,7 @@ def _short_is_enough(f: Sampler, g: Sampler, pairs: Pairs) -> bool:
     )
 
 
-def _certain(closed: Road, pairs: Pairs) -> bool:
+def _certain(closed: Road, pairs: CovariancePairs) -> bool:
     """Whether a closed form is certified for nearly all pairs."""
     i, j, rho = pairs.some(SAMPLED_PAIRS)
     covariance = rho * pairs.root_a.numpy()[i] * pairs.root_b.numpy()[j]
@@ -186,7 +189,7 @@ def _one_after_the_other(first: Road, second: Road) -> Road:
 
 
 def _series(
-    f: Sampler, g: Sampler, pairs: Pairs, levels: tuple[int, ...]
+    f: Sampler, g: Sampler, pairs: CovariancePairs, levels: tuple[int, ...]
 ) -> tuple[Road, tuple[np.ndarray, np.ndarray]]:
     """Returns Mehler's series of the length that costs least in total, with E[f^2] and E[g^2]."""
     i, j, rho = pairs.some(SAMPLED_PAIRS)
@@ -197,19 +200,23 @@ def _series(
         first = coefficients(f, pairs.root_a, terms)
         return first, first if shared else coefficients(g, pairs.root_b, terms)
 
-    few = made(levels[0])
+    few, loops_are_absent = made(levels[0]), prefers_arrays(pairs.covariance.size)
     tail = few[0].tail[i, -1] * few[1].tail[j, -1]
 
     def price(terms: int) -> float:
         left = (rho < ALIGNED_FROM) & (rho**terms * tail > SERIES_TOLERANCE)
         more = terms * count * SECONDS_PER_COEFFICIENT if terms > levels[0] else 0.0
-        return more + float(left.mean()) * pairs.covariance.size * SECONDS_PER_INTEGRAL
+        load = LOAD_SECONDS if loops_are_absent and bool(left.any()) else 0.0
+        return more + load + float(left.mean()) * pairs.covariance.size * SECONDS_PER_INTEGRAL
 
     best = min(levels, key=price)
     of_f, of_g = few if best == levels[0] else made(best)
-    a, b = inverse(pairs.root_a), inverse(pairs.root_b)
+    a, b = inverse_or_zero(pairs.root_a), inverse_or_zero(pairs.root_b)
 
     def summed(i: np.ndarray, j: np.ndarray, c: np.ndarray, rho: np.ndarray, out: np.ndarray) -> int:
+        if prefers_arrays(pairs.covariance.size):
+            rest = ((a, b), (of_f.alpha, of_g.alpha), (of_f.tail, of_g.tail), SERIES_TOLERANCE, ALIGNED_FROM)
+            return series_sums(i, j, c, *rest, rho, out)
         from gnomon.expectations.loops import sums
 
         return int(
@@ -237,5 +244,5 @@ def _tables(
     return polynomials(f, of_f), tables(g, of_g, radius, octaves(variance[variance > 0])), radius, even
 
 
-def _not_finite(found: str, cure: str) -> NotFiniteError:
-    return NotFiniteError(found, accepted="finite covariances", fix=cure)
+def _not_finite(found: str, fix: str) -> NotFiniteError:
+    return NotFiniteError(found, accepted="finite covariances", fix=fix)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError
 
-__all__ = ["Derivative", "Elementwise", "Gain", "SquaredFunction", "check"]
+__all__ = ["Derivative", "Elementwise", "InputTimesDerivative", "SquaredFunction", "check_elementwise"]
 
 Elementwise = Callable[[Tensor], Tensor]
 """A function of each number separately, from float64 to float64."""
@@ -38,7 +38,7 @@ class Derivative:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gain:
+class InputTimesDerivative:
     """The function u f'(u)."""
 
     function: Elementwise
@@ -59,13 +59,13 @@ class SquaredFunction:
         return self.function(u) ** 2
 
 
-def check(function: Elementwise) -> None:
+def check_elementwise(function: Elementwise) -> None:
     """Raises an error unless a function is elementwise, real, finite and deterministic.
 
     Cost: four evaluations at 12 points.
 
-    >>> check(torch.tanh)
-    >>> check(lambda x: torch.softmax(x, -1))                        # doctest: +ELLIPSIS
+    >>> check_elementwise(torch.tanh)
+    >>> check_elementwise(lambda x: torch.softmax(x, -1))                        # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     gnomon.core.errors.InputError: f(x) changes when x is reshaped (expected ...
@@ -100,5 +100,5 @@ def _call(function: Elementwise, x: Tensor) -> Any:
         raise _refusal(f"a call with 12 float64 numbers raised '{error}'", "Make it accept any tensor") from error
 
 
-def _refusal(found: str, cure: str) -> InputError:
-    return InputError(found, accepted="an elementwise function", fix=cure)
+def _refusal(found: str, fix: str) -> InputError:
+    return InputError(found, accepted="an elementwise function", fix=fix)

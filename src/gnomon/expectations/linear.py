@@ -80,7 +80,7 @@ def road(
     f: Sampler, g: Sampler, root_a: Float[Tensor, " n"], root_b: Float[Tensor, " m"],
     second: tuple[np.ndarray, np.ndarray], *, certified: float, aligned: float,
 ) -> Road:  # fmt: skip
-    """Returns the method for pairs of two piecewise linear functions; ``second`` are E[f^2] and E[g^2].
+    """Returns the closed-form method for pairs of two piecewise linear functions.
 
     Pairs whose error (2) is not below ``certified`` get no value; correlations from ``aligned`` on are taken for 1.
     Hypotheses: both have ``lines``. Cost: see the module.
@@ -139,7 +139,7 @@ def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
 def _side(
     f: Sampler, made: Lines, root: Tensor, own: np.ndarray, certified: float
 ) -> tuple[Float[np.ndarray, "7 n"], Float[np.ndarray, "corners 4 n"]]:
-    """Numbers of single points, as wedges.py takes them.
+    """The numbers of single points, in the form that wedges.py takes.
 
     Rows: root, level, slope times root, what corners add to E[f(u)] and to E[X f(u)], and m of (2) in both ways, scaled
     so that their product may be one. Rows of corners: distance in deviations, Q and N there, and whether it is felt.

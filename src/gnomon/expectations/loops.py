@@ -11,7 +11,7 @@ is a sum over the intervals between all edges, by the rule of Gauss.
 import numpy as np
 from numba import njit
 
-from gnomon.core.machine.loops import INNER, bare, entry, wide
+from gnomon.core.machine.loops import INNER, borrow, compile_on_first_use, use_wide_vectors
 
 NODES_PER_INTERVAL = 8
 """Number of nodes of the Gauss rule between two edges."""
@@ -20,20 +20,25 @@ TERMS_PER_BLOCK = 16
 """Number of coefficients of a polynomial, and of terms in a block of a series."""
 
 
-@entry
+@compile_on_first_use
 def smooth_expectations(place, deviation, edges, coefficients, one, density, start, width, rule, out):
     """Computes E[g(m + t z)] for many m and t: equation (1) with f = 1."""
-    edges, coefficients, density, rule = bare(edges), bare(coefficients), bare(density), bare(rule)
+    edges, coefficients, density, rule = (
+        borrow(edges),
+        borrow(coefficients),
+        borrow(density),
+        borrow(rule),
+    )
     ends, degree = np.array([-1e300, 1e300]), np.zeros(1, np.int64)
     last = len(edges) - 1
     for q in range(len(place)):
         out[q] = _integral(
-            ends, bare(one), degree, 1.0, edges, coefficients, 0, last, deviation[q], place[q],
+            ends, borrow(one), degree, 1.0, edges, coefficients, 0, last, deviation[q], place[q],
             density, start, width, 0, rule,
         )  # fmt: skip
 
 
-@entry
+@compile_on_first_use
 def ridges(
     root_a, root_b, rho, level, edges, coefficients, at, h_edges, h, density, start, width, panel, rule, room, out
 ):
@@ -42,8 +47,13 @@ def ridges(
     ``level`` is the row of ``at`` (first edge, first piece, pieces) that holds the variance of v given u; the last is g
     itself. ``panel`` is the first panel: 0, or the one that begins at x = 0 where f and g are both even or both odd.
     """
-    edges, coefficients, density, rule = bare(edges), bare(coefficients), bare(density), bare(rule)
-    h_edges, h, room = bare(h_edges), bare(h), bare(room)
+    edges, coefficients, density, rule = (
+        borrow(edges),
+        borrow(coefficients),
+        borrow(density),
+        borrow(rule),
+    )
+    h_edges, h, room = borrow(h_edges), borrow(h), borrow(room)
     powers, degree = np.empty(h.shape[1]), _degrees(coefficients)
     for q in range(len(rho)):
         first, piece, count = at[level[q], 0], at[level[q], 1], at[level[q], 2]
@@ -66,16 +76,21 @@ def ridges(
         ) * (2.0 if panel else 1.0)  # fmt: skip
 
 
-@entry
+@compile_on_first_use
 def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, tolerance, aligned, rho, out):
     """Computes Mehler's series if it is certified, else NaN (also for u = +-v); returns the number of NaN.
 
     Standard deviations come as their inverses (0 for 0); correlations beyond ``aligned`` are taken for +-1. Tails are
     square roots, relative to the whole, after each block of terms.
     """
-    alpha, beta, tail_a, tail_b = bare(alpha), bare(beta), bare(tail_a), bare(tail_b)
+    alpha, beta, tail_a, tail_b = (
+        borrow(alpha),
+        borrow(beta),
+        borrow(tail_a),
+        borrow(tail_b),
+    )
     left, most = 0, tail_a.shape[1] - 1
-    lanes = bare(np.empty(TERMS_PER_BLOCK))
+    lanes = borrow(np.empty(TERMS_PER_BLOCK))
     for q in range(len(covariance)):
         a, b = np.uintp(i[q]), np.uintp(j[q])
         r = covariance[q] * inverse_a[a] * inverse_b[b]
@@ -97,7 +112,7 @@ def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, to
     return left
 
 
-@entry
+@compile_on_first_use
 def hermite_sums(z, weighted, alpha):
     """Adds sum_q weighted[n, q] he_k(z[n, q]) to alpha[n, k]; ``weighted`` and he_k contain one factor sqrt(N) each.
 
@@ -129,7 +144,7 @@ def hermite_sums(z, weighted, alpha):
 @njit(**SUMMING)
 def _series(alpha, beta, blocks, r, step, lanes):
     """Returns the sum of alpha_k beta_k r^k, by Horner's scheme in sixteen lanes with ``step`` = r^16."""
-    wide()
+    use_wide_vectors()
     start = np.uintp(TERMS_PER_BLOCK * (blocks - 1))
     for k in range(TERMS_PER_BLOCK):
         lanes[k] = alpha[start + np.uintp(k)] * beta[start + np.uintp(k)]

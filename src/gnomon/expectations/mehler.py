@@ -21,6 +21,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.expectations.arrays import prefers_arrays
 from gnomon.expectations.line import Sampler, at_zero, grid, half_density
 
 LEVELS = (64, 256, 1024)
@@ -51,7 +52,10 @@ def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coe
     >>> [round(abs(x), 6) for x in found.alpha[0, :4].tolist()]         # x^2 = 1 + sqrt(2) he_2
     [1.0, 0.0, 1.414214, 0.0]
     """
-    from gnomon.expectations.loops import hermite_sums
+    if prefers_arrays(len(root)):
+        from gnomon.expectations.arrays import hermite_sums
+    else:
+        from gnomon.expectations.loops import hermite_sums
 
     alpha = root.new_empty(len(root), terms)
     tail, second = root.new_empty(len(root), terms // TERMS_PER_BLOCK + 1), torch.empty_like(root)

@@ -23,10 +23,10 @@ import torch
 from torch import Tensor
 
 from gnomon.core.typing import Covariance, Variance
-from gnomon.expectations.differentiable import pair, single
-from gnomon.expectations.functions import Derivative, Elementwise, Gain, SquaredFunction
+from gnomon.expectations.differentiable import expectation_of_one, expectation_of_product
+from gnomon.expectations.functions import Derivative, Elementwise, InputTimesDerivative, SquaredFunction
 from gnomon.expectations.line import Sampler
-from gnomon.expectations.polar import ALIGNED_ROUNDINGS, root
+from gnomon.expectations.polar import ALIGNED_TOLERANCE_IN_EPS, sqrt_with_zero_gradient
 
 __all__ = ["Moments"]
 
@@ -42,37 +42,38 @@ class Moments:
 
     def __post_init__(self) -> None:
         for name, part in (("_value", self.function), ("_derivative", Derivative(self.function)),
-                           ("_gain", Gain(self.function))):  # fmt: skip
+                           ("_gain", InputTimesDerivative(self.function))):  # fmt: skip
             object.__setattr__(self, name, Sampler(part))  # cached as long as this object
 
     def product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[f(u) f(v)]."""
-        return pair(self._value, self._value, *_to_float64(a, b, c)).to(c.dtype)  # (1)
+        return expectation_of_product(self._value, self._value, *_to_float64(a, b, c)).to(c.dtype)  # (1)
 
     def slope_product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[f'(u) f'(v)]."""
-        return pair(self._derivative, self._derivative, *_to_float64(a, b, c)).to(c.dtype)  # (1)
+        return expectation_of_product(self._derivative, self._derivative, *_to_float64(a, b, c)).to(c.dtype)  # (1)
 
     def gain_product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[u f'(u) v f'(v)]."""
-        return pair(self._gain, self._gain, *_to_float64(a, b, c)).to(c.dtype)  # (1)
+        return expectation_of_product(self._gain, self._gain, *_to_float64(a, b, c)).to(c.dtype)  # (1)
 
     def mean(self, a: Variance) -> Variance:
         """Returns E[f(u)]."""
-        return single(self._value, a.double()).to(a.dtype)  # (2)
+        return expectation_of_one(self._value, a.double()).to(a.dtype)  # (2)
 
     def square(self, a: Variance) -> Variance:
         """Returns E[f(u)^2], the product at a = b = c, which is one integral."""
-        return single(SquaredFunction(self._value), a.double()).to(a.dtype)  # (2)
+        return expectation_of_one(SquaredFunction(self._value), a.double()).to(a.dtype)  # (2)
 
     def slope_square(self, a: Variance) -> Variance:
         """Returns E[f'(u)^2]."""
-        return single(SquaredFunction(self._derivative), a.double()).to(a.dtype)
+        return expectation_of_one(SquaredFunction(self._derivative), a.double()).to(a.dtype)
 
     def square_slope(self, a: Variance) -> Variance:
         """Returns the derivative of E[f(u)^2] in the variance, without a second derivative of f."""
         positive = torch.where(a > 0, a, torch.nan).double()
-        return (pair(self._value, self._gain, positive, positive, positive) / positive).to(a.dtype)  # (2)
+        # (2)
+        return (expectation_of_product(self._value, self._gain, positive, positive, positive) / positive).to(a.dtype)
 
     def corners(self, a: Tensor) -> bool:
         """Whether f has a corner within ten standard deviations of some variable."""
@@ -83,7 +84,7 @@ def _to_float64(a: Variance, b: Variance, c: Covariance) -> tuple[Variance, Vari
     """Converts the arguments to float64; correlations of +-1 within their rounding stay +-1."""
     if c.dtype == torch.float64:
         return a.double(), b.double(), c
-    norm = root(a.double()) * root(b.double())
+    norm = sqrt_with_zero_gradient(a.double()) * sqrt_with_zero_gradient(b.double())
     lifted = c.double()
-    aligned = lifted.abs() >= (1 - ALIGNED_ROUNDINGS * torch.finfo(c.dtype).eps) * norm
+    aligned = lifted.abs() >= (1 - ALIGNED_TOLERANCE_IN_EPS * torch.finfo(c.dtype).eps) * norm
     return a.double(), b.double(), lifted + torch.where(aligned, lifted.sign() * norm - lifted, 0).detach()

@@ -21,7 +21,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from gnomon.core.machine.loops import INNER, wide
+from gnomon.core.machine.loops import INNER, use_wide_vectors
 
 POLYNOMIAL_DEGREE = 22
 """Degree of the Chebyshev polynomial."""
@@ -69,7 +69,7 @@ def exponential(x):
 @njit(**INNER)
 def tails(x, polynomial, place, out):
     """Computes Q(|x|) for all x; ``place`` holds intermediate values."""
-    wide()
+    use_wide_vectors()
     for q in range(len(x)):
         size = abs(x[q])
         place[q] = (size - MAP_CENTER) / (size + MAP_CENTER)

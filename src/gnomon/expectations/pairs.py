@@ -17,12 +17,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.machine.threads import share_out
-from gnomon.expectations.polar import ALIGNED_ROUNDINGS
+from gnomon.core.machine.threads import run_in_threads
+from gnomon.expectations.polar import ALIGNED_TOLERANCE_IN_EPS
 
-__all__ = ["ALIGNED_FROM", "PairBlock", "Pairs", "inverse"]
+__all__ = ["ALIGNED_FROM", "PairBlock", "CovariancePairs", "inverse_or_zero"]
 
-ALIGNED_FROM = 1 - ALIGNED_ROUNDINGS * float(np.finfo(np.float64).eps)
+ALIGNED_FROM = 1 - ALIGNED_TOLERANCE_IN_EPS * float(np.finfo(np.float64).eps)
 """Correlations of this size or more count as one."""
 AT_ONCE = 2**15  # pairs per block
 COLUMNS_PER_BLOCK = 64
@@ -58,7 +58,7 @@ class PairBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class CovariancePairs:
     """Distinct standard deviations, the index of each entry of a and b, and the covariances of all pairs."""
 
     root_a: Float[Tensor, " n"]
@@ -68,11 +68,11 @@ class Pairs:
     covariance: np.ndarray
 
     @classmethod
-    def of(cls, a: Tensor, b: Tensor, c: Tensor) -> "Pairs":
+    def of(cls, a: Tensor, b: Tensor, c: Tensor) -> "CovariancePairs":
         """Builds pairs from variances and covariances that broadcast, with at least one dimension.
 
         >>> one = torch.ones(2, dtype=torch.float64)
-        >>> Pairs.of(one[:, None], one, one / 2).root_a
+        >>> CovariancePairs.of(one[:, None], one, one / 2).root_a
         tensor([1.], dtype=torch.float64)
         """
         shape = torch.broadcast_shapes(a.shape, b.shape, c.shape, (1,))
@@ -88,12 +88,12 @@ class Pairs:
         count = self.covariance.size
         place = np.linspace(0, count - 1, min(most, count)).astype(np.int64)
         i, j, c = self.at(np.unravel_index(place, self.covariance.shape))
-        return i, j, np.minimum(np.abs(c * inverse(self.root_a)[i] * inverse(self.root_b)[j]), 1.0)
+        return i, j, np.minimum(np.abs(c * inverse_or_zero(self.root_a)[i] * inverse_or_zero(self.root_b)[j]), 1.0)
 
     def missing(self, places: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Returns indices and correlations of some pairs; rounds correlations near +-1."""
         i, j, c = self.at(places)
-        rho = c * inverse(self.root_a)[i] * inverse(self.root_b)[j]
+        rho = c * inverse_or_zero(self.root_a)[i] * inverse_or_zero(self.root_b)[j]
         return i, j, np.where(np.abs(rho) >= ALIGNED_FROM, np.sign(rho), rho)
 
     def blocks(self, *, symmetric: bool) -> list[PairBlock]:
@@ -121,13 +121,13 @@ class Pairs:
             rows = slice(left, left + COLUMNS_PER_BLOCK)
             return np.array_equal(self.covariance[rows, : rows.stop], self.covariance[: rows.stop, rows].T)
 
-        return all(share_out(equal, range(0, n, COLUMNS_PER_BLOCK), lambda: None, None))
+        return all(run_in_threads(equal, range(0, n, COLUMNS_PER_BLOCK), lambda: None, None))
 
 
-def inverse(root: Tensor) -> np.ndarray:
+def inverse_or_zero(root: Tensor) -> np.ndarray:
     """Returns 1 / root, and 0 for 0.
 
-    >>> inverse(torch.tensor([0.0, 2.0])).tolist()
+    >>> inverse_or_zero(torch.tensor([0.0, 2.0])).tolist()
     [0.0, 0.5]
     """
     return torch.where(root > 0, 1 / root, 0).numpy()

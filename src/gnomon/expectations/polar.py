@@ -13,9 +13,9 @@ import torch
 
 from gnomon.core.typing import Covariance, Variance
 
-__all__ = ["ALIGNED_ROUNDINGS", "angle", "cosine", "polar", "root", "sine"]
+__all__ = ["ALIGNED_TOLERANCE_IN_EPS", "angle", "cosine", "norm_and_angle", "sqrt_with_zero_gradient", "sine"]
 
-ALIGNED_ROUNDINGS = 32
+ALIGNED_TOLERANCE_IN_EPS = 32
 """Correlations within this many roundings of +-1 count as exact."""
 
 
@@ -28,7 +28,7 @@ class Polar(NamedTuple):
     angle: Covariance
 
 
-def polar(a: Variance, b: Variance, c: Covariance) -> Polar:
+def norm_and_angle(a: Variance, b: Variance, c: Covariance) -> Polar:
     """Splits a covariance into the norm sqrt(a b) and the angle t of cos t = c / sqrt(a b).
 
     At zero variance norm and cosine are 0.
@@ -37,11 +37,11 @@ def polar(a: Variance, b: Variance, c: Covariance) -> Polar:
     Cost: elementwise.
 
     >>> two = torch.tensor(2.0, dtype=torch.float64)
-    >>> polar(two, two, -two).angle                 # u = -v
+    >>> norm_and_angle(two, two, -two).angle                 # u = -v
     tensor(3.1416, dtype=torch.float64)
     """
     cos = cosine(a, b, c)
-    return Polar(root(a) * root(b), cos, sine(cos), angle(cos))
+    return Polar(sqrt_with_zero_gradient(a) * sqrt_with_zero_gradient(b), cos, sine(cos), angle(cos))
 
 
 def cosine(a: Variance, b: Variance, c: Covariance) -> Covariance:
@@ -56,7 +56,7 @@ def cosine(a: Variance, b: Variance, c: Covariance) -> Covariance:
     tensor(1., dtype=torch.float64)
     """
     raw = c * torch.where(a > 0, a, torch.inf).rsqrt() * torch.where(b > 0, b, torch.inf).rsqrt()
-    aligned = raw.abs() >= 1 - ALIGNED_ROUNDINGS * torch.finfo(raw.dtype).eps
+    aligned = raw.abs() >= 1 - ALIGNED_TOLERANCE_IN_EPS * torch.finfo(raw.dtype).eps
     if not raw.requires_grad:
         return torch.where(aligned, raw.sign(), raw)
     return raw + torch.where(aligned, raw.sign() - raw, 0).detach()
@@ -93,12 +93,12 @@ def angle(cos: Covariance) -> Covariance:
     return torch.where(aligned, ends, torch.where(aligned, 0, cos).acos())
 
 
-def root(a: Variance) -> Variance:
+def sqrt_with_zero_gradient(a: Variance) -> Variance:
     """Returns sqrt(a); its infinite gradient at zero variance is set to zero.
 
     Cost: elementwise.
 
-    >>> root(torch.tensor([0.0, 4.0]))
+    >>> sqrt_with_zero_gradient(torch.tensor([0.0, 4.0]))
     tensor([0., 2.])
     """
     return torch.where(a > 0, torch.where(a > 0, a, 1).sqrt(), 0)

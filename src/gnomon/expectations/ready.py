@@ -5,6 +5,7 @@ Piecewise linear functions, as ReLU, have closed forms (wedges); others a series
 
 import torch
 
+from gnomon.expectations.arrays import prefers_arrays
 from gnomon.expectations.functions import Elementwise
 from gnomon.expectations.line import Sampler
 from gnomon.expectations.linear import lines
@@ -12,19 +13,22 @@ from gnomon.expectations.linear import lines
 __all__ = ["compile_seconds"]
 
 
-def compile_seconds(function: Elementwise) -> float:
+def compile_seconds(function: Elementwise, pairs: int | None = None) -> float:
     """Returns the approximate compilation seconds (one core) that a function still needs; 0 after first use.
 
-    Cost: some 50 ms for a new function, and numba is imported.
+    Few ``pairs`` of a smooth function need none, because numpy computes their series (arrays.py).
+    Cost: some 50 ms for a new function; numba is imported unless numpy is enough.
 
     >>> compile_seconds(torch.nn.ReLU()) in (0.0, 1.0, 6.0, 7.0)
     True
     """
+    straight = lines(Sampler(function), torch.ones(1, dtype=torch.float64)) is not None
+    if pairs is not None and not straight and prefers_arrays(pairs):
+        return 0.0
     from gnomon.core.machine.loops import is_compiled
     from gnomon.expectations.loops import hermite_sums, ridges, smooth_expectations, sums
     from gnomon.expectations.wedges import wedges
 
-    straight = lines(Sampler(function), torch.ones(1, dtype=torch.float64)) is not None
     needed = (
         ((wedges, 6.0), (sums, 1.0))
         if straight

@@ -171,7 +171,7 @@ def _octave(pieces: Pieces, radius: int, octave: int) -> tuple[np.ndarray, np.nd
 
 
 def _smooth(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
-    """Computes equation (1)."""
+    """Computes the smoothed function; equation (1)."""
     from gnomon.expectations.loops import smooth_expectations
 
     edges, coefficients = pieces.memory[OWN]

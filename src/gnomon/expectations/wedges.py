@@ -29,7 +29,7 @@ from math import pi, sqrt
 import numpy as np
 from numba import njit
 
-from gnomon.core.machine.loops import INNER, bare, entry, wide
+from gnomon.core.machine.loops import INNER, borrow, compile_on_first_use, use_wide_vectors
 from gnomon.expectations.normal import exponential, tail_polynomial, tails
 
 GAUSS_NODES = 20
@@ -50,7 +50,7 @@ PER_ROOT = (2 * pi) ** -0.5
 """The constant 1 / sqrt(2 pi)."""
 
 
-@entry
+@compile_on_first_use
 def wedges(i, j, covariance, left, right, weights, rules, aligned, one, rho, out):
     """Computes E[f(u) g(v)] for many pairs; NaN if not certified or u = v; returns the number of NaN.
 
@@ -65,7 +65,12 @@ def wedges(i, j, covariance, left, right, weights, rules, aligned, one, rho, out
         np.empty((9, PAIRS_PER_RUN)),
         0,
     )
-    x, y, room, wedge = bare(x), bare(y), bare(room), bare(wedge)
+    x, y, room, wedge = (
+        borrow(x),
+        borrow(y),
+        borrow(room),
+        borrow(wedge),
+    )
     for start in range(0, len(i), PAIRS_PER_RUN):
         n = min(PAIRS_PER_RUN, len(i) - start)
         p, m = i[start : start + n], j[start : start + n]
@@ -135,8 +140,8 @@ def _add(rho, sign, w, wedge, gauss, laguerre, polynomial, room, places, value):
 
 @njit(**INNER)
 def _corners(rho, sign, h, k, tail_h, tail_k, corner, x, whole):
-    """Computes equation (1), both values from one difference of h and k, so that they describe one wedge."""
-    wide()
+    """Computes the two corner values of equation (1) from one difference, so that they describe the same wedge."""
+    use_wide_vectors()
     n = len(rho)
     for q in range(n):
         r = sign * rho[q]
@@ -155,7 +160,7 @@ def _corners(rho, sign, h, k, tail_h, tail_k, corner, x, whole):
 
 @njit(**INNER)
 def _slices(h, x, whole, tail, gauss, laguerre, room, places, out):
-    """Computes equation (5), with near entries at the front of the room and far ones behind them."""
+    """Computes equation (5), separately for near and far entries."""
     count, near = len(h), 0
     for q in range(count):
         if abs(x[q]) <= MIN_DISTANCE_OF_TAIL_FORM:
@@ -183,8 +188,8 @@ def _slices(h, x, whole, tail, gauss, laguerre, room, places, out):
 
 @njit(**INNER)
 def _owen(h, x, tail_h, tail_x, gauss, top, fall, ratio, out):
-    """Computes equation (6)."""
-    wide()
+    """Computes Owen's T function; equation (6)."""
+    use_wide_vectors()
     n = len(h)
     for q in range(n):
         big, small = max(h[q], x[q]), min(h[q], x[q])
@@ -203,8 +208,8 @@ def _owen(h, x, tail_h, tail_x, gauss, top, fall, ratio, out):
 
 @njit(**INNER)
 def _laguerre(h, x, laguerre, square, whole, out):
-    """Computes equation (7)."""
-    wide()
+    """Computes equation (7) by Gauss-Laguerre quadrature."""
+    use_wide_vectors()
     n = len(h)
     for q in range(n):
         square[q] = x[q] * x[q]
@@ -220,8 +225,8 @@ def _laguerre(h, x, laguerre, square, whole, out):
 
 @njit(**INNER)
 def _probability(slices, weight, active, value):
-    """Computes equation (2)."""
-    wide()
+    """Computes the probability of a wedge; equation (2)."""
+    use_wide_vectors()
     n = len(value)
     for q in range(n):
         value[q] += active[q] * weight * (slices[q] + slices[n + q])
@@ -230,7 +235,7 @@ def _probability(slices, weight, active, value):
 @njit(**INNER)
 def _moments(rho, sign, wedge, x, tail, slices, w, value):
     """Computes equations (2) to (4), with their weights."""
-    wide()
+    use_wide_vectors()
     n = len(rho)
     for q in range(n):
         r, h, k, a, b = sign * rho[q], wedge[2, q], wedge[3, q], x[q], x[n + q]

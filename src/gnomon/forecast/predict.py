@@ -14,27 +14,27 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from gnomon.adapter import read
-from gnomon.adapter.losses import AbstractAxesLoss
+from gnomon.adapter import read_output_meaning
+from gnomon.adapter.losses import AbstractLossWithAxes
 from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.inputs.arrays import Array, as_tensor
-from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_kind, check_readable
+from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_readable, check_type
 from gnomon.core.inputs.signature import target_argument, with_optional_arguments, with_targets
-from gnomon.core.inputs.source import source, source_of_inputs
+from gnomon.core.inputs.source import as_input_source, source
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import output_tensor, run_to_rows
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run, wrap_user_errors
 from gnomon.dynamics import GradientFlow, error_decay
-from gnomon.dynamics.predict import LOSSES, predict_from_kernel
+from gnomon.dynamics.predict import ACCEPTED_LOSSES, predict_from_kernel
 from gnomon.dynamics.trajectory import Trajectory
 from gnomon.kernels import Limit, limit
 from gnomon.tangent import ntk
 from gnomon.training import SGD
-from gnomon.training.evaluate import by_targets
-from gnomon.training.native import Choice, descent, resolve_optimizer
+from gnomon.training.evaluate import loss_for_targets
+from gnomon.training.native import OptimizerChoice, as_gradient_descent, resolve_optimizer
 
 __all__ = ["predict"]
 
@@ -63,7 +63,7 @@ def predict(
     *,
     y_test: Array | None = None,
     loss: AbstractLoss | None = None,
-    optimizer: GradientFlow | Choice | None = None,
+    optimizer: GradientFlow | OptimizerChoice | None = None,
     times: Array | list[float] | tuple[float, ...] | None = None,
     penalty: float = 0.0,
     kernel: str = "empirical",
@@ -181,7 +181,7 @@ def _of_module(module: nn.Module, x: Any, x_test: Any, kernel: str, outputs: str
     check_readable(module)
     wide = _double(module, x)
     inputs = as_inputs(x, wide)
-    tested = None if x_test is None else source_of_inputs(x_test, wide).whole()
+    tested = None if x_test is None else as_input_source(x_test, wide).whole()
     f0 = _outputs(wide, inputs)
     f0_test, y_test = (None, None) if tested is None else (_outputs(wide, tested.x), tested.y)
     if kernel == "infinite":
@@ -198,14 +198,14 @@ def _of_module(module: nn.Module, x: Any, x_test: Any, kernel: str, outputs: str
 
 
 def _loss_targets(
-    loss: AbstractLoss | None, y: Any, n: int, start: Array | None, axes: AbstractAxesLoss | None
+    loss: AbstractLoss | None, y: Any, n: int, start: Array | None, axes: AbstractLossWithAxes | None
 ) -> tuple[AbstractLoss, Tensor]:
     """Returns the loss, and its targets with a column for each output if the outputs before training fix the number."""
     if loss is None and axes is not None and start is not None:
         f = as_tensor(start).reshape(n, -1)
         return axes, axes.table(axes.targets(as_targets(y, n)).to(f.device), f)
-    loss = by_targets(y) if loss is None else loss
-    check_kind("loss", loss, AbstractLoss, cure=LOSSES)
+    loss = loss_for_targets(y) if loss is None else loss
+    check_type("loss", loss, AbstractLoss, fix=ACCEPTED_LOSSES)
     labels = as_targets(y, n)
     if start is None:
         return loss, loss.targets(labels)
@@ -215,7 +215,7 @@ def _loss_targets(
 
 
 def _complete(x: Any, y: Any, module: nn.Module) -> Any:
-    """The inputs with optional arguments, and with targets if the module needs them."""
+    """The inputs with optional arguments, and with targets if the module requires them."""
     check_readable(module)
     x = with_optional_arguments(x, module)
     name = target_argument(module, lambda: as_inputs(x, module), as_numbers(y, "y"))
@@ -223,15 +223,15 @@ def _complete(x: Any, y: Any, module: nn.Module) -> Any:
 
 
 @torch.no_grad()
-def _axes_loss(module: nn.Module, x: Any, y: Any) -> AbstractAxesLoss | None:
-    """The loss of outputs with positions or members; None if the usual losses fit."""
+def _axes_loss(module: nn.Module, x: Any, y: Any) -> AbstractLossWithAxes | None:
+    """The loss for outputs with positions or ensemble members; None if the usual losses fit."""
     few, labels = take(as_inputs(x, module), slice(0, 4)), as_numbers(y, "y")
     with preserve(module, grad=False):
         returned = output_tensor(run(module, few))
     if returned.dim() < 3:
         return None
     largest = None if labels.is_floating_point() else int(labels.max())
-    return read(returned, labels[: len(returned)], x=few, largest=largest).loss
+    return read_output_meaning(returned, labels[: len(returned)], x=few, largest=largest).loss
 
 
 def _double(module: nn.Module, x: Any) -> nn.Module:
@@ -250,12 +250,12 @@ def _outputs(module: nn.Module, x: Inputs) -> Tensor:
     return run_to_rows(module, x)
 
 
-def _rule(optimizer: GradientFlow | Choice | None, module: nn.Module | None) -> GradientFlow | SGD:
+def _rule(optimizer: GradientFlow | OptimizerChoice | None, module: nn.Module | None) -> GradientFlow | SGD:
     """Returns the optimizer if theory covers it: gradient flow or gradient descent."""
     if optimizer is None or isinstance(optimizer, GradientFlow):
         return optimizer or GradientFlow()
     rule = resolve_optimizer(optimizer, module)
-    steps = descent(rule)
+    steps = as_gradient_descent(rule)
     if steps is None:
         fix = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
         raise InputError(f"the optimizer is {rule}", accepted="gradient flow or gradient descent", fix=fix)

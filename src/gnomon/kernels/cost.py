@@ -16,7 +16,7 @@ from time import perf_counter
 import numpy as np
 import torch
 
-from gnomon.core.machine.memory import free_bytes, human
+from gnomon.core.machine.memory import format_bytes, free_bytes
 from gnomon.core.results.record import Record
 from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.rules.data import DataRule
@@ -33,13 +33,15 @@ MIN_TRIAL_GROWTH = 3.0
 """Ratio of the last trial's time to the first's at which the growth with the number of pairs is visible."""
 MAX_TRIAL_SECONDS = 2.0
 """Maximum seconds for all trials."""
+SECONDS_PER_ENTRY = 1e-7
+"""Seconds that torch takes per covariance below an activation, measured with ReLU and GELU on one core."""
 MIN_PAIRS_PER_THREAD = 2**17
 """Minimum number of pairs per thread; fewer are not distributed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Bytes of a kernel: ``result`` for itself, ``workspace`` for tiles in progress, ``tile`` pairs at a time."""
+    """Bytes that a kernel needs: ``result`` for itself, ``workspace`` for the ``tile`` pairs in progress."""
 
     result: int
     workspace: int
@@ -92,8 +94,9 @@ class KernelCost(Record):
         if self.compilation > 0:
             time = f"at most {time}, plus about {self.compilation:.2g} s to compile loops the first time"
         return (
-            f"{self.n1} x {self.n2} kernel: {human(self.result)} for the result, {human(self.workspace)} of workspace "
-            f"({self.tile} pairs at a time), {time}; {verdict} into {human(self.free)} of memory"
+            f"{self.n1} x {self.n2} kernel: {format_bytes(self.result)} for the result, "
+            f"{format_bytes(self.workspace)} of workspace "
+            f"({self.tile} pairs at a time), {time}; {verdict} into {format_bytes(self.free)} of memory"
         )
 
 
@@ -117,7 +120,7 @@ def needs(plan: LimitPlan, n1: int, n2: int, *, kinds: tuple[str, ...], word: in
 
 
 def _keep(plan: LimitPlan) -> list[int]:
-    """Returns the numbers stored per point: features, and variances below each nonlinearity."""
+    """Returns how many numbers are stored per point: features, and variances before each activation."""
     kept = []
     for rule, step in zip(plan.rules, plan.program.steps, strict=True):
         size = int(torch.Size(step.grid).numel())
@@ -127,6 +130,20 @@ def _keep(plan: LimitPlan) -> list[int]:
         watches = rule.watches()
         kept.append(size * size if True in watches else size if False in watches else 0)
     return kept
+
+
+def torch_seconds(plan: LimitPlan, n1: int, n2: int) -> float:
+    """Returns roughly how long torch takes for a kernel without compiled loops, from the size of its arrays.
+
+    Only the choice of the engine depends on it: activations take most of the time, in proportion to their entries.
+
+    >>> from gnomon.program.read import read
+    >>> from gnomon.kernels.plan import plan
+    >>> net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+    >>> round(torch_seconds(plan(read(net, torch.zeros(1, 3)), net, "torch", standard=True), 1000, 1000), 3)
+    0.1
+    """
+    return SECONDS_PER_ENTRY * n1 * n2 * plan.activation_entries()
 
 
 def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: bool) -> float:
@@ -166,7 +183,7 @@ def _time(run: Callable[[int, int], object], k1: int, k2: int) -> float:
 
 
 def _extrapolate(trials: np.ndarray, times: np.ndarray, wanted: np.ndarray) -> float:
-    """Returns equation (1) at ``wanted``, at least the time of the last trial."""
+    """Extrapolates the measured time to ``wanted`` points by equation (1); at least the time of the last trial."""
     from scipy.optimize import nnls
 
     factors, _ = nnls(trials / times[:, None], np.ones(len(times)))

@@ -52,7 +52,7 @@ def takes_tokens(net: nn.Module) -> bool:
 
 
 def second(x1: Tensor, x2: Any) -> Tensor:
-    """Returns the second set of points, checked like ``points``, with the shape and device of the first."""
+    """Checks the second set of points like the first; it must have the same shape and device."""
     y = points(x2, "x2", tokens=not x1.is_floating_point())
     if y.shape[1:] != x1.shape[1:]:
         found = f"x1 has inputs of shape {tuple(x1.shape[1:])} and x2 of shape {tuple(y.shape[1:])}"
@@ -62,5 +62,5 @@ def second(x1: Tensor, x2: Any) -> Tensor:
     return y
 
 
-def _bad(found: str, hypothesis: str, cure: str) -> InputError:
-    return InputError(found, accepted=hypothesis, fix=cure)
+def _bad(found: str, hypothesis: str, fix: str) -> InputError:
+    return InputError(found, accepted=hypothesis, fix=fix)

@@ -23,7 +23,7 @@ from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.options import Parametrization, check_options
 from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.prepare import PlanCache, Prepared
-from gnomon.kernels.ready import layers_wait
+from gnomon.kernels.ready import layers_compile_seconds
 from gnomon.kernels.record import Kernels
 from gnomon.kernels.run import compute_kernels, independent_features
 from gnomon.kernels.samples import sample_points
@@ -89,7 +89,8 @@ def limit(
 class Limit(Record):
     """The exact infinite-width kernels of a module; made by ``gnomon.limit``.
 
-    With ``compiled=False`` torch computes them, which is slower, and the loops of kernels are not compiled.
+    ``compiled`` chooses compiled loops (True) or torch (False). By default torch computes small kernels, because
+    compiling the loops would take longer; the results agree to 1e-10.
 
     >>> net = nn.Sequential(nn.Linear(3, 100), nn.Tanh(), nn.Linear(100, 1))
     >>> Limit(net).ntk(torch.eye(3)).shape
@@ -101,7 +102,7 @@ class Limit(Record):
     parametrization: Parametrization = "standard"
     dtype: torch.dtype = torch.float64
     memory: int | None = None
-    compiled: bool = True
+    compiled: bool | None = None
     _plans: PlanCache = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -143,8 +144,8 @@ class Limit(Record):
         """
         _check_kinds(kind)
         if self.dtype not in (torch.float64, torch.float32, torch.float16):
-            cure = "Pass dtype=torch.float32 to limit"
-            raise InputError(f"dtype is {self.dtype}", accepted="a dtype that numpy supports", fix=cure)
+            fix = "Pass dtype=torch.float32 to limit"
+            raise InputError(f"dtype is {self.dtype}", accepted="a dtype that numpy supports", fix=fix)
         x = points(x1, "x1", tokens=takes_tokens(self.net)).detach()
         y = None if x2 is None else second(x, x2).detach()
         side = None if tile is None else integer("tile", tile)
@@ -186,8 +187,9 @@ class Limit(Record):
         right = left if symmetric else sample_points(n2, "n2", self.net, shape)
 
         some = left.some(min(left.count, ENGINE_TRIAL_POINTS))
-        made, ready = self.plan(some), self._loops_wait(some) == 0
-        timed = self if ready else replace(self, compiled=False)
+        made, uses_loops = self.plan(some), self._uses_loops(some, (left.count, right.count))
+        ready = uses_loops and self._loops_wait(some) == 0
+        timed = replace(self, compiled=ready)
 
         def run(k1: int, k2: int) -> dict[str, Tensor]:
             return timed._kernels(left.some(k1), None if symmetric else right.some(k2), kind)
@@ -196,27 +198,36 @@ class Limit(Record):
             time = seconds(run, left.count, right.count, symmetric=symmetric)
             points = left.count if symmetric else left.count + right.count
             fast = self._prepared(some).workspace(some, points, self.dtype) if ready else None
-        compilation = self.compile_seconds(some)
+        waits = layers_compile_seconds(made.program, left.count * right.count * made.activation_entries())
+        compilation = waits + (self._loops_wait(some) if uses_loops else 0.0)
         need = needs(made, left.count, right.count, kinds=kind, word=self.dtype.itemsize, memory=self.memory)
         room, tile = (need.workspace, need.tile) if fast is None else (fast, left.count * right.count)
         return KernelCost(left.count, right.count, need.result, room, tile, time, compilation, need.free)
 
     @names_call("limit(net).compile_seconds(x)")
     def compile_seconds(self, x: Any) -> float:
-        """Returns the approximate compilation seconds before the first kernel of inputs like x; 0 if everything is
-        cached.
+        """Returns the approximate compilation seconds before the first kernel of these inputs; 0 if none is needed.
 
-        What this process or an earlier one has compiled is not counted: it is kept on disk.
+        Small kernels need no compiled loops. What this process or an earlier one has compiled is not counted: it is
+        kept on disk.
         """
         some = points(x, "x", tokens=takes_tokens(self.net))
-        return layers_wait(self.plan(some).program) + self._loops_wait(some)
+        made, n = self.plan(some), len(some)
+        loops = self._loops_wait(some) if self._uses_loops(some, (n, n)) else 0.0
+        return layers_compile_seconds(made.program, n * n * made.activation_entries()) + loops
 
     def _loops_wait(self, x: Tensor) -> float:
         """Returns the part of `compile_seconds` for kernel loops, which torch can replace."""
         return self._prepared(x).compile_seconds(x, self.dtype)
 
+    def _uses_loops(self, x: Tensor, size: tuple[int, int]) -> bool:
+        """Whether compiled loops would compute a kernel of this size for inputs like x."""
+        sides = (x[:1].expand(size[0], *x.shape[1:]), x[:1].expand(size[1], *x.shape[1:]))
+        engine = self._plans.engine(sides, self.dtype, compiled=self.compiled, tentative=True)
+        return engine.compiled is not None
+
     def _prepared(self, x: Tensor) -> Prepared:
-        return self._plans.prepared(x) if self.compiled else Prepared(self.plan(x), None)
+        return Prepared(self.plan(x), None) if self.compiled is False else self._plans.prepared(x)
 
     def _tile_side(self, x: Tensor, word: int) -> int:
         """Returns the side of tiles that take a few seconds each, given the bytes per pair."""

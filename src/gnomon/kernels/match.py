@@ -33,7 +33,7 @@ from gnomon.kernels.duals import (
 )  # fmt: skip
 from gnomon.kernels.duals.base import AbstractDual
 from gnomon.program.expression import Apply, Expression, Variable, evaluate
-from gnomon.program.linear import line
+from gnomon.program.linear import slope_and_intercept
 
 MAX_POLYNOMIAL_DEGREE = 12
 """Maximum degree of a polynomial that keeps its closed form."""
@@ -128,11 +128,11 @@ def _shift(form: tuple[float, Any, float], scale: float, shift: float) -> tuple[
 
 
 def _closed_form(core: Any) -> tuple[AbstractDual, float, float] | None:
-    """Returns (dual, factor, inner scale) of factor * g(scale * x) for a known g; (u, v) and (-u, -v) have one law."""
+    """Returns (dual, factor, inner scale) if an expression is factor * g(scale * x) for a g with a closed form."""
     if not isinstance(core, Apply) or not core.args:
         return None
     argument = core.args[0]
-    straight = line(argument)
+    straight = slope_and_intercept(argument)
     if core.name == "exp":
         return _exponential(argument)
     if straight is None or straight[1] != 0.0 or straight[0] == 0.0:
@@ -172,7 +172,7 @@ def _name(core: Apply) -> AbstractDual | None:
 
 def _exponential(argument: Any) -> tuple[AbstractDual, float, float] | None:
     """Matches exp(k + s x) and exp(k - q x^2)."""
-    straight, square = line(argument), polynomial(argument)
+    straight, square = slope_and_intercept(argument), polynomial(argument)
     if straight is not None and straight[0] != 0.0:
         return Exp(), exp(straight[1]), straight[0]
     if square is not None and len(square) == 3 and square[1] == 0.0 and square[2] < 0.0:

@@ -92,8 +92,8 @@ class SampledLimit(Record):
         for name, value in (("samples", samples), ("width", width), ("seed", check_seed(self.seed))):
             object.__setattr__(self, name, value)
         if any(p.is_meta for p in self.net.parameters()):
-            cure = "Build the module on a real device"
-            raise InputError("the parameters have no values (device 'meta')", accepted="a module with values", fix=cure)
+            fix = "Build the module on a real device"
+            raise InputError("the parameters have no values (device 'meta')", accepted="a module with values", fix=fix)
 
     @names_call("sampled_limit(net).nngp(x)")
     def nngp(self, x1: Any, x2: Any = None) -> Tensor:
@@ -133,7 +133,7 @@ class SampledLimit(Record):
         error = (spread / (self.samples - 1)).sqrt() / sqrt(self.samples)  # (2)
         if not bool(torch.isfinite(mean).all()):
             raise NotFiniteError(
-                "the outputs or gradients of a copy are not finite",
+                "the outputs or gradients of a randomly initialized copy are not finite",
                 accepted="finite outputs",
                 fix="Use smaller inputs or another law",
             )
@@ -163,8 +163,8 @@ def _initialize(net: nn.Module, init: Init, *, standard: bool, keep: bool) -> di
             continue
         if any(isinstance(hook, RECOMPUTED) for hook in module._forward_pre_hooks.values()):
             found = f"'{path}' ({type(module).__name__}) computes its weight from others (weight_norm, spectral_norm)"
-            cure = "Remove it: torch.nn.utils.remove_weight_norm or remove_spectral_norm"
-            raise InputError(found, accepted="layers whose weights can be drawn", fix=cure)
+            fix = "Remove it: torch.nn.utils.remove_weight_norm or remove_spectral_norm"
+            raise InputError(found, accepted="layers whose weights can be drawn", fix=fix)
         if isinstance(module, LINEAR_OR_CONVOLUTION) and init != "torch":
             _draw(module, _law(path, module, init))
         elif callable(getattr(module, "reset_parameters", None)):

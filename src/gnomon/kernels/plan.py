@@ -24,27 +24,27 @@ from gnomon.kernels.rules.positions import AttendRule, BlendRule, MixRule, MoveR
 from gnomon.kernels.rules.recurrence import RecurRule
 from gnomon.kernels.rules.taps import TapsRule
 from gnomon.program.expression import Expression
-from gnomon.program.laws import Init, Law, laws
-from gnomon.program.linear import line
+from gnomon.program.laws import Init, Law, laws_by_path
+from gnomon.program.linear import slope_and_intercept
 from gnomon.program.steps import (
     Activation,
-    Attend,
-    AttendHeads,
-    Blend,
     Concat,
     Conv,
+    DataPositionMap,
     Dense,
+    DeterministicAttention,
     Dropout,
+    FixedPositionMap,
     Input,
-    Mix,
-    Move,
+    MultiheadAttention,
     Normalize,
     Program,
     ProgramStep,
-    Recur,
-    Stack,
+    Recurrence,
+    Reorder,
+    SharedWeightMap,
+    StackBranches,
     Sum,
-    Taps,
 )  # fmt: skip
 
 CLOSED_TEMPORARIES = 6
@@ -56,7 +56,7 @@ LINEAR_TEMPORARIES = 2
 
 @dataclass(frozen=True, slots=True)
 class LimitPlan:
-    """A program with its rules; ``full[i]`` is the form of step i for pairs, ``own[i]`` for points (None: none)."""
+    """A program with its layer rules; ``full[i]`` and ``own[i]`` say which covariances step i needs."""
 
     program: Program
     rules: tuple[AbstractRule | DataRule, ...]
@@ -66,17 +66,21 @@ class LimitPlan:
 
     @property
     def data_rule(self) -> DataRule:
-        """The rule of the only input of a program that compiled loops support."""
+        """The rule of the input step, for programs with a single input."""
         rule = self.rules[0]
         assert isinstance(rule, DataRule)  # both kinds of loops check this first
         return rule
 
     def pair_entries(self, *, tangent: bool) -> int:
-        """Returns the numbers that one pair of points holds at the peak of the computation."""
+        """Returns how many numbers one pair of points needs at the peak of the computation."""
         return self._peak(2 if tangent else 1)
 
+    def activation_entries(self) -> int:
+        """Returns the number of covariances that activations of one pair of points transform."""
+        return sum(self._size(i, self.full[i]) for i, rule in enumerate(self.rules) if isinstance(rule, ActivationRule))
+
     def point_entries(self) -> int:
-        """Returns the numbers that one point holds at the peak of the measurement of statistics."""
+        """Returns how many numbers one point needs at the peak of the computation."""
         sizes = [0 if f is None else self._size(i, f) for i, f in enumerate(self.own)]
         return sum(sizes) + CLOSED_TEMPORARIES * max(sizes, default=0) + 1
 
@@ -106,7 +110,7 @@ def plan(
 
     ``duals`` caches the duals of earlier expressions; new ones are added.
     """
-    chosen, duals = laws(program, module, init), {} if duals is None else duals
+    chosen, duals = laws_by_path(program, module, init), {} if duals is None else duals
     rules = tuple(_rule(program, step, chosen, standard, duals) for step in program.steps)
     full, own, last = _forms(program, rules)
     return LimitPlan(program, rules, full, own, last)
@@ -148,35 +152,35 @@ def _rule(
             return ConvRule(
                 step.op, AffineConstants.of(step.op.weights, chosen[step.op.weights.path], standard=standard)
             )
-        case Taps():
+        case SharedWeightMap():
             terms = AffineConstants.of(step.op.weights, chosen[step.op.weights.path], standard=standard)
             return TapsRule(step.op, terms, step.grid)
         case Activation():
-            straight = line(step.op.expression)
+            straight = slope_and_intercept(step.op.expression)
             if straight is not None:
                 return LineRule(straight, step.op.trainable, rank)
             return ActivationRule(_dual(step.op.expression, duals), step.op.trainable, rank)
-        case Mix():
+        case FixedPositionMap():
             return MixRule(step.op)
-        case Move():
+        case Reorder():
             return MoveRule(step.op, rank)
         case Sum():
             return WeightedRule(tuple(c * c for c in step.op.coefficients))
         case Concat():
             return WeightedRule(step.op.shares)
-        case Stack():
+        case StackBranches():
             return StackRule(step.op.axis, len(step.inputs), rank)
         case Normalize():
             return NormalizeRule(step.op, rank)
         case Dropout():
             return DropoutRule(step.op.keep, rank)
-        case Attend():
+        case DeterministicAttention():
             return AttendRule(chosen[step.op.weights.path].weight_std ** 2)
-        case AttendHeads():
+        case MultiheadAttention():
             return HeadsRule(step.op.mask, padded=len(step.inputs) == 4)
-        case Blend():
+        case DataPositionMap():
             return BlendRule()
-        case Recur():
+        case Recurrence():
             terms = AffineConstants.of(step.op.weights, chosen[step.op.weights.path], standard=standard)
             return RecurRule(_dual(step.op.expression, duals), terms)
 

@@ -14,8 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnomon.kernels.cost import torch_seconds
 from gnomon.kernels.duals.base import AbstractDual
-from gnomon.kernels.fused import Compiled, dense, images, pairs, takes
+from gnomon.kernels.fused import CompiledPlan, accepts_points, dense, images, pairs
 from gnomon.kernels.plan import LimitPlan, plan
 from gnomon.program.laws import Init
 from gnomon.program.read import read
@@ -23,6 +24,8 @@ from gnomon.program.trace import global_hooks
 
 MAX_COMPARED_ENTRIES = 4096
 """Maximum size of tensors with compared values; larger ones are weights, which only init="measured" reads."""
+LOAD_SECONDS = 2.0
+"""Seconds to import numba and load compiled loops from the cache: torch is faster for anything shorter."""
 MAX_PLANS = 16
 """Maximum number of cached plans."""
 PLAIN = (int, float, complex, bool, str, bytes, type(None), torch.Size, torch.dtype)
@@ -33,23 +36,23 @@ class Prepared:
     """A plan, and the compiled loops that support it (None: the reference engine runs)."""
 
     plan: LimitPlan
-    compiled: Compiled | None
+    compiled: CompiledPlan | None
 
     def compile_seconds(self, sample: Tensor, dtype: torch.dtype) -> float:
         """Returns the approximate seconds to compile loops for points like the sample; 0 if cached."""
-        if self.compiled is None or not takes((sample, sample), dtype):
+        if self.compiled is None or not accepts_points((sample, sample), dtype):
             return 0.0
         return self.compiled.compile_seconds(dtype)
 
     def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:
         """Returns workspace bytes of the compiled loops for ``count`` points like the sample; None for the
         reference."""
-        if self.compiled is None or not takes((sample, sample), dtype):
+        if self.compiled is None or not accepts_points((sample, sample), dtype):
             return None
         return self.compiled.workspace(sample, count, dtype)
 
 
-def compiled_loops(plan: LimitPlan) -> Compiled | None:
+def compiled_loops(plan: LimitPlan) -> CompiledPlan | None:
     """Returns the compiled loops of a plan; None if they do not support it, or numba is missing.
 
     Loops are compiled by their first run.
@@ -97,6 +100,7 @@ class PlanCache:
     _seen: "_Snapshot | None" = None
     _prepared: dict[tuple[Any, ...], Prepared] = field(default_factory=dict)
     _duals: dict[Any, AbstractDual] = field(default_factory=dict)
+    _torch_seconds: float = 0.0
 
     def plan(self, x: Tensor) -> LimitPlan:
         """Returns the plan for inputs like x; only the shape of x matters."""
@@ -117,6 +121,28 @@ class PlanCache:
                 del self._prepared[next(iter(self._prepared))]
             self._prepared[key] = self._prepare(x)
         return self._prepared[key]
+
+    def engine(
+        self, points: tuple[Tensor, Tensor], dtype: torch.dtype, *, compiled: bool | None, tentative: bool = False
+    ) -> Prepared:
+        """Returns the plan with the engine for these points: compiled loops only once they pay.
+
+        Torch computes kernels until that has taken about as long, in all, as loading or compiling loops takes. The
+        times are estimates from sizes, so the choice does not depend on the machine. ``tentative`` calls do not
+        count. ``compiled`` forces the choice.
+        """
+        prepared = self.prepared(points[0])
+        if prepared.compiled is None or compiled is True or not accepts_points(points, dtype):
+            return prepared
+        if compiled is None and prepared.compiled.is_loaded(dtype):
+            return prepared
+        seconds = self._torch_seconds + torch_seconds(prepared.plan, len(points[0]), len(points[1]))
+        pays = compiled is None and seconds > LOAD_SECONDS and seconds > prepared.compiled.compile_seconds(dtype)
+        if pays:
+            return prepared
+        if not tentative:
+            self._torch_seconds = seconds
+        return Prepared(prepared.plan, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leaves out cached plans when pickled; another process reads the module itself."""

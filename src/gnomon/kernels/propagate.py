@@ -98,7 +98,7 @@ def walk(
 
 
 def _beside(measured: Tensor | None, data: Tensor | None) -> Tensor | None:
-    """Joins both kinds of statistics in one row for each point."""
+    """Joins measured statistics and statistics from the data in one row per point."""
     if measured is None or data is None:
         return data if measured is None else measured
     return torch.cat([measured, data.to(measured)], 1)

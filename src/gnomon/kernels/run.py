@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError
-from gnomon.core.machine.memory import human
+from gnomon.core.machine.memory import format_bytes
 from gnomon.kernels import fused, propagate, reference
 from gnomon.kernels.cost import Needs, needs
 from gnomon.kernels.inputs import points, second, takes_tokens
@@ -28,11 +28,12 @@ def compute_kernels(
     dtype: torch.dtype,
     memory: int | None,
     *,
-    compiled: bool = True,
+    compiled: bool | None = None,
 ) -> dict[str, Tensor]:
     """Returns the kernels of the given kinds between two sets of points; ``x2=None`` is the first set again.
 
-    With ``compiled=False`` torch computes them, which is slower, and the loops of kernels are not compiled.
+    ``compiled`` chooses compiled loops (True) or torch (False); by default small kernels are computed by torch, because
+    loading or compiling loops would take longer.
 
     >>> from torch import nn
     >>> net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
@@ -42,7 +43,7 @@ def compute_kernels(
     """
     x = points(x1, "x1", tokens=takes_tokens(plans.net))
     y = x if x2 is None else second(x, x2)
-    prepared = plans.prepared(x) if compiled else Prepared(plans.plan(x), None)
+    prepared = plans.engine((x, y), dtype, compiled=compiled)
     need = needs(prepared.plan, len(x), len(y), kinds=kinds, word=dtype.itemsize, memory=memory)
     _check_memory(need, (len(x), len(y)), memory)
     with torch.set_grad_enabled(torch.is_grad_enabled() and (x.requires_grad or y.requires_grad)):
@@ -82,7 +83,7 @@ def _run(
 
     Their numbers are finite: compiled loops count those that are not, and leave the reference to explain them.
     """
-    if prepared.compiled is not None and fused.takes(points, dtype):
+    if prepared.compiled is not None and fused.accepts_points(points, dtype):
         result = prepared.compiled.run(points, kinds, dtype)
         if result is not None:
             return result
@@ -98,8 +99,8 @@ def _check_memory(need: Needs, size: tuple[int, int], memory: int | None) -> Non
     room = need.free if memory is None else min(memory, need.free)
     if need.memory > room:
         raise BudgetError(
-            f"the {size[0]} x {size[1]} kernel needs {human(need.memory)} "
-            f"({human(need.result)} for the result) but only {human(room)} may be used",
+            f"the {size[0]} x {size[1]} kernel needs {format_bytes(need.memory)} "
+            f"({format_bytes(need.result)} for the result) but only {format_bytes(room)} may be used",
             accepted="a result and one tile that fit in memory",
             fix="Compute fewer rows at a time (x1[:k] against x2), compute only the nngp, or use dtype=torch.float32",
         )

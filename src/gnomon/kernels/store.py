@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.linalg.store import StoreLayout, open_store, pending, write_tile
+from gnomon.linalg.store import StoreLayout, open_store, unfinished_tiles, write_tile
 
 Compute = Callable[[Tensor, Tensor | None], dict[str, Tensor]]
 
@@ -41,7 +41,7 @@ def write(path: str | Path, task: StoreTask, compute: Compute) -> Any:
     layout = StoreLayout(task.kinds, (len(task.x), len(other)), word, task.tile, task.fingerprint)
     group = open_store(path, layout)
     side = int(group.attrs["tile"])
-    for i, j in pending(group, symmetric=symmetric):
+    for i, j in unfinished_tiles(group, symmetric=symmetric):
         rows, cols = slice(i * side, (i + 1) * side), slice(j * side, (j + 1) * side)
         values = compute(task.x[rows], None if symmetric and i == j else other[cols])
         write_tile(group, i, j, {kind: values[kind].numpy() for kind in task.kinds}, mirrored=symmetric)

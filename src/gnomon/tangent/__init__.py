@@ -1,9 +1,9 @@
-"""How does this network move in function space?
+"""How do the outputs of this network change when its parameters move?
 
 Contains: the empirical kernel (`ntk`), the operator J J^T, linearized and Taylor models, laziness, the spectrum on
 data.
 Does not contain: kernels of infinite width (`gnomon.kernels`), predictions from a kernel (`gnomon.dynamics`).
-May import: core, linalg, training.
+May import: adapter, core, linalg, training.
 """
 
 from gnomon.linalg.alignment import alignment
@@ -14,7 +14,7 @@ from gnomon.tangent.frequencies import frequency_curve, kernel_frequencies
 from gnomon.tangent.gap import tangent_gap
 from gnomon.tangent.kappa import kappa
 from gnomon.tangent.laziness import laziness
-from gnomon.tangent.linear import linearize, rescale, taylor
+from gnomon.tangent.linear import linearize, scale_output, taylor_model
 from gnomon.tangent.linearity import linearization_error, step_linearity
 from gnomon.tangent.operator import operator
 from gnomon.tangent.residuals import convergence_rate, residual_modes
@@ -40,11 +40,11 @@ __all__ = [
     "output_gaussianity",
     "output_spread",
     "regime_map",
-    "rescale",
+    "scale_output",
     "residual_modes",
     "scale_sweep",
     "step_linearity",
     "tangent_gap",
-    "taylor",
+    "taylor_model",
     "unit_changes",
 ]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.inputs.arguments import Inputs, count, take
-from gnomon.core.modules.pure import Pure, check_finite
+from gnomon.core.modules.pure import PureFunction, check_finite
 from gnomon.tangent.factors import Factors, Lookup, Matrix
 from gnomon.tangent.gate import consumers, gate, readout
 from gnomon.tangent.graph import keep_channels_last, nodes, uses
@@ -25,16 +25,16 @@ PIECE_BYTES = 128 * 2**20
 
 
 class ChangedGraph(Exception):
-    """The graph of this block is not the one the plan was made for."""
+    """Raised if the autograd graph of a block differs from the graph the plan was made for."""
 
 
 class Block:
-    """The examples of one tile's rows, or columns, in pieces."""
+    """The examples of the rows or columns of one kernel tile, in pieces that fit in memory."""
 
-    def __init__(self, f: Pure, x: Inputs, plan: NTKPlan, start: int = 0):
+    def __init__(self, f: PureFunction, x: Inputs, plan: NTKPlan, start: int = 0):
         n = count(x)
         chunk = max(1, min(n, PIECE_BYTES // max(1, plan.activations)))
-        chunk = -(-n // -(-n // chunk))  # even out the last piece
+        chunk = -(-n // -(-n // chunk))  # makes all pieces nearly equal in size
         self.x, self.size = x, n
         self.pieces = [Piece(f, take(x, slice(i, i + chunk)), plan, start + i) for i in range(0, n, chunk)]
 
@@ -86,9 +86,9 @@ class Block:
 
 
 class Piece:
-    """Some examples with the graph of their outputs."""
+    """A few examples with the autograd graph of their outputs."""
 
-    def __init__(self, f: Pure, x: Inputs, plan: NTKPlan, start: int):
+    def __init__(self, f: PureFunction, x: Inputs, plan: NTKPlan, start: int):
         self.outputs = f(x)
         check_finite(self.outputs.detach(), start)
         graph = nodes(self.outputs) if plan.terms else []
@@ -109,15 +109,15 @@ class Piece:
         self._inputs: dict[tuple[int, ...], Tensor] = {}
         if not all(self._fits(i, layout) for term in plan.terms for i, layout in _place(term)):
             raise ChangedGraph
-        if plan.terms and not plan.settled and not self._verified(plan):
+        if plan.terms and not plan.settled and not self._verify_layout(plan):
             raise ChangedGraph
 
     def _fits(self, i: int, layout: ExampleLayout) -> bool:
         shape = self.uses[i].node._input_metadata[0].shape
         return shape[layout.axis] == len(self.outputs) * layout.positions
 
-    def _verified(self, plan: NTKPlan) -> bool:
-        """Checks that examples are at the positions in the plan: each gradient scales with its outputs."""
+    def _verify_layout(self, plan: NTKPlan) -> bool:
+        """Checks that examples are where the plan expects them, by scaling outputs and comparing gradients."""
         n, edges = len(self.outputs), {i: self.uses[i].output for term in plan.terms for i in term.uses}
         scales = 2.0 ** torch.arange(n).remainder(7).to(self.outputs)
         scales = scales[torch.randperm(n, generator=torch.Generator().manual_seed(0))]
@@ -156,7 +156,7 @@ class Piece:
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
 
     def readout(self, term: KernelTerm) -> Tensor:
-        """The gradients of the pooled values of a gated term, (n, groups, positions, units)."""
+        """The gradients of the pooled values at a gated layer, (n, groups, positions, units)."""
         i, layout = _place(term)[0]
         return self._matrix(i).grads(layout, readout(self._edges[i], self.uses[i].output))
 
@@ -175,7 +175,7 @@ class Piece:
         parts = []
         for (i, layout), place in zip(_place(term), places, strict=True):
             factors = self.factors[i]
-            assert factors is not None  # the plan has no term without them
+            assert factors is not None  # every term of the plan has factors
             part = factors.per_example(layout, self._or_zeros(i, gradients[i]))
             parts.append(part if place is None else _scatter(part, place))
         return sum(parts[1:], parts[0])
@@ -196,7 +196,7 @@ class Piece:
 
 
 def unit(outputs: int, which: int, like: Tensor) -> Tensor:
-    """The cotangent that selects one output.
+    """The output gradient that selects one output.
 
     >>> unit(3, 1, torch.zeros(()))
     tensor([0., 1., 0.])

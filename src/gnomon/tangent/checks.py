@@ -1,8 +1,8 @@
 """Input validation: networks with random outputs, or whose outputs depend on the batch, have no tangent kernel.
 
 >>> import torch
->>> from gnomon.core.modules.pure import Pure
->>> check_outputs(Probe(Pure.of(torch.nn.Linear(2, 1)), torch.zeros(3, 2)))
+>>> from gnomon.core.modules.pure import PureFunction
+>>> check_outputs(Probe(PureFunction.of(torch.nn.Linear(2, 1)), torch.zeros(3, 2)))
 """
 
 import torch
@@ -12,7 +12,7 @@ from torch.nn.modules.dropout import _DropoutNd
 
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, take
-from gnomon.core.modules.pure import Pure, check_finite
+from gnomon.core.modules.pure import PureFunction, check_finite
 from gnomon.tangent.probe import Probe
 
 ROUNDINGS_PER_PARAMETER = 64
@@ -34,7 +34,7 @@ def check_outputs(probe: Probe) -> None:
         raise InputError("two passes gave different outputs", accepted="a deterministic network", fix=fix)
 
 
-def check_batch_independence(f: Pure, x: Inputs, few: Tensor, many: Tensor) -> None:
+def check_batch_independence(f: PureFunction, x: Inputs, few: Tensor, many: Tensor) -> None:
     """Raises an error if the outputs for the first examples of x depend on the other examples of the batch.
 
     ``few`` and ``many`` are the outputs of the first examples in a small and in a large batch. Sums in another order
@@ -52,7 +52,7 @@ def check_batch_independence(f: Pure, x: Inputs, few: Tensor, many: Tensor) -> N
         raise InputError(what, accepted="that examples do not influence each other", fix=fix)
 
 
-def check_stable_buffers(f: Pure, x: Inputs) -> None:
+def check_stable_buffers(f: PureFunction, x: Inputs) -> None:
     """Raises an error if every call changes the module, as spectral_norm does in training mode.
 
     Cost: none, or two forward passes on three examples if the module has buffers.
@@ -104,7 +104,7 @@ def _dropout(part: nn.Module) -> float:
     return 0.0
 
 
-def _rounding(f: Pure, x: Inputs, n: int) -> float:
+def _rounding(f: PureFunction, x: Inputs, n: int) -> float:
     """Returns how much outputs of the first n examples change if each parameter changes by some roundings.
 
     Hypotheses: sums are backward stable: in any order they err by at most some roundings of each of their terms.
@@ -120,5 +120,5 @@ def _rounding(f: Pure, x: Inputs, n: int) -> float:
 
 
 def _close(a: Tensor, b: Tensor) -> bool:
-    # half the digits: rounding in a deep network stays far below, a dependence worth refusing far above
+    # half of the digits: larger than rounding errors of deep networks, smaller than any real dependence
     return bool((a - b).abs().max() <= torch.finfo(a.dtype).eps ** 0.5 * (1e-30 + b.abs().max()))

@@ -43,7 +43,8 @@ def contract(
         g2 = g1 if same else [two.grads(term, g) for g in second]
         a1 = one.inputs(term)
         a2 = a1 if same else two.inputs(term)
-        triangle = same and mode != "full" and len(one) > ROWS_PER_STRIP  # only a triangle of pairs is formed
+        # computes only one triangle of the symmetric result
+        triangle = same and mode != "full" and len(one) > ROWS_PER_STRIP
         if _exceeds_per_example_cost(a1, a2, g1, mode, triangle=triangle):
             return per_example(a1, a2, g1, g2, mode, term.bias, workspace)
         left, joined = _join(a1), [_join(g) for g in g1]

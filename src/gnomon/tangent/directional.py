@@ -9,7 +9,7 @@ formulas for some operations (solvers, determinants, normalizations) drop terms,
 
 >>> import torch
 >>> cube = lambda w: w["a"] ** 3
->>> along = slope(slope(cube, {"a": torch.ones(())}), {"a": torch.ones(())})
+>>> along = directional_derivative(directional_derivative(cube, {"a": torch.ones(())}), {"a": torch.ones(())})
 >>> float(along({"a": torch.tensor(2.0)}))                              # 6 a
 12.0
 """
@@ -20,19 +20,20 @@ import torch
 from torch import Tensor
 from torch.func import vjp
 
-__all__ = ["Parameters", "slope"]
+__all__ = ["Parameters", "directional_derivative"]
 
 Parameters = dict[str, Tensor]
 """Parameters of a module, or a direction among them, by name."""
 
 
-def slope(f: Callable[[Parameters], Tensor], direction: Parameters) -> Callable[[Parameters], Tensor]:
+def directional_derivative(f: Callable[[Parameters], Tensor], direction: Parameters) -> Callable[[Parameters], Tensor]:
     """The derivative of f along a direction, as a function of the parameters; equation (1).
 
     Hypotheses: f is differentiable twice by autograd at the parameters.
     Cost: a forward pass and two backward passes per call.
 
-    >>> float(slope(lambda w: w["a"] * w["b"], {"a": torch.ones(()), "b": torch.zeros(())})({"a": torch.tensor(5.0),
+    >>> float(directional_derivative(lambda w: w["a"] * w["b"], {"a": torch.ones(()),
+    ...     "b": torch.zeros(())})({"a": torch.tensor(5.0),
     ...     "b": torch.tensor(7.0)}))
     7.0
     """

@@ -22,9 +22,9 @@ from torch import nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable
-from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.metrics import relative_change
-from gnomon.core.modules.capture import activations
+from gnomon.core.modules.capture import outputs_of_layers
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.results import Axis, Bars, Line, Plot, Result
 from gnomon.tangent.empirical import ntk
@@ -42,13 +42,13 @@ class KernelDrift(Result):
 
     @property
     def verdict(self) -> str:
-        """Lazy or rich, and when the kernel moved."""
+        """Says in one sentence whether training was lazy, and when the kernel moved."""
         regime = "lazy" if self.drift[-1] < MAX_LAZY_CHANGE else "rich"
         fastest = max(range(len(self.velocity)), key=self.velocity.__getitem__)
         return f"Training was {regime}: the kernel changed by {self.drift[-1]:.1%}, most before checkpoint {fastest}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Drift and velocity along the checkpoints."""
+        """Plots drift and velocity along the checkpoints."""
         places = range(len(self.drift))
         marks = (Line("from the start", places, self.drift), Line("from the one before", places, self.velocity))
         return (Plot("Change of the kernel", marks, Axis("checkpoint"), Axis("relative change"), self.verdict),)
@@ -63,7 +63,7 @@ class UnitChanges(Result):
 
     @property
     def verdict(self) -> str:
-        """The layer that changed most."""
+        """States the layer that changed most, in one sentence."""
         name = max(self.flips, key=self.flips.__getitem__)
         return (
             f"At most {self.flips[name]:.1%} of the units of a layer changed their sign ('{name}'); preactivations "
@@ -104,7 +104,7 @@ def kernel_drift(checkpoints: Sequence[nn.Module], x: Any) -> KernelDrift:
         found = f"there are {len(checkpoints)} checkpoints"
         raise InputError(found, accepted="a start and at least one later state", fix="Pass at least two modules")
     check_readable(checkpoints[0])
-    inputs = whole_inputs(x, checkpoints[0])
+    inputs = all_inputs(x, checkpoints[0])
     first = before = ntk(checkpoints[0], inputs)
     drift, velocity = [0.0], [0.0]
     for module in checkpoints[1:]:
@@ -131,11 +131,11 @@ def unit_changes(before: nn.Module, after: nn.Module, x: Any) -> UnitChanges:
     """
     check_readable(before)
     check_readable(after)
-    inputs = whole_inputs(x, before)
+    inputs = all_inputs(x, before)
     names = hidden_layers(before)
     if not names:
         fix = "Pass a network with at least two linear or convolutional layers"
         raise InputError("the network has no hidden layer", accepted="a network with hidden units", fix=fix)
-    h0, h1 = (activations(module, inputs, names) for module in (before, after))
+    h0, h1 = (outputs_of_layers(module, inputs, names) for module in (before, after))
     flips = {name: float(((h0[name] > 0) != (h1[name] > 0)).double().mean()) for name in names}  # (2)
     return UnitChanges(flips, {name: relative_change(h0[name], h1[name]) for name in names})  # (3)

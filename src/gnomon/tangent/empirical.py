@@ -19,12 +19,13 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.adapter.adapt import adapt_inputs
 from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs, count, with_channels_last
-from gnomon.core.inputs.checks import check_kind, check_readable, integer
-from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.inputs.checks import check_readable, check_type, integer
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.pure import Pure
+from gnomon.core.modules.pure import PureFunction
 from gnomon.tangent.block import ChangedGraph
 from gnomon.tangent.checks import check_eval_mode, check_outputs, check_stable_buffers
 from gnomon.tangent.plan import NTKPlan, as_one_layer, make_plan, without_terms
@@ -119,16 +120,19 @@ def _shares(
     grouped: Callable[[NTKPlan], NTKPlan],
 ) -> Shares:
     """Returns the kernel as contributions of the layers of a plan, grouped by ``grouped``."""
+    if isinstance(module, nn.Module):
+        x2 = None if x2 is None or x2 is x1 else adapt_inputs(module, x2)[1]
+        module, x1 = adapt_inputs(module, x1)
     check_readable(module)
     if outputs not in OUTPUTS:
         raise out_of_range("outputs", f"one of {', '.join(OUTPUTS)}", outputs)
     memory = None if memory is None else integer("memory", memory)
     if progress is not None:
-        check_kind("progress", progress, Callable, cure="Pass a function of (done, total)")
+        check_type("progress", progress, Callable, fix="Pass a function of (done, total)")
     with preserve(module, mode=None):
-        f = Pure.of(module, parameters)
-        first = whole_inputs(x1, module)
-        second = None if x2 is None or x2 is x1 else whole_inputs(x2, module)
+        f = PureFunction.of(module, parameters)
+        first = all_inputs(x1, module)
+        second = None if x2 is None or x2 is x1 else all_inputs(x2, module)
         n, m = count(first), count(first if second is None else second)
         check_eval_mode(module)
         larger = first if second is None or n >= m else second
@@ -144,10 +148,10 @@ def _shares(
         for attempt in plans:
             with suppress(ChangedGraph):
                 return TiledKernel(f, grouped(attempt()), outputs, memory, progress, small).between(first, second)
-        raise AssertionError("a plan without terms fits every graph")
+        raise AssertionError("the plan must have at least one term")
 
 
-def _probe(f: Pure, x: Inputs) -> tuple[Probe, bool]:
+def _probe(f: PureFunction, x: Inputs) -> tuple[Probe, bool]:
     """Runs three examples once, with channels-last images if the module accepts them.
 
     Convolutions run faster so, and their neighborhoods are runs of channels; a module that calls ``view`` on an image

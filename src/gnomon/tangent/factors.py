@@ -27,7 +27,7 @@ from gnomon.tangent.layout import ExampleLayout
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Equation (1). ``inputs`` and ``grads`` give (n, groups, positions, features) views of a and g."""
+    """Gradient factors (1) of a weight matrix: activations and gradients as (n, groups, positions, features)."""
 
     saved: Tensor
     inputs: Callable[[ExampleLayout], Tensor]
@@ -36,7 +36,7 @@ class Matrix:
     kernel: tuple[int, ...] = ()  # of a convolution, whose inputs are ordered (kernel, channel)
 
     def allows(self, layout: ExampleLayout) -> bool:
-        """Rows are examples and positions; columns are features."""
+        """Whether rows of the view can be examples and positions, and columns features."""
         return layout.axis == 0
 
     def per_example(self, layout: ExampleLayout, g: Tensor) -> Tensor:
@@ -50,7 +50,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """Equation (2): the entries of the parameter lie along ``axes`` of the result; ``gain`` is a, or None for 1."""
+    """Gradient factors (2) of a vector parameter such as a bias; ``gain`` is its multiplier, or None for 1."""
 
     saved: Tensor | None
     axes: tuple[int, ...]
@@ -58,13 +58,13 @@ class Vector:
     factor: float = 1.0
 
     def allows(self, layout: ExampleLayout) -> bool:
-        """The parameter is the same for all examples."""
+        """Whether the parameter is the same for all examples."""
         return layout.axis not in self.axes
 
     def per_example(self, layout: ExampleLayout, g: Tensor) -> Tensor:
         """Per-example gradients (n, p)."""
         product = g if self.gain is None else g * self.gain()
-        parts = layout.split(product)  # the axis becomes two at its place, n moves to the front
+        parts = layout.split(product)  # splits the axis in two and moves the examples to the front
         kept = [axis + 1 if axis < layout.axis else axis + 2 for axis in self.axes]
         summed = [d for d in range(1, parts.dim()) if d not in kept]
         total = parts.sum(summed) if summed else parts
@@ -73,14 +73,14 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Equation (3), for a table of ``rows`` rows; entries equal to ``padding`` take no gradient."""
+    """Gradient factors (3) of an embedding table with ``rows`` rows; padding entries take no gradient."""
 
     saved: Tensor
     padding: int
     rows: int
 
     def allows(self, layout: ExampleLayout) -> bool:
-        """Always true: any axis of the indices may hold the examples."""
+        """Returns True, because any axis of the indices may hold the examples."""
         return layout.axis < self.saved.dim()
 
     def indices(self, layout: ExampleLayout) -> Tensor:

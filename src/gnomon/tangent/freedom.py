@@ -21,9 +21,9 @@ from torch import nn
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_targets, number
-from gnomon.core.inputs.classes import numbers
+from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.results import Result
-from gnomon.linalg.square import square, symmetric_part
+from gnomon.linalg.square import as_square_matrix, symmetric_part
 from gnomon.tangent.empirical import ntk
 
 __all__ = ["EffectiveParameters", "KernelNorm", "effective_parameters", "kernel_norm"]
@@ -46,7 +46,7 @@ class KernelNorm(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the target is simple for the kernel."""
+        """Says in one sentence whether the target is simple for the kernel."""
         if self.outside > 1e-6:
             return f"{self.outside:.1%} of the target lies outside what the kernel can represent: its norm is infinite."
         word = "simple" if self.bound < 1 else "hard"
@@ -65,7 +65,7 @@ class EffectiveParameters(Result):
 
     @property
     def verdict(self) -> str:
-        """The effective number of parameters."""
+        """States the effective number of parameters, in one sentence."""
         return (
             f"{self.parameters:,} parameters fit these {self.examples} examples with {self.value:.1f} degrees of "
             "freedom."
@@ -83,10 +83,10 @@ def kernel_norm(kernel: Array, y: Array) -> KernelNorm:
     >>> kernel_norm(torch.ones(2, 2), torch.tensor([1.0, -1.0])).outside                # not constant: out of range
     1.0
     """
-    matrix = symmetric_part(square(kernel).detach())
+    matrix = symmetric_part(as_square_matrix(kernel).detach())
     rounding = torch.finfo(matrix.dtype).eps
     values, vectors = torch.linalg.eigh(matrix.double())
-    target = numbers(as_targets(y, len(matrix))).double().reshape(len(matrix), -1)
+    target = targets_as_numbers(as_targets(y, len(matrix))).double().reshape(len(matrix), -1)
     along = (vectors.T @ target).square().sum(1)
     inside = values > rounding * len(values) * float(values[-1].clamp_min(0))
     whole = float(along.sum())

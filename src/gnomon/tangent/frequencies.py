@@ -27,9 +27,9 @@ from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.tangent.empirical import ntk
 from gnomon.training import train
-from gnomon.training.native import Choice
+from gnomon.training.native import OptimizerChoice
 
-__all__ = ["FrequencyCurve", "KernelFrequencies", "circle", "frequency_curve", "kernel_frequencies"]
+__all__ = ["FrequencyCurve", "KernelFrequencies", "circular_path", "frequency_curve", "kernel_frequencies"]
 
 Path = Callable[[Tensor], Tensor]
 
@@ -43,7 +43,7 @@ class KernelFrequencies(Result):
 
     @property
     def verdict(self) -> str:
-        """How much slower the highest frequency is."""
+        """Says in one sentence how much slower the highest frequency is."""
         ratio = self.rates[0] / max(self.rates[-1], 1e-300)
         return (
             f"Frequency {self.frequencies[-1]} is learned {ratio:.3g} times more slowly than {self.frequencies[0]} by "
@@ -51,7 +51,7 @@ class KernelFrequencies(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Rates along the frequency."""
+        """Plots rates along the frequency."""
         line = Line("rate", self.frequencies, self.rates)
         return (Plot("Rates of frequencies", (line,), Axis("frequency"), Axis("rate", log=True), self.verdict),)
 
@@ -75,22 +75,22 @@ class FrequencyCurve(Result):
 
     @property
     def verdict(self) -> str:
-        """The order in which frequencies were learned."""
+        """States the order in which frequencies were learned, in one sentence."""
         rising = list(self.order) == sorted(self.order)
         words = "Low frequencies came first" if rising else "Frequencies did not come in rising order"
         return f"{words}: {', '.join(map(str, self.order))}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Amplitudes along the steps."""
+        """Plots amplitudes along the steps."""
         rows = tuple(zip(*self.amplitudes, strict=True))
         lines = tuple(Line(f"frequency {f}", self.steps, row) for f, row in zip(self.frequencies, rows, strict=True))
         return (Plot("Learning of frequencies", lines, Axis("step"), Axis("amplitude"), self.verdict),)
 
 
-def circle(inputs: int) -> Path:
+def circular_path(inputs: int) -> Path:
     """Returns a circular path in the first two inputs; for a single input, the interval from -1 to 1.
 
-    >>> circle(2)(torch.tensor([0.0]))
+    >>> circular_path(2)(torch.tensor([0.0]))
     tensor([[1., 0.]])
     """
 
@@ -112,7 +112,7 @@ def kernel_frequencies(
 
     Args:
         module: a network with one output, or whose mean kernel over outputs is meant.
-        path: a function of places t in [0, 1) that gives inputs, such as ``circle(2)``.
+        path: a function of places t in [0, 1) that gives inputs, such as ``circular_path(2)``.
         frequencies: whole numbers below half the number of points.
         points: number of points on the path.
 
@@ -120,7 +120,7 @@ def kernel_frequencies(
     Cost: one empirical kernel of ``points`` inputs.
 
     >>> linear = nn.Linear(2, 1, bias=False)                              # x . x' = cos of the angle: frequency 1 alone
-    >>> [abs(round(r, 4)) for r in kernel_frequencies(linear, circle(2), frequencies=(1, 2)).rates]
+    >>> [abs(round(r, 4)) for r in kernel_frequencies(linear, circular_path(2), frequencies=(1, 2)).rates]
     [0.5, 0.0]
     """
     check_readable(module)
@@ -143,14 +143,14 @@ def frequency_curve(
     frequencies: Sequence[int] = (1, 2, 4, 8),
     points: int = 64,
     steps: int = 1000,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
     seed: int = 0,
 ) -> FrequencyCurve:
     """Trains a copy of a network on a sum of waves along a path and records when each is learned; equation (2).
 
     Args:
         module: a network with one output; it is left as it was.
-        path: a function of places t in [0, 1) that gives inputs, such as ``circle(2)``.
+        path: a function of places t in [0, 1) that gives inputs, such as ``circular_path(2)``.
         frequencies: of the waves, all of amplitude one, with phases by the seed.
         points: number of points on the path.
         steps: number of steps of full-batch training; ``optimizer`` as in `gnomon.train`.
@@ -161,7 +161,7 @@ def frequency_curve(
     Cost: a training run on ``points`` examples.
 
     >>> net = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 1))
-    >>> len(frequency_curve(net, circle(2), frequencies=(1, 2), steps=5).amplitudes[0])
+    >>> len(frequency_curve(net, circular_path(2), frequencies=(1, 2), steps=5).amplitudes[0])
     2
     """
     check_readable(module)

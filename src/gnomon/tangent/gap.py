@@ -19,14 +19,14 @@ from torch import nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, number
-from gnomon.core.inputs.classes import are_classes, numbers
+from gnomon.core.inputs.classes import are_classes, targets_as_numbers
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import accuracy, binomial_interval, explained_variance
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.tangent.empirical import ntk
 from gnomon.training import train
-from gnomon.training.native import Choice
+from gnomon.training.native import OptimizerChoice
 
 __all__ = ["TangentGap", "tangent_gap"]
 
@@ -50,7 +50,7 @@ class TangentGap(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether learning features helped; a difference within both intervals counts as none."""
+        """Says in one sentence whether learning features helped; a difference within both intervals counts as none."""
         what = "accuracy" if self.classes else "explained variance"
         scores = f"The trained network has {what} {self.trained:.3f}, its linearization {self.tangent:.3f}"
         if self.classes:
@@ -60,7 +60,7 @@ class TangentGap(Result):
         return f"{scores}: {'learning features helped' if self.gap > 0 else 'the linearization is the better model'}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The two scores."""
+        """Plots the two scores."""
         bars = Bars("score", ("trained network", "its linearization"), (self.trained, self.tangent))
         return (Plot("Network and linearization", (bars,), Axis("score on test examples"), caption=self.verdict),)
 
@@ -71,7 +71,7 @@ def tangent_gap(
     data: Any,
     test: Any,
     *,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
     steps: int = 500,
     ridge: float = RELATIVE_RIDGE,
     seed: int = 0,
@@ -103,7 +103,9 @@ def tangent_gap(
     if known and start.shape[1] == 1:
         fix = "Give each class an output, or pass targets +1.0 and -1.0"
         raise InputError("classes and a single output", accepted="an output for each class", fix=fix)
-    target, target_test = (numbers(t, outputs=start.shape[1]).double().reshape(len(t), -1) for t in (y, y_test))
+    target, target_test = (
+        targets_as_numbers(t, outputs=start.shape[1]).double().reshape(len(t), -1) for t in (y, y_test)
+    )
     k, across = ntk(module, x).double(), ntk(module, x_test, x).double()
     damped = k + penalty * float(k.diagonal().mean()) * torch.eye(len(k), dtype=k.dtype, device=k.device)
     line = start_test + across @ torch.linalg.solve(damped, target - start)

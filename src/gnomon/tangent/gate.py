@@ -1,4 +1,4 @@
-"""Layers on which the outputs depend only through one pooled value per unit.
+"""Finds convolutions that affect the outputs only through one pooled value per unit.
 
 When each unit of a convolution passes through elementwise operations and is then pooled over all positions,
 z_ic = pool_t phi(h_ict), every output o depends on it through z alone, so its gradient factors:
@@ -50,7 +50,7 @@ def consumers(graph: list[Node]) -> dict[Node, list[Node]]:
 
 
 def gate(node: Node, users: dict[Node, list[Node]]) -> GradientEdge | None:
-    """The edge of the pooled value through which alone the outputs depend on a convolution's result, or None."""
+    """The graph edge of the pooled value through which alone a convolution affects the outputs, or None."""
     shape = tuple(node._input_metadata[0].shape)
     while len(users.get(node, ())) == 1:
         node = users[node][0]
@@ -64,7 +64,7 @@ def gate(node: Node, users: dict[Node, list[Node]]) -> GradientEdge | None:
 
 
 def readout(edge: GradientEdge, below: GradientEdge) -> Tensor:
-    """H of equation (1): the gradient of the pooled values, each by itself, at the convolution's result."""
+    """The gradient of each pooled value with respect to the convolution's result, H of equation (1)."""
     pooled = edge.node._input_metadata[edge.output_nr]
     ones = torch.ones(tuple(pooled.shape), dtype=pooled.dtype, device=pooled.device)
     (gradient,) = torch.autograd.grad([edge], [below], [ones], retain_graph=True)

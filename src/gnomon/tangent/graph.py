@@ -63,7 +63,7 @@ class Use:
 
     @property
     def output(self) -> GradientEdge:
-        """The edge at which the gradient of the operation's result can be asked for."""
+        """The graph edge at which the gradient of the operation's result can be requested."""
         return GradientEdge(self.node, 0)
 
     @property
@@ -75,7 +75,7 @@ class Use:
 
     @property
     def signature(self) -> tuple[str, str, int]:
-        """What must be the same in the graphs of two batches for a plan to fit both."""
+        """The properties that the graphs of two batches must share for one plan to fit both."""
         return self.name, self.operation, self.slot
 
 
@@ -102,7 +102,7 @@ def uses(graph: list[Node], leaves: dict[str, Tensor]) -> list[Use]:
 
 
 def nodes(y: Tensor) -> list[Node]:
-    """All nodes of the graph of y; holding the list keeps their Python objects, and so their identity, alive.
+    """All nodes of the graph of y; keeping this list keeps the nodes alive, so that their ids stay valid.
 
     >>> [n.name() for n in nodes(torch.ones(1, requires_grad=True).exp())]
     ['ExpBackward0', 'torch::autograd::AccumulateGrad']
@@ -175,7 +175,7 @@ def keep_channels_last(graph: list[Node]) -> None:
 
 
 def footprint(graph: list[Node]) -> int:
-    """Bytes of all results that the operations of a graph produced, an upper bound on what it holds.
+    """Bytes of all results in a graph, an upper bound on the memory that it keeps.
 
     Parameters and their views are not counted: they are there once, whatever the number of examples.
 
@@ -187,7 +187,7 @@ def footprint(graph: list[Node]) -> int:
 
 
 def entries(use: Use, leaf: Tensor) -> Tensor:
-    """For each entry of a parameter, 1 + its place in the flattened view that the use consumed, or 0 if absent.
+    """For each entry of a parameter, 1 + its index in the flattened view that an operation used; 0 if not used.
 
     The places come from the backward pass of the view, in digits of base 2048, which every dtype holds exactly.
 

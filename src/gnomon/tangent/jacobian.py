@@ -11,17 +11,19 @@ import torch
 from torch import Tensor
 from torch.func import grad, vmap
 
-from gnomon.core.inputs.arguments import Inputs, count, take, tensors, transform
-from gnomon.core.modules.pure import Pure
+from gnomon.core.inputs.arguments import Inputs, count, map_tensors, take, tensors
+from gnomon.core.modules.pure import PureFunction
 
 
-def jacobian_rows(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor], workspace: int) -> list[Tensor]:
+def jacobian_rows(
+    f: PureFunction, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor], workspace: int
+) -> list[Tensor]:
     """For each cotangent v, the gradients of <v, f(x_i)> with respect to the named parameters, as (n, p).
 
     Cost: one forward and backward pass per example and cotangent; n p numbers per cotangent are held.
 
     >>> net = torch.nn.Linear(2, 1)
-    >>> f = Pure.of(net)
+    >>> f = PureFunction.of(net)
     >>> jacobian_rows(f, ("weight",), torch.tensor([[3.0, 4.0]]), [torch.ones(1)], 2**20)[0]
     tensor([[3., 4.]])
     """
@@ -37,7 +39,7 @@ def _pieces(x: Inputs, n: int, chunk: int) -> Iterator[Inputs]:
         yield take(x, slice(start, start + chunk))
 
 
-def _chunk(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]) -> list[Tensor]:
+def _chunk(f: PureFunction, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]) -> list[Tensor]:
     try:
         return _map_examples(f, names, x, cotangents)
     except (RuntimeError, ValueError, NotImplementedError, TypeError):
@@ -45,7 +47,7 @@ def _chunk(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor])
         return _loop(f, names, x, cotangents)
 
 
-def _map_examples(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]) -> list[Tensor]:
+def _map_examples(f: PureFunction, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]) -> list[Tensor]:
     chosen = {name: f.leaves[name].detach() for name in names}
     fixed = {name: leaf.detach() for name, leaf in f.leaves.items() if name not in chosen}
     leaves, rebuild = _flatten(x)
@@ -56,11 +58,12 @@ def _map_examples(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[T
 
     mapped = vmap(grad(one_output), in_dims=(None, None, *[0] * len(leaves)))
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="There is a performance drop")  # it loops: slower, and correct
+        # torch falls back to a loop, which is slower but correct
+        warnings.filterwarnings("ignore", message="There is a performance drop")
         return [_join(mapped(chosen, v, *leaves), names, len(leaves[0])) for v in cotangents]
 
 
-def _loop(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]) -> list[Tensor]:
+def _loop(f: PureFunction, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]) -> list[Tensor]:
     gradients: list[list[Tensor]] = [[] for _ in cotangents]
     wanted = [f.leaves[name] for name in names]
     for i in range(count(x)):
@@ -81,6 +84,6 @@ def _flatten(x: Inputs) -> tuple[list[Tensor], Callable[[list[Tensor]], Inputs]]
 
     def rebuild(parts: list[Tensor]) -> Inputs:
         queue = iter(parts)
-        return transform(lambda t: next(queue), x)
+        return map_tensors(lambda t: next(queue), x)
 
     return leaves, rebuild

@@ -30,14 +30,14 @@ from torch.func import grad, vjp
 
 from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.arguments import Inputs, count
-from gnomon.core.inputs.checks import check_kind, check_readable, check_seed, integer, number
-from gnomon.core.inputs.classes import numbers
+from gnomon.core.inputs.checks import check_readable, check_seed, check_type, integer, number
+from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.pure import Pure, check_finite
+from gnomon.core.modules.pure import PureFunction, check_finite
 from gnomon.core.results import Axis, Bars, Plot, Reference, Result
 from gnomon.tangent.checks import check_eval_mode, check_stable_buffers
-from gnomon.tangent.directional import Parameters, slope
+from gnomon.tangent.directional import Parameters, directional_derivative
 from gnomon.tangent.laziness import MAX_LAZY_CHANGE
 
 __all__ = ["Kappa", "kappa"]
@@ -49,18 +49,18 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Kappa(Result):
-    """Holds kappa, its form for the squared loss, and the norms in both."""
+    """Holds kappa, its version for the squared loss, and the norms that both are made of."""
 
     value: float
     squared: float
     alpha: float
     distance: float  # |alpha f - y|
     first: float  # |D f|
-    second: float  # |D^2 f|, from below: the best of several ascents
+    second: float  # lower bound of |D^2 f|: the best of several gradient ascents
 
     @property
     def verdict(self) -> str:
-        """Whether training will be lazy."""
+        """Says in one sentence whether training will be lazy."""
         regime = (
             "lazy"
             if self.squared < MAX_LAZY_CHANGE
@@ -123,9 +123,9 @@ def kappa(
     starts, iterations = (integer(name, v) for name, v in (("starts", starts), ("iterations", iterations)))
     seed = check_seed(seed)
     risk = _half_square if loss is None else loss
-    check_kind("loss", risk, Callable, cure="Pass a function of (outputs, targets)")
+    check_type("loss", risk, Callable, fix="Pass a function of (outputs, targets)")
     with preserve(module, mode=None, all_derivatives=True):
-        pure = Pure.of(module)
+        pure = PureFunction.of(module)
         inputs, labels = source(x, y, module=module).pair()
         check_eval_mode(module)
         w = {name: leaf.detach() for name, leaf in pure.leaves.items()}
@@ -147,7 +147,7 @@ def kappa(
         loss_now = float(risk(alpha * now, target))
     if first == 0:
         what = "the outputs do not depend on the parameters at first order"
-        raise NotFiniteError(what, accepted="that D f is not zero", fix="Start from other parameters")
+        raise NotFiniteError(what, accepted="outputs whose gradient is not zero", fix="Start from other parameters")
     value = loss_now / gradient_norm * second / first if gradient_norm else float("inf")  # (1), (3)
     return Kappa(value, distance / alpha * second / first**2, alpha, distance, first, second)  # (2), (4)
 
@@ -155,7 +155,7 @@ def kappa(
 def _targets(labels: Tensor, inputs: Inputs, outputs: Tensor) -> Tensor:
     """Returns labels as one number for each entry of the outputs."""
     n = count(inputs)
-    target = numbers(labels, outputs=outputs.numel() // n).to(outputs).reshape(-1)
+    target = targets_as_numbers(labels, outputs=outputs.numel() // n).to(outputs).reshape(-1)
     if target.shape != outputs.shape:
         what = f"{target.numel()} labels for {outputs.numel()} outputs"
         raise InputError(what, accepted="one label per output", fix="Give y the outputs' shape")
@@ -170,7 +170,7 @@ def _first(f: Callable, w: Parameters, back: Callable, iterations: int, seed: in
     """Returns |D f|, the square root of the largest eigenvalue of J^T J."""
     u, size = _unit(_random(w, seed)), 0.0
     for _ in range(iterations):
-        pushed = slope(f, u)(w)
+        pushed = directional_derivative(f, u)(w)
         last, size = size, float(pushed.norm())
         pulled = back(pushed)[0]
         if _norm(pulled) == 0 or abs(size - last) <= 1e-9 * size:
@@ -180,10 +180,10 @@ def _first(f: Callable, w: Parameters, back: Callable, iterations: int, seed: in
 
 
 def _second(f: Callable, w: Parameters, iterations: int, seed: int) -> float:
-    """Ascend v . D^2 f[u, u] in turn over unit output directions v and parameter directions u."""
+    """Maximizes v . D^2 f[u, u] alternately over unit output directions v and parameter directions u."""
     u, best = _unit(_random(w, seed)), 0.0
     for _ in range(iterations):
-        curvature = slope(slope(f, u), u)(w)
+        curvature = directional_derivative(directional_derivative(f, u), u)(w)
         last, best = best, max(best, float(curvature.norm()))
         if float(curvature.norm()) == 0 or (last and best - last <= 1e-6 * best):
             break
@@ -193,7 +193,7 @@ def _second(f: Callable, w: Parameters, iterations: int, seed: int) -> float:
 
 
 def _sharpest(f: Callable, w: Parameters, v: Tensor, u: Parameters, steps: int = 5) -> Parameters:
-    """A few power steps on H = sum_i v_i D^2 f_i, shifted by |H u| so that the ascent is in u^T H u, not its size."""
+    """Runs a few shifted power iterations that increase u^T H u for H = sum_i v_i D^2 f_i."""
 
     def along(p: Parameters) -> Tensor:
         return torch.dot(v, f(p))

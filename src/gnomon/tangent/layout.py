@@ -34,7 +34,7 @@ PERMUTATION = (1, 2, 0)
 
 @dataclass(frozen=True, slots=True)
 class ExampleLayout:
-    """An axis of size before * n * after, whose middle factor counts the examples."""
+    """Where the examples are on an axis of size before * n * after."""
 
     axis: int
     before: int
@@ -42,11 +42,11 @@ class ExampleLayout:
 
     @property
     def positions(self) -> int:
-        """How many slices along the axis one example has."""
+        """The number of entries along the axis that belong to one example."""
         return self.before * self.after
 
     def split(self, t: Tensor) -> Tensor:
-        """(..., before * n * after, ...) as (n, ..., before, after, ...).
+        """Reshapes (..., before * n * after, ...) to (n, ..., before, after, ...).
 
         >>> ExampleLayout(0, 2, 1).split(torch.zeros(6, 5)).shape
         torch.Size([3, 2, 1, 5])
@@ -60,7 +60,7 @@ class ExampleLayout:
 
 
 def candidates(g: Tensor, scaled: Tensor, n: int) -> list[ExampleLayout]:
-    """The layouts under which scaling the outputs has scaled the gradients as in (1), most usual first.
+    """The example layouts that are consistent with scaled outputs scaling the gradients (1), most common first.
 
     Cost: one comparison per divisor of each axis.
     """
@@ -69,7 +69,7 @@ def candidates(g: Tensor, scaled: Tensor, n: int) -> list[ExampleLayout]:
 
 
 def scaled_with(layout: ExampleLayout, g: Tensor, scaled: Tensor, scales: Tensor) -> bool:
-    """Whether the entries that a layout gives to example i were scaled by its c_i, as in (1).
+    """Whether the gradient entries of each example scale with its output; equation (1).
 
     >>> g = torch.ones(2, 3)
     >>> scaled_with(ExampleLayout(0, 1, 1), g, g * torch.tensor([[1.0], [2.0]]), torch.tensor([1.0, 2.0]))
@@ -81,7 +81,7 @@ def scaled_with(layout: ExampleLayout, g: Tensor, scaled: Tensor, scales: Tensor
 
 
 def permuted_with(layout: ExampleLayout, a: Tensor, permuted: Tensor, n: int) -> bool:
-    """Whether permuting the examples has permuted the activations a as in (2).
+    """Whether permuting the examples permutes the activations accordingly; equation (2).
 
     >>> a = torch.tensor([[1.0], [2.0], [3.0]])
     >>> permuted_with(ExampleLayout(0, 1, 1), a, a[[1, 2, 0]], 3)
@@ -104,8 +104,8 @@ def _all_layouts(shape: torch.Size, n: int) -> list[ExampleLayout]:
 
 
 def _close(a: Tensor, b: Tensor) -> bool:
-    if not a.is_floating_point():  # places of maxima, and the like
+    if not a.is_floating_point():  # integer tensors such as the indices of max-pooling
         return torch.equal(a, b)
-    # half the digits: sums over one example may be taken in another order when its neighbors change
+    # half of the digits: summation order within an example may depend on the rest of the batch
     scale = max(a.abs().max().item(), b.abs().max().item()) if a.numel() else 0.0
     return (a - b).abs().max().item() <= scale * torch.finfo(a.dtype).eps ** 0.5 if scale else True

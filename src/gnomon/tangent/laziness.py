@@ -23,13 +23,13 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_readable
-from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.metrics import relative_change
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Plot, Reference, Result
-from gnomon.linalg.alignment import rotation
+from gnomon.linalg.alignment import kernel_rotation
 from gnomon.tangent.empirical import ntk
 
 __all__ = ["MAX_LAZY_CHANGE", "Laziness", "laziness"]
@@ -50,7 +50,7 @@ class Laziness(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether training was lazy, and what changed."""
+        """Says in one sentence whether training was lazy, and what changed."""
         regime = "lazy" if self.kernel < MAX_LAZY_CHANGE else "not lazy"
         return (
             f"Training was {regime}: the kernel changed by {self.kernel:.1%} (turned by {self.rotation:.1%}) while the "
@@ -96,13 +96,13 @@ def laziness(
     if w0.shape != w1.shape:
         what = f"checkpoints of {len(w0)} and {len(w1)} parameters"
         raise InputError(what, accepted="one architecture", fix="Compare checkpoints of one network")
-    inputs = whole_inputs(x, first)
+    inputs = all_inputs(x, first)
     k0, k1 = (ntk(m, inputs, outputs=outputs) for m in (first, second))
     h0, h1 = _activations(first, inputs), _activations(second, inputs)
     shared = [name for name in h0 if name in h1 and h0[name].shape == h1[name].shape]
     changes = {name: relative_change(h0[name], h1[name]) for name in shared}  # (4)
     output = changes.pop("")
-    turned = rotation(k0.flatten(1), k1.flatten(1))  # (3)
+    turned = kernel_rotation(k0.flatten(1), k1.flatten(1))  # (3)
     return Laziness(relative_change(w0, w1), relative_change(k0, k1), turned, output, changes)  # (1), (2)
 
 

@@ -20,13 +20,13 @@ from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import to_module
 from gnomon.core.inputs.checks import as_numbers, check_readable, integer, is_array, number
 from gnomon.core.modules.copies import copy_module
-from gnomon.core.modules.kernels import plain_kernels
+from gnomon.core.modules.kernels import use_differentiable_layers
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.run import wrap_user_errors
 from gnomon.tangent.checks import check_batch_norms
-from gnomon.tangent.directional import slope
+from gnomon.tangent.directional import directional_derivative
 
-__all__ = ["linearize", "rescale", "taylor"]
+__all__ = ["linearize", "scale_output", "taylor_model"]
 
 
 class Taylor(nn.Module):
@@ -42,7 +42,7 @@ class Taylor(nn.Module):
         for i, p in enumerate(self.module.parameters()):
             self.register_buffer(f"origin{i}", p.detach().clone())
 
-    @names_call("taylor(module, order)(x)")
+    @names_call("taylor_model(module, order)(x)")
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """The expansion at the present w, for any inputs the original takes."""
         check_batch_norms(self.module)
@@ -55,7 +55,7 @@ class Taylor(nn.Module):
             buffers = {name: b.clone() for name, b in self.module.named_buffers()}
             return output_tensor(functional_call(self.module, {**w, **buffers}, args, kwargs))
 
-        with plain_kernels(self.module), wrap_user_errors(self.module, (args, kwargs)):
+        with use_differentiable_layers(self.module), wrap_user_errors(self.module, (args, kwargs)):
             terms = _derivatives(f, origin, direction, self.order)
         return sum((term / factorial(j) for j, term in enumerate(terms) if j), terms[0])  # (1)
 
@@ -68,7 +68,7 @@ class Rescaled(nn.Module):
         self.module, self.alpha = copy_module(module), alpha
         self.origin = copy_module(module).requires_grad_(False)
 
-    @names_call("rescale(module, alpha)(x)")
+    @names_call("scale_output(module, alpha)(x)")
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """Returns alpha (f(w, x) - f(w0, x))."""
         args, kwargs = _to_module_dtype(args, kwargs, self.module)
@@ -102,7 +102,7 @@ def linearize(module: nn.Module) -> Taylor:
 
 
 @names_call
-def taylor(module: nn.Module, order: int = 2) -> Taylor:
+def taylor_model(module: nn.Module, order: int = 2) -> Taylor:
     """Returns the Taylor expansion of a module in its parameters around the current ones, as a module; equation (1).
 
     Hypotheses: the module has one derivative more; relu and other piecewise linear functions have no
@@ -116,7 +116,7 @@ def taylor(module: nn.Module, order: int = 2) -> Taylor:
     ...         self.w = nn.Parameter(torch.ones(1))
     ...     def forward(self, x):
     ...         return x * self.w**2
-    >>> quadratic = taylor(Square(), order=2)
+    >>> quadratic = taylor_model(Square(), order=2)
     >>> with torch.no_grad():
     ...     _ = quadratic.module.w.fill_(3.0)
     >>> float(quadratic(torch.ones(1)).detach())                             # w^2 is its own expansion: 9
@@ -128,7 +128,7 @@ def taylor(module: nn.Module, order: int = 2) -> Taylor:
 
 
 @names_call
-def rescale(module: nn.Module, alpha: float) -> Rescaled:
+def scale_output(module: nn.Module, alpha: float) -> Rescaled:
     """Returns a module whose output is the centered output times alpha; equation (3).
 
     Trained on the loss divided by alpha^2, a large alpha keeps w near w0 and training lazy; a small one does not.
@@ -137,7 +137,7 @@ def rescale(module: nn.Module, alpha: float) -> Rescaled:
     Reference: [chizat2019lazy], section 2.
     Cost: two forward passes per call.
 
-    >>> float(rescale(nn.Linear(1, 1), 10.0)(torch.ones(1, 1)).detach())     # zero at the start
+    >>> float(scale_output(nn.Linear(1, 1), 10.0)(torch.ones(1, 1)).detach())     # zero at the start
     0.0
     """
     check_readable(module)
@@ -146,15 +146,15 @@ def rescale(module: nn.Module, alpha: float) -> Rescaled:
 
 def _derivatives(f: Any, origin: dict[str, Tensor], direction: dict[str, Tensor], order: int) -> list[Tensor]:
     """f and its first directional derivatives at the origin."""
-    if not origin:  # a function of no parameter is its own expansion
+    if not origin:  # without parameters, the module is its own expansion
         return [f(origin)]
-    g = slope(f, direction)
+    g = directional_derivative(f, direction)
     try:
         terms = list(jvp(f, (origin,), (direction,)))
     except NotImplementedError:  # weight_norm and others have no forward mode
         terms = [f(origin), g(origin)]
     for _ in range(order - 1):
-        g = slope(g, direction)
+        g = directional_derivative(g, direction)
         terms.append(g(origin))
     return terms
 

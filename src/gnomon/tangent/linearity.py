@@ -24,7 +24,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, number
-from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.modules.preserve import preserve
@@ -48,7 +48,7 @@ class LinearizationError(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the linearization describes the trained network."""
+        """Says in one sentence whether the linearization describes the trained network."""
         word = "describes" if self.errors[-1] < MAX_RELATIVE_ERROR else "does not describe"
         return (
             f"The network linearized at its start {word} the trained one: at the end it misses {self.errors[-1]:.1%} "
@@ -56,7 +56,7 @@ class LinearizationError(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The error at each checkpoint."""
+        """Plots the error at each checkpoint."""
         line = Line("error", range(1, len(self.errors) + 1), self.errors)
         return (Plot("Error of the linearization", (line,), Axis("checkpoint"), Axis("share missed"), self.verdict),)
 
@@ -71,7 +71,7 @@ class StepLinearity(Result):
 
     @property
     def verdict(self) -> str:
-        """How well the first-order prediction describes the step."""
+        """Says in one sentence how well the first-order prediction describes the step."""
         end = (
             "a step of this size is linear"
             if self.error < MAX_RELATIVE_ERROR
@@ -104,7 +104,7 @@ def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], x: A
     check_readable(start)
     if not checkpoints:
         raise InputError("the list of checkpoints is empty", accepted="at least one", fix="Pass a list of modules")
-    inputs = whole_inputs(x, start)
+    inputs = all_inputs(x, start)
     first = outputs(start, inputs).double()
     tangent, errors, moved = linearize(start), [], []
     for later in checkpoints:

@@ -22,9 +22,9 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import check_readable
-from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.pure import Pure, check_finite
+from gnomon.core.modules.pure import PureFunction, check_finite
 from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.trace import TraceEstimate, hutch_plus_plus
@@ -38,8 +38,8 @@ class TangentOperator(AbstractOperator):
 
     def __init__(self, module: nn.Module, x: Any, *, side: str, parameters: str | Sequence[str] | None):
         with preserve(module, mode=None, all_derivatives=True):
-            f = Pure.of(module, parameters)
-            inputs = whole_inputs(x, module)
+            f = PureFunction.of(module, parameters)
+            inputs = all_inputs(x, module)
             check_eval_mode(module)
             y = f(inputs)
             check_finite(y.detach())

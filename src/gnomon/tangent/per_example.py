@@ -26,7 +26,7 @@ def per_example(
     rows = sum(map(len, a1)) + (0 if same else sum(map(len, a2)))
     bytes_per_unit = rows * together * a1[0].shape[1] * a1[0].shape[3] * a1[0].element_size()
     chunk = max(1, min(units, min(workspace, SLICE_BYTES) // bytes_per_unit))
-    chunk = -(-units // -(-units // chunk))  # even out the last slice
+    chunk = -(-units // -(-units // chunk))  # makes all slices nearly equal in size
     shares = []
     for start in range(0, units, chunk):
         part = slice(start, start + chunk)
@@ -94,7 +94,7 @@ def gated_kernel(
 
 
 def _unit_sums(h: Pieces, a: Pieces, part: slice, bias: bool) -> Tensor:
-    """E for a slice of units, (groups * units, n, features), with the sum of H as one more feature for the bias."""
+    """Sums of activations weighted by pooling gradients, for a slice of units; the bias is one more feature."""
     groups, d = a[0].shape[1], a[0].shape[3]
     sums = _example_gradients(h, a, part).unflatten(1, (groups, -1, d)).flatten(1, 2)
     if bias:
@@ -116,7 +116,7 @@ def _one_output_at_a_time(a1: Pieces, a2: Pieces, g1: list[Pieces], g2: list[Pie
 
 
 def _example_gradients(g: Pieces, a: Pieces, part: slice) -> Tensor:
-    """sum_t g_t a_t^T for a slice of units and all examples, (n, groups * units * features)."""
+    """Per-example weight gradients for a slice of units, (n, groups * units * features)."""
     groups, d = a[0].shape[1], a[0].shape[3]
     units = len(range(*part.indices(g[0].shape[3])))
     gradients = a[0].new_empty(sum(map(len, a)), groups, units, d)

@@ -6,9 +6,9 @@ called t times is a layer with t times as many positions, so the cross terms of 
 A parameter with any use that no rule covers goes to ``others`` and is differentiated example by example.
 
 >>> import torch
->>> from gnomon.core.modules.pure import Pure
+>>> from gnomon.core.modules.pure import PureFunction
 >>> net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.LayerNorm(4))
->>> [(t.layer, t.kind, t.bias) for t in make_plan(Probe(Pure.of(net), torch.randn(5, 3))).terms]
+>>> [(t.layer, t.kind, t.bias) for t in make_plan(Probe(PureFunction.of(net), torch.randn(5, 3))).terms]
 [('0', 'matrix', True), ('1', 'vector', False), ('1', 'vector', False)]
 """
 
@@ -18,7 +18,7 @@ from math import prod
 import torch
 from torch import Tensor
 
-from gnomon.core.modules.pure import Pure
+from gnomon.core.modules.pure import PureFunction
 from gnomon.tangent.factors import Factors, Lookup, Matrix
 from gnomon.tangent.gate import consumers, gate
 from gnomon.tangent.graph import Use, entries, rearranges
@@ -34,12 +34,12 @@ class KernelTerm:
     """A group of parameters whose gradients are computed together: their uses, example positions and form."""
 
     layer: str
-    kind: str  # matrix, vector, lookup, or mixed: uses of different forms, added entry by entry
+    kind: str  # "matrix", "vector", "lookup", or "mixed" for uses of different forms
     uses: tuple[int, ...]
     layouts: tuple[ExampleLayout, ...]
     bias: bool = False  # a matrix with its bias: one more input that is always 1
     gated: bool = False  # outputs depend on this layer through one pooled value per unit
-    places: tuple[Tensor, ...] = ()  # mixed: for each use, where its entries lie in the parameter
+    places: tuple[Tensor, ...] = ()  # for "mixed": the position of each use's entries in the parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class NTKPlan:
     terms: tuple[KernelTerm, ...]
     others: dict[str, tuple[str, ...]]  # by layer, the parameters that no rule covers
     outputs: int  # k
-    settled: bool  # no operation may move examples in an order of its own
+    settled: bool  # whether no operation reorders examples depending on their values
     activations: int  # bytes of one example: results of all operations, and neighborhoods of convolutions
     gradients: int  # bytes of one example and one output: gradients of all uses, and rows that must be held whole
 
@@ -86,13 +86,13 @@ def make_plan(probe: Probe) -> NTKPlan:
     return NTKPlan(signature, tuple(merged), _by_layer(sorted(uncovered)), k, settled, activations, gradients)
 
 
-def without_terms(f: Pure, plan: NTKPlan) -> NTKPlan:
+def without_terms(f: PureFunction, plan: NTKPlan) -> NTKPlan:
     """The plan that uses no rule, for graphs that change from batch to batch."""
     return replace(plan, signature=(), terms=(), others=_by_layer(list(f.leaves)), settled=True)
 
 
 def as_one_layer(plan: NTKPlan) -> NTKPlan:
-    """The same plan with all parameters in one layer of name "", so that their shares are added up."""
+    """The same plan with all parameters in one layer, so that their contributions are added up."""
     names = tuple(name for layer in plan.others.values() for name in layer)
     return replace(plan, terms=tuple(replace(t, layer="") for t in plan.terms), others={"": names} if names else {})
 
@@ -138,7 +138,7 @@ def _flip(factors: Factors) -> bool:
 
 
 def _with_biases(terms: list[KernelTerm], every: list[Use]) -> list[KernelTerm]:
-    """A bias that enters the same operations as a weight joins it; both then share the Gram of the gradients."""
+    """Groups each bias with the weight that enters the same operation, so that both share one Gram matrix."""
 
     def where(term: KernelTerm) -> tuple:
         return term.layer, frozenset(every[i].node for i in term.uses)
@@ -159,7 +159,7 @@ def _with_biases(terms: list[KernelTerm], every: list[Use]) -> list[KernelTerm]:
 
 
 def _with_gates(terms: list[KernelTerm], probe: Probe) -> list[KernelTerm]:
-    """Mark convolutions that are pooled over many positions; see `gnomon.tangent.gate`."""
+    """Marks convolutions that are pooled over many positions; see `gnomon.tangent.gate`."""
     if not any(use.operation == "ConvolutionBackward0" for use in probe.uses):
         return terms
     users = consumers(probe.nodes)

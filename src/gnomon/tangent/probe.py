@@ -3,7 +3,7 @@
 The forward pass serves the checks of the input; its graph serves the plan.
 
 >>> import torch
->>> probe = Probe(Pure.of(torch.nn.Linear(2, 1)), torch.randn(5, 2))
+>>> probe = Probe(PureFunction.of(torch.nn.Linear(2, 1)), torch.randn(5, 2))
 >>> probe.outputs.shape, [use.name for use in probe.uses], probe.layout(1, probe.factors[1])
 (torch.Size([3, 1]), ['bias', 'weight'], ExampleLayout(axis=0, before=1, after=1))
 """
@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.autograd.graph import Node
 
 from gnomon.core.inputs.arguments import Inputs, count, take
-from gnomon.core.modules.pure import Pure
+from gnomon.core.modules.pure import PureFunction
 from gnomon.tangent.factors import Factors
 from gnomon.tangent.graph import Use, footprint, keeps_rows, nodes, uses
 from gnomon.tangent.layout import PERMUTATION, SCALES, TEST_EXAMPLES, ExampleLayout, candidates, permuted_with
@@ -26,10 +26,11 @@ from gnomon.tangent.rules import factors_of
 class Probe:
     """A few examples of x with the graph of their outputs; backward passes run when first needed."""
 
-    def __init__(self, f: Pure, x: Inputs, *, shapes: bool = True):
+    def __init__(self, f: PureFunction, x: Inputs, *, shapes: bool = True):
         n = count(x)
         self.f, self.single = f, n == 1
-        self.shapes = shapes and n > TEST_EXAMPLES  # sizes are evidence: blocks of another size confirm them
+        # whether tensor sizes can locate the examples; blocks of other sizes confirm it
+        self.shapes = shapes and n > TEST_EXAMPLES
         self.x = take(x, torch.arange(TEST_EXAMPLES) % n)
         before = torch.get_rng_state()
         self.outputs = f(self.x)
@@ -68,9 +69,9 @@ class Probe:
         possible = [layout for layout in every if factors.allows(layout)]
         if len(possible) == 1 and alive:
             return possible[0]
-        if factors.saved is None or not possible or self._permuted is None:
+        if factors.saved is None or not possible or self._permute_examples is None:
             return None
-        use = self._permuted[i]
+        use = self._permute_examples[i]
         again = factors_of(use.node, use.slot, use.consumed)
         if again is None or again.saved is None:
             return None
@@ -108,7 +109,7 @@ class Probe:
         return layouts
 
     @cached_property
-    def _permuted(self) -> list[Use] | None:
+    def _permute_examples(self) -> list[Use] | None:
         again = uses(nodes(self.f(take(self.x, torch.tensor(PERMUTATION)))), self.f.leaves)
         same = [u.signature for u in again] == [u.signature for u in self.uses]
         return again if same else None

@@ -24,7 +24,7 @@ __all__ = ["random_combination", "same_combination"]
 
 
 def random_combination(module: nn.Module, outputs: int, *, seed: int) -> nn.Module:
-    """Returns a module with one output, g of equation (1).
+    """Returns a module whose single output is a random combination of the module's outputs; equation (1).
 
     >>> random_combination(nn.Linear(2, 4), 4, seed=0)(torch.eye(2)).shape
     torch.Size([2, 1])
@@ -46,7 +46,7 @@ def same_combination(like: nn.Module, module: nn.Module) -> nn.Module:
 
 
 class _Combined(nn.Module):
-    """The random combination g of equation (1)."""
+    """A module with one output: a random combination of another module's outputs, equation (1)."""
 
     signs: Tensor
 

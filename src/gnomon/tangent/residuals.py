@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, number
-from gnomon.core.inputs.classes import numbers
+from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -45,7 +45,7 @@ class ResidualModes(Result):
 
     @property
     def verdict(self) -> str:
-        """What is left in the leading half of the directions and in the others."""
+        """Says in one sentence what is left in the leading half of the directions and in the others."""
         half = max(1, len(self.values) // 2)
         left = [float(part[-1].sum() / part[0].sum().clamp_min(1e-300)) for part in
                 (self.energy[:, :half], self.energy[:, half:])]  # fmt: skip
@@ -77,10 +77,13 @@ class ConvergenceRate(Result):
 
     @property
     def verdict(self) -> str:
-        """How long the slowest direction takes."""
+        """Says in one sentence how long the slowest direction takes."""
         if self.slowest <= 0:
             return "The kernel is singular on these examples: some part of the targets is never learned by it."
-        return f"The slowest direction falls to 1 / e in {self.steps:.3g} steps of {self.lr:.3g}, if the kernel stays."
+        return (
+            f"The slowest direction of the error falls to 1 / e in {self.steps:.3g} steps of {self.lr:.3g}, if the "
+            f"kernel does not change."
+        )
 
 
 @names_call
@@ -99,7 +102,7 @@ def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], x: Any, y
     check_readable(start)
     inputs, given = source(x, y, module=start).pair()
     f = outputs(start, inputs).double()
-    target = numbers(given, outputs=f.shape[1]).double().reshape(len(f), -1)
+    target = targets_as_numbers(given, outputs=f.shape[1]).double().reshape(len(f), -1)
     if target.shape != f.shape:
         found = f"targets of shape {tuple(target.shape)} and outputs of shape {tuple(f.shape)}"
         raise InputError(found, accepted="a target for each output", fix="Give y a column for each output")

@@ -19,7 +19,7 @@ Recorded = Any
 
 
 def factors_of(node: Recorded, slot: int, parameter: tuple[int, ...]) -> Factors | None:
-    """The factors for a parameter of this (viewed) shape that entered an operation through this slot, or None.
+    """The gradient factors of a parameter of this shape that entered an operation at this argument; None if unknown.
 
     Cost: none; factors are computed from what autograd saved when they are used.
 
@@ -73,7 +73,7 @@ def _convolution(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors |
 
 
 def patches(x: Tensor, groups: int, kernel: tuple[int, ...], padding: tuple, stride: tuple, dilation: tuple) -> Tensor:
-    """The neighborhoods of a convolution, (n, groups, sites, features), features ordered (kernel, channel).
+    """The input patches of a convolution, (n, groups, positions, features), with features ordered (kernel, channel).
 
     Channels come last in memory, so that the copy moves runs of channels and products read contiguous rows.
 
@@ -127,9 +127,9 @@ def _group_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | 
 
 def _embedding(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:
     if node._saved_scale_grad_by_freq:
-        return None  # that gradient counts the whole batch
+        return None  # this gradient depends on counts over the whole batch
     padding = node._saved_padding_idx
-    padding = padding - 2**64 if padding >= 2**63 else padding  # autograd shows -1 as unsigned
+    padding = padding - 2**64 if padding >= 2**63 else padding  # autograd stores -1 as an unsigned integer
     return Lookup(node._saved_indices, padding, shape[0])
 
 

@@ -20,10 +20,10 @@ from torch import Tensor
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_targets
-from gnomon.core.inputs.classes import numbers
+from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.linalg.square import square
+from gnomon.linalg.square import as_square_matrix
 
 __all__ = ["KernelSpectrum", "kernel_spectrum"]
 
@@ -52,7 +52,7 @@ class KernelSpectrum(Result):
 
     @property
     def verdict(self) -> str:
-        """How much of the kernel and of the labels the first modes hold."""
+        """Says in one sentence how much of the kernel and of the labels the first modes hold."""
         top = float(self.values[0] / self.values.sum())
         if self.energy is None:
             return f"The first of {len(self.values)} modes holds {top:.0%} of the trace."
@@ -62,7 +62,7 @@ class KernelSpectrum(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Eigenvalues, and the share of the labels in the first modes."""
+        """Plots eigenvalues, and the share of the labels in the first modes."""
         modes, positive = range(1, len(self.values) + 1), self.values.clamp(min=0)
         shown = [(i, v) for i, v in zip(modes, positive.tolist(), strict=True) if v > 0]
         line = Line("eigenvalue", [i for i, _ in shown], [v for _, v in shown])
@@ -88,7 +88,7 @@ def kernel_spectrum(kernel: Array, y: Array | None = None) -> KernelSpectrum:
     >>> result.values.round(decimals=12).tolist(), result.energy.round(decimals=12).tolist()
     ([4.0, 1.0], [1.0, 0.0])
     """
-    k = square(kernel).detach().double()
+    k = as_square_matrix(kernel).detach().double()
     if (k - k.T).abs().max() > 1e-6 * k.abs().max():
         fix = "Use ntk(module, x) without x2, or (K + K.T) / 2"
         raise InputError("the kernel is not symmetric", accepted="a symmetric kernel", fix=fix)
@@ -96,10 +96,10 @@ def kernel_spectrum(kernel: Array, y: Array | None = None) -> KernelSpectrum:
     values, vectors = values.flip(0), vectors.flip(1)
     if y is None:
         return KernelSpectrum(values, vectors, None, None)
-    labels = numbers(as_targets(y, len(k))).to(k)
+    labels = targets_as_numbers(as_targets(y, len(k))).to(k)
     labels = labels.reshape(len(k), -1)
     if not labels.any():
         fix = "Give labels that differ from zero"
-        raise InputError("labels that are all zero", accepted="labels to project", fix=fix)
+        raise InputError("the labels are all zero", accepted="labels that are not all zero", fix=fix)
     projections = vectors.T @ labels
     return KernelSpectrum(values, vectors, projections, (projections**2).sum(1) / (labels**2).sum())  # (1)

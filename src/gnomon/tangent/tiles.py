@@ -13,8 +13,8 @@ from torch import Tensor
 
 from gnomon.core.errors import BudgetError
 from gnomon.core.inputs.arguments import Inputs, count, take
-from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes, human
-from gnomon.core.modules.pure import Pure
+from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes, free_bytes
+from gnomon.core.modules.pure import PureFunction
 from gnomon.tangent.block import PIECE_BYTES, Block, unit
 from gnomon.tangent.checks import check_batch_independence
 from gnomon.tangent.contract import contract
@@ -29,7 +29,7 @@ Shares = dict[str, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class SmallBatch:
-    """Outputs of the first few examples, of x2 or of x1, computed without the other examples in the batch."""
+    """Outputs of the first few examples computed alone, to compare with their outputs in a larger batch."""
 
     second: bool
     outputs: Tensor
@@ -50,9 +50,9 @@ class _Sizes:
 
 @dataclass(frozen=True, slots=True)
 class TiledKernel:
-    """A plan, run tile by tile; ``mode`` is what becomes of the outputs, see `gnomon.tangent.ntk`."""
+    """Computes a kernel plan tile by tile; ``mode`` says how outputs are combined, see `gnomon.tangent.ntk`."""
 
-    f: Pure
+    f: PureFunction
     plan: NTKPlan
     mode: str
     memory: int | None
@@ -60,7 +60,7 @@ class TiledKernel:
     small: SmallBatch | None
 
     def between(self, first: Inputs, second: Inputs | None) -> Shares:
-        """The kernel between two sets of examples, or of one with itself, as shares of the layers of the plan."""
+        """The kernel between two sets of examples (or one with itself), split into contributions of the layers."""
         n, m = count(first), count(first if second is None else second)
         k = self.plan.outputs
         sizes = self._tile_sizes(n, m, k, second is None)
@@ -80,7 +80,7 @@ class TiledKernel:
                 _write(result[layer], tile, i, j, self.mode, second is None)
             if self.progress is not None:
                 self.progress(done + 1, len(steps))
-        return self._finished(result, n, m, k)
+        return self._finish(result, n, m, k)
 
     def _block(self, x: Inputs, start: int, size: int, checked: bool) -> Block:
         block = Block(self.f, take(x, slice(start, start + size)), self.plan, start)
@@ -90,7 +90,7 @@ class TiledKernel:
 
     @torch.no_grad()
     def _tile(self, one: Block, two: Block, k: int, sizes: _Sizes) -> Shares:
-        """Shares of each layer in one tile, in the inner order of axes: outputs before examples."""
+        """The contribution of each layer to one tile, with output axes before example axes."""
         tile: Shares = {}
         like = one.pieces[0].outputs.detach()
         every = [like.new_ones(k)] if self.mode == "pseudo" else [unit(k, o, like) for o in range(k)]
@@ -114,7 +114,7 @@ class TiledKernel:
         first = [one.gradients(v) for v in cotangents]
         second = first if two is one else [two.gradients(v) for v in cotangents]
         for term in self.plan.terms:
-            if term.gated:  # only its pooled gradients are collected here: the rest is the same for all outputs
+            if term.gated:  # collects only the pooled gradients; everything else is the same for all outputs
                 for side, block, gradients in zip(gates[term.uses], (one, two), (first, second), strict=True):
                     side.extend(block.gates(term, g) for g in gradients)
                 continue
@@ -134,7 +134,10 @@ class TiledKernel:
         least = 1 if self.mode != "full" else k
         one = self.plan.activations + least * self.plan.gradients
         if left < 4 * one:
-            what = f"{human(budget)} cannot hold the result ({human(result)}) and two examples ({human(2 * one)})"
+            what = (
+                f"{format_bytes(budget)} cannot hold the result ({format_bytes(result)}) and two examples "
+                f"({format_bytes(2 * one)})"
+            )
             fix = "Raise memory=, ask for outputs='trace', or split the inputs"
             raise BudgetError(what, accepted="a result and one tile that fit in memory", fix=fix)
         room = left * 3 // 4
@@ -146,7 +149,7 @@ class TiledKernel:
                 return _Sizes(max(n, m), together, left // 4)
         return _Sizes(max(1, room // (2 * per_example)), together, left // 4)
 
-    def _finished(self, result: dict[str, Tensor], n: int, m: int, k: int) -> Shares:
+    def _finish(self, result: dict[str, Tensor], n: int, m: int, k: int) -> Shares:
         if not result:  # the outputs depend on no chosen parameter
             like = next(iter(self.f.leaves.values()))
             result = {"": like.detach().new_zeros(_shape(self.mode, n, m, k))}
@@ -166,7 +169,7 @@ def _tiles(n: int, m: int, size: int, symmetric: bool) -> Iterator[tuple[int, in
 
 
 def _write(result: Tensor, tile: Tensor, i: int, j: int, mode: str, symmetric: bool) -> None:
-    """Place a tile; in the symmetric case, its mirror too, from one triangle so that both are the same numbers."""
+    """Writes a tile into the result and, for a symmetric kernel, also its mirror image."""
     rows, columns = tile.shape[1 if mode in ("full", "diagonal") else 0], tile.shape[-1]
     a, b = slice(i, i + rows), slice(j, j + columns)
     if mode == "full":

@@ -18,7 +18,7 @@ def both(monkeypatch, net, x, y=None, *, covered=True, **options):
     assert (not runs) == covered
     options.pop("dtype", None)
     with monkeypatch.context() as patch:
-        patch.setattr(fused, "takes", lambda points, dtype: False)
+        patch.setattr(fused, "accepts_points", lambda points, dtype: False)
         return fast, gnomon.limit(net, **options)(x, y)
 
 

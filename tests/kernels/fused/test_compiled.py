@@ -23,7 +23,7 @@ SECOND_PROCESS = """
 import torch, gnomon
 from torch import nn
 torch.manual_seed(0)
-gnomon.limit(nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))).ntk(torch.randn(4, 3))
+gnomon.Limit(nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1)), compiled=True).ntk(torch.randn(4, 3))
 from gnomon.kernels.fused.chain_loops import chain
 print(sum(chain.stats.cache_hits.values()), sum(chain.stats.cache_misses.values()))
 """
@@ -98,7 +98,7 @@ def test_as_many_threads_as_torch(monkeypatch, count):
         together.wait(HOPELESS)  # a task ends when as many are under way as there are to be threads
         return number
 
-    assert sorted(threads.share_out(task, range(20), lambda: None, "numbers")) == list(range(20))
+    assert sorted(threads.run_in_threads(task, range(20), lambda: None, "numbers")) == list(range(20))
     assert len(seen) == count
     assert (threading.get_ident() in seen) == (count == 1)
 
@@ -120,7 +120,7 @@ def test_an_error_ends_all_threads(monkeypatch):
         return number
 
     with pytest.raises(ArithmeticError, match="three"):
-        threads.share_out(task, range(1000), lambda: None, "numbers")
+        threads.run_in_threads(task, range(1000), lambda: None, "numbers")
     assert threading.active_count() == before
 
 

@@ -54,7 +54,7 @@ def asked(monkeypatch):
 )  # fmt: skip
 def test_what_is_counted_is_what_is_called(called, asked, case, dtype, seconds):
     net, x = case
-    lim = gnomon.limit(net, dtype=dtype)
+    lim = gnomon.Limit(net, dtype=dtype, compiled=True)
     assert lim.compile_seconds(x) == seconds and not called
     lim.ntk(x)
     assert called and called <= asked
@@ -62,7 +62,9 @@ def test_what_is_counted_is_what_is_called(called, asked, case, dtype, seconds):
 
 def test_what_is_kept_is_not_counted(called, monkeypatch):
     monkeypatch.setattr(loops, "is_compiled", lambda loop, *arguments: True)
-    assert [gnomon.limit(net).compile_seconds(x) for net, x in (DENSE, POOLED, FLAT, SMOOTH)] == [0.0] * 4
+    assert [gnomon.Limit(net, compiled=True).compile_seconds(x) for net, x in (DENSE, POOLED, FLAT, SMOOTH)] == [
+        0.0
+    ] * 4
 
 
 def test_torch_alone_needs_no_loops_and_gives_the_same_kernel(called, asked):
@@ -75,7 +77,7 @@ def test_torch_alone_needs_no_loops_and_gives_the_same_kernel(called, asked):
 @pytest.mark.parametrize("case, seconds", [(DENSE, 8), (POOLED, 20), (FLAT, 23)])
 def test_cost_says_what_compiling_takes_and_compiles_nothing(called, asked, case, seconds):
     net, x = case
-    said = gnomon.limit(net).cost(x)
+    said = gnomon.Limit(net, compiled=True).cost(x)
     assert said.compilation == seconds and not called
     assert f"s, plus about {seconds} s to compile loops the first time; fits" in str(said)
 
@@ -85,7 +87,7 @@ def test_before_loops_are_compiled_the_time_is_what_torch_takes(called, asked, m
     monkeypatch.setattr(
         import_module("gnomon.kernels.limit"), "seconds", lambda run, n1, n2, symmetric: run(n1, n2) and 5.0
     )
-    said = gnomon.limit(DENSE[0]).cost(DENSE[1])
+    said = gnomon.Limit(DENSE[0], compiled=True).cost(DENSE[1])
     assert said.seconds == 5.0 and not called and "at most about 5 s, plus about 8 s" in str(said)
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.tangent.sweeps.build import slope
+from gnomon.tangent.sweeps.build import log_log_slope
 from gnomon.tangent.sweeps.spread import WidthSpread, kernel_spread, output_spread
 from gnomon.training import SGD
 
@@ -44,8 +44,8 @@ def test_the_exponent_is_the_slope_of_logarithms():
     assert WidthSpread((4, 16, 64), (1.0, 0.5, 0.25), 3, "kernels").exponent == pytest.approx(-0.5)
     x, y = (1.0, 3.0, 10.0), (2.0, 5.0, 3.0)
     a, b = numpy.log(x), numpy.log(y)
-    assert slope(x, y) == pytest.approx(numpy.cov(a, b)[0, 1] / numpy.var(a, ddof=1))
-    assert numpy.isnan(slope(x, (1.0, 0.0, 2.0))) and numpy.isnan(slope(x, (1.0, -1.0, 2.0)))
+    assert log_log_slope(x, y) == pytest.approx(numpy.cov(a, b)[0, 1] / numpy.var(a, ddof=1))
+    assert numpy.isnan(log_log_slope(x, (1.0, 0.0, 2.0))) and numpy.isnan(log_log_slope(x, (1.0, -1.0, 2.0)))
 
 
 def test_a_spread_around_zero_is_zero():

@@ -22,7 +22,7 @@ from math import pi
 import torch
 
 from gnomon.core.typing import Covariance, Variance
-from gnomon.expectations.polar import angle, cosine, polar, root
+from gnomon.expectations.polar import angle, cosine, norm_and_angle, sqrt_with_zero_gradient
 from gnomon.kernels.duals.base import AbstractDual
 
 
@@ -35,7 +35,7 @@ class LeakyReLU(AbstractDual):
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi(u) phi(v)], equation (1)."""
         odd, even = self._weights()
-        p = polar(a, b, c)
+        p = norm_and_angle(a, b, c)
         folded = (2 / pi) * (p.sine + (pi / 2 - p.angle) * p.cosine)
         return p.norm * (odd * p.cosine + even * folded)  # (1)
 
@@ -52,7 +52,7 @@ class LeakyReLU(AbstractDual):
 
     def mean(self, a: Variance) -> Variance:
         """Returns E[phi(u)], equation (3)."""
-        return root(a) * ((1 - self.slope) / (2 * pi) ** 0.5)  # (3)
+        return sqrt_with_zero_gradient(a) * ((1 - self.slope) / (2 * pi) ** 0.5)  # (3)
 
     def variance(self, a: Variance) -> Variance:
         """Returns E[phi(u)^2]: a (1 + slope^2) / 2: equation (1) at t = 0."""

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 
 from gnomon.core.typing import Covariance, Variance
 from gnomon.expectations import Moments
-from gnomon.expectations.functions import Elementwise, check
+from gnomon.expectations.functions import Elementwise, check_elementwise
 from gnomon.kernels.duals.base import AbstractDual
 
 
@@ -41,7 +41,7 @@ class Quadrature(AbstractDual):
     _moments: Moments = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check(self.function)
+        check_elementwise(self.function)
         object.__setattr__(self, "_moments", Moments(self.function))  # computed moments are cached with the dual
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:

@@ -21,7 +21,7 @@ from math import pi
 import torch
 
 from gnomon.core.typing import Covariance, Variance
-from gnomon.expectations.polar import angle, cosine, polar, root
+from gnomon.expectations.polar import angle, cosine, norm_and_angle, sqrt_with_zero_gradient
 from gnomon.kernels.duals.base import AbstractDual
 
 
@@ -31,7 +31,7 @@ class ReLU(AbstractDual):
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi(u) phi(v)]: the arc-cosine kernel of degree one; equation (1)."""
-        p = polar(a, b, c)
+        p = norm_and_angle(a, b, c)
         return p.norm * ((p.sine + (pi - p.angle) * p.cosine) / (2 * pi))  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
@@ -45,7 +45,7 @@ class ReLU(AbstractDual):
 
     def mean(self, a: Variance) -> Variance:
         """Returns E[phi(u)], equation (3)."""
-        return root(a) / (2 * pi) ** 0.5  # (3)
+        return sqrt_with_zero_gradient(a) / (2 * pi) ** 0.5  # (3)
 
     def variance(self, a: Variance) -> Variance:
         """Returns E[phi(u)^2]: half the variance: equation (1) at t = 0."""

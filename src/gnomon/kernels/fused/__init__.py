@@ -5,6 +5,6 @@ Does not live here: formulas of layers (rules/) and activations (duals/), which 
 May import: the plan, the rules and the duals of this subpackage, core. numba is imported by the first computation.
 """
 
-from gnomon.kernels.fused.base import Compiled, takes
+from gnomon.kernels.fused.base import CompiledPlan, accepts_points
 
-__all__ = ["Compiled", "takes"]
+__all__ = ["CompiledPlan", "accepts_points"]

@@ -17,7 +17,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from gnomon.core.machine.loops import ARITHMETIC
+from gnomon.core.machine.loops import FAST_MATH_FLAGS
 
 # Interpolants of (1) and (2) at the Chebyshev points of [0, 1/2], computed with 60 digits; lowest degree first.
 P32 = (0.31830988259045284, 0.053052564445503686, 0.02383540855707664, 0.014795313902273344, 0.0053257665125200065,
@@ -47,7 +47,7 @@ def angles(m):
     raise NotImplementedError  # called only from compiled code, by the overload below
 
 
-@overload(angles, jit_options={"fastmath": set(ARITHMETIC), "forceinline": True})
+@overload(angles, jit_options={"fastmath": set(FAST_MATH_FLAGS), "forceinline": True})
 def _angles(m):
     """Returns one polynomial per precision; coefficients have the type of m to avoid float64 arithmetic."""
     if m == types.float32:
@@ -88,7 +88,7 @@ def eighth_angles(m):
     raise NotImplementedError  # called only from compiled code, by the overload below
 
 
-@overload(quarter_angles, jit_options={"fastmath": set(ARITHMETIC), "forceinline": True})
+@overload(quarter_angles, jit_options={"fastmath": set(FAST_MATH_FLAGS), "forceinline": True})
 def _quarter_angles(m):
     p0, p1, p2, p3, p4, p5 = (np.float32(v) for v in P32_QUARTER)
     r0, r1, r2, r3, r4 = (np.float32(v) for v in R32_QUARTER)
@@ -102,7 +102,7 @@ def _quarter_angles(m):
     return single
 
 
-@overload(eighth_angles, jit_options={"fastmath": set(ARITHMETIC), "forceinline": True})
+@overload(eighth_angles, jit_options={"fastmath": set(FAST_MATH_FLAGS), "forceinline": True})
 def _eighth_angles(m):
     p0, p1, p2, p3, p4 = (np.float32(v) for v in P32_EIGHTH)
     r0, r1, r2, r3 = (np.float32(v) for v in R32_EIGHTH)

@@ -18,7 +18,7 @@ DTYPES = {torch.float32: np.float32, torch.float64: np.float64}
 """Result dtypes that compiled loops can write."""
 
 
-class Compiled(ABC):
+class CompiledPlan(ABC):
     """A plan that compiled loops can run."""
 
     @abstractmethod
@@ -32,15 +32,19 @@ class Compiled(ABC):
         """Returns workspace bytes for ``count`` points like the sample; None if they need the reference engine."""
 
     @abstractmethod
+    def is_loaded(self, dtype: torch.dtype) -> bool:
+        """Whether this process has the loops in memory; numba is not imported to find out."""
+
+    @abstractmethod
     def compile_seconds(self, dtype: torch.dtype) -> float:
         """Returns the approximate seconds to compile the loops that are not cached, on a free core."""
 
 
 @names_call
-def takes(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
+def accepts_points(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
     """Whether compiled loops accept these points: on the CPU, without gradients, for float64 or float32.
 
-    >>> takes((torch.zeros(1, 1), torch.zeros(1, 1)), torch.float64)
+    >>> accepts_points((torch.zeros(1, 1), torch.zeros(1, 1)), torch.float64)
     True
     """
     gradients = torch.is_grad_enabled() and any(p.requires_grad for p in points)

@@ -7,7 +7,7 @@ points are rows of one table: a number for the row's point, a vector for the run
 import numpy as np
 from numba import njit
 
-from gnomon.core.machine.loops import INNER, bare, entry, wide
+from gnomon.core.machine.loops import INNER, borrow, compile_on_first_use, use_wide_vectors
 from gnomon.kernels.fused import pointwise as do
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, ERF, KINK, NORMALIZE, RECTIFIED, SCALE, SERIES, TRAINED
 from gnomon.kernels.fused.rectified import relu_entries
@@ -18,15 +18,27 @@ MIRROR_BLOCK_SIDE = 16
 """Side of the squares in which the mirrored triangle is written."""
 
 
-@entry
+@compile_on_first_use
 def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp, ntk):
     """Runs the instructions over a tile; returns how many results are not finite.
 
     ``place`` is (first row, rows, first column, columns, last stat row); with ``mirror`` only the lower triangle is
     computed and its reflection written.
     """
-    code, numbers, gram, x, y, regs = bare(code), bare(numbers), bare(gram), bare(x), bare(y), bare(regs)
-    fx, fy, nngp, ntk = bare(fx), bare(fy), bare(nngp), bare(ntk)
+    code, numbers, gram, x, y, regs = (
+        borrow(code),
+        borrow(numbers),
+        borrow(gram),
+        borrow(x),
+        borrow(y),
+        borrow(regs),
+    )
+    fx, fy, nngp, ntk = (
+        borrow(fx),
+        borrow(fy),
+        borrow(nngp),
+        borrow(ntk),
+    )
     row, rows, col, cols = place[0], place[1], place[2], place[3]
     bad, end = 0, code[len(code) - 1, 1]
     for i in range(row, row + rows):
@@ -53,7 +65,7 @@ def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp,
 
 @njit(**INNER)
 def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):
-    """Runs one instruction: (operation, target, source, first statistic, first number)."""
+    """Runs one instruction: (operation, target register, source register, first statistic, first number)."""
     op, st, p = ins[0], ins[3], numbers[ins[4] :]
     e, t = regs[ins[1], 0, :n], regs[ins[1], 1, :n]
     if op == ADD:
@@ -104,7 +116,7 @@ def _series(e, t, x, y, numbers, regs):
 @njit(**INNER)
 def _load(gram, a, b, near, e, t):
     """Loads half the second moments of the data; returns how many points are nearly equal."""
-    wide()
+    use_wide_vectors()
     zero, count = a - a, 0
     for q in range(len(e)):
         both = a + b[q]

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.machine.threads import share_out
-from gnomon.kernels.fused.base import DTYPES, Compiled, arithmetic_of, empty_results, on_both_sides
+from gnomon.core.machine.threads import run_in_threads
+from gnomon.kernels.fused.base import DTYPES, CompiledPlan, arithmetic_of, empty_results, on_both_sides
 from gnomon.kernels.fused.instructions import Instruction, PointMoments, activation, is_piecewise_linear, moments
 from gnomon.kernels.fused.joining import fuse_relu_with_affine
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, NORMALIZE, SCALE
-from gnomon.kernels.fused.waiting import chain_wait
+from gnomon.kernels.fused.waiting import chain_is_loaded, dense_compile_seconds
 from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
 from gnomon.kernels.rules.affine import DenseRule
@@ -53,7 +53,7 @@ class ChainArrays:
 
 
 @dataclass(frozen=True, slots=True)
-class CompiledChain(Compiled):
+class CompiledChain(CompiledPlan):
     """Compiled loops for dense layers, activations, normalizations and sums, without positions."""
 
     plan: LimitPlan
@@ -76,8 +76,11 @@ class CompiledChain(Compiled):
             chain = lower(self.plan, (data, data), dtype)
         return None if chain is None else workspace(chain, count, torch.get_num_threads())
 
+    def is_loaded(self, dtype: torch.dtype) -> bool:  # noqa: D102
+        return chain_is_loaded(arithmetic_of(self.plan, dtype), DTYPES[dtype])
+
     def compile_seconds(self, dtype: torch.dtype) -> float:  # noqa: D102
-        return chain_wait(arithmetic_of(self.plan, dtype), DTYPES[dtype])
+        return dense_compile_seconds(arithmetic_of(self.plan, dtype), DTYPES[dtype])
 
 
 def covers(plan: LimitPlan) -> bool:
@@ -153,7 +156,7 @@ def run(chain: ChainArrays, out: tuple[Tensor | None, Tensor | None], *, symmetr
             ntk,
         )
 
-    return sum(share_out(tile, tiles, worker, "entries"))
+    return sum(run_in_threads(tile, tiles, worker, "entries"))
 
 
 def workspace(chain: ChainArrays, count: int, threads: int) -> int:

@@ -8,7 +8,7 @@ Cost: a few additions per entry.
 
 from numba import njit, uint64
 
-from gnomon.core.machine.loops import INNER, wide
+from gnomon.core.machine.loops import INNER, use_wide_vectors
 
 
 @njit(**INNER)
@@ -57,7 +57,7 @@ def box(source, ins, dy, dx, tag, vx, vy, room, e, t, u):
 
 @njit(**INNER)
 def _taps(source, target, taps, step):
-    """Computes target[i] = sum over taps of source[i + tap * step]."""
+    """Sums shifted copies of a row: target[i] = sum over taps of source[i + tap * step]."""
     n = len(target)
     if taps == 3:
         _three(source[:n], source[step : step + n], source[2 * step : 2 * step + n], target)
@@ -70,21 +70,21 @@ def _taps(source, target, taps, step):
 # Indices are loop variables, because the compiler vectorizes only if it can prove that they are positive.
 @njit(**INNER)
 def _three(a, b, c, target):
-    wide()
+    use_wide_vectors()
     for i in range(len(target)):
         target[i] = a[i] + b[i] + c[i]
 
 
 @njit(**INNER)
 def _set(values, target):
-    wide()
+    use_wide_vectors()
     for i in range(len(target)):
         target[i] = values[i]
 
 
 @njit(**INNER)
 def _increase(values, target):
-    wide()
+    use_wide_vectors()
     for i in range(len(target)):
         target[i] += values[i]
 
@@ -109,7 +109,7 @@ def _pad(source, row, u, w, width, left, lanes, inside):
 
 @njit(**INNER)
 def _border(row, ins, dy, dx, w, width, u, inside, lanes, vx, vy):
-    """Handles the border: beyond one image's border the other image keeps its variance, e = a / 2 + 0 - 0."""
+    """Corrects positions at the border, where one image has neighbors and the other has zeros."""
     left = ins[16]
     for piece in range(2 if inside else 1):
         first, last = (0, left if inside else width) if piece == 0 else (left + w, width)
@@ -165,8 +165,8 @@ def pool(source, ins, dy, dx, tag, out, out_at, weight):
 
 @njit(**INNER)
 def _blocks(source, of, target, k, begin, end, tag, weight):
-    """Adds the weighted sum of positions begin to end of each block to one position, lane by lane."""
-    wide()
+    """Adds the weighted sum over each pooling block to one position, for all lanes."""
+    use_wide_vectors()
     lanes = len(tag)
     for v in range(len(target) // lanes):
         to = uint64(v * lanes)
@@ -178,7 +178,7 @@ def _blocks(source, of, target, k, begin, end, tag, weight):
 
 @njit(**INNER)
 def flat(source, ins, dy, dx, tag, out, out_at, weight):
-    """Adds the mean over equal positions."""
+    """Adds the mean over pairs of equal positions."""
     if dy != 0 or dx != 0:
         return
     lanes, at = len(tag), out_at[ins[18], 0]

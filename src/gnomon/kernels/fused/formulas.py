@@ -29,7 +29,7 @@ from gnomon.kernels.fused.angle import angles
 
 @njit(**INNER)
 def half_angle(e, dd, rr, k):
-    """Returns equation (2), clipped to [0, 1]."""
+    """Returns sin^2(t / 2) for the angle t between two points, clipped to [0, 1]; equation (2)."""
     zero, quarter, half, one = k
     h = (e - half * dd) * (half * rr)
     h = h if h > zero else zero
@@ -38,7 +38,7 @@ def half_angle(e, dd, rr, k):
 
 @njit(**INNER)
 def kink(e, sa, ra, sb, rb, k):
-    """Returns equations (3) and (4) for a piecewise linear activation; the derivative is zero without variance."""
+    """Returns the dual (3) of a piecewise linear activation and its derivative (4), which is zero without variance."""
     zero, quarter, half, one = k
     dd = (sa - sb) * (sa - sb)
     rr = ra * rb
@@ -53,7 +53,7 @@ def kink(e, sa, ra, sb, rb, k):
 
 @njit(**INNER)
 def angle_terms(e, dd, rr, k):
-    """Returns (t / 2 pi, sin^2(t / 2)) from (2)."""
+    """Returns t / 2 pi and sin^2(t / 2) for the angle t between two points; equation (2)."""
     zero, quarter, half, one = k
     h = half_angle(e, dd, rr, k)
     far = h > half
@@ -63,7 +63,7 @@ def angle_terms(e, dd, rr, k):
 
 @njit(**INNER)
 def error_function(e, ha, hb, sa, ra, sb, rb, k):
-    """Returns equation (5) for erf; ha and hb are a' / 2 and b' / 2."""
+    """Returns the dual of erf and its derivative, equation (5); ha and hb are half the scaled variances."""
     zero, quarter, half, one = k
     d = sa - sb
     turn, h = angle_terms(e + e + one, d * d, ra * rb, k)

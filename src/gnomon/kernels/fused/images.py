@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.machine.threads import share_out
+from gnomon.core.machine.threads import run_in_threads
 from gnomon.kernels.fused import stages as st
 from gnomon.kernels.fused.instructions import activation
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, CONV, DATA, DROPOUT, FETCH, FLAT, KINK, NORMALIZE, POOL
@@ -33,7 +33,7 @@ VECTOR_BYTES = 64
 
 
 class Uncovered(Exception):
-    """Raised if a step has no instruction for these data."""
+    """Raised if compiled loops have no instruction for a step on these data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Statistics:
 
 
 class Runner:
-    """Runs batches of lanes through all stages in one precision."""
+    """Runs batches of image pairs through all stages in one precision."""
 
     def __init__(self, programme: PlaneProgram, dtype: type, *, alone: bool) -> None:
         self.programme, self.dtype, self.alone = programme, dtype, alone
@@ -149,7 +149,9 @@ def measure(programme: PlaneProgram, images: Tensor) -> Statistics:
         index = torch.arange(start, start + runner.lanes).clamp(max=len(images) - 1)
         return start, min(runner.lanes, len(images) - start), _self(programme, runner, images[index], room)
 
-    parts = sorted(share_out(batch, range(0, len(images), runner.lanes), runner.room, "images"), key=lambda p: p[0])
+    parts = sorted(
+        run_in_threads(batch, range(0, len(images), runner.lanes), runner.room, "images"), key=lambda p: p[0]
+    )
     table, half, tangent = (
         np.concatenate([getattr(s, name)[:n] for _, n, s in parts]) for name in ("table", "half", "tangent")
     )
@@ -236,7 +238,7 @@ def _pointwise(
     if item.op == NORMALIZE:
         assert isinstance(rule, NormalizeRule)
         scale = rule.measure((before,))
-        assert scale is not None  # set with its variance
+        assert scale is not None  # assigned together with its variance
         return NORMALIZE, (scale, before * scale / 2), ()
     if item.op == DROPOUT:
         assert isinstance(rule, DropoutRule)

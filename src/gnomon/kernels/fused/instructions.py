@@ -20,7 +20,7 @@ from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
 from gnomon.kernels.rules.base import KernelPair, RuleContext
 from gnomon.kernels.rules.data import DataRule
-from gnomon.program.steps import Activation, Trainable
+from gnomon.program.steps import Activation, TrainableActivationParameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def is_piecewise_linear(rule: object) -> bool:
 
 
 def _scales(dual: AbstractDual) -> tuple[AbstractDual, float, float]:
-    """Returns (g, outer, inner) of outer * g(inner * x) + shift; the shift does not change distances."""
+    """Splits an activation into (g, outer, inner) with outer * g(inner * x) + shift; the shift changes no distance."""
     return (dual.inner, dual.outer_scale, dual.inner_scale) if isinstance(dual, Scaled) else (dual, 1.0, 1.0)
 
 
@@ -130,7 +130,7 @@ def _kink(
     return TRAINED, (s, _reciprocal(s), after / 2), (*numbers, bias, gain, prelu)
 
 
-def _sum(trainable: tuple[Trainable, ...], kind: str) -> float:
+def _sum(trainable: tuple[TrainableActivationParameter, ...], kind: str) -> float:
     return sum(1.0 if kind == "slope" else 1 / t.scale**2 for t in trainable if t.kind == kind)
 
 

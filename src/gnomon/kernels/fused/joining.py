@@ -16,7 +16,7 @@ from torch import Tensor
 from gnomon.kernels.fused.instructions import Instruction
 from gnomon.kernels.fused.opcodes import AFFINE, KINK, RECTIFIED
 
-LEVELS = (0.125, 0.25)  # of h = (1 - correlation) / 2: below these values shorter polynomials suffice
+LEVELS = (0.125, 0.25)  # thresholds for h = (1 - correlation) / 2, below which shorter polynomials suffice
 RELATIVE_SLACK = 1e-4
 """Relative tolerance of h, far above its rounding errors."""
 
@@ -65,7 +65,7 @@ def _pair(kink: Instruction, layer: Instruction) -> bool:
 
 
 def _after(rho: float, share: Tensor) -> float:
-    """Returns equation (1)."""
+    """Returns the statistics after a merged ReLU and affine layer; equation (1)."""
     turn = acos(rho)
     rectified = (sqrt(1 - rho * rho) + (pi - turn) * rho) / pi
     ends = [(sqrt(v), sqrt(1 - v)) for v in (float(share.min()), float(share.max()))]
@@ -73,7 +73,7 @@ def _after(rho: float, share: Tensor) -> float:
 
 
 def _one(kink: Instruction, layer: Instruction, g: float, largest: float) -> Instruction:
-    """Returns statistics and numbers for rectified.py."""
+    """Returns the statistics and numbers that one instruction of rectified.py needs."""
     (s, r), (u,), (w2, share) = kink.statistics, layer.statistics, layer.numbers
     top = next((level for level in LEVELS if largest <= level), 0.5)
     return Instruction(

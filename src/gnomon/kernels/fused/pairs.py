@@ -13,11 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.machine.threads import share_out
-from gnomon.kernels.fused.base import Compiled, arithmetic_of, empty_results, on_both_sides
+from gnomon.core.machine.threads import run_in_threads
+from gnomon.kernels.fused.base import CompiledPlan, arithmetic_of, empty_results, on_both_sides
 from gnomon.kernels.fused.images import PlaneProgram, Runner, Statistics, Uncovered, measure
 from gnomon.kernels.fused.instructions import is_piecewise_linear
-from gnomon.kernels.fused.waiting import planes_wait
+from gnomon.kernels.fused.waiting import convolution_compile_seconds, planes_are_loaded
 from gnomon.kernels.rules.normalization import DropoutRule
 
 FLOAT64_DISTANCE = 1e-4
@@ -58,13 +58,13 @@ class Work:
         return last[: self.runner.lanes].astype(np.float64), last[self.runner.lanes :].astype(np.float64)
 
     def row(self, x: np.ndarray, groups: np.ndarray, room: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the same for one image, with its statistics in all lanes of x, against all groups."""
+        """Computes one image, repeated in all lanes, against all groups of images."""
         found = self.runner.sweep(self.codes, self.numbers, x, groups, room)
         return found[:, 0].reshape(-1).astype(np.float64), found[:, 1].reshape(-1).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
-class CompiledImages(Compiled):
+class CompiledImages(CompiledPlan):
     """Compiled loops for convolutions, poolings and elementwise steps, plane by plane."""
 
     planes: PlaneProgram
@@ -87,9 +87,12 @@ class CompiledImages(Compiled):
         with torch.no_grad():
             return workspace(self.planes, self._images(sample), count, torch.get_num_threads())
 
+    def is_loaded(self, dtype: torch.dtype) -> bool:  # noqa: D102
+        return planes_are_loaded()
+
     def compile_seconds(self, dtype: torch.dtype) -> float:  # noqa: D102
         arithmetic = arithmetic_of(self.planes.plan, dtype)
-        return planes_wait(arithmetic, flat=Runner(self.planes, arithmetic, alone=False).flat)
+        return convolution_compile_seconds(arithmetic, flat=Runner(self.planes, arithmetic, alone=False).flat)
 
     def _images(self, x: Tensor) -> Tensor:
         op = self.planes.plan.data_rule.op
@@ -171,7 +174,7 @@ def _compute(
         return finish(i, j, fast.values(x, y, rooms[0]), rooms)
 
     total = len(rows) * (len(rows) - 1) // 2 if symmetric else len(rows) * len(cols)
-    return sum(share_out(packed, range(0, total, lanes), room, "pairs of images"))
+    return sum(run_in_threads(packed, range(0, total, lanes), room, "pairs of images"))
 
 
 def _by_rows(fast: Work, sides: tuple[np.ndarray, np.ndarray], finish: Any, room: Any, symmetric: bool) -> int:
@@ -188,7 +191,7 @@ def _by_rows(fast: Work, sides: tuple[np.ndarray, np.ndarray], finish: Any, room
         found = fast.row(x, groups[: -(-stop // lanes)], rooms[0])
         return finish(np.full(stop, i), np.arange(stop), found, rooms)
 
-    return sum(share_out(row, range(len(rows)), room, "images"))
+    return sum(run_in_threads(row, range(len(rows)), room, "images"))
 
 
 def _pairs(number: np.ndarray, width: int, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:

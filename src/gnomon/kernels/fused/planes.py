@@ -17,7 +17,7 @@ Cost: for S positions, S^2 evaluations of a dual per pair and nonlinearity; the 
 
 from numba import njit
 
-from gnomon.core.machine.loops import INNER, bare, entry, wide
+from gnomon.core.machine.loops import INNER, borrow, compile_on_first_use, use_wide_vectors
 from gnomon.kernels.fused import pointwise as do
 from gnomon.kernels.fused.filters import box, extent, flat, index, pool
 from gnomon.kernels.fused.opcodes import (
@@ -38,7 +38,7 @@ from gnomon.kernels.fused.opcodes import (
 )
 
 
-@entry
+@compile_on_first_use
 def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, runs):
     """Runs every plane through the instructions of one stage.
 
@@ -49,8 +49,21 @@ def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at
     ``runs`` is room for a table.
     ``tag`` has one entry per lane: its length is known when this is compiled.
     """
-    code, numbers, x, y, runs = bare(code), bare(numbers), bare(x), bare(y), bare(runs)
-    kept, kept_at, out, out_at, regs, room = bare(kept), bare(kept_at), bare(out), bare(out_at), bare(regs), bare(room)
+    code, numbers, x, y, runs = (
+        borrow(code),
+        borrow(numbers),
+        borrow(x),
+        borrow(y),
+        borrow(runs),
+    )
+    kept, kept_at, out, out_at, regs, room = (
+        borrow(kept),
+        borrow(kept_at),
+        borrow(out),
+        borrow(out_at),
+        borrow(regs),
+        borrow(room),
+    )
     for number in range(len(planes)):
         dy, dx = planes[number, 0], planes[number, 1]
         for c in range(len(code)):
@@ -59,7 +72,7 @@ def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at
                 _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, runs)
 
 
-@entry
+@compile_on_first_use
 def sweep(codes, numbers, k, planes, tag, x, groups, outs, outs_at, regs, room, runs, found):
     """Runs two stages for one image against groups of images, one result per group, in one call from Python."""
     alone = len(groups) == 0  # false inside the loop; a literal would compile `stage` a second time
@@ -237,7 +250,7 @@ def _series(e, t, x, y, grid, numbers, regs):
 
 @njit(**INNER)
 def _data(runs, x, y, st, channels, grid, e, t):
-    """Computes equation (1); the features are scaled by 1 / sqrt(2 C)."""
+    """Computes half squared distances of the data, equation (1); features are scaled by 1 / sqrt(2 C)."""
     _zero(t)
     if channels != 3:
         _zero(e)
@@ -261,7 +274,7 @@ def _zero(values):
 
 @njit(**INNER)
 def _colors(e, x0, x1, x2, y0, y1, y2):
-    wide()
+    use_wide_vectors()
     for i in range(len(e)):
         r, g, b = x0[i] - y0[i], x1[i] - y1[i], x2[i] - y2[i]
         e[i] = r * r + g * g + b * b  # (1)
@@ -269,7 +282,7 @@ def _colors(e, x0, x1, x2, y0, y1, y2):
 
 @njit(**INNER)
 def _squares(e, a, b):
-    wide()
+    use_wide_vectors()
     for i in range(len(e)):
         d = a[i] - b[i]
         e[i] += d * d  # (1)
@@ -277,7 +290,7 @@ def _squares(e, a, b):
 
 @njit(**INNER)
 def _correct(runs, x, y, st, e):
-    """Computes the second half of (3); clips distances that rounding made negative."""
+    """Finishes equation (3); clips distances that rounding made negative."""
     for r in range(len(runs)):
         at, p, q, n = runs[r, 0], st + runs[r, 1], st + runs[r, 2], runs[r, 3]
         _minus(e[at : at + n], x[p : p + n], y[q : q + n])
@@ -285,7 +298,7 @@ def _correct(runs, x, y, st, e):
 
 @njit(**INNER)
 def _minus(e, za, zb):
-    wide()
+    use_wide_vectors()
     for i in range(len(e)):
         d = e[i] - (za[i] + zb[i])
         e[i] = d if d > 0 else d - d

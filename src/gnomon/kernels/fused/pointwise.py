@@ -18,12 +18,12 @@ Cost: a few cycles per entry.
 from numba import njit, types
 from numba.extending import overload
 
-from gnomon.core.machine.loops import INNER, wide
+from gnomon.core.machine.loops import INNER, use_wide_vectors
 from gnomon.kernels.fused.formulas import angle_terms, error_function, kink
 
 
 def at(values, q):
-    """Returns the q-th value of a vector; a number is the same at every q."""
+    """Returns entry q of a vector; a number is the same at every q."""
     raise NotImplementedError  # called only from compiled code, by the overload below
 
 
@@ -37,7 +37,7 @@ def _at(values, q):
 @njit(**INNER)
 def affine(e, t, ua, ub, w2, a):
     """Computes an affine layer, equation (1)."""
-    wide()
+    use_wide_vectors()
     for q in range(len(e)):
         distance = e[q]
         t[q] = (at(ua, q) + ub[q]) - a * distance + w2 * t[q]
@@ -47,7 +47,7 @@ def affine(e, t, ua, ub, w2, a):
 @njit(**INNER)
 def piecewise_linear_step(e, t, sa, ra, sb, rb, p, q2, k):
     """Computes a piecewise linear activation, equation (2); statistics s, r."""
-    wide()
+    use_wide_vectors()
     for q in range(len(e)):
         before = e[q]
         distance, slope = kink(before, at(sa, q), at(ra, q), sb[q], rb[q], k)
@@ -57,8 +57,8 @@ def piecewise_linear_step(e, t, sa, ra, sb, rb, p, q2, k):
 
 @njit(**INNER)
 def trained_slope_step(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Computes equation (3); statistics s, r, a' / 2; numbers p, q, bias, gain, slope of a PReLU."""
-    wide()
+    """Computes an activation with a trained slope (PReLU), equation (3), over a run of entries."""
+    use_wide_vectors()
     p, q2, bias, gain, prelu = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
     for q in range(len(e)):
         before, first, second = e[q], at(sa, q), sb[q]
@@ -72,8 +72,8 @@ def trained_slope_step(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Computes equation (4); statistics S, 1 / S, g's second moment / 2; numbers o^2, s^2, o^2 s^2 4 / pi, bias."""
-    wide()
+    """Computes the dual of erf, equation (4), over a run of entries."""
+    use_wide_vectors()
     outer, inside, factor, bias = numbers[0], numbers[1], numbers[2], numbers[3]
     for q in range(len(e)):
         distance, slope = error_function(inside * e[q], at(ha, q), hb[q], at(sa, q), at(ra, q), sb[q], rb[q], k)
@@ -83,8 +83,8 @@ def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Computes equation (4) without derivative; statistics s, r, g's second moment / 2; numbers o^2, s^2."""
-    wide()
+    """Computes the dual of the sign function, equation (4), over a run of entries."""
+    use_wide_vectors()
     outer, inside = numbers[0], numbers[1]
     for q in range(len(e)):
         d, rr, both = at(sa, q) - sb[q], at(ra, q) * rb[q], at(ha, q) + hb[q]
@@ -96,7 +96,7 @@ def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 @njit(**INNER)
 def correlation(e, ra, ha, rb, hb, rho, value, slope):
     """Computes c / sqrt(a b) in [-1, 1], the start of (7)."""
-    wide()
+    use_wide_vectors()
     for q in range(len(e)):
         c = ((at(ha, q) + hb[q]) - e[q]) * (at(ra, q) * rb[q])
         rho[q] = min(max(c, -1.0), 1.0)
@@ -106,8 +106,8 @@ def correlation(e, ra, ha, rb, hb, rho, value, slope):
 
 @njit(**INNER)
 def horner(rho, value, slope, first, second):
-    """Adds one power of (7)."""
-    wide()
+    """Evaluates one more power of the series (7) by Horner's rule."""
+    use_wide_vectors()
     for q in range(len(rho)):
         slope[q] = slope[q] * rho[q] + value[q]
         value[q] = value[q] * rho[q] + at(first, q) * second[q]
@@ -115,8 +115,8 @@ def horner(rho, value, slope, first, second):
 
 @njit(**INNER)
 def add_bias_and_gain(e, t, value, slope, ra, ha, rb, hb, bias):
-    """Computes the end of (7); coinciding points stay coinciding."""
-    wide()
+    """Adds bias and gain to the power series (7); equal points stay equal."""
+    use_wide_vectors()
     for q in range(len(e)):
         t[q] = (t[q] + bias) * slope[q] * (at(ra, q) * rb[q])
         e[q] = (at(ha, q) + hb[q]) - value[q] if e[q] > 0.0 else 0.0
@@ -125,7 +125,7 @@ def add_bias_and_gain(e, t, value, slope, ra, ha, rb, hb, bias):
 @njit(**INNER)
 def normalize(e, t, la, ga, lb, gb):
     """Computes a normalization, equation (5)."""
-    wide()
+    use_wide_vectors()
     for q in range(len(e)):
         scale = at(la, q) * lb[q]
         t[q] = scale * t[q]
@@ -135,7 +135,7 @@ def normalize(e, t, la, ga, lb, gb):
 @njit(**INNER)
 def dropout(e, t, ha, hb, excess, own, k):
     """Computes dropout, equation (6); ``own`` is the index at which both sides are one point (-1: none, -2: all)."""
-    wide()
+    use_wide_vectors()
     for q in range(len(e)):
         same = q == own or own == -2
         t[q] = t[q] * (k[3] + excess if same else k[3])
@@ -145,7 +145,7 @@ def dropout(e, t, ha, hb, excess, own, k):
 @njit(**INNER)
 def scale(e, t, weight):
     """Multiplies by a weight."""
-    wide()
+    use_wide_vectors()
     for q in range(len(e)):
         e[q] = weight * e[q]
         t[q] = weight * t[q]
@@ -154,7 +154,7 @@ def scale(e, t, weight):
 @njit(**INNER)
 def add(e, t, e2, t2, weight):
     """Adds a multiple of another register."""
-    wide()
+    use_wide_vectors()
     for q in range(len(e)):
         e[q] += weight * e2[q]
         t[q] += weight * t2[q]
@@ -163,7 +163,7 @@ def add(e, t, e2, t2, weight):
 @njit(**INNER)
 def copy(values, out):
     """Copies values; returns how many are not finite."""
-    wide()
+    use_wide_vectors()
     bad = 0
     for q in range(len(values)):
         out[q] = values[q]
@@ -174,7 +174,7 @@ def copy(values, out):
 @njit(**INNER)
 def covariance(e, ha, hb, out):
     """Computes (a + b) / 2 - e; returns how many values are not finite."""
-    wide()
+    use_wide_vectors()
     bad = 0
     for q in range(len(e)):
         out[q] = (at(ha, q) + hb[q]) - e[q]

@@ -21,16 +21,16 @@ from typing import Any
 from numba import njit, types
 from numba.extending import overload
 
-from gnomon.core.machine.loops import ARITHMETIC, INNER, wide
+from gnomon.core.machine.loops import FAST_MATH_FLAGS, INNER, use_wide_vectors
 from gnomon.kernels.fused.angle import angles, eighth_angles, quarter_angles
 
 
 def _layer(turned: Callable[..., Any]) -> Any:
-    """Returns equations (2) to (4) with a given way to evaluate functions of the angle."""
+    """Computes a ReLU and the affine layer after it, (2) to (4), with a given function of the angle."""
 
     @njit(**INNER)
     def layer(e, t, sa, ra, ua, sb, rb, ub, numbers, top, k):
-        wide()
+        use_wide_vectors()
         zero, quarter, half = k[0], k[1], k[2]
         narrow, share, g = numbers[0], numbers[1], numbers[2]
         for q in range(len(e)):
@@ -51,12 +51,11 @@ _acute, _quarter, _eighth = _layer(angles), _layer(quarter_angles), _layer(eight
 
 
 def relu_entries(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
-    """Computes all entries of a run; statistics S, R, u; numbers 1 / 2 g, A / w2, g, and the largest h: 1/2, 1/4 or
-    1/8."""
+    """Computes a ReLU and the affine layer after it for all entries of a run."""
     raise NotImplementedError  # called only from compiled code, by the overload below
 
 
-@overload(relu_entries, jit_options={"fastmath": set(ARITHMETIC), "forceinline": True})
+@overload(relu_entries, jit_options={"fastmath": set(FAST_MATH_FLAGS), "forceinline": True})
 def _rectify(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
     if e.dtype != types.float32:
         return lambda e, t, sa, ra, ua, sb, rb, ub, numbers, k: _acute(e, t, sa, ra, ua, sb, rb, ub, numbers, k[2], k)

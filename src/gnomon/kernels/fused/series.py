@@ -36,7 +36,7 @@ AT_ONCE = 512  # points with function values in memory
 def coefficients(
     function: Callable[[Tensor], Tensor], dual: AbstractDual, variance: Tensor, terms: int | None
 ) -> Tensor | None:
-    """Returns h_k for each point (terms, *points), as many as needed or given; None if the error is not certified.
+    """Returns the series coefficients of each point; None if the error of the series is not certified.
 
     Cost: from 256 evaluations of the function per point to 768, and as many for the dual.
 
@@ -69,7 +69,7 @@ def coefficients(
 def _expand(
     function: Callable[[Tensor], Tensor], variance: Tensor, nodes: int, most: int, terms: int | None
 ) -> Tensor | None:
-    """Returns equation (1) for each point (points, terms), as many as needed or given; None if one is not finite."""
+    """Returns the power series (1) of each point, with as many terms as needed; None if a term is not finite."""
     places, weighted = _rule(nodes, most)
     power = torch.arange(most, dtype=variance.dtype)
     found, needed = [], 0
@@ -86,7 +86,7 @@ def _expand(
 
 @cache
 def _rule(count: int, powers: int) -> tuple[Tensor, Tensor]:
-    """Returns nodes for the normal density, and weights times Hermite polynomials (nodes, powers).
+    """Returns quadrature nodes for the normal density, and weights times Hermite polynomials.
 
     Up to half as many powers as nodes, those of Gauss; for more, nodes of one distance, whose error for functions that
     are analytic within y of the real line is exp(-2 pi y / distance).

@@ -22,7 +22,7 @@ from gnomon.kernels.rules.branches import WeightedRule
 from gnomon.kernels.rules.data import DataRule
 from gnomon.kernels.rules.normalization import DropoutRule, NormalizeRule
 from gnomon.kernels.rules.positions import MixRule, MoveRule
-from gnomon.program.steps import ProgramStep, Window
+from gnomon.program.steps import ConvolutionWindow, ProgramStep
 
 Grid = tuple[int, int]
 ONE = (1, 1)
@@ -229,7 +229,7 @@ class _Maker:
         self._window(i, rule.op.window, stage, source, before, after)
         return True
 
-    def _window(self, i: int, window: Window, stage: int, source: int, before: Grid, after: Grid) -> None:
+    def _window(self, i: int, window: ConvolutionWindow, stage: int, source: int, before: Grid, after: Grid) -> None:
         kernel, stride, dilation = (grid_of(v) for v in (window.kernel, window.stride, window.dilation))
         first = [0, *(p[0] for p in window.padding)]
         padding = (first[-2], first[-1])
@@ -243,7 +243,7 @@ class _Maker:
         self.value[i] = (stage, target)
 
     def _leave(self, item: Item, stage: int, *, corrected: bool) -> None:
-        """Closes the stage for this value and fetches the value in the next stage."""
+        """Ends the current stage and makes this value available in the next stage."""
         if len(self.stages) == stage + 1:
             self.stages.append(Stage())
         after = self.stages[stage + 1]
@@ -281,7 +281,7 @@ def _grows(plan: LimitPlan) -> bool:
     )
 
 
-def _windows(plan: LimitPlan) -> list[tuple[Window, tuple[int, ...], tuple[int, ...]]]:
+def _windows(plan: LimitPlan) -> list[tuple[ConvolutionWindow, tuple[int, ...], tuple[int, ...]]]:
     """Yields the windows of all convolutions, with the grids before and after."""
     steps = plan.program.steps
     found = [(r.op.window, steps[s.inputs[0]].grid, s.grid) for r, s in _steps(plan) if isinstance(r, ConvRule)]
@@ -321,7 +321,7 @@ def _blocks(matrices: tuple[Tensor | None, ...], before: Grid, after: Grid) -> G
 
 
 def _needs(item: Item, wanted: set[Grid], wraps: bool) -> set[Grid]:
-    """Returns the displacements before a cut that the wanted ones after it need."""
+    """Returns the displacements needed before a stage boundary for the displacements wanted after it."""
     (h, w), (ky, kx), (sy, sx) = item.before, item.kernel, item.stride
     if item.op == FLAT:
         return {(0, 0)}

@@ -3,13 +3,14 @@
 The arguments below have the types of real calls and hold one number each: numba looks up compiled loops by types.
 """
 
+import sys
 from typing import Any
 
 import numpy as np
 
 from gnomon.kernels.fused.images import VECTOR_BYTES
 
-__all__ = ["chain_wait", "planes_wait"]
+__all__ = ["chain_is_loaded", "dense_compile_seconds", "planes_are_loaded", "convolution_compile_seconds"]
 
 CHAIN_SECONDS = 8.0
 """Seconds to compile the loop of dense programs on a free core."""
@@ -21,12 +22,12 @@ SWEEP_SECONDS = 3.0
 INTEGERS: np.ndarray = np.zeros((1, 1), np.int64)
 
 
-def chain_wait(arithmetic: type, result: type) -> float:
+def dense_compile_seconds(arithmetic: type, result: type) -> float:
     """Returns the approximate seconds to compile the loop of dense programs for these precisions.
 
     Cost: numba is imported, and a small file is read.
 
-    >>> chain_wait(np.float64, np.float64) in (0.0, CHAIN_SECONDS)
+    >>> dense_compile_seconds(np.float64, np.float64) in (0.0, CHAIN_SECONDS)
     True
     """
     from gnomon.core.machine.loops import is_compiled
@@ -35,12 +36,12 @@ def chain_wait(arithmetic: type, result: type) -> float:
     return 0.0 if is_compiled(chain, *chain_arguments(arithmetic, result)) else CHAIN_SECONDS
 
 
-def planes_wait(dtype: type, *, flat: bool) -> float:
+def convolution_compile_seconds(dtype: type, *, flat: bool) -> float:
     """Returns the approximate seconds to compile the loops of convolutional programs (statistics in float64).
 
     Cost: numba is imported, and some small files are read.
 
-    >>> planes_wait(np.float64, flat=False) in (0.0, STAGE_SECONDS)
+    >>> convolution_compile_seconds(np.float64, flat=False) in (0.0, STAGE_SECONDS)
     True
     """
     from gnomon.core.machine.loops import is_compiled
@@ -52,8 +53,36 @@ def planes_wait(dtype: type, *, flat: bool) -> float:
     return stages + (SWEEP_SECONDS if flat and not swept else 0.0)
 
 
+def chain_is_loaded(arithmetic: type, result: type) -> bool:
+    """Whether this process has the loop of dense programs in memory; numba is not imported to find out.
+
+    >>> chain_is_loaded(np.float64, np.float64) in (True, False)
+    True
+    """
+    if "gnomon.kernels.fused.chain_loops" not in sys.modules:
+        return False
+    from numba import typeof
+
+    from gnomon.kernels.fused.chain_loops import chain
+
+    return tuple(typeof(one) for one in chain_arguments(arithmetic, result)) in getattr(chain, "overloads", ())
+
+
+def planes_are_loaded() -> bool:
+    """Whether this process has the loops of convolutional programs in memory, in some precision.
+
+    >>> planes_are_loaded() in (True, False)
+    True
+    """
+    if "gnomon.kernels.fused.planes" not in sys.modules:
+        return False
+    from gnomon.kernels.fused.planes import stage
+
+    return bool(getattr(stage, "overloads", ()))
+
+
 def chain_arguments(arithmetic: type, result: type) -> tuple[Any, ...]:
-    """Returns arguments of `chain_loops.chain` with the right types."""
+    """Returns arguments of the right types for compiling `chain_loops.chain`."""
     one, table = _zeros(arithmetic, 1), _zeros(arithmetic, 2)
     registers, out = _zeros(arithmetic, 3), _zeros(result, 2)
     constants = (arithmetic(0),) * 4
@@ -62,14 +91,14 @@ def chain_arguments(arithmetic: type, result: type) -> tuple[Any, ...]:
 
 
 def stage_arguments(dtype: type) -> tuple[Any, ...]:
-    """Returns arguments of `planes.stage` with the right types."""
+    """Returns arguments of the right types for compiling `planes.stage`."""
     one, tag = _zeros(dtype, 1), (0,) * (VECTOR_BYTES // np.dtype(dtype).itemsize)
     return (INTEGERS, one, (dtype(0),) * 4, INTEGERS, tag, True, one, one, one, INTEGERS, one, INTEGERS,
             _zeros(dtype, 3), one, INTEGERS)  # fmt: skip
 
 
 def sweep_arguments(dtype: type) -> tuple[Any, ...]:
-    """Returns arguments of `planes.sweep` with the right types."""
+    """Returns arguments of the right types for compiling `planes.sweep`."""
     one, tag = _zeros(dtype, 1), (0,) * (VECTOR_BYTES // np.dtype(dtype).itemsize)
     table, two = _zeros(dtype, 2), (INTEGERS, INTEGERS)
     return (two, (one, one), (dtype(0),) * 4, two, tag, one, table, (one, one), two, _zeros(dtype, 3), one,

@@ -17,8 +17,8 @@ from torch import Tensor
 from gnomon.kernels.duals import ReLU
 from gnomon.kernels.duals.base import AbstractDual
 from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
-from gnomon.program.linear import Line
-from gnomon.program.steps import Trainable
+from gnomon.program.linear import SlopeAndIntercept
+from gnomon.program.steps import TrainableActivationParameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class ActivationRule(AbstractRule):
     """A nonlinear elementwise function of a Gaussian."""
 
     dual: AbstractDual
-    trainable: tuple[Trainable, ...]
+    trainable: tuple[TrainableActivationParameter, ...]
     rank: int
 
     def watches(self) -> tuple[bool | None, ...]:
@@ -38,7 +38,7 @@ class ActivationRule(AbstractRule):
         return selves[0]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Applies equations (1) and (2)."""
+        """Applies the activation to covariances (1) and tangents (2)."""
         (x,) = inputs
         if context.batch == 1 and not (context.full and self.rank):
             return KernelPair(self.dual.variance(x.nngp))
@@ -64,12 +64,12 @@ class ActivationRule(AbstractRule):
 class LineRule(AbstractRule):
     """The rule of phi(u) = s u + i, which needs neither Gaussians nor variances."""
 
-    line: Line
-    trainable: tuple[Trainable, ...]
+    line: SlopeAndIntercept
+    trainable: tuple[TrainableActivationParameter, ...]
     rank: int
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Applies (1), s^2 K + i^2 for centered u, and (2) with u phi'(u) = s u."""
+        """Applies the affine map phi(u) = s u + i to covariances (1) and tangents (2)."""
         (x,) = inputs
         slope, shift = self.line
         nngp = slope**2 * x.nngp + shift**2
@@ -82,7 +82,7 @@ class LineRule(AbstractRule):
         return KernelPair(nngp, ntk)
 
 
-def _plus(ntk: Tensor | None, term: Tensor, t: Trainable, rank: int, context: RuleContext) -> Tensor:
+def _plus(ntk: Tensor | None, term: Tensor, t: TrainableActivationParameter, rank: int, context: RuleContext) -> Tensor:
     """Adds a parameter's tangent; a parameter per position couples only equal positions."""
     if not t.shared and context.full and rank:
         grid = term.shape[context.batch : context.batch + rank]

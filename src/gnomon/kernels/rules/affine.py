@@ -39,7 +39,7 @@ class AffineConstants:
         return cls(w2, b2, a * weights.trained[0], b * (weights.bias is not None and weights.trained[1]))
 
     def join(self, pre: Tensor, tangent: Tensor | None, context: RuleContext) -> KernelPair:
-        """Applies equations (1) and (2)."""
+        """Applies the affine layer to covariances (1) and tangents (2)."""
         nngp = (self.weight * pre).add_(self.bias)  # (1)
         if not context.tangent:
             return KernelPair(nngp)

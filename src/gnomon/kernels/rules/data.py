@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from gnomon.kernels.rules.base import mirror, pad
-from gnomon.program.steps import Input, Window
+from gnomon.program.steps import ConvolutionWindow, Input
 
 MAX_SHORT_FEATURES = 16
 """Number of features above which two summation orders may differ by more than the duals tolerate."""
@@ -56,7 +56,7 @@ class DataRule:
         return moments.reshape(n, m, *grid)
 
 
-def _patches(data: Tensor, window: Window) -> Tensor:
+def _patches(data: Tensor, window: ConvolutionWindow) -> Tensor:
     """Returns the patches that a convolution sees at each position, (n, channels * taps, *output grid)."""
     for axis, (before, after) in enumerate(window.padding):
         data = pad(data, 2 + axis, before, after, circular=window.mode == "circular")

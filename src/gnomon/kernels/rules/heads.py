@@ -30,7 +30,7 @@ LOGITS_PER_CHUNK = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class HeadsRule(AbstractRule):
-    """Applies equations (2) and (3)."""
+    """The rule of multi-head attention with random logits; equations (2) and (3)."""
 
     mask: Tensor | None = field(default=None)
     padded: bool = False
@@ -133,7 +133,7 @@ def _noise(rows: int, columns: int) -> Tensor:
 
 
 def _between(z: Tensor, m: Tensor, w: Tensor) -> Tensor:
-    """Returns the mean over draws of Z M Z'^T."""
+    """Returns the mean over draws of Z M Z'^T, with attention weights Z and Z'."""
     return (z @ m.unsqueeze(1) @ w.transpose(-1, -2)).mean(1)
 
 

@@ -17,14 +17,14 @@ import torch
 from torch import Tensor
 
 from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext, diagonal
-from gnomon.program.steps import Mix, Move
+from gnomon.program.steps import FixedPositionMap, Reorder
 
 
 @dataclass(frozen=True, slots=True)
 class MixRule(AbstractRule):
     """The rule of pooling, means, padding and upsampling, equation (1)."""
 
-    op: Mix
+    op: FixedPositionMap
 
     def wants(self, full: bool) -> tuple[bool, ...]:
         """Returns whether all pairs are needed: only if positions are summed, not if they are only copied."""
@@ -59,7 +59,7 @@ class MixRule(AbstractRule):
 class MoveRule(AbstractRule):
     """The rule of reshapes, permutes and slices of positions, equation (2)."""
 
-    op: Move
+    op: Reorder
     rank: int
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:

@@ -25,7 +25,7 @@ from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
 
 @dataclass(frozen=True, slots=True)
 class RecurRule(AbstractRule):
-    """Applies equations (1) and (2), one time step after the other."""
+    """The rule of a recurrent layer, one time step after the other; equations (1) and (2)."""
 
     dual: AbstractDual
     terms: AffineConstants

@@ -17,14 +17,14 @@ from torch import Tensor
 
 from gnomon.kernels.rules.affine import AffineConstants
 from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
-from gnomon.program.steps import Taps
+from gnomon.program.steps import SharedWeightMap
 
 
 @dataclass(frozen=True, slots=True)
 class TapsRule(AbstractRule):
-    """Applies equation (1), then the constants of the layer."""
+    """The rule of affine layers with weights shared over positions; equation (1)."""
 
-    op: Taps
+    op: SharedWeightMap
     terms: AffineConstants
     grid: tuple[int, ...]
 

@@ -17,7 +17,7 @@ from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import check_readable, integer
 from gnomon.core.modules.preserve import random_state
 
-__all__ = ["Build", "checked_widths", "build_network", "slope"]
+__all__ = ["Build", "checked_widths", "build_network", "log_log_slope"]
 
 Build = Callable[[int, int], nn.Module]
 """A function of a width and a seed that returns a network."""
@@ -53,10 +53,10 @@ def checked_widths(widths: Sequence[int]) -> tuple[int, ...]:
     return found
 
 
-def slope(x: Sequence[float], y: Sequence[float]) -> float:
+def log_log_slope(x: Sequence[float], y: Sequence[float]) -> float:
     """The least-squares slope of log y over log x; NaN if some y is not positive.
 
-    >>> round(slope([1, 2, 4], [1.0, 0.5, 0.25]), 6)
+    >>> round(log_log_slope([1, 2, 4], [1.0, 0.5, 0.25]), 6)
     -1.0
     """
     if min(y) <= 0:

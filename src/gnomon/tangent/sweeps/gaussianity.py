@@ -19,10 +19,10 @@ import torch
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import take
 from gnomon.core.inputs.checks import integer
-from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, slope
+from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, log_log_slope
 
 __all__ = ["Gaussianity", "output_gaussianity"]
 
@@ -44,18 +44,18 @@ class Gaussianity(Result):
     @property
     def exponent(self) -> float:
         """The slope of log excess over log width, -1 in theory; NaN if an excess is not positive."""
-        return slope(self.widths, self.excess)
+        return log_log_slope(self.widths, self.excess)
 
     @property
     def verdict(self) -> str:
-        """Whether outputs of the widest network are significantly non-Gaussian."""
+        """Says in one sentence whether outputs of the widest network are significantly non-Gaussian."""
         last = self.excess[-1]
         if abs(last) < 2 * self.error:
             return f"At width {self.widths[-1]} outputs of {self.draws} networks look Gaussian."
         return f"At width {self.widths[-1]} outputs have excess kurtosis {last:.2f}: not Gaussian yet."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The excess along the width."""
+        """Plots the excess along the width."""
         line = Line("excess kurtosis", self.widths, self.excess)
         return (Plot("Gaussian outputs", (line,), Axis("width", log=True), Axis("excess kurtosis"), self.verdict),)
 
@@ -86,11 +86,11 @@ def output_gaussianity(build: Build, x: Any, *, widths: Sequence[int] = (8, 32, 
     from scipy.stats import kstest  # slow to import
 
     chosen, m = checked_widths(widths), integer("draws", draws, least=20)
-    one = take(whole_inputs(x, build_network(build, chosen[0], 0)), slice(0, 1))
+    one = take(all_inputs(x, build_network(build, chosen[0], 0)), slice(0, 1))
     excess, distance = [], []
     for width in chosen:
         nets = (build_network(build, width, seed) for seed in range(m))
-        with torch.no_grad():  # the networks are our own
+        with torch.no_grad():  # these networks were built here, so nothing has to be preserved
             f = np.array([float(run_to_rows(net, one)[0, 0]) for net in nets])
         scale = float(np.sqrt((f**2).mean())) or 1.0
         excess.append(float(((f / scale) ** 4).mean()) - 3)  # (1)

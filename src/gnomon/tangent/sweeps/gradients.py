@@ -20,7 +20,7 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, slope
+from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, log_log_slope
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["GradientExponents", "gradient_exponents"]
@@ -36,11 +36,11 @@ class GradientExponents(Result):
     @property
     def exponents(self) -> dict[str, float]:
         """The slope of (1) for each parameter."""
-        return {name: round(slope(self.widths, sizes), 12) for name, sizes in self.sizes.items()}
+        return {name: round(log_log_slope(self.widths, sizes), 12) for name, sizes in self.sizes.items()}
 
     @property
     def verdict(self) -> str:
-        """The range of exponents."""
+        """States the range of exponents, in one sentence."""
         found = self.exponents
         low, high = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
         return (
@@ -49,7 +49,7 @@ class GradientExponents(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Gradients along the width."""
+        """Plots gradients along the width."""
         marks = tuple(Line(name, self.widths, sizes) for name, sizes in self.sizes.items())
         axes = Axis("width", log=True), Axis("root mean square gradient", log=True)
         return (Plot("Gradients and width", marks, *axes, self.verdict),)

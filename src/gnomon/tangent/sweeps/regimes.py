@@ -20,8 +20,8 @@ from gnomon.core.inputs.source import source
 from gnomon.core.metrics import relative_change
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.tangent.empirical import ntk
-from gnomon.tangent.linear import rescale
-from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, slope
+from gnomon.tangent.linear import scale_output
+from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, log_log_slope
 from gnomon.training import SGD, train
 
 __all__ = ["RegimeMap", "regime_map"]
@@ -45,20 +45,23 @@ class RegimeMap(Result):
     def exponent(self) -> float:
         """The slope of log alpha* over log width; -1/2 in theory for the NTK parametrization."""
         known = [(w, a) for w, a in zip(self.widths, self.boundary, strict=True) if a == a]
-        return slope([w for w, _ in known], [a for _, a in known]) if len(known) >= 2 else nan
+        return log_log_slope([w for w, _ in known], [a for _, a in known]) if len(known) >= 2 else nan
 
     @property
     def verdict(self) -> str:
-        """The position of the boundary."""
+        """States the position of the boundary, in one sentence."""
         if self.exponent != self.exponent:
-            return f"The kernel's change does not pass {self.level:.0%} within these scales: try others."
+            return (
+                f"The change of the kernel does not cross the level {self.level:.0%} at these output scales: try "
+                f"other scales."
+            )
         return (
             f"Below alpha = {self.boundary[-1]:.3g} at width {self.widths[-1]} the network learns features, above it "
             f"is lazy; the boundary moves as width^{self.exponent:.2f}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Drift along alpha for each width."""
+        """Plots drift along alpha for each width."""
         lines = tuple(Line(f"width {w}", self.alphas, row) for w, row in zip(self.widths, self.drift, strict=True))
         axes = Axis("alpha", log=True), Axis("change of the kernel", log=True)
         return (Plot("Regimes", (*lines, Reference("boundary", self.level)), *axes, self.verdict),)
@@ -107,7 +110,7 @@ def regime_map(
         net = build_network(build, width, 0)
         first, row = ntk(net, x), []
         for alpha in scales:
-            run = train(rescale(net, alpha), x, y, optimizer=SGD(rate / alpha**2), steps=steps, record=[steps],
+            run = train(scale_output(net, alpha), x, y, optimizer=SGD(rate / alpha**2), steps=steps, record=[steps],
                         mode="eval")  # fmt: skip
             end: Any = run.model
             row.append(relative_change(first, ntk(end.module, x)))  # (1)

@@ -23,7 +23,7 @@ from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.tangent.drift import hidden_layers, unit_changes
 from gnomon.tangent.empirical import ntk
-from gnomon.tangent.linear import rescale
+from gnomon.tangent.linear import scale_output
 from gnomon.training import SGD, train
 from gnomon.training.evaluate import Objective
 
@@ -48,7 +48,7 @@ class ScaleSweep(Result):
 
     @property
     def verdict(self) -> str:
-        """What the largest scale costs or brings."""
+        """Says in one sentence what the largest scale costs or brings."""
         what = "accuracy" if self.classes else "explained variance"
         return (
             f"From alpha = {self.alphas[0]:g} to {self.alphas[-1]:g} the kernel's change falls from "
@@ -57,7 +57,7 @@ class ScaleSweep(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Score, drift and flips along alpha."""
+        """Plots score, drift and flips along alpha."""
         curves = {"test score": self.scores, "change of the kernel": self.drift, "flipped units": self.flips}
         marks = tuple(Line(name, self.alphas, values) for name, values in curves.items() if values)
         return (Plot("Scale of the outputs", marks, Axis("alpha", log=True), Axis("value"), self.verdict),)
@@ -101,7 +101,7 @@ def scale_sweep(
     first = ntk(module, few)
     scores, drift, flips, classes = [], [], [], False
     for alpha in chosen:
-        run = train(rescale(module, alpha), x, y, optimizer=SGD(rate / alpha**2), steps=steps, record=[steps],
+        run = train(scale_output(module, alpha), x, y, optimizer=SGD(rate / alpha**2), steps=steps, record=[steps],
                     mode="eval")  # fmt: skip
         end: Any = run.model
         batch = goal.data.whole()

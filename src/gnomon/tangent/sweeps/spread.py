@@ -19,13 +19,13 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
-from gnomon.core.inputs.source import source, whole_inputs
+from gnomon.core.inputs.source import all_inputs, source
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 from gnomon.tangent.empirical import ntk
-from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, slope
+from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, log_log_slope
 from gnomon.training import train
-from gnomon.training.native import Choice
+from gnomon.training.native import OptimizerChoice
 
 __all__ = ["WidthSpread", "kernel_spread", "output_spread"]
 
@@ -42,11 +42,11 @@ class WidthSpread(Result):
     @property
     def exponent(self) -> float:
         """The slope of log spread over log width; -1/2 in theory."""
-        return slope(self.widths, self.spread)
+        return log_log_slope(self.widths, self.spread)
 
     @property
     def verdict(self) -> str:
-        """The exponent, and what an average over networks brings at the largest width."""
+        """States the exponent, and what an average over networks brings at the largest width, in one sentence."""
         gain = f", of which an average over networks leaves only 1 / {self.seeds} of the square"
         end = gain if self.quantity == "trained outputs" else ""
         return (
@@ -80,7 +80,7 @@ def kernel_spread(build: Build, x: Any, *, widths: Sequence[int] = (32, 64, 128,
     (0.0, 0.0, 0.0)
     """
     chosen, m = checked_widths(widths), integer("seeds", seeds, least=2)
-    inputs = whole_inputs(x, build_network(build, chosen[0], 0))
+    inputs = all_inputs(x, build_network(build, chosen[0], 0))
     found = []
     for width in chosen:
         found.append(_spread([ntk(build_network(build, width, s), inputs) for s in range(m)]))
@@ -95,7 +95,7 @@ def output_spread(
     widths: Sequence[int] = (32, 64, 128, 256),
     seeds: int = 6,
     steps: int = 200,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
 ) -> WidthSpread:
     """Measures how much outputs of trained networks differ between initializations, at several widths; equation (1).
 

@@ -1,0 +1,80 @@
+"""Which engine computes a kernel: torch for small problems, compiled loops once they pay."""
+
+import sys
+from subprocess import run
+
+import pytest
+import torch
+from torch import nn
+
+from gnomon.kernels.fused.dense import CompiledChain
+from gnomon.kernels.limit import Limit
+from gnomon.kernels.prepare import LOAD_SECONDS, PlanCache
+
+NET = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))
+
+
+@pytest.fixture
+def not_loaded(monkeypatch):
+    def set_compile_seconds(seconds):
+        monkeypatch.setattr(CompiledChain, "is_loaded", lambda self, dtype: False)
+        monkeypatch.setattr(CompiledChain, "compile_seconds", lambda self, dtype: seconds)
+
+    return set_compile_seconds
+
+
+def uses_loops(plans, n, compiled=None, **options):
+    x = torch.zeros(1, 3).expand(n, 3)
+    return plans.engine((x, x), torch.float64, compiled=compiled, **options).compiled is not None
+
+
+def plans():
+    return PlanCache(NET, "torch", standard=True)
+
+
+def test_small_kernels_are_computed_by_torch_and_large_ones_by_loops(not_loaded):
+    not_loaded(0.0)
+    # two activations at 1e-7 s per pair: 3,000 points take 1.8 s, 4,000 take 3.2 s, loading loops 2 s
+    assert not uses_loops(plans(), 3000)
+    assert uses_loops(plans(), 4000)
+
+
+def test_loops_are_compiled_only_if_torch_takes_longer_than_compiling(not_loaded):
+    not_loaded(8.0)
+    assert not uses_loops(plans(), 6000)  # 7.2 s
+    assert uses_loops(plans(), 6500)  # 8.5 s
+
+
+def test_many_small_kernels_pay_for_the_loops_together(not_loaded):
+    not_loaded(0.0)
+    one = plans()
+    choices = [uses_loops(one, 2000) for _ in range(4)]  # 0.8 s each
+    assert choices == [False, False, True, True] and LOAD_SECONDS == 2.0
+
+
+def test_tentative_questions_do_not_count(not_loaded):
+    not_loaded(0.0)
+    one = plans()
+    assert [uses_loops(one, 2000, tentative=True) for _ in range(4)] == [False] * 4
+
+
+def test_loops_in_memory_are_used_for_any_size():
+    assert uses_loops(plans(), 2)
+
+
+@pytest.mark.parametrize("choice", [True, False])
+def test_the_choice_can_be_forced(not_loaded, choice):
+    not_loaded(0.0)
+    assert uses_loops(plans(), 2, compiled=choice) is choice
+    assert uses_loops(plans(), 10**6, compiled=choice) is choice
+
+
+def test_both_engines_give_the_same_kernel():
+    x = torch.randn(7, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    with_loops, with_torch = (Limit(NET, compiled=choice).ntk(x) for choice in (True, False))
+    assert torch.allclose(with_loops, with_torch, rtol=1e-12, atol=0)
+
+
+def test_the_first_small_kernel_does_not_import_numba():
+    code = "import sys, torch, gnomon; gnomon.limit(torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.GELU(), torch.nn.Linear(4, 1))).ntk(torch.ones(3, 2)); print('numba' in sys.modules)"
+    assert run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
