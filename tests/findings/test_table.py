@@ -10,18 +10,19 @@ import pytest
 import gnomon
 from gnomon.core.errors import InputError
 from gnomon.core.results import Finding, Kind, Level
-from gnomon.examination.policy import HEADS, UNSETTLES, WHY_REFUTED, Facts
+from gnomon.examination.policy import HEADS, UNSETTLES, WHY_REFUTED, ExaminationFacts
 from gnomon.findings import (
     KINDS,
     TABLE,
-    checked_kinds,
+    check_finding_kinds,
     data,
     decisions,
     generative,
     groups,
+    loop,
     most_serious_first,
     network,
-    rank,
+    rank_in_table,
     structured,
     theory,
     training,
@@ -29,7 +30,7 @@ from gnomon.findings import (
 
 SOURCE = Path(gnomon.__file__).parent
 DOCS = SOURCE.parents[1] / "docs"
-FILES = (data, decisions, generative, network, structured, theory, training)
+FILES = (data, decisions, generative, loop, network, structured, theory, training)
 ROWS = {name: row for file in FILES for name, row in vars(file).items() if isinstance(row, Kind)}
 
 
@@ -54,7 +55,7 @@ def made_of_text(path):
 
 def test_the_list_has_every_row_once_and_no_two_rows_are_equal():
     assert len(TABLE) == len(set(TABLE)) == len(ROWS) and set(ROWS.values()) == set(TABLE)
-    assert [rank(row) for row in TABLE] == list(range(len(TABLE)))
+    assert [rank_in_table(row) for row in TABLE] == list(range(len(TABLE)))
 
 
 def test_every_finding_of_the_source_uses_a_row_and_every_row_is_used():
@@ -85,7 +86,7 @@ def test_relations_name_kinds_and_facts_that_exist():
     named = {id for row in TABLE for id in (*row.causes, *row.excludes)} | set(HEADS) | set(UNSETTLES) | grouped
     assert named <= set(KINDS)
     facts = {name for row in TABLE for name in (row.milder_if, row.refuted_if) if name}
-    assert facts == {name for name in facts if hasattr(Facts(), name)}
+    assert facts == {name for name in facts if hasattr(ExaminationFacts(), name)}
     assert {row.refuted_if for row in TABLE if row.refuted_if} == set(WHY_REFUTED)
 
 
@@ -130,6 +131,6 @@ def test_the_order_is_by_level_then_by_rank_then_as_given():
 
 @pytest.mark.parametrize("word", ["overfitting", "faults", ""])
 def test_a_word_that_is_no_kind_and_no_level_is_refused(word):
-    with pytest.raises(InputError, match="no finding is called"):
-        checked_kinds([word])
-    assert checked_kinds(["problem", "overfit"]) == ("problem", "overfit")
+    with pytest.raises(InputError, match="there is no finding called"):
+        check_finding_kinds([word])
+    assert check_finding_kinds(["problem", "overfit"]) == ("problem", "overfit")

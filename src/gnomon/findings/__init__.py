@@ -6,6 +6,6 @@ Does not contain: checks that find something, and the policy that reconciles fin
 May import: core.
 """
 
-from gnomon.findings.table import KINDS, TABLE, checked_kinds, most_serious_first, rank
+from gnomon.findings.table import KINDS, TABLE, check_finding_kinds, most_serious_first, rank_in_table
 
-__all__ = ["KINDS", "TABLE", "checked_kinds", "most_serious_first", "rank"]
+__all__ = ["KINDS", "TABLE", "check_finding_kinds", "most_serious_first", "rank_in_table"]

@@ -16,29 +16,33 @@ OVERCONFIDENT_LOGITS = _kind("overconfident-logits", Level.NOTE,
     "The network is overconfident: the best temperature is {temperature:.3g} ({interval}).",
     "Divide the logits by {temperature:.3g} before the softmax.")
 SHIFTS_CHANGE_DECISIONS = _kind("shifts-change-decisions", Level.WARNING,
-    "A shift by {pixel} changes {share} of the decisions on {images} images.",
-    "Train on randomly shifted images, and use pooling before the network strides.")
+    "Shifting images by {pixel} changes {share} of the decisions (on {images} images).",
+    "Train on randomly shifted images, and average (blur or pool) before layers with a stride.")
 
-REMOVE_SHORTCUT = "Look for a label, mark or recording artifact there. Remove it from the data and train again."
-SWAPPED = "Replacing it with the value from another class changes {lost:.0%} of the right decisions."
+REMOVE_SHORTCUT = (
+    "Look for a label, a mark or a recording artifact in this feature. Remove it from the data and train again."
+)
+SWAPPED = (
+    "Replacing its value by the value from an example of another class changes {lost:.0%} of the correct decisions."
+)
 SHORTCUT = _attribution("shortcut", Level.PROBLEM,
-    f"The network uses {{names}}, which alone predicts the class ({{alone:.0%}} right). {SWAPPED}",
+    f"The network uses {{names}}, which alone predicts the class ({{alone:.0%}} correct). {SWAPPED}",
     REMOVE_SHORTCUT)
 SHORTCUT_OFFERED = _attribution("shortcut", Level.WARNING,
-    f"The class can be predicted from {{names}} alone ({{alone:.0%}} right, chance {{chance:.0%}}), so training may "
-    f"learn only that. {SWAPPED}",
+    f"The class can be predicted from {{names}} alone ({{alone:.0%}} correct, chance {{chance:.0%}}), so training may "
+    f"learn only this shortcut. {SWAPPED}",
     REMOVE_SHORTCUT)
 STRONG_FEATURE = _attribution("shortcut", Level.NOTE, SHORTCUT.message, REMOVE_SHORTCUT)
 MAP_IGNORES_MODEL = _attribution("map-ignores-model", Level.PROBLEM,
-    "Maps of '{method}' stay the same if the weights of the model are shuffled.",
-    "Do not explain this model with it; use integrated gradients.")
+    "The attribution maps of '{method}' stay the same if the weights of the model are shuffled.",
+    "Do not explain this model with these maps; use integrated gradients.")
 DEAD_BLOCK = _attribution("dead-block", Level.WARNING,
-    "'{where}' has no effect on the outputs.",
-    "Remove it, or initialize its last layer with nonzero weights.")
+    "The block '{where}' has no effect on the outputs.",
+    "Remove the block, or initialize its last layer with nonzero weights.")
 GRADIENT_MASKING = _robustness("gradient-masking", Level.PROBLEM,
     "{reasons}.",
     "Rely only on attacks without gradients, or attack a model without the layer that masks them.")
 ROBUSTNESS_PREMISE = _robustness("robustness-premise", Level.PROBLEM, "{reasons}.", "{advice}")
 INVERSE_UNSTABLE = _robustness("inverse-unstable", Level.PROBLEM,
-    "The inverse of the module reproduces its inputs with a relative error of {error:.1e}.",
-    "Compute in float64, or bound the Lipschitz constants of its blocks; the condition number shows how much.")
+    "Applying the module and then its inverse changes the inputs by a relative error of {error:.1e}.",
+    "Compute in float64, or limit the Lipschitz constants of its blocks; the condition number shows by how much.")

@@ -47,3 +47,12 @@ BREAKS_PREDICTIONS = (
     "broadcast-loss", "softmax-before-loss", "sigmoid-before-loss", "inputs-ignored", "detached",
 )
 """Problems that the prediction of training by the tangent kernel does not see."""
+
+CONTRADICTED_BY_RESULTS = (
+    *SIGNAL, "zero-weights", "saturated-units", "indistinct-examples", "tokens-alike", "attention-saturated",
+    "oversmoothed", "memory-too-short", "gates-forget", "labels-unrelated", "modes-disagree", "not-learning",
+    "learning-rate-too-small", "weight-decay-wins",
+)
+"""Problems that say that the network cannot learn its task, or learns it badly: good results on held-out examples show
+that it does. Problems that make the results themselves doubtful, such as leaks, mixed examples or ignored inputs, are
+not among them."""

@@ -12,8 +12,8 @@ FROZEN = _kind("frozen", Level.PROBLEM,
     "No parameter requires a gradient, so nothing can be trained.",
     "Call requires_grad_() on the parameters that should be trained.")
 BROADCAST_LOSS = _kind("broadcast-loss", Level.PROBLEM,
-    "The outputs have shape {outputs} and the targets {targets}: the loss compares each output with every target and "
-    "is {given:.3g} instead of {meant:.3g}.",
+    "The outputs have shape {outputs} and the targets {targets}: broadcasting makes the loss compare each output with "
+    "every target, so it is {given:.3g} instead of {meant:.3g}.",
     "Give outputs and targets the same shape: {line}.",
     causes=OUTCOMES)
 SOFTMAX_BEFORE_LOSS = _kind("softmax-before-loss", Level.PROBLEM,
@@ -46,7 +46,7 @@ NOT_REGISTERED = _kind("layers-not-registered", Level.PROBLEM,
     "Write self.{attribute} = nn.ModuleList([...]). Then the layers are trained, saved and switched to eval mode.",
     causes=(*UNREPEATABLE, *OUTCOMES))
 EXAMPLES_MIXED = _kind("examples-mixed", Level.PROBLEM,
-    "The outputs for an example change by {apart:.0%} of their spread with the other examples of the batch.",
+    "The outputs for an example depend on the other examples of the batch: they change by {apart:.0%} of their spread.",
     "Keep examples separate: nn.LSTM(..., batch_first=True), softmax(dim=-1) instead of dim=0, no view that moves "
     "numbers between rows, no batch statistics in eval mode.",
     causes=("inputs-ignored", "modes-disagree", "memory-too-short", *OUTCOMES))
@@ -67,7 +67,7 @@ DETACHED = _kind("detached", Level.PROBLEM,
     "Remove what cuts the graph after '{last}' in forward: .detach(), .data, .numpy(), torch.no_grad() or argmax.",
     causes=OUTCOMES)
 UNUSED_PARAMETERS = _kind("unused-parameters", Level.PROBLEM,
-    "No effect on the outputs: {names}. Their {size:,} parameters are not trained.",
+    "These layers have no effect on the outputs: {names}. Their {size:,} parameters are not trained.",
     "Use self.{where} in forward, or delete it from __init__.")
 SOMETIMES_UNUSED = _kind("unused-parameters", Level.WARNING, UNUSED_PARAMETERS.message, UNUSED_PARAMETERS.fix)
 FROZEN_AT_RANDOM = _kind("frozen-at-random", Level.PROBLEM,
@@ -92,12 +92,14 @@ TOKENS_IGNORED = _kind("inputs-ignored", Level.PROBLEM,
     USE_ALL_INPUTS,
     causes=OUTCOMES)
 MODES_DISAGREE = _kind("modes-disagree", Level.PROBLEM,
-    "In training mode the outputs are mostly noise, {noise:.3g} times their signal: '{where}' drops {rate:.0%}.",
+    "In training mode the outputs are mostly noise ({noise:.3g} times the signal), because '{where}' drops {rate:.0%} "
+    "of its inputs.",
     "Lower the dropout rate: nn.Dropout(0.1) to nn.Dropout(0.5) instead of nn.Dropout({rate:g}).",
     causes=("dead-units", *OUTCOMES))
 
 STATISTICS_LOST = _kind("batch-norm-statistics", Level.PROBLEM,
-    "The running statistics of batch norm ('{where}') are the initial ones, although the network was trained.",
+    "The running statistics of batch norm ('{where}') still have their initial values, although the network was "
+    "trained.",
     "Save and load buffers with the weights: model.load_state_dict(state) with all of state_dict().",
     causes=SIGNAL)
 STATISTICS_WRONG = _kind("batch-norm-statistics", Level.PROBLEM,
@@ -114,8 +116,8 @@ LAST_BATCH_OF_ONE = _kind("last-batch-of-one", Level.WARNING,
     "With {examples} examples in batches of {batch} the last batch has one example: batch norm fails on it.",
     "Pass drop_last=True to the DataLoader.")
 WRONG_GRADIENT = _kind("wrong-gradient", Level.PROBLEM,
-    "The gradient of '{where}' differs from the slope of the loss by {error:.1%}.",
-    "Look for a custom backward, .detach(), .data or in-place writes between it and the loss.")
+    "The gradient of '{where}' is wrong: it differs from finite differences of the loss by {error:.1%}.",
+    "Look for a custom backward, .detach(), .data or in-place writes between this parameter and the loss.")
 NOT_FINITE = _kind("not-finite", Level.PROBLEM,
     "The output of '{where}' ({layer}) is not finite.",
     "Use smaller weights or smaller inputs.",
@@ -147,7 +149,7 @@ VANISHING_AT_LAYER = _kind("vanishing-activations", Level.PROBLEM,
     f"Vanishing activations: {FORWARD}, {ALONE}.", SCALE_UP,
     causes=("vanishing-activations", *AFTER_VANISHING))
 NARROW_LAYER = _kind("vanishing-activations", Level.PROBLEM,
-    "'{where}' ({layer}) passes {share:.1e} of the signal, and an equally small part of the gradient.", SCALE_UP,
+    "'{where}' ({layer}) passes on only {share:.1e} of the signal and of the gradient.", SCALE_UP,
     causes=("vanishing-activations", *AFTER_VANISHING))
 VANISHED_OUTPUTS = _kind("vanishing-activations", Level.PROBLEM,
     "Inputs change the outputs by less than a millionth of their size: the signal vanishes in the network.", SCALE_UP,
@@ -158,35 +160,40 @@ EXPLODING_AT_LAYER = _kind("exploding-activations", Level.PROBLEM,
     f"Exploding activations: {FORWARD}, {ALONE}.", SCALE_DOWN, causes=AFTER_EXPLOSION)
 VANISHING_GRADIENTS = _kind("vanishing-gradients", Level.PROBLEM,
     f"Vanishing gradients: {BACKWARD}, {EACH}.", SCALE_UP, causes=AFTER_VANISHING)
+SMALL_GRADIENTS = _kind("vanishing-gradients", Level.WARNING,
+    f"Small gradients: {BACKWARD}, {ALONE}. Training works all the same: the loss fell by half or more.", SCALE_UP)
 GRADIENTS_VANISH_AT_LAYER = _kind("vanishing-gradients", Level.PROBLEM,
-    f"Vanishing gradients: {BACKWARD}, {ALONE}.", SCALE_UP, causes=AFTER_VANISHING)
+    f"Vanishing gradients: {BACKWARD}, {ALONE}.", SCALE_UP, causes=AFTER_VANISHING,
+    milder_if="loss_fell", milder=SMALL_GRADIENTS)
 EXPLODING_GRADIENTS = _kind("exploding-gradients", Level.PROBLEM,
     f"Exploding gradients: {BACKWARD}, {EACH}.", SCALE_DOWN, causes=AFTER_EXPLOSION)
 GRADIENTS_EXPLODE_AT_LAYER = _kind("exploding-gradients", Level.PROBLEM,
     f"Exploding gradients: {BACKWARD}, {ALONE}.", SCALE_DOWN, causes=AFTER_EXPLOSION)
 SATURATED_UNITS = _kind("saturated-units", Level.PROBLEM,
-    "{share:.0%} of the outputs of '{where}' are at the end of their range and pass no gradient.",
+    "{share:.0%} of the outputs of '{where}' are saturated (at the end of their range), so they pass no gradient.",
     "Standardize the inputs, initialize the weights before it with nn.init.xavier_uniform_, or insert nn.LayerNorm.")
 
-DEAD = "{share:.0%} of the {units} units of '{where}' ({layer}) are dead."
+DEAD = "{share:.0%} of the {units} units of '{where}' ({layer}) are dead: their output is zero for every example."
 REVIVE = "Lower the learning rate or the biases, or use an activation without flat parts."
 DEAD_LAYER = _kind("dead-units", Level.PROBLEM, DEAD, REVIVE, causes=AFTER_VANISHING)
 CONSTANT_LAYER = _kind("dead-units", Level.PROBLEM,
     "'{where}' ({layer}) gives the same outputs for all examples.",
     "Check what forward passes to '{where}': it is the same for all examples.")
 UNUSED_UNITS = _kind("dead-units", Level.WARNING,
-    "{share:.0%} of the {units} units of '{where}' ({layer}) are dead; the network does well without them.",
+    "{share:.0%} of the {units} units of '{where}' ({layer}) are dead (always zero); the network does well without "
+    "them.",
     "Keep this, or use a smaller layer. To use these units, lower the learning rate or the biases.")
 DEAD_UNITS = _kind("dead-units", Level.PROBLEM, DEAD, REVIVE, milder_if="does_well", milder=UNUSED_UNITS)
 DEAD_AFTER_TRAINING = _kind("dead-units", Level.PROBLEM,
-    "After training, {share:.0%} of the {units} units of '{where}' ({layer}) are dead.", REVIVE,
+    "After training, {share:.0%} of the {units} units of '{where}' ({layer}) are dead: their output is zero for every "
+    "example.", REVIVE,
     milder_if="fits", milder=UNUSED_UNITS)
 DEAD_BEHIND_FROZEN = _kind("dead-units", Level.WARNING,
-    "{share:.0%} of the {units} units of '{where}' ({layer}) are dead. The layers before it are frozen, and these "
-    "examples do not use all of their features.",
+    "{share:.0%} of the {units} units of '{where}' ({layer}) are dead (always zero). The layers before it are frozen, "
+    "and these examples do not use all of their features.",
     "Keep this if the result is good; otherwise train the last frozen layers as well, with a small learning rate.")
 
-ALIKE = "Different inputs look nearly the same from '{where}' on: their mean correlation reaches {correlation:.6f}."
+ALIKE = "After '{where}', different inputs look nearly the same: their mean correlation reaches {correlation:.6f}."
 CRITICAL = "Use weights of critical variance (2 / fan_in for ReLU, 1 / fan_in for tanh) and small biases."
 MERGED_INPUTS = _kind("merged-inputs", Level.PROBLEM, ALIKE, CRITICAL)
 SIMILAR_INPUTS = _kind("merged-inputs", Level.WARNING, ALIKE, CRITICAL)

@@ -3,7 +3,7 @@
 A problem comes before a warning, a warning before a note. Among findings of one level the order of this list decides
 which one is reported first. To change the order, move a name.
 
->>> TABLE[0].id, rank(TABLE[3])
+>>> TABLE[0].id, rank_in_table(TABLE[3])
 ('constant-inputs', 3)
 """
 
@@ -12,9 +12,9 @@ from difflib import get_close_matches
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Finding, Kind, Level
-from gnomon.findings import data, decisions, generative, network, structured, theory, training
+from gnomon.findings import data, decisions, generative, loop, network, structured, theory, training
 
-__all__ = ["KINDS", "TABLE", "checked_kinds", "most_serious_first", "rank"]
+__all__ = ["KINDS", "TABLE", "check_finding_kinds", "most_serious_first", "rank_in_table"]
 
 TABLE: tuple[Kind, ...] = (
     # Problems that make training impossible.
@@ -26,7 +26,15 @@ TABLE: tuple[Kind, ...] = (
     network.VANISHING_AT_LAYER, network.NARROW_LAYER, network.EXPLODING_ACTIVATIONS, network.EXPLODING_AT_LAYER,
     network.VANISHING_GRADIENTS, network.GRADIENTS_VANISH_AT_LAYER, network.EXPLODING_GRADIENTS,
     network.GRADIENTS_EXPLODE_AT_LAYER, data.CLASS_MISSING, network.SATURATED_UNITS, data.LEAKED_TEST,
+    data.REPEATED_IN_TEST, data.LEAKED_TARGET,
     network.VANISHED_OUTPUTS, network.ALL_INPUTS_IGNORED,
+    # Mistakes of the user's own training loop, which only `gnomon watch` sees.
+    loop.BACKWARD_MISSING, loop.STEP_MISSING, loop.LEAF_LOSS, loop.LOSS_WITHOUT_GRAPH, loop.OTHER_MODEL,
+    loop.CLEARED_TOO_EARLY, loop.GRADIENTS_NOT_CLEARED, loop.NAN_IN_INPUTS, loop.NAN_IN_MODULE, loop.NAN_IN_WEIGHTS,
+    loop.NAN_IN_LOSS, loop.NAN_SEEN_LATE, loop.WEIGHTS_UNCHANGED, loop.CLIPPED_TO_NOTHING, loop.MISSING_PARAMETERS,
+    loop.BATCHES_UNUSED, loop.GRADIENTS_DISCARDED, loop.OPTIMIZER_REBUILT, loop.NO_GRADIENT, loop.SEED_RESET,
+    loop.SAME_BATCH, loop.SORTED_DATA, loop.RANKS_SAME_DATA, loop.RANKS_DIFFER, loop.TRAIN_MISSING, loop.EVAL_MISSING,
+    loop.SCHEDULER_TOO_FAST, loop.SCHEDULER_WRAPPED, loop.GRADIENTS_EXPLODED, loop.LOSS_ROSE,
     # Problems that make training slow or its result wrong.
     data.COLUMN_SCALE, data.COLUMN_OFFSET, network.RELU_BEFORE_LOSS, network.TANH_BEFORE_LOSS,
     network.TARGETS_OUT_OF_REACH, network.MODES_DISAGREE, data.SHUFFLED_IN_TRAIN, data.LABELS_UNRELATED,
@@ -41,7 +49,8 @@ TABLE: tuple[Kind, ...] = (
     structured.MEMORY_TOO_SHORT, structured.WORSE_THAN_COUNTING, structured.NODE_ORDER_COUNTS, structured.OVERSMOOTHED,
     decisions.SHORTCUT, decisions.MAP_IGNORES_MODEL, decisions.GRADIENT_MASKING, decisions.ROBUSTNESS_PREMISE,
     decisions.INVERSE_UNSTABLE, training.NOT_LEARNING, training.REGRESSION_NOT_LEARNING, structured.ATTENTION_SATURATED,
-    structured.GATES_FORGET,
+    structured.GATES_FORGET, training.NOTHING_LEARNED, training.REGRESSION_NOTHING_LEARNED, training.FAR_BELOW_SIMPLE,
+    training.REGRESSION_FAR_BELOW_SIMPLE, training.CHANCE_LEVEL,
     # Problems that only instruments of their own look for.
     theory.ZERO_MATRIX, theory.INDEFINITE, theory.ASYMMETRIC, theory.JITTER_HIDES, theory.CHAINS_NOT_CONVERGED,
     theory.MANY_DIVERGENT_PATHS, theory.NO_LAW, theory.CONTROL_HOLDS, theory.UNEXPECTED_VERDICT,
@@ -52,8 +61,9 @@ TABLE: tuple[Kind, ...] = (
     data.UNRELATED_SO_FAR, data.NOISIER_THAN_TEST, data.TARGETS_UNRELATED, training.UNDERFIT,
     training.REGRESSION_UNDERFIT, data.TOO_FEW_EXAMPLES, data.NO_RELATION_SEEN, data.REPEATED_COLUMNS,
     data.FILLED_COLUMNS, training.OVERFIT, training.REGRESSION_OVERFIT, data.IMBALANCE, training.UNDERTRAINED,
-    training.UNTRAINED, training.CHANCE_LEVEL, training.NOTHING_LEARNED, training.HARDLY_LEARNED,
-    training.REGRESSION_NOTHING_LEARNED, network.SIMILAR_INPUTS, network.LAST_BATCH_OF_ONE, data.REPEATED_EXAMPLES,
+    training.UNTRAINED, training.CHANCE_SO_FAR, training.HARDLY_LEARNED, network.SIMILAR_INPUTS,
+    network.SMALL_GRADIENTS,
+    network.LAST_BATCH_OF_ONE, data.REPEATED_EXAMPLES,
     data.CONSTANT_CHANNELS, training.TEST_LOSS_ROSE, training.PREDICTED_DIVERGENCE, network.UNUSED_UNITS,
     structured.HARMLESS_SMOOTHING, data.SMALL_SHIFT, data.SMALL_CLASS_SHIFT, data.SOME_UNUSUAL,
     network.SOMETIMES_UNUSED, structured.DEAD_HEAD, decisions.SHORTCUT_OFFERED, generative.ROTATING_GAME,
@@ -62,12 +72,14 @@ TABLE: tuple[Kind, ...] = (
     theory.SINGULAR, theory.ILL_CONDITIONED, theory.ILL_CONDITIONED_FLOAT64, training.FAR_BELOW_STABLE,
     decisions.SHIFTS_CHANGE_DECISIONS, data.EMPTY_CLASSES, data.COARSE_EXAMPLES, network.DEAD_BEHIND_FROZEN,
     structured.GRAPHS_NOT_TOLD_APART, decisions.DEAD_BLOCK, theory.DUPLICATE_ROWS, theory.MUCH_NEVER_LEARNED,
-    theory.DIVERGENT_PATHS, theory.UNSURE_TERMS, generative.SCORE_TURNS,
+    theory.DIVERGENT_PATHS, theory.UNSURE_TERMS, generative.SCORE_TURNS, loop.TRAIN_NEVER, loop.SCHEDULER_FIRST,
+    loop.SCHEDULER_NEVER, loop.SCHEDULER_TOO_SLOW, loop.CLIP_WITHOUT_EFFECT, loop.STEP_OUTSIDE_LOOP,
+    loop.ZERO_GRADIENT, loop.LOSS_NOT_FALLING, loop.VALIDATION_WITH_GRADIENTS, loop.RANK_LOST,
     # Notes.
     training.LEARNING_RATE_SMALL, training.ENDS_UNSTABLE, data.CONSTANT_COLUMNS, network.ZERO_LAST_LAYER,
     decisions.OVERCONFIDENT, decisions.OVERCONFIDENT_LOGITS, decisions.STRONG_FEATURE, structured.OUT_OF_REACH,
     theory.MORE_DATA_HELPS, theory.MORE_DATA_IS_LITTLE, theory.RANK_DEFICIENT, theory.JITTER_NEEDED,
-    theory.NEVER_LEARNED,
+    theory.NEVER_LEARNED, loop.MISSING_PRETRAINED, loop.UNUSED_PART,
 )  # fmt: skip
 """All kinds of findings, the most serious first."""
 
@@ -76,10 +88,11 @@ KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind.id for kind in TABLE))
 
 
 @names_call
-def rank(kind: Kind) -> int:
+def rank_in_table(kind: Kind) -> int:
     """The place of a kind in the table; a kind that is not in the table comes after all others.
 
-    >>> rank(TABLE[2]), rank(Kind("sparse-layer", Level.NOTE, "A layer is sparse.", "Prune it.")) == len(TABLE)
+    >>> rank_in_table(TABLE[2]), rank_in_table(Kind("sparse-layer", Level.NOTE, "A layer is sparse.",
+    ...     "Prune it.")) == len(TABLE)
     (2, True)
     """
     return next((place for place, other in enumerate(TABLE) if other == kind), len(TABLE))
@@ -93,20 +106,20 @@ def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     >>> [finding.kind for finding in most_serious_first([small, large])]
     ['dead-units', 'learning-rate-small']
     """
-    return tuple(sorted(findings, key=lambda finding: (-finding.level, rank(finding.row))))
+    return tuple(sorted(findings, key=lambda finding: (-finding.level, rank_in_table(finding.row))))
 
 
 @names_call
-def checked_kinds(words: Sequence[str]) -> tuple[str, ...]:
+def check_finding_kinds(words: Sequence[str]) -> tuple[str, ...]:
     """Returns the words if each is the id of a kind or a level, and raises `InputError` for other words.
 
-    >>> checked_kinds(["overfit", "warning"])
+    >>> check_finding_kinds(["overfit", "warning"])
     ('overfit', 'warning')
     """
     known = [*KINDS, *(level.name.lower() for level in Level)]
     for word in words:
         if word not in known:
             near = get_close_matches(word, known, 3, 0.5) or ["problem", "warning"]
-            what, cure = f"no finding is called '{word}'", f"Write for instance {' or '.join(near)}"
-            raise InputError(what, accepted="a kind of finding, or a level", fix=cure)
+            what, fix = f"there is no finding called '{word}'", f"Write for instance {' or '.join(near)}"
+            raise InputError(what, accepted="a kind of finding, or a level", fix=fix)
     return tuple(words)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from gnomon.checks import baseline
-from gnomon.checks.data.ridge import RIDGES, votes
+from gnomon.checks import simple_model_baseline
+from gnomon.checks.data.ridge import RIDGES, leave_one_out_ridge_predictions
 
 
 def refitted(f, y, ridge):
@@ -26,14 +26,14 @@ def test_votes_leave_each_example_out():
     g = torch.Generator().manual_seed(0)
     f = torch.randn(40, 5, generator=g, dtype=torch.float64)
     y = f[:, :2] + 0.3 * torch.randn(40, 2, generator=g, dtype=torch.float64)
-    found = votes(f, y, torch.arange(40)).numpy()
+    found = leave_one_out_ridge_predictions(f, y, torch.arange(40)).numpy()
     wanted = min((refitted(f, y, float(r)) for r in RIDGES), key=lambda v: ((v - y.numpy()) ** 2).mean())
     np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-10)
 
 
 def test_what_it_was_not_fitted_to_is_predicted_plainly():
     x = torch.linspace(-1, 1, 30, dtype=torch.float64)[:, None]
-    v = votes(x, 3 * x - 1, torch.arange(10, 20))
+    v = leave_one_out_ridge_predictions(x, 3 * x - 1, torch.arange(10, 20))
     torch.testing.assert_close(v[:5], 3 * x[:5] - 1, rtol=1e-3, atol=1e-3)
 
 
@@ -42,12 +42,12 @@ def test_more_data_help_where_they_teach_and_not_where_all_is_known():
     x = torch.randn(600, 30, generator=g)
     hard = (x[:, :15] * x[:, 15:]).sum(1, keepdim=True)  # products of pairs: many examples needed
     easy, noise = x[:, :1], torch.randn(600, 1, generator=g)
-    assert baseline(x, easy).score > 0.99 and abs(baseline(x, easy).gain) < 0.01
-    assert baseline(x, hard).gain > 0.01
-    assert baseline(x, noise).score < 0.05
+    assert simple_model_baseline(x, easy).score > 0.99 and abs(simple_model_baseline(x, easy).gain) < 0.01
+    assert simple_model_baseline(x, hard).gain > 0.01
+    assert simple_model_baseline(x, noise).score < 0.05
 
 
 @pytest.mark.parametrize("n, fitted", [(149, 0), (200, 150)])
 def test_too_few_examples_are_said_to_be(n, fitted):
     x = torch.randn(n, 3, generator=torch.Generator().manual_seed(0))
-    assert baseline(x, (x[:, 0] > 0).long()).examples == fitted
+    assert simple_model_baseline(x, (x[:, 0] > 0).long()).examples == fitted

@@ -5,8 +5,8 @@ from math import erfc, log, sqrt
 import pytest
 import torch
 
-from gnomon.checks.data.compared_labels import SIGNIFICANCE_LEVEL, ComparedLabels, compared_labels
-from gnomon.checks.data.kernel_votes import kernel_votes
+from gnomon.checks.data.compared_labels import SIGNIFICANCE_LEVEL, LabelComparison, compare_labels
+from gnomon.checks.data.kernel_votes import leave_one_out_kernel_predictions
 from gnomon.data import digits
 
 SPLIT = digits(1200, 500)
@@ -27,27 +27,27 @@ def kinds(told):
 def test_labels_that_are_wrong_in_train_alone_are_told_of():
     x, y, x_test, y_test = table(0)
     wrong = torch.where(torch.arange(len(y)) % 5 == 0, (y + 1) % 3, y)
-    told = compared_labels(x, wrong, x_test, y_test)
+    told = compare_labels(x, wrong, x_test, y_test)
     assert kinds(told) == ["noisy-labels"] and told.difference == pytest.approx(0.17, abs=0.06)
-    assert kinds(compared_labels(x, y, x_test, y_test)) == []
+    assert kinds(compare_labels(x, y, x_test, y_test)) == []
 
 
 def test_one_class_that_is_taken_for_another_is_named():
     """With eighty test examples of the class; with fifty, a third of such cases is missed."""
     x, y = torch.cat([SPLIT.x, SPLIT.x_test]), torch.cat([SPLIT.y, SPLIT.y_test])
     hit = (y == 7) & (torch.rand(len(y), generator=torch.Generator().manual_seed(0)) < 0.35)
-    told = compared_labels(x[:900], torch.where(hit, 1, y)[:900], x[900:], y[900:])
+    told = compare_labels(x[:900], torch.where(hit, 1, y)[:900], x[900:], y[900:])
     assert kinds(told) == ["noisy-labels"] and told.worst == 1 and "label 1" in told.findings[0].message
-    assert kinds(compared_labels(x[:900], y[:900], x[900:], y[900:])) == []
+    assert kinds(compare_labels(x[:900], y[:900], x[900:], y[900:])) == []
 
 
 def test_targets_out_of_order_in_train_are_told_by_test():
     x, y, x_test, y_test = table(1)
-    assert kinds(compared_labels(x, y.roll(7), x_test, y_test)) == ["labels-unrelated"]
+    assert kinds(compare_labels(x, y.roll(7), x_test, y_test)) == ["labels-unrelated"]
     numbers, held = x[:, :2] @ torch.ones(2), x_test[:, :2] @ torch.ones(2)
-    assert kinds(compared_labels(x, numbers.roll(7), x_test, held)) == ["labels-unrelated"]
-    assert kinds(compared_labels(x, numbers, x_test, held)) == []
-    assert kinds(compared_labels(x, y.roll(7), x_test, y_test.roll(7))) == []  # in neither: nobody can tell by this
+    assert kinds(compare_labels(x, numbers.roll(7), x_test, held)) == ["labels-unrelated"]
+    assert kinds(compare_labels(x, numbers, x_test, held)) == []
+    assert kinds(compare_labels(x, y.roll(7), x_test, y_test.roll(7))) == []  # in neither: nobody can tell by this
 
 
 def test_other_shares_of_classes_are_no_wrong_labels():
@@ -60,12 +60,12 @@ def test_other_shares_of_classes_are_no_wrong_labels():
     rare = (y != 0) | (torch.arange(3000) % 6 == 0)
     x_train, y_train = x[:1500][rare[:1500]], y[:1500][rare[:1500]]
     common = (y == 0) | (torch.arange(3000) % 3 == 0)
-    told = compared_labels(x_train, y_train, x[1500:][common[1500:]], y[1500:][common[1500:]])
+    told = compare_labels(x_train, y_train, x[1500:][common[1500:]], y[1500:][common[1500:]])
     assert kinds(told) == [] and abs(told.z) < 3
 
 
 def test_sets_that_are_drawn_alike_are_not_accused():
-    told = [compared_labels(*table(seed, 300, 150, apart=1.5), seed=seed) for seed in range(12)]
+    told = [compare_labels(*table(seed, 300, 150, apart=1.5), seed=seed) for seed in range(12)]
     assert [kinds(one) for one in told] == [[]] * 12
     assert max(abs(one.z) for one in told) < 3.5  # of twelve, with probability 0.994
     assert abs(sum(one.z for one in told)) / sqrt(12) < 3
@@ -80,17 +80,17 @@ def test_the_numbers_of_a_class_by_hand():
     ratio = 10 * log(0.5 / 0.7) + 10 * log(0.5 / 0.3) + 18 * log(0.9 / 0.7) + 2 * log(0.1 / 0.3)
     assert (difference, worst, classes) == (pytest.approx(0.4), 0, 1) and apart == pytest.approx(0.4)
     assert z == pytest.approx(sqrt(2 * ratio))
-    edge = ComparedLabels(difference=0.2, z=3.6, examples=100)
+    edge = LabelComparison(difference=0.2, z=3.6, examples=100)
     assert (
         edge.noisier
         and 0.5 * erfc(3.6 / sqrt(2)) < SIGNIFICANCE_LEVEL
-        and not ComparedLabels(difference=0.2, z=3.4).noisier
+        and not LabelComparison(difference=0.2, z=3.4).noisier
     )
 
 
 def test_votes_on_rows_that_are_not_fitted_do_not_hear_their_own_targets():
     x = torch.randn(90, 2, generator=torch.Generator().manual_seed(0))
     y = (x[:, :1] > 0).double()
-    votes = kernel_votes(x, y, fitted=60, most=30)
-    other = kernel_votes(x, torch.cat([y[:60], 1 - y[60:]]), fitted=60, most=30)
+    votes = leave_one_out_kernel_predictions(x, y, fitted=60, most=30)
+    other = leave_one_out_kernel_predictions(x, torch.cat([y[:60], 1 - y[60:]]), fitted=60, most=30)
     assert torch.equal(votes, other) and float(((votes > 0.5).double() == y).double()[60:].mean()) > 0.85

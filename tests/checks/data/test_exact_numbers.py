@@ -11,22 +11,28 @@ import torch
 from torch import nn
 
 from gnomon.bounds import (
-    catoni,
+    catoni_bound,
     generalization_bounds,
     generalization_gap,
     learning_curve,
-    mcallester,
+    mcallester_bound,
     output_margins,
-    seeger,
+    seeger_bound,
     vc_bound,
 )
-from gnomon.bounds.capacity import kernel_rademacher, linear_rademacher, massart, min_norm_bound, network_dimension
+from gnomon.bounds.capacity import (
+    kernel_rademacher,
+    linear_rademacher,
+    massart_bound,
+    min_norm_bound,
+    network_vc_dimension,
+)
 from gnomon.bounds.output_margins import spectral_complexity
-from gnomon.bounds.pacbayes.inequalities import CONSTANTS, bernstein_mean, quadratic
-from gnomon.checks import leaks, shift
+from gnomon.bounds.pacbayes.inequalities import CONSTANTS, bernstein_mean, quadratic_bound
+from gnomon.checks import data_shift, find_leaks
 from gnomon.checks.data.shift import DataShift
-from gnomon.checks.data.suspects import Suspects
-from gnomon.checks.data.unusual import Unusual, unusual
+from gnomon.checks.data.suspects import SuspectLabels
+from gnomon.checks.data.unusual import UnusualTestExamples, unusual_test_examples
 from gnomon.core.results import Interval
 
 
@@ -36,11 +42,13 @@ from gnomon.core.results import Interval
 def test_pac_bayes_bounds_are_their_formulas(risk, kl, n, delta):
     """Catoni's bound over several constants pays for their number: each constant takes its part of delta."""
     each = [(1 - exp(-c * risk - (kl + log(7 / delta)) / n)) / (1 - exp(-c)) for c in CONSTANTS]
-    assert len(CONSTANTS) == 7 and catoni(risk, kl, n, delta) == pytest.approx(min(each), rel=1e-12)
+    assert len(CONSTANTS) == 7 and catoni_bound(risk, kl, n, delta) == pytest.approx(min(each), rel=1e-12)
     spent = (kl + log(2 * sqrt(n) / delta)) / n
-    assert mcallester(risk, kl, n, delta) == pytest.approx(risk + sqrt(spent / 2), rel=1e-12)
-    assert quadratic(risk, kl, n, delta) == pytest.approx((sqrt(risk + spent / 2) + sqrt(spent / 2)) ** 2, rel=1e-12)
-    r, top = risk, seeger(risk, kl, n, delta)
+    assert mcallester_bound(risk, kl, n, delta) == pytest.approx(risk + sqrt(spent / 2), rel=1e-12)
+    assert quadratic_bound(risk, kl, n, delta) == pytest.approx(
+        (sqrt(risk + spent / 2) + sqrt(spent / 2)) ** 2, rel=1e-12
+    )
+    r, top = risk, seeger_bound(risk, kl, n, delta)
     back = scipy.special.rel_entr(r, top) + scipy.special.rel_entr(1 - r, 1 - top)
     assert back == pytest.approx(spent, rel=1e-9)
 
@@ -119,8 +127,8 @@ def test_every_weight_bound_is_its_equation():
 
 def test_capacities_are_their_formulas():
     assert vc_bound(500, 1e6, 0.1) == pytest.approx(sqrt(32 * (log(1e6) + log(80)) / 500))
-    assert massart(50, 1e3) == pytest.approx(sqrt(2 * log(1e3) / 50))
-    assert network_dimension(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))) == pytest.approx(
+    assert massart_bound(50, 1e3) == pytest.approx(sqrt(2 * log(1e3) / 50))
+    assert network_vc_dimension(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))) == pytest.approx(
         26 * 2 * log(26)
     )
     x = torch.randn(30, 4, generator=torch.Generator().manual_seed(0)).double()
@@ -165,7 +173,7 @@ def test_the_learning_curve_begins_at_refits_without_each_row_and_has_their_stan
     assert found.gain == pytest.approx(1 - found.predicted[0] / found.now)
 
 
-NOISY = Suspects(
+NOISY = SuspectLabels(
     tuple(range(2000)), torch.zeros(2000), torch.zeros(2000), 0.08, Interval(0.05, 0.12, 0.998), 0.9, 0.5, 1.0
 )
 
@@ -198,7 +206,7 @@ def test_labels_are_called_unrelated_within_three_deviations_of_a_guess():
 def test_the_p_value_of_shifted_inputs_is_that_of_mann_and_whitney():
     g = torch.Generator().manual_seed(0)
     x, z = torch.randn(200, 4, generator=g), torch.randn(200, 4, generator=g) + 0.25
-    found = shift(x, z)
+    found = data_shift(x, z)
     assert found.examples == 100 and 0.5 < found.auc < 0.75 and found.p_value > 1e-9
     # any two samples without ties have the p-value of their AUC: 100 scores between the others, as many below as told
     below, place = round(found.auc * 100**2), np.arange(100.0)
@@ -207,19 +215,21 @@ def test_the_p_value_of_shifted_inputs_is_that_of_mann_and_whitney():
         counts - 0.5 + place / 1000, place, alternative="greater", method="asymptotic", use_continuity=False
     )
     assert told.statistic == below and found.p_value == pytest.approx(told.pvalue, rel=1e-9)
-    assert shift(x, z + 50).auc == 1.0 and abs(shift(x, torch.randn(200, 4, generator=g)).auc - 0.5) < 4 * 0.041
+    assert (
+        data_shift(x, z + 50).auc == 1.0 and abs(data_shift(x, torch.randn(200, 4, generator=g)).auc - 0.5) < 4 * 0.041
+    )
 
 
 def test_shares_of_classes_are_compared_by_total_variation_and_chi_squared():
     y, t = torch.tensor([0] * 50 + [1] * 30 + [2] * 20), torch.tensor([0] * 30 + [1] * 45 + [2] * 5)
-    found = shift((torch.randn(100, 2), y), (torch.randn(80, 2), t))
+    found = data_shift((torch.randn(100, 2), y), (torch.randn(80, 2), t))
     table = np.array([[50, 30, 20], [30, 45, 5]])
     assert found.p_classes == pytest.approx(scipy.stats.chi2_contingency(table, correction=False).pvalue, rel=1e-5)
     shares = table / table.sum(1, keepdims=True)
     assert found.classes == pytest.approx(np.abs(shares[0] - shares[1]).sum() / 2)
 
 
-STRANGE = Unusual(20, 15, 10.0, 0.05, 1e-4, (1, 2, 3), False)
+STRANGE = UnusualTestExamples(20, 15, 10.0, 0.05, 1e-4, (1, 2, 3), False)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +261,7 @@ def test_copies_with_small_changes_have_the_p_value_of_fisher_times_the_number_o
     g = torch.Generator().manual_seed(0)
     x = torch.randn(400, 8, generator=g)
     test = torch.cat([torch.randn(92, 8, generator=g), x[:8] + 1e-5])
-    found = leaks(x, test)
+    found = find_leaks(x, test)
     assert (found.exact, found.near, found.p_exact) == (0, 8, 1.0)
     # no training example is among the lowest eighth of a percent: 8 marked ones among 500, all of them in test
     one = scipy.stats.hypergeom.sf(7, 500, 8, 100)
@@ -262,7 +272,7 @@ def test_equal_examples_have_the_p_value_of_fisher():
     g = torch.Generator().manual_seed(0)
     x = torch.randn(300, 8, generator=g)
     x[:6] = x[6:12]  # twelve training examples have an equal one
-    found = leaks(x, torch.cat([torch.randn(80, 8, generator=g), x[100:120]]))
+    found = find_leaks(x, torch.cat([torch.randn(80, 8, generator=g), x[100:120]]))
     assert found.exact == 20 and found.expected == pytest.approx(12 / 300 * 100)
     assert found.p_exact == pytest.approx(scipy.stats.hypergeom.sf(19, 400, 32, 100), rel=1e-9)
     assert found.share == pytest.approx(0.2) and found.copies[0] == (80, 100)
@@ -272,9 +282,9 @@ def test_equal_examples_have_the_p_value_of_fisher():
     ({"p_near": 0.9e-4}, ["leaked-test"]), ({"p_near": 1.1e-4}, []), ({"rich": True}, ["leaked-test"]),
     ({"rich": True, "exact": 1}, []), ({"rich": True, "test": 290}, ["leaked-test"]), ({"rich": True, "test": 310}, [])])  # fmt: skip
 def test_a_leak_is_told_on_one_side_of_each_threshold_only(changes, kinds):
-    from gnomon.checks.data.leaks import Leaks
+    from gnomon.checks.data.leaks import DataLeaks
 
-    record = replace(Leaks(3, 0, 100, 1.0, 1.0, 1.0, False, ((1, 2),)), **changes)
+    record = replace(DataLeaks(3, 0, 100, 1.0, 1.0, 1.0, False, ((1, 2),)), **changes)
     assert [f.kind for f in record.findings] == kinds
 
 
@@ -284,7 +294,7 @@ def test_unusual_examples_are_counted_as_the_module_says():
 
     g = torch.Generator().manual_seed(0)
     x, of = torch.rand(8, 1, generator=g), 1.5 * torch.rand(8, 1, generator=g)
-    found = unusual(x, None, of, None)
+    found = unusual_test_examples(x, None, of, None)
     a, b = x[:, 0].tolist(), of[:, 0].tolist()
     s = [min(abs(p - q) for j, q in enumerate(a) if j != i) for i, p in enumerate(a)]
     s += [min(abs(p - q) for q in a) for p in b]

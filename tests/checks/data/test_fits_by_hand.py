@@ -12,19 +12,19 @@ from torch import nn
 
 from gnomon.bounds import kernel_influence
 from gnomon.bounds.capacity import linear_rademacher
-from gnomon.bounds.memorization import Forgetting, forgetting, memorization, network_rademacher
+from gnomon.bounds.memorization import ForgettingEvents, forgetting_events, memorization, network_rademacher
 from gnomon.bounds.pacbayes import prior
 from gnomon.bounds.pacbayes.inequalities import CONSTANTS
 from gnomon.bounds.pacbayes.prior import LearnedPrior
 from gnomon.bounds.scaling import _line, scaling_law
-from gnomon.checks import leaks
+from gnomon.checks import find_leaks
 from gnomon.checks.data.conflicts import _is_contradicted
-from gnomon.checks.data.kernel_votes import RIDGES, kernel_votes
-from gnomon.checks.data.rows import capacity, nearest, random_features, rows
+from gnomon.checks.data.kernel_votes import RIDGES, leave_one_out_kernel_predictions
+from gnomon.checks.data.rows import bits_per_example, example_rows, nearest_distances, random_features
 from gnomon.checks.data.shift import _classes, _classifier_auc, _of_one_size
-from gnomon.checks.data.targets import class_findings, number_findings
+from gnomon.checks.data.targets import class_findings, regression_target_findings
 from gnomon.core.inputs.batch import Batch
-from gnomon.decisions import distill, temperature
+from gnomon.decisions import best_temperature, distill
 from gnomon.decisions.temperature import distillation_loss
 
 SIZES = [10.0, 20.0, 50.0, 90.0, 200.0, 400.0]
@@ -58,9 +58,10 @@ def test_a_scaling_law_is_the_best_of_all_floors():
     for size in (5.0, 800.0):
         told = replace(law, reason="").at(size)
         value = law.scale * size**-law.exponent + floor
-        reach = max(size / 400, 400 / size)
-        high = floor + (value - floor) * reach ** (law.exponent - interval.low) * exp(2 * law.scatter)
-        low = floor + (value - floor) * reach ** (law.exponent - interval.high) * exp(-2 * law.scatter)
+        laws = [exp(row[2].intercept) * size ** row[2].slope + row[1] for row in rows if row[0] <= allowed + 1e-18]
+        far = (np.log(size) - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum()
+        width = scipy.stats.t.ppf(0.975, 3) * law.scatter * (1 + 1 / len(x) + far) ** 0.5
+        low, high = min(laws) * exp(-width), max(laws) * exp(width)
         assert float(told.value) == pytest.approx(value)
         assert (told.interval.low, told.interval.high) == pytest.approx((low, high))
 
@@ -90,7 +91,7 @@ def test_the_best_temperature_and_its_interval_are_those_of_the_likelihood():
     f = 3 * torch.randn(60, 4, generator=g).double()
     y = torch.distributions.Categorical(logits=f / 2).sample()
     y[:10] = (y[:10] + 1) % 4
-    found = temperature(f, y)
+    found = best_temperature(f, y)
     a, t = f.numpy(), y.numpy()
 
     def loss(s):
@@ -128,7 +129,7 @@ def test_votes_are_means_over_refits_without_the_row(most):
     x = torch.randn(40, 2, generator=g).double()
     y = torch.stack([x[:, 0].sin(), x[:, 1] + 3], 1) + 0.2 * torch.randn(40, 2, generator=g).double()
     n = 30
-    found = kernel_votes(x, y, most=most, fitted=n, seed=5)
+    found = leave_one_out_kernel_predictions(x, y, most=most, fitted=n, seed=5)
     order = torch.randperm(n, generator=torch.Generator().manual_seed(5))
     parts = np.array_split(order.numpy(), -(-n // most))
     a, t = x.numpy(), y.numpy()
@@ -187,23 +188,25 @@ def test_random_features_are_rectified_combinations_of_centered_rows():
 
 def test_capacity_is_the_mean_of_bits_times_the_number_of_columns():
     x = torch.tensor([[0.0, 1.0, 5.0], [1.0, 1.0, 6.0], [2.0, 1.0, 5.0], [3.0, 1.0, 5.0]])
-    assert capacity(x) == pytest.approx(2 + 0 + 1)
+    assert bits_per_example(x) == pytest.approx(2 + 0 + 1)
     wide = torch.stack([torch.zeros(300), torch.arange(300.0) % 2, torch.zeros(300), torch.zeros(300)])
-    assert capacity(wide) == pytest.approx(float(torch.linspace(0, 299, 200).long().remainder(2).sum()) / 200 * 300)
+    assert bits_per_example(wide) == pytest.approx(
+        float(torch.linspace(0, 299, 200).long().remainder(2).sum()) / 200 * 300
+    )
 
 
 def test_the_nearest_two_rows_are_those_of_all_distances():
     g = torch.Generator().manual_seed(0)
     x, of = torch.randn(30, 5, generator=g), torch.randn(8, 5, generator=g)
-    d, i = nearest(x, of)
+    d, i = nearest_distances(x, of)
     every = np.linalg.norm(of.numpy()[:, None] - x.numpy()[None], axis=2)
     np.testing.assert_allclose(d.numpy(), np.sort(every, 1)[:, :2], rtol=1e-5)
     assert i.tolist() == every.argmin(1).tolist()
     own = torch.tensor([3, 7])
-    d, i = nearest(x, x[own], own=own)
+    d, i = nearest_distances(x, x[own], own=own)
     every = np.linalg.norm(x[own].numpy()[:, None] - x.numpy()[None], axis=2)
     np.testing.assert_allclose(d.numpy(), np.sort(every, 1)[:, 1:3], rtol=1e-5)
-    assert nearest(x[:1], of[:2])[0][:, 1].tolist() == [float("inf")] * 2
+    assert nearest_distances(x[:1], of[:2])[0][:, 1].tolist() == [float("inf")] * 2
 
 
 def test_a_classifier_of_train_and_test_has_its_auc():
@@ -245,7 +248,7 @@ def test_shares_of_a_single_class_do_not_differ():
 )  # fmt: skip
 def test_targets_are_judged_on_one_side_of_each_threshold_only(spread, center, found):
     y = center + spread * torch.tensor([-1.0, 1.0] * 10)
-    told = number_findings(y)
+    told = regression_target_findings(y)
     assert bool(told) == found
     if found:
         assert [float(v.value) for v in told[0].evidence] == pytest.approx([spread, center], abs=1e-5)
@@ -254,7 +257,7 @@ def test_targets_are_judged_on_one_side_of_each_threshold_only(spread, center, f
 
 def test_several_targets_are_judged_by_their_root_mean_square():
     y = torch.tensor([[-1.0, 40.0], [1.0, 46.0], [-1.0, 40.0], [1.0, 46.0]])
-    (found,) = number_findings(y)
+    (found,) = regression_target_findings(y)
     size, center = np.sqrt((1 + 9) / 2), np.sqrt((0 + 43**2) / 2)
     assert [float(v.value) for v in found.evidence] == pytest.approx([size, center])
 
@@ -276,7 +279,7 @@ def test_missing_classes_are_counted_in_test():
 
 
 def test_examples_never_learned_are_ranked_first():
-    found = Forgetting(torch.tensor([0, 3, 1, 0]), torch.tensor([True, True, True, False]), 10)
+    found = ForgettingEvents(torch.tensor([0, 3, 1, 0]), torch.tensor([True, True, True, False]), 10)
     assert found.ranked == (3, 1, 2, 0) and found.never == pytest.approx(1 / 4)
 
 
@@ -333,14 +336,14 @@ def test_a_prior_is_trained_for_its_epochs(monkeypatch):
 
 
 def test_forgetting_looks_at_forty_steps_of_the_run():
-    found = forgetting(nn.Linear(4, 2), (torch.eye(4), torch.tensor([0, 1, 0, 1])), steps=80, batch=4, lr=1e-9)
+    found = forgetting_events(nn.Linear(4, 2), (torch.eye(4), torch.tensor([0, 1, 0, 1])), steps=80, batch=4, lr=1e-9)
     assert found.steps == 80 and found.events.tolist() == [0] * 4
 
 
 def test_tokens_are_coded_by_signs_with_and_without_their_places():
     """Rows of the same tokens in another order share the second half, and codes have the length of their signs."""
     x = torch.tensor([[3, 5, 5], [5, 3, 5], [8, 8, 8]])
-    made = rows(x, seed=1)
+    made = example_rows(x, seed=1)
     assert made.shape == (3, 128) and torch.equal(made[0, 64:], made[1, 64:])
     assert not torch.equal(made[0, :64], made[1, :64])
     assert set((8 * made[2].abs()).unique().tolist()) <= {1.0, 3.0}  # sums of three signs, over sqrt(64)
@@ -365,4 +368,4 @@ def test_draws_of_signs_have_the_standard_error_of_their_mean():
 
 def test_too_few_examples_in_either_set_have_no_leaks():
     x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
-    assert not leaks(x, x[:3]).copies and not leaks(x[:3], x).copies
+    assert not find_leaks(x, x[:3]).copies and not find_leaks(x[:3], x).copies

@@ -8,25 +8,25 @@ import torch
 
 from gnomon.checks.data import compared_labels as labels_module
 from gnomon.checks.data import rows as made
-from gnomon.checks.data.columns import columns
-from gnomon.checks.data.compared_labels import ComparedLabels
+from gnomon.checks.data.columns import column_statistics
+from gnomon.checks.data.compared_labels import LabelComparison
 from gnomon.checks.data.input_relation import input_kernel
-from gnomon.checks.data.leaks import Leaks
+from gnomon.checks.data.leaks import DataLeaks
 
 
 def test_columns_of_a_table_are_standardized_and_constant_ones_centered():
     x = torch.tensor([[1.0, 5.0], [3.0, 5.0], [8.0, 5.0]])
     spread = float(np.std([1, 3, 8]))
     wanted = [[(v - 4) / spread, 0.0] for v in (1, 3, 8)]
-    assert torch.allclose(made.rows(x), torch.tensor(wanted))
+    assert torch.allclose(made.example_rows(x), torch.tensor(wanted))
     images = torch.arange(8.0).reshape(2, 1, 2, 2)
-    assert torch.equal(made.rows(images), images.reshape(2, 4))  # pixels share one scale
+    assert torch.equal(made.example_rows(images), images.reshape(2, 4))  # pixels share one scale
 
 
 def test_codes_of_tokens_count_equal_tokens_in_and_out_of_place():
     """Inner products of codes: places with equal tokens, and pairs of equal tokens, up to noise 1 / sqrt(64)."""
     tokens = torch.tensor([[0, 1, 2, 3], [0, 1, 3, 2], [4, 5, 6, 7], [0, 1, 2, 3]])
-    found = torch.stack([made.rows(tokens, seed=seed) for seed in range(400)])
+    found = torch.stack([made.example_rows(tokens, seed=seed) for seed in range(400)])
     half = found.shape[2] // 2
     placed, bag = found[:, :, :half], found[:, :, half:]
     assert torch.equal(found[:, 0], found[:, 3])
@@ -43,11 +43,11 @@ def test_codes_of_tokens_count_equal_tokens_in_and_out_of_place():
 
 def test_capacity_is_the_sum_of_bits():
     x = torch.tensor([[0.0, 1.0, 7.0], [1.0, 1.0, 8.0], [2.0, 1.0, 7.0], [3.0, 1.0, 7.0]])
-    assert made.capacity(x) == pytest.approx(log2(4) + 0 + log2(2))
-    assert made.capacity((x, torch.tensor([[0], [1], [2], [2]]))) == pytest.approx(3 + log2(3))
+    assert made.bits_per_example(x) == pytest.approx(log2(4) + 0 + log2(2))
+    assert made.bits_per_example((x, torch.tensor([[0], [1], [2], [2]]))) == pytest.approx(3 + log2(3))
     wide = torch.zeros(2, 1000)
     wide[1] = 1.0
-    assert made.capacity(wide) == pytest.approx(1000.0)
+    assert made.bits_per_example(wide) == pytest.approx(1000.0)
 
 
 def test_random_features_by_hand():
@@ -67,16 +67,16 @@ def test_random_features_by_hand():
 def test_neighbors_are_those_of_a_plain_search(p):
     x = torch.randn(30, p, generator=torch.Generator().manual_seed(1))
     of = x[:6] + 0.01 * torch.randn(6, p, generator=torch.Generator().manual_seed(2))
-    distances, numbers = made.nearest(x, of)
+    distances, numbers = made.nearest_distances(x, of)
     every = (of[:, None] - x).double().norm(dim=2)
     assert numbers.tolist() == every.argmin(1).tolist() == list(range(6))
     assert distances[:, 0].tolist() == pytest.approx(every.min(1).values.tolist(), rel=1e-4)
     if p == 3:  # without a sketch the second is exact as well
         assert distances[:, 1].tolist() == pytest.approx(every.sort(1).values[:, 1].tolist(), rel=1e-4)
-    others, second = made.nearest(x, x[:6], own=torch.arange(6))
+    others, second = made.nearest_distances(x, x[:6], own=torch.arange(6))
     assert all(i != j for i, j in enumerate(second.tolist()))
     assert bool((others[:, 0] > 0).all())
-    alone, _ = made.nearest(x[:2], x[:2], own=torch.arange(2))
+    alone, _ = made.nearest_distances(x[:2], x[:2], own=torch.arange(2))
     assert alone[0].tolist() == pytest.approx([float((x[0] - x[1]).norm()), float("inf")])
 
 
@@ -104,13 +104,13 @@ def test_statistics_of_columns_by_hand():
     table = torch.stack(
         [base, 2 * other, 3 * base * other + 2100.0, 40 * other + base, torch.full((4,), 9.0).double()], 1
     )
-    found = columns(table)
+    found = column_statistics(table)
     assert found.count == 5 and found.constant == (4,) and found.filled
     spreads = sorted(float(np.std(table[:, i].numpy())) for i in range(4))
     assert found.largest == pytest.approx(spreads[-1]) and found.widest == 3
     assert found.low == pytest.approx(float(np.quantile(spreads, 0.25)))
     assert found.offset == pytest.approx(2100.0 / 3.0)
-    assert columns(torch.stack([base, -5 * base + 1, other], 1)).repeated == ((0, 1),)
+    assert column_statistics(torch.stack([base, -5 * base + 1, other], 1)).repeated == ((0, 1),)
 
 
 def leaks(**changes):
@@ -124,7 +124,7 @@ def leaks(**changes):
         "rich": True,
         "copies": (),
     }
-    return Leaks(**{**plain, **changes})
+    return DataLeaks(**{**plain, **changes})
 
 
 def test_shares_of_copies():
@@ -176,7 +176,7 @@ def test_scores_of_votes_by_hand():
 )
 def test_relations_in_test_and_not_in_train(changes, unrelated):
     """Below three deviations in train; above five deviations and a tenth in test."""
-    assert ComparedLabels(**changes).unrelated is unrelated
+    assert LabelComparison(**changes).unrelated is unrelated
 
 
 @pytest.mark.parametrize(
@@ -193,4 +193,4 @@ def test_relations_in_test_and_not_in_train(changes, unrelated):
 )
 def test_noisier_labels_need_a_difference_beyond_chance(changes, noisier):
     """2.5e-4 on one side is 3.48 deviations; with four classes 3.84."""
-    assert ComparedLabels(**changes, examples=100).noisier is noisier
+    assert LabelComparison(**changes, examples=100).noisier is noisier

@@ -112,7 +112,7 @@ def test_blocks_that_are_layers_of_their_own_are_far_from_an_equation():
 def test_couplings_are_inverted_and_projections_are_not():
     """invertible-revnet: log |det| = 0, reconstruction to rounding."""
     torch.manual_seed(0)
-    net, x = models.Reversible(4, depth=10).double(), torch.randn(8, 4).double()
+    net, x = models.ReversibleNetwork(4, depth=10).double(), torch.randn(8, 4).double()
     found = robustness.invertibility(net, x)
     assert found.invertible and abs(found.log_det) < 1e-9 and found.error < 1e-12 and 1 <= found.condition < math.inf
     lossy = robustness.invertibility(nn.Sequential(nn.Linear(4, 2), nn.Linear(2, 4)), torch.randn(8, 4))
@@ -149,14 +149,14 @@ def test_the_distance_of_functions_has_its_error_bar():
     """function-distance-metric: grid max <= sup |f - g| <= grid max + L h; of sin and its tangent, pi / 2 - 1."""
     truth = math.pi / 2 - 1
     box = [(0.0, math.pi / 2)]
-    found = robustness.sup_distance(torch.sin, lambda x: x, box, points=50, lipschitz=1.0)
+    found = robustness.supremum_distance(torch.sin, lambda x: x, box, points=50, lipschitz=1.0)
     assert found.low <= truth + 1e-12 <= found.high and found.high - found.low < 0.02
-    plane = robustness.sup_distance(lambda x: x.prod(1), lambda x: 0 * x[:, 0], [(0, 1), (0, 2)], points=400)
+    plane = robustness.supremum_distance(lambda x: x.prod(1), lambda x: 0 * x[:, 0], [(0, 1), (0, 2)], points=400)
     assert plane.low == 2.0 and plane.high == math.inf and plane.place == (1.0, 2.0)
     net = models.pwl_network(torch.tensor([0.0, 1.0]), torch.tensor([0.0, 1.0]))
-    assert robustness.sup_distance(net, lambda x: x, [(-2.0, 2.0)]).low < 1e-15
+    assert robustness.supremum_distance(net, lambda x: x, [(-2.0, 2.0)]).low < 1e-15
     with pytest.raises(InputError, match="low < high"):
-        robustness.sup_distance(net, net, [(1.0, 0.0)])
+        robustness.supremum_distance(net, net, [(1.0, 0.0)])
 
 
 def test_random_knots_become_a_network_exactly():

@@ -8,19 +8,19 @@ import scipy.stats
 import torch
 from torch import nn
 
-from gnomon.checks import explosion, gradient_check
+from gnomon.checks import find_explosion, gradient_check
 from gnomon.checks.network import reach as reach_module
-from gnomon.checks.network.applied import _cancels, _flattens, asks_for_targets, implicit_activation_of_loss
+from gnomon.checks.network.applied import _cancels, _flattens, implicit_activation_of_loss, is_minimal_at_targets
 from gnomon.checks.network.batch_statistics import with_batch_statistics
 from gnomon.checks.network.broadcast import broadcast_findings
-from gnomon.checks.network.chance import chance_findings, difference
+from gnomon.checks.network.chance import randomness_findings, relative_output_distance
 from gnomon.checks.network.head import head_findings
-from gnomon.checks.network.ignored import ignored_findings
-from gnomon.checks.network.modes import mode_findings
+from gnomon.checks.network.ignored import ignored_input_findings
+from gnomon.checks.network.modes import dropout_noise_findings
 from gnomon.checks.network.normalization import batch_size_findings, normalization_findings
-from gnomon.checks.run.decay import decay_findings, decay_of
-from gnomon.checks.run.outcome import AccuracyOutcome, outcome_findings, overfit_cure
-from gnomon.checks.run.outcome_numbers import number_outcome_findings
+from gnomon.checks.run.decay import weight_decay_findings, weight_decay_of
+from gnomon.checks.run.outcome import AccuracyOutcome, fix_for_overfitting, outcome_findings
+from gnomon.checks.run.outcome_numbers import regression_outcome_findings
 from gnomon.checks.run.step_size import short_runs
 from gnomon.findings.network import INPUTS_IGNORED
 from gnomon.training import SGD, Squared
@@ -60,7 +60,8 @@ def test_overfitting_has_the_z_of_two_proportions():
         (AccuracyOutcome(0.393, None, 400, 0, guess=0.3, simple=0.9), ["underfit"]),
         (AccuracyOutcome(0.329, None, 10**6, 0, guess=0.3, simple=0.9), ["not-learning"]),  # three points at least
         (AccuracyOutcome(0.331, None, 10**6, 0, guess=0.3, simple=0.9), ["underfit"]),
-        (AccuracyOutcome(0.369, None, 10**6, 0, guess=0.3, simple=0.4), ["not-learning"]),  # a tenth of the errors of a guess
+        # a tenth of the errors of a guess
+        (AccuracyOutcome(0.369, None, 10**6, 0, guess=0.3, simple=0.4), ["not-learning"]),
         (AccuracyOutcome(0.371, None, 10**6, 0, guess=0.3, simple=0.4), []),
         (AccuracyOutcome(0.62, None, 10**6, 0, guess=0.59, simple=0.6), ["not-learning"]),
         (AccuracyOutcome(0.62, None, 10**6, 0, guess=0.61, simple=0.62), []),  # one class is most of the data
@@ -83,7 +84,7 @@ def test_a_simple_model_near_a_guess_shows_that_labels_are_unrelated():
 
 @pytest.mark.parametrize(("gain", "advised"), [(0.011, True), (0.009, False)])
 def test_more_examples_are_advised_from_a_point_of_accuracy_on(gain, advised):
-    cure = overfit_cure(gain, 301, "accuracy")
+    cure = fix_for_overfitting(gain, 301, "accuracy")
     assert cure.startswith("Collect more examples") == advised and "(301 instead of 150 gave" in cure
     assert f"{100 * gain:+.1f} points" in cure
 
@@ -91,7 +92,7 @@ def test_more_examples_are_advised_from_a_point_of_accuracy_on(gain, advised):
 def test_regression_that_overfits_has_the_z_of_welch():
     g = torch.Generator().manual_seed(0)
     train, test = 0.2 * torch.rand(90, generator=g).double(), 1.2 * torch.rand(40, generator=g).double()
-    (found,) = number_outcome_findings(train, test, simple=0.5)
+    (found,) = regression_outcome_findings(train, test, simple=0.5)
     welch = scipy.stats.ttest_ind(test.numpy(), train.numpy(), equal_var=False).statistic
     assert found.kind == "overfit" and value(found, "z-score") == pytest.approx(welch)
     assert value(found, "gap between train and test") == pytest.approx(float(test.mean() - train.mean()))
@@ -121,7 +122,7 @@ def errors(mean, deviation, n):
     ],
 )
 def test_the_end_of_regression_is_judged_on_one_side_of_each_threshold_only(train, test, simple, found):
-    assert kinds(number_outcome_findings(train, test, simple=simple)) == found
+    assert kinds(regression_outcome_findings(train, test, simple=simple)) == found
 
 
 @pytest.mark.parametrize(("p", "size"), [(0.8, 4), (0.9, 16)])
@@ -138,7 +139,7 @@ def test_noise_of_dropout_is_compared_with_what_is_left_of_the_signal(p, size):
     chance = drawn.var(0, ddof=1).sum(1).mean()
     signal = drawn.mean(0).var(0, ddof=1).sum() - chance / 6
     noise = chance / max(signal, chance / 100)
-    found = mode_findings(net, x)
+    found = dropout_noise_findings(net, x)
     assert bool(found) == (noise >= 5)
     assert noise < 5 or value(found[0], "noise over signal") == pytest.approx(noise)
 
@@ -146,7 +147,7 @@ def test_noise_of_dropout_is_compared_with_what_is_left_of_the_signal(p, size):
 @pytest.mark.parametrize(("rate", "n", "found"), [(0.76, 20, True), (0.74, 20, False), (0.9, 7, False), (0.9, 8, True)])
 def test_dropout_is_judged_beyond_three_quarters_and_with_eight_examples(rate, n, found):
     net = nn.Sequential(nn.Linear(2, 1), nn.Dropout(rate), nn.Linear(1, 1, bias=False))
-    assert bool(mode_findings(net, 1e-3 * torch.randn(n, 2))) == found
+    assert bool(dropout_noise_findings(net, 1e-3 * torch.randn(n, 2))) == found
 
 
 def test_kolmogorovs_distance_is_that_of_scipy():
@@ -169,7 +170,7 @@ def test_embeddings_are_fresh_if_they_are_standard_normal():
         u = (1 - c / 50) * (torch.arange(n) + 0.5).double() / n
         layer = nn.Embedding(50, 50)
         layer.weight.data = (sqrt(2) * torch.erfinv(2 * u - 1)).float().reshape(50, 50)
-        found = reach_module.reach_findings(Frozen(layer), {"head.weight", "head.bias"})
+        found = reach_module.untrained_parameter_findings(Frozen(layer), {"head.weight", "head.bias"})
         assert (kinds(found) == ["frozen-at-random"]) == fresh
         assert not fresh or (found[0].false_alarm == 1e-3 and "2,500 parameters" in found[0].message)
 
@@ -177,15 +178,15 @@ def test_embeddings_are_fresh_if_they_are_standard_normal():
 def test_parts_are_listed_and_counted():
     net = nn.ModuleDict({f"l{i}": nn.Linear(2, 3) for i in range(7)})
     own = [name for name, _ in net.named_parameters()]
-    (unused,) = reach_module.reach_findings(net, {n for n in own if n.startswith("l0")})
-    assert unused.message == "No effect on the outputs: 'l1', 'l2', 'l3', 'l4'. Their 54 parameters are not trained."
+    (unused,) = reach_module.untrained_parameter_findings(net, {n for n in own if n.startswith("l0")})
+    assert unused.message.startswith("These layers have no effect on the outputs: 'l1', 'l2', 'l3', 'l4'. Their 54 ")
     parts = {f"l{i}" for i in range(1, 7)}
-    (cut,) = reach_module.reach_findings(net, {n for n in own if n.startswith("l0")}, matter=parts)
+    (cut,) = reach_module.untrained_parameter_findings(net, {n for n in own if n.startswith("l0")}, matter=parts)
     assert (
         cut.message.startswith("No gradient reaches 'l1', 'l2', 'l3', 'l4',") and "54 of 63 parameters" in cut.message
     )
     assert "after 'l6'" in cut.fix and cut.where == "l1"
-    (held,) = reach_module.reach_findings(net, set(own), held={"l0.weight"})
+    (held,) = reach_module.untrained_parameter_findings(net, set(own), held={"l0.weight"})
     assert "lacks 57 parameters" in held.message and held.message.endswith("'l0.bias', 'l1.weight', 'l1.bias'.")
 
 
@@ -213,10 +214,10 @@ def test_gradients_are_compared_with_differences_relative_to_the_larger_one():
 def test_two_tables_differ_in_units_of_the_spread_of_the_first(factor):
     a = torch.tensor([[1.0, 5.0], [2.0, 5.5], [6.0, 5.2]])
     b = a + factor * torch.tensor([[0.0, -0.8], [0.1, 0.0], [0.2, 0.0]])
-    assert difference(a, b) == pytest.approx(factor * 0.8 / 3.0, rel=1e-5)
+    assert relative_output_distance(a, b) == pytest.approx(factor * 0.8 / 3.0, rel=1e-5)
     flat = torch.tensor([[1000.0], [1000.0]])  # outputs that do not vary: in units of 16 roundings over 1e-3
     rounding = 16 * torch.finfo(torch.float32).eps / 1e-3
-    assert difference(flat, flat + 1.0) == pytest.approx(1.0 / (1000 * rounding))
+    assert relative_output_distance(flat, flat + 1.0) == pytest.approx(1.0 / (1000 * rounding))
 
 
 def test_outputs_of_half_a_batch_are_compared_with_those_of_the_whole():
@@ -229,14 +230,14 @@ def test_outputs_of_half_a_batch_are_compared_with_those_of_the_whole():
             return x + self.amount * x.mean(0)
 
     x = torch.tensor([0.0, 1.0, 3.0, 4.0, 7.0])[:, None]
-    (found,) = chance_findings(Mixing(0.1), x)
+    (found,) = randomness_findings(Mixing(0.1), x)
     # five examples have mean 3, the last three 14 / 3; the spread of the last three outputs is 7 - 14 / 3
     assert found.kind == "examples-mixed" and value(found, "difference") == pytest.approx(
         0.1 * (14 / 3 - 3) / (7 - 14 / 3)
     )
     edge = 1e-3 * (7 - 14 / 3) / (14 / 3 - 3)
-    assert chance_findings(Mixing(1.05 * edge), x) and not chance_findings(Mixing(0.95 * edge), x)
-    assert not chance_findings(Mixing(0.1), x[:2])
+    assert randomness_findings(Mixing(1.05 * edge), x) and not randomness_findings(Mixing(0.95 * edge), x)
+    assert not randomness_findings(Mixing(0.1), x[:2])
 
 
 def test_a_loss_cancels_a_shift_up_to_one_part_in_ten_thousand():
@@ -283,7 +284,7 @@ def test_a_loss_asks_for_its_targets_if_it_is_flat_there(slope, asks):
         steep = torch.where(d > 0, 1.0, 0.1)  # outputs that are too large cost more than those too small
         return (steep * d.square()).mean() + slope * one / sqrt(3) * (d * (d.abs() < 0.5)).sum()
 
-    assert asks_for_targets(loss, y) == asks
+    assert is_minimal_at_targets(loss, y) == asks
 
 
 @pytest.mark.parametrize(("amount", "found"), [(1.5e-4, True), (0.5e-4, False)])
@@ -304,12 +305,12 @@ def test_a_loss_broadcasts_if_another_shape_has_another_value(amount, found):
 
 
 def test_decay_is_compared_with_the_gradient_or_with_the_size_of_weights():
-    (found,) = decay_findings(0.2, weights=6.0, rms=0.1, gradient=2.0, decoupled=False)
+    (found,) = weight_decay_findings(0.2, weights=6.0, rms=0.1, gradient=2.0, decoupled=False)
     assert value(found, "ratio of weight decay to gradient") == pytest.approx(0.6)
-    assert not decay_findings(0.2, weights=4.9, rms=100.0, gradient=2.0, decoupled=False)
-    (found,) = decay_findings(0.2, weights=1.0, rms=3.0, gradient=2.0, decoupled=True)
+    assert not weight_decay_findings(0.2, weights=4.9, rms=100.0, gradient=2.0, decoupled=False)
+    (found,) = weight_decay_findings(0.2, weights=1.0, rms=3.0, gradient=2.0, decoupled=True)
     assert value(found, "ratio of weight decay to gradient") == pytest.approx(0.6)
-    assert not decay_findings(0.2, weights=100.0, rms=2.4, gradient=2.0, decoupled=True)
+    assert not weight_decay_findings(0.2, weights=100.0, rms=2.4, gradient=2.0, decoupled=True)
 
 
 def test_the_least_loss_behind_a_softmax_is_that_of_a_sure_network():
@@ -377,7 +378,7 @@ def test_running_statistics_are_judged_by_the_loss_of_each_example():
 
 
 def shifted_loss(difference, base, spread=0.0):
-    """A loss that is ``base`` by statistics of the batch, and larger by ``difference`` by running ones."""
+    """A loss that is ``base`` by statistics of the batch, and larger by ``relative_output_distance`` by running ones."""
 
     def loss(f, y):
         running = (f[:, :1].abs() > 5).double()  # the running mean is far off
@@ -436,7 +437,7 @@ class Reads(nn.Module):
 def test_features_are_ignored_from_three_in_ten_on(count, found, integers):
     g = torch.Generator().manual_seed(0)
     x = torch.randint(50, (30, 25), generator=g) if integers else torch.randn(30, 25, generator=g)
-    told = ignored_findings(Reads(slice(count, 25)), x)
+    told = ignored_input_findings(Reads(slice(count, 25)), x)
     assert bool(told) == found
     assert not found or (
         value(told[0], "share of features") == pytest.approx(count / 25) and told[0].row is INPUTS_IGNORED
@@ -445,7 +446,7 @@ def test_features_are_ignored_from_three_in_ten_on(count, found, integers):
 
 def test_positions_that_are_not_seen_are_named():
     x = torch.randn(20, 6, 3, generator=torch.Generator().manual_seed(0))
-    (found,) = ignored_findings(Reads(slice(4, 6)), x)
+    (found,) = ignored_input_findings(Reads(slice(4, 6)), x)
     assert "67%" in found.message and "(positions 0 to 3 along their first axis)" in found.message
 
 
@@ -471,7 +472,7 @@ def test_growth_is_that_of_the_root_mean_square_of_outputs():
     out = net(x).detach()
     _measure("0", sizes, net[0], (x,), out)
     assert sizes["0"] == pytest.approx(sqrt(float(out.square().mean())), rel=1e-6)
-    found = explosion(net, x, x, loss=lambda f, y: f.sum() * torch.nan, optimizer=SGD(0.1), steps=3)
+    found = find_explosion(net, x, x, loss=lambda f, y: f.sum() * torch.nan, optimizer=SGD(0.1), steps=3)
     assert found.step == 2 and found.layer == "0"
 
 
@@ -479,7 +480,7 @@ def test_growth_from_nothing_is_in_units_of_a_millionth():
     """A weight of zero, and a loss with gradient -2 at it: after one step of rate 0.5 the output is 2."""
     net = nn.Linear(1, 1, bias=False)
     nn.init.zeros_(net.weight)
-    found = explosion(
+    found = find_explosion(
         net, torch.full((4, 1), 2.0), torch.zeros(4), loss=lambda f, y: -f.mean(), optimizer=SGD(0.5), steps=3
     )
     assert (found.step, found.growth) == (2, pytest.approx(2.0 / 1e-6))
@@ -488,8 +489,8 @@ def test_growth_from_nothing_is_in_units_of_a_millionth():
 def test_the_decay_of_several_groups_is_the_largest():
     net = nn.Linear(2, 2)
     groups = [{"params": [net.weight], "weight_decay": 0.3}, {"params": [net.bias], "weight_decay": 0.01}]
-    assert decay_of(resolve_optimizer(torch.optim.SGD(groups, lr=0.1), net)) == (0.3, False)
-    assert decay_of(resolve_optimizer(torch.optim.AdamW(groups, lr=0.1), net)) == (0.3, True)
+    assert weight_decay_of(resolve_optimizer(torch.optim.SGD(groups, lr=0.1), net)) == (0.3, False)
+    assert weight_decay_of(resolve_optimizer(torch.optim.AdamW(groups, lr=0.1), net)) == (0.3, True)
 
 
 def test_an_outcome_without_a_count_of_examples_is_judged():
@@ -507,7 +508,7 @@ class Shifted(nn.Module):
 @pytest.mark.parametrize(("size", "found"), [(0.9e-4, True), (1.1e-4, False)])
 def test_a_signal_vanishes_below_a_millionth_of_the_outputs(size, found):
     x = size / 3 * torch.tensor([-3.0, 1.0, 1.0, 1.0])[:, None]  # float32 near 100 has steps of 8e-6
-    told = kinds(ignored_findings(Shifted(), x))
+    told = kinds(ignored_input_findings(Shifted(), x))
     assert told == (["vanishing-activations"] if found else [])
 
 

@@ -7,17 +7,17 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
-from gnomon.checks.network.applied import asks_for_targets, implicit_activation_of_loss
+from gnomon.checks.network.applied import implicit_activation_of_loss, is_minimal_at_targets
 from gnomon.checks.network.batch_statistics import with_batch_statistics
-from gnomon.checks.network.chance import chance_findings
-from gnomon.checks.network.given import first_given
-from gnomon.checks.network.head import first_of, head_findings
-from gnomon.checks.network.ignored import ignored_findings
-from gnomon.checks.network.modes import mode_findings
-from gnomon.checks.network.reach import reach_findings
-from gnomon.checks.network.registered import registered_findings
+from gnomon.checks.network.chance import randomness_findings
+from gnomon.checks.network.given import input_of_first_layer
+from gnomon.checks.network.head import first_columns, head_findings
+from gnomon.checks.network.ignored import ignored_input_findings
+from gnomon.checks.network.modes import dropout_noise_findings
+from gnomon.checks.network.reach import untrained_parameter_findings
+from gnomon.checks.network.registered import unregistered_layer_findings
 from gnomon.checks.run.outcome import AccuracyOutcome, outcome_findings
-from gnomon.checks.run.outcome_numbers import number_outcome_findings
+from gnomon.checks.run.outcome_numbers import regression_outcome_findings
 
 G = torch.Generator().manual_seed(0)
 X = torch.randn(40, 6, generator=G)
@@ -57,16 +57,18 @@ def test_what_a_loss_applies_is_seen_by_trying(loss, f, y, wanted):
 
 def test_of_outputs_side_by_side_the_first_are_looked_at():
     f = nn.Linear(6, 3)(X)
-    assert first_of(torch.cat([f.sigmoid(), f], 1), 3).grad_fn.name().startswith("Sigmoid")
+    assert first_columns(torch.cat([f.sigmoid(), f], 1), 3).grad_fn.name().startswith("Sigmoid")
     for other in (f.sigmoid(), torch.cat([f, f.sigmoid()], 1), torch.cat([f.sigmoid(), f], 1)[:, 2:]):
-        assert first_of(other, 3) is None  # nothing beside it, no function, or another part
+        assert first_columns(other, 3) is None  # nothing beside it, no function, or another part
 
 
 def test_which_losses_ask_for_the_targets():
     y = torch.rand(10, 2, generator=G)
-    assert all(asks_for_targets(loss, y) for loss in (nn.MSELoss(), nn.L1Loss(), nn.HuberLoss(), nn.SmoothL1Loss()))
+    assert all(
+        is_minimal_at_targets(loss, y) for loss in (nn.MSELoss(), nn.L1Loss(), nn.HuberLoss(), nn.SmoothL1Loss())
+    )
     others = (nn.BCEWithLogitsLoss(), nn.PoissonNLLLoss(), next_word)
-    assert not any(asks_for_targets(loss, y) for loss in others)
+    assert not any(is_minimal_at_targets(loss, y) for loss in others)
 
 
 def test_softmax_along_the_last_of_three_axes():
@@ -96,7 +98,7 @@ class Blocks(nn.Module):
 
 def test_layers_in_a_plain_list():
     def found(net):
-        return registered_findings(net, lambda: net(X).square().mean())
+        return unregistered_layer_findings(net, lambda: net(X).square().mean())
 
     (one,) = found(Blocks())
     assert (one.kind, one.where) == ("layers-not-registered", "blocks") and "84 parameters" in one.message
@@ -124,9 +126,9 @@ def test_frozen_layers_are_fresh_by_more_than_one_law():
     xavier = nn.Linear(40, 30)
     nn.init.xavier_uniform_(xavier.weight)
     nets = (frozen(drawn, nn.BatchNorm2d(8)), frozen(rnn), frozen(xavier), frozen(drawn, used), frozen(trained))
-    assert [kinds(reach_findings(net, {"2.weight"}))[:1] == ["frozen-at-random"] for net in nets] == [True] * 3 + [
-        False
-    ] * 2
+    assert [kinds(untrained_parameter_findings(net, {"2.weight"}))[:1] == ["frozen-at-random"] for net in nets] == [
+        True
+    ] * 3 + [False] * 2
 
 
 class Stateful(nn.Module):
@@ -141,7 +143,7 @@ class Stateful(nn.Module):
 
 
 def test_state_that_goes_on_between_passes():
-    assert [kinds(chance_findings(Stateful(w), X)) for w in ("counter", "random", "")] == [
+    assert [kinds(randomness_findings(Stateful(w), X)) for w in ("counter", "random", "")] == [
         ["not-deterministic"]
     ] * 2 + [[]]
 
@@ -161,7 +163,10 @@ class Asked(nn.Module):
 
 def test_noise_is_told_behind_a_norm():
     x = torch.randn(48, 6, 16, generator=G)
-    assert kinds(mode_findings(Asked(0.9), x)) == ["modes-disagree"] and mode_findings(Asked(0.1), x) == ()
+    assert (
+        kinds(dropout_noise_findings(Asked(0.9), x)) == ["modes-disagree"]
+        and dropout_noise_findings(Asked(0.1), x) == ()
+    )
 
 
 class Branch(nn.Module):
@@ -179,30 +184,34 @@ class Branch(nn.Module):
 
 def test_branches_that_begin_at_zero_are_no_fault():
     x = torch.randn(20, 1, 8, 8, generator=G)
-    assert ignored_findings(Branch(), x) == () and kinds(ignored_findings(Branch(cut=True), x)) == ["inputs-ignored"]
+    assert ignored_input_findings(Branch(), x) == () and kinds(ignored_input_findings(Branch(cut=True), x)) == [
+        "inputs-ignored"
+    ]
 
 
 def test_a_signal_that_is_rounded_away_is_not_ignored():
     net = nn.Sequential(nn.Linear(6, 8), nn.Linear(8, 2))
     with torch.no_grad():
         net[0].weight.mul_(1e-6), net[1].weight.mul_(1e-6)
-    assert kinds(ignored_findings(net, X)) == ["vanishing-activations"]
+    assert kinds(ignored_input_findings(net, X)) == ["vanishing-activations"]
 
 
 def test_what_the_first_weights_are_given():
     x = 1000 * X + 5
     inside = nn.Sequential(nn.BatchNorm1d(6), nn.Linear(6, 2))
-    assert float(first_given(inside, x).std()) == pytest.approx(1, abs=0.1)
-    assert torch.equal(first_given(nn.Sequential(nn.Linear(6, 2), nn.BatchNorm1d(2)), x), x)
+    assert float(input_of_first_layer(inside, x).std()) == pytest.approx(1, abs=0.1)
+    assert torch.equal(input_of_first_layer(nn.Sequential(nn.Linear(6, 2), nn.BatchNorm1d(2)), x), x)
 
 
 def test_nothing_learned_and_nothing_to_learn():
     errors = torch.ones(400) + 0.01 * torch.randn(400, generator=G)
-    (found,) = number_outcome_findings(errors, None, simple=0.004)
+    (found,) = regression_outcome_findings(errors, None, simple=0.004)
     assert found.kind == "not-learning" and "belongs to its input" in found.fix
-    assert number_outcome_findings(errors - 0.5, None, simple=0.004) == ()
-    (found,) = number_outcome_findings(errors - 0.9, errors + 0.4, simple=-0.01)  # learned by heart
-    assert found.kind == "labels-unrelated" and number_outcome_findings(errors - 0.9, errors - 0.8, simple=-0.01) == ()
+    assert regression_outcome_findings(errors - 0.5, None, simple=0.004) == ()
+    (found,) = regression_outcome_findings(errors - 0.9, errors + 0.4, simple=-0.01)  # learned by heart
+    assert (
+        found.kind == "labels-unrelated" and regression_outcome_findings(errors - 0.9, errors - 0.8, simple=-0.01) == ()
+    )
     (found,) = outcome_findings(AccuracyOutcome(0.1, 0.1, 1000, 500, guess=0.1, simple=0.11))
     assert (
         "belongs to its input" in found.fix and outcome_findings(AccuracyOutcome(0.4, 0.4, 1000, 500, 0.1, 0.11)) == ()
@@ -215,8 +224,8 @@ def test_batch_norm_before_its_first_batch_hides_no_input():
     net, x = nn.Sequential(*parts, nn.Linear(6, 2)).eval(), X
     for part in net[:-1:3]:
         nn.init.normal_(part.weight, std=0.05)
-    assert kinds(ignored_findings(net, x)) == ["vanishing-activations"]  # in eval mode, as it stands
+    assert kinds(ignored_input_findings(net, x)) == ["vanishing-activations"]  # in eval mode, as it stands
     ready = with_batch_statistics(net, x)
-    assert ignored_findings(ready, x) == () and not ready.training and int(net[1].num_batches_tracked) == 0
+    assert ignored_input_findings(ready, x) == () and not ready.training and int(net[1].num_batches_tracked) == 0
     cut = nn.Sequential(nn.Threshold(1e9, 0.0), *net).eval()  # what is cut off stays so
-    assert kinds(ignored_findings(with_batch_statistics(cut, x), x)) == ["inputs-ignored"]
+    assert kinds(ignored_input_findings(with_batch_statistics(cut, x), x)) == ["inputs-ignored"]

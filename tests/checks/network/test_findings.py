@@ -8,17 +8,19 @@ import torch
 from torch import nn
 
 from gnomon.checks import signal
-from gnomon.checks.network.layer import Backward, Forward, LayerSignal
+from gnomon.checks.network.layer import BackwardStatistics, ForwardStatistics, LayerSignal
 from gnomon.checks.network.signal_findings import signal_findings
 from gnomon.core.results import Level
 from gnomon.findings import network as rows_of
 
-PLAIN = LayerSignal("0", "Linear", "nonzero", 8, 8, Forward(1.0, 0.0, 0.0), Backward(1.0, 1.0))
+PLAIN = LayerSignal("0", "Linear", "nonzero", 8, 8, ForwardStatistics(1.0, 0.0, 0.0), BackwardStatistics(1.0, 1.0))
 
 
 def layers(*powers):
     """Healthy layers but for the mean squares of their activations, powers of ten."""
-    return tuple(replace(PLAIN, name=str(i), forward=Forward(10.0**p, 0.0, 0.0)) for i, p in enumerate(powers))
+    return tuple(
+        replace(PLAIN, name=str(i), forward=ForwardStatistics(10.0**p, 0.0, 0.0)) for i, p in enumerate(powers)
+    )
 
 
 @pytest.mark.parametrize("powers, blamed", [((0, -2, -6, -8, -10), ""), ((0, -1, -7, -8, -10), "2")])
@@ -40,8 +42,8 @@ def test_ten_thousand_is_what_squares_may_change_by(power, keys):
 @pytest.mark.parametrize("size, blamed", [(1000, ["1"]), (8, [])])
 def test_a_narrow_layer_behind_which_a_bias_hides_is_found_by_sums_over_its_outputs(size, blamed):
     """Gradients before it sum to 8 x 1e-3, and behind it to its size: a ratio above 1e4, or below."""
-    before = replace(PLAIN, backward=Backward(1e-3, 1.0))
-    narrow = replace(PLAIN, name="1", forward=Forward(1e-5, 0.0, 0.0), size=size)
+    before = replace(PLAIN, backward=BackwardStatistics(1e-3, 1.0))
+    narrow = replace(PLAIN, name="1", forward=ForwardStatistics(1e-5, 0.0, 0.0), size=size)
     findings = signal_findings((before, narrow, replace(PLAIN, name="2")))
     assert [f.where for f in findings] == blamed
 
@@ -49,13 +51,21 @@ def test_a_narrow_layer_behind_which_a_bias_hides_is_found_by_sums_over_its_outp
 @pytest.mark.parametrize(
     "change, kind, level",
     [
-        (dict(forward=Forward(None, None, None)), "not-finite", Level.PROBLEM),
-        (dict(forward=Forward(1.0, 0.0, 0.51)), "dead-units", Level.PROBLEM),
-        (dict(forward=Forward(1.0, 0.99, 0.69), units=128), "dead-units", Level.PROBLEM),
-        (dict(forward=Forward(1.0, 0.99, 0.66), units=128), None, None),  # alike: four deviations, up to 0.677
-        (dict(forward=Forward(0.0, 0.0, 1.0), kind="BatchNorm2d", weights="none"), None, None),  # a scale of zero
-        (dict(forward=Forward(1.0, 0.0, 1.0)), "dead-units", Level.PROBLEM),
-        (dict(forward=Forward(1.0, 0.0, 0.5)), None, None),
+        (dict(forward=ForwardStatistics(None, None, None)), "not-finite", Level.PROBLEM),
+        (dict(forward=ForwardStatistics(1.0, 0.0, 0.51)), "dead-units", Level.PROBLEM),
+        (dict(forward=ForwardStatistics(1.0, 0.99, 0.69), units=128), "dead-units", Level.PROBLEM),
+        (
+            dict(forward=ForwardStatistics(1.0, 0.99, 0.66), units=128),
+            None,
+            None,
+        ),  # alike: four deviations, up to 0.677
+        (
+            dict(forward=ForwardStatistics(0.0, 0.0, 1.0), kind="BatchNorm2d", weights="none"),
+            None,
+            None,
+        ),  # a scale of zero
+        (dict(forward=ForwardStatistics(1.0, 0.0, 1.0)), "dead-units", Level.PROBLEM),
+        (dict(forward=ForwardStatistics(1.0, 0.0, 0.5)), None, None),
         (dict(weights="zero"), "zero-weights", Level.NOTE),  # of the last layer
     ],
 )
@@ -72,11 +82,11 @@ def test_inputs_have_a_range(square, kinds):
 
 def test_a_cause_comes_before_its_effects():
     """A dead activation before vanishing, that before a constant layer, and a layer that is zero alone."""
-    fed = replace(PLAIN, name="2", forward=Forward(1e-9, 0.0, 1.0))
+    fed = replace(PLAIN, name="2", forward=ForwardStatistics(1e-9, 0.0, 1.0))
     dying = (PLAIN, replace(fed, name="1", kind="ReLU", weights="none"), fed)
     assert [f.kind for f in signal_findings(dying)] == ["dead-units", "vanishing-activations"]
     assert [f.kind for f in signal_findings((PLAIN, fed))] == ["vanishing-activations", "dead-units"]
-    zero = (PLAIN, *(replace(PLAIN, name=n, forward=Forward(1e-9, 0.0, 0.0)) for n in "12"))
+    zero = (PLAIN, *(replace(PLAIN, name=n, forward=ForwardStatistics(1e-9, 0.0, 0.0)) for n in "12"))
     zero = (replace(PLAIN, weights="zero"), *zero[1:])
     assert [f.kind for f in signal_findings(zero)] == ["zero-weights"]
 
@@ -96,15 +106,15 @@ def test_queries_and_keys_without_a_gradient_are_no_fault_while_the_layers_besid
     """Attention that is almost even, as transformers start with, gives queries and keys hardly any gradient."""
     updates = [1e-11, 1e-11, 1e-4 * beside, beside, *[1.0] * 8]  # query, key, value, output; then later layers
     found = signal_findings(
-        tuple(replace(PLAIN, name=str(i), backward=Backward(1.0, u)) for i, u in enumerate(updates))
+        tuple(replace(PLAIN, name=str(i), backward=BackwardStatistics(1.0, u)) for i, u in enumerate(updates))
     )
     assert [f.kind for f in found] == kinds
 
 
 def merging(*correlations):
     """Layers whose examples have these mean correlations, and a last layer, which does not count."""
-    parts = [replace(PLAIN, name=str(i), forward=Forward(1.0, c, 0.0)) for i, c in enumerate(correlations)]
-    return (*parts, replace(PLAIN, name="last", forward=Forward(1.0, 1.0, 0.0)))
+    parts = [replace(PLAIN, name=str(i), forward=ForwardStatistics(1.0, c, 0.0)) for i, c in enumerate(correlations)]
+    return (*parts, replace(PLAIN, name="last", forward=ForwardStatistics(1.0, 1.0, 0.0)))
 
 
 @pytest.mark.parametrize(
@@ -127,10 +137,10 @@ def test_inputs_merge_at_their_thresholds(correlations, level):
 def test_each_fault_of_a_layer_has_its_row():
     found = []
     for change in (
-        {"forward": Forward(None, None, None)},
-        {"forward": Forward(1.0, 0.0, 0.6)},
-        {"forward": Forward(1.0, 0.0, 1.0)},
-        {"forward": Forward(1.0, 0.0, 1.0), "kind": "ReLU", "weights": "none"},
+        {"forward": ForwardStatistics(None, None, None)},
+        {"forward": ForwardStatistics(1.0, 0.0, 0.6)},
+        {"forward": ForwardStatistics(1.0, 0.0, 1.0)},
+        {"forward": ForwardStatistics(1.0, 0.0, 1.0), "kind": "ReLU", "weights": "none"},
         {"weights": "zero"},
     ):
         (finding,) = signal_findings((replace(PLAIN, **change),))
@@ -138,7 +148,7 @@ def test_each_fault_of_a_layer_has_its_row():
     rows = (rows_of.NOT_FINITE, rows_of.DEAD_UNITS, rows_of.CONSTANT_LAYER, rows_of.DEAD_LAYER, rows_of.ZERO_LAST_LAYER)
     assert tuple(found) == rows
     early = (PLAIN, replace(PLAIN, name="1", weights="zero"), replace(PLAIN, name="2"))
-    silent = (replace(PLAIN, backward=Backward(0.0, 0.0)), *early[1:])
+    silent = (replace(PLAIN, backward=BackwardStatistics(0.0, 0.0)), *early[1:])
     assert [f.row for f in signal_findings(silent)] == [rows_of.ZERO_WEIGHTS]
     assert signal_findings(early) == ()  # the layer before it has a gradient, by another way
     (scale,) = signal_findings((PLAIN,), 1e6)
@@ -151,7 +161,7 @@ def test_gradients_change_over_the_layers_before_the_head_by_two_thirds_of_the_r
     """From the last layer to the first: 10^-2, 1, 10^last, of which the step at the head does not count."""
     powers = [last, 0.0, -2.0]  # in the order of the forward pass
     found = signal_findings(
-        tuple(replace(PLAIN, name=str(i), backward=Backward(1.0, 10.0**p)) for i, p in enumerate(powers))
+        tuple(replace(PLAIN, name=str(i), backward=BackwardStatistics(1.0, 10.0**p)) for i, p in enumerate(powers))
     )
     assert [f.kind for f in found] == kinds
 
@@ -159,7 +169,7 @@ def test_gradients_change_over_the_layers_before_the_head_by_two_thirds_of_the_r
 def test_relative_gradients_are_counted_for_each_unit_and_weight():
     """The update of a layer times its units over its fan: equal for these layers, which alone look as if they grew."""
     healthy = tuple(
-        replace(PLAIN, name=str(i), units=u, fan=f, backward=Backward(1.0, f / u))
+        replace(PLAIN, name=str(i), units=u, fan=f, backward=BackwardStatistics(1.0, f / u))
         for i, (u, f) in enumerate(((10, 100_000.0), (10, 10.0), (1000, 10.0), (1000, 1.0)))
     )
     assert signal_findings(healthy) == ()

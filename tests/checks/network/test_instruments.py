@@ -11,7 +11,7 @@ from gnomon.attribution import variance_shares
 from gnomon.attribution.neurons import neuron_distance
 from gnomon.checks import moment_shift, signal_scales, unit_activity, unit_duplicates
 from gnomon.core import InputError
-from gnomon.decisions import linear_capacity, margin_path, normalized_margin, novikoff_bound, separability
+from gnomon.decisions import linear_capacity, margin_growth, normalized_margin, novikoff_bound, separability
 from gnomon.landscape.invisible import invisible_weights
 from gnomon.robustness import jacobian_spectrum, linear_map, margin_distribution, noise_sensitivity
 from gnomon.training import CrossEntropy
@@ -37,7 +37,7 @@ def test_margins_in_units_of_the_weights():
     with torch.no_grad():
         for p in double.parameters():
             p.mul_(2)
-    assert_allclose(margin_path([net, double], x, y).margins, [found.margin] * 2, rtol=1e-9)
+    assert_allclose(margin_growth([net, double], x, y).margins, [found.margin] * 2, rtol=1e-9)
     with pytest.raises(InputError, match="a homogeneous network"):
         normalized_margin(nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2)), x.float(), y)
 

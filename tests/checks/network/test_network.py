@@ -6,12 +6,12 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
 from gnomon.checks.network.broadcast import broadcast_findings
-from gnomon.checks.network.chance import chance_findings
+from gnomon.checks.network.chance import randomness_findings
 from gnomon.checks.network.head import head_findings, last_operation
-from gnomon.checks.network.ignored import ignored_findings
-from gnomon.checks.network.modes import mode_findings
+from gnomon.checks.network.ignored import ignored_input_findings
+from gnomon.checks.network.modes import dropout_noise_findings
 from gnomon.checks.network.normalization import batch_size_findings, normalization_findings
-from gnomon.checks.network.reach import lost_parts, reach_findings
+from gnomon.checks.network.reach import parts_without_gradient, untrained_parameter_findings
 from gnomon.checks.network.saturation import saturation_findings
 
 G = torch.Generator().manual_seed(0)
@@ -104,15 +104,18 @@ def reached(net):
 
 
 def test_parameters_that_are_not_reached():
-    assert reach_findings(Net(), reached(Net())) == ()
-    assert kinds(reach_findings(Net("unused"), reached(Net("unused")))) == ["unused-parameters"]
-    lost = reach_findings(Net("detached"), reached(Net("detached")), matter=["first"])
+    assert untrained_parameter_findings(Net(), reached(Net())) == ()
+    assert kinds(untrained_parameter_findings(Net("unused"), reached(Net("unused")))) == ["unused-parameters"]
+    lost = untrained_parameter_findings(Net("detached"), reached(Net("detached")), matter=["first"])
     assert kinds(lost) == ["detached"] and lost[0].where == "first"
-    assert list(lost_parts(Net("unused"), reached(Net("unused")))) == ["second"]
+    assert list(parts_without_gradient(Net("unused"), reached(Net("unused")))) == ["second"]
     net = Net()
     net.shift = nn.Parameter(torch.zeros(20))  # beside layers that are reached, and never used
-    assert list(lost_parts(net, reached(net))) == ["shift"] and "self.shift" in reach_findings(net, reached(net))[0].fix
-    assert reach_findings(net, reached(net))[0].level.name == "PROBLEM"
+    assert (
+        list(parts_without_gradient(net, reached(net))) == ["shift"]
+        and "self.shift" in untrained_parameter_findings(net, reached(net))[0].fix
+    )
+    assert untrained_parameter_findings(net, reached(net))[0].level.name == "PROBLEM"
 
     class Guided(Net):
         def forward(self, x):
@@ -120,10 +123,10 @@ def test_parameters_that_are_not_reached():
 
     net = Guided()
     net.shift = nn.Parameter(torch.zeros(6))
-    assert [f.level.name for f in reach_findings(net, reached(net))] == ["WARNING"]
+    assert [f.level.name for f in untrained_parameter_findings(net, reached(net))] == ["WARNING"]
     net = Net()
     held = [name for name, _ in net.last.named_parameters(prefix="last")]
-    assert kinds(reach_findings(net, reached(net), held=held)) == ["not-in-optimizer"]
+    assert kinds(untrained_parameter_findings(net, reached(net), held=held)) == ["not-in-optimizer"]
 
 
 def test_frozen_weights_are_a_fault_while_they_are_random():
@@ -132,8 +135,8 @@ def test_frozen_weights_are_a_fault_while_they_are_random():
         trained.second.weight.add_(0.05 * torch.randn(20, 20, generator=G))
     for net in (fresh, trained):
         net.second.requires_grad_(False)
-    assert kinds(reach_findings(fresh, reached_of_trainable(fresh))) == ["frozen-at-random"]
-    assert reach_findings(trained, reached_of_trainable(trained)) == ()
+    assert kinds(untrained_parameter_findings(fresh, reached_of_trainable(fresh))) == ["frozen-at-random"]
+    assert untrained_parameter_findings(trained, reached_of_trainable(trained)) == ()
 
 
 def reached_of_trainable(net):
@@ -153,9 +156,9 @@ def test_frozen_test_has_its_level():
 
 
 def test_chance():
-    assert chance_findings(Net(), X) == ()
-    assert kinds(chance_findings(Net("dropout"), X)) == ["random-in-eval"]
-    assert kinds(chance_findings(Net("mixed"), X)) == ["examples-mixed"]
+    assert randomness_findings(Net(), X) == ()
+    assert kinds(randomness_findings(Net("dropout"), X)) == ["random-in-eval"]
+    assert kinds(randomness_findings(Net("mixed"), X)) == ["examples-mixed"]
 
 
 def test_an_lstm_without_batch_first():
@@ -168,19 +171,19 @@ def test_an_lstm_without_batch_first():
             return self.last(self.lstm(x)[0][:, -1])
 
     x = torch.randn(16, 5, 4, generator=G)
-    assert chance_findings(Model(True), x) == () and ignored_findings(Model(True), x) == ()
-    assert kinds(chance_findings(Model(False), x)) == ["examples-mixed"]
+    assert randomness_findings(Model(True), x) == () and ignored_input_findings(Model(True), x) == ()
+    assert kinds(randomness_findings(Model(False), x)) == ["examples-mixed"]
 
 
 def test_ignored_inputs():
-    assert ignored_findings(Net(), X) == ()
+    assert ignored_input_findings(Net(), X) == ()
     for wrong in ("ignores", "part"):
-        assert kinds(ignored_findings(Net(wrong), X)) == ["inputs-ignored"]
+        assert kinds(ignored_input_findings(Net(wrong), X)) == ["inputs-ignored"]
 
 
 def test_a_stride_that_loses_a_row_is_healthy():
     net = nn.Sequential(nn.Conv2d(1, 4, 3, stride=2), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 9, 3))
-    assert ignored_findings(net, torch.randn(20, 1, 8, 8, generator=G)) == ()
+    assert ignored_input_findings(net, torch.randn(20, 1, 8, 8, generator=G)) == ()
 
 
 def test_ignored_tokens():
@@ -193,8 +196,8 @@ def test_ignored_tokens():
             return self.last(self.table(ids)[:, self.part].mean(1))
 
     ids = torch.randint(0, 9, (30, 7), generator=G)
-    assert ignored_findings(Model(slice(None)), ids) == ()
-    assert kinds(ignored_findings(Model(slice(0, 1)), ids)) == ["inputs-ignored"]
+    assert ignored_input_findings(Model(slice(None)), ids) == ()
+    assert kinds(ignored_input_findings(Model(slice(0, 1)), ids)) == ["inputs-ignored"]
 
 
 def test_ignored_argument():
@@ -207,8 +210,8 @@ def test_ignored_argument():
             return self.a(left) + (self.b(right) if self.use else 0)
 
     other = torch.randn(40, 6, generator=G)
-    assert ignored_findings(Two(True), (X, other)) == ()
-    assert ignored_findings(Two(False), (X, other))[0].where == "input 1"
+    assert ignored_input_findings(Two(True), (X, other)) == ()
+    assert ignored_input_findings(Two(False), (X, other))[0].where == "input 1"
 
 
 @pytest.mark.parametrize("kind", [nn.RNN, nn.GRU])
@@ -274,5 +277,5 @@ def test_dropout_that_leaves_nothing():
     def net(p):
         return nn.Sequential(nn.Linear(6, 50), nn.ReLU(), nn.Dropout(p), nn.Linear(50, 3))
 
-    assert kinds(mode_findings(net(0.95), X)) == ["modes-disagree"]
-    assert mode_findings(net(0.5), X) == () and mode_findings(net(0.95), X[:4]) == ()
+    assert kinds(dropout_noise_findings(net(0.95), X)) == ["modes-disagree"]
+    assert dropout_noise_findings(net(0.5), X) == () and dropout_noise_findings(net(0.95), X[:4]) == ()

@@ -25,7 +25,7 @@ from gnomon.robustness import (
     linear_map,
     margin_distribution,
     noise_sensitivity,
-    sup_distance,
+    supremum_distance,
 )
 from gnomon.symmetry.invariance import invariance
 
@@ -105,7 +105,7 @@ def test_the_interval_of_a_rise_under_noise_is_that_of_a_mean_over_draws():
         torch.randint(0, 2, (3, 1), generator=draw)  # the signs of the penalty
         noise = 0.3 * torch.randn(3, 2, generator=draw).double()
         rises.append(scale * float((noise @ w.T).square().mean()))  # of a squared loss, the mean over both signs
-    half = 1.96 * np.std(rises, ddof=1) / 2
+    half = stats.t.ppf(0.975, 3) * np.std(rises, ddof=1) / 2
     assert_allclose([found.rise, found.interval.low, found.interval.high], np.mean(rises) + half * np.array([0, -1, 1]))
 
 
@@ -273,7 +273,7 @@ def test_the_barron_norm_of_waves_and_the_units_it_asks_for():
 
 
 def test_the_largest_difference_over_a_box_with_its_error_bar():
-    found = sup_distance(
+    found = supremum_distance(
         lambda x: x[:, 0] * x[:, 1], lambda x: 0 * x[:, 0], [(-1.0, 2.0), (0.0, 3.0)], points=16, lipschitz=5.0
     )
     assert found.points == 16 and found.place == (2.0, 3.0)

@@ -35,10 +35,11 @@ def slopes(values):
 
 @pytest.mark.parametrize("weight_std, bias_std", [(0.7, 0.3), (2.0, 0.1)])  # ordered, chaotic
 def test_gradients_and_differences_change_at_the_rate_of_theory(weight_std, bias_std):
-    """Over the layers past the transient, log gradient falls by log chi a layer, and log (1 - c) by log C'(1) where c -> 1.
+    """Over the layers past the transient, log gradient falls by log chi a layer, and log (1 - c) by log C'(1) where c
+    -> 1.
 
-    Each of the 12 layers adds a fluctuation of (depth / width)^(1/2) / depth = 0.02 to a slope; six seeds, Student's t with
-    5 degrees of freedom at 99.9 %: 6.87. Finite width shifts log chi by O(1 / width), 0.004.
+    Each of the 12 layers adds a fluctuation of (depth / width)^(1/2) / depth = 0.02 to a slope; six seeds, Student's t
+    with 5 degrees of freedom at 99.9 %: 6.87. Finite width shifts log chi by O(1 / width), 0.004.
     """
     theory, rates, merging = mean_field(torch.tanh, weight_std=weight_std, bias_std=bias_std), [], []
     for seed in range(6):
@@ -311,7 +312,7 @@ class NoTensor(nn.Linear):
 def test_what_cannot_be_measured_is_told():
     with pytest.raises(InputError, match="returned a tuple"):
         signal(NoTensor(2, 3), torch.randn(4, 2))
-    with pytest.raises(InputError, match="the first axis counts examples"):
+    with pytest.raises(InputError, match="an output whose first axis counts examples"):
         signal(nn.Sequential(nn.Linear(2, 2), nn.Flatten(0)), torch.randn(4, 2))
 
 

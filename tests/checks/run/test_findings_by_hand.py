@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.checks.run.decay import decay_findings, network_decay_findings
-from gnomon.checks.run.outcome_numbers import number_outcome_findings
+from gnomon.checks.run.decay import network_weight_decay_findings, weight_decay_findings
+from gnomon.checks.run.outcome_numbers import regression_outcome_findings
 from gnomon.checks.run.stable_rate import stable_rate_findings
-from gnomon.checks.run.step_size import step_size_findings
+from gnomon.checks.run.step_size import learning_rate_findings
 from gnomon.training import SGD, Adam
 
 
@@ -33,15 +33,19 @@ def test_the_pull_of_decay_on_the_matrices_of_a_network():
         "1.weight": torch.ones(5, 4),
     }
     for decay, found in ((0.21, True), (0.19, False)):  # 5 / 2 times the decay above or below 1/2
-        assert bool(network_decay_findings(net, SGD(0.1, decay=decay), gradients)) is found
+        assert bool(network_weight_decay_findings(net, SGD(0.1, decay=decay), gradients)) is found
     rms = sqrt(25 / 6)
     for pull, found in ((0.51, True), (0.49, False)):
-        (*stated,) = network_decay_findings(net, Adam(0.1, decay=pull / rms), gradients)
+        (*stated,) = network_weight_decay_findings(net, Adam(0.1, decay=pull / rms), gradients)
         assert bool(stated) is found
-    (stated,) = network_decay_findings(net, SGD(0.1, decay=0.4), gradients)
+    (stated,) = network_weight_decay_findings(net, SGD(0.1, decay=0.4), gradients)
     assert stated.values["pull"] == pytest.approx(1.0) and stated.values["decay"] == 0.4
-    assert network_decay_findings(net, None, gradients) == () == network_decay_findings(net, SGD(0.1), gradients)
-    (apart,) = decay_findings(0.3, weights=9.0, rms=2.0, gradient=0.1, decoupled=True)
+    assert (
+        network_weight_decay_findings(net, None, gradients)
+        == ()
+        == network_weight_decay_findings(net, SGD(0.1), gradients)
+    )
+    (apart,) = weight_decay_findings(0.3, weights=9.0, rms=2.0, gradient=0.1, decoupled=True)
     assert apart.values["pull"] == pytest.approx(0.6)
 
 
@@ -52,34 +56,36 @@ def errors(mean, spread=0.01, n=100):
 
 
 def test_explained_variance_and_the_gap_of_a_regression():
-    (stated,) = number_outcome_findings(errors(0.1), errors(0.5), simple=0.4)
+    (stated,) = regression_outcome_findings(errors(0.1), errors(0.5), simple=0.4)
     assert stated.kind == "overfit"
     assert stated.values["train"] == pytest.approx(0.9) and stated.values["test"] == pytest.approx(0.5)
     assert [float(v.value) for v in stated.evidence] == pytest.approx([0.4, 0.4 / sqrt(2 * 0.01**2 / 100)], rel=1e-6)
-    (worse,) = number_outcome_findings(errors(0.1), errors(1.5), simple=0.4)
+    (worse,) = regression_outcome_findings(errors(0.1), errors(1.5), simple=0.4)
     assert worse.values["test"] == 0.0
-    assert number_outcome_findings(errors(0.1), errors(0.19), simple=0.4) == ()  # a gap of less than 0.1
-    assert kinds(number_outcome_findings(errors(0.1), errors(0.21), simple=0.4)) == ["overfit"]
+    assert regression_outcome_findings(errors(0.1), errors(0.19), simple=0.4) == ()  # a gap of less than 0.1
+    assert kinds(regression_outcome_findings(errors(0.1), errors(0.21), simple=0.4)) == ["overfit"]
     for spread, found in ((0.5, False), (0.3, True)):  # 0.2 is 2.8 or 4.7 deviations of the difference
-        assert bool(number_outcome_findings(errors(0.5, spread), errors(0.7, spread), simple=0.4)) is found
-    assert number_outcome_findings(errors(0.1), errors(0.5)[:1], simple=0.4) == ()
-    assert kinds(number_outcome_findings(errors(0.1, 0.0), errors(0.5, 0.0), simple=0.4)) == ["overfit"]  # no spread
+        assert bool(regression_outcome_findings(errors(0.5, spread), errors(0.7, spread), simple=0.4)) is found
+    assert regression_outcome_findings(errors(0.1), errors(0.5)[:1], simple=0.4) == ()
+    assert kinds(regression_outcome_findings(errors(0.1, 0.0), errors(0.5, 0.0), simple=0.4)) == [
+        "overfit"
+    ]  # no spread
 
 
 def test_a_regression_below_a_simple_model():
     """Ten points of explained variance and three deviations of the training error below it."""
-    (stated,) = number_outcome_findings(errors(0.5), None, simple=0.7)
+    (stated,) = regression_outcome_findings(errors(0.5), None, simple=0.7)
     assert stated.kind == "underfit" and stated.values == {"explained": pytest.approx(0.5), "simple": 0.7}
     assert [float(v.value) for v in stated.evidence] == pytest.approx([0.5, 0.7])
-    assert number_outcome_findings(errors(0.5), None, simple=0.602) == ()  # 0.1 + 3 * 0.001 are needed
-    assert kinds(number_outcome_findings(errors(0.5), None, simple=0.604)) == ["underfit"]
-    (nothing,) = number_outcome_findings(errors(1.2), None, simple=0.7)
+    assert regression_outcome_findings(errors(0.5), None, simple=0.602) == ()  # 0.1 + 3 * 0.001 are needed
+    assert kinds(regression_outcome_findings(errors(0.5), None, simple=0.604)) == ["underfit"]
+    (nothing,) = regression_outcome_findings(errors(1.2), None, simple=0.7)
     assert nothing.kind == "not-learning" and nothing.values["explained"] == 0.0
     for explained, kind in ((0.029, "not-learning"), (0.031, "underfit")):
-        assert kinds(number_outcome_findings(errors(1 - explained), None, simple=0.7)) == [kind]
-    (alike,) = number_outcome_findings(errors(0.98), None, simple=0.02)
+        assert kinds(regression_outcome_findings(errors(1 - explained), None, simple=0.7)) == [kind]
+    (alike,) = regression_outcome_findings(errors(0.98), None, simple=0.02)
     assert alike.values["simple"] == 0.02 and alike.values["explained"] == pytest.approx(0.02)
-    (negative,) = number_outcome_findings(errors(0.98), None, simple=-0.5)
+    (negative,) = regression_outcome_findings(errors(0.98), None, simple=-0.5)
     assert negative.values["simple"] == 0.0
 
 
@@ -99,7 +105,7 @@ def test_learning_rates_beside_the_stable_limit():
 
 
 def found(falls, start=1.0, reached=None):
-    return step_size_findings(falls, start=start, lr=0.1, steps=30, reached=reached)
+    return learning_rate_findings(falls, start=start, lr=0.1, steps=30, reached=reached)
 
 
 def test_a_rate_is_too_large_if_a_smaller_one_does_five_times_better():

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from gnomon.checks.run.guessing import MIN_EXAMPLES, guessing_findings, number_guessing_findings
+from gnomon.checks.run.guessing import MIN_EXAMPLES, guessing_findings, regression_guessing_findings
 
 
 def draw(n=400, classes=3, seed=0):
@@ -86,7 +86,7 @@ def test_how_often_a_trained_guess_is_recognized_and_a_network_that_learned_is_a
 
 
 def test_a_regression_guesses_if_it_explains_no_variance():
-    told = [number_guessing_findings(v, 100, which="test", trained=False) for v in (-1.0, 0.0, 0.03, 0.04, 0.9)]
+    told = [regression_guessing_findings(v, 100, which="test", trained=False) for v in (-1.0, 0.0, 0.03, 0.04, 0.9)]
     assert [len(found) for found in told] == [1, 1, 1, 0, 0]
     assert "0.0% of the variance of test targets is explained" in told[0][0].message
-    assert number_guessing_findings(-1.0, 5, which="test", trained=True) == ()
+    assert regression_guessing_findings(-1.0, 5, which="test", trained=True) == ()

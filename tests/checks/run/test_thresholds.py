@@ -6,15 +6,15 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.checks import explosion
-from gnomon.checks.network.reach import reach_findings
+from gnomon.checks import find_explosion
+from gnomon.checks.network.reach import untrained_parameter_findings
 from gnomon.checks.network.saturation import saturation_findings
-from gnomon.checks.run.step_size import step_size_findings
+from gnomon.checks.run.step_size import learning_rate_findings
 from gnomon.training import SGD
 
 
 def kinds(falls, **known):
-    return [f.kind for f in step_size_findings(falls, lr=0.1, steps=30, **known)]
+    return [f.kind for f in learning_rate_findings(falls, lr=0.1, steps=30, **known)]
 
 
 @pytest.mark.parametrize(
@@ -51,9 +51,9 @@ def test_learning_rates_are_judged_on_one_side_of_each_threshold_only(falls, kno
 
 
 def test_the_advised_rate_is_the_one_that_did_best():
-    (large,) = step_size_findings({0.01: 0.9, 0.1: 1.0, 1.0: 0.0}, start=1.0, lr=0.5, steps=30)
+    (large,) = learning_rate_findings({0.01: 0.9, 0.1: 1.0, 1.0: 0.0}, start=1.0, lr=0.5, steps=30)
     assert "lr=0.05 or less" in large.fix
-    (small,) = step_size_findings({1.0: 1e-3, 10.0: 0.9, 100.0: 0.5}, start=1.0, lr=0.5, steps=30)
+    (small,) = learning_rate_findings({1.0: 1e-3, 10.0: 0.9, 100.0: 0.5}, start=1.0, lr=0.5, steps=30)
     assert "lr=5." in small.fix
 
 
@@ -85,7 +85,7 @@ def test_outputs_explode_when_they_are_a_thousand_times_as_large(factor, steps):
     def loss(f, y):
         return -f.mean() if float(f.detach().mean()) < 2 else 0 * f.mean()  # one step only
 
-    found = explosion(net, x, x, loss=loss, optimizer=SGD(factor - 1), steps=5)
+    found = find_explosion(net, x, x, loss=loss, optimizer=SGD(factor - 1), steps=5)
     assert found.step == steps and (not steps or found.growth == pytest.approx(factor) and found.layer == "0")
 
 
@@ -98,7 +98,7 @@ class Frozen(nn.Module):
 
 
 def frozen_fresh(layer):
-    found = reach_findings(Frozen(layer), {"head.weight", "head.bias"})
+    found = untrained_parameter_findings(Frozen(layer), {"head.weight", "head.bias"})
     return [f.kind for f in found] == ["frozen-at-random"]
 
 

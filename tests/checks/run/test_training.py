@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.checks import explosion
-from gnomon.checks.run.decay import decay_findings, decay_of
+from gnomon.checks import find_explosion
+from gnomon.checks.run.decay import weight_decay_findings, weight_decay_of
 from gnomon.checks.run.outcome import AccuracyOutcome, outcome_findings
-from gnomon.checks.run.outcome_numbers import number_outcome_findings
-from gnomon.checks.run.step_size import scale_learning_rates, short_runs, step_size_findings
+from gnomon.checks.run.outcome_numbers import regression_outcome_findings
+from gnomon.checks.run.step_size import learning_rate_findings, scale_learning_rates, short_runs
 from gnomon.data import digits
 from gnomon.training import SGD, Adam, CrossEntropy
 from gnomon.training.native import resolve_optimizer
@@ -37,7 +37,7 @@ RATES = [
 @pytest.mark.parametrize("rule, kind", RATES, ids=lambda v: getattr(v, "name", v))
 def test_learning_rates(rule, kind):
     falls, start = short_runs(perceptron(), X, Y, loss=CrossEntropy(), optimizer=rule, steps=30, batch=32)
-    found = [f.kind for f in step_size_findings(falls, start=start, lr=rule.lr, steps=30)]
+    found = [f.kind for f in learning_rate_findings(falls, start=start, lr=rule.lr, steps=30)]
     assert found == ([] if kind is None else [kind]), falls
 
 
@@ -45,7 +45,7 @@ def test_a_whole_run_that_brought_nothing_is_no_patience():
     """Its loss is of other examples than that of the short runs: they differ by more than any of the falls."""
     falls = {0.1: 1.6e-6, 1.0: 1.6e-5, 10.0: 1.6e-4, 100.0: 1.6e-3}
     for reached, kinds in ((0.007, ["learning-rate-too-small"]), (0.5, [])):
-        found = step_size_findings(falls, start=2.3, lr=1e-7, steps=15, reached=reached)
+        found = learning_rate_findings(falls, start=2.3, lr=1e-7, steps=15, reached=reached)
         assert [f.kind for f in found] == kinds
 
 
@@ -64,22 +64,25 @@ def test_rates_of_torch_optimizers_are_scaled():
     ],
 )
 def test_decay_is_read_from_optimizers(rule, decay, apart):
-    assert decay_of(resolve_optimizer(rule, None)) == (decay, apart)
+    assert weight_decay_of(resolve_optimizer(rule, None)) == (decay, apart)
 
 
 def test_decay():
     usual = {"weights": 15.0, "rms": 0.05, "gradient": 1.0}
-    assert decay_findings(5e-4, **usual, decoupled=False) == () and decay_findings(0.05, **usual, decoupled=True) == ()
-    assert decay_findings(1.0, **usual, decoupled=False)[0].kind == "weight-decay-wins"
-    assert decay_findings(30.0, **usual, decoupled=True)[0].kind == "weight-decay-wins"
+    assert (
+        weight_decay_findings(5e-4, **usual, decoupled=False) == ()
+        and weight_decay_findings(0.05, **usual, decoupled=True) == ()
+    )
+    assert weight_decay_findings(1.0, **usual, decoupled=False)[0].kind == "weight-decay-wins"
+    assert weight_decay_findings(30.0, **usual, decoupled=True)[0].kind == "weight-decay-wins"
 
 
 def test_explosion_names_step_and_layer():
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
-    found = explosion(net, X, Y, loss=nn.functional.cross_entropy, optimizer=SGD(1e5))
+    found = find_explosion(net, X, Y, loss=nn.functional.cross_entropy, optimizer=SGD(1e5))
     assert found.findings[0].kind == "exploding-loss" and 1 < found.step <= 4 and found.layer in "02"
-    assert explosion(net, X, Y, loss=nn.functional.cross_entropy, optimizer=Adam()).findings == ()
+    assert find_explosion(net, X, Y, loss=nn.functional.cross_entropy, optimizer=Adam()).findings == ()
 
 
 @pytest.mark.parametrize(
@@ -122,7 +125,7 @@ def errors(mean, n, seed=0):
     ],
 )
 def test_outcomes_of_regression(train, test, simple, kinds):
-    assert [f.kind for f in number_outcome_findings(train, test, simple=simple)] == kinds
+    assert [f.kind for f in regression_outcome_findings(train, test, simple=simple)] == kinds
 
 
 def test_batch_norm_does_not_hide_a_learning_rate_that_is_too_small():
@@ -132,5 +135,5 @@ def test_batch_norm_does_not_hide_a_learning_rate_that_is_too_small():
     x = 5 * X + 3
     for rule, kinds in ((Adam(1e-7), ["learning-rate-too-small"]), (Adam(1e-3), []), (Adam(1e-4), [])):
         falls, start = short_runs(net, x, Y, loss=CrossEntropy(), optimizer=rule, steps=30, batch=32)
-        assert [f.kind for f in step_size_findings(falls, start=start, lr=rule.lr, steps=30)] == kinds, falls
+        assert [f.kind for f in learning_rate_findings(falls, start=start, lr=rule.lr, steps=30)] == kinds, falls
     assert not net[1].num_batches_tracked

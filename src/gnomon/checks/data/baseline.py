@@ -12,7 +12,7 @@ Hypotheses: examples in random order do not matter; independent examples.
 Reference: [hestness2017deep] for curves of learning; [rahimi2007random] for the features.
 
 >>> x = torch.randn(400, 3, generator=torch.Generator().manual_seed(0))
->>> baseline(x, x[:, :1]).score > 0.99, baseline(x, (x[:, 0] > 0).long()).score > 0.9
+>>> simple_model_baseline(x, x[:, :1]).score > 0.99, simple_model_baseline(x, (x[:, 0] > 0).long()).score > 0.9
 (True, True)
 """
 
@@ -22,8 +22,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.checks.data.ridge import votes
-from gnomon.checks.data.rows import random_features, rows
+from gnomon.checks.data.ridge import leave_one_out_ridge_predictions
+from gnomon.checks.data.rows import example_rows, random_features
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import check_finite_inputs, check_seed
@@ -31,7 +31,7 @@ from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
 from gnomon.core.results.record import Record
 
-__all__ = ["Baseline", "baseline"]
+__all__ = ["SimpleModelBaseline", "simple_model_baseline"]
 
 MAX_EXAMPLES = 2500
 """Examples used, at most."""
@@ -42,8 +42,8 @@ RANDOM_FEATURES = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Baseline(Record):
-    """The score on held-out examples, the gain (1), and the number of fitted examples (0 if there are too few)."""
+class SimpleModelBaseline(Record):
+    """Results of the simple model: held-out score, gain from more data (1), and number of fitted examples."""
 
     score: float
     gain: float
@@ -51,8 +51,8 @@ class Baseline(Record):
 
 
 @names_call
-def baseline(x: Any, y: Any = None, *, seed: int = 0) -> Baseline:
-    """The score of ridge regression on random features, and its loss with half of the data; equation (1).
+def simple_model_baseline(x: Any, y: Any = None, *, seed: int = 0) -> SimpleModelBaseline:
+    """Scores ridge regression on random features on held-out examples, also with half of the data; equation (1).
 
     ``x`` are inputs, with targets ``y``; or data that have both: a pair, a ``Dataset``, a ``DataLoader``, batches.
     Integers (n,) are classes and scored by accuracy, numbers by the share of their variance that is explained.
@@ -61,7 +61,7 @@ def baseline(x: Any, y: Any = None, *, seed: int = 0) -> Baseline:
     Reference: [rahimi2007random].
     Cost: two eigendecompositions of 400 to 600 features.
 
-    >>> baseline(torch.zeros(10, 2), torch.zeros(10).long()).examples              # too few to say
+    >>> simple_model_baseline(torch.zeros(10, 2), torch.zeros(10).long()).examples              # too few to say
     0
     """
     seed = check_seed(seed)
@@ -69,15 +69,17 @@ def baseline(x: Any, y: Any = None, *, seed: int = 0) -> Baseline:
     check_finite_inputs(x)
     n = count(x)
     if n < MIN_EXAMPLES:
-        return Baseline(0.0, 0.0, 0)
+        return SimpleModelBaseline(0.0, 0.0, 0)
     classes = are_classes(y)
     table = torch.nn.functional.one_hot(y.cpu().long()).double() if classes else y.cpu().double().reshape(n, -1)
-    features = random_features(rows(x, seed=seed), width=RANDOM_FEATURES, seed=seed).double()
+    features = random_features(example_rows(x, seed=seed), width=RANDOM_FEATURES, seed=seed).double()
     order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))[:MAX_EXAMPLES]
     held, rest = order[: len(order) // 4], order[len(order) // 4 :]
-    half, whole = (_score(votes(features, table, part)[held], table[held], classes) for part in
-                   (rest[: len(rest) // 2], rest))  # fmt: skip
-    return Baseline(whole, whole - half, len(rest))  # (1)
+    half, whole = (
+        _score(leave_one_out_ridge_predictions(features, table, part)[held], table[held], classes)
+        for part in (rest[: len(rest) // 2], rest)
+    )
+    return SimpleModelBaseline(whole, whole - half, len(rest))  # (1)
 
 
 def _score(v: Tensor, table: Tensor, classes: bool) -> float:

@@ -12,7 +12,8 @@ Reference: [lecun1998efficient], section 4.3.
 
 >>> import torch
 >>> x = torch.randn(100, 4, generator=torch.Generator().manual_seed(0))
->>> columns(x).findings, [f.kind for f in columns(x * torch.tensor([1.0, 1.0, 1.0, 1000.0])).findings]
+>>> column_statistics(x).findings, [f.kind for f in column_statistics(x * torch.tensor([1.0, 1.0, 1.0,
+...     1000.0])).findings]
 ((), ['feature-scale'])
 """
 
@@ -27,7 +28,7 @@ from gnomon.core.inputs.arguments import Inputs, tensors
 from gnomon.core.results import Finding, Result, Value
 from gnomon.findings import data as kinds
 
-__all__ = ["ColumnStatistics", "columns"]
+__all__ = ["ColumnStatistics", "column_statistics"]
 
 MAX_SPREAD_RATIO = 30.0
 """Ratio of column spreads at which (1) is a thousand."""
@@ -111,7 +112,7 @@ class ColumnStatistics(Result):
 
 
 @names_call
-def columns(x: Inputs, *, names: Sequence[str] = ()) -> ColumnStatistics:
+def column_statistics(x: Inputs, *, names: Sequence[str] = ()) -> ColumnStatistics:
     """Finds constant, repeated and badly scaled columns of a table of inputs.
 
     ``names`` of all columns are said in place of their numbers.
@@ -122,7 +123,7 @@ def columns(x: Inputs, *, names: Sequence[str] = ()) -> ColumnStatistics:
     Reference: [lecun1998efficient].
     Cost: a pass over the table, and p^2 n multiplications for at most 200 columns.
 
-    >>> columns(torch.tensor([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 0.0]])).repeated
+    >>> column_statistics(torch.tensor([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 0.0]])).repeated
     ((0, 1),)
     """
     parts = list(tensors(x))

@@ -20,10 +20,10 @@ Reference: [northcutt2021confident] on labels of train and of test; [wilks1938la
 >>> g = torch.Generator().manual_seed(0)
 >>> x, y = torch.randn(1200, 4, generator=g), torch.randint(0, 2, (1200,), generator=g)
 >>> x[:, 0] += 4.0 * y
->>> told = compared_labels(x[:800], torch.where(torch.arange(800) < 160, 1 - y[:800], y[:800]), x[800:], y[800:])
+>>> told = compare_labels(x[:800], torch.where(torch.arange(800) < 160, 1 - y[:800], y[:800]), x[800:], y[800:])
 >>> told.findings[0].kind, round(told.difference, 1)
 ('noisy-labels', 0.2)
->>> compared_labels(x[:800], y[:800], x[800:], y[800:]).findings
+>>> compare_labels(x[:800], y[:800], x[800:], y[800:]).findings
 ()
 """
 
@@ -33,8 +33,8 @@ from math import erfc, log, sqrt
 import torch
 from torch import Tensor
 
-from gnomon.checks.data.kernel_votes import kernel_votes
-from gnomon.checks.data.rows import joint_rows
+from gnomon.checks.data.kernel_votes import leave_one_out_kernel_predictions
+from gnomon.checks.data.rows import joint_example_rows
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.inputs.checks import check_seed
@@ -42,7 +42,7 @@ from gnomon.core.inputs.classes import are_classes
 from gnomon.core.results import Finding, Result, Value
 from gnomon.findings import data as kinds
 
-__all__ = ["MAX_TRAIN_EXAMPLES", "MAX_TEST_EXAMPLES", "ComparedLabels", "compared_labels"]
+__all__ = ["MAX_TRAIN_EXAMPLES", "MAX_TEST_EXAMPLES", "LabelComparison", "compare_labels"]
 
 MAX_TRAIN_EXAMPLES = 2000
 """Training examples used, at most."""
@@ -75,7 +75,7 @@ CLIPPING_DEVIATIONS = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedLabels(Result):
+class LabelComparison(Result):
     """Scores of the simple model: leave-one-out on train, on test, and leave-one-out after fitting to test.
 
     A score is the share of the errors of a guess that it saves, and its deviation by chance is ``chance`` on train and
@@ -146,7 +146,7 @@ class ComparedLabels(Result):
 
 
 @names_call
-def compared_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0) -> ComparedLabels:
+def compare_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0) -> LabelComparison:
     """Compares how well a simple model of train predicts labels of train (leave-one-out) and of test; (1) and (2).
 
     Integers (n,) are classes; of numbers only the relation to the inputs is compared.
@@ -155,28 +155,30 @@ def compared_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, see
     Reference: [northcutt2021confident].
     Cost: about half a second on one core for 2000 and 1000 examples.
 
-    >>> compared_labels(torch.zeros(5, 1), torch.zeros(5), torch.zeros(5, 1), torch.zeros(5)).examples  # too few
+    >>> compare_labels(torch.zeros(5, 1), torch.zeros(5), torch.zeros(5, 1), torch.zeros(5)).examples  # too few
     0
     """
     seed = check_seed(seed)
     (x, y), (x_test, y_test) = _draw(x, y, MAX_TRAIN_EXAMPLES, seed), _draw(x_test, y_test, MAX_TEST_EXAMPLES, seed)
     n, m = len(y), len(y_test)
     if min(n, m) < MIN_EXAMPLES or y.shape[1:] != y_test.shape[1:] or are_classes(y) != are_classes(y_test):
-        return ComparedLabels()
-    both = _sketch(joint_rows(x, x_test, seed=seed), seed)
+        return LabelComparison()
+    both = _sketch(joint_example_rows(x, x_test, seed=seed), seed)
     table = _table(torch.cat([y, y_test]), seed)
     if not bool((table[:n].std(0) > 0).any()) or not bool((table[n:].std(0) > 0).any()):
-        return ComparedLabels()
-    votes = kernel_votes(both, table, seed=seed, most=EXAMPLES_PER_FIT, fitted=n)
+        return LabelComparison()
+    votes = leave_one_out_kernel_predictions(both, table, seed=seed, most=EXAMPLES_PER_FIT, fitted=n)
     train, chance = _score(votes[:n], table[:n])
     within, chance_test = None, 1.0
     if train < GUESSING_Z * chance and n >= m:  # no relation in train: look for one in test
-        within, chance_test = _score(kernel_votes(both[n:], table[n:], seed=seed, most=EXAMPLES_PER_FIT), table[n:])
+        within, chance_test = _score(
+            leave_one_out_kernel_predictions(both[n:], table[n:], seed=seed, most=EXAMPLES_PER_FIT), table[n:]
+        )
     if not are_classes(y):
-        return ComparedLabels(train, chance, within, chance_test, examples=n)
+        return LabelComparison(train, chance, within, chance_test, examples=n)
     code = table.argmax(1)
     right = (votes.argmax(1) == code).double()
-    return ComparedLabels(train, chance, within, chance_test, *_by_class(right, code, n), examples=n)
+    return LabelComparison(train, chance, within, chance_test, *_by_class(right, code, n), examples=n)
 
 
 def _draw(x: Inputs, y: Tensor, most: int, seed: int) -> tuple[Inputs, Tensor]:
@@ -240,7 +242,7 @@ def _by_class(right: Tensor, code: Tensor, n: int) -> tuple[float, float, int, f
 
 
 def _root(a: Tensor, b: Tensor) -> float:
-    """Solves equation (1)."""
+    """The root of equation (1)."""
     p = float((a.sum() + b.sum()) / (len(a) + len(b)))
     twice = 2 * sum(len(t) * _divergence(float(t.mean()), p) for t in (a, b))
     return sqrt(max(twice, 0.0)) * (1 if float(b.mean()) > float(a.mean()) else -1)

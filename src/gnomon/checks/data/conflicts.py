@@ -12,7 +12,7 @@ says that rows were copied and given other labels.
 Reference: [bishop2006pattern], section 1.5, on the least error that any classifier has.
 
 >>> import torch
->>> found = conflicts(torch.tensor([[1.0], [1.0], [2.0], [3.0]]), torch.tensor([0, 1, 1, 1]))
+>>> found = label_conflicts(torch.tensor([[1.0], [1.0], [2.0], [3.0]]), torch.tensor([0, 1, 1, 1]))
 >>> found.groups, found.least_error
 (((0, 1),), 0.25)
 """
@@ -21,14 +21,14 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from gnomon.checks.data.rows import capacity, digests
+from gnomon.checks.data.rows import bits_per_example, example_hashes
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.source import source
 from gnomon.core.results import Finding, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import data as kinds
 
-__all__ = ["Conflicts", "conflicts"]
+__all__ = ["LabelConflicts", "label_conflicts"]
 
 MIN_CONFLICT_SHARE = 0.005
 """Share of examples at which conflicts are reported: they cost half a point of accuracy."""
@@ -42,8 +42,8 @@ DISAGREEMENT_Z = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class Conflicts(Result):
-    """Groups of indices of equal examples with different labels, and the smallest possible error (1)."""
+class LabelConflicts(Result):
+    """Groups of equal examples with different labels (as indices), and the smallest possible error (1)."""
 
     groups: tuple[tuple[int, ...], ...] = field(repr=False, metadata=HIDDEN)
     examples: int
@@ -77,7 +77,7 @@ class Conflicts(Result):
 
 
 @names_call
-def conflicts(x: Any, y: Any = None) -> Conflicts:
+def label_conflicts(x: Any, y: Any = None) -> LabelConflicts:
     """Finds equal inputs with different labels, and the accuracy they cost; equation (1).
 
     ``x`` are inputs, with classes ``y``; or data that have both: a pair, a ``Dataset``, a ``DataLoader``, batches.
@@ -87,18 +87,20 @@ def conflicts(x: Any, y: Any = None) -> Conflicts:
     Cost: one digest of each example.
 
     >>> import torch
-    >>> conflicts(torch.eye(3), torch.tensor([0, 1, 1])).findings
+    >>> label_conflicts(torch.eye(3), torch.tensor([0, 1, 1])).findings
     ()
     """
     x, y = source(x, y).pair()
     groups: dict[bytes, list[int]] = defaultdict(list)
-    for i, one in enumerate(digests(x)):
+    for i, one in enumerate(example_hashes(x)):
         groups[one].append(i)
     labels: list[Any] = y.tolist()
     several = [g for g in groups.values() if len({labels[i] for i in g}) > 1]
-    copied = capacity(x) >= MIN_BITS_OF_COPIES or _is_contradicted([g for g in groups.values() if len(g) > 1], labels)
+    copied = bits_per_example(x) >= MIN_BITS_OF_COPIES or _is_contradicted(
+        [g for g in groups.values() if len(g) > 1], labels
+    )
     wrong = sum(len(g) - Counter(labels[i] for i in g).most_common(1)[0][1] for g in several)
-    return Conflicts(tuple(map(tuple, several)), len(y), wrong / len(y), copied)  # (1)
+    return LabelConflicts(tuple(map(tuple, several)), len(y), wrong / len(y), copied)  # (1)
 
 
 def _is_contradicted(groups: list[list[int]], labels: list[Any]) -> bool:

@@ -9,7 +9,7 @@ Hypotheses: as for `gnomon.linalg.label_test`.
 Reference: [gretton2005measuring] for tests of independence with such kernels.
 
 >>> x = torch.randn(200, 3, generator=torch.Generator().manual_seed(0))
->>> input_relation(x, (x[:, 0] * x[:, 1] > 0).long(), seed=0).related          # no line separates these
+>>> label_input_test(x, (x[:, 0] * x[:, 1] > 0).long(), seed=0).related          # no line separates these
 True
 """
 
@@ -20,7 +20,7 @@ from torch import Tensor
 from gnomon.core.inputs.arguments import Inputs, count, tensors
 from gnomon.linalg.label_test import LabelTest, label_test
 
-__all__ = ["input_kernel", "input_relation"]
+__all__ = ["input_kernel", "label_input_test"]
 
 MAX_TARGET_COLUMNS = 16
 """Maximum number of tested target columns."""
@@ -28,7 +28,7 @@ MOST_VALUES = 20000
 """Maximum number of distinct integers, such as tokens, for comparing bags of tokens."""
 
 
-def input_relation(x: Inputs, y: Tensor, *, seed: int) -> LabelTest | None:
+def label_input_test(x: Inputs, y: Tensor, *, seed: int) -> LabelTest | None:
     """Tests the labels against shuffled labels with the kernel (1); None if all inputs are equal.
 
     Targets of many columns, such as pixels, are summed up at random in `MAX_TARGET_COLUMNS` of them: the test stays
@@ -36,7 +36,7 @@ def input_relation(x: Inputs, y: Tensor, *, seed: int) -> LabelTest | None:
     0.01, for shuffling rows and summing columns may be done in either order.
     Cost: n^2 d, and n^2 k for each of 400 shuffles.
 
-    >>> input_relation(torch.ones(4, 2), torch.tensor([0, 1, 0, 1]), seed=0) is None
+    >>> label_input_test(torch.ones(4, 2), torch.tensor([0, 1, 0, 1]), seed=0) is None
     True
     """
     kernel = input_kernel(x)

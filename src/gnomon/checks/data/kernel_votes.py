@@ -13,7 +13,7 @@ Hypotheses: numbers of an example that are on one scale; rows with similar targe
 Reference: [rasmussen2006gaussian], section 5.4.2, for (2); [zhang2015divide] for fits in parts.
 
 >>> x = torch.arange(200.0)[:, None]
->>> v = kernel_votes(x, (x > 99).double())
+>>> v = leave_one_out_kernel_predictions(x, (x > 99).double())
 >>> round(float(((v > 0.5) == (x > 99)).double().mean()), 1)                  # all but next to the border
 1.0
 """
@@ -25,7 +25,7 @@ from torch import Tensor
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed
 
-__all__ = ["kernel_votes"]
+__all__ = ["leave_one_out_kernel_predictions"]
 
 EXAMPLES_PER_FIT = 2500
 """Number of examples fitted at once."""
@@ -36,7 +36,7 @@ RIDGES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
 @names_call
-def kernel_votes(
+def leave_one_out_kernel_predictions(
     x: Float[Tensor, "n p"],
     table: Float[Tensor, "n k"],
     *,
@@ -54,7 +54,7 @@ def kernel_votes(
     Cost: for each ``most`` examples a Cholesky inverse, about a second on one core for 2500 and 0.1 for 1000.
 
     >>> x, y = torch.tensor([[0.0], [0.0], [9.0], [9.0]]), torch.tensor([[0.0], [1.0], [5.0], [5.0]])
-    >>> kernel_votes(x, y)[:2].argmax().item()                                    # the first is told by the second
+    >>> leave_one_out_kernel_predictions(x, y)[:2].argmax().item()  # the first is told by the second
     0
     """
     generator = torch.Generator().manual_seed(check_seed(seed))
@@ -84,7 +84,7 @@ def _kernel(a: Tensor, b: Tensor, scale: float) -> Tensor:
 
 
 def _ridge(kernel: Tensor, table: Tensor) -> float:
-    """The ridge with the smallest squared error of (2)."""
+    """The ridge penalty with the smallest leave-one-out error (2)."""
     values, vectors = torch.linalg.eigh(kernel)
     turned = vectors.mT @ (table.double() - table.double().mean(0))
 

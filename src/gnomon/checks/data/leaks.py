@@ -19,7 +19,7 @@ Reference: [fisher1922interpretation].
 
 >>> import torch
 >>> x = torch.randn(400, 10, generator=torch.Generator().manual_seed(0))
->>> leaks(x[:300], x[300:]).findings, leaks(x[:300], torch.cat([x[310:], x[:10]])).exact
+>>> find_leaks(x[:300], x[300:]).findings, find_leaks(x[:300], torch.cat([x[310:], x[:10]])).exact
 ((), 10)
 """
 
@@ -31,7 +31,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.checks.data.rows import capacity, digests, joint_rows, nearest
+from gnomon.checks.data.rows import bits_per_example, example_hashes, joint_example_rows, nearest_distances
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.inputs.checks import check_seed
@@ -41,12 +41,14 @@ from gnomon.core.results import Finding, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import data as kinds
 
-__all__ = ["Leaks", "fisher", "leaks"]
+__all__ = ["DataLeaks", "fisher_p_value", "find_leaks"]
 
 SIGNIFICANCE_LEVEL = 1e-4
 """False-alarm rate of each of the two tests on clean splits."""
 MIN_LEAKED_SHARE = 0.01
 """Share of leaked test examples at which the test score is unreliable."""
+LARGE_SHARE = 0.1
+"""Share of repeated test examples that is a problem even if train repeats examples equally often."""
 MAX_TRAIN_EXAMPLES = 60000
 """Maximum number of training examples to search."""
 MAX_QUERIES = 1500
@@ -62,7 +64,7 @@ EXAMPLES_FOR_BITS = 4000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Leaks(Result):
+class DataLeaks(Result):
     """Test examples with an exact or near copy in train, and the number expected by chance.
 
     ``copies`` are pairs (number in test, number in train) of the examples that were found, ``p_exact`` and ``p_near``
@@ -93,7 +95,7 @@ class Leaks(Result):
     def verdict(self) -> str:
         """The result in one sentence."""
         if not self.has_leak:
-            known = f"; {self.exact} have an exact copy there, as expected by chance" if self.exact else ""
+            known = f"; {self.exact} have an exact copy in train, which chance explains" if self.exact else ""
             return f"No test example is a copy of a training example{known}."
         near = f" and {self.near} nearly equal" if self.near else ""
         return f"Of {self.test} test examples, {self.exact} equal{near} examples are in train ({self.share:.1%})."
@@ -106,7 +108,9 @@ class Leaks(Result):
         inherited = (
             self.p_exact >= SIGNIFICANCE_LEVEL and self.p_near >= SIGNIFICANCE_LEVEL
         )  # train has as many copies within itself
-        row = kinds.REPEATED_EXAMPLES if inherited else kinds.LEAKED_TEST
+        row = kinds.LEAKED_TEST
+        if inherited:
+            row = kinds.REPEATED_IN_TEST if self.rich and self.share >= LARGE_SHARE else kinds.REPEATED_EXAMPLES
         evidence = (
             Value("equal in both sets", self.exact, meaning=f"by chance: {self.expected:.3g}"),
             Value("nearly equal in both sets", self.near),
@@ -117,7 +121,7 @@ class Leaks(Result):
 
 
 @names_call
-def leaks(train: Any, test: Any, *, seed: int = 0) -> Leaks:
+def find_leaks(train: Any, test: Any, *, seed: int = 0) -> DataLeaks:
     """Finds test examples that are exact or slightly changed copies of training examples; equations (1) and (2).
 
     ``train`` and ``test`` are inputs, or data as `gnomon.examine` takes them; targets are not used. False alarms: at
@@ -129,30 +133,30 @@ def leaks(train: Any, test: Any, *, seed: int = 0) -> Leaks:
     Cost: a digest of each example, and `MAX_QUERIES` times n distances in 96 dimensions.
 
     >>> x = torch.rand(300, 20, generator=torch.Generator().manual_seed(0))
-    >>> leaks(x[:200], torch.cat([x[210:], 0.999 * x[:10]])).near
+    >>> find_leaks(x[:200], torch.cat([x[210:], 0.999 * x[:10]])).near
     10
     """
     seed = check_seed(seed)
     (a, of_a), (b, of_b) = _draw(train, seed), _draw(test, seed)
     n, m = count(a), count(b)
     if min(n, m) < MIN_EXAMPLES:
-        return Leaks(0, 0, m, 0.0, 1.0, 1.0, False, ())
-    mine = digests(a)
+        return DataLeaks(0, 0, m, 0.0, 1.0, 1.0, False, ())
+    mine = example_hashes(a)
     first = {one: i for i, one in reversed([*enumerate(mine)])}
-    equal = [(j, first[one]) for j, one in enumerate(digests(b)) if one in first]
+    equal = [(j, first[one]) for j, one in enumerate(example_hashes(b)) if one in first]
     inside = sum(k for k in Counter(mine).values() if k > 1)
     expected = inside / n * m
-    p_exact = fisher(len(equal), m, inside, n) if len(equal) - expected >= MIN_LEAKED_SHARE * m else 1.0
+    p_exact = fisher_p_value(len(equal), m, inside, n) if len(equal) - expected >= MIN_LEAKED_SHARE * m else 1.0
     near, p_near = _near(a, b, {j for j, _ in equal}, seed)
     pairs = tuple((int(of_b[j]), int(of_a[i])) for j, i in (*equal, *near))
-    rich = capacity(take(a, slice(0, EXAMPLES_FOR_BITS))) >= MIN_BITS_OF_COPIES
-    return Leaks(len(equal), len(near), m, expected, p_exact, p_near, rich, pairs)
+    rich = bits_per_example(take(a, slice(0, EXAMPLES_FOR_BITS))) >= MIN_BITS_OF_COPIES
+    return DataLeaks(len(equal), len(near), m, expected, p_exact, p_near, rich, pairs)
 
 
 def _near(x: Inputs, of: Inputs, known: set[int], seed: int) -> tuple[list[tuple[int, int]], float]:
     """Test examples whose ratio (1) is below the level, if there are too many, and the p-value."""
     n, m = count(x), count(of)
-    both = joint_rows(x, of, seed=seed)
+    both = joint_example_rows(x, of, seed=seed)
     a, b = both[:n], both[n:]
     generator = torch.Generator().manual_seed(seed)
     own = torch.randperm(n, generator=generator)[:MAX_QUERIES]
@@ -160,14 +164,14 @@ def _near(x: Inputs, of: Inputs, known: set[int], seed: int) -> tuple[list[tuple
     rest = rest[torch.randperm(len(rest), generator=generator)[:MAX_QUERIES]]
     if len(rest) < MIN_EXAMPLES:
         return [], 1.0
-    null, _ = nearest(a, a[own], own=own, seed=seed)
-    seen, partner = nearest(a, b[rest], seed=seed)
+    null, _ = nearest_distances(a, a[own], own=own, seed=seed)
+    seen, partner = nearest_distances(a, b[rest], seed=seed)
     usual, ratio = _ratio(null), _ratio(seen)
     top = min(float(usual[usual > 0].quantile(0.01)) if bool((usual > 0).any()) else 0.0, 0.8)
     found: list[tuple[float, Tensor]] = []
     for level in [top * part for part in LEVELS]:
         below, inside = ratio < level, int((usual < level).sum())
-        p = len(LEVELS) * fisher(int(below.sum()), len(ratio), inside, len(usual))
+        p = len(LEVELS) * fisher_p_value(int(below.sum()), len(ratio), inside, len(usual))
         excess = float(below.double().mean()) - inside / len(usual)
         found.append((p if excess >= MIN_LEAKED_SHARE else 1.0, below))
     p, below = min(found, key=lambda one: one[0])
@@ -180,12 +184,12 @@ def _ratio(distances: Tensor) -> Tensor:
     return distances[:, 0] / distances[:, 1].clamp_min(1e-30)  # (1)
 
 
-def fisher(c: int, m: int, c0: int, n: int) -> float:
-    """The p-value (2) of c marked among m examples, compared with c0 marked among n others.
+def fisher_p_value(c: int, m: int, c0: int, n: int) -> float:
+    """Fisher's p-value (2) for c marked among m examples, compared with c0 marked among n others.
 
     Cost: at most m terms.
 
-    >>> round(fisher(2, 2, 0, 2), 6)                                             # 1 of the 6 ways to mark two of four
+    >>> round(fisher_p_value(2, 2, 0, 2), 6)  # 1 of the 6 ways to mark two of four
     0.166667
     """
     marked = c0 + c

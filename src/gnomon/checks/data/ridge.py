@@ -11,7 +11,7 @@ Hypotheses: more examples than features, or a ridge.
 Reference: [hastie2009elements], section 7.10.
 
 >>> x = torch.arange(6.0).double()[:, None]
->>> v = votes(x, 2 * x + 1, torch.arange(6))                                  # a line, told from five of its points
+>>> v = leave_one_out_ridge_predictions(x, 2 * x + 1, torch.arange(6))  # a line, told from five of its points
 >>> bool((v - 2 * x - 1).abs().max() < 1e-3)
 True
 """
@@ -20,13 +20,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-__all__ = ["votes"]
+__all__ = ["leave_one_out_ridge_predictions"]
 
 RIDGES = torch.logspace(-6, 0, 7, dtype=torch.float64)
 """Candidates for the ridge, in units of the largest eigenvalue of F^T F."""
 
 
-def votes(
+def leave_one_out_ridge_predictions(
     features: Float[Tensor, "n d"], table: Float[Tensor, "n k"], index: Int[Tensor, " m"]
 ) -> Float[Tensor, "n k"]:
     """Predictions for all examples after fitting those of ``index``, with leave-one-out for the fitted ones; equation
@@ -36,7 +36,8 @@ def votes(
     Reference: [hastie2009elements].
     Cost: an eigendecomposition of d features, and m d^2 multiplications.
 
-    >>> votes(torch.zeros(2, 1).double(), torch.tensor([[0.0], [2.0]]).double(), torch.arange(1)).tolist()  # the mean
+    >>> leave_one_out_ridge_predictions(torch.zeros(2, 1).double(), torch.tensor([[0.0], [2.0]]).double(),
+    ...     torch.arange(1)).tolist()  # the mean
     [[0.0], [0.0]]
     """
     center, mean = features[index].mean(0), table[index].mean(0)

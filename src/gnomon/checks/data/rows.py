@@ -6,7 +6,7 @@ so that the squared distance of two rows counts the positions at which they diff
 with the same words are near.
 
 >>> import torch
->>> rows(torch.tensor([[1.0, 100.0], [-1.0, -100.0]])).tolist()
+>>> example_rows(torch.tensor([[1.0, 100.0], [-1.0, -100.0]])).tolist()
 [[1.0, 1.0], [-1.0, -1.0]]
 """
 
@@ -22,7 +22,14 @@ from gnomon.core.inputs.arguments import Inputs, count, tensors
 from gnomon.core.inputs.batch import Batch, join_batches
 from gnomon.core.inputs.checks import check_finite_inputs
 
-__all__ = ["capacity", "digests", "joint_rows", "nearest", "random_features", "rows"]
+__all__ = [
+    "bits_per_example",
+    "example_hashes",
+    "joint_example_rows",
+    "nearest_distances",
+    "random_features",
+    "example_rows",
+]
 
 SIGNS_PER_VALUE = 64
 """Number of random signs for each integer value."""
@@ -32,12 +39,12 @@ ROWS_PER_TILE = 4096
 """Number of rows compared at once."""
 
 
-def rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
+def example_rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
     """One row of float32 numbers for each example.
 
     Cost: a copy of the inputs; for integers 2 `SIGNS_PER_VALUE` numbers for each example.
 
-    >>> rows((torch.zeros(3, 2, 2), torch.zeros(3, 5, dtype=torch.long))).shape
+    >>> example_rows((torch.zeros(3, 2, 2), torch.zeros(3, 5, dtype=torch.long))).shape
     torch.Size([3, 132])
     """
     parts = []
@@ -54,12 +61,12 @@ def rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
     return torch.cat(parts, 1)
 
 
-def joint_rows(x: Inputs, of: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
+def joint_example_rows(x: Inputs, of: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
     """The rows of training examples followed by test examples, on the same scale.
 
-    Cost: that of `rows`, and a check that both have one shape and finite numbers.
+    Cost: that of `example_rows`, and a check that both have one shape and finite numbers.
 
-    >>> joint_rows(torch.zeros(2, 3), torch.ones(1, 3)).shape
+    >>> joint_example_rows(torch.zeros(2, 3), torch.ones(1, 3)).shape
     torch.Size([3, 3])
     """
     shapes = [[tuple(t.shape[1:]) for t in tensors(part)] for part in (x, of)]
@@ -68,11 +75,11 @@ def joint_rows(x: Inputs, of: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
         raise InputError(found, accepted="examples of one kind", fix="Prepare both sets in the same way")
     for part in (x, of):
         check_finite_inputs(part)
-    return rows(join_batches([Batch(x, None), Batch(of, None)]).x, seed=seed)
+    return example_rows(join_batches([Batch(x, None), Batch(of, None)]).x, seed=seed)
 
 
 def _code(flat: Tensor, seed: int) -> Tensor:
-    """Encodes integers: random signs of each value summed over positions, with and without signs for the position."""
+    """Encodes integers by random signs of their values, summed over positions with and without position signs."""
     _, code = torch.unique(flat, return_inverse=True)
     generator = torch.Generator().manual_seed(seed)
     values = 2.0 * torch.randint(0, 2, (int(code.max()) + 1, SIGNS_PER_VALUE), generator=generator) - 1
@@ -85,12 +92,12 @@ def _code(flat: Tensor, seed: int) -> Tensor:
     return torch.cat([total, bag], 1) / sqrt(SIGNS_PER_VALUE)
 
 
-def digests(x: Inputs) -> list[bytes]:
-    """A hash of each example; two hashes are equal if all numbers are equal.
+def example_hashes(x: Inputs) -> list[bytes]:
+    """A hash of each example; equal examples have equal hashes.
 
     Cost: one pass over the inputs, about a second for a gigabyte.
 
-    >>> a, b, c = digests(torch.tensor([[0.0, 1.0], [-0.0, 1.0], [2.0, 1.0]]))
+    >>> a, b, c = example_hashes(torch.tensor([[0.0, 1.0], [-0.0, 1.0], [2.0, 1.0]]))
     >>> a == b, a == c
     (True, False)
     """
@@ -102,13 +109,13 @@ def digests(x: Inputs) -> list[bytes]:
     return [hashlib.blake2b(b"".join(p[i].tobytes() for p in parts), digest_size=16).digest() for i in range(count(x))]
 
 
-def capacity(x: Inputs) -> float:
-    """Information of an example in bits, for independent features: the sum of log2 of the numbers of distinct values.
+def bits_per_example(x: Inputs) -> float:
+    """Information in one example, in bits, if features are independent: the sum of log2(number of distinct values).
 
     Small for tables of a few categories, where equal rows are no accident.
     Cost: a sort of each of at most 200 features.
 
-    >>> capacity(torch.tensor([[0.0, 1.0], [1.0, 1.0]]))
+    >>> bits_per_example(torch.tensor([[0.0, 1.0], [1.0, 1.0]]))
     1.0
     """
     bits = 0.0
@@ -140,7 +147,7 @@ def random_features(x: Float[Tensor, "n p"], *, width: int, seed: int = 0) -> Fl
     return torch.cat([linear, hidden * sqrt(2 / width)], 1)
 
 
-def nearest(
+def nearest_distances(
     x: Float[Tensor, "n p"], of: Float[Tensor, "m p"], *, own: Tensor | None = None, seed: int = 0
 ) -> tuple[Float[Tensor, "m 2"], Tensor]:
     """Distances from each row of ``of`` to its two nearest rows of x, and the index of the nearest row.
@@ -151,7 +158,7 @@ def nearest(
     Reference: [johnson1984extensions].
     Cost: n p SKETCH + m n SKETCH multiplications.
 
-    >>> d, i = nearest(torch.tensor([[0.0], [3.0], [10.0]]), torch.tensor([[1.0]]))
+    >>> d, i = nearest_distances(torch.tensor([[0.0], [3.0], [10.0]]), torch.tensor([[1.0]]))
     >>> d.tolist(), i.tolist()
     ([[1.0, 2.0]], [0])
     """

@@ -9,8 +9,8 @@ is standard normal in the limit where the sets are drawn alike. Classes are comp
 
     TV = (1 / 2) sum_c |p_train(c) - p_test(c)|,    and Pearson's test of homogeneity                             (2)
 
-and test examples are looked for that no training example of their class is near to (`unusual`): a few strange ones cost
-accuracy long before a classifier can tell the sets apart by them.
+and test examples are looked for that no training example of their class is near to (`unusual_test_examples`): a few
+strange ones cost accuracy long before a classifier can tell the sets apart by them.
 
 A data set that gives other numbers whenever it is read is augmented. Where that is so for train alone, as is usual, the
 sets differ on purpose, and only what no augmentation does on average is a fault: a mean that moves by more than a
@@ -21,7 +21,7 @@ Reference: [lopez2017revisiting] for classifiers as tests, [mann1947test] for (1
 
 >>> import torch
 >>> x = torch.randn(800, 5, generator=torch.Generator().manual_seed(0))
->>> shift(x[:400], x[400:]).shifted, shift(x[:400], x[400:] + 0.7).shifted
+>>> data_shift(x[:400], x[400:]).shifted, data_shift(x[:400], x[400:] + 0.7).shifted
 (False, True)
 """
 
@@ -32,18 +32,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.checks.data.rows import digests, joint_rows, random_features
-from gnomon.checks.data.unusual import Unusual, unusual
+from gnomon.checks.data.rows import example_hashes, joint_example_rows, random_features
+from gnomon.checks.data.unusual import UnusualTestExamples, unusual_test_examples
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs, tensors
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.inputs.classes import are_classes
-from gnomon.core.inputs.source import AbstractSource, Stream, source
+from gnomon.core.inputs.source import AbstractSource, StreamingSource, source
 from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.results import Finding, Result, Value
 from gnomon.findings import data as kinds
 
-__all__ = ["DataShift", "shift"]
+__all__ = ["DataShift", "data_shift"]
 
 SIGNIFICANCE_LEVEL = 1e-4
 """False-alarm rate of (1) and (2)."""
@@ -90,7 +90,7 @@ class DataShift(Result):
     classes: float
     p_classes: float
     examples: int
-    strange: Unusual | None = None
+    strange: UnusualTestExamples | None = None
     augmented: bool = False
 
     @property
@@ -136,10 +136,7 @@ class DataShift(Result):
         power = (
             MIN_AUC if self.examples >= 1600 else 0.5 + (3.7 + 1.6) * sqrt((2 * self.examples + 1) / 12) / self.examples
         )
-        seen = (
-            f"gnomon would have noticed a classifier that is right in {power:.0%} of cases would have "
-            "been noticed; 50 % is chance"
-        )
+        seen = f"this test notices a difference if a classifier is right in {power:.0%} of cases; chance is 50 %"
         return f"Train and test look the same: a classifier cannot distinguish them ({seen})."
 
     @property
@@ -167,7 +164,7 @@ class DataShift(Result):
 
 
 @names_call
-def shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
+def data_shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
     """Compares train with test: distinguishability by a classifier, class frequencies, and unusual examples.
 
     ``train`` and ``test`` are inputs, or data as `gnomon.examine` takes them. False alarms: at most 1e-3, of the three
@@ -179,7 +176,7 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
     Cost: one system of 450 unknowns, the features of at most 4000 examples, distances of 6000 to 3000.
 
     >>> x = torch.randn(400, 3, generator=torch.Generator().manual_seed(0))
-    >>> shift((x[:200], x[:200, 0] > 0), (x[200:], x[200:, 0] > 1)).classes_shifted
+    >>> data_shift((x[:200], x[:200, 0] > 0), (x[200:], x[200:, 0] > 1)).classes_shifted
     True
     """
     seed = check_seed(seed)
@@ -190,11 +187,11 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
         return DataShift(0.5, 1.0, classes, p_classes, 0)
     chosen = [stratified_sample(len(s), None, MAX_DISTANCE_EXAMPLES, seed=seed) for s in (a, b)]
     parts = [s.at(index) for s, index in zip((a, b), chosen, strict=True)]
-    x, n = joint_rows(parts[0].x, parts[1].x, seed=seed), len(chosen[0])
+    x, n = joint_example_rows(parts[0].x, parts[1].x, seed=seed), len(chosen[0])
     few = [stratified_sample(len(index), None, k, seed=seed + 1) for index in chosen]
     auc, half = _classifier_auc(x[torch.cat([few[0], n + few[1]])], k, seed)
     z = (auc - 0.5) / sqrt((2 * half + 1) / (12 * half**2))  # (1)
-    strange = unusual(x[:n], parts[0].y, x[n:], parts[1].y, seed=seed)
+    strange = unusual_test_examples(x[:n], parts[0].y, x[n:], parts[1].y, seed=seed)
     strange = replace(strange, first=tuple(chosen[1][list(strange.first)].tolist()))
     augmented = _changes(a, chosen[0]) and not _changes(b, chosen[1]) and _of_one_size(parts[0].x, parts[1].x)
     return DataShift(auc, erfc(z / sqrt(2)) / 2, classes, p_classes, half, strange, augmented)
@@ -202,14 +199,14 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
 
 def _changes(data: AbstractSource, index: Tensor) -> bool:
     """Whether examples change when they are read again; skips data that can only be read in order."""
-    if isinstance(getattr(data, "source", data), Stream):
+    if isinstance(getattr(data, "source", data), StreamingSource):
         return False
-    one, two = (digests(data.at(index[:REREAD_EXAMPLES]).x) for _ in range(2))
+    one, two = (example_hashes(data.at(index[:REREAD_EXAMPLES]).x) for _ in range(2))
     return one != two
 
 
 def _of_one_size(x: Inputs, of: Inputs) -> bool:
-    """Whether mean and spread of all numbers differ by no more than typical augmentation causes."""
+    """Whether the mean and spread of all numbers differ by no more than usual augmentation explains."""
     for a, b in zip(tensors(x), tensors(of), strict=True):
         if a.is_floating_point():
             (m, s), (n, t) = ((float(v.double().mean()), float(v.double().std(correction=0))) for v in (a, b))

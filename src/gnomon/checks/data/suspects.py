@@ -1,7 +1,7 @@
 """Finds labels that look wrong: the neighbors of the example clearly have another class.
 
 Kernel regression of one-hot labels gives a vote v(c) for each class at each example that leaves the example itself out
-(`kernel_votes`). Examples are ranked by the margin of their label, the most suspect first:
+(`leave_one_out_kernel_predictions`). Examples are ranked by the margin of their label, the most suspect first:
 
     margin_i = v_i(given class) - max over other classes of v_i(c)                                                (1)
 
@@ -23,7 +23,7 @@ Reference: [northcutt2021confident]; [rasmussen2006gaussian], section 5.4.2, for
 >>> y[x[:, 0] > 0] = 1
 >>> x[:, 0] += 2 * x[:, 0].sign()
 >>> y[:80] = 1 - y[:80]                                                     # eighty wrong labels
->>> found = suspects(x, y)
+>>> found = suspect_labels(x, y)
 >>> sorted(found.ranked[:80]) == list(range(80)), [finding.kind for finding in found.findings]
 (True, ['noisy-labels'])
 """
@@ -34,8 +34,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.checks.data.kernel_votes import EXAMPLES_PER_FIT, kernel_votes
-from gnomon.checks.data.rows import rows
+from gnomon.checks.data.kernel_votes import EXAMPLES_PER_FIT, leave_one_out_kernel_predictions
+from gnomon.checks.data.rows import example_rows
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import Inputs, count, tensors
 from gnomon.core.inputs.checks import check_finite_inputs, check_seed
@@ -46,7 +46,7 @@ from gnomon.core.results import Axis, Finding, Histogram, Interval, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import data as kinds
 
-__all__ = ["Suspects", "suspects"]
+__all__ = ["SuspectLabels", "suspect_labels"]
 
 MIN_EXAMPLES = 150
 """Minimum number of examples for judging labels."""
@@ -70,12 +70,13 @@ MAX_ERROR_RATE = 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Suspects(Result):
+class SuspectLabels(Result):
     """Examples ranked by how suspicious their labels are, and the rate of wrong labels.
 
     ``ranked`` are numbers of examples, the most suspect first, ``margins`` are those of all examples in their order,
     ``votes`` the class that each example's neighbors have, ``floor`` is (2) with its interval, ``accuracy`` the share
-    of votes that are the label, ``guess`` that of always saying the largest class, ``evenness`` (2).
+    of votes that are the label, ``guess`` that of always saying the largest class, ``evenness`` (2). ``distances`` says
+    that inputs are numbers: tokens and categories have no distances, and votes of neighbors prove nothing about labels.
     """
 
     ranked: tuple[int, ...] = field(repr=False, metadata=HIDDEN)
@@ -86,6 +87,7 @@ class Suspects(Result):
     accuracy: float
     guess: float
     evenness: float
+    distances: bool = True
 
     @property
     def rate(self) -> float:
@@ -97,7 +99,7 @@ class Suspects(Result):
         """Whether labels are also wrong where neighbors clearly agree, about as often as elsewhere."""
         saved = self.accuracy > self.guess + MIN_SAVED_ERRORS * (1 - self.guess)
         known = len(self.ranked) >= MIN_EXAMPLES_FOR_NOISE_RATE and saved and self.floor < MAX_ERROR_RATE
-        return known and self.interval.low > MIN_NOISE_RATE and self.evenness < MAX_EVENNESS
+        return self.distances and known and self.interval.low > MIN_NOISE_RATE and self.evenness < MAX_EVENNESS
 
     @property
     def unrelated(self) -> bool:
@@ -155,7 +157,7 @@ class Suspects(Result):
 
 
 @names_call
-def suspects(x: Any, y: Any = None, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) -> Suspects:
+def suspect_labels(x: Any, y: Any = None, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) -> SuspectLabels:
     """Ranks examples by how suspicious their labels are, and estimates the rate of wrong labels; (1) and (2).
 
     ``x`` are inputs, with classes ``y``; or data that have both: a pair, a ``Dataset``, a ``DataLoader``, batches.
@@ -168,10 +170,10 @@ def suspects(x: Any, y: Any = None, *, seed: int = 0, most: int = EXAMPLES_PER_F
 
     Hypotheses: as above; classes (n,) as integers, at least 150 examples, two classes and 10 examples of each.
     Reference: [northcutt2021confident].
-    Cost: that of `kernel_votes`, about a second for 2500 examples.
+    Cost: that of `leave_one_out_kernel_predictions`, about a second for 2500 examples.
 
     >>> x = torch.randn(300, 2, generator=torch.Generator().manual_seed(0))
-    >>> suspects(x, (x[:, 0] > 0).long()).noisy                              # near the border examples are only hard
+    >>> suspect_labels(x, (x[:, 0] > 0).long()).noisy  # near the border examples are only hard
     False
     """
     seed = check_seed(seed)
@@ -185,9 +187,9 @@ def suspects(x: Any, y: Any = None, *, seed: int = 0, most: int = EXAMPLES_PER_F
     sizes = torch.bincount(code)
     if n < MIN_EXAMPLES or len(kinds) < 2 or int(sizes.max()) > n - 10 or float((sizes >= 10).double().mean()) < 0.5:
         nothing = torch.zeros(0)
-        return Suspects((), nothing, nothing.long(), 0.0, Interval(0.0, 1.0, FLOOR_CONFIDENCE), 0.0, 0.0, 0.0)
+        return SuspectLabels((), nothing, nothing.long(), 0.0, Interval(0.0, 1.0, FLOOR_CONFIDENCE), 0.0, 0.0, 0.0)
     table = torch.nn.functional.one_hot(code).double()
-    v = kernel_votes(_near(x, seed), table, seed=seed, most=most)
+    v = leave_one_out_kernel_predictions(_near(x, seed), table, seed=seed, most=most)
     given = v.gather(1, code[:, None])[:, 0]
     others = v.scatter(1, code[:, None], -torch.inf)
     margins = given - others.max(1).values  # (1)
@@ -200,12 +202,14 @@ def suspects(x: Any, y: Any = None, *, seed: int = 0, most: int = EXAMPLES_PER_F
     interval = binomial_interval(int(firm.sum()), len(firm), confidence=FLOOR_CONFIDENCE)
     ranked = tuple(margins.argsort().tolist())
     accuracy = 1 - float(wrong.double().mean())
-    return Suspects(ranked, margins, kinds[v.argmax(1)], floor, interval, accuracy, float(sizes.max()) / n, evenness)
+    distances = any(t.is_floating_point() or t.dtype == torch.uint8 for t in tensors(x))
+    guess = float(sizes.max()) / n
+    return SuspectLabels(ranked, margins, kinds[v.argmax(1)], floor, interval, accuracy, guess, evenness, distances)
 
 
 def _near(x: Inputs, seed: int) -> Tensor:
     """Converts examples to rows; clips outliers of standardized table columns."""
-    parts = [(rows(t, seed=seed), t.dim() == 2 and t.is_floating_point()) for t in tensors(x)]
+    parts = [(example_rows(t, seed=seed), t.dim() == 2 and t.is_floating_point()) for t in tensors(x)]
     return torch.cat(
         [part.clamp(-CLIPPING_DEVIATIONS, CLIPPING_DEVIATIONS) if is_table else part for part, is_table in parts], 1
     )

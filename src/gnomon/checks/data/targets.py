@@ -14,7 +14,7 @@ and any accuracy is to be read against that.
 Reference: [lecun1998efficient].
 
 >>> import torch
->>> number_findings(torch.tensor([150.0, 230.0, 90.0]))[0].kind
+>>> regression_target_findings(torch.tensor([150.0, 230.0, 90.0]))[0].kind
 'target-scale'
 >>> [finding.kind for finding in class_findings(torch.tensor([0] * 19 + [1]), 2)]
 ['imbalance']
@@ -27,7 +27,7 @@ from torch import Tensor
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
-__all__ = ["class_findings", "number_findings"]
+__all__ = ["class_findings", "regression_target_findings"]
 
 SPREADS = (0.03, 30.0)
 """Range of target spreads for which Adam with lr 1e-3 converges within a few thousand steps."""
@@ -39,14 +39,14 @@ MAX_CLASS_RATIO = 20.0
 """Largest ratio between the most and the least frequent class."""
 
 
-def number_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
+def regression_target_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
     """Checks whether regression targets should be standardized; equation (1), with m and s over all k outputs.
 
     Hypotheses: a squared loss and outputs of size one before training.
     Reference: [lecun1998efficient].
     Cost: one pass.
 
-    >>> number_findings(torch.tensor([0.5, -1.0, 1.2]))
+    >>> regression_target_findings(torch.tensor([0.5, -1.0, 1.2]))
     ()
     """
     table = y.detach().cpu().double().reshape(len(y), -1)

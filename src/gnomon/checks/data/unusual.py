@@ -22,8 +22,8 @@ Reference: [bates2023testing] for tests by ranks of scores that training example
 >>> x, y = torch.randn(800, 5, generator=g), torch.zeros(400, dtype=torch.long)
 >>> strange = x[400:].clone()
 >>> strange[:30] *= 3                                                       # a few of 400
->>> found = unusual(x[:400], y, strange, y)
->>> found.p_value < 1e-3 < unusual(x[:400], y, x[400:], y).p_value, found.test, found.farthest
+>>> found = unusual_test_examples(x[:400], y, strange, y)
+>>> found.p_value < 1e-3 < unusual_test_examples(x[:400], y, x[400:], y).p_value, found.test, found.farthest
 (True, 24, 25)
 """
 
@@ -38,7 +38,7 @@ from torch import Tensor
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.results import Result
 
-__all__ = ["Unusual", "unusual"]
+__all__ = ["UnusualTestExamples", "unusual_test_examples"]
 
 MIN_NEIGHBORHOOD = 8
 """Smallest k of (2)."""
@@ -51,7 +51,7 @@ ROWS_PER_TILE = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Unusual(Result):
+class UnusualTestExamples(Result):
     """The number of test examples among those farthest from training examples of their class.
 
     ``test`` of the ``farthest`` examples are test examples, where ``expected`` would be chance, at the k of (2) where
@@ -75,16 +75,16 @@ class Unusual(Result):
         return f"{who}; {self.expected:.0f} are expected by chance."
 
 
-def unusual(
+def unusual_test_examples(
     x: Float[Tensor, "n p"], y: Tensor | None, of: Float[Tensor, "m p"], of_y: Tensor | None, *, seed: int = 0
-) -> Unusual:
-    """Tests whether test rows ``of`` are farther from training rows x than these are from each other; (1) and (2).
+) -> UnusualTestExamples:
+    """Tests whether test rows ``of`` are farther from the training rows than training rows are from each other.
 
     Hypotheses: those of the module.
     Reference: [bates2023testing].
     Cost: n (n + m) distances, and 1e5 draws of about ten numbers.
 
-    >>> unusual(torch.zeros(9, 1), None, torch.ones(9, 1), None).test                    # of nine
+    >>> unusual_test_examples(torch.zeros(9, 1), None, torch.ones(9, 1), None).test                    # of nine
     9
     """
     n, m = len(x), len(of)
@@ -103,7 +103,7 @@ def unusual(
     p = (1 + int((law >= t - 1e-9).sum())) / (1 + NULL_DRAWS)
     first = tuple((order[order >= n][:10] - n).tolist())
     by_class = both is not None and are_classes(both)
-    return Unusual(sizes[best], int(counts[best]), float(chance[best]), excess, p, first, by_class)
+    return UnusualTestExamples(sizes[best], int(counts[best]), float(chance[best]), excess, p, first, by_class)
 
 
 def _distances(rows: Tensor, y: Tensor | None, n: int, seed: int) -> Tensor:

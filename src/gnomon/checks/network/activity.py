@@ -20,10 +20,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.checks.network.functions import Watcher, calls_of_functions
+from gnomon.checks.network.functions import ActivationWatcher, watch_activation_calls
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights
-from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import ACTIVATIONS
 from gnomon.core.modules.preserve import preserve
@@ -92,23 +92,23 @@ def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
 
     n = 0
     copies = {name: _copy(part) for name, part in parts.items()}
-    with preserve(module, all_derivatives=True), calls_of_functions(module, watch):
+    with preserve(module, all_derivatives=True), watch_activation_calls(module, watch):
         handles = [part.register_forward_pre_hook(_report(watch, name, copies[name])) for name, part in parts.items()]
         try:
-            for batch in source_of_inputs(x, module).batches():
+            for batch in as_input_source(x, module).batches():
                 run(module, batch.x)
                 n += len(batch)
         finally:
             for handle in handles:
                 handle.remove()
     if not counts:
-        cure = "Pass a network with activations such as nn.ReLU or torch.relu"
-        raise InputError("no activation function of torch was called", accepted="activation layers", fix=cure)
+        fix = "Pass a network with activations such as nn.ReLU or torch.relu"
+        raise InputError("no activation function of torch was called", accepted="activation layers", fix=fix)
     dead = {name: 1 - float(used.double().mean()) for name, used in alive.items()}  # (1)
     return UnitActivity(dead, {name: few / whole for name, (few, whole) in counts.items()}, n)  # (2)
 
 
-def _report(watch: Watcher, name: str, own: nn.Module) -> Any:
+def _report(watch: ActivationWatcher, name: str, own: nn.Module) -> Any:
     """A hook that reports the input of a layer before the layer can change it in place."""
 
     def hook(_: nn.Module, args: Any) -> None:

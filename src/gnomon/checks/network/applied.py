@@ -24,7 +24,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-__all__ = ["implicit_activation_of_loss", "asks_for_targets"]
+__all__ = ["implicit_activation_of_loss", "is_minimal_at_targets"]
 
 ZERO_GRADIENT_SHARE = 1e-6
 """Share of the gradient that counts as zero: the rounding of float32."""
@@ -56,14 +56,14 @@ def implicit_activation_of_loss(loss: Function, f: Tensor, y: Tensor) -> str:
         return ""
 
 
-def asks_for_targets(loss: Function, y: Tensor) -> bool:
+def is_minimal_at_targets(loss: Function, y: Tensor) -> bool:
     """Whether the loss is smallest if outputs equal targets, as in regression; equation (3).
 
     Hypotheses: as above.
     Cost: two gradients of the loss.
 
     >>> y = torch.randn(6, 2)
-    >>> asks_for_targets(torch.nn.HuberLoss(), y), asks_for_targets(torch.nn.PoissonNLLLoss(), y.abs())
+    >>> is_minimal_at_targets(torch.nn.HuberLoss(), y), is_minimal_at_targets(torch.nn.PoissonNLLLoss(), y.abs())
     (True, False)
     """
     y = y.detach().float()
@@ -74,7 +74,7 @@ def asks_for_targets(loss: Function, y: Tensor) -> bool:
 
 
 def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:
-    """Whether equation (1) holds over one axis."""
+    """Whether the loss ignores a constant added to the outputs along one axis; equation (1)."""
     shape = list(f.shape)
     shape[axis] = 1
     g = torch.Generator().manual_seed(0)
@@ -86,7 +86,7 @@ def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:
 
 
 def _flattens(loss: Function, f: Tensor, y: Tensor) -> bool:
-    """Whether (2) holds, for targets in [0, 1] of the shape of the outputs; soft targets are rounded for the test."""
+    """Whether the loss behaves like a sigmoid followed by a likelihood; equation (2), for targets in [0, 1]."""
     if f.shape != y.shape or not y.is_floating_point() or not bool(((y >= 0) & (y <= 1)).all()):
         return False
     y = y.round()

@@ -11,14 +11,14 @@ from gnomon.expectations.ready import compile_seconds
 from gnomon.program.laws import rms, weight_std
 from gnomon.program.steps import Activation, Conv, Dense, Input, Program
 
-__all__ = ["chain"]
+__all__ = ["mean_field_of_module"]
 
 PLAIN = (Input, Dense, Conv, Activation)
 MIN_ACTIVATIONS = 2
 """Minimum number of activations in a chain."""
 
 
-def chain(module: nn.Module, program: Program | None, *, seconds: float = inf) -> MeanField | None:
+def mean_field_of_module(module: nn.Module, program: Program | None, *, seconds: float = inf) -> MeanField | None:
     """The mean-field theory at the scale of the current weights; None if layers differ in kind or branch.
 
     Nor is there any where loops must be compiled first, and that takes more than ``seconds``.
@@ -31,7 +31,7 @@ def chain(module: nn.Module, program: Program | None, *, seconds: float = inf) -
     >>> net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))
     >>> for part in net[::2]:
     ...     _ = nn.init.constant_(part.weight, (2 / part.in_features) ** 0.5), nn.init.zeros_(part.bias)
-    >>> round(chain(net, read(net, torch.zeros(2, 4))).chi, 6)                   # weight_std^2 / 2 for ReLU
+    >>> round(mean_field_of_module(net, read(net, torch.zeros(2, 4))).chi, 6)  # weight_std^2 / 2 for ReLU
     1.0
     """
     if program is None or not all(isinstance(step.op, PLAIN) for step in program.steps):

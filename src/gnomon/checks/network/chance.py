@@ -16,7 +16,7 @@ Reference: [srivastava2014dropout] for what eval mode means for dropout.
 >>> class Forgetful(nn.Module):
 ...     def forward(self, x):
 ...         return nn.functional.dropout(x)
->>> chance_findings(Forgetful(), torch.randn(8, 4))[0].kind
+>>> randomness_findings(Forgetful(), torch.randn(8, 4))[0].kind
 'random-in-eval'
 """
 
@@ -33,7 +33,7 @@ from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
-__all__ = ["chance_findings", "difference"]
+__all__ = ["randomness_findings", "relative_output_distance"]
 
 OUTPUT_TOLERANCE = 1e-3
 """Difference (1) up to which outputs agree: float32 loses up to this much in deep networks."""
@@ -46,33 +46,40 @@ REPEATED_PASSES = 5
 1e-5."""
 GAUSSIAN = {"randn", "randn_like", "normal", "normal_"}
 """Functions that draw Gaussian numbers."""
+ORDERING = {"argsort", "sort", "topk", "multinomial", "randperm"}
+"""Functions with which a network draws which parts of an example it hides or keeps, as a masked autoencoder does."""
 DROPPING = {"dropout", "dropout_", "alpha_dropout", "feature_dropout", "bernoulli", "bernoulli_", "rand", "rand_like"}
 """Functions with which units are dropped."""
 
+UNIFORM = {"rand", "rand_like"}
+"""Functions that draw uniform numbers, to drop units or to draw an order."""
 
-def chance_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
+
+def randomness_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     """Checks whether outputs in eval mode are random or depend on other examples of the batch; no false alarms.
 
     Cost: eight forward passes of at most eight examples.
 
-    >>> chance_findings(nn.Sequential(nn.Dropout(), nn.Linear(4, 2)), torch.randn(8, 4))
+    >>> randomness_findings(nn.Sequential(nn.Dropout(), nn.Linear(4, 2)), torch.randn(8, 4))
     ()
     """
     few = take(x, slice(0, EXAMPLES_PER_PASS))
     first, *again = _repeat(module, few)
-    apart = max(difference(first, other) for other in again)
+    apart = max(relative_output_distance(first, other) for other in again)
     if apart > OUTPUT_TOLERANCE:
         return (Finding(kinds.NOT_DETERMINISTIC, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
-    apart = difference(first, _outputs(module, few, 1))
+    apart = relative_output_distance(first, _outputs(module, few, 1))
     if apart > OUTPUT_TOLERANCE and not _samples(module, few):
         return (Finding(kinds.RANDOM_IN_EVAL, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
     return () if apart > OUTPUT_TOLERANCE else _mixing(module, few, first)
 
 
 def _samples(module: nn.Module, x: Inputs) -> bool:
-    """Whether the network draws Gaussian numbers, as a variational autoencoder does by design, and drops no units."""
+    """Whether the network samples by design: draws Gaussian numbers and drops no units, or draws an order of parts."""
     with preserve(module, grad=False, seed=0), _Calls() as calls:
         run(module, x)
+    if calls.names & ORDERING:
+        return not calls.names & (DROPPING - UNIFORM)
     return bool(calls.names & GAUSSIAN) and not calls.names & DROPPING
 
 
@@ -97,18 +104,18 @@ def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...
         alone = _outputs(module, take(few, part), 0)
     except Exception:  # other checks report a network that needs this batch size
         return ()
-    apart = difference(first[part], alone) if len(alone) == n - n // 2 else 0.0
+    apart = relative_output_distance(first[part], alone) if len(alone) == n - n // 2 else 0.0
     if apart <= OUTPUT_TOLERANCE:
         return ()
     return (Finding(kinds.EXAMPLES_MIXED, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
 
 
-def difference(a: Tensor, b: Tensor) -> float:
+def relative_output_distance(a: Tensor, b: Tensor) -> float:
     """The distance of two tables of outputs, in units of the spread of the first over examples; equation (1).
 
     Cost: one pass.
 
-    >>> difference(torch.tensor([[0.0], [2.0]]), torch.tensor([[0.0], [2.0]]))
+    >>> relative_output_distance(torch.tensor([[0.0], [2.0]]), torch.tensor([[0.0], [2.0]]))
     0.0
     """
     rounding = MAX_ROUNDINGS * torch.finfo(a.dtype if a.is_floating_point() else torch.float32).eps

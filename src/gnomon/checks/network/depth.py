@@ -14,24 +14,24 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights, integer
-from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Line, Plot, Result
 
-__all__ = ["DepthAsTime", "ode_gap"]
+__all__ = ["OdeGap", "ode_gap"]
 
 MAX_EXAMPLES = 64
 """Examples used, at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class DepthAsTime(Result):
-    """The ``gap`` (2), and for each block the size of its step, |f_t(h_t)| / |h_t|, and how far the next block's map
-    differs at the same state, |f_{t+1}(h_t) - f_t(h_t)| / |f_t(h_t)|.
+class OdeGap(Result):
+    """Distance (2) to the differential equation; for each block its relative step and the change to the next block.
 
-    >>> DepthAsTime(("0", "1"), 0.01, (0.1, 0.1), (0.02,)).verdict
-    'The 2 blocks are within 1.0% of the differential equation they step through; steps are up to 10% of the state.'
+    >>> OdeGap(("0", "1"), 0.01, (0.1, 0.1), (0.02,)).verdict
+    'The 2 blocks agree up to 1.0% with the differential equation that they discretize; one block changes the state by
+    up to 10% of the state.'
     """
 
     layers: tuple[str, ...]
@@ -43,8 +43,8 @@ class DepthAsTime(Result):
     def verdict(self) -> str:
         """One sentence on the distance of the network from its equation."""
         return (
-            f"The {len(self.layers)} blocks are within {self.gap:.1%} of the differential equation they step "
-            f"through; steps are up to {max(self.steps):.0%} of the state."
+            f"The {len(self.layers)} blocks agree up to {self.gap:.1%} with the differential equation that they "
+            f"discretize; one block changes the state by up to {max(self.steps):.0%} of the state."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -57,8 +57,8 @@ class DepthAsTime(Result):
 
 
 @names_call
-def ode_gap(module: nn.Module, x: Any, *, refine: int = 4) -> DepthAsTime:
-    """The distance between the blocks of a residual network and the differential equation they step through; (2).
+def ode_gap(module: nn.Module, x: Any, *, refine: int = 4) -> OdeGap:
+    """Measures how far a residual network is from the differential equation that its blocks discretize; (2).
 
     Blocks are the longest chain of parts that are called one after the other, each on what the last has returned, with
     outputs of the shape of inputs; f_t(h) = block_t(h) - h.
@@ -81,7 +81,7 @@ def ode_gap(module: nn.Module, x: Any, *, refine: int = 4) -> DepthAsTime:
     """
     check_weights(module)
     fine = integer("refine", refine)
-    inputs = source_of_inputs(x, module).first(MAX_EXAMPLES).x
+    inputs = as_input_source(x, module).first(MAX_EXAMPLES).x
     with preserve(module, grad=False):
         names, start = _chain(module, inputs)
         blocks = [module.get_submodule(name) for name in names]
@@ -97,7 +97,7 @@ def ode_gap(module: nn.Module, x: Any, *, refine: int = 4) -> DepthAsTime:
             float((blocks[t + 1](h) - h - fields[t]).norm() / fields[t].norm().clamp(min=1e-30))
             for t, h in enumerate(states[: len(blocks) - 1])
         )
-    return DepthAsTime(tuple(names), gap, steps, changes)
+    return OdeGap(tuple(names), gap, steps, changes)
 
 
 def _flow(blocks: list[nn.Module], h: Tensor, fine: int) -> Tensor:

@@ -71,5 +71,7 @@ def unit_duplicates(module: nn.Module) -> UnitDuplicates:
             units[name], empty[name] = len(rows), int(none.sum())
             duplicates[name] = len(kept) - len(torch.unique(kept, dim=0)) if len(kept) else 0  # (1)
     if not units:
-        raise InputError("there is no linear or convolutional layer", accepted="layers with units", fix="Pass one")
+        raise InputError(
+            "the module has no linear or convolutional layer", accepted="layers with units", fix="Pass one"
+        )
     return UnitDuplicates(units, duplicates, empty)

@@ -7,7 +7,7 @@ Each call has the name of the part of the module that makes it and of the functi
 ...     def forward(self, x):
 ...         return torch.relu(x)
 >>> seen = []
->>> with calls_of_functions(Net(), lambda name, function, h: seen.append((name, h.shape))):
+>>> with watch_activation_calls(Net(), lambda name, function, h: seen.append((name, h.shape))):
 ...     _ = Net()(torch.zeros(2, 3))
 >>> seen
 [('relu', torch.Size([2, 3]))]
@@ -25,7 +25,7 @@ from torch.overrides import TorchFunctionMode
 
 from gnomon.core.modules.layer_classes import ACTIVATIONS
 
-__all__ = ["Watcher", "calls_of_functions"]
+__all__ = ["ActivationWatcher", "watch_activation_calls"]
 
 FUNCTIONS: dict[Any, Callable[..., Tensor]] = {
     **dict.fromkeys((F.relu, torch.relu, torch.relu_, Tensor.relu, Tensor.relu_, F.relu_), torch.relu),
@@ -35,14 +35,14 @@ FUNCTIONS: dict[Any, Callable[..., Tensor]] = {
                       F.relu6, F.hardsigmoid, F.hardswish)},
 }  # fmt: skip
 """Activation functions, and the version of each that does not work in place."""
-Watcher = Callable[[str, Callable[[Tensor], Tensor], Tensor], None]
+ActivationWatcher = Callable[[str, Callable[[Tensor], Tensor], Tensor], None]
 """Called with the name of a call, its function of one tensor, and its argument."""
 
 
 class _ActivationCalls(TorchFunctionMode):
     """Reports each call to a watcher."""
 
-    def __init__(self, watcher: Watcher) -> None:
+    def __init__(self, watcher: ActivationWatcher) -> None:
         super().__init__()
         self.watcher, self.path = watcher, [""]
         self.counts: Counter[str] = Counter()
@@ -62,12 +62,12 @@ class _ActivationCalls(TorchFunctionMode):
 
 
 @contextmanager
-def calls_of_functions(module: nn.Module, watcher: Watcher) -> Iterator[None]:
+def watch_activation_calls(module: nn.Module, watcher: ActivationWatcher) -> Iterator[None]:
     """Reports each direct call of an activation function in ``forward`` to a watcher, but not calls inside layers.
 
     Cost: a copy of the argument of each call.
 
-    >>> with calls_of_functions(nn.ReLU(), lambda name, function, h: print(name)):
+    >>> with watch_activation_calls(nn.ReLU(), lambda name, function, h: print(name)):
     ...     _ = torch.tanh(torch.zeros(1))
     tanh
     """

@@ -17,7 +17,7 @@ import torch
 
 from gnomon.checks.network.meanfield import Activation
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_kind
+from gnomon.core.inputs.checks import check_type
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.expectations import Moments
 
@@ -63,10 +63,11 @@ def activation_gain(activation: Activation) -> ActivationGain:
     >>> round(activation_gain(torch.nn.Softplus(5.0)).gain, 4)
     1.4044
     """
-    check_kind("activation", activation, Callable, cure="Pass a function such as torch.tanh or nn.ReLU()")
+    check_type("activation", activation, Callable, fix="Pass a function such as torch.tanh or nn.ReLU()")
     phi, one = Moments(activation), torch.ones((), dtype=torch.float64)
     square, slope_square = float(phi.square(one).detach()), float(phi.slope_square(one).detach())
     if not square > 0:
-        found, cure = f"E[phi(z)^2] is {square:.3g}", "Pass an activation that is not zero everywhere"
-        raise InputError(found, accepted="a signal that passes", fix=cure)
+        found = f"the activation has E[phi(z)^2] = {square:.3g} for Gaussian z"
+        fix = "Pass an activation that is not zero everywhere"
+        raise InputError(found, accepted="an activation with a finite positive mean square", fix=fix)
     return ActivationGain(square, slope_square, square**-0.5)

@@ -7,7 +7,7 @@ learned its statistics.
 Reference: [lecun1998efficient], section 4.3, on the scale of inputs.
 
 >>> net = nn.Sequential(nn.BatchNorm1d(2), nn.Linear(2, 1))
->>> first_given(net, 1000 * torch.randn(50, 2)).std().round(decimals=1)
+>>> input_of_first_layer(net, 1000 * torch.randn(50, 2)).std().round(decimals=1)
 tensor(1.)
 """
 
@@ -22,17 +22,17 @@ from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.modules.preserve import random_state
 from gnomon.core.modules.run import run
 
-__all__ = ["first_given"]
+__all__ = ["input_of_first_layer"]
 
 WEIGHTED = (*AFFINE_LAYERS, nn.RNNBase, nn.Bilinear)
 
 
-def first_given(module: nn.Module, x: Inputs) -> Tensor | None:
+def input_of_first_layer(module: nn.Module, x: Inputs) -> Tensor | None:
     """The input of the first called layer with weights; None if there is none, or it has no row per example.
 
     Cost: a forward pass of a copy.
 
-    >>> first_given(nn.ReLU(), torch.zeros(3, 1)) is None
+    >>> input_of_first_layer(nn.ReLU(), torch.zeros(3, 1)) is None
     True
     """
     seen: list[Tensor] = []

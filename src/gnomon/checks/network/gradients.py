@@ -20,7 +20,7 @@ from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.arguments import transform
+from gnomon.core.inputs.arguments import map_tensors
 from gnomon.core.inputs.checks import check_readable, check_seed, integer
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.copies import copy_module
@@ -28,7 +28,7 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import network as kinds
 from gnomon.training.evaluate import Loss, Objective
-from gnomon.training.gradient import loss_gradient, moved_parameters
+from gnomon.training.gradient import loss_gradient, trainable_parameters
 
 __all__ = ["GradientCheck", "gradient_check"]
 
@@ -103,10 +103,10 @@ def gradient_check(
     model = copy_module(module).double()
     data = source(x, y, module=module)
     batch = data.probe(integer("examples", examples), seed=seed)
-    inputs = transform(lambda t: t.double() if t.is_floating_point() else t, batch.x)
+    inputs = map_tensors(lambda t: t.double() if t.is_floating_point() else t, batch.x)
     with preserve(model):
         objective = Objective.of(inputs, batch.y, model, loss)
-        leaves = moved_parameters(model)
+        leaves = trainable_parameters(model)
         names = [name for name, p in model.named_parameters() if p.requires_grad]
         g = loss_gradient(model, objective)[1]
         w = parameters_to_vector(leaves).detach().clone()
@@ -124,7 +124,7 @@ def gradient_check(
                 vector_to_parameters(w + sign * h * v, leaves)
                 ends.append(objective.measure(model, None)[0])
             slope, difference = float(g @ v), (ends[0] - ends[1]) / (2 * h)
-            rounding = 1e-14 * max(abs(ends[0]), abs(ends[1])) / h
+            rounding = 1e-14 * abs(ends[0]) / h  # both ends have nearly the same size
             error = max(0.0, abs(slope - difference) - rounding)
             errors[name] = error / max(abs(slope), abs(difference), 1e-300) if error else 0.0  # (1)
         vector_to_parameters(w, leaves)

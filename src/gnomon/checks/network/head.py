@@ -35,7 +35,7 @@ from gnomon.checks.network.broadcast import broadcast_findings
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
-__all__ = ["first_of", "head_findings", "last_operation", "own_loss_findings"]
+__all__ = ["first_columns", "head_findings", "last_operation", "custom_loss_findings"]
 
 SHAPES = ("View", "Reshape", "Squeeze", "Unsqueeze", "Select", "Slice", "Alias", "ToCopy", "Transpose", "Permute", "T")
 """Operations that only move or copy numbers."""
@@ -69,7 +69,7 @@ def last_operation(outputs: Tensor) -> str:
     return ""
 
 
-def first_of(outputs: Tensor, columns: int) -> Tensor | None:
+def first_columns(outputs: Tensor, columns: int) -> Tensor | None:
     """The first columns of outputs (n, k) before concatenation, with their own graph.
 
     A variational autoencoder returns pixels, means and variances in one tensor, and its loss splits them. None if the
@@ -77,7 +77,7 @@ def first_of(outputs: Tensor, columns: int) -> Tensor | None:
 
     >>> from torch import nn
     >>> pixels = torch.sigmoid(nn.Linear(2, 3)(torch.zeros(4, 2)))
-    >>> last_operation(first_of(torch.cat([pixels, torch.zeros(4, 5)], 1), 3))
+    >>> last_operation(first_columns(torch.cat([pixels, torch.zeros(4, 5)], 1), 3))
     'Sigmoid'
     """
     if outputs.dim() != 2 or outputs.shape[1] <= columns or not type(outputs.grad_fn).__name__.startswith("Cat"):
@@ -156,17 +156,19 @@ def _numbers(f: Tensor, y: Tensor, name: str) -> tuple[Finding, ...]:
     return (Finding(kinds.TARGETS_OUT_OF_REACH, "outputs", values, evidence, 0.0),)
 
 
-def own_loss_findings(outputs: Tensor, y: Tensor, targets: Tensor, loss: Callable[..., Tensor]) -> tuple[Finding, ...]:
+def custom_loss_findings(
+    outputs: Tensor, y: Tensor, targets: Tensor, loss: Callable[..., Tensor]
+) -> tuple[Finding, ...]:
     """Runs `head_findings` and `broadcast_findings` for a loss that the user passed.
 
     ``y`` are the targets of the data, ``targets`` what the loss is given.
 
     >>> probabilities = torch.softmax(torch.zeros(4, 3, requires_grad=True), 1)
     >>> labels = torch.zeros(4, dtype=torch.long)
-    >>> [f.kind for f in own_loss_findings(probabilities, labels, labels, torch.nn.CrossEntropyLoss())]
+    >>> [f.kind for f in custom_loss_findings(probabilities, labels, labels, torch.nn.CrossEntropyLoss())]
     ['softmax-before-loss']
     """
-    first = first_of(outputs, targets.shape[1]) if targets.dim() == 2 and outputs.dim() == 2 else None
+    first = first_columns(outputs, targets.shape[1]) if targets.dim() == 2 and outputs.dim() == 2 else None
     if first is not None:  # targets belong to these columns of concatenated outputs
         loss, outputs = partial(_on_first_columns, loss, outputs[:, targets.shape[1] :].detach()), first
     name = LOSSES.get(getattr(loss, "__name__", type(loss).__name__), "")

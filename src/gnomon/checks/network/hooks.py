@@ -12,7 +12,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from gnomon.checks.network.layer import Backward, Forward, LayerSignal
+from gnomon.checks.network.layer import BackwardStatistics, ForwardStatistics, LayerSignal
 from gnomon.core.inputs.arguments import tensors
 
 MIN_EXAMPLES_FOR_DEAD_UNITS = 8
@@ -79,9 +79,9 @@ class LayerSums:
         if self.weights:
             filled = "nonzero" if any(bool(w.detach().any()) for w in self.weights) else "zero"
         gradient = self.gradients / self.reached if self.reached and sums is not None else None
-        backward = Backward(gradient, None if sums is None else _update(self.weights, sums))
+        backward = BackwardStatistics(gradient, None if sums is None else _update(self.weights, sums))
         activation = self.squares / self.counted if self.finite else None
-        forward = Forward(activation, self._correlation(), self._dead())
+        forward = ForwardStatistics(activation, self._correlation(), self._dead())
         fan = max(1.0, sum(w.numel() for w in self.weights) / max(1, self.units))
         return LayerSignal(self.name, self.kind, filled, self.units, self.size, forward, backward, fan)
 

@@ -14,7 +14,7 @@ Hypotheses: eval mode; features outside of every window of a stride, such as the
 >>> class First(nn.Module):
 ...     def forward(self, x):
 ...         return x[:, :1]
->>> ignored_findings(First(), torch.randn(30, 4))[0].kind
+>>> ignored_input_findings(First(), torch.randn(30, 4))[0].kind
 'inputs-ignored'
 """
 
@@ -23,9 +23,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from gnomon.checks.network.chance import difference
-from gnomon.core.inputs.arguments import Inputs, count, tensors, transform
-from gnomon.core.inputs.signature import TARGET_ARGUMENTS
+from gnomon.checks.network.chance import relative_output_distance
+from gnomon.core.inputs.arguments import Inputs, count, map_tensors, tensors
+from gnomon.core.inputs.signature import TARGET_ARGUMENT_NAMES
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import output_rows, run_to_rows
 from gnomon.core.modules.preserve import preserve
@@ -34,7 +34,7 @@ from gnomon.core.results import Finding, Value
 from gnomon.findings import most_serious_first
 from gnomon.findings import network as kinds
 
-__all__ = ["ignored_findings"]
+__all__ = ["ignored_input_findings"]
 
 MAX_IGNORED_SHARE = 0.3
 """Share of varying features that may be ignored; a stride that does not fit drops a row and a column."""
@@ -44,20 +44,20 @@ TRIED_POSITIONS = 48
 """Number of positions of integer inputs to try."""
 
 
-def ignored_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
+def ignored_input_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     """Checks whether outputs ignore the inputs or a large part of them; no false alarms by chance.
 
     Cost: a forward and a backward pass, and a forward pass for each tensor of inputs; for integers one for each of at
     most 48 positions.
 
-    >>> ignored_findings(nn.Linear(4, 2), torch.randn(30, 4))
+    >>> ignored_input_findings(nn.Linear(4, 2), torch.randn(30, 4))
     ()
     """
     module = _with_nonzero_weights(module)
     with preserve(module, seed=0):
         first = _outputs(module, x)
-        moved = _outputs(module, transform(_turn, x))
-        effect = difference(first, moved)
+        moved = _outputs(module, map_tensors(_turn, x))
+        effect = relative_output_distance(first, moved)
         size = float(first.double().abs().max())
         spread = float((first - first.mean(0)).double().abs().max())
         if (
@@ -69,9 +69,12 @@ def ignored_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
         found: list[Finding] = []
         parts = list(tensors(x))
         seen = _gradients(module, x)
-        targets = {id(t) for name in TARGET_ARGUMENTS for t in tensors(x.get(name) if isinstance(x, Mapping) else None)}
+        targets = {
+            id(t) for name in TARGET_ARGUMENT_NAMES for t in tensors(x.get(name) if isinstance(x, Mapping) else None)
+        }
         for i, t in enumerate(parts):
-            if id(t) in targets:  # a network that computes its loss need not use them for its outputs
+            # these are targets; a network that computes its own loss need not use them for its outputs
+            if id(t) in targets:
                 continue
             found += _part(module, x, i, t, seen[i], first, several=len(parts) > 1)
     return most_serious_first(found)[:1]
@@ -115,7 +118,7 @@ def _part(
     share = float(unseen.sum() / varies.sum())
     if (
         share < MAX_IGNORED_SHARE
-        or difference(first, _outputs(module, _permute(x, i, unseen))) > 1e3 * NO_EFFECT_TOLERANCE
+        or relative_output_distance(first, _outputs(module, _permute(x, i, unseen))) > 1e3 * NO_EFFECT_TOLERANCE
     ):
         return []
     where = f"input {i}" if several else "inputs"
@@ -134,7 +137,7 @@ def _place(unseen: Tensor) -> str:
 
 def _gradients(module: nn.Module, x: Inputs) -> list[Tensor | None]:
     """The sizes of the gradients of a random sum of the outputs at each real input; None for integers."""
-    tracked = transform(lambda t: t.detach().clone().requires_grad_() if t.is_floating_point() else t, x)
+    tracked = map_tensors(lambda t: t.detach().clone().requires_grad_() if t.is_floating_point() else t, x)
     leaves = [t for t in tensors(tracked) if t.requires_grad]
     if not leaves:
         return [None for _ in tensors(x)]
@@ -155,7 +158,9 @@ def _unseen_places(module: nn.Module, x: Inputs, i: int, varies: Tensor, first: 
     for place in places.tolist():
         mask = torch.zeros_like(varies)
         mask[place] = True
-        unseen[place] = difference(first, _outputs(module, _permute(x, i, mask))) <= 10 * NO_EFFECT_TOLERANCE
+        unseen[place] = (
+            relative_output_distance(first, _outputs(module, _permute(x, i, mask))) <= 10 * NO_EFFECT_TOLERANCE
+        )
     if len(places) < int(varies.sum()) and bool(unseen[places].all()):
         unseen = varies.clone()
     return unseen
@@ -172,7 +177,7 @@ def _permute(x: Inputs, i: int, mask: Tensor) -> Inputs:
         flat[:, mask] = flat.roll(1, 0)[:, mask]
         return flat.reshape(t.shape)
 
-    return transform(change, x)
+    return map_tensors(change, x)
 
 
 def _turn(t: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """Statistics of the signal and the gradient at one layer.
 
->>> layer = LayerSignal("0", "Linear", "nonzero", 8, 8, Forward(1.0, 0.0, 0.0), Backward(1.0, 1.0))
+>>> layer = LayerSignal("0", "Linear", "nonzero", 8, 8, ForwardStatistics(1.0, 0.0, 0.0), BackwardStatistics(1.0, 1.0))
 >>> layer.weighted, layer.activation, layer.finite
 (True, 1.0, True)
 """
@@ -10,12 +10,12 @@ from typing import Literal
 
 from gnomon.core.results.record import Record
 
-__all__ = ["Backward", "Forward", "LayerSignal"]
+__all__ = ["BackwardStatistics", "ForwardStatistics", "LayerSignal"]
 
 
 @dataclass(frozen=True, slots=True)
-class Forward(Record):
-    """Equations (1) to (3) of `signal` for the outputs of a layer.
+class ForwardStatistics(Record):
+    """Output statistics of a layer, equations (1) to (3) of `signal`.
 
     ``activation`` is None where an output is not finite, the others where they cannot be measured.
     """
@@ -26,8 +26,8 @@ class Forward(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Backward(Record):
-    """Equations (1) and (4) of `signal` for the gradients at a layer; None if no gradient passed."""
+class BackwardStatistics(Record):
+    """Gradient statistics of a layer, equations (1) and (4) of `signal`; None if no gradient reached it."""
 
     gradient: float | None
     update: float | None
@@ -47,8 +47,8 @@ class LayerSignal(Record):
     weights: Literal["none", "zero", "nonzero"]
     units: int
     size: int
-    forward: Forward
-    backward: Backward
+    forward: ForwardStatistics
+    backward: BackwardStatistics
     fan: float = 1.0
 
     @property

@@ -34,7 +34,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call, out_of_range
-from gnomon.core.inputs.checks import check_kind, number
+from gnomon.core.inputs.checks import check_type, number
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.expectations import Moments
 
@@ -118,7 +118,7 @@ class MeanField(Result):
         return 6 * min(self.xi_c, self.xi_gradient)
 
     def path(self, depth: int, *, q: float = 1.0, c: float = 0.0) -> dict[str, list[float]]:
-        """Variances, correlations and, backwards, variances of gradients relative to the last layer, layer by layer."""
+        """Layer by layer: variances, correlations, and gradient variances relative to the last layer."""
         variances, correlations, factors = [q], [c], []
         for _ in range(depth):
             at = _inside(variances[-1])
@@ -162,7 +162,7 @@ def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0
     >>> theory.phase, round(theory.chi, 9), round(theory.xi_gradient, 6) == round(-1 / log(0.25), 6)
     ('ordered', 0.25, True)
     """
-    check_kind("activation", activation, Callable, cure="Pass a function such as torch.tanh or nn.ReLU()")
+    check_type("activation", activation, Callable, fix="Pass a function such as torch.tanh or nn.ReLU()")
     weight_std, q = number("weight_std", weight_std, above=0), number("q", q, above=0)
     if number("bias_std", bias_std) < 0:
         raise out_of_range("bias_std", "a number of at least 0", bias_std)
@@ -171,7 +171,7 @@ def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0
     at = _inside(fixed)
     chi = _chi(phi, weight_std, at, 1.0)  # (4)
     slope = weight_std**2 * float(phi.square_slope(_number(at)).detach())
-    shrink = at / _variance(phi, weight_std, bias_std, at)  # 1 at a fixed point
+    shrink = at / _variance(phi, weight_std, bias_std, at)  # equals 1 at a fixed point
     c = _fixed_correlation(phi, weight_std, bias_std, at, chi * shrink)
     turn = _chi(phi, weight_std, at, c) * shrink  # (3)
     return MeanField(activation, weight_std, bias_std, fixed, c, chi, slope, turn, phi)
@@ -199,8 +199,8 @@ def critical_weight_std(activation: Activation, *, bias_std: float = 0.0) -> flo
     ends = excess(low), excess(high)
     if ends[0] > 0 or ends[1] < 0:
         what = f"chi - 1 is {ends[0]:.2g} at weight_std 0.01 and {ends[1]:.2g} at 100"
-        cure = "There is no critical weight_std for this activation; use normalization or residual branches"
-        raise InputError(what, accepted="a chi that crosses 1", fix=cure)
+        fix = "There is no critical weight_std for this activation; use normalization or residual branches"
+        raise InputError(what, accepted="a chi that crosses 1", fix=fix)
     return exp(_root(excess, low, high))
 
 
@@ -220,7 +220,7 @@ def _chi(phi: Moments, w: float, q: float, c: float) -> float:
 
 
 def _fixed_point(phi: Moments, w: float, b: float, q: float) -> float:
-    """The fixed point of V that q tends to; 0 or infinity outside the range."""
+    """The variance to which signals converge with depth, starting from q; 0 or infinity outside the range."""
 
     def grows(at: float) -> float:
         return _variance(phi, w, b, at) / at - 1
@@ -237,7 +237,7 @@ def _fixed_point(phi: Moments, w: float, b: float, q: float) -> float:
 
 
 def _fixed_correlation(phi: Moments, w: float, b: float, q: float, slope: float) -> float:
-    """1 if it is a stable fixed point of C, else the fixed point below it."""
+    """The correlation to which inputs converge with depth: 1 if that is stable, else the fixed point below 1."""
     if slope <= 1 + 1e-9:
         return 1.0
     return _root(lambda c: _correlation(phi, w, b, q, c) - c, -1.0, 1.0 - 1e-6)

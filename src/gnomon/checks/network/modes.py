@@ -15,7 +15,7 @@ Reference: [srivastava2014dropout].
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(8, 64), nn.ReLU(), nn.Dropout(0.97), nn.Linear(64, 2))
->>> mode_findings(net, torch.randn(64, 8))[0].kind
+>>> dropout_noise_findings(net, torch.randn(64, 8))[0].kind
 'modes-disagree'
 """
 
@@ -29,7 +29,7 @@ from gnomon.core.modules.preserve import preserve, random_state
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
-__all__ = ["mode_findings"]
+__all__ = ["dropout_noise_findings"]
 
 MAX_NOISE_RATIO = 5.0
 """Ratio of noise to signal in training mode above which dropout is too strong."""
@@ -41,7 +41,7 @@ MAX_MEASURABLE_NOISE = 100.0
 """Ratio of noise to signal above which these passes cannot measure the signal."""
 
 
-def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
+def dropout_noise_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     """Checks whether dropout turns the outputs in training mode into noise; equation (1).
 
     Batch norm has its own check. False alarms: none by chance, for the rate must be beyond `MAX_DROPOUT_RATE` as well.
@@ -50,7 +50,7 @@ def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     Reference: [srivastava2014dropout].
     Cost: six forward passes.
 
-    >>> mode_findings(nn.Sequential(nn.Linear(8, 64), nn.Dropout(0.5), nn.Linear(64, 2)), torch.randn(64, 8))
+    >>> dropout_noise_findings(nn.Sequential(nn.Linear(8, 64), nn.Dropout(0.5), nn.Linear(64, 2)), torch.randn(64, 8))
     ()
     """
     drops = [

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import take
 from gnomon.core.inputs.checks import check_weights
-from gnomon.core.inputs.source import whole_inputs
-from gnomon.core.modules.capture import activations, capture, layer_names
+from gnomon.core.inputs.source import all_inputs
+from gnomon.core.modules.capture import capture, layer_names, outputs_of_layers
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -65,7 +65,7 @@ def moment_shift(checkpoints: Sequence[nn.Module], x: Any) -> MomentShift:
         raise InputError(f"there are {len(checkpoints)} checkpoints", accepted="at least two", fix="Pass more")
     for one in checkpoints:
         check_weights(one)
-    inputs = whole_inputs(x, checkpoints[0])
+    inputs = all_inputs(x, checkpoints[0])
     first = checkpoints[0]
     names = [name for name in layer_names(first) if any(True for _ in first.get_submodule(name).parameters())]
     with preserve(first, grad=False), capture(first, names) as kept:
@@ -73,7 +73,7 @@ def moment_shift(checkpoints: Sequence[nn.Module], x: Any) -> MomentShift:
         names = [name for name in names if name in kept]  # attention uses the weights of a layer without calling it
     if not names:
         raise InputError("no layer has parameters", accepted="layers with outputs to follow", fix="Pass a network")
-    rows = [{name: _moments(h) for name, h in activations(m, inputs, names).items()} for m in checkpoints]
+    rows = [{name: _moments(h) for name, h in outputs_of_layers(m, inputs, names).items()} for m in checkpoints]
     means, deviations = {}, {}
     for name in names:
         mean, std = rows[0][name]

@@ -17,7 +17,7 @@ Reference: [massey1951kolmogorov].
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(3, 64), nn.ReLU(), nn.Linear(64, 2))
 >>> _ = net[0].requires_grad_(False)
->>> found = reach_findings(net, {"2.weight", "2.bias"})
+>>> found = untrained_parameter_findings(net, {"2.weight", "2.bias"})
 >>> found[0].kind, found[0].where
 ('frozen-at-random', '0')
 """
@@ -44,17 +44,25 @@ from gnomon.findings import network as kinds
 from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import AbstractOptimizer
 
-__all__ = ["loss_gradients", "lost_parts", "parameters_held", "parts_that_matter", "reach_findings"]
+__all__ = [
+    "loss_gradients",
+    "parts_without_gradient",
+    "parameters_in_optimizer",
+    "parts_that_change_outputs",
+    "untrained_parameter_findings",
+]
 
 MIN_WEIGHTS_FOR_DISTRIBUTION = 100
 """Minimum number of weights for recognizing their distribution."""
 KINDS = (*LINEAR_OR_CONVOLUTION, nn.Embedding, nn.RNNBase)
 """Layers whose initial distribution of weights is known."""
+MIN_UNUSED_SHARE = 0.01
+"""Share of the trainable parameters below which unused ones are a warning: a detail that costs nothing."""
 MAX_PARTS = 8
 """Parts without a gradient whose effect on the outputs is measured one by one; all others are changed at once."""
 
 
-def reach_findings(
+def untrained_parameter_findings(
     module: nn.Module,
     reached: Collection[str],
     *,
@@ -74,11 +82,11 @@ def reach_findings(
     Cost: a sort of the frozen weights.
 
     >>> net = nn.ModuleDict({"used": nn.Linear(2, 2), "forgotten": nn.Linear(2, 2)})
-    >>> reach_findings(net, {"used.weight", "used.bias"})[0].message
-    "No effect on the outputs: 'forgotten'. Their 6 parameters are not trained."
+    >>> untrained_parameter_findings(net, {"used.weight", "used.bias"})[0].message
+    "These layers have no effect on the outputs: 'forgotten'. Their 6 parameters are not trained."
     """
     own = {name: p for name, p in module.named_parameters() if p.requires_grad}
-    parts = lost_parts(module, reached)
+    parts = parts_without_gradient(module, reached)
     cut = [name for name in parts if name in matter]
     unused = [name for name in parts if name not in matter]
     found = [*_find_detached(cut, parts, own), *_find_unused(module, unused, parts, own), *_find_frozen(module)]
@@ -87,12 +95,12 @@ def reach_findings(
     return most_serious_first(found)
 
 
-def lost_parts(module: nn.Module, reached: Collection[str]) -> dict[str, list[str]]:
+def parts_without_gradient(module: nn.Module, reached: Collection[str]) -> dict[str, list[str]]:
     """Parts in which no trainable parameter gets a gradient, with the names of these parameters.
 
     A part is a layer of torch, or a single parameter that a module of the user's own holds.
 
-    >>> lost_parts(nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1)), {"0.weight"})
+    >>> parts_without_gradient(nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1)), {"0.weight"})
     {'1': ['1.weight', '1.bias']}
     """
     parts: dict[str, list[str]] = {}
@@ -127,12 +135,14 @@ def _find_unused(
     size = _sizes([n for name in unused for n in parts[name]], own)
     listed = ", ".join(f"'{n}'" for n in sorted(unused)[:4])
     # A parameter that some method reads may be used only in some batches, such as a token for a missing condition.
-    row = kinds.SOMETIMES_UNUSED if all(_is_read(module, name) for name in unused) else kinds.UNUSED_PARAMETERS
+    few = size < MIN_UNUSED_SHARE * _sizes(own, own)
+    sometimes = few or all(_is_read(module, name) for name in unused)
+    row = kinds.SOMETIMES_UNUSED if sometimes else kinds.UNUSED_PARAMETERS
     return [Finding(row, sorted(unused)[0], {"names": listed, "size": size}, (), 0.0)]
 
 
 def _is_read(module: nn.Module, name: str) -> bool:
-    """Whether this is a parameter, not a layer, that a method other than ``__init__`` of its owner uses."""
+    """Whether a parameter of a module (not a layer) is used in a method other than ``__init__``."""
     owner, _, attribute = name.rpartition(".")
     if name not in dict(module.named_parameters()):
         return False
@@ -160,7 +170,7 @@ def _find_frozen(module: nn.Module) -> list[Finding]:
 
 
 def _following(module: nn.Module) -> dict[int, nn.Module]:
-    """The next part in the same container for each part, by identity."""
+    """Maps each part to the next part in the same container."""
     rows = [list(part.children()) for part in module.modules()]
     return {id(one): other for row in rows for one, other in zip(row, row[1:], strict=False)}
 
@@ -222,10 +232,10 @@ def loss_gradients(
     return dict(zip(own, grads, strict=True))
 
 
-def parts_that_matter(module: nn.Module, x: Inputs, lost: Mapping[str, list[str]]) -> list[str]:
+def parts_that_change_outputs(module: nn.Module, x: Inputs, lost: Mapping[str, list[str]]) -> list[str]:
     """Names of the parts, out of ``lost``, whose parameters change the outputs.
 
-    >>> parts_that_matter(nn.Linear(1, 1), torch.ones(2, 1), {"": ["weight", "bias"]})
+    >>> parts_that_change_outputs(nn.Linear(1, 1), torch.ones(2, 1), {"": ["weight", "bias"]})
     ['']
     """
     first, others = list(lost)[:MAX_PARTS], list(lost)[MAX_PARTS:]
@@ -235,10 +245,10 @@ def parts_that_matter(module: nn.Module, x: Inputs, lost: Mapping[str, list[str]
     return matter
 
 
-def parameters_held(module: nn.Module, optimizer: AbstractOptimizer | None) -> list[str] | None:
+def parameters_in_optimizer(module: nn.Module, optimizer: AbstractOptimizer | None) -> list[str] | None:
     """Names of the trainable parameters that an optimizer of torch has; None for other optimizers.
 
-    >>> parameters_held(nn.Linear(1, 1), None) is None
+    >>> parameters_in_optimizer(nn.Linear(1, 1), None) is None
     True
     """
     if not isinstance(optimizer, TorchOptimizer):

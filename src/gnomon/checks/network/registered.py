@@ -12,7 +12,7 @@ Hypotheses: none; no chance is involved.
 ...     def __init__(self):
 ...         super().__init__()
 ...         self.blocks = [nn.Linear(2, 2), nn.Linear(2, 2)]
->>> [name for name, part in hidden_layers(Net())]
+>>> [name for name, part in unregistered_layers(Net())]
 ['blocks', 'blocks']
 """
 
@@ -25,15 +25,15 @@ from torch import Tensor, nn
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
-__all__ = ["hidden_layers", "registered_findings"]
+__all__ = ["unregistered_layers", "unregistered_layer_findings"]
 
 
-def hidden_layers(module: nn.Module) -> list[tuple[str, nn.Module]]:
+def unregistered_layers(module: nn.Module) -> list[tuple[str, nn.Module]]:
     """Layers with parameters in plain lists, tuples or dicts that are not registered in the module.
 
     Cost: a walk over the attributes of all parts.
 
-    >>> hidden_layers(nn.Sequential(nn.Linear(2, 2)))
+    >>> unregistered_layers(nn.Sequential(nn.Linear(2, 2)))
     []
     """
     own = {id(p) for p in module.parameters()}
@@ -48,16 +48,16 @@ def hidden_layers(module: nn.Module) -> list[tuple[str, nn.Module]]:
     return found
 
 
-def registered_findings(module: nn.Module, loss: Callable[[], Tensor]) -> tuple[Finding, ...]:
+def unregistered_layer_findings(module: nn.Module, loss: Callable[[], Tensor]) -> tuple[Finding, ...]:
     """Checks whether unregistered layers receive gradients of the loss; equation (1). No false alarms.
 
     ``loss`` is a pass through this very module, with its graph; it is made only where there are such layers.
     Cost: none, or a forward and a backward pass.
 
-    >>> registered_findings(nn.Linear(2, 2), lambda: torch.zeros(()))
+    >>> unregistered_layer_findings(nn.Linear(2, 2), lambda: torch.zeros(()))
     ()
     """
-    hidden = hidden_layers(module)
+    hidden = unregistered_layers(module)
     if not hidden:
         return ()
     own = {id(p) for p in module.parameters()}

@@ -25,8 +25,8 @@ from torch import nn
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.inputs.checks import check_weights
-from gnomon.core.inputs.source import whole_inputs
-from gnomon.core.modules.capture import activations, layer_names
+from gnomon.core.inputs.source import all_inputs
+from gnomon.core.modules.capture import layer_names, outputs_of_layers
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.results import Axis, Line, Plot, Result
 
@@ -76,7 +76,7 @@ def signal_scales(module: nn.Module, x: Any) -> SignalScales:
     0.25
     """
     check_weights(module)
-    inputs = whole_inputs(x, module)
+    inputs = all_inputs(x, module)
     square = float(next(tensors(inputs)).double().square().mean())
     names, predicted, pending = [], [], None
     for name in layer_names(module):
@@ -91,10 +91,10 @@ def signal_scales(module: nn.Module, x: Any) -> SignalScales:
             names.append(name)
             predicted.append(square)
         elif not isinstance(part, nn.Flatten | nn.Dropout | nn.Identity):
-            cure = "Use signal(module, x), which measures any network"
-            raise InputError(f"'{name}' is a {type(part).__name__}", accepted="only linear layers and ReLU", fix=cure)
+            fix = "Use signal(module, x), which measures any network"
+            raise InputError(f"'{name}' is a {type(part).__name__}", accepted="only linear layers and ReLU", fix=fix)
     if not names:
         raise InputError("no linear layer is followed by nn.ReLU", accepted="a relu network", fix="Use signal instead")
-    kept = activations(module, inputs, names)
+    kept = outputs_of_layers(module, inputs, names)
     measured = tuple(float(kept[name].double().square().mean()) for name in names)
     return SignalScales(tuple(names), tuple(predicted), measured)

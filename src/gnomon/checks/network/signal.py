@@ -28,16 +28,17 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnomon.adapter.adapt import adapt_inputs
 from gnomon.checks.network.hooks import LayerSums, record_layers
 from gnomon.checks.network.layer import LayerSignal
 from gnomon.checks.network.signal_findings import signal_findings
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import Inputs, count, tensors, transform
+from gnomon.core.inputs.arguments import Inputs, count, map_tensors, tensors
 from gnomon.core.inputs.checks import check_readable, check_seed
-from gnomon.core.inputs.source import DEFAULT_BATCH_SIZE, AbstractSource, source, source_of_inputs
+from gnomon.core.inputs.source import DEFAULT_BATCH_SIZE, AbstractSource, as_input_source, source
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.pure import Pure
+from gnomon.core.modules.pure import PureFunction
 from gnomon.core.results import Axis, Finding, Line, Plot, Result
 from gnomon.findings import network as kinds
 from gnomon.program.laws import weight_std
@@ -112,12 +113,14 @@ def signal(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None
     >>> bool(abs(result.layers[0].gradient - 1) < 1e-6)                        # random signs: dL/df = +-1 / n
     True
     """
+    if isinstance(module, nn.Module) and y is None:
+        module, x = adapt_inputs(module, x)
     check_readable(module)
     generator = torch.Generator().manual_seed(check_seed(seed))
     sums = _Sums({}, {})
     with preserve(module):
-        f = Pure(module, {name: p.detach().requires_grad_() for name, p in module.named_parameters()}, {})
-        data = source_of_inputs(x, module) if y is None else source(x, y, module=module)
+        f = PureFunction(module, {name: p.detach().requires_grad_() for name, p in module.named_parameters()}, {})
+        data = as_input_source(x, module) if y is None else source(x, y, module=module)
         for inputs, loss_of in _batches(data, module, loss, generator):
             sums.add(f, inputs, loss_of)
     if not sums.layers:
@@ -172,9 +175,9 @@ class _Sums:
     squares: float | None = None
     differentiable: bool = True
 
-    def add(self, f: Pure, inputs: Inputs, loss_of: Callable[[Any], Tensor]) -> None:
+    def add(self, f: PureFunction, inputs: Inputs, loss_of: Callable[[Any], Tensor]) -> None:
         """Runs a batch forward and backward and adds its statistics."""
-        x = transform(lambda t: t.clone().requires_grad_() if t.is_floating_point() else t, inputs)
+        x = map_tensors(lambda t: t.clone().requires_grad_() if t.is_floating_point() else t, inputs)
         n = count(x)
         with record_layers(f.module, n, self.layers):
             value = loss_of(f.module_output(x))

@@ -24,7 +24,7 @@ from gnomon.core.results import Finding, Value
 from gnomon.findings import data as data_kinds
 from gnomon.findings import most_serious_first, network
 
-__all__ = ["INPUT_SQUARES", "signal_findings"]
+__all__ = ["NORMAL_INPUT_MEAN_SQUARES", "signal_findings"]
 
 MAX_SQUARE_RATIO = 1e4
 """Factor by which mean squares may change over all layers."""
@@ -38,7 +38,7 @@ LOST_CORRELATION = 1 - 1e-6
 """Mean correlation of different inputs at which merging is a problem."""
 MAX_INPUT_CORRELATION = 0.9
 """Inputs with a larger correlation are similar from the start."""
-INPUT_SQUARES = (1e-4, 100.0)
+NORMAL_INPUT_MEAN_SQUARES = (1e-4, 100.0)
 """Mean squares of inputs beyond which they should be standardized: root mean squares from 0.01 to 10 are accepted."""
 MIN_TREND_SHARE = 2 / 3
 """Share of the allowed range, in logarithms, that a trend over the layers must explain."""
@@ -70,8 +70,9 @@ def signal_findings(
 
     Reference: [schoenholz2017deep].
 
-    >>> from gnomon.checks.network.layer import Backward, Forward
-    >>> healthy = LayerSignal("0", "Linear", "nonzero", 8, 8, Forward(1.0, 0.0, 0.0), Backward(1.0, 1.0))
+    >>> from gnomon.checks.network.layer import BackwardStatistics, ForwardStatistics
+    >>> healthy = LayerSignal("0", "Linear", "nonzero", 8, 8, ForwardStatistics(1.0, 0.0, 0.0),
+    ...     BackwardStatistics(1.0, 1.0))
     >>> signal_findings((healthy,)), [finding.kind for finding in signal_findings((healthy,), inputs=1e6)]
     ((), ['input-scale'])
     """
@@ -95,7 +96,7 @@ def _not_finite(layers: tuple[LayerSignal, ...]) -> list[Finding]:
 
 
 def _inputs(square: float | None) -> list[Finding]:
-    low, high = INPUT_SQUARES
+    low, high = NORMAL_INPUT_MEAN_SQUARES
     if square is None or low <= square <= high:
         return []
     evidence = Value("mean square of the inputs", square), Value("accepted range", f"{low:g} to {high:g}")
@@ -107,13 +108,19 @@ def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
     findings = []
     for i, layer in enumerate(layers):
         before = [other.gradient for other in layers[:i] if other.weighted]
-        if layer.zero and all(not g for g in before):
+        if layer.zero and all(not g for g in before) and not (not before and _varies_after(layers, i)):
             last = not any(
                 other.weighted for other in layers[i + 1 :]
             )  # the layer itself has a gradient and will leave zero
             row = network.ZERO_LAST_LAYER if last else network.ZERO_WEIGHTS
             findings.append(Finding(row, layer.name, {"layer": layer.kind}))
     return findings
+
+
+def _varies_after(layers: tuple[LayerSignal, ...], i: int) -> bool:
+    """Whether outputs of the last layer with weights after a layer differ between examples: another path has them."""
+    later = [other for other in layers[i + 1 :] if other.weighted and other.dead is not None]
+    return bool(later) and later[-1].dead != 1 and (later[-1].activation or 0.0) > 1 / MAX_SQUARE_RATIO
 
 
 def _change(layers: list[LayerSignal], quantity: str, variance: float | None) -> list[Finding]:
@@ -186,7 +193,7 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
     first = next(
         (i for i, layer in enumerate(layers) if layer.weighted), 0
     )  # before the first layer with weights, units are columns of the data
-    for layer in layers[first:]:
+    for i, layer in enumerate(layers[first:], start=first):
         # An embedding of something that all examples share, such as the token type, is constant without harm.
         counted = layer.units > 1 and layer.kind != "Flatten" and not layer.zero
         counted = counted and not layer.kind.startswith("Embedding")
@@ -198,6 +205,8 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
         )
         if layer.dead is not None and layer.dead > accepted and counted:
             fed = layer.weighted or "Norm" in layer.kind  # such a layer is constant if its input is constant
+            if layer.dead == 1 and fed and _varies_after(layers, i):
+                continue  # what this layer gets is the same for all examples by design, such as a token that is learned
             whole = network.CONSTANT_LAYER if fed else network.DEAD_LAYER
             values = {"share": layer.dead, "units": layer.units, "layer": layer.kind}
             evidence = Value("share of dead units", layer.dead), Value("accepted share", accepted)

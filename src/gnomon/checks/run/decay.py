@@ -12,9 +12,9 @@ Hypotheses: matrices and filters are what is decayed; embeddings are left out, f
 a batch and no gradient, and their size, which is one for each number, would be all that (1) sees.
 Reference: [krogh1991simple], [loshchilov2019decoupled].
 
->>> decay_findings(0.5, weights=20.0, rms=0.05, gradient=1.0, decoupled=False)[0].kind
+>>> weight_decay_findings(0.5, weights=20.0, rms=0.05, gradient=1.0, decoupled=False)[0].kind
 'weight-decay-wins'
->>> decay_findings(5e-4, weights=20.0, rms=0.05, gradient=1.0, decoupled=False)
+>>> weight_decay_findings(5e-4, weights=20.0, rms=0.05, gradient=1.0, decoupled=False)
 ()
 """
 
@@ -29,16 +29,16 @@ from gnomon.training import SGD, Adam
 from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import AbstractOptimizer
 
-__all__ = ["decay_findings", "decay_of", "network_decay_findings"]
+__all__ = ["weight_decay_findings", "weight_decay_of", "network_weight_decay_findings"]
 
 MAX_DECAY_RATIO = 0.5
 """Ratio of weight decay to gradient above which decay shrinks the weights within the first epoch."""
 
 
-def decay_of(optimizer: AbstractOptimizer) -> tuple[float, bool]:
+def weight_decay_of(optimizer: AbstractOptimizer) -> tuple[float, bool]:
     """The weight decay of an optimizer, and whether it is decoupled from the gradient, as in AdamW.
 
-    >>> decay_of(SGD(0.1, decay=0.01)), decay_of(Adam(decay=0.1))
+    >>> weight_decay_of(SGD(0.1, decay=0.01)), weight_decay_of(Adam(decay=0.1))
     ((0.01, False), (0.1, True))
     """
     if isinstance(optimizer, SGD):
@@ -52,7 +52,7 @@ def decay_of(optimizer: AbstractOptimizer) -> tuple[float, bool]:
     return 0.0, False
 
 
-def decay_findings(
+def weight_decay_findings(
     decay: float, *, weights: float, rms: float, gradient: float, decoupled: bool
 ) -> tuple[Finding, ...]:
     """Checks whether weight decay dominates the gradient: (1), or (2) if it is decoupled from the gradient.
@@ -63,7 +63,7 @@ def decay_findings(
     Hypotheses: as above; no chance is involved.
     Reference: [krogh1991simple], [loshchilov2019decoupled].
 
-    >>> decay_findings(0.0, weights=1.0, rms=1.0, gradient=0.0, decoupled=True)
+    >>> weight_decay_findings(0.0, weights=1.0, rms=1.0, gradient=0.0, decoupled=True)
     ()
     """
     if decay <= 0:
@@ -75,23 +75,23 @@ def decay_findings(
     return (Finding(kinds.WEIGHT_DECAY_WINS, "optimizer", {"decay": decay, "pull": pull}, evidence, 0.0),)
 
 
-def network_decay_findings(
+def network_weight_decay_findings(
     module: nn.Module, optimizer: AbstractOptimizer | None, gradients: Mapping[str, Tensor | None]
 ) -> tuple[Finding, ...]:
-    """`decay_findings` of a network with the gradients of its loss by name of the parameter.
+    """`weight_decay_findings` of a network with the gradients of its loss by name of the parameter.
 
-    >>> network_decay_findings(nn.Linear(1, 1), None, {})
+    >>> network_weight_decay_findings(nn.Linear(1, 1), None, {})
     ()
     """
     if optimizer is None:
         return ()
-    decay, apart = decay_of(optimizer)
+    decay, apart = weight_decay_of(optimizer)
     rows = {id(part.weight) for part in module.modules() if isinstance(part, nn.Embedding | nn.EmbeddingBag)}
     decayed = [(p.detach(), g) for name, p in module.named_parameters()
                if (g := gradients.get(name)) is not None and p.dim() > 1 and id(p) not in rows]  # fmt: skip
     squares = sum(float(w.double().square().sum()) for w, _ in decayed)
     slopes = sum(float(g.double().square().sum()) for _, g in decayed)
     entries = max(1, sum(w.numel() for w, _ in decayed))
-    return decay_findings(
+    return weight_decay_findings(
         decay, weights=sqrt(squares), rms=sqrt(squares / entries), gradient=sqrt(slopes), decoupled=apart
     )

@@ -13,7 +13,7 @@ Reference: [pascanu2013difficulty].
 >>> from gnomon.training import SGD
 >>> net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
 >>> x = torch.randn(32, 4)
->>> explosion(net, x, x[:, :1], loss=nn.functional.mse_loss, optimizer=SGD(50.0)).step <= 5
+>>> find_explosion(net, x, x[:, :1], loss=nn.functional.mse_loss, optimizer=SGD(50.0)).step <= 5
 True
 """
 
@@ -36,14 +36,14 @@ from gnomon.core.results import Finding, Result, Value
 from gnomon.findings import training as kinds
 from gnomon.training.optimizers import AbstractOptimizer
 
-__all__ = ["Explosion", "explosion"]
+__all__ = ["TrainingExplosion", "find_explosion"]
 
 MAX_OUTPUT_GROWTH = 1e3
 """Growth of a layer's outputs that no healthy training has."""
 
 
 @dataclass(frozen=True, slots=True)
-class Explosion(Result):
+class TrainingExplosion(Result):
     """The first step, counted from 1, and the layer at which outputs grew by `MAX_OUTPUT_GROWTH`; step 0 if none
     did."""
 
@@ -73,7 +73,7 @@ class Explosion(Result):
 
 
 @names_call
-def explosion(
+def find_explosion(
     module: nn.Module,
     x: Inputs,
     y: Tensor,
@@ -84,7 +84,7 @@ def explosion(
     batch: int = 32,
     seed: int = 0,
     late: Callable[[], bool] = lambda: False,
-) -> Explosion:
+) -> TrainingExplosion:
     """Trains a copy of the module until a layer explodes, and reports which one; equation (1).
 
     ``late`` is asked before each step but the first, and ends the search where it says so.
@@ -95,7 +95,7 @@ def explosion(
 
     >>> from gnomon.training import SGD
     >>> x = torch.randn(8, 2)
-    >>> explosion(nn.Linear(2, 1), x, x[:, :1], loss=nn.functional.mse_loss, optimizer=SGD(0.1)).findings
+    >>> find_explosion(nn.Linear(2, 1), x, x[:, :1], loss=nn.functional.mse_loss, optimizer=SGD(0.1)).findings
     ()
     """
     sizes: dict[str, float] = {}
@@ -120,8 +120,8 @@ def explosion(
                 for name, size in sizes.items():
                     if not isfinite(size) or size > MAX_OUTPUT_GROWTH * max(first.get(name, size), 1e-6):
                         grown = size / max(first.get(name, 0.0), 1e-6)
-                        return Explosion(step, name, grown, optimizer.lr)  # (1)
-    return Explosion(0, "", 1.0, optimizer.lr)
+                        return TrainingExplosion(step, name, grown, optimizer.lr)  # (1)
+    return TrainingExplosion(0, "", 1.0, optimizer.lr)
 
 
 def _measure(name: str, sizes: dict[str, float], part: nn.Module, args: Any, out: Any) -> None:

@@ -28,11 +28,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from gnomon.checks.run.outcome_numbers import MIN_EXPLAINED_VARIANCE
-from gnomon.core.metrics import decisions
+from gnomon.core.metrics import predicted_classes
 from gnomon.core.results import Finding, Value
 from gnomon.findings import training as kinds
 
-__all__ = ["MIN_EXAMPLES", "guessing_findings", "number_guessing_findings"]
+__all__ = ["MIN_EXAMPLES", "guessing_findings", "regression_guessing_findings"]
 
 MIN_EXAMPLES = 16
 """Minimum number of examples. With fewer, the 95 % interval of a share is wider than 25 points on each side."""
@@ -66,7 +66,7 @@ def guessing_findings(
     n, classes = p.shape
     if n < MIN_EXAMPLES or classes < 2:
         return ()
-    decided = decisions(p)
+    decided = predicted_classes(p)
     shares, answers = (torch.bincount(t.cpu().long(), minlength=classes).double() / n for t in (y, decided))
     right, chance = float((decided == y).double().mean()), float((shares * answers).sum())
     kappa = (right - chance) / (1 - chance) if chance < 1 else 0.0  # (1)
@@ -83,15 +83,15 @@ def guessing_findings(
     return (_finding(score, evidence, trained=trained),)
 
 
-def number_guessing_findings(explained: float, n: int, *, which: str, trained: bool) -> tuple[Finding, ...]:
+def regression_guessing_findings(explained: float, n: int, *, which: str, trained: bool) -> tuple[Finding, ...]:
     """A finding if a regression explains no more of the variance of n targets than their mean.
 
     Hypotheses: a squared error.
     Reference: [hastie2009elements].
 
-    >>> [f.kind for f in number_guessing_findings(-0.3, 100, which="test", trained=True)]
+    >>> [f.kind for f in regression_guessing_findings(-0.3, 100, which="test", trained=True)]
     ['chance-level']
-    >>> number_guessing_findings(0.5, 100, which="test", trained=True)
+    >>> regression_guessing_findings(0.5, 100, which="test", trained=True)
     ()
     """
     if n < MIN_EXAMPLES or explained > MIN_EXPLAINED_VARIANCE:

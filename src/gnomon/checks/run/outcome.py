@@ -19,7 +19,7 @@ from gnomon.core.results import Finding, Value
 from gnomon.core.results.record import Record
 from gnomon.findings import training as kinds
 
-__all__ = ["AccuracyOutcome", "outcome_findings", "overfit_cure"]
+__all__ = ["AccuracyOutcome", "outcome_findings", "fix_for_overfitting"]
 
 OVERFIT_Z = 4.0
 """z-score threshold of (1); the false-alarm rate is 3e-5."""
@@ -27,6 +27,9 @@ MIN_ACCURACY_GAP = 0.1
 """Gap between training and test accuracy that is worth closing."""
 MIN_BASELINE_LEAD = 0.1
 """Lead of a simple model over the training accuracy at which training failed."""
+
+FAR_BASELINE_LEAD = 0.25
+"""Lead of a simple model over the training score at which the network is a problem rather than a compromise."""
 
 MIN_SAVED_ERRORS = 0.1
 """Share of the errors of guessing that training must avoid on its own examples to have learned anything."""
@@ -86,7 +89,8 @@ def _underfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
         return _hardly(found, evidence)
     if found.train <= found.guess + max(0.03, 4 * deviation) < found.simple:
         return (Finding(kinds.NOT_LEARNING, "", values, evidence, 1e-4),)
-    return (Finding(kinds.UNDERFIT, "", values, evidence, 1e-4),)
+    row = kinds.FAR_BELOW_SIMPLE if found.simple - found.train > FAR_BASELINE_LEAD else kinds.UNDERFIT
+    return (Finding(row, "", values, evidence, 1e-4),)
 
 
 def _hardly(found: AccuracyOutcome, evidence: tuple[Value, ...]) -> tuple[Finding, ...]:
@@ -96,10 +100,10 @@ def _hardly(found: AccuracyOutcome, evidence: tuple[Value, ...]) -> tuple[Findin
     return (Finding(kinds.HARDLY_LEARNED, "", {"train": found.train, "guess": found.guess}, evidence),)
 
 
-def overfit_cure(gain: float, fitted: int, unit: str) -> str:
+def fix_for_overfitting(gain: float, fitted: int, unit: str) -> str:
     """The fix for overfitting; ``gain`` is the gain of a simple model from doubling the data to ``fitted`` examples.
 
-    >>> overfit_cure(0.04, 300, "accuracy").partition(";")[0]
+    >>> fix_for_overfitting(0.04, 300, "accuracy").partition(";")[0]
     'Collect more examples (300 instead of 150 gave a simple model +4.0 points of accuracy)'
     """
     others = "stop earlier, add weight_decay or dropout, or augment"
@@ -122,7 +126,7 @@ def _overfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
     )  # explained by different class frequencies
     if z < OVERFIT_Z or found.train - found.test < MIN_ACCURACY_GAP or explained:
         return ()
-    advice = overfit_cure(found.gain, found.fitted, "accuracy")
+    advice = fix_for_overfitting(found.gain, found.fitted, "accuracy")
     evidence = (Value("gap between train and test", found.train - found.test), Value("z-score", z))
     values = {"train": found.train, "test": found.test, "advice": advice}
     return (Finding(kinds.OVERFIT, "", values, evidence, 3e-5),)

@@ -9,7 +9,8 @@ Reference: [welch1947generalization]; [hastie2009elements], chapter 7.
 
 >>> import torch
 >>> a, b = torch.full((400,), 0.01), torch.full((200,), 0.6) + 0.1 * torch.randn(200)
->>> [f.kind for f in number_outcome_findings(a, b, simple=0.4)], number_outcome_findings(a, a + 1e-3, simple=0.9)
+>>> [f.kind for f in regression_outcome_findings(a, b, simple=0.4)], regression_outcome_findings(a, a + 1e-3,
+...     simple=0.9)
 (['overfit'], ())
 """
 
@@ -18,24 +19,30 @@ from math import sqrt
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.checks.run.outcome import MIN_ACCURACY_GAP, MIN_BASELINE_LEAD, OVERFIT_Z, overfit_cure
+from gnomon.checks.run.outcome import (
+    FAR_BASELINE_LEAD,
+    MIN_ACCURACY_GAP,
+    MIN_BASELINE_LEAD,
+    OVERFIT_Z,
+    fix_for_overfitting,
+)
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as data_kinds
 from gnomon.findings import training as training_kinds
 
-__all__ = ["number_outcome_findings"]
+__all__ = ["regression_outcome_findings"]
 
 MIN_EXPLAINED_VARIANCE = 0.03
 """Share of explained variance up to which nothing was learned."""
 
 
-def number_outcome_findings(
-    train: Float[Tensor, " n"], test: Float[Tensor, " m"] | None, *, simple: float = 0.0, cure: str = ""
+def regression_outcome_findings(
+    train: Float[Tensor, " n"], test: Float[Tensor, " m"] | None, *, simple: float = 0.0, fix: str = ""
 ) -> tuple[Finding, ...]:
     """Finds overfitting, underfitting or no learning, from squared errors in units of the variance of the targets.
 
     ``simple`` is the share of the variance that a simple model explains on held-out examples, 0 where it is not known,
-    ``cure`` what helps against overfitting.
+    ``fix`` what helps against overfitting.
 
     Hypotheses: independent examples. False alarms: 3e-5 by (1) for overfitting; underfitting is a difference of ten
     points of explained variance, and three deviations of the training error beside it.
@@ -43,7 +50,7 @@ def number_outcome_findings(
     Cost: one pass over the errors.
 
     >>> import torch
-    >>> number_outcome_findings(torch.ones(100), None, simple=0.8)[0].kind                    # the mean, no more
+    >>> regression_outcome_findings(torch.ones(100), None, simple=0.8)[0].kind                    # the mean, no more
     'not-learning'
     """
     explained = 1 - float(train.mean())
@@ -60,17 +67,19 @@ def number_outcome_findings(
     if simple - explained > MIN_BASELINE_LEAD + 3 * error:
         if explained <= MIN_EXPLAINED_VARIANCE:
             return (Finding(training_kinds.REGRESSION_NOT_LEARNING, "", values, evidence, 1e-4),)
-        return (Finding(training_kinds.REGRESSION_UNDERFIT, "", values, evidence, 1e-4),)
-    return _overfit(train, test, cure or overfit_cure(0.0, 0, ""))
+        far = simple - explained > FAR_BASELINE_LEAD + 3 * error
+        row = training_kinds.REGRESSION_FAR_BELOW_SIMPLE if far else training_kinds.REGRESSION_UNDERFIT
+        return (Finding(row, "", values, evidence, 1e-4),)
+    return _overfit(train, test, fix or fix_for_overfitting(0.0, 0, ""))
 
 
-def _overfit(train: Tensor, test: Tensor | None, cure: str) -> tuple[Finding, ...]:
+def _overfit(train: Tensor, test: Tensor | None, fix: str) -> tuple[Finding, ...]:
     if test is None or len(test) < 2 or len(train) < 2:
         return ()
     gap = float(test.mean() - train.mean())
     z = gap / max(sqrt(float(train.var()) / len(train) + float(test.var()) / len(test)), 1e-12)  # (1)
     if z < OVERFIT_Z or gap < MIN_ACCURACY_GAP:
         return ()
-    values = {"train": 1 - float(train.mean()), "test": max(1 - float(test.mean()), 0.0), "advice": cure}
+    values = {"train": 1 - float(train.mean()), "test": max(1 - float(test.mean()), 0.0), "advice": fix}
     evidence = (Value("gap between train and test", gap), Value("z-score", z))
     return (Finding(training_kinds.REGRESSION_OVERFIT, "", values, evidence, 3e-5),)

@@ -22,9 +22,9 @@ running ones it falls while these settle, whatever the rate.
 Hypotheses: the first steps tell; schedules with a warmup begin small on purpose and are not judged.
 Reference: [smith2017cyclical], on learning rates found by short runs.
 
->>> step_size_findings({0.1: 1e-5, 1.0: 1e-4, 10.0: 0.001, 100.0: 0.01}, start=1.0, lr=1e-6, steps=30)[0].kind
+>>> learning_rate_findings({0.1: 1e-5, 1.0: 1e-4, 10.0: 0.001, 100.0: 0.01}, start=1.0, lr=1e-6, steps=30)[0].kind
 'learning-rate-too-small'
->>> step_size_findings({0.1: 0.4, 1.0: 0.6, 10.0: 0.2, 100.0: float("nan")}, start=1.0, lr=1e-3, steps=30)
+>>> learning_rate_findings({0.1: 0.4, 1.0: 0.6, 10.0: 0.2, 100.0: float("nan")}, start=1.0, lr=1e-3, steps=30)
 ()
 """
 
@@ -46,7 +46,7 @@ from gnomon.training.evaluate import Objective
 from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import AbstractOptimizer
 
-__all__ = ["MAX_SHORT_RUNS", "scale_learning_rates", "short_runs", "step_size_findings"]
+__all__ = ["MAX_SHORT_RUNS", "scale_learning_rates", "short_runs", "learning_rate_findings"]
 
 MAX_SHORT_RUNS = 5
 """Short runs, at most, plus two if the loss falls in none of them."""
@@ -65,7 +65,7 @@ ROUNDING_SHARE = 1e-7
 """Relative decrease of the loss that counts as rounding."""
 
 
-def step_size_findings(
+def learning_rate_findings(
     falls: Mapping[float, float], *, start: float, lr: float, steps: int, reached: float | None = None
 ) -> tuple[Finding, ...]:
     """Findings about a learning rate from the decreases g(c) of the loss in short runs; NaN if a run diverged.
@@ -75,9 +75,9 @@ def step_size_findings(
     Hypotheses: as above. All short runs share start and batches: what differs between them is the rate alone.
     Reference: [smith2017cyclical].
 
-    >>> step_size_findings({0.1: 0.5, 1.0: float("nan")}, start=1.0, lr=10.0, steps=30)[0].kind
+    >>> learning_rate_findings({0.1: 0.5, 1.0: float("nan")}, start=1.0, lr=10.0, steps=30)[0].kind
     'learning-rate-too-large'
-    >>> step_size_findings({0.1: 0.5, 1.0: 0.05}, start=1.0, lr=0.1, steps=30, reached=0.8)
+    >>> learning_rate_findings({0.1: 0.5, 1.0: 0.05}, start=1.0, lr=0.1, steps=30, reached=0.8)
     ()
     """
     own = falls.get(1.0, float("nan"))
@@ -85,7 +85,7 @@ def step_size_findings(
     smaller = {c: g for c, g in falls.items() if c < 1 and isfinite(g)}
     larger = {c: g for c, g in falls.items() if c > 1 and isfinite(g)}
     factor, best = max(smaller.items(), key=lambda one: one[1], default=(0.01, 0.0))
-    settled = reached is not None and reached >= best  # only the start was bad, which momentum can cause
+    settled = reached is not None and reached >= best  # only the first steps were bad, which momentum can cause
     rose = reached is not None and max(own, reached) < -MIN_LOSS_DECREASE * start and best > 0
     if (
         not isfinite(own) or rose or (best > MIN_LOSS_DECREASE * start and own < TOO_LARGE_RATIO * best and not settled)

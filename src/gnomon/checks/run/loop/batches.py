@@ -1,0 +1,82 @@
+"""Judges the batches: repeated, sorted by label, or not used.
+
+Batches of n mixed examples of K equally frequent classes hold on average
+
+    K (1 - (1 - 1/K)^n)                                                                                  (1)
+
+classes. Sorted data have far fewer.
+
+>>> from gnomon.checks.run.loop.facts import LoaderFacts
+>>> sorted_by_label = LoaderFacts(50, 50, backwards=50, labels=((64, 1),) * 50, classes=10)
+>>> [finding.kind for finding in judge_batches(LoopFacts(steps=50, backwards=50, loaders=(sorted_by_label,)))]
+['sorted-data']
+"""
+
+from collections.abc import Sequence
+from statistics import mean
+
+from gnomon.checks.run.loop.facts import LoaderFacts, LoopFacts
+from gnomon.core.results import Finding
+from gnomon.findings import loop as kinds
+
+__all__ = ["judge_batches"]
+
+MIN_BATCHES = 5
+"""Batches for a judgment."""
+MIN_EQUAL_SHARE = 0.5
+"""Share of equal neighboring batches that counts as a mistake."""
+MAX_CLASS_SHARE = 0.5
+"""Share of the expected classes in a batch below which data are sorted."""
+BATCHES_PER_BACKWARD = 8
+"""Batches for each backward pass from which most of them are not used."""
+MIN_SEEDS = 5
+"""Calls of torch.manual_seed while training that count as a mistake."""
+
+
+def judge_batches(facts: LoopFacts) -> list[Finding]:
+    """Findings about the order and the use of batches.
+
+    >>> judge_batches(LoopFacts())
+    []
+    """
+    found = []
+    if facts.seeds >= max(MIN_SEEDS, 0.5 * facts.steps) and facts.steps:
+        values = {"seed": facts.seed, "count": facts.seeds, "steps": facts.steps}
+        found.append(Finding(kinds.SEED_RESET, values=values))
+    training = [one for one in facts.loaders if one.backwards]
+    for one in training:
+        found += [*_find_repeated(one), *_find_sorted(one)]
+    found += _find_unused(training, facts)
+    total, equal = facts.compared_inputs, facts.repeated_inputs
+    if total >= MIN_BATCHES and equal > MIN_EQUAL_SHARE * total and not any(f.kind == "same-batch" for f in found):
+        found.append(Finding(kinds.SAME_BATCH, values={"count": equal, "total": total}))
+    return found
+
+
+def _find_repeated(one: LoaderFacts) -> list[Finding]:
+    several = one.length is None or one.length > 1
+    if not several or one.compared < MIN_BATCHES or one.equal <= MIN_EQUAL_SHARE * one.compared:
+        return []
+    return [Finding(kinds.SAME_BATCH, values={"count": one.equal, "total": one.compared})]
+
+
+def _find_sorted(one: LoaderFacts) -> list[Finding]:
+    if len(one.labels) < MIN_BATCHES or one.classes < 2:
+        return []
+    expected = mean(one.classes * (1 - (1 - 1 / one.classes) ** n) for n, _ in one.labels)  # (1)
+    each = mean(kinds_in_batch for _, kinds_in_batch in one.labels)
+    if each >= MAX_CLASS_SHARE * expected or expected < 1.5:
+        return []
+    return [Finding(kinds.SORTED_DATA, values={"each": each, "classes": one.classes, "expected": expected})]
+
+
+def _find_unused(training: Sequence[LoaderFacts], facts: LoopFacts) -> list[Finding]:
+    forwards, backwards = sum(one.forwards for one in training), sum(one.backwards for one in training)
+    if training and forwards >= BATCHES_PER_BACKWARD * backwards:
+        return [Finding(kinds.BATCHES_UNUSED, values={"batches": forwards, "backwards": backwards})]
+    steps = max((one.steps for one in facts.optimizers), default=0)
+    if steps and backwards >= BATCHES_PER_BACKWARD * steps and steps <= sum(one.passes for one in training):
+        name = max(facts.optimizers, key=lambda one: one.steps).name
+        values = {"optimizer": name, "backwards": backwards, "steps": steps}
+        return [Finding(kinds.STEP_OUTSIDE_LOOP, values=values)]
+    return []

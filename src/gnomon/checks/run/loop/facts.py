@@ -1,0 +1,173 @@
+"""What was recorded while the user's own loop trained: counts and a few numbers, without tensors.
+
+>>> LoopFacts(steps=3, backwards=3).steps
+3
+"""
+
+from dataclasses import dataclass
+from math import nan
+
+from gnomon.core.results.record import Record
+
+__all__ = [
+    "ClipFacts", "LoaderFacts", "LoopFacts", "ModelFacts", "NotFinite", "OptimizerFacts", "ParameterFacts",
+    "SchedulerFacts", "Series",
+]  # fmt: skip
+
+Series = tuple[tuple[int, float], ...]
+"""Pairs (step, value), at most a few thousand: if there were more, every second, fourth, ... is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterFacts(Record):
+    """A parameter of an optimizer: in how many sampled steps its gradient was missing, or exactly zero."""
+
+    name: str
+    size: int
+    samples: int = 0
+    missing: int = 0
+    zero: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizerFacts(Record):
+    """One optimizer. ``judged`` steps are those for which it is known whether gradients were cleared before.
+
+    ``stale`` of them began with gradients of earlier steps. ``sampled`` steps had all gradients looked at, ``empty`` of
+    them had none. ``changed`` says whether any weight changed, None if unknown. ``rates`` are the learning rates.
+    """
+
+    name: str
+    steps: int = 0
+    judged: int = 0
+    stale: int = 0
+    sampled: int = 0
+    empty: int = 0
+    changed: bool | None = None
+    rates: Series = ()
+    parameters: tuple[ParameterFacts, ...] = ()
+    rebuilt: int = 0
+
+    @property
+    def rate(self) -> float:
+        """The last learning rate; NaN if it did not step."""
+        return self.rates[-1][1] if self.rates else nan
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerFacts(Record):
+    """One scheduler: its calls, the calls before the first optimizer step, its length if it has one, its rates."""
+
+    name: str
+    calls: int
+    before: int = 0
+    length: int | None = None
+    optimizer_steps: int = 0
+    initial: float = nan
+    at_first_step: float = nan
+    rates: Series = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts(Record):
+    """A model that the script calls. ``layers`` names its layers that behave differently in training and eval mode.
+
+    ``trained`` and ``trained_in_eval`` count backward passes by the mode of the last forward pass; ``validated`` counts
+    forward passes without gradients, ``in_training`` the ones in training mode, ``with_graph`` forward passes in
+    eval mode that built a graph without a backward pass. ``missing`` are parameters with gradients that no optimizer
+    holds, as (name, size).
+    """
+
+    name: str
+    layers: str = ""
+    trained: int = 0
+    trained_in_eval: int = 0
+    first_in_eval: int = 0
+    validated: int = 0
+    in_training: int = 0
+    first_in_training: int = 0
+    with_graph: int = 0
+    loaded: bool = False
+    missing: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoaderFacts(Record):
+    """One ``DataLoader``: batches drawn, passes begun, and what was done with the batches.
+
+    ``single`` counts passes that were left after one batch. ``forwards`` counts forward passes with gradients in
+    training mode. ``compared`` pairs of neighboring batches were compared, ``equal`` of them are equal. ``labels`` has
+    (examples, classes) of each observed batch, ``classes`` is the number of classes in all of them.
+    """
+
+    batches: int
+    length: int | None = None
+    passes: int = 1
+    single: int = 0
+    backwards: int = 0
+    forwards: int = 0
+    compared: int = 0
+    equal: int = 0
+    labels: tuple[tuple[int, int], ...] = ()
+    classes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ClipFacts(Record):
+    """Calls of gradient clipping by norm; ``misplaced`` ones came when no new gradients were there."""
+
+    calls: int = 0
+    misplaced: int = 0
+    limit: float = nan
+    norms: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotFinite(Record):
+    """The first loss that was NaN or infinite: its step, and the place ("module", "weights", "inputs" or "loss")."""
+
+    step: int
+    value: float
+    place: str = ""
+    where: str = ""
+    layer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFacts(Record):
+    """Everything that was recorded of one run of a script.
+
+    ``leaf_losses`` counts backward passes that began at a tensor without a graph, from ``first_leaf`` on; ``graphless``
+    is the step at which backward failed because the loss needs no gradient. ``discarded`` backward passes had their
+    gradients cleared before a step. ``repeated_inputs`` of ``compared_inputs`` inputs, without a loader, were equal to
+    the ones before and a part of larger data. ``seeds`` counts calls of ``torch.manual_seed`` while training.
+    ``norms`` are gradient norms, ``largest`` the parameter with the largest gradient at the largest norm. ``finished``:
+    the script came to its end.
+    """
+
+    steps: int = 0
+    backwards: int = 0
+    observed_backwards: int = 0
+    leaf_losses: int = 0
+    first_leaf: int = 0
+    graphless: int | None = None
+    discarded: int = 0
+    losses: Series = ()
+    norms: Series = ()
+    largest: str = ""
+    optimizers: tuple[OptimizerFacts, ...] = ()
+    schedulers: tuple[SchedulerFacts, ...] = ()
+    models: tuple[ModelFacts, ...] = ()
+    loaders: tuple[LoaderFacts, ...] = ()
+    clips: ClipFacts = ClipFacts()
+    compared_inputs: int = 0
+    repeated_inputs: int = 0
+    seeds: int = 0
+    seed: int = 0
+    not_finite: NotFinite | None = None
+    finished: bool = True
+
+    @property
+    def rate(self) -> float:
+        """The last learning rate of the optimizer with the most steps; NaN without one."""
+        return max(self.optimizers, key=lambda one: one.steps).rate if self.optimizers else nan

@@ -1,0 +1,81 @@
+"""Judges the order of zero_grad, backward and step.
+
+>>> from gnomon.checks.run.loop.facts import OptimizerFacts
+>>> forgotten = OptimizerFacts("SGD", steps=20, judged=19, stale=19, sampled=5)
+>>> [finding.kind for finding in judge_gradients(LoopFacts(steps=20, backwards=20, optimizers=(forgotten,)))]
+['gradients-not-cleared']
+"""
+
+from statistics import median
+
+from gnomon.checks.run.loop.facts import LoopFacts, OptimizerFacts
+from gnomon.core.results import Finding
+from gnomon.findings import loop as kinds
+
+__all__ = ["judge_gradients"]
+
+MIN_BACKWARDS = 3
+"""Backward passes after which a missing step is not an accident."""
+MIN_SHARE = 0.2
+"""Share of steps with a wrong order that counts as a mistake; single ones may be intended."""
+MIN_DISCARDED = 5
+"""Backward passes with discarded gradients that count as a mistake."""
+MAX_SHARE_LEFT = 1e-3
+"""Share of the gradient norm that clipping leaves; Adam and AdamW hardly notice less, but nobody clips so much."""
+CLIPS_TO_JUDGE = 3
+"""Observed calls of clipping for a judgment."""
+
+
+def judge_gradients(facts: LoopFacts) -> list[Finding]:
+    """Findings about zero_grad, backward, step and clipping.
+
+    >>> judge_gradients(LoopFacts())
+    []
+    """
+    found = [*_loss(facts), *_clipping(facts)]
+    for one in facts.optimizers:
+        found += _optimizer(one, facts)
+    total = facts.observed_backwards
+    if facts.discarded >= max(MIN_DISCARDED, MIN_SHARE * total):
+        found.append(Finding(kinds.GRADIENTS_DISCARDED, values={"count": facts.discarded, "backwards": total}))
+    return found
+
+
+def _loss(facts: LoopFacts) -> list[Finding]:
+    if facts.graphless is not None:
+        return [Finding(kinds.LOSS_WITHOUT_GRAPH, values={"step": facts.graphless})]
+    if facts.leaf_losses < max(MIN_BACKWARDS, MIN_SHARE * facts.observed_backwards):
+        return []
+    values = {"count": facts.leaf_losses, "backwards": facts.observed_backwards, "step": facts.first_leaf}
+    return [Finding(kinds.LEAF_LOSS, values=values)]
+
+
+def _optimizer(one: OptimizerFacts, facts: LoopFacts) -> list[Finding]:
+    values = {"optimizer": one.name, "steps": one.steps, "backwards": facts.backwards}
+    if not one.steps:
+        alone = len(facts.optimizers) == 1 or not facts.steps
+        unused = facts.backwards >= MIN_BACKWARDS and one.changed is False and (alone or not one.rebuilt)
+        return [Finding(kinds.STEP_MISSING, values=values)] if unused and facts.finished else []
+    found = []
+    if not facts.backwards and one.empty == one.sampled > 0:
+        return [Finding(kinds.BACKWARD_MISSING, values=values)]
+    if one.stale > MIN_SHARE * one.judged and one.stale >= MIN_BACKWARDS:
+        found.append(Finding(kinds.GRADIENTS_NOT_CLEARED, values=values | {"stale": one.stale, "steps": one.judged}))
+    if one.empty > MIN_SHARE * one.sampled and one.empty >= MIN_BACKWARDS:
+        found.append(Finding(kinds.CLEARED_TOO_EARLY, values=values | {"empty": one.empty, "steps": one.sampled}))
+    if one.changed is False and one.steps >= MIN_BACKWARDS:
+        found.append(Finding(kinds.WEIGHTS_UNCHANGED, values=values | {"lr": one.rate}))
+    return found
+
+
+def _clipping(facts: LoopFacts) -> list[Finding]:
+    clips = facts.clips
+    if not clips.calls:
+        return []
+    found = []
+    if clips.misplaced > 0.5 * clips.calls and clips.misplaced >= MIN_BACKWARDS:
+        found.append(Finding(kinds.CLIP_WITHOUT_EFFECT, values={"count": clips.misplaced, "total": clips.calls}))
+    elif len(clips.norms) >= CLIPS_TO_JUDGE and clips.limit < MAX_SHARE_LEFT * (norm := median(clips.norms)):
+        values = {"limit": clips.limit, "norm": norm, "count": len(clips.norms), "share": clips.limit / norm}
+        found.append(Finding(kinds.CLIPPED_TO_NOTHING, values=values | {"advice": norm}))
+    return found

@@ -1,0 +1,55 @@
+"""Judges training and eval mode, and validation that builds graphs.
+
+>>> from gnomon.checks.run.loop.facts import ModelFacts
+>>> model = ModelFacts("Net", "Dropout", trained=90, validated=20, in_training=20)
+>>> [finding.kind for finding in judge_modes(LoopFacts(steps=90, models=(model,)))]
+['eval-missing']
+"""
+
+from gnomon.checks.run.loop.facts import LoaderFacts, LoopFacts, ModelFacts
+from gnomon.core.results import Finding
+from gnomon.findings import loop as kinds
+
+__all__ = ["judge_modes"]
+
+MIN_STEPS = 3
+"""Steps in the wrong mode that count as a mistake."""
+MIN_BATCHES_WITH_GRAPH = 3
+"""Validation batches with a graph that are reported."""
+
+
+def judge_modes(facts: LoopFacts) -> list[Finding]:
+    """Findings about model.train(), model.eval() and torch.no_grad().
+
+    >>> judge_modes(LoopFacts())
+    []
+    """
+    found = [finding for model in facts.models for finding in _model(model, facts)]
+    sensitive = [model for model in facts.models if model.layers and model.trained]
+    unused = [one for one in facts.loaders if _validates_in_training(one)]
+    if unused and sensitive and not any(finding.kind == "eval-missing" for finding in found):
+        count = sum(one.forwards for one in unused)
+        values = {"count": count, "total": count, "model": sensitive[0].name, "layers": sensitive[0].layers, "step": 0}
+        found.append(Finding(kinds.EVAL_MISSING, values=values))
+    return found
+
+
+def _validates_in_training(one: LoaderFacts) -> bool:
+    """Whether batches of the loader went through a model in training mode and were never used for a step."""
+    return not one.backwards and one.forwards >= MIN_STEPS
+
+
+def _model(model: ModelFacts, facts: LoopFacts) -> list[Finding]:
+    found = []
+    total = model.trained + model.trained_in_eval
+    values = {"model": model.name, "layers": model.layers}
+    if model.layers and total and model.in_training >= MIN_STEPS:
+        numbers = {"count": model.in_training, "total": model.validated, "step": model.first_in_training}
+        found.append(Finding(kinds.EVAL_MISSING, values=values | numbers))
+    if model.layers and model.trained_in_eval >= MIN_STEPS:
+        numbers = {"count": model.trained_in_eval, "total": total, "step": model.first_in_eval}
+        row = kinds.TRAIN_MISSING if model.trained else kinds.TRAIN_NEVER
+        found.append(Finding(row, values=values | numbers))
+    if total and not model.trained_in_eval and model.with_graph >= MIN_BATCHES_WITH_GRAPH:
+        found.append(Finding(kinds.VALIDATION_WITH_GRADIENTS, values={"count": model.with_graph}))
+    return found

@@ -1,0 +1,97 @@
+"""Judges which parameters are trained: those that no optimizer holds, and those that never receive a gradient.
+
+>>> from gnomon.checks.run.loop.facts import ModelFacts, OptimizerFacts
+>>> model = ModelFacts("Net", trained=9, missing=(("fc.weight", 100),))
+>>> facts = LoopFacts(steps=9, backwards=9, optimizers=(OptimizerFacts("SGD", 9),), models=(model,))
+>>> [finding.kind for finding in judge_parameters(facts)]
+['not-in-optimizer']
+"""
+
+from collections.abc import Sequence
+
+from gnomon.checks.run.loop.facts import LoopFacts, OptimizerFacts, ParameterFacts
+from gnomon.core.results import Finding, Kind
+from gnomon.findings import loop as kinds
+
+__all__ = ["judge_parameters"]
+
+MIN_SAMPLES = 3
+"""Sampled steps for a judgment about gradients."""
+MAX_UNUSED_SHARE = 0.02
+"""Share of parameters without gradients that is only a note: unused heads and buffers of libraries."""
+MIN_ZERO_SHARE = 0.05
+"""Share of parameters with zero gradients that is reported."""
+MAX_STEPS_OF_REBUILT = 2
+"""Steps per optimizer up to which rebuilding is a mistake and not a new phase of training."""
+MIN_REBUILT = 3
+"""Optimizers for the same parameters that count as a mistake."""
+MAX_NAMES = 3
+"""Names in a message."""
+
+
+def judge_parameters(facts: LoopFacts) -> list[Finding]:
+    """Findings about the parameters of models and optimizers.
+
+    >>> judge_parameters(LoopFacts())
+    []
+    """
+    if not facts.steps:
+        return []
+    found = [finding for one in facts.optimizers for finding in _without_gradient(one)]
+    for model in facts.models:
+        if not model.missing or not model.trained + model.trained_in_eval:
+            continue
+        size, names = sum(n for _, n in model.missing), _names([name for name, _ in model.missing])
+        holder = next((one for one in facts.optimizers if one.steps and _orphans(one)), None)
+        if holder is not None:
+            held = sum(p.size for p in _orphans(holder))
+            values = {"optimizer": holder.name, "held": held, "missing": size, "names": names}
+            found.append(Finding(kinds.OTHER_MODEL, values=values))
+        else:
+            row = kinds.MISSING_PRETRAINED if model.loaded else kinds.MISSING_PARAMETERS
+            found.append(Finding(row, values={"size": size, "names": names}))
+    return found + _rebuilt(facts)
+
+
+def _rebuilt(facts: LoopFacts) -> list[Finding]:
+    for one in facts.optimizers:
+        each = one.steps / one.rebuilt if one.rebuilt else 0.0
+        if one.rebuilt >= MIN_REBUILT and 0 < each <= MAX_STEPS_OF_REBUILT and not _is_plain(one):
+            values = {"count": one.rebuilt, "optimizer": one.name, "each": f"{each:.2g}"}
+            return [Finding(kinds.OPTIMIZER_REBUILT, values=values)]
+    return []
+
+
+def _is_plain(one: OptimizerFacts) -> bool:
+    """Plain SGD has no moments to lose."""
+    return one.name == "SGD"
+
+
+def _orphans(one: OptimizerFacts) -> list[ParameterFacts]:
+    """Parameters that never had a gradient."""
+    return [p for p in one.parameters if p.samples >= MIN_SAMPLES and p.missing == p.samples]
+
+
+def _without_gradient(one: OptimizerFacts) -> list[Finding]:
+    total = sum(p.size for p in one.parameters)
+    missing = _orphans(one)
+    zero = [p for p in one.parameters if p.samples >= MIN_SAMPLES and p.zero == p.samples > p.missing]
+    found, size = [], sum(p.size for p in missing)
+    if missing and len(missing) < len(one.parameters):
+        row = kinds.NO_GRADIENT if size > MAX_UNUSED_SHARE * total else kinds.UNUSED_PART
+        found.append(_about(row, missing, size, total))
+    size = sum(p.size for p in zero)
+    if size > MIN_ZERO_SHARE * total and len(zero) < len(one.parameters):
+        found.append(_about(kinds.ZERO_GRADIENT, zero, size, total))
+    return found
+
+
+def _about(row: Kind, parameters: Sequence[ParameterFacts], size: int, total: int) -> Finding:
+    names = _names([p.name for p in parameters])
+    samples = min(p.samples for p in parameters)
+    return Finding(row, values={"size": size, "total": total, "samples": samples, "names": names})
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more

@@ -1,0 +1,57 @@
+"""Judges the calls of learning rate schedulers.
+
+>>> from gnomon.checks.run.loop.facts import SchedulerFacts
+>>> never = SchedulerFacts("StepLR", 0, optimizer_steps=500, initial=0.1)
+>>> [finding.kind for finding in judge_schedules(LoopFacts(steps=500, schedulers=(never,)))]
+['scheduler-never-stepped']
+"""
+
+from gnomon.checks.run.loop.facts import LoopFacts, SchedulerFacts
+from gnomon.core.results import Finding
+from gnomon.findings import loop as kinds
+
+__all__ = ["judge_schedules"]
+
+MIN_STEPS = 10
+"""Optimizer steps for a judgment."""
+SMALL_RATE = 1e-3
+"""Part of the first learning rate below which nothing is learned any more."""
+EARLY_PART_OF_RUN = 0.5
+"""Part of the run within which the learning rate should not have become that small."""
+PER_BATCH = 0.9
+"""Calls per optimizer step of a scheduler that is stepped after every batch."""
+MIN_PART_OF_LENGTH = 0.5
+"""Part of its length that a schedule should reach in a finished run."""
+WRAPS = ("CosineAnnealingLR",)
+"""Schedules whose rate rises again after their length."""
+
+
+def judge_schedules(facts: LoopFacts) -> list[Finding]:
+    """Findings about schedulers: never stepped, stepped too early, too often or too rarely.
+
+    >>> judge_schedules(LoopFacts())
+    []
+    """
+    return [finding for one in facts.schedulers for finding in _scheduler(one, facts)]
+
+
+def _scheduler(one: SchedulerFacts, facts: LoopFacts) -> list[Finding]:
+    steps, values = one.optimizer_steps, {"scheduler": one.name, "steps": one.optimizer_steps}
+    if steps < MIN_STEPS:
+        return []
+    if not one.calls:
+        passes = max((loader.passes for loader in facts.loaders if loader.backwards), default=1)
+        over = facts.finished or passes > 1
+        return [Finding(kinds.SCHEDULER_NEVER, values=values | {"lr": one.initial})] if over else []
+    found, values = [], values | {"count": one.calls, "initial": one.initial}
+    if one.before and one.at_first_step != one.initial:
+        found.append(Finding(kinds.SCHEDULER_FIRST, values=values | {"count": one.before, "lr": one.at_first_step}))
+    per_batch = one.calls >= PER_BATCH * steps
+    small = next(((step, lr) for step, lr in one.rates if abs(lr) < SMALL_RATE * abs(one.initial)), None)
+    if per_batch and one.length is None and small is not None and small[0] <= EARLY_PART_OF_RUN * steps:
+        found.append(Finding(kinds.SCHEDULER_TOO_FAST, values=values | {"count": small[0], "lr": small[1]}))
+    if one.length and per_batch and one.name in WRAPS and one.calls > 2 * one.length:
+        found.append(Finding(kinds.SCHEDULER_WRAPPED, values=values | {"length": one.length}))
+    if one.length and facts.finished and not per_batch and one.calls < MIN_PART_OF_LENGTH * one.length <= steps:
+        found.append(Finding(kinds.SCHEDULER_TOO_SLOW, values=values | {"length": one.length}))
+    return found

@@ -1,0 +1,77 @@
+"""Judges the numbers of a run: losses and gradients that are not finite, explode, or do not fall.
+
+>>> rising = tuple((step, 1.0 + step) for step in range(200))
+>>> [finding.kind for finding in judge_values(LoopFacts(steps=200, backwards=200, losses=rising))]
+['training-diverged']
+"""
+
+from math import isfinite
+from statistics import mean, median, stdev
+
+from gnomon.checks.run.loop.facts import LoopFacts, NotFinite
+from gnomon.core.results import Finding
+from gnomon.findings import loop as kinds
+
+__all__ = ["judge_values"]
+
+MIN_STEPS_TO_EXPLODE = 10
+"""Sampled gradient norms for a judgment."""
+MAX_GROWTH = 1e3
+"""Growth of the gradient norm, relative to the median of the first half, that no healthy training has."""
+MIN_LOSSES = 100
+"""Recorded losses for a judgment about their trend."""
+MAX_RISE = 3.0
+"""Growth of the loss that counts as divergence."""
+STANDARD_ERRORS = 2.0
+"""A loss that falls by fewer standard errors does not fall."""
+PLACES = {
+    "module": kinds.NAN_IN_MODULE,
+    "weights": kinds.NAN_IN_WEIGHTS,
+    "inputs": kinds.NAN_IN_INPUTS,
+    "loss": kinds.NAN_IN_LOSS,
+    "": kinds.NAN_SEEN_LATE,
+}
+
+
+def judge_values(facts: LoopFacts) -> list[Finding]:
+    """Findings about losses and gradients.
+
+    >>> judge_values(LoopFacts())
+    []
+    """
+    found = [] if facts.not_finite is None else [_not_finite(facts.not_finite, facts.rate)]
+    return [*found, *_exploding(facts), *_trend(facts)]
+
+
+def _not_finite(seen: NotFinite, lr: float) -> Finding:
+    values = {"value": f"{seen.value}", "step": seen.step, "layer": seen.layer, "lr": lr}
+    return Finding(PLACES[seen.place], seen.where, values)
+
+
+def _exploding(facts: LoopFacts) -> list[Finding]:
+    if len(facts.norms) < MIN_STEPS_TO_EXPLODE:
+        return []
+    usual = median(norm for _, norm in facts.norms[: len(facts.norms) // 2])
+    step, norm = max(facts.norms, key=lambda pair: pair[1] if isfinite(pair[1]) else float("inf"))
+    if not usual or norm < MAX_GROWTH * usual:
+        return []
+    values = {"usual": usual, "norm": norm, "step": step, "lr": facts.rate}
+    return [Finding(kinds.GRADIENTS_EXPLODED, facts.largest, values)]
+
+
+def _trend(facts: LoopFacts) -> list[Finding]:
+    losses = [loss for _, loss in facts.losses if isfinite(loss)]
+    if len(losses) < MIN_LOSSES or not facts.steps or len([o for o in facts.optimizers if o.steps]) > 1:
+        return []  # several optimizers play a game, whose losses need not fall
+    if min(losses) < 0 < max(losses):
+        return []  # losses of both signs, as in reinforcement learning, have no known direction
+    tenth = len(losses) // 10
+    first, last = losses[:tenth], losses[-tenth:]
+    values = {"first": mean(first), "last": mean(last), "steps": facts.steps, "lr": facts.rate}
+    if min(losses) >= 0 and mean(last) > MAX_RISE * losses[0] and mean(last) > MAX_RISE * mean(first):
+        return [Finding(kinds.LOSS_ROSE, values=values)]
+    error = (stdev(first) ** 2 / tenth + stdev(last) ** 2 / tenth) ** 0.5
+    early = max(mean(losses[: max(3, tenth // 4)]), mean(first))
+    if early - mean(last) > STANDARD_ERRORS * error:
+        return []
+    return [Finding(kinds.LOSS_NOT_FALLING, values=values)]

@@ -1,0 +1,66 @@
+"""For each kind of finding, the fixes that can be applied automatically, by id, in the order in which they are tried.
+
+`gnomon.examination.fixes` implements them. A kind that is missing here has no fix that a program can apply.
+
+>>> REMEDIES["softmax-before-loss"]
+('remove-softmax', 'end-in-log-softmax')
+"""
+# fmt: off
+
+__all__ = ["REMEDIES"]
+
+SCALE = ("standardize-inputs",)
+INITIALIZATION = ("initialize", "use-relu")
+NOT_LEARNING = ("standardize-inputs", "higher-rate", "lower-rate", "use-adam", "use-relu", "initialize")
+
+REMEDIES: dict[str, tuple[str, ...]] = {
+    # inputs and targets
+    "input-scale": SCALE,
+    "feature-scale": SCALE,
+    "target-scale": ("standardize-targets", "standardize-inputs"),
+    "train-test-shift": ("match-test-scale",),
+    "noisy-labels": ("drop-suspects",),
+    "conflicting-labels": ("drop-conflicts",),
+    "imbalance": ("weight-classes",),
+    # the end of the network and the loss
+    "softmax-before-loss": ("remove-softmax", "end-in-log-softmax"),
+    "sigmoid-before-loss": ("remove-sigmoid",),
+    "relu-before-loss": ("remove-relu",),
+    "tanh-before-loss": ("remove-tanh",),
+    "targets-out-of-reach": ("remove-sigmoid", "remove-tanh", "remove-relu", "remove-softmax"),
+    "broadcast-loss": ("same-shape",),
+    # connections
+    "frozen": ("unfreeze",),
+    "frozen-at-random": ("unfreeze",),
+    "not-in-optimizer": ("all-parameters",),
+    "detached": ("connect",),
+    "layers-not-registered": ("register-layers",),
+    "examples-mixed": ("batch-first",),
+    "random-in-eval": ("dropout-in-training",),
+    # layers
+    "modes-disagree": ("smaller-dropout",),
+    "batch-norm-statistics": ("usual-momentum",),
+    "batch-too-small": ("larger-batch",),
+    "zero-weights": ("initialize",),
+    "dead-units": ("initialize", "lower-rate"),
+    "saturated-units": ("initialize", "standardize-inputs", "use-relu"),
+    "vanishing-activations": ("use-relu", "initialize"),
+    "exploding-activations": INITIALIZATION,
+    "vanishing-gradients": ("use-relu", "initialize"),
+    "exploding-gradients": INITIALIZATION,
+    "merged-inputs": ("use-relu", "initialize"),
+    "inputs-ignored": ("initialize",),
+    # the optimizer and the run
+    "learning-rate-too-large": ("lower-rate",),
+    "learning-rate-too-small": ("higher-rate",),
+    "learning-rate-small": ("higher-rate",),
+    "exploding-loss": ("lower-rate",),
+    "training-diverged": ("lower-rate",),
+    "weight-decay-wins": ("usual-decay",),
+    "not-learning": NOT_LEARNING,
+    "chance-level": NOT_LEARNING,
+    "underfit": ("standardize-inputs", "other-rate", "use-adam", "longer-training"),
+    "undertrained": ("other-rate", "longer-training"),
+    "below-limit": ("standardize-inputs", "longer-training"),
+}
+"""Ids of fixes, by the id of the kind of finding."""
