@@ -312,7 +312,7 @@ HOSTILE = [
     (("m.py:build", "--data", "objects.npz"), "which cannot be read without executing code"),
     (("m.py:build", "--data", "not.npz"), "is not an npz file"),
     (("m.py:build", "--data", "names.npz"), "inputs x and targets y"),
-    (("m.py:build", "--data", "text.csv", "--target", "y"), "column 'c' holds 'red' among numbers, in row 3"),
+    (("m.py:build", "--data", "text.csv", "--target", "y"), "column 'c' contains 'red' among numbers, in row 3"),
     (
         ("m.py:build", "--data", "gap.csv", "--target", "y"),
         "column 'b' has 1 missing value in 2 rows, the first in row 3",

@@ -7,8 +7,8 @@ from torch import nn
 from gnomon.core.machine.clock import Ticking
 from gnomon.data import digits
 from gnomon.examination import examine, rank
-from gnomon.examination.cost import fitting_threads, one_thread
-from gnomon.examination.step import Context, OutOfTime, Products
+from gnomon.examination.cost import choose_threads, with_one_thread
+from gnomon.examination.step import OutOfTime, StepContext, StepProducts
 from gnomon.examination.steps.split import SplitStep
 from gnomon.examination.subject import subject
 from gnomon.training import SGD
@@ -72,7 +72,7 @@ def test_a_ranking_ends_in_its_time():
     costs = {"dear": 0.05, "cheap": 1e-4, "also cheap": 1e-4}
     networks = {name: Metered(clock, each) for name, each in costs.items()}
     ranking = rank(networks, TRAIN, steps=400, budget=30.0, clock=clock)
-    steps = {c.name: c.burst.steps for c in ranking.candidates}
+    steps = {c.name: c.short_run.steps for c in ranking.candidates}
     assert clock.now <= 1.15 * 30 + 5 and not ranking.unranked
     assert steps["cheap"] == steps["also cheap"] == 200 and 0 < steps["dear"] < 200
 
@@ -91,10 +91,10 @@ class _Faster:
 @pytest.mark.parametrize("power, threads", [(1.0, 2), (0.2, 1), (-3.0, 1)], ids=["idle", "hardly faster", "busy"])
 def test_several_threads_are_used_where_they_are_faster(power, threads):
     network = subject(nn.Linear(2, 1), (torch.randn(40, 2), torch.randn(40)), None, seed=0)
-    with one_thread():
-        assert fitting_threads(network, _Faster(power), 1e6, 2) == threads
+    with with_one_thread():
+        assert choose_threads(network, _Faster(power), 1e6, 2) == threads
         clock = _Faster(power)
-        assert fitting_threads(network, clock, 60.0, 2) == 1  # a pass takes a second: no time to try
+        assert choose_threads(network, clock, 60.0, 2) == 1  # a pass takes a second: no time to try
         assert clock.now == 4.0 and torch.get_num_threads() == 1  # two passes with one thread, none with two
 
 
@@ -102,7 +102,7 @@ def test_the_number_of_threads_is_left_as_it_was():
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
-        with one_thread() as threads:
+        with with_one_thread() as threads:
             assert threads == 2 and torch.get_num_threads() == 1
         assert torch.get_num_threads() == 2
     finally:
@@ -114,5 +114,5 @@ def test_train_and_test_are_not_compared_where_the_machine_is_too_slow_for_it():
     data, others = (torch.randn(200, 5), torch.arange(200) % 2), (torch.randn(200, 5), torch.arange(200) % 2)
     network = subject(nn.Linear(5, 2), data, others, seed=0)
     with pytest.raises(OutOfTime, match="Comparing train with test would take about 70 s"):
-        SplitStep().run(network, Products(), Context(0, 3.0, False, Ticking(2.0)))
-    assert SplitStep().run(network, Products(), Context(0, 1e4, False, Ticking(2.0))).product.leaks.exact == 0
+        SplitStep().run(network, StepProducts(), StepContext(0, 3.0, False, Ticking(2.0)))
+    assert SplitStep().run(network, StepProducts(), StepContext(0, 1e4, False, Ticking(2.0))).product.leaks.exact == 0

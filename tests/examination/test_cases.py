@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.checks import signal, suspects
-from gnomon.checks.network.chance import chance_findings
+from gnomon.checks import signal, suspect_labels
+from gnomon.checks.network.chance import randomness_findings
 from gnomon.checks.network.normalization import normalization_findings
 from gnomon.checks.run.outcome import AccuracyOutcome, outcome_findings
-from gnomon.checks.run.step_size import step_size_findings
+from gnomon.checks.run.step_size import learning_rate_findings
 from gnomon.core.results import Level
 from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.outcome import _alike
@@ -37,10 +37,10 @@ def test_a_draw_that_is_mostly_the_same_is_seen():
     random.seed(0)
     hits = 0
     for _ in range(60):
-        hits += kinds(chance_findings(Draws(), X)) == ["not-deterministic"]
+        hits += kinds(randomness_findings(Draws(), X)) == ["not-deterministic"]
         random.random()
     assert 0.25 < hits / 60 < 0.7
-    assert chance_findings(nn.Linear(6, 2), X) == ()
+    assert randomness_findings(nn.Linear(6, 2), X) == ()
 
 
 def normed(*, trained=False):
@@ -71,10 +71,12 @@ def test_batch_norm_that_has_lost_its_statistics():
 
 def test_a_rate_at_which_the_loss_rises_and_a_smaller_one_at_which_it_does_not():
     falls = {1.0: -0.3, 0.1: 0.02, 0.01: 0.01}
-    assert kinds(step_size_findings(falls, start=1.0, lr=0.3, steps=12, reached=-0.4)) == ["learning-rate-too-large"]
-    assert step_size_findings(falls, start=1.0, lr=0.3, steps=12, reached=0.5) == ()  # it only began badly
-    assert step_size_findings(falls, start=1.0, lr=0.3, steps=12) == ()  # too short to say without a whole run
-    assert step_size_findings({1.0: -0.3, 0.1: -0.2}, start=1.0, lr=0.3, steps=12, reached=-0.4) == ()
+    assert kinds(learning_rate_findings(falls, start=1.0, lr=0.3, steps=12, reached=-0.4)) == [
+        "learning-rate-too-large"
+    ]
+    assert learning_rate_findings(falls, start=1.0, lr=0.3, steps=12, reached=0.5) == ()  # it only began badly
+    assert learning_rate_findings(falls, start=1.0, lr=0.3, steps=12) == ()  # too short to say without a whole run
+    assert learning_rate_findings({1.0: -0.3, 0.1: -0.2}, start=1.0, lr=0.3, steps=12, reached=-0.4) == ()
 
 
 def test_training_that_hardly_beats_a_guess_is_told_and_a_hard_problem_is_not():
@@ -120,7 +122,7 @@ def test_shapes_that_pixels_do_not_tell_are_a_hint_and_no_fault():
     i, j = (torch.randint(0, 24, (1200,), generator=g) for _ in range(2))
     rows = torch.arange(1200)
     x[rows, i, j] = x[rows, (i + 4 - 4 * y) % 24, (j + 4 * y) % 24] = 3.0
-    found = suspects(x, y).findings
+    found = suspect_labels(x, y).findings
     assert kinds(found) == ["labels-unrelated"] and found[0].level is Level.WARNING
 
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.checks.network.chain import chain
+from gnomon.checks.network.chain import mean_field_of_module
 from gnomon.expectations.ready import compile_seconds
-from gnomon.kernels.ready import layers_wait
+from gnomon.kernels.ready import layers_compile_seconds
 from gnomon.program import read
 
 
@@ -22,7 +22,7 @@ def test_the_scale_of_weights_is_that_of_their_fan_in(image):
         layer.bias.data.zero_()
     net = nn.Sequential(*layers)
     x = torch.zeros(2, 6, 4, 4) if image else torch.zeros(2, 6)
-    assert chain(net, read(net, x)).chi == pytest.approx(1.2 / 2, rel=1e-5)
+    assert mean_field_of_module(net, read(net, x)).chi == pytest.approx(1.2 / 2, rel=1e-5)
 
 
 def test_theory_that_must_be_compiled_first_is_left_out_where_the_time_does_not_allow_it(monkeypatch):
@@ -30,6 +30,9 @@ def test_theory_that_must_be_compiled_first_is_left_out_where_the_time_does_not_
     net = nn.Sequential(nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6))
     program = read(net, torch.zeros(2, 6))
     assert compile_seconds(nn.ReLU()) == 7.0 > compile_seconds(nn.Tanh()) == 5.0
-    assert chain(net, program, seconds=6.9) is None and chain(net, program, seconds=7.0) is not None
-    assert layers_wait(program) == 0.0  # by a closed form
-    assert layers_wait(read(nn.Sequential(nn.Linear(6, 6), nn.Sigmoid()), torch.zeros(2, 6))) == 5.0
+    assert (
+        mean_field_of_module(net, program, seconds=6.9) is None
+        and mean_field_of_module(net, program, seconds=7.0) is not None
+    )
+    assert layers_compile_seconds(program) == 0.0  # by a closed form
+    assert layers_compile_seconds(read(nn.Sequential(nn.Linear(6, 6), nn.Sigmoid()), torch.zeros(2, 6))) == 5.0

@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 from gnomon import cli
-from gnomon.checks.data.targets import number_findings
+from gnomon.checks.data.targets import regression_target_findings
 from gnomon.cli.examine import MARKS, unmet_gate
 from gnomon.core.results import Finding, Kind, Level
 from gnomon.examination import STEPS, Examination
-from gnomon.report import Content, Section, html
+from gnomon.report import Content, Section, page_html
 from gnomon.training import SGD
 from tests.examination.patients import data, examined, flat
 
@@ -88,7 +88,7 @@ def test_no_section_about_a_trained_network_at_chance_level_is_fine(tmp_path):
     assert {"training", "outcome", "margins", "examples"} <= {section.key for section in about}
     assert not [section.key for section in about if section.status == "good"], str(result)
     assert not result.healthy
-    page = html(result.page())
+    page = page_html(result.page())
     for section in about:
         heading = re.search(f'<section id="{section.key}"><h2>.*?</h2>', page)[0]
         assert '<span class="badge good">' not in heading
@@ -103,7 +103,7 @@ def test_too_few_examples_are_said_and_nobody_is_called_healthy(n, monkeypatch, 
     steps = only("data", "columns", "signal", "training", "outcome", "margins")
     result = examined(build, (TRAIN[0][:n], TRAIN[1][:n]), steps=steps, budget=10, epochs=5)
     assert not result.healthy and not result.problems, str(result)
-    assert "too little data to tell" in result.verdict and "no problem found" not in result.verdict
+    assert "not enough data to decide" in result.verdict and "no problem found" not in result.verdict
     assert not [s.key for s in result.sections if s.status == "good" and s.key != "architecture"], str(result)
     assert exit_code(monkeypatch, tmp_path, result, "--strict") == 1
     assert "too little data for a result" in capsys.readouterr().err
@@ -118,7 +118,10 @@ def test_one_example_has_no_fault_and_no_clean_bill():
     assert result.verdict.endswith(
         "Number of training examples: 1. This is not enough data to find out whether anything is wrong."
     )
-    assert number_findings(torch.ones(1)) == () and number_findings(torch.ones(2))[0].kind == "constant-targets"
+    assert (
+        regression_target_findings(torch.ones(1)) == ()
+        and regression_target_findings(torch.ones(2))[0].kind == "constant-targets"
+    )
 
 
 def test_enough_examples_are_not_called_too_few():

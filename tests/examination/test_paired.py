@@ -9,7 +9,7 @@ from gnomon.core.results import Interval, Value
 from gnomon.examination import Examination
 from gnomon.examination.compare import Comparison
 from gnomon.examination.paired import paired_p_value
-from gnomon.examination.step import Products
+from gnomon.examination.step import StepProducts
 from gnomon.examination.steps.margins import Decisions
 from gnomon.report import Content, Section
 
@@ -25,7 +25,7 @@ def examined(name, errors, index=None):
     value = Value("accuracy", accuracy, Interval(accuracy - 0.02, accuracy + 0.02), id="accuracy")
     section = Section("margins", "How good", "How well?", Content("", (), (value,)))
     index = torch.arange(len(errors)) if index is None else index
-    return Examination(name, (section,), {}, products=Products({Decisions: Decisions(index, errors)}))
+    return Examination(name, (section,), {}, products=StepProducts({Decisions: Decisions(index, errors)}))
 
 
 def test_the_p_value_is_that_of_a_fair_coin_on_the_examples_that_differ():

@@ -9,8 +9,8 @@ from torch import nn
 
 from gnomon.core.results import Finding, Kind, Level
 from gnomon.examination import STEPS
-from gnomon.examination.policy import Facts, reconcile, reconcile_sections
-from gnomon.findings import TABLE, data, network, structured, training
+from gnomon.examination.policy import ExaminationFacts, reconcile, reconcile_sections
+from gnomon.findings import TABLE, data, groups, network, structured, training
 from gnomon.report import Content, Section
 from tests.examination.patients import examined
 
@@ -105,46 +105,67 @@ def test_one_kind_at_one_place_is_reported_once_and_an_outcome_once_at_all():
      (training.FAR_BELOW_STABLE, "learning_rates_tried")],
 )  # fmt: skip
 def test_a_fact_refutes_a_finding_and_the_section_says_why(row, fact):
-    assert kinds(row) == [row.id] and kinds(row, facts=Facts(**{fact: True})) == []
-    before, after = (reconcile_sections((section(Finding(row)),), Facts(**{fact: on}))[0] for on in (False, True))
+    assert kinds(row) == [row.id] and kinds(row, facts=ExaminationFacts(**{fact: True})) == []
+    before, after = (
+        reconcile_sections((section(Finding(row)),), ExaminationFacts(**{fact: on}))[0] for on in (False, True)
+    )
     assert before.status != "good" and after.status == "good" and len(after.answer) > len(before.answer)
 
 
 def test_targets_of_train_that_do_not_match_are_not_refuted_by_training():
-    assert kinds(data.SHUFFLED_IN_TRAIN, facts=Facts(labels_related=True, training_wanted=True)) == ["labels-unrelated"]
-    assert reconcile([Finding(data.SHUFFLED_IN_TRAIN)], Facts(training_wanted=True))[0].level is Level.PROBLEM
+    assert kinds(data.SHUFFLED_IN_TRAIN, facts=ExaminationFacts(labels_related=True, training_wanted=True)) == [
+        "labels-unrelated"
+    ]
+    assert (
+        reconcile([Finding(data.SHUFFLED_IN_TRAIN)], ExaminationFacts(training_wanted=True))[0].level is Level.PROBLEM
+    )
 
 
 @pytest.mark.parametrize(
     "row, facts",
-    [(network.DEAD_UNITS, Facts(does_well=True)), (network.DEAD_AFTER_TRAINING, Facts(fits=True)),
-     (structured.OVERSMOOTHED, Facts(loss_fell=True)), (data.LABELS_UNRELATED, Facts(training_wanted=True)),
-     (structured.MEMORY_TOO_SHORT, Facts())],
+    [(network.DEAD_UNITS, ExaminationFacts(does_well=True)), (network.DEAD_AFTER_TRAINING, ExaminationFacts(fits=True)),
+     (structured.OVERSMOOTHED, ExaminationFacts(loss_fell=True)), (data.LABELS_UNRELATED, ExaminationFacts(training_wanted=True)),
+     (structured.MEMORY_TOO_SHORT, ExaminationFacts())],
 )  # fmt: skip
 def test_a_fact_makes_a_problem_a_warning(row, facts):
     assert [finding.level for finding in reconcile([Finding(row)], facts)] == [Level.WARNING]
-    otherwise = Facts(trained_enough=True, training_wanted=True)
+    otherwise = ExaminationFacts(trained_enough=True, training_wanted=True)
     assert [finding.level for finding in reconcile([Finding(row)], otherwise)] == [Level.PROBLEM]
+
+
+@pytest.mark.parametrize("row", [row for row in TABLE if row.level is Level.PROBLEM], ids=lambda row: row.id)
+def test_good_results_leave_no_problem_that_contradicts_them(row):
+    contradicts = row.id in groups.CONTRADICTED_BY_RESULTS
+    (found,) = reconcile([Finding(row)], ExaminationFacts(good_results=True, trained_enough=True))
+    assert found.level is (Level.WARNING if contradicts else Level.PROBLEM)
+    assert found.row.message.startswith(row.message) or found.row is row.milder
+    (otherwise,) = reconcile([Finding(row)], ExaminationFacts(trained_enough=True))
+    assert otherwise.level is Level.PROBLEM
+
+
+def test_results_that_are_good_do_not_excuse_what_makes_them_doubtful():
+    for row in (data.LEAKED_TEST, network.EXAMPLES_MIXED, structured.SEES_THE_FUTURE, network.INPUTS_IGNORED):
+        assert row.id not in groups.CONTRADICTED_BY_RESULTS
 
 
 def test_a_whole_dead_layer_stays_a_problem_in_a_network_that_does_well():
     for row in (network.DEAD_LAYER, network.CONSTANT_LAYER):
-        assert reconcile([Finding(row)], Facts(does_well=True))[0].level is Level.PROBLEM
+        assert reconcile([Finding(row)], ExaminationFacts(does_well=True))[0].level is Level.PROBLEM
 
 
 def test_a_finding_in_doubt_suppresses_nothing():
     assert kinds(data.LABELS_UNRELATED, training.UNDERFIT) == ["labels-unrelated"]
-    short = Facts(training_wanted=True)
+    short = ExaminationFacts(training_wanted=True)
     assert kinds(data.LABELS_UNRELATED, training.UNDERFIT, facts=short) == ["labels-unrelated", "underfit"]
 
 
 def test_a_suppressed_finding_still_marks_its_section():
     cause, effect = Finding(data.COLUMN_SCALE, "inputs"), Finding(training.UNDERFIT, "", {"train": 0.5, "simple": 0.9})
-    first, second = reconcile_sections((section(cause), section(effect)), Facts())
+    first, second = reconcile_sections((section(cause), section(effect)), ExaminationFacts())
     assert first.findings == (cause,) and second.findings == () and second.stated_elsewhere == (effect,)
     assert second.status == "warning" and second.answer.endswith("Another section says what to do about it.")
     unsaid = Section("key", "Title", "?", Content("Another answer.", (effect,)))
-    assert reconcile_sections((section(cause), unsaid), Facts())[1].answer == "Another answer."
+    assert reconcile_sections((section(cause), unsaid), ExaminationFacts())[1].answer == "Another answer."
 
 
 @pytest.mark.parametrize(
@@ -157,15 +178,15 @@ def test_a_suppressed_finding_still_marks_its_section():
 )  # fmt: skip
 def test_an_answer_that_rests_on_something_unreliable_cannot_tell(row, rests_on, unsure):
     resting = section(rests_on=(rests_on,))
-    assert reconcile_sections((resting,), Facts())[0].status == "good"
+    assert reconcile_sections((resting,), ExaminationFacts())[0].status == "good"
     values = {"score": "", "examples": 3, "least": 16}
-    marked = reconcile_sections((resting, section(Finding(row, "", values), answer="Found.")), Facts())[0]
+    marked = reconcile_sections((resting, section(Finding(row, "", values), answer="Found.")), ExaminationFacts())[0]
     assert marked.status == ("unsure" if unsure else "good")
 
 
 def test_every_fact_is_stated_by_a_step_and_steps_state_no_other():
     stated = {name for step in STEPS for name in step.states}
-    fields = {name for name in Facts.__dataclass_fields__ if name != "training_wanted"}
+    fields = {name for name in ExaminationFacts.__dataclass_fields__ if name != "training_wanted"}
     assert stated == fields
 
 

@@ -7,7 +7,7 @@ from torch import nn
 import gnomon
 from gnomon.core.machine.clock import Ticking
 from gnomon.examination import rank
-from gnomon.examination.burst import Burst, extrapolate_error, extrapolate_gap
+from gnomon.examination.burst import ShortRun, extrapolate_error, extrapolate_gap
 from gnomon.training import Adam
 from tests.examination.patients import cnn, data, perceptron
 
@@ -25,7 +25,7 @@ def test_what_suits_images_comes_first():
     assert ranking.names[-1] == "silent" and not ranking.candidates[-1].trainable
     assert "nearly the same for all examples" in ranking.candidates[-1].reason
     assert ranking.names[0] in ("cnn", "line") and ranking.candidates[0].score > 0.7
-    assert ranking.candidates[0].burst.steps == 80 and ranking.candidates[0].burst.last < 0.5
+    assert ranking.candidates[0].short_run.steps == 80 and ranking.candidates[0].short_run.last < 0.5
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,8 @@ def test_the_gap_grows_and_never_faster_than_the_steps(last, half, wanted):
 
 def test_learning_by_heart_is_told_from_learning_slowly():
     """Both are wrong on 20 % of the examples left out, and one of them on none of its own."""
-    heart = Burst(0.2, 0.2, 0.1, 0.0, 1.0, 100, False)
-    slow = Burst(0.4, 0.2, 0.4, 0.2, 1.0, 100, False)
+    heart = ShortRun(0.2, 0.2, 0.1, 0.0, 1.0, 100, False)
+    slow = ShortRun(0.4, 0.2, 0.4, 0.2, 1.0, 100, False)
     halfway = [(0.2 * 0.4) ** 0.5, (0.2 * 0.1) ** 0.5]  # between staying there and going on to 0.4 and to 0.1
     assert [heart.after(200), slow.after(200)] == pytest.approx(halfway) and heart.after(100) == pytest.approx(0.2)
 

@@ -7,7 +7,7 @@ from torch import nn
 from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.machine.clock import Ticking
 from gnomon.examination import rank
-from gnomon.examination.burst import Burst, burst, extrapolate_error, extrapolate_gap
+from gnomon.examination.burst import ShortRun, extrapolate_error, extrapolate_gap, short_run
 from gnomon.examination.subject import subject
 from gnomon.training import SGD
 
@@ -33,7 +33,7 @@ def test_a_short_run_of_one_weight():
     """Half the squared error of w x against 3 x has the gradient w - 3: after t steps it is 9 (1 - lr)^(2 t) / 2."""
     y = 3 * SIGNS  # not -1 and 1, which would be classes
     network = subject(slope(), (SIGNS, y), None, seed=0)
-    done = burst(network, SGD(0.25), examples=24, steps=6, batch=8, seed=0, seconds=None, clock=Ticking(0.0))
+    done = short_run(network, SGD(0.25), examples=24, steps=6, batch=8, seed=0, seconds=None, clock=Ticking(0.0))
     held, rest = parts(y, 24, 0)
     assert (len(held), len(rest)) == (6, 18)
     spread = [float(y[i].var(correction=0)) / 9 for i in (held, rest)]
@@ -50,13 +50,13 @@ def test_a_guess_takes_the_largest_class():
     y = torch.tensor([0, 0, 0, 1]).repeat(12)
     x = torch.randn(48, 2, generator=torch.Generator().manual_seed(0))
     network = subject(nn.Linear(2, 2), (x, y), None, seed=0)
-    done = burst(network, SGD(1e-6), examples=48, steps=2, batch=8, seed=0, seconds=None, clock=Ticking(0.0))
+    done = short_run(network, SGD(1e-6), examples=48, steps=2, batch=8, seed=0, seconds=None, clock=Ticking(0.0))
     held, _ = parts(y, 48, 0)
     assert done.guess == pytest.approx(float((y[held] == 1).float().mean())) and 0.1 < done.guess < 0.4
 
 
 def run(half, last, trained_half, trained_last, steps=100, guess=1.0):
-    return Burst(half, last, trained_half, trained_last, 1.0, steps, False, guess)
+    return ShortRun(half, last, trained_half, trained_last, 1.0, steps, False, guess)
 
 
 def test_an_error_of_nine_tenths_of_a_guess_is_the_limit_of_learning():
@@ -90,15 +90,15 @@ def test_spread_and_alignment_of_a_kernel_by_hand():
     centered = center @ kernel @ center
     assert found.spread == pytest.approx(float(centered.trace() / kernel.trace()), rel=1e-6)
     assert found.alignment == pytest.approx(1.0, abs=1e-6)  # targets lie on the one direction that is left
-    assert found.trainable and found.burst.steps == 40
+    assert found.trainable and found.short_run.steps == 40
 
 
 def test_half_of_the_planned_steps_are_taken_and_at_least_forty():
     x = torch.randn(40, 1, generator=torch.Generator().manual_seed(0))
     for planned, taken in ((30, 30), (60, 40), (200, 100)):
         (found,) = rank({"line": slope()}, (x, 2 * x), steps=planned, batch=8, optimizer=SGD(1e-3)).candidates
-        assert found.burst.steps == taken
-        assert found.score == pytest.approx(1 - found.burst.after(planned))
+        assert found.short_run.steps == taken
+        assert found.score == pytest.approx(1 - found.short_run.after(planned))
 
 
 def test_networks_that_cannot_tell_examples_apart_come_last():

@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from gnomon.core import InputError
 from gnomon.core.machine.clock import Ticking
 from gnomon.examination import examine
-from gnomon.examination.cost import Cost, measured_cost, rung
+from gnomon.examination.cost import StepCost, largest_size_up_to, measure_step_cost
 from gnomon.examination.steps.architecture import ArchitectureStep
 from gnomon.examination.steps.margins import MarginsStep
 from gnomon.examination.steps.training import TrainingStep, batch_size
@@ -107,11 +107,13 @@ def test_records_keep_to_their_share_of_the_time():
 
 
 def test_sizes_come_from_ladders():
-    assert [rung((8, 16, 32), n) for n in (1, 8, 20, 1e9)] == [8, 8, 16, 32]
-    cheap, dear = Cost(1e-3, 1e-5, 0.0), Cost(0.0, 0.05, 0.1)
+    assert [largest_size_up_to((8, 16, 32), n) for n in (1, 8, 20, 1e9)] == [8, 8, 16, 32]
+    cheap, dear = StepCost(1e-3, 1e-5, 0.0), StepCost(0.0, 0.05, 0.1)
     assert batch_size(4000, cheap, 60) == 64 and batch_size(60000, cheap, 60) == 128
     assert batch_size(2000, dear, 40) == 16 and batch_size(5, cheap, 60) == 5
-    assert batch_size(4000, Cost(0.0, 1e-4, 0.5), 60) == 64  # the update is what costs: a smaller batch saves nothing
+    assert (
+        batch_size(4000, StepCost(0.0, 1e-4, 0.5), 60) == 64
+    )  # the update is what costs: a smaller batch saves nothing
     assert batch_size(2000, dear, 40, least=32) == 32
 
 
@@ -126,7 +128,7 @@ def test_gradient_descent_has_batches_of_32_at_least():
 
 def test_the_cost_is_that_of_the_clock():
     network = subject(net(), (X, Y), None, seed=0)
-    cost = measured_cost(network, Ticking(0.5), 1e9)
+    cost = measure_step_cost(network, Ticking(0.5), 1e9)
     assert cost.passes(32) == pytest.approx(0.5) and cost.update > 0
 
 
@@ -144,7 +146,7 @@ def test_the_cost_of_the_weights_is_told_from_that_of_the_examples():
     """A pass on 32 examples would take more than the time only if all of a pass on two were due to the two."""
     layer = Counted(X.shape[1], int(Y.max()) + 1)
     network = subject(layer, (X, Y), None, seed=0)
-    cost = measured_cost(network, lambda: network.module.time, 4.0)
+    cost = measure_step_cost(network, lambda: network.module.time, 4.0)
     assert cost.fixed == pytest.approx(0.5) and cost.each == pytest.approx(0.01)
 
 
@@ -160,6 +162,6 @@ class Coarse:
 
 def test_a_clock_that_stands_still_for_a_pass_tells_the_cost_all_the_same():
     network = subject(net(), (X, Y), None, seed=0)
-    cost = measured_cost(network, Coarse(), 1e9)
+    cost = measure_step_cost(network, Coarse(), 1e9)
     assert 0.05 < cost.passes(32) < 0.5 and cost.each > 0
-    assert measured_cost(network, lambda: 0.0, 1.0).each > 0
+    assert measure_step_cost(network, lambda: 0.0, 1.0).each > 0

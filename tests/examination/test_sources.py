@@ -56,7 +56,9 @@ def wanted():
 @pytest.mark.parametrize("form", in_full(FORMS, except_for=["loader", "generator"]))
 def test_an_examination(form, wanted):
     same = numbers(FORMS[form](), FORMS[form]())
-    assert same == wanted and len(wanted) > 40
+    assert same.keys() == wanted.keys() and len(wanted) > 40
+    for key, value in wanted.items():  # losses of parts in float32 are added in another order, so they may be rounded
+        assert same[key] == (pytest.approx(value, rel=1e-7) if isinstance(value, float) else value), key
 
 
 @pytest.mark.parametrize("form", in_full(FORMS, except_for=["loader", "generator"]))

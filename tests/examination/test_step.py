@@ -9,7 +9,7 @@ from torch import nn
 from gnomon.core.machine.clock import Ticking
 from gnomon.core.results import Finding, Kind, Level
 from gnomon.examination.run import run_steps
-from gnomon.examination.step import AbstractStep, Products, Skipped, StepResult, order_steps
+from gnomon.examination.step import AbstractStep, StepProducts, StepResult, StepSkipped, order_steps
 from gnomon.examination.steps import STEPS
 from gnomon.examination.subject import subject
 from gnomon.report import Content
@@ -74,7 +74,7 @@ def test_a_step_sees_the_products_it_declares_and_no_others():
     walked(step(0), step(1), step(2), step(3, look, needs=(KINDS[1],), uses=(KINDS[2], KINDS[5])))
     assert seen == [KINDS[1], KINDS[2]]
     with pytest.raises(KeyError):
-        Products()[int]
+        StepProducts()[int]
 
 
 def test_a_step_without_what_it_needs_is_skipped_and_one_that_only_uses_it_runs():
@@ -87,7 +87,7 @@ def test_a_step_without_what_it_needs_is_skipped_and_one_that_only_uses_it_runs(
 
 def test_a_step_that_fails_does_not_stop_the_rest_and_keeps_its_traceback():
     sections, products, partial = walked(
-        step(0, raising(ZeroDivisionError("by\nzero"))), step(1, raising(Skipped("no need"))), step(2)
+        step(0, raising(ZeroDivisionError("by\nzero"))), step(1, raising(StepSkipped("no need"))), step(2)
     )
     assert [s.status for s in sections] == ["failed", "skipped", "good"] and not partial
     assert sections[0].answer == "ZeroDivisionError: by" and sections[1].answer == "no need" and KINDS[2] in products

@@ -57,8 +57,8 @@ def frozen():
 
 
 UNSOUND = {
-    "one class": (perceptron(), (X, torch.zeros(80, dtype=torch.long)), "all labels are the same"),
-    "equal examples": (perceptron(), (torch.ones(80, 5), Y), "all examples are the same"),
+    "one class": (perceptron(), (X, torch.zeros(80, dtype=torch.long)), "all training labels are the same"),
+    "equal examples": (perceptron(), (torch.ones(80, 5), Y), "all training inputs are the same"),
     "nothing to train": (frozen, (X, Y), "no parameter requires a gradient"),
 }
 

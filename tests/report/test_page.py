@@ -10,24 +10,24 @@ from matplotlib.figure import Figure
 from gnomon.core.results import (
     Axis,
     Bars,
-    Definition,
     Finding,
     Hypothesis,
     Interval,
     Kind,
     Level,
     Line,
-    Meter,
     Plot,
+    QuantityDefinition,
+    RangeMeter,
     Scatter,
     Value,
 )  # fmt: skip
 from gnomon.core.results.drawing import COLORS, draw
-from gnomon.core.results.svg import svg
+from gnomon.core.results.svg import plots_svg
 from gnomon.findings.data import TRAIN_TEST_SHIFT
 from gnomon.findings.network import FROZEN
-from gnomon.report import Content, Page, Section, html
-from gnomon.report.exhibit import exhibit
+from gnomon.report import Content, Page, Section, page_html
+from gnomon.report.exhibit import show_example
 from gnomon.report.page import PageTile
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -41,7 +41,7 @@ def section(key="one", text="plain", levels=(Level.PROBLEM,), **options):
     content = Content(
         text, tuple(Finding(Kind(f"kind-{i}", level, text, text)) for i, level in enumerate(levels)),
         (Value(text, float("inf"), Interval(1.0, float("nan")), meaning=text),), (plot(text),),
-        (Definition(text, text, "jacot2018neural"),), (Hypothesis(text, None, text), Hypothesis(text, False)),
+        (QuantityDefinition(text, text, "jacot2018neural"),), (Hypothesis(text, None, text), Hypothesis(text, False)),
         {"a": [float("nan")]},
     )  # fmt: skip
     return Section(key, text, text, content, seconds=0.5, **options)
@@ -56,13 +56,13 @@ def embedded(text):
 
 
 def test_text_is_never_markup():
-    text = html(page(EVIL))
+    text = page_html(page(EVIL))
     assert text.count("<script") == 1 and "<img" not in text
     assert embedded(text)["title"] == EVIL
 
 
 def test_the_data_are_json_also_where_numbers_are_not_finite():
-    data = embedded(html(page()))["sections"][0]
+    data = embedded(page_html(page()))["sections"][0]
     assert data["values"][0]["value"] == "inf" and data["data"] == {"a": ["nan"]}
     assert data["plots"][0]["marks"][0] == {
         "type": "line",
@@ -76,13 +76,13 @@ def test_the_data_are_json_also_where_numbers_are_not_finite():
 
 
 def test_nothing_points_outside():
-    text = html(page())
+    text = page_html(page())
     assert not re.findall(r'(?:src|href)="(?!#|data:)[^"]*"', re.sub(r'xmlns(:\w+)?="[^"]*"', "", text))
     assert "@import" not in text and "url(http" not in text
 
 
 def test_drawings_do_not_share_identifiers_and_take_the_colors_of_the_page():
-    text = html(Page("p", "", (section("one"), section("two")), {}))
+    text = page_html(Page("p", "", (section("one"), section("two")), {}))
     one, two = re.findall(r"<svg.*?</svg>", text, re.S)
     names = [set(re.findall(r'\bid="([^"]+)"', drawing)) for drawing in (one, two)]
     assert names[0] and not names[0] & names[1]
@@ -98,7 +98,7 @@ def test_drawings_do_not_share_identifiers_and_take_the_colors_of_the_page():
 )  # fmt: skip
 def test_the_status_of_a_section_is_the_level_of_its_most_serious_finding(levels, status):
     assert section(levels=levels).status == status
-    assert f'<span class="badge {status}">' in html(Page("p", "", (section(levels=levels),), {}))
+    assert f'<span class="badge {status}">' in page_html(Page("p", "", (section(levels=levels),), {}))
 
 
 @pytest.mark.parametrize("state", ["skipped", "failed"])
@@ -120,11 +120,11 @@ def test_findings_are_ranked_by_the_table_and_link_to_their_section():
         ("one", "problem"),
         ("one", "warning"),
     ]
-    assert re.search(r"<ol class=findings>\n<li>.*?#two.*?#one.*?</ol>", html(whole), re.S)
+    assert re.search(r"<ol class=findings>\n<li>.*?#two.*?#one.*?</ol>", page_html(whole), re.S)
 
 
 def test_references_are_printed_in_full_and_not_as_keys():
-    text = html(page()).split('id="gnomon-data"')[0]
+    text = page_html(page()).split('id="gnomon-data"')[0]
     words = "Jacot, Gabriel, Hongler (2018). Neural Tangent Kernel: Convergence and Generalization in Neural Networks."
     assert f"{words} Advances in Neural Information Processing Systems. arXiv:1806.07572." in text
     assert "jacot2018neural" not in re.sub(r'(?:href|id)="[^"]*"', "", text)
@@ -132,7 +132,7 @@ def test_references_are_printed_in_full_and_not_as_keys():
 
 def test_the_traceback_of_a_failure_is_in_the_data_and_not_on_the_page():
     failed = Section("a", "b", "c", Content("It failed."), "failed", traceback="Traceback: line 3")
-    text = html(Page("p", "", (failed,), {}))
+    text = page_html(Page("p", "", (failed,), {}))
     assert embedded(text)["sections"][0]["traceback"] == "Traceback: line 3"
     assert "Traceback" not in text.split('id="gnomon-data"')[0]
 
@@ -143,7 +143,7 @@ def test_the_first_screen_has_the_verdict_then_five_findings_then_small_pictures
     whole = Page(
         "p", "Seven things.", parts, {}, tiles=(PageTile("two", "A picture", plot()), PageTile("one", "B", plot()))
     )
-    text = html(whole).split("<section")[0]
+    text = page_html(whole).split("<section")[0]
     first, folded = text.split("<details>")
     assert first.index("Seven things.") < first.index("kind") if "kind" in first else "Seven things." in first
     assert first.count("class=fix") == 5 and folded.count("class=fix") == 2 and "2 more" in folded
@@ -152,20 +152,20 @@ def test_the_first_screen_has_the_verdict_then_five_findings_then_small_pictures
 
 
 def test_sections_open_with_pictures_and_fold_their_tables():
-    text = html(page())
+    text = page_html(page())
     part = text[text.index('<section id="one"') :]
     assert part.index("<figure") < part.index("class=answer") < part.index("<details>") < part.index("<table>")
 
 
 def test_the_words_of_a_picture_keep_their_digits():
     bars = Bars("share", ["a"], [0.034])
-    text = svg((Plot("Shares", (bars, Meter("at", 0.538, (0.1, 1.0), ("low",))), Axis("share")),), "shares")
+    text = plots_svg((Plot("Shares", (bars, RangeMeter("at", 0.538, (0.1, 1.0), ("low",))), Axis("share")),), "shares")
     assert ">at 0.538<" in text and not re.search(r'="[^"]*\d\.\d{3,}', text)
 
 
 def test_what_was_not_examined_stands_at_the_end_each_reason_once():
     skipped = [Section(key, key.upper(), "?", Content("No images."), "skipped") for key in ("shifts", "mirrors")]
-    text = html(Page("p", "", (section("one"), *skipped, Section("g", "G", "?", Content("No time."), "late")), {}))
+    text = page_html(Page("p", "", (section("one"), *skipped, Section("g", "G", "?", Content("No time."), "late")), {}))
     part = text[text.index("<section id=not-examined>") : text.index('id="gnomon-data"')]
     assert part.count("No images.") == 1 and '<b id="shifts">SHIFTS</b>, <b id="mirrors">MIRRORS</b>' in part
     assert '<a href="#not-examined"><span class="mark skipped">–</span> 3 not examined</a>' in text
@@ -174,7 +174,7 @@ def test_what_was_not_examined_stands_at_the_end_each_reason_once():
 
 def test_the_first_screen_says_what_was_looked_at_and_the_headline_in_place_of_the_verdict():
     whole = Page("p", "A verdict.", (), {}, headline="In one sentence.", facts=("12 parameters", "3 <b> steps"))
-    text = html(whole).split('id="gnomon-data"')[0]
+    text = page_html(whole).split('id="gnomon-data"')[0]
     assert "<span>12 parameters</span> <span>3 &lt;b&gt; steps</span>" in text
     assert "In one sentence." in text and "A verdict." not in text
 
@@ -187,16 +187,16 @@ def test_curves_that_belong_together_have_one_color():
 
 def test_right_and_wrong_answers_are_classifier_auc_and_series_are_drawn():
     wave = torch.sin(torch.arange(40.0))[:, None]
-    shown = tuple(exhibit(wave, i, label="3", answer=a, right=a == "3") for i, a in enumerate("38"))
-    text = html(Page("p", "", (Section("a", "b", "c", Content("x", exhibits=shown)),), {}))
+    shown = tuple(show_example(wave, i, label="3", answer=a, right=a == "3") for i, a in enumerate("38"))
+    text = page_html(Page("p", "", (Section("a", "b", "c", Content("x", exhibits=shown)),), {}))
     assert text.count("data:image/png") == 4  # on the page and in its data
     assert "label 3, right" in text and "label 3, answer <b class=problem>8</b>" in text
-    assert not exhibit(torch.rand(14, 6), 0, label="", answer="").picture  # nodes with features are no picture
+    assert not show_example(torch.rand(14, 6), 0, label="", answer="").picture  # nodes with features are no picture
 
 
 def test_what_the_answer_says_is_not_said_again():
     loud = Finding(Kind("loud", Level.PROBLEM, "It is loud.", "Mend it."))
-    text = html(Page("p", "", (Section("a", "b", "c", Content(loud.message, (loud,), stated=(loud,))),), {}))
+    text = page_html(Page("p", "", (Section("a", "b", "c", Content(loud.message, (loud,), stated=(loud,))),), {}))
     part = text[text.index('<section id="a"') : text.index('id="gnomon-data"')]
     assert part.count("It is loud.") == 1 and part.count("Mend it.") == 1
 
@@ -205,7 +205,7 @@ def test_terms_are_explained_a_tap_away_and_once_in_a_section():
     content = Content(
         "Its tangent kernel, the tangent kernel, has modes; `sharpness` in code, cross-entropy, eval mode."
     )
-    text = html(Page("p", "", (Section("a", "b", "c", content), Section("d", "e", "f", content)), {}))
+    text = page_html(Page("p", "", (Section("a", "b", "c", content), Section("d", "e", "f", content)), {}))
     buttons = re.findall(r'popovertarget="([^"]+)">([^<]+)</button>', text)
     assert [word for _, word in buttons] == ["tangent kernel", "modes"] * 2
     for name, _ in buttons:
@@ -215,10 +215,10 @@ def test_terms_are_explained_a_tap_away_and_once_in_a_section():
 
 def test_examples_are_shown_as_pictures_rows_and_tokens():
     inputs = (torch.rand(1, 8, 8), torch.rand(3, 90, 40), torch.arange(40), torch.rand(20), {"ids": torch.arange(3)})
-    shown = tuple(exhibit(x, i, label="<3>", answer="8", note="99% sure") for i, x in enumerate(inputs))
+    shown = tuple(show_example(x, i, label="<3>", answer="8", note="99% sure") for i, x in enumerate(inputs))
     assert [bool(e.picture) for e in shown] == [True, True, False, False, False]
     assert [len(e.tokens) for e in shown] == [0, 0, 32, 0, 3] and shown[3].hidden == 8 and shown[2].hidden == 8
-    text = html(Page("p", "", (Section("a", "b", "c", Content("x", exhibits=shown)),), {}))
+    text = page_html(Page("p", "", (Section("a", "b", "c", Content("x", exhibits=shown)),), {}))
     assert text.count('<img src="data:image/png;base64,') == 2 and "label &lt;3&gt;, answer 8" in text
     assert "and 8 more" in text and "<i>31</i>" in text
 
@@ -231,7 +231,7 @@ def test_a_picture_is_what_was_given():
     from PIL import Image
 
     x = torch.tensor([[0.0, 1.0], [0.5, 0.25]]).repeat_interleave(2, 0).repeat_interleave(2, 1)
-    found = Image.open(BytesIO(b64decode(exhibit(x, 0, label="", answer="").picture.split(",")[1])))
+    found = Image.open(BytesIO(b64decode(show_example(x, 0, label="", answer="").picture.split(",")[1])))
     assert np.array(found)[::2, ::2].tolist() == [[0, 255], [128, 64]]
-    large = exhibit(torch.rand(3, 300, 100), 0, label="", answer="")
+    large = show_example(torch.rand(3, 300, 100), 0, label="", answer="")
     assert Image.open(BytesIO(b64decode(large.picture.split(",")[1]))).size == (21, 64)

@@ -17,6 +17,7 @@ from gnomon.cli.doctor import doctor
 from gnomon.cli.examine import examine
 from gnomon.cli.playground import playground
 from gnomon.cli.rank import rank
+from gnomon.cli.watch import ScriptEnded, watch
 from gnomon.core.errors import GnomonError
 
 app = typer.Typer(
@@ -27,6 +28,7 @@ app = typer.Typer(
 app.command()(examine)
 app.command()(compare)
 app.command()(rank)
+app.command(context_settings={"allow_interspersed_args": False})(watch)
 app.command()(doctor)
 app.command()(playground)
 app.add_typer(verbs, name="atlas")
@@ -53,18 +55,22 @@ def main(
 def run() -> None:
     """Runs the command line. Errors of gnomon are printed without a traceback, with exit code 2.
 
-    Idle OpenMP threads sleep, unless the environment already configures them.
+    Idle OpenMP threads sleep, unless the environment already configures them, or a user's own script runs. That
+    script ends the process as it would have without gnomon.
 
     >>> callable(run)
     True
     """
-    if not SLEEPING_THREADS.keys() & os.environ.keys():
+    own_script = sys.argv[1:2] == ["watch"]
+    if not own_script and not SLEEPING_THREADS.keys() & os.environ.keys():
         os.environ.update(SLEEPING_THREADS)  # torch reads these on import, and no command has imported torch yet
     try:
         app(prog_name="gnomon")  # also for `python -m gnomon`, because shells cannot complete three words
     except GnomonError as error:
         print(error.advice, file=sys.stderr)
         sys.exit(2)
+    except ScriptEnded as ended:
+        ended.end()
 
 
 __all__ = ["app", "run"]

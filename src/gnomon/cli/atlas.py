@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 verbs = typer.Typer(
-    help="Statements of deep learning theory that you can run: prediction against measurement.", no_args_is_help=True
+    help="Run statements of deep learning theory: each compares a prediction with a measurement.", no_args_is_help=True
 )
 """The subcommands of ``gnomon atlas``."""
 Ids = Annotated[list[str] | None, typer.Argument(help="Ids or kinds of claims; by default all.", metavar="ID...")]
@@ -78,7 +78,7 @@ def run(
     from pathlib import Path
 
     from gnomon.atlas.catalog import select_entries
-    from gnomon.atlas.many import ClaimTask, run_many
+    from gnomon.atlas.many import ClaimTask, run_claims
 
     pairs = dict(_pair(text) for text in (*(settings or ()), *(word for word in ids or () if "=" in word)))
     tasks = [
@@ -87,7 +87,7 @@ def run(
         for s in range(seed, seed + seeds)
     ]
     results, outside = [], 0
-    for row in run_many(tasks, jobs=jobs, scheduler=scheduler, out=None if out is None else Path(out)):
+    for row in run_claims(tasks, jobs=jobs, scheduler=scheduler, out=None if out is None else Path(out)):
         broken = [premise["statement"] for premise in row["premises"] if premise["holds"] is False]
         outside += bool(broken)
         results.append({k: v for k, v in row.items() if k != "figure"} | ({"as_stated": False} if broken else {}))
@@ -105,14 +105,14 @@ def run(
 @verbs.command()
 def show(
     name: Annotated[str, typer.Argument(help="Id of a claim.", metavar="ID")],
-    out: Annotated[str | None, typer.Option(help="File of results, to show the last one.")] = None,
+    out: Annotated[str | None, typer.Option(help="File of earlier results; shows the last one.")] = None,
 ) -> None:
     """Show a claim: statement, hypotheses, reference, parameters, source code, last result."""
     from pathlib import Path
 
     from gnomon.atlas.catalog import select_entries
-    from gnomon.atlas.coverage import instruments
-    from gnomon.atlas.many import read_outcomes
+    from gnomon.atlas.coverage import functions_by_entry
+    from gnomon.atlas.many import read_claim_outcomes
     from gnomon.report.references import reference
 
     entry = select_entries([name])[0]
@@ -125,11 +125,11 @@ def show(
         print(f"Reference: {reference(claim.source.reference)} {claim.source.place}".rstrip())
     if claim.remark:
         print(f"Remark: {claim.remark}")
-    measured = dict.fromkeys(f for i in (claim.id, *claim.covers) for f in instruments().get(i, ()))
+    measured = dict.fromkeys(f for i in (claim.id, *claim.covers) for f in functions_by_entry().get(i, ()))
     if measured:
         print(f"On your own model or data: {', '.join(measured)}")
     print("Parameters: " + ", ".join(f"{key}={value}" for key, value in claim.parameters.items()))
-    last = [row for row in read_outcomes(Path(out)).values() if row["id"] == claim.id] if out else []
+    last = [row for row in read_claim_outcomes(Path(out)).values() if row["id"] == claim.id] if out else []
     for row in last[-1:]:
         print(f"Last result (seed {row['seed']}, {row['scale']}): {row['verdict']}. {row['reason']}")
     print(f"\n{entry.code}")
@@ -138,7 +138,7 @@ def show(
 @verbs.command()
 def cite(name: Annotated[str, typer.Argument(help="Id of a claim.", metavar="ID")]) -> None:
     """Print the BibTeX entry of a claim's reference."""
-    from gnomon.atlas.catalog import cite as entry
+    from gnomon.atlas.catalog import bibtex_of_claim as entry
 
     print(entry(name))
 
@@ -148,15 +148,15 @@ def coverage(as_json: AsJson = False) -> None:
     """Show how the statements of each kind are covered: by claims, tests or instruments."""
     import json
 
-    from gnomon.atlas.coverage import STATUSES, kinds
-    from gnomon.atlas.coverage import coverage as ledger
+    from gnomon.atlas.coverage import STATUSES, entry_kinds
+    from gnomon.atlas.coverage import scope_coverage as ledger
 
     result = ledger()
     if as_json:
         print(json.dumps({"ids": result.ids, "counts": result.counts}))
         return
     rows = []
-    for kind, ids in kinds().items():
+    for kind, ids in entry_kinds().items():
         counts = [sum(result.ids[i]["status"] == status for i in ids) for status in STATUSES]
         rows.append([kind, *map(str, counts), str(len(ids))])
     _table(("kind", *STATUSES, "all"), rows)
@@ -175,7 +175,7 @@ def build(
     """Write the atlas as HTML pages that work offline; progress goes to stderr."""
     from pathlib import Path
 
-    from gnomon.atlas.pages.build import build as written
+    from gnomon.atlas.pages.build import build_site as written
     from gnomon.core.machine.progress import progress_line
 
     kept = None if out is None else Path(out)
@@ -189,7 +189,9 @@ def build(
 def check(
     network: Annotated[str, typer.Argument(help="file.py:name of a module, or of a function that builds it.")],
     data: Annotated[str, typer.Option(help="data.npz, data.csv, data.parquet, file.py:function, or digits.")],
-    ids: Annotated[list[str] | None, typer.Argument(help="Ids of statements; by default all.", metavar="ID...")] = None,
+    ids: Annotated[
+        list[str] | None, typer.Argument(help="Statements to check; by default all.", metavar="ID...")
+    ] = None,
     target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate; by default 1 / sharpness.")] = None,
     steps: Annotated[int, typer.Option(help="Training steps of a copy of the network.", min=1)] = 300,
@@ -202,8 +204,8 @@ def check(
     import json
     from pathlib import Path
 
-    from gnomon.atlas.check import check as checked
-    from gnomon.atlas.pages.checked import write
+    from gnomon.atlas.check import check_network as checked
+    from gnomon.atlas.pages.checked import write_network_check
     from gnomon.cli import sources
 
     train = sources.data(data, target, seed).train
@@ -211,14 +213,14 @@ def check(
     limit = sources.seconds(budget)
     result = checked(built, train, list(ids or ()), lr=lr, steps=steps, seconds=limit, seed=seed)
     if page is not None:
-        write(result, Path(page))
+        write_network_check(result, Path(page))
     if as_json:
         rows = [{"id": i, **{k: v for k, v in row.items() if k != "figure"}} for i, row in result.rows.items()]
         print(json.dumps({"network": result.network, "examples": result.examples, "lr": result.lr,
                           "loss": list(result.loss), "statements": rows}, allow_nan=False))  # fmt: skip
         return
     _table(("statement", "here", "measured"), [[i, r["verdict"], r["reason"]] for i, r in result.rows.items()])
-    print(f"Training on {result.examples} examples took the loss from {result.loss[0]:.4g} to {result.loss[1]:.4g}.")
+    print(f"Training on {result.examples} examples changed the loss from {result.loss[0]:.4g} to {result.loss[1]:.4g}.")
     print(result.verdict)
     if page is not None:
         print(f"Page: {page}")
@@ -244,13 +246,14 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _report(row: dict[str, Any], broken: list[str]) -> str:
-    """The result of a run on two lines: verdict and control."""
+    """The result of a run on two or three lines: verdict, what its plot shows, and control."""
     mark = f"{row['verdict']}, {'as stated' if row['as_stated'] else 'NOT AS STATED'}"
     if broken:
         outside = f"outside its hypotheses ({'; '.join(broken)}), so the claim does not apply"
         mark = f"{outside}. Result anyway: {row['verdict']}"
     control = f"    control: {row['control']['verdict']}. {row['control']['reason']}"
-    return f"{row['id']} (seed {row['seed']}): {mark}. {row['reason']}\n{control}"
+    axes = f"    plot: {row['axes'][1]} over {row['axes'][0]}\n" if row.get("axes") and all(row["axes"]) else ""
+    return f"{row['id']} (seed {row['seed']}): {mark}. {row['reason']}\n{axes}{control}"
 
 
 def _lines(rows: Sequence[tuple[str, ...]]) -> None:

@@ -21,7 +21,10 @@ def compare(
     target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
     fit: Annotated[
         bool | None,
-        typer.Option("--fit/--no-fit", help=("Train copies; by default only for functions that build a network.")),
+        typer.Option(
+            "--fit/--no-fit",
+            help=("Train copies of the networks; by default only if functions that build networks are given."),
+        ),
     ] = None,
     optimizer: Annotated[
         str | None, typer.Option(help=("Optimizer of both: sgd, adam or adamw; by default adam."))

@@ -51,7 +51,7 @@ def feature(name: str, values: list[str]) -> Feature:
         return Feature(torch.tensor([float(v) for v in values], dtype=torch.float32)[:, None])
     words = sorted(set(values))
     if any(map(is_number, words)):
-        what = f"column '{name}' holds '{values[bad]}' among numbers, in row {bad + 2}"
+        what = f"column '{name}' contains '{values[bad]}' among numbers, in row {bad + 2}"
         raise InputError(what, accepted="columns of numbers or of words", fix="Correct that row, or drop the column")
     if days := _days(values):
         return Feature(torch.tensor(days, dtype=torch.float32)[:, None], since=min(values)[:10])
@@ -122,8 +122,8 @@ def _check_gaps(name: str, values: list[str]) -> None:
     if gaps:
         count = f"{len(gaps):,} missing value{'s' if len(gaps) > 1 else ''}"
         what = f"column '{name}' has {count} in {len(values):,} rows, the first in row {gaps[0] + 2}"
-        cure = "Fill in the values or drop these rows, for example with pandas: fillna, dropna"
-        raise InputError(what, accepted="a value in every field", fix=cure)
+        fix = "Fill in the values or drop these rows, for example with pandas: fillna, dropna"
+        raise InputError(what, accepted="a value in every field", fix=fix)
 
 
 def _days(values: list[str]) -> list[float]:

@@ -36,7 +36,7 @@ def examine(
         str, typer.Option(help="data.npz, data.csv, data.parquet, folder/ of images, file.py:function, or digits.")
     ] = "digits",
     target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
-    checkpoint: Annotated[Path | None, typer.Option(help="Weights to load (tensors only).")] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="File with weights to load (a state dict).")] = None,
     fit: Annotated[
         bool | None,
         typer.Option(
@@ -55,11 +55,11 @@ def examine(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a summary in Markdown instead of text.")] = False,
     strict: Annotated[
         bool,
-        typer.Option(help="Exit with code 1 if a problem was found, or time or data are not enough to say."),
+        typer.Option(help="Exit with code 1 if a problem was found, or if time or data were not enough to decide."),
     ] = False,
     fail_on: Annotated[
         str,
-        typer.Option(help="Exit with code 1 on these findings: problem, warning, note or kinds, separated by commas."),
+        typer.Option(help="Exit with code 1 on these findings: problem, warning, note, or ids, separated by commas."),
     ] = "",
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     device: Annotated[str, typer.Option(help="Device to compute on, such as cpu or cuda.")] = "cpu",
@@ -72,12 +72,12 @@ def examine(
 
     from gnomon.cli import sources
     from gnomon.examination import examine as examine_network
-    from gnomon.findings import checked_kinds
+    from gnomon.findings import check_finding_kinds
 
     console = Console(stderr=as_json or markdown)
     seconds = sources.seconds(budget)
     words = [word.strip() for word in fail_on.split(",") if word.strip()] + (["problem"] if strict else [])
-    kinds = checked_kinds(words)
+    kinds = check_finding_kinds(words)
     given = sources.data(data, target, seed)
     for note in given.notes:
         console.print(f"Note: {note}.", markup=False, highlight=False)
@@ -125,6 +125,8 @@ def unmet_gate(result: "Examination", kinds: Sequence[str]) -> str:
         return ""
     if reason.kind == "time":
         return "too little time for a result; give a larger --budget"
+    if reason.kind == "failed":
+        return "measurements failed; the report has the errors"
     if reason.kind == "too-few-examples":
         return "too little data for a result"
     return "the network performs like random guessing" if any(kind in LEVELS for kind in kinds) else ""
@@ -150,6 +152,8 @@ def show(result: "Examination", console: "Console") -> None:
         level = finding.level.name.lower()
         told = "" if finding is result.leading else f"{escape(finding.message)}\n    "
         console.print(f" {i}. {MARKS[level]} {told}[bold]→ {escape(finding.fix)}[/]", highlight=False)
+        if (fix := result.fix_of(finding)) is not None:
+            console.print(f"    {MARKS['good']} Proven: {escape(fix.sentence)}", highlight=False)
 
 
 def first_sentence(text: str) -> str:

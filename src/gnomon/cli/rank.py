@@ -16,7 +16,8 @@ def rank(
     batch: Annotated[int, typer.Option(help="Batch size.")] = 64,
     optimizer: Annotated[str, typer.Option(help="Optimizer: adam, adamw or sgd.")] = "adam",
     budget: Annotated[
-        str | None, typer.Option(help="Time limit, such as 60s or 2m; networks that do not fit are listed, not ranked.")
+        str | None,
+        typer.Option(help="Time limit, such as 60s or 2m; networks that do not fit into it are listed but not ranked."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,

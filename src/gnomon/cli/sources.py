@@ -29,7 +29,8 @@ PAIRS = (("x_train", "y_train", "x_test", "y_test"), ("X_train", "y_train", "X_t
          ("X", "y", "", ""), ("data", "target", "", ""), ("inputs", "targets", "", ""))  # fmt: skip
 HELD_OUT = 0.2
 KINDS = (
-    "data.npz, data.csv --target column, data.parquet --target column, a folder of pictures by class, "
+    "data.npz, data.csv --target column, data.parquet --target column, a folder with one subfolder of images per "
+    "class, "
     "file.py:function or digits"
 )
 
@@ -161,7 +162,7 @@ def seconds(text: str) -> float:
     """
     match = re.fullmatch(r"\s*([0-9.]+)\s*(s|m|h|)\s*", text)
     if match is None or match[1].count(".") > 1 or match[1] == ".":
-        raise InputError(f"--budget is '{text}'", accepted="a time", fix="Write 60s, 2m or 1h")
+        raise InputError(f"--budget is '{text}'", accepted="a duration", fix="Write 60s, 2m or 1h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 

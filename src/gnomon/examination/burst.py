@@ -25,7 +25,7 @@ from math import log2, nan
 import torch
 from torch import Tensor
 
-from gnomon.core.inputs.source import Pair
+from gnomon.core.inputs.source import InMemorySource
 from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results.record import Record
@@ -33,7 +33,7 @@ from gnomon.examination.subject import Subject
 from gnomon.training import train
 from gnomon.training.optimizers import AbstractOptimizer
 
-__all__ = ["Burst", "burst", "extrapolate_error", "extrapolate_gap"]
+__all__ = ["ShortRun", "short_run", "extrapolate_error", "extrapolate_gap"]
 
 HELD_OUT = 0.25
 """Share of the examples that a short run holds out."""
@@ -42,7 +42,7 @@ MAX_EXTRAPOLATED_DOUBLINGS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Burst(Record):
+class ShortRun(Record):
     """The errors of a short run on held-out and on training examples, after half of the steps and at the end.
 
     The error is the share of wrong classes, or the unexplained share of the variance; ``guess`` is the error of
@@ -60,7 +60,7 @@ class Burst(Record):
 
     @property
     def is_stuck(self) -> bool:
-        """Whether the error is hardly below the error of guessing."""
+        """Whether the error is hardly lower than the error of guessing."""
         return self.last > 0.9 * self.guess
 
     def after(self, steps: int) -> float:
@@ -96,10 +96,10 @@ def extrapolate_gap(last: float, half: float, done: int, steps: int) -> float:
     )  # (1)
 
 
-def burst(
+def short_run(
     network: Subject, optimizer: AbstractOptimizer, *, examples: int, steps: int, batch: int, seed: int,
     seconds: float | None, clock: Clock,
-) -> Burst:  # fmt: skip
+) -> ShortRun:  # fmt: skip
     """Trains a copy for some steps on three quarters of the examples, and measures its error on these and on the rest.
 
     Cost: ``steps`` training steps, and three forward passes over all examples.
@@ -108,7 +108,7 @@ def burst(
     >>> from gnomon.examination.subject import subject
     >>> from gnomon.training import SGD
     >>> network = subject(torch.nn.Linear(2, 1), (torch.eye(2).repeat(8, 1), torch.ones(16)), None, seed=0)
-    >>> done = burst(network, SGD(0.1), examples=16, steps=4, batch=8, seed=0, seconds=None, clock=Ticking(0.0))
+    >>> done = short_run(network, SGD(0.1), examples=16, steps=4, batch=8, seed=0, seconds=None, clock=Ticking(0.0))
     >>> done.steps, done.diverged
     (4, False)
     """
@@ -119,7 +119,7 @@ def burst(
     others = torch.ones(len(drawn), dtype=torch.bool)
     others[held] = False
     rest = others.nonzero().flatten() if bool(others.any()) else held
-    learned, judged = (Pair(batch_of[index], None) for index in (rest, held))
+    learned, judged = (InMemorySource(batch_of[index], None) for index in (rest, held))
     run = train(
         network.module, learned, x_test=judged, loss=network.loss, optimizer=optimizer, steps=steps,
         batch=min(batch, len(rest)), record=(0, max(1, steps // 2), steps), seconds=seconds, seed=seed, clock=clock,
@@ -132,20 +132,19 @@ def burst(
     )
     middle = int((run.steps - run.steps[-1] / 2).abs().argmin())
     loss = nan if run.test_loss is None else float(run.test_loss[-1])
-    return Burst(errors[middle], errors[-1], own[middle], own[-1], loss, int(run.steps[-1]), run.stopped == "diverged",
-                 _guess(network, judged))  # fmt: skip
+    return ShortRun(errors[middle], errors[-1], own[middle], own[-1], loss, int(run.steps[-1]),
+                    run.stopped == "diverged", _guess(network, judged))  # fmt: skip
 
 
-def _guess(network: Subject, judged: Pair) -> float:
+def _guess(network: Subject, judged: InMemorySource) -> float:
     y = judged.batch.y
     if not network.task.classes or y is None:
         return 1.0
     return 1 - float(torch.bincount(y.long().flatten()).max()) / len(y)
 
 
-def _errors(accuracy: Tensor | None, loss: Tensor | None, network: Subject, data: Pair) -> list[float]:
-    """The share of wrong classes, else the unexplained share of the variance, else the loss relative to the first
-    loss."""
+def _errors(accuracy: Tensor | None, loss: Tensor | None, network: Subject, data: InMemorySource) -> list[float]:
+    """Errors per example: wrong classes, unexplained share of the variance, or loss relative to its start."""
     if accuracy is not None:
         return [1 - share for share in accuracy.tolist()]
     assert loss is not None and data.batch.y is not None

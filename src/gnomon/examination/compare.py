@@ -23,9 +23,9 @@ from gnomon.examination.paired import paired_p_value
 from gnomon.examination.record import SCHEMA_VERSION, Examination
 from gnomon.examination.run import Progress, examine
 from gnomon.examination.steps.margins import Decisions
-from gnomon.report.beside import beside, overlaid, shared_values
+from gnomon.report.beside import differing_values, overlay_plots, side_by_side_html
 from gnomon.report.page import Status
-from gnomon.training.native import Choice
+from gnomon.training.native import OptimizerChoice
 
 __all__ = ["Comparison", "compare"]
 
@@ -56,7 +56,8 @@ class Comparison(Result):
             if values[0] is not None and values[1] is not None:
                 return self._better(values[0], values[1], values[0].name)
         both = (self.left, self.right)
-        if all(e.healthy for e in both) and any(s.state == "unsure" for e in both for s in e.sections):
+        conclusive = not any(e.problems or e.inconclusive for e in both)
+        if conclusive and any(s.state == "unsure" for e in both for s in e.sections):
             return "Too early to say which is better: they were not trained long enough."
         return f"{self.left.verdict} {self.right.verdict}"
 
@@ -68,13 +69,13 @@ class Comparison(Result):
     @property
     def rows(self) -> list[tuple[str, str, str]]:
         """Values that differ between the two: name with section, and both values as text."""
-        shared = shared_values(self.left.page(), self.right.page())
+        shared = differing_values(self.left.page(), self.right.page())
         return [(f"{title}, {one.name}", str(one), str(two)) for _, title, one, two in shared]
 
     @property
     def main_rows(self) -> list[tuple[str, str, str]]:
         """The most important of `rows`: size, cost, training and scores."""
-        shared = shared_values(self.left.page(), self.right.page())
+        shared = differing_values(self.left.page(), self.right.page())
         return [(one.name, str(one), str(two)) for id in MAIN for _, _, one, two in shared if one.id == id]
 
     def __str__(self) -> str:
@@ -85,7 +86,7 @@ class Comparison(Result):
         """Plots of both networks on the same axes, for all plots that are curves."""
         names = self.left.name, self.right.name
         theirs = {plot.id: plot for plot in self.right.plots()}
-        shared = [overlaid(p, theirs[p.id], names) for p in self.left.plots() if p.id in theirs]
+        shared = [overlay_plots(p, theirs[p.id], names) for p in self.left.plots() if p.id in theirs]
         drawn = tuple(plot for plot in shared if plot is not None)
         counts = [float(len(examined.findings)) for examined in (self.left, self.right)]
         return drawn or (Plot("Findings", (Bars("findings", names, counts),), caption=self.verdict),)
@@ -103,9 +104,9 @@ class Comparison(Result):
         names = self.left.name, self.right.name
         both = (self.left, self.right)
         status: Status = (
-            "note" if all(e.healthy for e in both) else "problem" if any(e.problems for e in both) else "unsure"
+            "problem" if any(e.problems for e in both) else "unsure" if any(e.inconclusive for e in both) else "note"
         )
-        return beside(
+        return side_by_side_html(
             self.left.page(), self.right.page(), names, verdict=self.verdict, main=MAIN, status=status
         )  # fmt: skip
 
@@ -146,7 +147,7 @@ def compare(
     train: Any,
     test: Any = None,
     *,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
     batch: int | None = None,
     epochs: int | None = None,
     fit: bool | None = None,
@@ -189,8 +190,8 @@ def compare(
     """
     if not isinstance(networks, Mapping) or len(networks) != 2:
         found = f"{len(networks)} networks" if isinstance(networks, Mapping) else f"a {type(networks).__name__}"
-        cure = "Pass {'small': net, 'wide': other}"
-        raise InputError(f"networks holds {found}", accepted="two networks by name", fix=cure)
+        fix = "Pass {'small': net, 'wide': other}"
+        raise InputError(f"networks holds {found}", accepted="two networks by name", fix=fix)
     half = number("budget", budget, above=0) / 2
     done: list[Examination] = []
     for name, network in networks.items():

@@ -5,7 +5,7 @@
 Everything that has a size takes it from (1) and the time it is given, and takes it from a ladder of few sizes: the same
 seed gives the same numbers unless the time is so short, or the machine so busy, that another rung must be taken.
 
->>> rung(LADDER, 100.0)
+>>> largest_size_up_to(EXAMPLE_COUNTS, 100.0)
 64
 """
 
@@ -22,7 +22,15 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results.record import Record
 from gnomon.examination.subject import Subject
 
-__all__ = ["Cost", "LADDER", "fitting_threads", "measured_cost", "one_thread", "pace", "rung"]
+__all__ = [
+    "StepCost",
+    "EXAMPLE_COUNTS",
+    "choose_threads",
+    "measure_step_cost",
+    "with_one_thread",
+    "machine_slowdown",
+    "largest_size_up_to",
+]
 
 FIRST_TIMED_EXAMPLES = 2
 """Examples in the first timing."""
@@ -30,7 +38,7 @@ LAST_TIMED_EXAMPLES = 32
 """Examples in the last timing."""
 TIMED_EXAMPLES_FACTOR = 4
 """Factor between the numbers of examples of two timings; timings that would take too long by (1) are skipped."""
-LADDER = (8, 16, 32, 64, 128, 256, 512)
+EXAMPLE_COUNTS = (8, 16, 32, 64, 128, 256, 512)
 """Numbers of examples from which probes are chosen."""
 MIN_THREAD_SPEEDUP = 1.3
 """Minimum speedup over one thread for using several threads."""
@@ -49,7 +57,7 @@ UPDATE_SECONDS_PER_PARAMETER = 1e-8
 
 
 @dataclass(frozen=True, slots=True)
-class Cost(Record):
+class StepCost(Record):
     """The cost of a training step in seconds: forward and backward pass, equation (1), and update of all parameters."""
 
     fixed: float
@@ -59,7 +67,7 @@ class Cost(Record):
     def passes(self, examples: float) -> float:
         """Seconds of a forward and backward pass on this number of examples.
 
-        >>> Cost(1.0, 0.5, 0.0).passes(4)
+        >>> StepCost(1.0, 0.5, 0.0).passes(4)
         3.0
         """
         return self.fixed + self.each * examples  # (1)
@@ -69,7 +77,7 @@ class Cost(Record):
         return self.passes(batch) + self.update
 
 
-def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
+def measure_step_cost(subject: Subject, clock: Clock, seconds: float) -> StepCost:
     """Times forward and backward passes on 2 examples, and on 8 and 32 examples if there is time.
 
     A pass on two examples alone would not tell ``fixed`` from ``each``: a perceptron of ten million parameters takes as
@@ -79,8 +87,8 @@ def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
     >>> from gnomon.core.machine.clock import Ticking
     >>> from gnomon.examination.subject import subject as of
     >>> network = of(torch.nn.Linear(2, 1, bias=False), (torch.eye(2), torch.ones(2)), None, seed=0)
-    >>> measured_cost(network, Ticking(0.5), 10.0)      # each pass takes one tick, for two examples
-    Cost(fixed=0.0, each=0.25, update=2e-08)
+    >>> measure_step_cost(network, Ticking(0.5), 10.0)      # each pass takes one tick, for two examples
+    StepCost(fixed=0.0, each=0.25, update=2e-08)
     """
     parameters = sum(p.numel() for p in subject.module.parameters() if p.requires_grad)
     few = subject.probe.some(FIRST_TIMED_EXAMPLES).x
@@ -93,14 +101,14 @@ def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
         long = min(_time_pass(subject, subject.probe.some(size).x, clock) for _ in range(2))
         each = max((long - short) / (size - n), 0.05 * long / size)
         fixed = max(long - each * size, 0.0)
-    return Cost(fixed, each, UPDATE_SECONDS_PER_PARAMETER * parameters)
+    return StepCost(fixed, each, UPDATE_SECONDS_PER_PARAMETER * parameters)
 
 
 @contextmanager
-def one_thread() -> Iterator[int]:
+def with_one_thread() -> Iterator[int]:
     """Limits torch to one thread inside the block; yields the previous number of threads and restores it.
 
-    >>> with one_thread() as before:
+    >>> with with_one_thread() as before:
     ...     torch.get_num_threads()
     1
     """
@@ -112,7 +120,7 @@ def one_thread() -> Iterator[int]:
         torch.set_num_threads(before)
 
 
-def fitting_threads(subject: Subject, clock: Clock, seconds: float, threads: int) -> int:
+def choose_threads(subject: Subject, clock: Clock, seconds: float, threads: int) -> int:
     """Chooses ``threads`` threads if they are faster than one by `MIN_THREAD_SPEEDUP`, else one thread.
 
     The comparison may take `THREAD_TRIAL_SHARE` of the time.
@@ -124,7 +132,7 @@ def fitting_threads(subject: Subject, clock: Clock, seconds: float, threads: int
     >>> from gnomon.core.machine.clock import Ticking
     >>> from gnomon.examination.subject import subject as of
     >>> network = of(torch.nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0)
-    >>> fitting_threads(network, Ticking(0.5), 100.0, 2)                         # as long with one as with all
+    >>> choose_threads(network, Ticking(0.5), 100.0, 2)                         # as long with one as with all
     1
     """
     try:
@@ -147,13 +155,13 @@ def _worthwhile(subject: Subject, clock: Clock, seconds: float, threads: int) ->
     return MIN_THREAD_SPEEDUP * timed(threads, n) < timed(1, n)
 
 
-def pace(clock: Clock) -> float:
+def machine_slowdown(clock: Clock) -> float:
     """How many times slower the machine is now than an idle core.
 
     Cost: a product of matrices of `BENCHMARK_MATRIX_ROWS` rows, taken three times.
 
     >>> from gnomon.core.machine.clock import Ticking
-    >>> pace(Ticking(0.01)), pace(Ticking(0.1)) > 4
+    >>> machine_slowdown(Ticking(0.01)), machine_slowdown(Ticking(0.1)) > 4
     (1.0, True)
     """
     matrix = torch.ones(BENCHMARK_MATRIX_ROWS, BENCHMARK_MATRIX_ROWS)
@@ -163,10 +171,10 @@ def pace(clock: Clock) -> float:
     return max(1.0, (clock() - start) / BENCHMARK_SECONDS_IDLE)
 
 
-def rung(ladder: Sequence[int], at_most: float) -> int:
-    """The largest value of the ladder that is at most ``at_most``, or the smallest value of all.
+def largest_size_up_to(ladder: Sequence[int], at_most: float) -> int:
+    """The largest of the given sizes that is at most ``at_most``; if none is, the smallest size.
 
-    >>> rung((8, 16), 3.0)
+    >>> largest_size_up_to((8, 16), 3.0)
     8
     """
     return max((size for size in ladder if size <= at_most), default=min(ladder))

@@ -3,9 +3,9 @@
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.adapter import read
-from gnomon.adapter.losses import AbstractAxesLoss
-from gnomon.adapter.reading import Reading, TaskName
+from gnomon.adapter import read_output_meaning
+from gnomon.adapter.losses import AbstractLossWithAxes
+from gnomon.adapter.reading import OutputMeaning, TaskName
 from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.losses import CrossEntropy
 from gnomon.core.modules.outputs import output_rows, output_tensor
@@ -19,8 +19,8 @@ __all__ = ["all_labels", "first_outputs"]
 
 def first_outputs(
     module: nn.Module, data: AbstractSource, loss: Loss | None, task: TaskName | None
-) -> tuple[Float[Tensor, "n k"], Reading | None]:
-    """Rows of outputs for the first examples, and what they mean; None if only the user's own loss knows.
+) -> tuple[Float[Tensor, "n k"], OutputMeaning | None]:
+    """Output rows for the first examples and what they mean; None if only the user's own loss can interpret them.
 
     Cost: a forward pass on four examples.
 
@@ -35,14 +35,15 @@ def first_outputs(
         returned = output_tensor(run(module, few.x))
     rows = output_rows(returned, len(few))
     wanted = theory_loss(loss)
-    if loss is not None and not isinstance(wanted, CrossEntropy) and not isinstance(loss, AbstractAxesLoss):
+    if loss is not None and not isinstance(wanted, CrossEntropy) and not isinstance(loss, AbstractLossWithAxes):
         return rows, None
     assert few.y is not None  # checked in _source
-    if task is None and (returned.dim() < 3 or (few.y.dim() == 2 and few.y.shape[1] == 1)):
+    one_label = few.y.dim() == 2 and few.y.shape[1] == 1 and not few.y.is_floating_point()
+    if task is None and (returned.dim() < 3 or one_label):
         return rows, None  # one class or some numbers per example
     y = all_labels(data)
     largest = None if y.is_floating_point() else int(y.max())
-    return rows, read(returned, few.y, x=few.x, largest=largest, task=task)
+    return rows, read_output_meaning(returned, few.y, x=few.x, largest=largest, task=task)
 
 
 def all_labels(data: AbstractSource) -> Tensor:

@@ -2,7 +2,7 @@
 
 >>> import torch
 >>> from gnomon.core.inputs.source import source
->>> AsClasses(source((torch.zeros(2, 1), torch.tensor([[0.0], [1.0]])))).labels()
+>>> IntegerClassSource(source((torch.zeros(2, 1), torch.tensor([[0.0], [1.0]])))).labels()
 tensor([0, 1])
 """
 
@@ -12,10 +12,10 @@ from torch import Tensor
 
 from gnomon.core.inputs.source import AbstractSource, Batch
 
-__all__ = ["AsClasses"]
+__all__ = ["IntegerClassSource"]
 
 
-class AsClasses(AbstractSource):
+class IntegerClassSource(AbstractSource):
     """A source whose targets (n,), (n, 1) or one-hot rows (n, k) become integer classes (n,)."""
 
     def __init__(self, source: AbstractSource) -> None:

@@ -7,14 +7,14 @@ other. A finding that is a threshold on something measured without sampling erro
 
 Reference: [holm1979simple] for families of tests.
 
->>> level("calibration")
+>>> significance_level("calibration")
 0.005
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["FAMILY_WISE_ERROR_RATE", "LEVELS", "level"]
+__all__ = ["FAMILY_WISE_ERROR_RATE", "LEVELS", "significance_level"]
 
 FAMILY_WISE_ERROR_RATE = 0.05
 """Probability that a healthy model gets any finding by chance, for a whole report."""
@@ -29,10 +29,10 @@ LEVELS: Mapping[str, float] = MappingProxyType({
 """Significance level of each test."""
 
 
-def level(test: str) -> float:
+def significance_level(test: str) -> float:
     """The significance level of a test.
 
-    >>> level("labels")
+    >>> significance_level("labels")
     0.01
     """
     return LEVELS[test]

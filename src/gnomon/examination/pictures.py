@@ -5,18 +5,18 @@ from math import isfinite, nextafter
 
 from torch import nn
 
-from gnomon.core.results import Axis, Bars, Meter, Plot
+from gnomon.core.results import Axis, Bars, Plot, RangeMeter
 
-__all__ = ["named_kind", "rate_meter", "score_bars"]
+__all__ = ["layer_path_and_class", "learning_rate_meter", "score_bars"]
 
 
-def rate_meter(rate: float | None, limit: float) -> tuple[Plot, ...]:
+def learning_rate_meter(rate: float | None, limit: float) -> tuple[Plot, ...]:
     """Plots a learning rate on a scale from slow over stable to unstable; without a rate, marks the largest stable
     rate.
 
-    >>> rate_meter(0.1, 2.0)[0].marks[0].zone
+    >>> learning_rate_meter(0.1, 2.0)[0].marks[0].zone
     'slow'
-    >>> rate_meter(None, 2.0)[0].marks[0].zone
+    >>> learning_rate_meter(None, 2.0)[0].marks[0].zone
     'stable'
     """
     if not isfinite(limit) or limit <= 0:
@@ -24,16 +24,17 @@ def rate_meter(rate: float | None, limit: float) -> tuple[Plot, ...]:
     edges = (limit / 1000, limit / 10, limit, 10 * limit)
     name, value = ("largest stable:", nextafter(limit, 0.0)) if rate is None else ("in use:", rate)
     words = "Far below the limit training is slow; above it plain gradient descent is unstable from the first step."
-    meter = Meter(name, value, edges, ("slow", "stable", "unstable"))
+    meter = RangeMeter(name, value, edges, ("slow", "stable", "unstable"))
     return (
         Plot("The learning rate", (meter,), Axis("learning rate", log=True), caption=words, id="the-learning-rate"),
     )
 
 
-def named_kind(name: str, part: nn.Module) -> str:
+def layer_path_and_class(name: str, part: nn.Module) -> str:
     """The path of a layer with the name of its class, such as "3 Linear"; internal torch classes get their usual names.
 
-    >>> named_kind("3", nn.Linear(1, 1)), named_kind("out_proj", nn.MultiheadAttention(2, 1).out_proj)
+    >>> layer_path_and_class("3", nn.Linear(1, 1)), layer_path_and_class("out_proj", nn.MultiheadAttention(2,
+    ...     1).out_proj)
     ('3 Linear', 'out_proj Linear')
     """
     kind = type(part)

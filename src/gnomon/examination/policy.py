@@ -1,9 +1,11 @@
-"""Decides what an examination reports: one finding for one cause, no opposite fixes, no more certainty than there is.
+"""Decides what to report: one finding per cause, no contradicting fixes, and no more certainty than the data allow.
 
 Instruments and steps state findings and facts, and do not know each other. `reconcile` decides, by the table of
 findings (`gnomon.findings`):
 
 - A fact can show that a finding is wrong (``refuted_if``), or that it is less serious (``milder_if``).
+- If the trained network has good results on held-out examples, no problem is reported that contradicts them
+  (`groups.CONTRADICTED_BY_RESULTS`); it becomes a warning.
 - A cause suppresses its consequences (``causes``), but never a finding of a higher level.
 - Of two findings of one kind at one place, and of two findings with opposite fixes (``excludes``), the more serious one
   is reported.
@@ -21,19 +23,20 @@ from gnomon.core.results.record import Record
 from gnomon.findings import groups, most_serious_first
 from gnomon.report import Section
 
-__all__ = ["Facts", "Inconclusive", "inconclusive", "reconcile", "reconcile_sections"]
+__all__ = ["ExaminationFacts", "WhyInconclusive", "why_inconclusive", "reconcile", "reconcile_sections"]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts(Record):
-    """What steps know beyond their findings; at least one step sets each fact.
+class ExaminationFacts(Record):
+    """Facts that steps learn in addition to their findings; each fact is set by at least one step.
 
     ``labels_related``: the trained network, or a simple model, predicts held-out labels. ``does_well``: the network is
     at least as good as a simple model. ``fits``: training reached what a simple model reaches. ``loss_fell``: training
     halved the loss. ``trained_enough``: training was long enough to judge its result. ``learning_rates_tried``: no
-    other learning rate does far better. ``training_wanted``: the user asked for training.
+    other learning rate does far better. ``training_wanted``: the user asked for training. ``good_results``: on held-out
+    examples the trained network avoids most of the error of a guess.
 
-    >>> Facts(training_wanted=True).short_training
+    >>> ExaminationFacts(training_wanted=True).short_training
     True
     """
 
@@ -44,6 +47,7 @@ class Facts(Record):
     trained_enough: bool = False
     learning_rates_tried: bool = False
     training_wanted: bool = False
+    good_results: bool = False
 
     @property
     def short_training(self) -> bool:
@@ -62,10 +66,12 @@ WHY_REFUTED = {
     "learning_rates_tried": "Short runs with larger learning rates do no better, so there is no need to change it.",
 }
 """What the answer of a section adds if a fact refutes its finding."""
+DESPITE = " The network does well all the same."
+"""What the message of a problem adds if good results make it a warning."""
 ELSEWHERE = "Another section says what to do about it."
 
 HEADS = {
-    "too-few-examples": "too little data to tell",
+    "too-few-examples": "not enough data to decide",
     "untrained": "not trained yet, so it cannot be called healthy",
     "chance-level": "not healthy, although no single problem was found",
 }
@@ -86,13 +92,13 @@ WHY_UNSURE = {
 }
 
 
-def reconcile(findings: Sequence[Finding], facts: Facts | None = None) -> tuple[Finding, ...]:
+def reconcile(findings: Sequence[Finding], facts: ExaminationFacts | None = None) -> tuple[Finding, ...]:
     """The findings to report, in the order given.
 
     >>> reconcile(())
     ()
     """
-    facts = Facts() if facts is None else facts
+    facts = ExaminationFacts() if facts is None else facts
     left = [_adjust(finding, facts) for finding in findings if not _is_refuted(finding, facts)]
     left = [finding for finding in left if not any(_suppresses(other, finding) for other in left)]
     left = [finding for finding in left if finding is most_serious_first(f for f in left if _repeats(f, finding))[0]]
@@ -103,10 +109,10 @@ def reconcile(findings: Sequence[Finding], facts: Facts | None = None) -> tuple[
     return tuple(finding for finding in left if any(finding is kept for kept in opposed))
 
 
-def reconcile_sections(sections: Sequence[Section], facts: Facts) -> tuple[Section, ...]:
+def reconcile_sections(sections: Sequence[Section], facts: ExaminationFacts) -> tuple[Section, ...]:
     """The sections with the findings to report, and with "unclear" if a finding makes an answer unreliable.
 
-    >>> reconcile_sections((), Facts())
+    >>> reconcile_sections((), ExaminationFacts())
     ()
     """
     sections = [_with_facts(section, facts) for section in sections]
@@ -121,10 +127,10 @@ def reconcile_sections(sections: Sequence[Section], facts: Facts) -> tuple[Secti
 
 
 @dataclass(frozen=True, slots=True)
-class Inconclusive(Record):
+class WhyInconclusive(Record):
     """Why the network cannot be called healthy although no problem was found.
 
-    ``kind`` is "time" or a kind of finding, ``text`` the verdict without the name of the network.
+    ``kind`` is "time", "failed" or a kind of finding, ``text`` the verdict without the name of the network.
     """
 
     kind: str
@@ -132,30 +138,37 @@ class Inconclusive(Record):
     finding: Finding | None = None
 
 
-def inconclusive(sections: Sequence[Section]) -> Inconclusive | None:
+def why_inconclusive(sections: Sequence[Section]) -> WhyInconclusive | None:
     """The reason why the sections cannot show that a network is healthy; None if they can.
 
-    >>> inconclusive(()) is None
+    >>> why_inconclusive(()) is None
     True
     """
     late = [section for section in sections if section.state == "late"]
     if any(section.essential for section in late):
         count = f"{len(late)} of {len(sections)} questions did not fit into the budget"
-        return Inconclusive("time", f"too little time to tell. {count}.")
+        return WhyInconclusive("time", f"too little time to tell. {count}.")
+    if failed := [section.title for section in sections if section.state == "failed"]:
+        count = f"{len(failed)} of {len(sections)} measurements failed ({', '.join(failed)})"
+        return WhyInconclusive("failed", f"measurements failed, so it cannot be called healthy. {count}.")
     for kind, head in HEADS.items():
         if (found := _find(sections, kind)) is not None:
-            return Inconclusive(kind, f"{head}. {found.message}", found)
+            return WhyInconclusive(kind, f"{head}. {found.message}", found)
     return None
 
 
-def _is_refuted(finding: Finding, facts: Facts) -> bool:
+def _is_refuted(finding: Finding, facts: ExaminationFacts) -> bool:
     return bool(finding.row.refuted_if) and getattr(facts, finding.row.refuted_if)
 
 
-def _adjust(finding: Finding, facts: Facts) -> Finding:
+def _adjust(finding: Finding, facts: ExaminationFacts) -> Finding:
     """The finding itself, or its milder variant if a fact makes it less serious."""
     row = finding.row
-    return replace(finding, row=row.milder) if row.milder is not None and getattr(facts, row.milder_if) else finding
+    if row.milder is not None and getattr(facts, row.milder_if):
+        return replace(finding, row=row.milder)
+    if facts.good_results and row.level is Level.PROBLEM and row.id in groups.CONTRADICTED_BY_RESULTS:
+        return replace(finding, row=replace(row, level=Level.WARNING, message=row.message + DESPITE, causes=()))
+    return finding
 
 
 def _suppresses(cause: Finding, effect: Finding) -> bool:
@@ -167,7 +180,7 @@ def _suppresses(cause: Finding, effect: Finding) -> bool:
 
 
 def _repeats(one: Finding, other: Finding) -> bool:
-    """Whether two findings say the same: one kind at one place, or one outcome of training wherever it shows."""
+    """Whether two findings say the same: the same kind at the same place, or the same outcome of training."""
     return one.kind == other.kind and (one.kind in groups.OUTCOMES or one.where == other.where)
 
 
@@ -175,8 +188,8 @@ def _opposes(one: Finding, other: Finding) -> bool:
     return other.kind in one.row.excludes or one.kind in other.row.excludes
 
 
-def _with_facts(section: Section, facts: Facts) -> Section:
-    """Without refuted findings, which the answer then mentions, and with milder variants."""
+def _with_facts(section: Section, facts: ExaminationFacts) -> Section:
+    """The section without refuted findings (its answer mentions them) and with milder variants where facts allow."""
     why = dict.fromkeys(WHY_REFUTED[f.row.refuted_if] for f in section.findings if _is_refuted(f, facts))
     findings = tuple(_adjust(f, facts) for f in section.findings if not _is_refuted(f, facts))
     answer = " ".join((section.answer, *why))
@@ -194,7 +207,7 @@ def _without_suppressed(section: Section, kept: set[int]) -> Section:
 
 
 def _find(sections: Sequence[Section], kind: str, *, reported: bool = False) -> Finding | None:
-    """The most serious finding of this kind; unless ``reported``, also one that another section explains."""
+    """The most serious finding of this kind; with ``reported=False``, also findings that another section explains."""
     found = [f for s in sections for f in (s.findings if reported else (*s.findings, *s.stated_elsewhere))]
     return next(iter(most_serious_first(f for f in found if f.kind == kind)), None)
 

@@ -1,6 +1,6 @@
 """Ranks candidate networks by their predicted score, after half of the planned training of each.
 
->>> one = Candidate("deep", 0.9, 0.4, 0.1, True, Burst(0.3, 0.15, 0.3, 0.1, 0.5, 100, False), "15 % wrong")
+>>> one = Candidate("deep", 0.9, 0.4, 0.1, True, ShortRun(0.3, 0.15, 0.3, 0.1, 0.5, 100, False), "15 % wrong")
 >>> print(Ranking((one,), 100))
 1. deep  score 0.900  15 % wrong
 """
@@ -19,13 +19,13 @@ from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.results.record import Record
-from gnomon.examination.burst import Burst, burst
-from gnomon.examination.cost import measured_cost
+from gnomon.examination.burst import ShortRun, short_run
+from gnomon.examination.cost import measure_step_cost
 from gnomon.examination.subject import Subject, subject
 from gnomon.tangent import alignment, ntk
 from gnomon.tangent.projection import random_combination
 from gnomon.training import Adam
-from gnomon.training.native import Choice, resolve_optimizer
+from gnomon.training.native import OptimizerChoice, resolve_optimizer
 from gnomon.training.optimizers import AbstractOptimizer
 
 Progress = Callable[[str, int, int], None]
@@ -65,7 +65,7 @@ class Candidate(Record):
     alignment: float
     spread: float
     trainable: bool
-    burst: Burst
+    short_run: ShortRun
     reason: str
 
 
@@ -86,7 +86,7 @@ class Ranking(Result):
     def verdict(self) -> str:
         """One sentence that names the best candidate and its predicted score."""
         best, count = self.candidates[0], len(self.candidates)
-        burst = f"a trial of {best.burst.steps} training steps on {self.examples:,} examples"
+        burst = f"a trial of {best.short_run.steps} training steps on {self.examples:,} examples"
         if not best.trainable:
             return f"None of the {count} learned in {burst}: {best.reason}."
         return f"{best.name} should do best of {count}, by {burst}: predicted score {best.score:.1%}."
@@ -98,7 +98,7 @@ class Ranking(Result):
         return "\n".join(rows)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The score of each candidate, the best on top."""
+        """Plots the score of each candidate, the best on top."""
         bars = Bars("score", self.names, [c.score for c in self.candidates])
         return (Plot("Ranking before training", (bars,), Axis("predicted score"), caption=self.verdict),)
 
@@ -112,7 +112,7 @@ def rank(
     networks: Mapping[str, nn.Module | Callable[[], nn.Module]],
     train: Any,
     *,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
     steps: int = 600,
     batch: int = 64,
     examples: int = 2000,
@@ -159,7 +159,7 @@ def rank(
     }
     plan = _Plan(Adam() if optimizer is None else resolve_optimizer(optimizer, None), steps, batch, examples, seed)
     candidates = _candidates(subjects, plan, limit, progress, clock)
-    ranked = sorted(candidates, key=lambda c: (not c.trainable, -c.score, c.burst.loss))
+    ranked = sorted(candidates, key=lambda c: (not c.trainable, -c.score, c.short_run.loss))
     left = tuple(name for name in subjects if name not in {c.name for c in candidates})
     return Ranking(tuple(ranked), min(examples, len(next(iter(subjects.values())).train)), left)
 
@@ -200,13 +200,13 @@ def _candidates(
 def _candidate(name: str, network: Subject, plan: _Plan, seconds: float | None, clock: Clock) -> Candidate:
     start, examples, told = clock(), plan.examples, True
     if seconds is not None:
-        each = max(measured_cost(network, clock, TIMING_SHARE * seconds).each, 1e-9)
+        each = max(measure_step_cost(network, clock, TIMING_SHARE * seconds).each, 1e-9)
         examples = max(MIN_EXAMPLES, min(examples, int(EXAMPLES_PER_PASS_IN_BUDGET * seconds / each)))
         told = 2 * len(network.probe) * each <= KERNEL_TIME_SHARE * seconds
     aligned, spread = _kernel(network) if told else (0.0, 1.0)
     steps = min(plan.steps, max(MIN_SHORT_RUN_STEPS, round(SHORT_RUN_SHARE * plan.steps)))
     left = None if seconds is None else max(seconds - (clock() - start), 0.0)
-    tried = burst(network, plan.optimizer, examples=examples, steps=steps, batch=plan.batch, seed=plan.seed,
+    tried = short_run(network, plan.optimizer, examples=examples, steps=steps, batch=plan.batch, seed=plan.seed,
                   seconds=left, clock=clock)  # fmt: skip
     score = 1 - tried.after(plan.steps)  # (1)
     word = "wrong on" if network.task.classes else "unexplained:"

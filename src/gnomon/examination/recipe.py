@@ -16,13 +16,13 @@ from torch.utils.data import DataLoader
 
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs
-from gnomon.core.inputs.checks import check_kind, integer, number
-from gnomon.core.inputs.source import AbstractSource, Stream
+from gnomon.core.inputs.checks import check_type, integer, number
+from gnomon.core.inputs.source import AbstractSource, StreamingSource
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic
 from gnomon.core.results.record import Record
 from gnomon.training import SGD, Adam, Schedule
 from gnomon.training.evaluate import Loss
-from gnomon.training.native import Choice, resolve_optimizer
+from gnomon.training.native import OptimizerChoice, resolve_optimizer
 from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["Recipe", "theory_loss", "recipe"]
@@ -55,7 +55,7 @@ def recipe(
     module: nn.Module,
     train: Any,
     *,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
     lr: float | None = None,
     batch: int | None = None,
     epochs: int | None = None,
@@ -69,13 +69,13 @@ def recipe(
     16
     """
     if loss is not None and not callable(loss) and not isinstance(loss, AbstractLoss):
-        cure = "Pass a function such as torch.nn.CrossEntropyLoss(label_smoothing=0.1)"
-        raise InputError(f"loss is {loss!r}"[:80], accepted="a loss of outputs and targets", fix=cure)
+        fix = "Pass a function such as torch.nn.CrossEntropyLoss(label_smoothing=0.1)"
+        raise InputError(f"loss is {loss!r}"[:80], accepted="a loss of outputs and targets", fix=fix)
     if augment is not None:
-        check_kind("augment", augment, Callable, cure="Pass a function from a batch of inputs to inputs")
+        check_type("augment", augment, Callable, fix="Pass a function from a batch of inputs to inputs")
     if schedule is not None:
-        cure = "Pass schedule=lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, 20)"
-        check_kind("schedule", schedule, Callable, cure=cure)
+        fix = "Pass schedule=lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, 20)"
+        check_type("schedule", schedule, Callable, fix=fix)
     own = isinstance(train, DataLoader) and batch is None
     return Recipe(
         _optimizer(optimizer, lr, module),
@@ -84,7 +84,7 @@ def recipe(
         schedule,
         loss,
         augment,
-        Stream(lambda: train, module) if own else None,
+        StreamingSource(lambda: train, module) if own else None,
     )
 
 
@@ -109,7 +109,7 @@ def theory_loss(loss: Loss | None) -> AbstractLoss | None:
     return None
 
 
-def _optimizer(choice: Choice | None, lr: float | None, module: nn.Module) -> AbstractOptimizer | None:
+def _optimizer(choice: OptimizerChoice | None, lr: float | None, module: nn.Module) -> AbstractOptimizer | None:
     if lr is None:
         return None if choice is None else resolve_optimizer(choice, module)
     lr = number("lr", lr, above=0)

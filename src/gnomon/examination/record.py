@@ -17,11 +17,19 @@ from gnomon.core.errors import names_call
 from gnomon.core.machine.files import write_file
 from gnomon.core.results import Finding, Level, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.examination.policy import Inconclusive, inconclusive
-from gnomon.examination.step import Products
-from gnomon.examination.summary import count_with_noun, facts, headline, shortcomings
+from gnomon.examination.fixes.tried import Fixes, TriedFix
+from gnomon.examination.policy import WhyInconclusive, why_inconclusive
+from gnomon.examination.step import StepProducts
+from gnomon.examination.summary import (
+    count_with_noun,
+    headline,
+    round_up,
+    short_of_time,
+    summary_facts,
+    what_is_not_covered,
+)
 from gnomon.findings import most_serious_first
-from gnomon.report import Page, Section, html, markdown
+from gnomon.report import Page, Section, page_html, page_markdown
 from gnomon.report.page import PageTile
 
 SCHEMA_VERSION = 4
@@ -56,7 +64,8 @@ class Examination(Result):
     sections: tuple[Section, ...]
     manifest: Mapping[str, Any]
     partial: bool = False
-    products: Products = field(default_factory=Products, repr=False, metadata=HIDDEN)
+    products: StepProducts = field(default_factory=StepProducts, repr=False, metadata=HIDDEN)
+    budget: float | None = field(default=None, repr=False)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -69,18 +78,42 @@ class Examination(Result):
         return tuple(finding for finding in self.findings if finding.level is Level.PROBLEM)
 
     @property
-    def healthy(self) -> bool:
-        """Whether no problem was found, with enough time, data and training to be sure."""
-        return not self.problems and self.inconclusive is None
+    def fixes(self) -> tuple[TriedFix, ...]:
+        """Fixes that were applied to a copy and proven to help: the changed recipe, the gain, and a code diff."""
+        found = self.products.get(Fixes)
+        return () if found is None else found.proven_fixes
+
+    def fix_of(self, finding: Finding) -> TriedFix | None:
+        """The proven fix of a finding, or None."""
+        return next((one for one in self.fixes if one.kind == finding.kind), None)
 
     @property
-    def inconclusive(self) -> Inconclusive | None:
+    def healthy(self) -> bool | None:
+        """False if there is a problem, True if none was found with enough time, data and training to be sure.
+
+        None if that cannot be decided: too little time or data, training that was too short, or a network that performs
+        like random guessing.
+        """
+        if self.problems:
+            return False
+        return None if self.inconclusive is not None or short_of_time(self.sections) else True
+
+    @property
+    def sufficient_budget(self) -> float | None:
+        """Seconds that would suffice, roughly, if the budget was too small to judge the network; otherwise None."""
+        short = short_of_time(self.sections)
+        if self.healthy is not None or self.budget is None or not short:
+            return None
+        return round_up(self.budget * max(section.time_factor for section in short))
+
+    @property
+    def inconclusive(self) -> WhyInconclusive | None:
         """Why the network cannot be called healthy even without a problem; None if it can.
 
         Too little time for the questions before training, too few examples, or a network that performs like random
         guessing.
         """
-        return inconclusive(self.sections)
+        return why_inconclusive(self.sections)
 
     @property
     def verdict(self) -> str:
@@ -88,11 +121,13 @@ class Examination(Result):
         first, stop = self.leading, " before it was stopped" if self.partial else ""
         if self.problems and first is not None:
             return f"{self.name}: {count_with_noun(len(self.problems), 'problem')} found. {first.message}"
+        enough = self.sufficient_budget
+        wanted = "" if enough is None else f" A budget of about {enough:g} s would suffice."
         if self.inconclusive is not None:
-            return f"{self.name}: {self.inconclusive.text}"
+            return f"{self.name}: {self.inconclusive.text}{wanted}"
         more = f" {count_with_noun(len(self.findings), 'thing')} could be better." if self.findings else ""
-        more += "".join(f" {words[:1].upper()}{words[1:]}." for words in shortcomings(self.sections))
-        return f"{self.name}: no problem found{stop}.{more}"
+        more += "".join(f" {words[:1].upper()}{words[1:]}." for words in what_is_not_covered(self.sections))
+        return f"{self.name}: no problem found{stop}.{more}{wanted}"
 
     @property
     def leading(self) -> Finding | None:
@@ -106,8 +141,13 @@ class Examination(Result):
         lines += [f"  {s.title}: {s.answer}" for s in self.sections if s.status != "skipped"]
         if self.findings:
             lines += ["", "What to do:"]
-            lines += [f"  {i}. {finding.fix} {finding.message}" for i, finding in enumerate(self.findings, 1)]
+            lines += [f"  {i}. {finding.fix} {finding.message}{self._proof(finding)}"
+                      for i, finding in enumerate(self.findings, 1)]  # fmt: skip
         return "\n".join(lines).rstrip()
+
+    def _proof(self, finding: Finding) -> str:
+        found = self.fix_of(finding)
+        return "" if found is None else f" Proven: {found.sentence}"
 
     def section(self, key: str) -> Section:
         """The section of a step, by its key."""
@@ -118,13 +158,14 @@ class Examination(Result):
         return next(s for s in self.sections if any(other is finding for other in s.findings))
 
     def plots(self) -> tuple[Plot, ...]:
-        """The loss while training, the signal through the layers and the modes of the kernel, if they are there."""
+        """Plots training loss, signal through the layers and modes of the kernel, if they were measured."""
         shown = [plot for id in PICTURES for s in self.sections for plot in s.content.plots if plot.id == id]
         return tuple(shown) or (Plot("No plots", (), caption=self.verdict),)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but ``products``, as plain values for JSON; ``schema`` says which version of the names this is."""
-        head = {"schema": SCHEMA_VERSION, "name": self.name, "verdict": self.verdict, "healthy": self.healthy}
+        head = {"schema": SCHEMA_VERSION, "name": self.name, "verdict": self.verdict, "healthy": self.healthy,
+                "sufficient_budget": self.sufficient_budget}  # fmt: skip
         return head | {"partial": self.partial} | self.page().to_dict()
 
     def page(self) -> Page:
@@ -132,7 +173,8 @@ class Examination(Result):
         note = "This report is partial: the examination was stopped before its end." if self.partial else ""
         return Page(
             f"Examination of {self.name}", self.verdict, self.sections, self.manifest, note, self._tiles(),
-            headline(self.sections, partial=self.partial), facts(self.sections, str(self.manifest.get("budget", ""))),
+            headline(self.sections, partial=self.partial), summary_facts(self.sections, str(self.manifest.get("budget",
+            ""))),
         )  # fmt: skip
 
     def _tiles(self) -> tuple[PageTile, ...]:
@@ -149,7 +191,7 @@ class Examination(Result):
 
     def to_markdown(self) -> str:
         """A short summary as GitHub shows it: the verdict, what to do, one line for each section."""
-        return markdown(self.page())
+        return page_markdown(self.page())
 
     def matching(self, kinds: Sequence[str]) -> tuple[Finding, ...]:
         """Findings of these kinds; "problem", "warning" and "note" select all findings of at least that level."""
@@ -160,7 +202,7 @@ class Examination(Result):
     @names_call
     def save(self, path: str | Path) -> Path:
         """Writes the report as one HTML file, and creates the folder if it does not exist."""
-        return write_file(path, html(self.page()))
+        return write_file(path, page_html(self.page()))
 
     def _repr_html_(self) -> str:
-        return f'<iframe srcdoc="{escape(html(self.page()))}" style="width:100%;height:40rem;border:0"></iframe>'
+        return f'<iframe srcdoc="{escape(page_html(self.page()))}" style="width:100%;height:40rem;border:0"></iframe>'

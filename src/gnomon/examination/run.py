@@ -23,21 +23,23 @@ from gnomon.core.inputs.checks import number
 from gnomon.core.inputs.images import AdaptedInputWarning
 from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.machine.clock import Clock
+from gnomon.core.machine.progress import is_terminal, progress_line
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.modules.preserve import random_state, set_mode
-from gnomon.examination.cost import fitting_threads, one_thread
-from gnomon.examination.policy import Facts, reconcile_sections
+from gnomon.core.results import Finding
+from gnomon.examination.cost import choose_threads, with_one_thread
+from gnomon.examination.policy import ExaminationFacts, reconcile, reconcile_sections
 from gnomon.examination.recipe import recipe
 from gnomon.examination.record import Examination
 from gnomon.examination.step import (
     AbstractStep,
-    Context,
     OutOfTime,
-    Products,
-    Skipped,
+    StepContext,
+    StepProducts,
     StepResult,
+    StepSkipped,
+    error_sentence,
     order_steps,
-    plainly,
 )
 from gnomon.examination.steps import STEPS
 from gnomon.examination.subject import Subject, subject
@@ -46,7 +48,7 @@ from gnomon.report import Content, Section
 from gnomon.report.page import State
 from gnomon.training import Schedule
 from gnomon.training.evaluate import Loss
-from gnomon.training.native import Choice
+from gnomon.training.native import OptimizerChoice
 
 MAX_UNCOUNTED_IMPORT_SECONDS = 2.0
 """Seconds of import time that do not count toward the budget, once per process."""
@@ -60,7 +62,7 @@ def examine(
     train: Any,
     test: Any = None,
     *,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
     lr: float | None = None,
     batch: int | None = None,
     epochs: int | None = None,
@@ -82,17 +84,14 @@ def examine(
 ) -> Examination:
     """Examines a network and its data: compares predictions of theory with measurements, and says what to fix.
 
-    Measures signal propagation, the tangent kernel and its modes, the largest stable learning rate, the score of the
-    infinitely wide network, training with kernel and curvature, and afterwards the regime, margins, calibration and
-    invariances. A step that is skipped or fails says why. Ctrl-C returns the results so far.
+    A step that is skipped or fails says why. Ctrl-C returns the results so far.
 
     Args:
         module: the network, or a function that builds it; it is never changed.
         train: inputs and targets (integers are classes): a pair, a dict with "labels", a ``Dataset``, a ``DataLoader``,
             or batches that are pairs or dicts; inputs are a tensor, a tuple or a dict of tensors.
         test: the same, never trained on.
-        optimizer: the optimizer of your training: an instance or class from torch.optim, a function of the parameters
-            that returns one, ``SGD(lr)``, ``Adam(lr)``, or a name; by default Adam.
+        optimizer: an instance, class or factory from torch.optim, ``SGD(lr)``, ``Adam(lr)``, or a name; default Adam.
         lr: the learning rate if ``optimizer`` is a name or a class, or is not given.
         batch: batch size; by default the batch size of the ``DataLoader``, or a size chosen by the cost of a step.
         epochs: maximum number of passes over the data; by default until training converges, if there is time.
@@ -109,7 +108,7 @@ def examine(
         columns: names of the columns of a table; findings use them instead of indices.
         command: the command line, for the record.
         steps: the steps to run, by default `gnomon.examination.STEPS`.
-        progress: a function that is called after each step, see `Progress`.
+        progress: called before each step, see `Progress`; by default lines on a terminal or in a notebook.
         clock: the clock that measures ``budget``.
 
     Reference: [jacot2018neural], [cohen2021gradient], [chizat2019lazy].
@@ -120,21 +119,24 @@ def examine(
     >>> result.section("architecture").value("parameters").value
     8
     """
-    budget = number("budget", budget, above=0)
+    budget, called = number("budget", budget, above=0), perf_counter()
+    if progress is None and is_terminal():
+        progress_line(f"examining the network, at most {budget:g} s")
     plan = functools.partial(recipe, lr=lr, batch=batch, epochs=epochs, schedule=schedule, loss=loss, augment=augment)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data reports this
         start = _begin(clock)
-        with one_thread() as threads:
+        with with_one_thread() as threads:
             network = subject(module, train, test, optimizer=optimizer, seed=seed, plan=plan, name=name, notes=notes,
                               columns=columns, reading=task, output=output)  # fmt: skip
-            torch.set_num_threads(fitting_threads(network, clock, budget, threads))
+            torch.set_num_threads(choose_threads(network, clock, budget, threads))
             sections, products, partial = run_steps(
                 STEPS if steps is None else steps, network, end=start + budget, seed=seed, progress=progress,
                 clock=clock, fit=not isinstance(module, nn.Module) if fit is None else fit,
             )  # fmt: skip
             made = manifest(network, seed, budget, command, clock() - start)
-    return Examination(network.name, sections, made, partial, products)
+    made["wall time"] = f"{perf_counter() - called:.1f} s, with imports and compilation"
+    return Examination(network.name, sections, made, partial, products, budget)
 
 
 def _begin(clock: Clock) -> float:
@@ -165,45 +167,73 @@ def run_steps(
     fit: bool,
     progress: Progress | None,
     clock: Clock,
-) -> tuple[tuple[Section, ...], Products, bool]:
+) -> tuple[tuple[Section, ...], StepProducts, bool]:
     """Runs all steps. Each step gets its share of the time left until ``end``, and no step starts after that.
 
     Returns their sections, their products, and whether they were interrupted.
     """
     steps = order_steps(steps)
-    partial, products = False, Products()
+    partial, products = False, StepProducts()
     sections: list[Section] = []
     known: dict[str, bool] = {}
+    shown = progress is None and is_terminal()
     for i, step in enumerate(steps):
         if progress is not None:
             progress(step.title, i, len(steps))
+        if shown and sections:
+            _show(sections[-1], i, len(steps))
         if partial:
             sections.append(_section(step, "skipped", "Skipped: the examination was stopped before this step.", 0.0))
             continue
         began = clock()
-        others = [s.share for s in steps[i + 1 :] if s.possible(network, products, fit=fit)]
-        deadline = began + (end - began) * step.share / (step.share + sum(others))
+        stated = [finding for section in sections for finding in section.findings]
+        found = reconcile(stated, ExaminationFacts(**known, training_wanted=fit)) if stated else ()
+        deadline = began + (end - began) * _share(step, steps[i + 1 :], network, products, found, fit=fit)
         try:
             if began >= end:
                 raise OutOfTime("No time left for this step. Give a larger budget.")
-            result = _run(step, steps, network, products, Context(seed, deadline, fit, clock))
+            result = _run(step, steps, network, products, StepContext(seed, deadline, fit, clock, found))
             seconds = clock() - began
-            sections.append(_section(step, result.state, result.content, seconds))
+            sections.append(_section(step, result.state, result.content, seconds, time_factor=result.time_factor))
             products = products if result.product is None else products.plus(step.gives, result.product)
             known |= {name: known.get(name, False) or result.facts.get(name, False) for name in step.states}
-        except Skipped as reason:
+        except StepSkipped as reason:
             state: State = "late" if isinstance(reason, OutOfTime) else "skipped"
-            sections.append(_section(step, state, str(reason), clock() - began))
+            factor = reason.time_factor if isinstance(reason, OutOfTime) else 1.0
+            sections.append(_section(step, state, str(reason), clock() - began, time_factor=factor))
         except KeyboardInterrupt:
             partial = True
             sections.append(_section(step, "skipped", "Interrupted.", clock() - began))
         except NotImplementedError as error:  # torch lacks second derivatives of some operations
-            why = f"Skipped: PyTorch does not implement a derivative that this needs. {plainly(error)}"
+            why = f"Skipped: PyTorch does not implement a derivative that this needs. {error_sentence(error)}"
             sections.append(_section(step, "skipped", why, clock() - began))
         except Exception as error:  # a failing step must not lose the results of the others
             whole = "".join(traceback.format_exception(error))
             sections.append(_section(step, "failed", _sentence(error), clock() - began, whole))
-    return reconcile_sections(sections, Facts(**known, training_wanted=fit)), products, partial
+    if shown and sections:
+        _show(sections[-1], len(steps), len(steps))
+    return reconcile_sections(sections, ExaminationFacts(**known, training_wanted=fit)), products, partial
+
+
+def _share(
+    step: AbstractStep,
+    later: Sequence[AbstractStep],
+    network: Subject,
+    products: StepProducts,
+    found: Sequence[Finding],
+    *,
+    fit: bool,
+) -> float:
+    """The share of the time left that a step may take."""
+    own = step.time_share(found)
+    others = [other.time_share(found) for other in later if other.possible(network, products, fit=fit)]
+    return own / (own + sum(others)) if own > 0 else 0.0
+
+
+def _show(section: Section, number: int, steps: int) -> None:
+    """Writes a line for a step that has ended, for people who wait at a terminal or a notebook."""
+    ended = "" if section.state in ("answered", "unsure") else f", {section.state}"
+    progress_line(f"{number}/{steps}  {section.title}: {section.seconds:.1f} s{ended}")
 
 
 def manifest(network: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:
@@ -227,7 +257,7 @@ def _digest(data: AbstractSource) -> str:
     digests: dict[int, Any] = {}
     for batch in data.batches():
         for i, t in enumerate((*tensors(batch.x), *(() if batch.y is None else (batch.y,)))):
-            numbers = t.detach().cpu().contiguous().view(torch.uint8).numpy()  # numpy has no bfloat16
+            numbers = t.detach().cpu().contiguous().flatten().view(torch.uint8).numpy()  # numpy has no bfloat16
             digests.setdefault(i, hashlib.sha256()).update(numbers.tobytes())
     return hashlib.sha256(b"".join(digest.digest() for digest in digests.values())).hexdigest()
 
@@ -240,24 +270,26 @@ def _version() -> str:
 
 
 def _run(
-    step: AbstractStep, steps: Sequence[AbstractStep], network: Subject, products: Products, context: Context
+    step: AbstractStep, steps: Sequence[AbstractStep], network: Subject, products: StepProducts, context: StepContext
 ) -> StepResult:
     for kind in step.needs:
         if kind not in products:
             giver = next(other for other in steps if other.gives is kind)
-            raise Skipped(f"Skipped: needs the result of '{giver.title}', which is missing.")
+            raise StepSkipped(f"Skipped: needs the result of '{giver.title}', which is missing.")
     with set_mode(network.module, "eval"), random_state(context.seed):
         return step.run(network, products.only((*step.needs, *step.uses)), context)
 
 
 def _sentence(error: Exception) -> str:
     first = str(error).splitlines()[0] if str(error) else ""
-    return plainly(error) if isinstance(error, GnomonError) else f"{type(error).__name__}: {first}"
+    return error_sentence(error) if isinstance(error, GnomonError) else f"{type(error).__name__}: {first}"
 
 
-def _section(step: AbstractStep, state: State, said: Content | str, seconds: float, whole: str = "") -> Section:
+def _section(
+    step: AbstractStep, state: State, said: Content | str, seconds: float, whole: str = "", *, time_factor: float = 1.0
+) -> Section:
     content = Content(said) if isinstance(said, str) else said
     return Section(
         step.key, step.title, step.question, content, state, seconds, whole, essential=step.essential,
-        rests_on=step.rests_on, if_unsure=step.if_unsure,
+        rests_on=step.rests_on, if_unsure=step.if_unsure, time_factor=time_factor,
     )  # fmt: skip

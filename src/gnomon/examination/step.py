@@ -26,20 +26,22 @@ from typing import Any, ClassVar, TypeVar
 
 from gnomon.core.errors import GnomonError
 from gnomon.core.machine.clock import Clock
+from gnomon.core.results import Finding
 from gnomon.core.results.record import Record
 from gnomon.examination.subject import Subject
 from gnomon.report import Content
 from gnomon.report.page import State
 
 __all__ = [
-    "DIVERGED", "NOT_ENOUGH", "ON_ITS_WAY", "AbstractStep", "Context", "OutOfTime", "Products", "Skipped", "StepResult",
-    "UNTRAINED", "order_steps", "plainly",
+    "DIVERGED", "NOT_ENOUGH", "NOT_FINISHED", "AbstractStep", "StepContext", "OutOfTime", "StepProducts", "StepSkipped",
+    "StepResult",
+    "UNTRAINED", "order_steps", "error_sentence",
 ]  # fmt: skip
 
 T = TypeVar("T")
 NOT_ENOUGH = "Not trained long enough to say:"
 """The first words of every answer that depends on training, if training was too short."""
-ON_ITS_WAY = "the network had not finished training."
+NOT_FINISHED = "the network had not finished training."
 """The words that follow `NOT_ENOUGH`; the section on training gives the reason."""
 DIVERGED = "Skipped: training diverged, so there is no useful trained network."
 """The reason to skip a question about a trained network whose training diverged."""
@@ -47,22 +49,33 @@ UNTRAINED = "Skipped: this needs a trained network, and no training was done."
 """The reason to skip a question about the trained network if no training was done."""
 
 
-class Skipped(Exception):
+class StepSkipped(Exception):
     """Raised by a step that does not apply or has no time; the text is the reason."""
 
 
-class OutOfTime(Skipped):
-    """Raised by a step that would take longer than the time left."""
+class OutOfTime(StepSkipped):
+    """Raised by a step that would take longer than the time left.
+
+    ``time_factor`` says how many times the budget would suffice, roughly.
+    """
+
+    def __init__(self, message: str, time_factor: float = 2.0) -> None:
+        super().__init__(message)
+        self.time_factor = time_factor
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
-    """What a step may use: the seed, its deadline on a clock, and whether training is requested."""
+class StepContext:
+    """What a step may use: the seed, its deadline on a clock, and whether training is requested.
+
+    ``findings`` are what earlier steps would report if the examination ended now.
+    """
 
     seed: int
     deadline: float
     fit: bool
     clock: Clock
+    findings: tuple[Finding, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -71,10 +84,10 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Products(Record):
+class StepProducts(Record):
     """The results of steps, by type.
 
-    >>> products = Products({int: 3})
+    >>> products = StepProducts({int: 3})
     >>> products[int], products.get(float)
     (3, None)
     """
@@ -95,13 +108,13 @@ class Products(Record):
     def __iter__(self) -> Iterator[type]:
         return iter(self.items)
 
-    def only(self, kinds: Sequence[type]) -> "Products":
+    def only(self, kinds: Sequence[type]) -> "StepProducts":
         """Returns only the products of these types."""
-        return Products({kind: self.items[kind] for kind in kinds if kind in self.items})
+        return StepProducts({kind: self.items[kind] for kind in kinds if kind in self.items})
 
-    def plus(self, kind: type, value: Any) -> "Products":
+    def plus(self, kind: type, value: Any) -> "StepProducts":
         """Returns a copy with one more product."""
-        return Products({**self.items, kind: value})
+        return StepProducts({**self.items, kind: value})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,13 +122,15 @@ class StepResult(Record):
     """The result of a step: the content of its section, and its product or None.
 
     ``state`` is "unsure" if the measurement is not enough for an answer. ``facts`` are the facts of
-    `gnomon.examination.policy.Facts` that the step has established, by name.
+    `gnomon.examination.policy.ExaminationFacts` that the step has established, by name. ``time_factor`` says how many
+    times the budget would be enough for a sure answer.
     """
 
     content: Content
     product: Any = None
     state: State = "answered"
     facts: Mapping[str, bool] = field(default_factory=dict)
+    time_factor: float = 1.0
 
 
 class AbstractStep(ABC):
@@ -142,10 +157,14 @@ class AbstractStep(ABC):
     if_unsure: ClassVar[str] = ""
 
     @abstractmethod
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:
-        """Answer the question, or raise `Skipped` with the reason."""
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:
+        """Answer the question, or raise `StepSkipped` with the reason."""
 
-    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:
+    def time_share(self, findings: Sequence[Finding]) -> float:
+        """The share of the time budget, given the findings so far; by default ``share``."""
+        return self.share
+
+    def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:
         """Whether the step will run, as far as known so far; if not, other steps get its share of the time."""
         return True
 
@@ -182,11 +201,11 @@ def order_steps(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
     return tuple(steps[i] for i in order)
 
 
-def plainly(error: Exception) -> str:
+def error_sentence(error: Exception) -> str:
     """The message of an error as a sentence for the report, without the name of the call.
 
     >>> from gnomon.core.errors import InputError
-    >>> plainly(InputError("two passes differ", fix="Call net.eval()"))
+    >>> error_sentence(InputError("two passes differ", fix="Call net.eval()"))
     'Two passes differ. Call net.eval().'
     """
     text = error.advice if isinstance(error, GnomonError) else (str(error).splitlines() or [""])[0]
@@ -194,6 +213,6 @@ def plainly(error: Exception) -> str:
 
 
 def require_gradients(subject: Subject) -> None:
-    """Raises `Skipped` if no parameter requires a gradient."""
+    """Raises `StepSkipped` if no parameter requires a gradient."""
     if not subject.trainable:
-        raise Skipped("Skipped: no parameter requires a gradient.")
+        raise StepSkipped("Skipped: no parameter requires a gradient.")

@@ -15,26 +15,27 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.adapter.losses import AbstractAxesLoss
-from gnomon.adapter.reading import Reading, TaskName
-from gnomon.adapter.users_loss import users_loss
+from gnomon.adapter.adapt import adapt
+from gnomon.adapter.losses import AbstractLossWithAxes
+from gnomon.adapter.reading import OutputMeaning, TaskName
+from gnomon.adapter.users_loss import call_user_loss
 from gnomon.adapter.view import Output, select_output
-from gnomon.checks.network.applied import asks_for_targets
+from gnomon.checks.network.applied import is_minimal_at_targets
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, take, tensors
-from gnomon.core.inputs.checks import check_readable, check_seed
+from gnomon.core.inputs.checks import check_seed
 from gnomon.core.inputs.images import adapt_images
 from gnomon.core.inputs.source import AbstractSource, Batch, source
 from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic, Squared
 from gnomon.core.modules.outputs import output_rows, outputs
-from gnomon.core.modules.preserve import random_state
 from gnomon.core.results.record import Record
 from gnomon.examination.first_outputs import all_labels, first_outputs
-from gnomon.examination.labels import AsClasses
+from gnomon.examination.labels import IntegerClassSource
+from gnomon.examination.network import build_module, network_name
 from gnomon.examination.recipe import Recipe, recipe, theory_loss
 from gnomon.training.evaluate import Loss
-from gnomon.training.native import Choice
+from gnomon.training.native import OptimizerChoice
 from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["Examples", "Subject", "Task", "subject"]
@@ -73,7 +74,7 @@ class Task(Record):
     classes: int
     outputs: int
     shape: tuple[int, ...] = ()
-    reading: Reading | None = None
+    reading: OutputMeaning | None = None
 
     def examples(self, batch: Batch) -> Examples:
         """The inputs and targets of a batch, with targets in standard form on the device of the inputs."""
@@ -124,10 +125,10 @@ class Subject(Record):
         loss = self.recipe.own_loss
         if loss is None or isinstance(loss, AbstractLoss):
             f = output_rows(outputs, len(y))
-            if isinstance(self.task.loss, AbstractAxesLoss):
+            if isinstance(self.task.loss, AbstractLossWithAxes):
                 return self.task.loss.value(f, y)
             return self.task.loss.value(f, self.targets(y).to(f))
-        return users_loss(loss, outputs, self.loss_targets(y))
+        return call_user_loss(loss, outputs, self.loss_targets(y))
 
     def targets(self, y: Tensor) -> Float[Tensor, "n k"]:
         """Targets as a table of numbers, as `Task.table`."""
@@ -162,7 +163,7 @@ class Subject(Record):
         loss = self.recipe.own_loss
         if loss is None or isinstance(loss, AbstractLoss):
             return True
-        return asks_for_targets(loss, self.loss_targets(self.probe.some(16).y))
+        return is_minimal_at_targets(loss, self.loss_targets(self.probe.some(16).y))
 
     @property
     def trainable(self) -> bool:
@@ -176,7 +177,7 @@ def subject(
     test: Any,
     *,
     seed: int,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
     name: str | None = None,
     probe: int = MAX_PROBE_EXAMPLES,
     plan: Callable[..., Recipe] = recipe,
@@ -185,7 +186,7 @@ def subject(
     reading: TaskName | None = None,
     output: Output | None = None,
 ) -> Subject:
-    """Checks the arguments of the user and builds a subject; errors name the call, the problem and a fix.
+    """Checks the user's arguments and builds a `Subject`; errors name the call, the problem and a fix.
 
     ``plan`` makes the recipe, of the module, the data, the optimizer and the call; ``notes`` and ``columns`` are kept.
     ``reading`` is the task that the user named, ``output`` the part of what the module returns that is its output.
@@ -195,9 +196,14 @@ def subject(
     0
     """
     seed = check_seed(seed)
-    module = select_output(_module(network, seed), output)
-    made = plan(module, train, optimizer=optimizer)
     train, test = (list(data) if isinstance(data, Iterator) else data for data in (train, test))
+    module = select_output(build_module(network, seed), output)
+    made = plan(module, train, optimizer=optimizer)
+    adapted = adapt(module, train, test, reading=reading, own_loss=made.loss is not None or output is not None)
+    if adapted.train is not train or adapted.module is not module:
+        module, train, test = adapted.module, adapted.train, adapted.test
+        made = plan(module, train, optimizer=optimizer)
+        made = replace(made, loss=made.loss or adapted.loss, batch=made.batch or adapted.batch)
     examples = _source(train, "train", module)
     others = None if test is None else _source(test, "test", module)
     changes = adapt_images(source(train).first(2).x, module)[1]
@@ -209,7 +215,7 @@ def subject(
         task, made = Task(meaning.loss, 0, first.shape[1], shape), replace(made, loss=meaning.loss, given=True)
     else:
         task = _task(examples, others, first.shape[1], made.loss)
-    task = replace(task, reading=meaning)
+    task = replace(task, reading=meaning if adapted.loss is None else OutputMeaning("model loss"))
     if (
         theory_loss(made.loss) is not None
         and not isinstance(made.loss, type(task.loss))
@@ -217,13 +223,13 @@ def subject(
     ):
         made = replace(made, given=True)
     if task.classes and _are_numbers(examples):
-        examples, others = AsClasses(examples), None if others is None else AsClasses(others)
-        made = replace(made, loader=None if made.loader is None else AsClasses(made.loader))
+        examples, others = IntegerClassSource(examples), None if others is None else IntegerClassSource(others)
+        made = replace(made, loader=None if made.loader is None else IntegerClassSource(made.loader))
     if not bool(torch.isfinite(first).all()):
         where = "the outputs for the first examples hold NaN or infinity"
         raise InputError(where, accepted="finite outputs", fix="Check the weights (a bad checkpoint?) and the inputs")
     drawn = task.examples(examples.probe(probe, seed=seed))
-    label = name or _name(network, module if output is None else network)
+    label = name or network_name(network)
     told = (*notes, *([" and ".join(changes)] if changes else []))
     return Subject(module, label, examples, others, drawn, task, made, told, _columns(columns, drawn.x))
 
@@ -238,40 +244,13 @@ def _columns(names: Sequence[str], x: Inputs) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _name(network: Any, module: nn.Module) -> str:
-    """The name of the class or function, unless it is generic."""
-    name = type(module).__name__ if network is module else getattr(network, "__name__", "")
-    return "network" if name in ("", "<lambda>", "Sequential") else name
-
-
-def _module(network: Any, seed: int) -> nn.Module:
-    if isinstance(network, nn.Module):
-        check_readable(network)
-        return network
-    if not callable(network):
-        what = f"the network is a {type(network).__name__}"
-        raise InputError(what, accepted="a module or a function that builds one", fix="Pass model or build_model")
-    with random_state(seed):
-        try:
-            built = network()
-        except (Exception, SystemExit) as reason:  # an error in the user's function is reported as an input error
-            cure = "Give every argument a default, or pass lambda: build(...)"
-            what = f"the factory raised {type(reason).__name__}: {reason}"[:200]
-            raise InputError(what, accepted="a factory without arguments", fix=cure) from reason
-    if not isinstance(built, nn.Module):
-        what = f"the factory returned a {type(built).__name__}"
-        raise InputError(what, accepted="a torch.nn.Module", fix="Return the module")
-    check_readable(built)
-    return built
-
-
 def _source(data: Any, which: str, module: nn.Module) -> AbstractSource:
     """Reads the data as a source with targets that the module accepts."""
     examples = source(data, module=module)
     if examples.first(1).y is None:
         kind = f"{which} is a {type(data).__name__} without targets"
-        cure = f"Pass {which}=(inputs, targets), or batches that are pairs or dicts with 'labels'"
-        raise InputError(kind, accepted="inputs with targets", fix=cure)
+        fix = f"Pass {which}=(inputs, targets), or batches that are pairs or dicts with 'labels'"
+        raise InputError(kind, accepted="inputs with targets", fix=fix)
     return examples
 
 
@@ -308,15 +287,15 @@ def _task(
     labels = y if others is None else torch.cat([y.flatten(), others.flatten().to(y)])
     if y.dim() != 1 or int(labels.min()) < 0:
         what = f"the labels have shape {tuple(y.shape)} and begin at {int(labels.min())}"
-        cure = "Pass y[:, 0]" if y.dim() == 2 and y.shape[1] == 1 else "Number the classes from 0, one per example"
-        raise InputError(what, accepted="classes 0, 1, 2, ...", fix=cure)
+        fix = "Pass y[:, 0]" if y.dim() == 2 and y.shape[1] == 1 else "Number the classes from 0, one per example"
+        raise InputError(what, accepted="classes 0, 1, 2, ...", fix=fix)
     top = int(labels.max())
     if outputs == 1 and top == 1:
         return Task(wanted or Logistic(), 2, 1)
     if top >= outputs:
         what = f"labels go up to {top} and the network has {outputs} output{'s' if outputs > 1 else ''}"
-        cure = "For numbers to predict pass y.float(); for classes" if outputs == 1 else "Number classes from 0, or"
-        raise InputError(what, accepted="one output for each class", fix=f"{cure} add outputs")
+        fix = "For numbers to predict pass y.float(); for classes" if outputs == 1 else "Number classes from 0, or"
+        raise InputError(what, accepted="one output for each class", fix=f"{fix} add outputs")
     return Task(wanted or CrossEntropy(), outputs, outputs)
 
 
@@ -329,8 +308,8 @@ def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
     if logistic and not isinstance(loss, AbstractLoss):
         if not bool(((y >= 0) & (y <= 1)).all()):
             what = f"the targets range from {float(y.min()):g} to {float(y.max()):g} under BCEWithLogitsLoss"
-            cure = "Encode labels as 0 and 1: y = (y + 1) / 2 for -1 and 1"
-            raise InputError(what, accepted="targets between 0 and 1", fix=cure)
+            fix = "Encode labels as 0 and 1: y = (y + 1) / 2 for -1 and 1"
+            raise InputError(what, accepted="targets between 0 and 1", fix=fix)
         _check_numbers(y, outputs, loss)
         return Task(Squared(), 0, outputs, shape)  # several labels per example
     if isinstance(wanted, CrossEntropy) and y.dim() == 2 and whole and bool((y.sum(1) == 1).all()):
@@ -346,5 +325,5 @@ def _check_numbers(y: Tensor, outputs: int, loss: Loss | None) -> None:
     if columns != outputs and (loss is None or theory_loss(loss) is not None):
         whole = y.dim() == 1 and bool((y == y.round()).all())
         what = f"the targets are {y.dtype} of shape {tuple(y.shape)} and the network has {outputs} outputs"
-        cure = "For classes pass integers: y.long()" if whole else "Give each output its target"
-        raise InputError(what, accepted="targets that fit the outputs", fix=cure)
+        fix = "For classes pass integers: y.long()" if whole else "Give each output its target"
+        raise InputError(what, accepted="targets that fit the outputs", fix=fix)

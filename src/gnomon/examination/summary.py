@@ -5,12 +5,13 @@
 """
 
 from collections.abc import Sequence
+from math import ceil, floor, log10
 
 from gnomon.core.results import Level
-from gnomon.examination.policy import inconclusive
+from gnomon.examination.policy import why_inconclusive
 from gnomon.report import Section
 
-__all__ = ["count_with_noun", "facts", "headline", "shortcomings"]
+__all__ = ["count_with_noun", "summary_facts", "headline", "round_up", "short_of_time", "what_is_not_covered"]
 
 
 def headline(sections: Sequence[Section], *, partial: bool) -> str:
@@ -31,19 +32,19 @@ def headline(sections: Sequence[Section], *, partial: bool) -> str:
         return (
             f"{count_with_noun(problems, 'problem')} found. Fix {them} before relying on the results of training.{rest}"
         )
-    if (reason := inconclusive(sections)) is not None:
+    if (reason := why_inconclusive(sections)) is not None:
         return f"{reason.text[:1].upper()}{reason.text[1:]}"
     parts = [f"{count_with_noun(lesser, 'thing')} could be better"] if lesser else []
-    parts += shortcomings(sections)
+    parts += what_is_not_covered(sections)
     head = f"No problem found{' before it was stopped' if partial else ''}"
     listed = ", ".join(parts[:-1]) + (", and " if len(parts) > 1 else "") + "".join(parts[-1:])
     return f"{head}; {listed}." if parts else f"{head}."
 
 
-def shortcomings(sections: Sequence[Section]) -> list[str]:
+def what_is_not_covered(sections: Sequence[Section]) -> list[str]:
     """What the answer does not cover: training that was too short, skipped questions, failed measurements.
 
-    >>> shortcomings(())
+    >>> what_is_not_covered(())
     []
     """
     late, failed = sum(s.state == "late" for s in sections), [s.title for s in sections if s.state == "failed"]
@@ -52,10 +53,30 @@ def shortcomings(sections: Sequence[Section]) -> list[str]:
     return told + ([f"{count_with_noun(len(failed), 'measurement')} failed ({', '.join(failed)})"] if failed else [])
 
 
-def facts(sections: Sequence[Section], budget: str) -> tuple[str, ...]:
+def short_of_time(sections: Sequence[Section]) -> list[Section]:
+    """Sections without which the network cannot be judged and that needed more time: essential ones, and training.
+
+    >>> short_of_time(())
+    []
+    """
+    late = [section for section in sections if section.state == "late" and (section.essential or section.if_unsure)]
+    return late + [section for section in sections if section.state == "unsure" and section.time_factor > 1]
+
+
+def round_up(seconds: float) -> float:
+    """The next number of seconds with one digit, or with a five as the second one.
+
+    >>> round_up(12.0), round_up(231.0), round_up(3.0)
+    (15.0, 250.0, 3.0)
+    """
+    unit = 10.0 ** floor(log10(seconds)) / 2
+    return ceil(seconds / unit - 1e-9) * unit
+
+
+def summary_facts(sections: Sequence[Section], budget: str) -> tuple[str, ...]:
     """Short facts: size of the network and of the data, training steps, score, time.
 
-    >>> facts((), "60 s, used 41.2 s")
+    >>> summary_facts((), "60 s, used 41.2 s")
     ('budget 60 s, used 41.2 s',)
     """
 

@@ -1,9 +1,9 @@
 """Stops long computations at their deadline, with an estimate of the time they would need.
 
 >>> from gnomon.core.machine.clock import Ticking
->>> context = Context(0, deadline=1.0, fit=False, clock=Ticking(0.6))
->>> guard(context, "A kernel of 64 examples")(1, 10)
->>> guard(context, "A kernel of 64 examples")(2, 10)
+>>> context = StepContext(0, deadline=1.0, fit=False, clock=Ticking(0.6))
+>>> stop_at_deadline(context, "A kernel of 64 examples")(1, 10)
+>>> stop_at_deadline(context, "A kernel of 64 examples")(2, 10)
 Traceback (most recent call last):
 ...
 gnomon.examination.step.OutOfTime: A kernel of 64 examples did not finish in time. Give a larger budget.
@@ -17,16 +17,19 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.machine.clock import Clock
-from gnomon.examination.step import Context, OutOfTime
+from gnomon.examination.step import OutOfTime, StepContext
 from gnomon.linalg.operator import AbstractOperator
 
-__all__ = ["TimedOperator", "guard", "needs"]
+__all__ = ["TimedOperator", "stop_at_deadline", "out_of_time_error"]
+
+MAX_TIME_FACTOR = 100.0
+"""Largest number of budgets that is stated as enough; with less than a hundredth of the time nothing is known."""
 
 
-def guard(context: Context, what: str) -> Callable[[int, int], None]:
+def stop_at_deadline(context: StepContext, what: str) -> Callable[[int, int], None]:
     """A progress callback that raises `OutOfTime` after the deadline.
 
-    >>> guard(Context(0, deadline=1.0, fit=False, clock=lambda: 0.5), "A kernel")(1, 10)       # there is time
+    >>> stop_at_deadline(StepContext(0, deadline=1.0, fit=False, clock=lambda: 0.5), "A kernel")(1, 10)  # there is time
     """
 
     def look(done: int, total: int) -> None:
@@ -36,13 +39,15 @@ def guard(context: Context, what: str) -> Callable[[int, int], None]:
     return look
 
 
-def needs(what: str, seconds: float, context: Context) -> OutOfTime:
+def out_of_time_error(what: str, seconds: float, context: StepContext) -> OutOfTime:
     """An `OutOfTime` error that states the needed and the remaining time.
 
-    >>> print(needs("A kernel", 20.0, Context(0, deadline=3.0, fit=False, clock=lambda: 1.0)))
+    >>> print(out_of_time_error("A kernel", 20.0, StepContext(0, deadline=3.0, fit=False, clock=lambda: 1.0)))
     A kernel would take about 20 s, but only 2 s are left.
     """
-    return OutOfTime(f"{what} would take about {seconds:.2g} s, but only {max(context.seconds, 0):.2g} s are left.")
+    left = max(context.seconds, 0.0)
+    factor = MAX_TIME_FACTOR if seconds > MAX_TIME_FACTOR * left else max(1.0, seconds / left)
+    return OutOfTime(f"{what} would take about {seconds:.2g} s, but only {left:.2g} s are left.", factor)
 
 
 @dataclass(slots=True)
@@ -54,12 +59,12 @@ class TimedOperator(AbstractOperator):
 
     @property
     def size(self) -> int:
-        """That of the operator."""
+        """The size of the wrapped operator."""
         return self.operator.size
 
     @property
     def like(self) -> Tensor:
-        """That of the operator."""
+        """A tensor with the dtype and device of the wrapped operator."""
         return self.operator.like
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:

@@ -8,9 +8,9 @@ Theta_t is the tangent kernel of the examples now, Theta_0 the one of the first 
 >>> from time import perf_counter
 >>> from gnomon.examination.subject import subject
 >>> network = subject(nn.Linear(2, 1), (torch.eye(2), torch.tensor([0.5, 1.0])), None, optimizer=None, seed=0)
->>> tracker = Tracker(network, network.probe, products=2, time=TimeSpent(perf_counter, None))
+>>> tracker = ModelTracker(network, network.probe, products=2, time=TimeSpent(perf_counter, None))
 >>> row = tracker.measure(network.module, lambda name, function: function())
->>> list(row) == list(NAMES), row["kernel drift"]
+>>> list(row) == list(MEASUREMENT_NAMES), row["kernel drift"]
 (True, 0.0)
 """
 
@@ -27,14 +27,14 @@ from gnomon.core.machine.clock import Clock
 from gnomon.core.metrics import relative_change
 from gnomon.examination.subject import Examples, Subject
 from gnomon.landscape import sharpness
-from gnomon.linalg.alignment import rotation
+from gnomon.linalg.alignment import kernel_rotation
 from gnomon.tangent import alignment, ntk
 from gnomon.tangent.projection import random_combination
 from gnomon.training.evaluate import Objective
 
-__all__ = ["AROUND", "KERNEL", "NAMES", "Attempt", "TimeSpent", "Tracker"]
+__all__ = ["OTHER_WORK", "KERNEL_WORK", "MEASUREMENT_NAMES", "Attempt", "TimeSpent", "ModelTracker"]
 
-NAMES = ("probe loss", "kernel drift", "kernel rotation", "alignment", "sharpness")
+MEASUREMENT_NAMES = ("probe loss", "kernel drift", "kernel rotation", "alignment", "sharpness")
 """Names of the measurements of a tracker, in order."""
 T = TypeVar("T")
 
@@ -43,11 +43,11 @@ Attempt = Callable[[str, Callable[[], Any]], Any]
 """Called with the name of a measurement and the function that makes it; gives its value, or None if it failed."""
 
 
-KERNEL = "kernel"
+KERNEL_WORK = "kernel"
 """Key of the time for loss and kernel of the probe examples."""
 SHARPNESS = "sharpness"
 """Key of the time for the curvature."""
-AROUND = "around"
+OTHER_WORK = "around"
 """Key of the time for everything else."""
 INITIAL_CURVATURE_COST = 8
 """Cost of the curvature relative to the kernel, before it was measured."""
@@ -62,8 +62,8 @@ class TimeSpent:
     Kernel and sharpness have half of the limit each, so that the cheaper one, taken often, leaves time for the other.
     One more is taken to cost what those before did on average. The limit is a share of the time without measurements.
 
-    >>> time = TimeSpent(lambda: 10.0, 0.1, spent={KERNEL: 0.2}, counts={KERNEL: 1}, started=0.0)
-    >>> time.share, time.affordable(KERNEL), time.affordable(SHARPNESS)               # 0.4 and 1.6 of 0.49 s
+    >>> time = TimeSpent(lambda: 10.0, 0.1, spent={KERNEL_WORK: 0.2}, counts={KERNEL_WORK: 1}, started=0.0)
+    >>> time.share, time.affordable(KERNEL_WORK), time.affordable(SHARPNESS)               # 0.4 and 1.6 of 0.49 s
     (0.02, True, False)
     """
 
@@ -82,7 +82,7 @@ class TimeSpent:
 
     @contextmanager
     def on(self, kind: str) -> Iterator[None]:
-        """Counts the time inside the block for this kind, except the time that inner blocks count for other kinds."""
+        """Counts the time inside the block for one kind of measurement, without the time that inner blocks count."""
         began, before = self.start(), self.total
         try:
             yield
@@ -106,13 +106,13 @@ class TimeSpent:
         """Whether one more measurement of this kind stays below half of the limit; the first one is always allowed."""
         if self.limit is None or not self.counts or self.started is None:
             return True
-        known = kind if kind in self.counts else KERNEL
+        known = kind if kind in self.counts else KERNEL_WORK
         cost = self.spent[known] / self.counts[known] * (1 if known == kind else INITIAL_CURVATURE_COST)
         allowed = self.limit * (self.clock() - self.started - self.total)
         return self.spent.get(kind, 0.0) + cost <= allowed / 2 and self.total + cost <= allowed
 
 
-class Tracker:
+class ModelTracker:
     """Measures a changing model on fixed examples; ``products`` is the number of Hessian products for the sharpness.
 
     What it costs is counted in ``time``. The kernel of more than 32 outputs is that of one random combination of them.
@@ -127,7 +127,7 @@ class Tracker:
 
         ``limited`` skips the sharpness if the time limit does not allow it.
         """
-        with self.time.on(KERNEL):
+        with self.time.on(KERNEL_WORK):
             row = self._kernel(model, attempt)
         if not limited or self.time.affordable(SHARPNESS):
             with self.time.on(SHARPNESS):
@@ -152,7 +152,7 @@ class Tracker:
             first = self.first = kernel if self.first is None else self.first
             y = self.subject.targets(self.examples.y).to(kernel)
             take("kernel drift", lambda: relative_change(first, kernel))
-            take("kernel rotation", lambda: rotation(first, kernel))
+            take("kernel rotation", lambda: kernel_rotation(first, kernel))
             if self.subject.reads_targets:
                 take("alignment", lambda: alignment(kernel, y))
         return row
@@ -170,12 +170,12 @@ class Tracker:
 
             return watch
 
-        return {name: reading(name) for name in NAMES}
+        return {name: reading(name) for name in MEASUREMENT_NAMES}
 
     def _measure_if_affordable(self, model: nn.Module) -> dict[str, float]:
         """Measures the model if the time limit allows."""
         self.time.start()
-        if self.time.affordable(KERNEL):
+        if self.time.affordable(KERNEL_WORK):
             return self.measure(model, _or_none, limited=True)
         self.time.skipped += 1
         return {}

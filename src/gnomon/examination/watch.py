@@ -29,10 +29,10 @@ from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.examination.cost import one_thread
+from gnomon.examination.cost import with_one_thread
 from gnomon.examination.recipe import recipe
 from gnomon.examination.subject import subject
-from gnomon.examination.tracker import AROUND, KERNEL, TimeSpent, Tracker
+from gnomon.examination.tracker import KERNEL_WORK, OTHER_WORK, ModelTracker, TimeSpent
 from gnomon.examination.writers import Log, writer
 from gnomon.training.evaluate import Loss
 
@@ -95,10 +95,10 @@ def watch(
     every, examples = integer("every", every), integer("examples", examples, least=2)
     if overhead is not None and not 0 < number("overhead", overhead) <= 1:
         raise out_of_range("overhead", "a share of the time, above 0 and at most 1", overhead)
-    with one_thread():
+    with with_one_thread():
         plan = partial(recipe, loss=loss)
         network = subject(model, probe, None, seed=0, probe=examples, plan=plan, reading=task, output=output)
-    tracker = Tracker(network, network.probe, products=HESSIAN_PRODUCTS, time=TimeSpent(clock, overhead))
+    tracker = ModelTracker(network, network.probe, products=HESSIAN_PRODUCTS, time=TimeSpent(clock, overhead))
     return Watch(tracker, every, writer(log))
 
 
@@ -111,7 +111,7 @@ class Watch(Result):
     measurements that were skipped because of the limit. A row without ``sharpness`` had no time for it.
     """
 
-    tracker: Tracker = field(repr=False, metadata=HIDDEN)
+    tracker: ModelTracker = field(repr=False, metadata=HIDDEN)
     every: int
     log: Log | None = field(repr=False, metadata=HIDDEN)
     rows: list[dict[str, float]] = field(default_factory=list)
@@ -122,7 +122,7 @@ class Watch(Result):
         """Counts a training step, and measures the model if due. Raises nothing except KeyboardInterrupt."""
         self.time.start()
         if self.count % self.every == 0:
-            if self.time.affordable(KERNEL):
+            if self.time.affordable(KERNEL_WORK):
                 self._look(loss, limited=True)
             else:
                 self.time.skipped += 1
@@ -200,7 +200,7 @@ class Watch(Result):
 
     def _look(self, loss: float | Tensor | None, *, limited: bool) -> dict[str, float]:
         row = {"step": float(self.count)}
-        with warnings.catch_warnings(), self.time.on(AROUND), one_thread():
+        with warnings.catch_warnings(), self.time.on(OTHER_WORK), with_one_thread():
             warnings.simplefilter("ignore")
             if loss is not None and (value := self._attempt("loss", lambda: float(loss))) is not None:
                 row["loss"] = value

@@ -5,14 +5,14 @@ Does not contain: measurements.
 May import: core, findings.
 """
 
-from gnomon.report.html import html
-from gnomon.report.markdown import markdown
+from gnomon.report.html import page_html
+from gnomon.report.markdown import page_markdown
 from gnomon.report.page import Content, Page, Section
 
 __all__ = [
     "Content",
     "Page",
     "Section",
-    "html",
-    "markdown",
+    "page_html",
+    "page_markdown",
 ]

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from html import escape
 
 from gnomon.core.results import Line, Plot, Scatter, Value
-from gnomon.report.front import findings, heading, strip
+from gnomon.report.front import findings_html, heading_html, thumbnails_html
 from gnomon.report.glossary import TermMarker
-from gnomon.report.html import document, left_out, references
+from gnomon.report.html import document_html, left_out_html, references_html
 from gnomon.report.page import Page, PageTile, Section, Status
-from gnomon.report.sections import badge, gallery, pictures, section
+from gnomon.report.sections import badge_html, gallery_html, pictures_html, section_html
 
-__all__ = ["beside", "overlaid", "shared_values"]
+__all__ = ["side_by_side_html", "overlay_plots", "differing_values"]
 
 Row = tuple[str, str, Value, Value]
 """Key and title of a section, and a value of both pages in that section."""
@@ -19,7 +19,7 @@ STYLES = ("solid", "dashed", "dotted")
 """Line styles of the curves of one page: training, test, others."""
 
 
-def beside(
+def side_by_side_html(
     left: Page,
     right: Page,
     names: Names,
@@ -33,16 +33,16 @@ def beside(
     Cost: about 50 ms for each plot of both.
 
     >>> pages = Page("A", "Fine.", (), {}), Page("B", "Ill.", (), {})
-    >>> beside(*pages, ("A", "B"), verdict="A is better.").count("class=pair")
+    >>> side_by_side_html(*pages, ("A", "B"), verdict="A is better.").count("class=pair")
     1
     """
     title = f"{names[0]} and {names[1]}"
-    lines = [*heading(title), f'<div class="verdict {status}"><p>{escape(verdict)}</p></div>', "<div class=pair>"]
+    lines = [*heading_html(title), f'<div class="verdict {status}"><p>{escape(verdict)}</p></div>', "<div class=pair>"]
     for name, page in zip(names, (left, right), strict=True):
         words = escape(page.headline or page.verdict)
         own = f'<div class="verdict {page.status}"><p>{words}</p></div>'
-        lines += [f"<div><h2>{escape(name)}</h2>{own}", *findings(page), "</div>"]
-    lines += ["</div>", *strip(_tiles(left, right, names)), *_tables(left, right, names, main)]
+        lines += [f"<div><h2>{escape(name)}</h2>{own}", *findings_html(page), "</div>"]
+    lines += ["</div>", *thumbnails_html(_tiles(left, right, names)), *_tables(left, right, names, main)]
     theirs, common = {s.key: s for s in right.sections}, []
     for one in left.sections:
         two = theirs.get(one.key)
@@ -51,14 +51,14 @@ def beside(
         else:
             lines += _same(one) if two is not None and _have_same_content(one, two) else _both(one, two, names)
     both = Page(title, verdict, (*left.sections, *right.sections), {})
-    lines += [*left_out(Page(title, verdict, tuple(common), {})), *references(both), "</main>"]
-    return document(title, lines, {"title": title, "verdict": verdict, "pages": [left.to_dict(), right.to_dict()]})
+    lines += [*left_out_html(Page(title, verdict, tuple(common), {})), *references_html(both), "</main>"]
+    return document_html(title, lines, {"title": title, "verdict": verdict, "pages": [left.to_dict(), right.to_dict()]})
 
 
-def shared_values(left: Page, right: Page) -> list[Row]:
+def differing_values(left: Page, right: Page) -> list[Row]:
     """Values that differ between the two pages, with their section.
 
-    >>> shared_values(Page("A", "", (), {}), Page("B", "", (), {}))
+    >>> differing_values(Page("A", "", (), {}), Page("B", "", (), {}))
     []
     """
     theirs = {(s.key, v.id): v for s in right.sections for v in s.content.values if v.id}
@@ -66,13 +66,14 @@ def shared_values(left: Page, right: Page) -> list[Row]:
     return [(key, title, v, other) for key, title, v, other in rows if other is not None and other.value != v.value]
 
 
-def overlaid(one: Plot, two: Plot, names: Names) -> Plot | None:
+def overlay_plots(one: Plot, two: Plot, names: Names) -> Plot | None:
     """Draws the curves of two plots on the same axes, labeled by page; None if the plots have no curves.
 
     Points are joined, predictions are left out, and what both have alike is drawn once.
 
     >>> line = Plot("Loss", (Line("train", (1, 2), (1.0, 0.5)),))
-    >>> [mark.name for mark in overlaid(line, Plot("Loss", (Line("train", (1, 2), (1.0, 0.7)),)), ("A", "B")).marks]
+    >>> [mark.name for mark in overlay_plots(line, Plot("Loss", (Line("train", (1, 2), (1.0, 0.7)),)), ("A",
+    ...     "B")).marks]
     ['A, train', 'B, train']
     """
     kinds = Line | Scatter
@@ -101,7 +102,7 @@ def _have_same_content(one: Section, two: Section) -> bool:
 
 def _same(part: Section) -> list[str]:
     """Renders a section that is the same for both."""
-    head, question, *rest = section(part)
+    head, question, *rest = section_html(part)
     return [head, question.replace("</p>", " The same for both.</p>"), *rest]
 
 
@@ -111,7 +112,7 @@ def _tiles(left: Page, right: Page, names: Names) -> list[PageTile]:
     found = []
     for tile in left.tiles:
         other = None if tile.plot is None else theirs.get(tile.plot.id)
-        plot = None if tile.plot is None or other is None else overlaid(tile.plot, other, names)
+        plot = None if tile.plot is None or other is None else overlay_plots(tile.plot, other, names)
         if plot is not None:
             found.append(PageTile(tile.key, "Loss while training" if plot.id == "loss" else tile.title, plot))
     return found
@@ -119,7 +120,7 @@ def _tiles(left: Page, right: Page, names: Names) -> list[PageTile]:
 
 def _tables(left: Page, right: Page, names: Names, main: Sequence[str]) -> list[str]:
     """Tables of the main values of both, and of all other values (folded)."""
-    rows = shared_values(left, right)
+    rows = differing_values(left, right)
     terms = TermMarker("values")
     chosen = [row for id in main for row in rows if row[2].id == id]
     others = [row for row in rows if row not in chosen]
@@ -146,15 +147,15 @@ def _both(one: Section, two: Section | None, names: Names) -> list[str]:
     terms = TermMarker(one.key)
     lines = [f'<section id="{escape(one.key)}"><h2>{escape(one.title)}</h2><p class=aside>{escape(one.question)}</p>']
     theirs = {plot.title: plot for plot in (two.content.plots if two is not None else ())}
-    shared = [overlaid(p, theirs[p.title], names) for p in one.content.plots if p.title in theirs]
+    shared = [overlay_plots(p, theirs[p.title], names) for p in one.content.plots if p.title in theirs]
     drawn = [plot for plot in shared if plot is not None]
-    lines += [*pictures(drawn, f"{one.key}-both", terms), "<div class=pair>"]
+    lines += [*pictures_html(drawn, f"{one.key}-both", terms), "<div class=pair>"]
     for side, name, part in zip(("left", "right"), names, (one, two), strict=True):
         if part is None:
             lines.append(f"<div><h3>{escape(name)}</h3><p class=answer>This page has no such section.</p></div>")
             continue
         own = [p for p in part.content.plots if p.title not in {plot.title for plot in drawn}]
-        lines += [f"<div><h3>{escape(name)} {badge(part.status)}</h3>"]
-        lines += [*pictures(own, f"{one.key}-{side}", terms), *gallery(part.content.exhibits)]
+        lines += [f"<div><h3>{escape(name)} {badge_html(part.status)}</h3>"]
+        lines += [*pictures_html(own, f"{one.key}-{side}", terms), *gallery_html(part.content.exhibits)]
         lines += [f"<p class=answer>{terms.marked(part.answer)}</p></div>"]
     return [*lines, "</div>", *terms.cards(), "</section>"]

@@ -1,10 +1,10 @@
 """Shows an example as an image, a row of features or a string of tokens, with its label and the network's answer.
 
 >>> import torch
->>> from gnomon.report.exhibit import exhibit
->>> exhibit(torch.tensor([0.5, 2.0]), 7, label="3", answer="5").features
+>>> from gnomon.report.exhibit import show_example
+>>> show_example(torch.tensor([0.5, 2.0]), 7, label="3", answer="5").features
 ('0.5', '2')
->>> exhibit(torch.rand(1, 8, 8), 7, label="3", answer="5").picture[:22]
+>>> show_example(torch.rand(1, 8, 8), 7, label="3", answer="5").picture[:22]
 'data:image/png;base64,'
 """
 
@@ -21,7 +21,7 @@ from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import format_number
 from gnomon.core.results.record import Record
 
-__all__ = ["Exhibit", "exhibit"]
+__all__ = ["ShownExample", "show_example"]
 
 MAX_THUMBNAIL_PIXELS = 64
 """Maximum side length of images in pixels; larger images are scaled down to keep pages small."""
@@ -38,7 +38,7 @@ MAX_SERIES_CHANNELS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Exhibit(Record):
+class ShownExample(Record):
     """One example: its index in the data, its label, the network's answer, a note, and its picture or values.
 
     One of ``picture`` (a PNG as a data address), ``features`` and ``tokens`` is there; with none of them the example
@@ -56,9 +56,9 @@ class Exhibit(Record):
     right: bool | None = None
 
 
-def exhibit(
+def show_example(
     x: Any, number: int, *, label: str, answer: str, note: str = "", right: bool | None = None
-) -> Exhibit:  # fmt: skip
+) -> ShownExample:  # fmt: skip
     """Builds an exhibit from one input; ``right`` says whether the answer is right, None for regression.
 
     An image (c, h, w) or (h, w) is drawn from its least value in black to its largest in white; a series (time, c) or
@@ -66,23 +66,25 @@ def exhibit(
     the first with more than one number is shown.
     Cost: none to speak of.
 
-    >>> exhibit(torch.tensor([4, 8, 15]), 0, label="1", answer="0").tokens
+    >>> show_example(torch.tensor([4, 8, 15]), 0, label="1", answer="0").tokens
     ('4', '8', '15')
     """
     parts = [t for t in tensors(x) if t.numel() > 1] if isinstance(x, Mapping | tuple | list) else [x]
     seen = parts[0].detach().cpu() if parts and isinstance(parts[0], Tensor) else torch.empty(0)
     if is_series(seen):
-        return Exhibit(number, label, answer, note, _curves(seen), right=right)
+        return ShownExample(number, label, answer, note, _curves(seen), right=right)
     if is_picture(seen):
-        return Exhibit(number, label, answer, note, _png(seen), right=right)
+        return ShownExample(number, label, answer, note, _png(seen), right=right)
     flat = seen.reshape(-1)
     if flat.is_floating_point():
         some = tuple(format_number(float(v)) for v in flat[:MAX_SHOWN_FEATURES].tolist())
-        return Exhibit(
+        return ShownExample(
             number, label, answer, note, features=some, hidden=max(0, len(flat) - MAX_SHOWN_FEATURES), right=right
         )
     some = tuple(str(v) for v in flat[:MAX_SHOWN_TOKENS].tolist())
-    return Exhibit(number, label, answer, note, tokens=some, hidden=max(0, len(flat) - MAX_SHOWN_TOKENS), right=right)
+    return ShownExample(
+        number, label, answer, note, tokens=some, hidden=max(0, len(flat) - MAX_SHOWN_TOKENS), right=right
+    )
 
 
 def is_picture(x: Tensor) -> bool:

@@ -15,7 +15,7 @@ GLOSSARY = {
     "for the other. Examples with a large value are learned together.",
     "mode": "A pattern of values over the examples that the network fits at one speed. Modes "
     "with a large eigenvalue are "
-    "learned first, those with a small one last or never.",
+    "learned first, modes with a small eigenvalue last or never.",
     "eigenvalue": "The speed at which the network fits one pattern over the examples: twice the eigenvalue, half the "
     "training time.",
     "alignment": "How well the labels match what the network learns fastest: 1 is best, and shuffled labels give "
@@ -55,7 +55,7 @@ GLOSSARY = {
     "gradient flow": "Gradient descent with very small steps; time is the learning rate times the number of steps.",
     "root mean square": "The typical size of the values: the square root of the mean of their squares.",
     "frequency": "A regular pattern of light and dark over the whole image; (2, 0) repeats twice from top to "
-    "bottom and not at all from left to right. Low ones are coarse shapes, high ones fine detail.",
+    "bottom and not at all from left to right. Low frequencies are coarse shapes, high frequencies fine detail.",
     "linear probe": "A linear classifier on the outputs of one layer: it shows how well the classes can be "
     "distinguished there.",
     "kernel regression": "A simple model that needs no training loop: it predicts an example from similar "
@@ -85,9 +85,11 @@ class TermMarker:
     def marked(self, text: str) -> str:
         """Converts text to HTML: escapes it, formats backticks as code, and makes each known term a button once."""
         parts = _CODE.split(text)
-        return "".join(f"<code>{escape(part)}</code>" if i % 2 else self._found(part) for i, part in enumerate(parts))
+        return "".join(
+            f"<code>{escape(part)}</code>" if i % 2 else self._find_term(part) for i, part in enumerate(parts)
+        )
 
-    def _found(self, part: str) -> str:
+    def _find_term(self, part: str) -> str:
         return _BRACKETS.sub(r"<span class=whole>\1</span>", _FOUND.sub(self._button, escape(part)))
 
     def _button(self, match: re.Match[str]) -> str:

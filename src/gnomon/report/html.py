@@ -5,41 +5,41 @@ from html import escape
 from typing import Any
 
 from gnomon.core.errors import names_call
-from gnomon.report.front import front
+from gnomon.report.front import front_html
 from gnomon.report.page import Page
 from gnomon.report.references import full_reference
-from gnomon.report.sections import section
+from gnomon.report.sections import section_html
 from gnomon.report.style import CSS
 
-__all__ = ["document", "html", "left_out", "references"]
+__all__ = ["document_html", "page_html", "left_out_html", "references_html"]
 
 
 @names_call
-def html(page: Page) -> str:
+def page_html(page: Page) -> str:
     """Renders the page as one self-contained file: verdict, what to do, overview in pictures, then the sections.
 
     Text is escaped: what a model or a data set calls itself is never markup.
     Cost: about 50 ms for each plot.
 
-    >>> text = html(Page("A <b> net", "Fine.", (), {}))
+    >>> text = page_html(Page("A <b> net", "Fine.", (), {}))
     >>> "A &lt;b&gt; net" in text and "<script src" not in text
     True
     """
     body = [
-        *front(page),
-        *(line for s in page.shown_sections for line in section(s)),
-        *left_out(page),
-        *references(page),
+        *front_html(page),
+        *(line for s in page.shown_sections for line in section_html(s)),
+        *left_out_html(page),
+        *references_html(page),
     ]
-    return document(page.title, [*body, *manifest(page)], page.to_dict())
+    return document_html(page.title, [*body, *manifest(page)], page.to_dict())
 
 
-def document(title: str, body: list[str], data: Any) -> str:
+def document_html(title: str, body: list[str], data: Any) -> str:
     """A complete HTML file from the lines of its body; ``data`` is embedded as JSON.
 
     Cost: one pass over the text.
 
-    >>> document("A title", ["<p>Words.</p>"], {}).startswith("<!doctype html>")
+    >>> document_html("A title", ["<p>Words.</p>"], {}).startswith("<!doctype html>")
     True
     """
     # the only dangerous sequence of JSON inside HTML is the end of a script
@@ -58,10 +58,10 @@ def document(title: str, body: list[str], data: Any) -> str:
     return "\n".join(parts)
 
 
-def left_out(page: Page) -> list[str]:
+def left_out_html(page: Page) -> list[str]:
     """The questions that were not examined, grouped by reason.
 
-    >>> left_out(Page("A title", "Fine.", (), {}))
+    >>> left_out_html(Page("A title", "Fine.", (), {}))
     []
     """
     if not page.left_out:
@@ -73,10 +73,10 @@ def left_out(page: Page) -> list[str]:
     return [*lines, "</ul></section>"]
 
 
-def references(page: Page) -> list[str]:
+def references_html(page: Page) -> list[str]:
     """The full references of all sources that the sections cite.
 
-    >>> references(Page("A title", "Fine.", (), {}))
+    >>> references_html(Page("A title", "Fine.", (), {}))
     []
     """
     keys = dict.fromkeys(d.reference for s in page.sections for d in s.content.definitions if d.reference)

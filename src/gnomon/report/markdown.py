@@ -3,7 +3,7 @@
 from gnomon.core.errors import names_call
 from gnomon.report.page import Page
 
-__all__ = ["markdown"]
+__all__ = ["page_markdown"]
 
 MARKS = {"good": "✅", "unsure": "❔", "note": "🔵", "warning": "⚠️", "problem": "❌", "skipped": "➖", "failed": "❗"}
 SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\*_[]<>|#~"})
@@ -11,10 +11,10 @@ SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\*_[]<>|#~"})
 
 
 @names_call
-def markdown(page: Page) -> str:
+def page_markdown(page: Page) -> str:
     """The verdict, what to do, and one line for each section, in GitHub Markdown.
 
-    >>> print(markdown(Page("A net", "Fine.", (), {})))
+    >>> print(page_markdown(Page("A net", "Fine.", (), {})))
     ### ✅ A net
     <BLANKLINE>
     **Fine.**

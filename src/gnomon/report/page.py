@@ -17,11 +17,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from gnomon.core.results import Definition, Finding, Hypothesis, Plot, Value, plain
+from gnomon.core.results import Finding, Hypothesis, Plot, QuantityDefinition, Value, to_json_value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.results.record import Record
-from gnomon.findings import rank
-from gnomon.report.exhibit import Exhibit
+from gnomon.findings import rank_in_table
+from gnomon.report.exhibit import ShownExample
 
 __all__ = ["Content", "Page", "Section", "State", "Status", "PageTile"]
 
@@ -47,10 +47,10 @@ class Content(Record):
     findings: tuple[Finding, ...] = ()
     values: tuple[Value, ...] = ()
     plots: tuple[Plot, ...] = ()
-    definitions: tuple[Definition, ...] = ()
+    definitions: tuple[QuantityDefinition, ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    exhibits: tuple[Exhibit, ...] = ()
+    exhibits: tuple[ShownExample, ...] = ()
     stated: tuple[Finding, ...] = field(default=(), repr=False, metadata=HIDDEN)
     notes: tuple[str, ...] = ()
 
@@ -68,6 +68,7 @@ class Section(Record):
     its cause: they decide the status, so that a section never looks fine while its answer reports a problem.
     ``essential``: without this answer nobody can say that there is no problem. ``rests_on`` names what the answer is
     worth nothing without, such as enough examples. ``if_unsure`` is what the verdict adds if the answer is unsure.
+    ``time_factor`` says how many times the budget would be enough for a sure answer.
     """
 
     key: str
@@ -81,6 +82,7 @@ class Section(Record):
     essential: bool = False
     rests_on: tuple[str, ...] = ()
     if_unsure: str = ""
+    time_factor: float = 1.0
 
     @property
     def status(self) -> Status:
@@ -111,7 +113,7 @@ class Section(Record):
         """Plain values for JSON."""
         head = {"key": self.key, "title": self.title, "question": self.question, "status": self.status}
         failure = {"traceback": self.traceback} if self.traceback else {}
-        return head | plain(self.content) | {"answer": self.answer, "seconds": self.seconds} | failure
+        return head | to_json_value(self.content) | {"answer": self.answer, "seconds": self.seconds} | failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ class PageTile(Record):
     key: str
     title: str
     plot: Plot | None = None
-    exhibits: tuple[Exhibit, ...] = ()
+    exhibits: tuple[ShownExample, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,7 @@ class Page(Record):
     def findings(self) -> tuple[tuple[str, Finding], ...]:
         """All findings with the keys of their sections, the most serious first."""
         pairs = [(section.key, finding) for section in self.sections for finding in section.findings]
-        return tuple(sorted(pairs, key=lambda pair: (-pair[1].level, rank(pair[1].row))))
+        return tuple(sorted(pairs, key=lambda pair: (-pair[1].level, rank_in_table(pair[1].row))))
 
     @property
     def status(self) -> Status:
@@ -170,13 +172,13 @@ class Page(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; each finding says its level and its section."""
-        findings = [plain(f) | {"section": key} for key, f in self.findings]
+        findings = [to_json_value(f) | {"section": key} for key, f in self.findings]
         return {
             "title": self.title,
             "verdict": self.verdict,
             "findings": findings,
             "sections": [section.to_dict() for section in self.sections],
-            "manifest": plain(self.manifest),
+            "manifest": to_json_value(self.manifest),
             "note": self.note,
             "facts": list(self.facts),
         }

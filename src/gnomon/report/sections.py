@@ -3,44 +3,44 @@
 from collections.abc import Sequence
 from html import escape
 
-from gnomon.core.results import Definition, Finding, Hypothesis, Plot, Value
-from gnomon.core.results.svg import svg
-from gnomon.report.exhibit import Exhibit
+from gnomon.core.results import Finding, Hypothesis, Plot, QuantityDefinition, Value
+from gnomon.core.results.svg import plots_svg
+from gnomon.report.exhibit import ShownExample
 from gnomon.report.glossary import TermMarker
 from gnomon.report.page import Section
 from gnomon.report.references import reference
 
-__all__ = ["advice", "badge", "figures", "gallery", "numbers", "pictures", "section"]
+__all__ = ["finding_html", "badge_html", "figures_html", "gallery_html", "values_html", "pictures_html", "section_html"]
 
 WORDS = {"good": "fine", "unsure": "unclear", "note": "note", "warning": "warning", "problem": "problem",
          "skipped": "skipped", "failed": "failed"}  # fmt: skip
 PREMISES = {True: ("good", "holds"), False: ("problem", "does not hold"), None: ("note", "not checked")}
 
 
-def section(part: Section) -> list[str]:
+def section_html(part: Section) -> list[str]:
     """Renders a section as lines of HTML.
 
     Cost: about 50 ms for each plot.
 
     >>> from gnomon.report.page import Content
-    >>> section(Section("data", "The data", "Are they fine?", Content("They are.")))[1:3]
+    >>> section_html(Section("data", "The data", "Are they fine?", Content("They are.")))[1:3]
     ['<p class=aside>Are they fine?</p>', '<p class=answer>They are.</p>']
     """
     content, terms = part.content, TermMarker(part.key)
     words = [f"<p class=answer>{terms.marked(part.answer)}</p>", *_advice(part, terms)]
     lines = [
-        f'<section id="{escape(part.key)}"><h2>{escape(part.title)} {badge(part.status)}</h2>',
+        f'<section id="{escape(part.key)}"><h2>{escape(part.title)} {badge_html(part.status)}</h2>',
         f"<p class=aside>{escape(part.question)}</p>",
     ]
     if content.exhibits:
-        lines += [*words, *gallery(content.exhibits), *pictures(content.plots, part.key, terms)]
+        lines += [*words, *gallery_html(content.exhibits), *pictures_html(content.plots, part.key, terms)]
     elif content.plots:
-        first, *others = figures(content.plots, part.key, terms)
+        first, *others = figures_html(content.plots, part.key, terms)
         lines += ["<div class=open>", first, "<div>", *words, "</div></div>"]
         lines += ["<div class=plots>", *others, "</div>"] if others else []
     else:
         lines += words
-    lines += [*numbers(content.values, terms), *_behind(content.definitions, content.hypotheses, terms)]
+    lines += [*values_html(content.values, terms), *_behind(content.definitions, content.hypotheses, terms)]
     return [*lines, *terms.cards(), f"<p class=cost>took {part.seconds:.2g} s</p></section>"]
 
 
@@ -48,24 +48,24 @@ def _advice(part: Section, terms: TermMarker) -> list[str]:
     """The findings of a section; omits messages that the answer already contains."""
     if not part.findings or part.state not in ("answered", "unsure"):
         return []
-    items = [f"<li>{advice(f, terms, only_fix=part.content.states(f))}</li>" for f in part.findings]
+    items = [f"<li>{finding_html(f, terms, only_fix=part.content.states(f))}</li>" for f in part.findings]
     return ["<ul class=findings>", *items, "</ul>"]
 
 
-def badge(status: str) -> str:
+def badge_html(status: str) -> str:
     """The status of a section or finding as a colored word.
 
-    >>> badge("good")
+    >>> badge_html("good")
     '<span class="badge good">fine</span>'
     """
     return f'<span class="badge {status}">{WORDS[status]}</span>'
 
 
-def advice(finding: Finding, terms: TermMarker, link: str = "", *, only_fix: bool = False) -> str:
+def finding_html(finding: Finding, terms: TermMarker, link: str = "", *, only_fix: bool = False) -> str:
     """Renders a finding: the message, a link to its section, then the fix; with ``only_fix``, only the fix.
 
     >>> from gnomon.core.results import Kind, Level
-    >>> advice(Finding(Kind("loud", Level.PROBLEM, "It is loud.", "Call `turn()`.")), TermMarker(""))[-48:]
+    >>> finding_html(Finding(Kind("loud", Level.PROBLEM, "It is loud.", "Call `turn()`.")), TermMarker(""))[-48:]
     '<span class=fix>Call <code>turn()</code>.</span>'
     """
     fix = f"<span class=fix>{terms.marked(finding.fix)}</span>"
@@ -73,40 +73,40 @@ def advice(finding: Finding, terms: TermMarker, link: str = "", *, only_fix: boo
         return fix
     where = f" <code>{escape(finding.where)}</code>" if finding.where else ""
     why = f' <a class=more href="#{escape(link)}">why</a>' if link else ""
-    return f"{badge(finding.level.name.lower())}{where} {terms.marked(finding.message)}{why} {fix}"
+    return f"{badge_html(finding.level.name.lower())}{where} {terms.marked(finding.message)}{why} {fix}"
 
 
-def figures(plots: Sequence[Plot], name: str, terms: TermMarker) -> list[str]:
+def figures_html(plots: Sequence[Plot], name: str, terms: TermMarker) -> list[str]:
     """Plots with their captions, one figure each.
 
     Cost: about 50 ms for each.
 
-    >>> figures((), "data", TermMarker("data"))
+    >>> figures_html((), "data", TermMarker("data"))
     []
     """
     drawn = []
     for i, plot in enumerate(plots):
         caption = f"<figcaption>{terms.marked(plot.caption)}</figcaption>" if plot.caption else ""
-        picture = svg((plot,), f"{name}-{i}", width=5.2, height=3.1)
+        picture = plots_svg((plot,), f"{name}-{i}", width=5.2, height=3.1)
         drawn.append(f'<figure id="figure-{escape(name)}-{i}">{picture}{caption}</figure>')
     return drawn
 
 
-def pictures(plots: Sequence[Plot], name: str, terms: TermMarker) -> list[str]:
+def pictures_html(plots: Sequence[Plot], name: str, terms: TermMarker) -> list[str]:
     """Renders plots side by side, as many as fit.
 
     Cost: about 50 ms for each.
 
-    >>> pictures((), "data", TermMarker("data"))
+    >>> pictures_html((), "data", TermMarker("data"))
     []
     """
-    return ["<div class=plots>", *figures(plots, name, terms), "</div>"] if plots else []
+    return ["<div class=plots>", *figures_html(plots, name, terms), "</div>"] if plots else []
 
 
-def gallery(exhibits: Sequence[Exhibit]) -> list[str]:
+def gallery_html(exhibits: Sequence[ShownExample]) -> list[str]:
     """Renders examples as images, rows of features or strings of tokens, with labels and answers.
 
-    >>> gallery((Exhibit(4, "cat", "dog", tokens=("7", "9")),))[1]
+    >>> gallery_html((ShownExample(4, "cat", "dog", tokens=("7", "9")),))[1]
     '<li><span class=tokens><i>7</i> <i>9</i></span><b>#4</b> label cat, answer dog</li>'
     """
     if not exhibits:
@@ -115,7 +115,7 @@ def gallery(exhibits: Sequence[Exhibit]) -> list[str]:
     return [f'<ul class="gallery{wide}">', *map(_exhibit, exhibits), "</ul>"]
 
 
-def _exhibit(one: Exhibit) -> str:
+def _exhibit(one: ShownExample) -> str:
     answer = escape(one.answer) if one.right is not False else f"<b class=problem>{escape(one.answer)}</b>"
     words = f"<b>#{one.number}</b> label {escape(one.label)}, {'right' if one.right else f'answer {answer}'}"
     note = f" <span class=aside>{escape(one.note)}</span>" if one.note else ""
@@ -129,10 +129,10 @@ def _exhibit(one: Exhibit) -> str:
     return f"<li>{seen}{words}{note}</li>"
 
 
-def numbers(values: Sequence[Value], terms: TermMarker) -> list[str]:
+def values_html(values: Sequence[Value], terms: TermMarker) -> list[str]:
     """All values as a folded table.
 
-    >>> numbers((Value("parameters", 1234),), TermMarker(""))[1]
+    >>> values_html((Value("parameters", 1234),), TermMarker(""))[1]
     '<tr><th scope=row>parameters</th><td>1,234</td></tr>'
     """
     if not values:
@@ -145,7 +145,9 @@ def numbers(values: Sequence[Value], terms: TermMarker) -> list[str]:
     return [f"<details><summary>{count}</summary><div class=scroll><table>", *rows, "</table></div></details>"]
 
 
-def _behind(definitions: Sequence[Definition], hypotheses: Sequence[Hypothesis], terms: TermMarker) -> list[str]:
+def _behind(
+    definitions: Sequence[QuantityDefinition], hypotheses: Sequence[Hypothesis], terms: TermMarker
+) -> list[str]:
     if not definitions and not hypotheses:
         return []
     lines = ["<details><summary>Formulas and assumptions</summary>", *map(_definition, definitions)]
@@ -154,7 +156,7 @@ def _behind(definitions: Sequence[Definition], hypotheses: Sequence[Hypothesis],
     return [*lines, "</details>"]
 
 
-def _definition(definition: Definition) -> str:
+def _definition(definition: QuantityDefinition) -> str:
     key = definition.reference
     cited = f'<br><a class=aside href="#reference-{escape(key)}">{escape(reference(key))}</a>' if key else ""
     return f"<p><span class=equation>{escape(definition.equation)}</span><br>{escape(definition.text)}{cited}</p>"

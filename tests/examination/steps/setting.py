@@ -3,16 +3,18 @@
 from math import inf
 
 from gnomon.core.machine.clock import Ticking
-from gnomon.examination.cost import Cost
-from gnomon.examination.step import Context, Products
+from gnomon.examination.cost import StepCost
+from gnomon.examination.step import StepContext, StepProducts
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import subject
 
-PROFILE = Profile(None, "not read", Cost(0.0, 1e-3, 0.0))
+PROFILE = Profile(None, "not read", StepCost(0.0, 1e-3, 0.0))
 
 
 def answered(step, net, train, products=(), *, test=None, optimizer=None):
     """The result of one step for a network and its data; a profile of the network is always there."""
     network = subject(net, train, test, optimizer=optimizer, seed=0)
     items = {type(product): product for product in (PROFILE, *products)}
-    return step().run(network, Products(items).only((*step.needs, *step.uses)), Context(0, inf, False, Ticking(0.01)))
+    return step().run(
+        network, StepProducts(items).only((*step.needs, *step.uses)), StepContext(0, inf, False, Ticking(0.01))
+    )

@@ -25,7 +25,7 @@ def test_scale_spread_and_classes():
     assert values["largest class"] == "60.0%" and values["smallest class"] == 4
     assert result.content.findings == () and result.content.answer == (
         "There are 20 training examples; the largest class has 60.0% of them. "
-        "The typical size of the inputs is 3.42 (root mean square), where about 1 is best."
+        "The typical size of the inputs is 3.42 (root mean square); about 1 is best."
     )
 
 

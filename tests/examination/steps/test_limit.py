@@ -7,8 +7,8 @@ from torch import nn
 from gnomon.core.machine import loops
 from gnomon.core.machine.clock import Ticking
 from gnomon.examination import STEPS
-from gnomon.examination.cost import Cost
-from gnomon.examination.step import Context, Products, Skipped
+from gnomon.examination.cost import StepCost
+from gnomon.examination.step import StepContext, StepProducts, StepSkipped
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.limit import SIZES, LimitStep, affordable
 from gnomon.examination.subject import subject
@@ -31,14 +31,14 @@ def network(test=40):
 def test_time_for_nothing_is_said_with_what_it_would_need():
     of, clock = network(), Ticking(1.0)  # a kernel of 16 examples takes a second, whatever it takes
     with pytest.raises(
-        Skipped, match=r"kernel of 64 examples.*would take about \d+ s, but only \d+(\.\d+)? s are left"
+        StepSkipped, match=r"kernel of 64 examples.*would take about \d+ s, but only \d+(\.\d+)? s are left"
     ):
-        affordable(Limit(of.module), of, Context(0, clock() + 12.0, False, clock))
+        affordable(Limit(of.module), of, StepContext(0, clock() + 12.0, False, clock))
 
 
 def test_with_time_the_largest_rung_is_taken():
     of, clock = network(), Ticking(1e-6)
-    assert affordable(Limit(of.module), of, Context(0, clock() + 100.0, False, clock)) == max(SIZES)
+    assert affordable(Limit(of.module), of, StepContext(0, clock() + 100.0, False, clock)) == max(SIZES)
 
 
 class Called(Exception):
@@ -57,15 +57,15 @@ def pictures(monkeypatch):
     x = torch.randn(90, 1, 5, 5, generator=torch.Generator().manual_seed(0))
     net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(36, 2))
     y = (x[:, 0, 2, 2] > 0).long()
-    profile = Profile(read(net, x), "", Cost(0.0, 1e-3, 0.0))
-    return subject(net, (x[:70], y[:70]), (x[70:], y[70:]), seed=0), Products({Profile: profile})
+    profile = Profile(read(net, x), "", StepCost(0.0, 1e-3, 0.0))
+    return subject(net, (x[:70], y[:70]), (x[70:], y[70:]), seed=0), StepProducts({Profile: profile})
 
 
 def test_loops_are_not_compiled_where_that_does_not_fit_into_the_time(monkeypatch):
     """Compiling takes 23 seconds, and the kernel of torch hardly any: the section is there, within its time."""
     of, products = pictures(monkeypatch)
     clock = Ticking(0.01)
-    result = LimitStep().run(of, products, Context(0, clock() + 20.0, False, clock))
+    result = LimitStep().run(of, products, StepContext(0, clock() + 20.0, False, clock))
     assert clock.now < 20.0 and result.product.prediction.accuracy > 0.5
 
 
@@ -73,7 +73,7 @@ def test_loops_are_compiled_where_that_fits_into_the_time(monkeypatch):
     of, products = pictures(monkeypatch)
     clock = Ticking(0.01)
     with pytest.raises(Called):
-        LimitStep().run(of, products, Context(0, clock() + 50.0, False, clock))
+        LimitStep().run(of, products, StepContext(0, clock() + 50.0, False, clock))
 
 
 @pytest.mark.parametrize("tick, entries", [(0.5, 10**8), (0.01, 10)], ids=["slow", "large"])
@@ -81,8 +81,8 @@ def test_where_neither_fits_the_section_is_skipped_with_what_it_needs(monkeypatc
     of, products = pictures(monkeypatch)
     monkeypatch.setattr("gnomon.examination.steps.limit.MOST_ENTRIES", entries)
     clock = Ticking(tick)
-    with pytest.raises(Skipped, match=r"compiled once per machine, which takes about .* s here. Examine once"):
-        LimitStep().run(of, products, Context(0, clock() + 20.0, False, clock))
+    with pytest.raises(StepSkipped, match=r"compiled once per machine, which takes about .* s here. Examine once"):
+        LimitStep().run(of, products, StepContext(0, clock() + 20.0, False, clock))
     assert clock.now < 20.0
 
 

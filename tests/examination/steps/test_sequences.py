@@ -8,7 +8,7 @@ from gnomon.core.machine.clock import Ticking
 from gnomon.examination import examine
 from gnomon.examination.steps import STEPS
 from gnomon.models import GCNLayer, gcn_matrix
-from gnomon.sequences import predicts_next, task_lag
+from gnomon.sequences import lag_of_task, predicts_next
 from gnomon.training import Adam
 
 KINDS = {"sees-the-future", "dead-head", "tokens-alike", "memory-too-short", "attention-saturated", "oversmoothed"}
@@ -138,9 +138,9 @@ def test_lags_are_found_where_they_are_and_not_in_noise():
     """At level 1e-4 noise is given no lag in 200 draws, but with probability 0.02."""
     generator = torch.Generator().manual_seed(1)
     x = torch.randn(200, 20, 2, generator=generator)
-    assert task_lag(x, (x[:, 4, 1] > 0).long()) == 15 and task_lag(x, x[:, 19, :1] + 0.1 * x[:, 3, 1:]) == 0
-    assert task_lag(x, x[:, 4, 0, None] + x[:, 12, 1, None]) == 7  # the later of two places that matter equally
-    noise = [task_lag(torch.randn(60, 10, 1, generator=generator), torch.randint(2, (60,), generator=generator)) for _ in range(200)]  # fmt: skip # noqa: E501
+    assert lag_of_task(x, (x[:, 4, 1] > 0).long()) == 15 and lag_of_task(x, x[:, 19, :1] + 0.1 * x[:, 3, 1:]) == 0
+    assert lag_of_task(x, x[:, 4, 0, None] + x[:, 12, 1, None]) == 7  # the later of two places that matter equally
+    noise = [lag_of_task(torch.randn(60, 10, 1, generator=generator), torch.randint(2, (60,), generator=generator)) for _ in range(200)]  # fmt: skip # noqa: E501
     assert noise.count(None) == 200
-    assert task_lag(torch.zeros(9, 4, 2), torch.arange(9) % 2) is None and task_lag(x.long(), x[:, 0, 0]) is None
+    assert lag_of_task(torch.zeros(9, 4, 2), torch.arange(9) % 2) is None and lag_of_task(x.long(), x[:, 0, 0]) is None
     assert not predicts_next(torch.ones(3, 5), torch.ones(3, 5)) and not predicts_next((x, x), x)

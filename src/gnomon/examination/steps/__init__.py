@@ -7,6 +7,7 @@ from gnomon.examination.steps.columns import ColumnsStep
 from gnomon.examination.steps.curvature import CurvatureStep
 from gnomon.examination.steps.data import DataStep
 from gnomon.examination.steps.examples import ExamplesStep
+from gnomon.examination.steps.fixes import FixesStep
 from gnomon.examination.steps.forecast import ForecastStep
 from gnomon.examination.steps.graphs import GraphsStep
 from gnomon.examination.steps.invariance import InvarianceStep
@@ -36,6 +37,7 @@ STEPS: tuple[AbstractStep, ...] = (
     TrainingStep(),
     OptimizerStep(),
     OutcomeStep(),
+    FixesStep(),
     RegimeStep(),
     CurvatureStep(),
     MarginsStep(),

@@ -8,9 +8,9 @@ from gnomon.core.errors import GnomonError
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import Axis, Bars, Finding, Hypothesis, Plot, Value, format_number
 from gnomon.core.results.record import Record
-from gnomon.examination.cost import Cost, measured_cost
-from gnomon.examination.pictures import named_kind
-from gnomon.examination.step import AbstractStep, Context, Products, StepResult, plainly
+from gnomon.examination.cost import StepCost, measure_step_cost
+from gnomon.examination.pictures import layer_path_and_class
+from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, error_sentence
 from gnomon.examination.subject import Subject
 from gnomon.findings import network as kinds
 from gnomon.program import Program, read
@@ -28,7 +28,7 @@ class Profile(Record):
 
     program: Program | None
     reason: str
-    cost: Cost
+    cost: StepCost
 
     @property
     def seconds_per_example(self) -> float:
@@ -44,11 +44,11 @@ class ArchitectureStep(AbstractStep):
     gives = Profile
     rests_on = ()
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         module, task = subject.module, subject.task
         sizes = {name: p.numel() for name, p in module.named_parameters()}
         total, size = sum(sizes.values()), sum(p.numel() * p.element_size() for p in module.parameters())
-        cost = measured_cost(subject, context.clock, context.seconds)
+        cost = measure_step_cost(subject, context.clock, context.seconds)
         program, reason = _program(subject)
         largest = sorted(sizes.items(), key=lambda item: -item[1])[:5]
         n = min(TIMED_BATCH_SIZE, len(subject.probe))
@@ -83,7 +83,7 @@ class ArchitectureStep(AbstractStep):
 def _sizes(module: nn.Module) -> tuple[Plot, ...]:
     """Plots the number of parameters of each part; only the largest parts if there are many."""
     own = {name: sum(p.numel() for p in part.parameters(recurse=False)) for name, part in module.named_modules()}
-    kinds = {name: named_kind(name, part) for name, part in module.named_modules()}
+    kinds = {name: layer_path_and_class(name, part) for name, part in module.named_modules()}
     largest = sorted((name for name in own if own[name]), key=lambda name: -own[name])[:SHOWN_PARTS]
     listed = [name for name in own if name in largest]
     if len(listed) < 2:
@@ -111,4 +111,4 @@ def _program(subject: Subject) -> tuple[Program | None, str]:
     try:
         return read(subject.module, x[:2].double()), "every layer has a rule"
     except GnomonError as error:
-        return None, plainly(error)
+        return None, error_sentence(error)

@@ -7,12 +7,20 @@ from torch import Tensor, nn
 from gnomon.attribution import contact_sheet, shortcuts, token_sheet
 from gnomon.attribution.sheet import ContactSheet
 from gnomon.attribution.shortcut import Shortcuts
-from gnomon.core.results import Definition, Value
-from gnomon.examination.cost import rung
-from gnomon.examination.step import DIVERGED, UNTRAINED, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.core.results import QuantityDefinition, Value
+from gnomon.examination.cost import largest_size_up_to
+from gnomon.examination.step import (
+    DIVERGED,
+    UNTRAINED,
+    AbstractStep,
+    StepContext,
+    StepProducts,
+    StepResult,
+    StepSkipped,
+)
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
-from gnomon.examination.timed import needs
+from gnomon.examination.timed import out_of_time_error
 from gnomon.report import Content
 from gnomon.training import Run
 
@@ -41,28 +49,30 @@ class AttributionStep(AbstractStep):
     gives = Shortcuts
     rests_on = ("examples", "decisions")
 
-    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+    def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
         return subject.task.classes > 1
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         each, run = max(products[Profile].cost.each, 1e-9), products.get(Run)
         if run is None and context.fit:
-            raise Skipped(UNTRAINED)
+            raise StepSkipped(UNTRAINED)
         if run is not None and run.diverges:
-            raise Skipped(DIVERGED)
+            raise StepSkipped(DIVERGED)
         affordable = context.seconds / 2 / each
-        size = rung(SIZES, affordable / SEARCH_PASSES_PER_EXAMPLE)
+        size = largest_size_up_to(SIZES, affordable / SEARCH_PASSES_PER_EXAMPLE)
         if SEARCH_PASSES_PER_EXAMPLE * size > 2 * affordable:
-            raise needs(f"A search for shortcuts on {size} examples", SEARCH_PASSES_PER_EXAMPLE * size * each, context)
+            raise out_of_time_error(
+                f"A search for shortcuts on {size} examples", SEARCH_PASSES_PER_EXAMPLE * size * each, context
+            )
         source = subject.train if subject.test is None else subject.test
         examples = subject.examples(source.probe(size, seed=context.seed))
         if subject.task.classes < 2 or len(examples) < MIN_EXAMPLES:
             few = f"There are {len(examples)} examples, and fewer than {MIN_EXAMPLES} are not enough to find shortcuts."
-            raise Skipped(
+            raise StepSkipped(
                 "Skipped: gnomon looks for shortcuts only in classification." if subject.task.classes < 2 else few
             )
         if not isinstance(examples.x, Tensor):
-            raise Skipped("Skipped: the inputs are not one tensor of numbers.")
+            raise StepSkipped("Skipped: the inputs are not one tensor of numbers.")
         model, data = subject.module if run is None else run.model, (examples.x, examples.y)
         if not examples.x.is_floating_point():
             return _tokens(
@@ -78,9 +88,9 @@ class AttributionStep(AbstractStep):
 def _tokens(model: nn.Module, data: Any, x: Tensor, costly: bool, seed: int) -> StepResult:
     """Attributions of the decisions to single tokens."""
     if x.dim() != 2 or data[1].dim() != 1:
-        raise Skipped("Skipped: the inputs are integers, but not token sequences with one class per sequence.")
+        raise StepSkipped("Skipped: the inputs are integers, but not token sequences with one class per sequence.")
     if costly:
-        raise Skipped("No time left for attributions to tokens. Give a larger budget.")
+        raise StepSkipped("No time left for attributions to tokens. Give a larger budget.")
     sheet = token_sheet(model, data, seed=seed)
     values = [
         Value(f"share of attribution, token {name}", share, id=f"token-{name}")
@@ -93,7 +103,9 @@ def _tokens(model: nn.Module, data: Any, x: Tensor, costly: bool, seed: int) -> 
             id="sanity-correlation",
         )
     )
-    definition = Definition("share of one token in the sum of all absolute attributions", "share of attribution")
+    definition = QuantityDefinition(
+        "share of one token in the sum of all absolute attributions", "share of attribution"
+    )
     return StepResult(Content(sheet.verdict, (), tuple(values), sheet.plots(), (definition,)))
 
 
@@ -113,6 +125,6 @@ def _content(found: Shortcuts, sheet: ContactSheet | None) -> Content:
         if sheet.mask is not None:
             values.append(Value("share of frequencies needed", sheet.mask.kept, id="frequencies-needed"))
     share = "share of right decisions that change if the feature's value comes from another example"
-    definition = Definition(share, "decisions lost without a feature")
+    definition = QuantityDefinition(share, "decisions lost without a feature")
     shown = found if sheet is None else sheet
     return Content(shown.verdict, found.findings, tuple(values), shown.plots(), (definition,))

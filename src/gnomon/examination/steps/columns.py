@@ -5,16 +5,17 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.checks import columns, conflicts, suspects
+from gnomon.checks import column_statistics, label_conflicts, suspect_labels
 from gnomon.checks.data.channels import channel_findings
-from gnomon.checks.data.targets import class_findings, number_findings
-from gnomon.checks.network.given import first_given
+from gnomon.checks.data.leaked_target import leaked_target_findings
+from gnomon.checks.data.targets import class_findings, regression_target_findings
+from gnomon.checks.network.given import input_of_first_layer
 from gnomon.checks.run.guessing import MIN_EXAMPLES
 from gnomon.core.inputs.arguments import tensors
-from gnomon.core.results import Definition, Finding, Plot, Value
+from gnomon.core.results import Finding, Plot, QuantityDefinition, Value
 from gnomon.core.results.record import Record
-from gnomon.examination.cost import pace, rung
-from gnomon.examination.step import AbstractStep, Context, Products, StepResult
+from gnomon.examination.cost import largest_size_up_to, machine_slowdown
+from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult
 from gnomon.examination.subject import Examples, Subject
 from gnomon.findings import most_serious_first
 from gnomon.report import Content
@@ -66,16 +67,20 @@ class ColumnsStep(AbstractStep):
     states = ("labels_related",)
     essential = True
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         if len(subject.train) < MIN_EXAMPLES:  # the spread of a column, or a missing class, may be chance
             answer = f"{len(subject.train)} training examples are too few to judge columns, targets and labels."
             return StepResult(Content(answer), DataChecks(), "unsure")
         allowed = max(MAX_TIME_FACTOR * context.seconds, MIN_SECONDS)
-        each = pace(context.clock) * (
+        each = machine_slowdown(context.clock) * (
             SECONDS_PER_EXAMPLE + SECONDS_PER_NUMBER * sum(t[0].numel() for t in tensors(subject.probe.x))
         )
-        examples = subject.examples(subject.train.probe(rung(EXAMPLE_COUNTS, allowed / each), seed=context.seed))
+        examples = subject.examples(
+            subject.train.probe(largest_size_up_to(EXAMPLE_COUNTS, allowed / each), seed=context.seed)
+        )
         found = _columns(subject, examples)
+        if subject.task.classes or subject.asks_for_targets:
+            found += leaked_target_findings(examples.x, examples.y, classes=subject.task.classes, names=subject.columns)
         values: list[Value] = []
         plots: tuple[Plot, ...] = ()
         checks = DataChecks()
@@ -83,8 +88,8 @@ class ColumnsStep(AbstractStep):
             y = _labels(subject)
             test = None if subject.test is None else subject.test.labels()
             found += class_findings(y, subject.task.classes, None if test is None else test.long())
-            same = conflicts(examples.x, examples.y)
-            judged = suspects(examples.x, examples.y, seed=context.seed, most=EXAMPLES_PER_FIT)
+            same = label_conflicts(examples.x, examples.y)
+            judged = suspect_labels(examples.x, examples.y, seed=context.seed, most=EXAMPLES_PER_FIT)
             found += (*same.findings, *judged.findings)
             guess = float(torch.bincount(y).max()) / len(y)
             checks = DataChecks(guess, judged.accuracy if judged.ranked else None, len(judged.ranked))
@@ -112,7 +117,7 @@ class ColumnsStep(AbstractStep):
                 ]
                 plots = judged.plots()
         elif subject.asks_for_targets or (subject.reads_targets and examples.y.shape[1] != subject.task.outputs):
-            found += number_findings(_labels(subject).double())
+            found += regression_target_findings(_labels(subject).double())
         findings = most_serious_first(found)
         answer = findings[0].message if findings else _good(checks)
         content = Content(answer, findings, tuple(values), plots, _definitions(), stated=findings[:1])
@@ -121,10 +126,12 @@ class ColumnsStep(AbstractStep):
 
 def _columns(subject: Subject, examples: Examples) -> list[Finding]:
     """Findings about input columns; scale is ignored if the network normalizes its inputs before the first weights."""
-    found = [*columns(examples.x, names=subject.columns).findings, *channel_findings(examples.x)]
+    found = [*column_statistics(examples.x, names=subject.columns).findings, *channel_findings(examples.x)]
     if any(finding.kind == "feature-scale" for finding in found):
-        given = first_given(subject.module, examples.some(TRACED_EXAMPLES).x)
-        if given is not None and not any(finding.kind == "feature-scale" for finding in columns(given).findings):
+        given = input_of_first_layer(subject.module, examples.some(TRACED_EXAMPLES).x)
+        if given is not None and not any(
+            finding.kind == "feature-scale" for finding in column_statistics(given).findings
+        ):
             return [finding for finding in found if finding.kind != "feature-scale"]
     return found
 
@@ -144,6 +151,6 @@ def _good(checks: DataChecks) -> str:
     return f"{told} Always guessing the largest class is right on {checks.guess:.1%} of the examples{simple}."
 
 
-def _definitions() -> tuple[Definition, ...]:
+def _definitions() -> tuple[QuantityDefinition, ...]:
     text = "a label is suspect if a model fitted without the example clearly predicts another class"
-    return (Definition("v(given) − max over others v(c)", text, "northcutt2021confident"),)
+    return (QuantityDefinition("v(given) − max over others v(c)", text, "northcutt2021confident"),)

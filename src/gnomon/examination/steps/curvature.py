@@ -2,18 +2,18 @@
 
 from dataclasses import dataclass
 
-from gnomon.core.results import Definition, Finding, Interval, Value
+from gnomon.core.results import Finding, Interval, QuantityDefinition, Value
 from gnomon.core.results.record import Record
-from gnomon.examination.pictures import rate_meter
+from gnomon.examination.pictures import learning_rate_meter
 from gnomon.examination.step import (
     DIVERGED,
     NOT_ENOUGH,
-    ON_ITS_WAY,
+    NOT_FINISHED,
     AbstractStep,
-    Context,
-    Products,
-    Skipped,
+    StepContext,
+    StepProducts,
     StepResult,
+    StepSkipped,
     require_gradients,
 )
 from gnomon.examination.steps.architecture import Profile
@@ -25,7 +25,7 @@ from gnomon.linalg.lanczos import top_eigenpairs
 from gnomon.linalg.trace import hutch_plus_plus
 from gnomon.report import Content
 from gnomon.training import SGD, Run
-from gnomon.training.native import descent
+from gnomon.training.native import as_gradient_descent
 
 EDGE_SHARE = 0.8
 """Share of the stability limit above which training is at the edge of stability."""
@@ -49,11 +49,11 @@ class CurvatureStep(AbstractStep):
     gives = CurvatureSummary
     rests_on = ("examples", "training")
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         require_gradients(subject)
         run = products.get(Run)
         if run is not None and run.diverges:
-            raise Skipped(DIVERGED)
+            raise StepSkipped(DIVERGED)
         model = subject.module if run is None else run.model
         cost = products[Profile].cost
         examples = subject.probe.some(affordable(cost, context))
@@ -72,7 +72,7 @@ class CurvatureStep(AbstractStep):
             name = "batch size at which signal and noise are equal"
             gains = "batches much larger than this hardly reduce the number of steps"
             values.append(Value(name, noise.scale, noise.interval, "estimate", meaning=gains, id="noise-scale"))
-        way = None if run is None else descent(run.optimizer)
+        way = None if run is None else as_gradient_descent(run.optimizer)
         if way is not None:
             limit = 2 * (1 + way.momentum) / way.lr
             values.append(
@@ -80,13 +80,13 @@ class CurvatureStep(AbstractStep):
             )
         answer = _answer(value, way, trained=run is not None)
         definitions = (
-            Definition("λ_max(H)", "sharpness: the largest curvature of the mean loss", "cohen2021gradient"),
-            Definition("tr H = E[zᵀ H z]", "sum of all curvatures", "hutchinson1989stochastic"),
-            Definition("B = tr Σ / |G|²", "noise scale", "mccandlish2018empirical"),
+            QuantityDefinition("λ_max(H)", "sharpness: the largest curvature of the mean loss", "cohen2021gradient"),
+            QuantityDefinition("tr H = E[zᵀ H z]", "sum of all curvatures", "hutchinson1989stochastic"),
+            QuantityDefinition("B = tr Σ / |G|²", "noise scale", "mccandlish2018empirical"),
         )
         short = "" if run is None else run.shortage
-        answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if short else answer
-        plots = rate_meter(way.lr, 2 * (1 + way.momentum) / value) if way is not None and value > 0 else ()
+        answer = f"{NOT_ENOUGH} {NOT_FINISHED} {answer}" if short else answer
+        plots = learning_rate_meter(way.lr, 2 * (1 + way.momentum) / value) if way is not None and value > 0 else ()
         findings = () if short else _findings(value, way)
         content = Content(answer, findings, tuple(values), plots, definitions)
         return StepResult(content, CurvatureSummary(value, trace.value), "unsure" if short else "answered")

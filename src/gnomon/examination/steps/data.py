@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from gnomon.checks.data.rows import digests
-from gnomon.checks.network.given import first_given
+from gnomon.checks.data.rows import example_hashes
+from gnomon.checks.network.given import input_of_first_layer
 from gnomon.checks.network.signal_findings import signal_findings
 from gnomon.checks.run.guessing import MIN_EXAMPLES
 from gnomon.core.inputs.arguments import tensors
-from gnomon.core.results import Axis, Definition, Finding, Histogram, Plot, Value
+from gnomon.core.results import Axis, Finding, Histogram, Plot, QuantityDefinition, Value
 from gnomon.core.results.record import Record
-from gnomon.examination.step import AbstractStep, Context, Products, StepResult
+from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult
 from gnomon.examination.subject import Subject
 from gnomon.findings import data as kinds
 from gnomon.report import Content
@@ -50,7 +50,7 @@ class DataStep(AbstractStep):
     gives = DataSummary
     essential = True
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         x = subject.train.probe(MAX_EXAMPLES, seed=context.seed).x
         floats = [t for t in tensors(x) if t.is_floating_point()]
         rms, inputs = None, _Part()
@@ -70,7 +70,7 @@ class DataStep(AbstractStep):
             *inputs.values,
             *targets.values,
         )
-        meaning = Definition("rms = √(mean of x²)", f"over all features of at most {MAX_EXAMPLES} examples")
+        meaning = QuantityDefinition("rms = √(mean of x²)", f"over all features of at most {MAX_EXAMPLES} examples")
         content = Content(answer, findings, values, inputs.plots, (meaning,), stated=findings, notes=notes)
         return StepResult(content, DataSummary(rms, largest))
 
@@ -87,7 +87,7 @@ def _unless_scaled(subject: Subject, findings: tuple[Finding, ...]) -> tuple[Fin
     """Drops findings about input scale if the network normalizes its inputs before the first weights."""
     if not any(finding.kind == "input-scale" for finding in findings):
         return findings
-    given = first_given(subject.module, subject.probe.some(TRACED_EXAMPLES).x)
+    given = input_of_first_layer(subject.module, subject.probe.some(TRACED_EXAMPLES).x)
     if given is None or signal_findings((), float(given.double().square().mean())):
         return findings
     return tuple(finding for finding in findings if finding.kind != "input-scale")
@@ -99,11 +99,7 @@ def _facts(n: int, rms: float | None, largest: float | None, y: Tensor) -> str:
     if not y.is_floating_point():
         spread = f"the targets have shape {tuple(y.shape[1:])}, whole numbers from {int(y.min())} to {int(y.max())}"
     kinds = spread if largest is None else f"the largest class has {largest:.1%} of them"
-    size = (
-        ""
-        if rms is None
-        else f" The typical size of the inputs is {rms:.3g} (root mean square), where about 1 is best."
-    )
+    size = "" if rms is None else f" The typical size of the inputs is {rms:.3g} (root mean square); about 1 is best."
     return f"There {'are' if n > 1 else 'is'} {n:,} training example{'s' if n > 1 else ''}; {kinds}.{size}"
 
 
@@ -119,7 +115,7 @@ def _inputs(flat: Tensor, rms: float, *, alone: bool) -> _Part:
         Value("largest over smallest spread of a feature", ratio, id="spread-ratio"),
         Value(
             "examples that repeat an earlier example",
-            len(flat) - len(set(digests(flat))),
+            len(flat) - len(set(example_hashes(flat))),
             meaning=f"of {len(flat)}",
             id="copies",
         ),

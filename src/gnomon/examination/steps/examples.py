@@ -5,28 +5,28 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.core.inputs.arguments import take, transform
+from gnomon.core.inputs.arguments import map_tensors, take
 from gnomon.core.inputs.strata import stratified_sample
-from gnomon.core.metrics import decisions
+from gnomon.core.metrics import predicted_classes
 from gnomon.core.results import Axis, Bars, Plot, Value
 from gnomon.core.results.record import Record
 from gnomon.decisions.margins import probabilities
-from gnomon.examination.cost import rung
+from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.step import (
     DIVERGED,
     NOT_ENOUGH,
-    ON_ITS_WAY,
+    NOT_FINISHED,
     AbstractStep,
-    Context,
-    Products,
-    Skipped,
+    StepContext,
+    StepProducts,
     StepResult,
+    StepSkipped,
 )
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
-from gnomon.examination.timed import needs
+from gnomon.examination.timed import out_of_time_error
 from gnomon.report import Content
-from gnomon.report.exhibit import Exhibit, exhibit
+from gnomon.report.exhibit import ShownExample, show_example
 from gnomon.training import Run
 
 EXAMPLE_COUNTS = (64, 128, 256, 512, 1024, 2048)
@@ -57,30 +57,30 @@ class ExamplesStep(AbstractStep):
     gives = Hardest
     rests_on = ("examples", "decisions")
 
-    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+    def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
         return fit
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         run = products.get(Run)
         if run is None:
-            raise Skipped("Skipped: the network has not been trained, so its mistakes mean nothing yet.")
+            raise StepSkipped("Skipped: the network has not been trained, so its mistakes mean nothing yet.")
         if run.diverges:
-            raise Skipped(DIVERGED)
+            raise StepSkipped(DIVERGED)
         if not subject.task.classes and not subject.asks_for_targets:
-            raise Skipped(
+            raise StepSkipped(
                 "Skipped: your loss does not compare outputs with targets directly, so gnomon cannot compute an error."
             )
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
         each = max(products[Profile].cost.each, 1e-9)
-        most = rung(EXAMPLE_COUNTS, 0.5 * context.seconds / each)
-        if most * each > 3 * context.seconds:  # a pass without gradients is a third of that
-            raise needs(f"A pass over {most} examples", most * each / 3, context)
+        most = largest_size_up_to(EXAMPLE_COUNTS, 0.5 * context.seconds / each)
+        if most * each > 3 * context.seconds:  # a pass without gradients costs a third of a training pass
+            raise out_of_time_error(f"A pass over {most} examples", most * each / 3, context)
         numbers = stratified_sample(len(source), source.labels(), most, seed=context.seed)
         examples = subject.examples(source.at(numbers))
         parts = torch.arange(len(numbers)).split(EXAMPLES_PER_READ)
         f = torch.cat([subject.outputs(take(examples.x, part), run.model) for part in parts]).double()
         if not bool(torch.isfinite(f).all()):
-            raise Skipped("Skipped: some outputs are not finite.")
+            raise StepSkipped("Skipped: some outputs are not finite.")
         classes = subject.task.classes > 0
         error, answers, notes = _judge(f, examples.y, classes=classes)
         worst = error.topk(min(SHOWN_EXAMPLES, len(error))).indices.cpu()
@@ -96,7 +96,7 @@ class ExamplesStep(AbstractStep):
             Value("examples tried", len(numbers), meaning=f"of {len(source)} {which} examples", id="examples-tried"),
         )
         product = Hardest(tuple(e.number for e in shown), tuple(error[worst.to(error.device)].tolist()))
-        answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if run.shortage else answer
+        answer = f"{NOT_ENOUGH} {NOT_FINISHED} {answer}" if run.shortage else answer
         content = Content(answer, (), values, plots, exhibits=shown)
         return StepResult(content, product, "unsure" if run.shortage else "answered")
 
@@ -118,18 +118,18 @@ def _words(y: Tensor) -> str:
     return ", ".join(f"{v:.3g}" for v in y[:3].tolist()) + (", ..." if len(y) > 3 else "")
 
 
-def _show(x: object, number: int, label: str, answer: str, note: str, *, classes: bool) -> Exhibit:
+def _show(x: object, number: int, label: str, answer: str, note: str, *, classes: bool) -> ShownExample:
     right = label == answer if classes else None
-    return exhibit(transform(lambda t: t[0], x), number, label=label, answer=answer, note=note, right=right)
+    return show_example(map_tensors(lambda t: t[0], x), number, label=label, answer=answer, note=note, right=right)
 
 
 def _mistakes(f: Tensor, y: Tensor, which: str) -> tuple[str, tuple[Plot, ...]]:
     """Counts wrong answers and confused pairs of classes."""
-    answers = decisions(f)
+    answers = predicted_classes(f)
     wrong = answers != y
     count, n = int(wrong.sum()), len(y)
     if not count:
-        return f"All {n} {which} examples that were tried are right; these are the least confident ones.", ()
+        return f"All {n} {which} examples tried are classified correctly; these are the least confident ones.", ()
     pairs, times = torch.stack([y[wrong], answers[wrong]], 1).unique(dim=0, return_counts=True)
     order = times.argsort(descending=True, stable=True)[:NAMED_CLASS_PAIRS].tolist()
     names = [f"{int(pairs[i, 0])} taken for {int(pairs[i, 1])}" for i in order]

@@ -7,9 +7,9 @@ from torch import Tensor
 
 from gnomon.core.errors import NotFiniteError
 from gnomon.core.metrics import accuracy
-from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value, format_number
+from gnomon.core.results import Axis, Finding, Hypothesis, Line, Plot, QuantityDefinition, Value, format_number
 from gnomon.dynamics.trajectory import Trajectory
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, plainly
+from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped, error_sentence
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
 from gnomon.findings import training as kinds
@@ -17,7 +17,7 @@ from gnomon.forecast import predict
 from gnomon.landscape.sharpness import Sharpness
 from gnomon.report import Content
 from gnomon.training import SGD
-from gnomon.training.native import descent
+from gnomon.training.native import as_gradient_descent
 
 MAX_TEST_EXAMPLES = 128
 """Test examples used, at most."""
@@ -34,14 +34,14 @@ class ForecastStep(AbstractStep):
     gives = Trajectory
     rests_on = ("examples", "prediction")
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         product = products[ProbeKernel]
         examples = product.examples
-        way = descent(subject.optimizer)
+        way = as_gradient_descent(subject.optimizer)
         if subject.recipe.own_loss is not None:
-            raise Skipped("Skipped: theory has no equations of training for your own loss.")
+            raise StepSkipped("Skipped: theory has no equations of training for your own loss.")
         if way is not None and way.decay:
-            raise Skipped("Skipped: the prediction by the tangent kernel does not include weight decay.")
+            raise StepSkipped("Skipped: the prediction by the tangent kernel does not include weight decay.")
         test = (
             None if subject.test is None else subject.examples(subject.test.probe(MAX_TEST_EXAMPLES, seed=context.seed))
         )
@@ -61,7 +61,7 @@ class ForecastStep(AbstractStep):
                 times=_times(product, None if way is None else way.lr),
             )
         except NotFiniteError as error:  # the learning rate is far above the limit; other sections report it
-            raise Skipped(plainly(error)) from error
+            raise StepSkipped(error_sentence(error)) from error
         values = [
             Value("training loss at the start", float(run.loss[0]), id="predicted-loss-at-start"),
             Value(
@@ -86,7 +86,7 @@ class ForecastStep(AbstractStep):
                 "outputs do not influence each other", subject.task.outputs == 1, "the mean over outputs is used"
             ),
         )
-        definition = Definition("f′ = −(1/n) Θ ∂l/∂f", "time is learning rate × steps", "lee2019wide")
+        definition = QuantityDefinition("f′ = −(1/n) Θ ∂l/∂f", "time is learning rate × steps", "lee2019wide")
         data = {"times": run.times, "loss": run.loss}
         answer, holds = _answer(run, way, products.get(Sharpness))
         content = Content(answer, _findings(run), tuple(values), (_plot(run),), (definition,), hypotheses, data)

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from gnomon.core.errors import GnomonError
 from gnomon.core.results import Finding
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.graphs import oversmoothing
@@ -31,18 +31,18 @@ class GraphsStep(AbstractStep):
     gives = Oversmoothing
     rests_on = ("examples", "training")
 
-    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+    def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
         return _graphs(subject) is not None
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         found = _graphs(subject)
         if found is None:
-            raise Skipped("Skipped: the inputs are not node features with an adjacency matrix for each example.")
+            raise StepSkipped("Skipped: the inputs are not node features with an adjacency matrix for each example.")
         run = products.get(Run)
         try:
             measured = oversmoothing(subject.module if run is None else run.model, *found)
         except GnomonError as reason:
-            raise Skipped(f"Skipped: gnomon cannot follow the node features. {reason}") from reason
+            raise StepSkipped(f"Skipped: gnomon cannot follow the node features. {reason}") from reason
         content = Content(measured.verdict, _deep(measured), plots=measured.plots())
         return StepResult(content, measured)
 

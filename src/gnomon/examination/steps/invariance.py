@@ -3,26 +3,26 @@
 from torch import Tensor
 
 from gnomon.core.metrics import binomial_interval
-from gnomon.core.results import Definition, Finding, Value
-from gnomon.examination.cost import rung
-from gnomon.examination.levels import level
+from gnomon.core.results import Finding, QuantityDefinition, Value
+from gnomon.examination.cost import largest_size_up_to
+from gnomon.examination.levels import significance_level
 from gnomon.examination.step import (
     DIVERGED,
     NOT_ENOUGH,
-    ON_ITS_WAY,
+    NOT_FINISHED,
     UNTRAINED,
     AbstractStep,
-    Context,
-    Products,
-    Skipped,
+    StepContext,
+    StepProducts,
     StepResult,
+    StepSkipped,
 )
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
-from gnomon.examination.timed import needs
+from gnomon.examination.timed import out_of_time_error
 from gnomon.findings import decisions as kinds
 from gnomon.report import Content
-from gnomon.symmetry.invariance import Invariance, Motion, invariance
+from gnomon.symmetry.invariance import ImageMotion, Invariance, invariance
 from gnomon.training import Run
 
 SIZES = (32, 64, 128, 256, 512)
@@ -45,29 +45,33 @@ class InvarianceStep(AbstractStep):
     gives = Invariance
     rests_on = ("examples", "decisions")
 
-    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+    def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
         return isinstance(subject.probe.x, Tensor) and subject.probe.x.dim() == 4
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         if not isinstance(subject.probe.x, Tensor) or subject.probe.x.dim() != 4:
-            raise Skipped("Skipped: the inputs are not images (n, channels, height, width).")
+            raise StepSkipped("Skipped: the inputs are not images (n, channels, height, width).")
         run = products.get(Run)
         if run is None and context.fit:
-            raise Skipped(UNTRAINED)
+            raise StepSkipped(UNTRAINED)
         if run is not None and run.diverges:
-            raise Skipped(DIVERGED)
+            raise StepSkipped(DIVERGED)
         model = subject.module if run is None else run.model
         each = products[Profile].cost.each / 2  # cost of a forward pass, with a margin
-        most = rung(SIZES, 0.5 * context.seconds / (PASSES_PER_EXAMPLE * each))
+        most = largest_size_up_to(SIZES, 0.5 * context.seconds / (PASSES_PER_EXAMPLE * each))
         if PASSES_PER_EXAMPLE * most * each > context.seconds:
-            raise needs(f"{PASSES_PER_EXAMPLE} passes over {most} images", PASSES_PER_EXAMPLE * most * each, context)
+            raise out_of_time_error(
+                f"{PASSES_PER_EXAMPLE} passes over {most} images", PASSES_PER_EXAMPLE * most * each, context
+            )
         images = subject.probe.some(most).x if subject.test is None else subject.test.probe(most, seed=context.seed).x
         measured = invariance(model, images)
         values = tuple(_value(motion, classes=subject.task.classes > 0) for motion in measured.motions)
-        definition = Definition("|f(g x) − f(x)| / |f(x)|", "over the examples used, for each shift or mirroring g")
+        definition = QuantityDefinition(
+            "|f(g x) − f(x)| / |f(x)|", "over the examples used, for each shift or mirroring g"
+        )
         short = "" if run is None else run.shortage
         answer = _answer(measured) if subject.task.classes else measured.verdict
-        answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if short else answer
+        answer = f"{NOT_ENOUGH} {NOT_FINISHED} {answer}" if short else answer
         told = run is not None and not short and subject.task.classes
         findings = _shift(measured, min(subject.probe.x.shape[2:])) if told else ()
         content = Content(answer, findings, values, measured.plots(), (definition,))
@@ -86,7 +90,7 @@ def _answer(measured: Invariance) -> str:
     return f"A shift by one pixel changes {share} of the decisions, {', '.join(others)}."
 
 
-def _value(motion: Motion, *, classes: bool) -> Value:
+def _value(motion: ImageMotion, *, classes: bool) -> Value:
     if not classes:
         return Value(motion.name, motion.change, meaning="relative change of the outputs", id=motion.id)
     meaning = f"changed decisions; outputs change by {motion.change:.1%}"
@@ -98,7 +102,9 @@ def _shift(measured: Invariance, side: int) -> tuple[Finding, ...]:
     shifts = [motion for motion in measured.motions if motion.id.startswith("pixel-")]
     worst = max(shifts, key=lambda motion: motion.decisions)
     chance = binomial_interval(
-        round(worst.decisions * measured.examples), measured.examples, confidence=1 - 2 * level("invariance")
+        round(worst.decisions * measured.examples),
+        measured.examples,
+        confidence=1 - 2 * significance_level("invariance"),
     )
     if chance.low <= MAX_CHANGED_DECISIONS:
         return ()
@@ -110,4 +116,4 @@ def _shift(measured: Invariance, side: int) -> tuple[Finding, ...]:
         Value("changed decisions", worst.decisions, chance, "estimate"),
         Value("accepted share", MAX_CHANGED_DECISIONS),
     )
-    return (Finding(kinds.SHIFTS_CHANGE_DECISIONS, "inputs", values, evidence, level("invariance")),)
+    return (Finding(kinds.SHIFTS_CHANGE_DECISIONS, "inputs", values, evidence, significance_level("invariance")),)

@@ -7,16 +7,16 @@ from math import nan, sqrt
 import torch
 from torch import Tensor, nn
 
-from gnomon.checks.data.input_relation import input_relation
+from gnomon.checks.data.input_relation import label_input_test
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.metrics import effective_rank
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import random_state
-from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value
+from gnomon.core.results import Axis, Finding, Hypothesis, Line, Plot, QuantityDefinition, Value
 from gnomon.core.results.record import Record
-from gnomon.examination.levels import level
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
+from gnomon.examination.levels import significance_level
+from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.kernel_size import KernelMeans, kernel_means
 from gnomon.examination.subject import Examples, Subject
@@ -69,19 +69,19 @@ class KernelStep(AbstractStep):
     needs = (Profile,)
     gives = ProbeKernel
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         require_gradients(subject)
         if not subject.reads_targets:
-            raise Skipped("Skipped: gnomon cannot interpret these integer targets; only your loss can.")
+            raise StepSkipped("Skipped: gnomon cannot interpret these integer targets; only your loss can.")
         means = kernel_means(subject, products[Profile].cost, context)
         examples = subject.probe.some(means.affordable(context, KERNEL_TIME_SHARE))
         kernel = means.kernel(examples.x, context)
         if not bool(kernel.abs().max() > 0):
-            raise Skipped("Skipped: the tangent kernel is zero because no parameter affects the outputs.")
+            raise StepSkipped("Skipped: the tangent kernel is zero because no parameter affects the outputs.")
         targets = subject.targets(examples.y)
         y = targets - targets.mean(0)
         if not bool(y.abs().max() > 0):
-            raise Skipped("Skipped: all targets are the same, so there is nothing to learn.")
+            raise StepSkipped("Skipped: all targets are the same, so there is nothing to learn.")
         centered = kernel - kernel.mean(0) - kernel.mean(1, keepdim=True) + kernel.mean()
         if float(centered.abs().max()) <= 1e-6 * float(kernel.abs().max()):
             return (
@@ -91,7 +91,7 @@ class KernelStep(AbstractStep):
         prediction = leave_one_out_of_modes(modes.values, modes.vectors, targets)
         labels = label_test(kernel, y, seed=context.seed)
         seen = labels.related or better_than_guess(prediction, accuracy_of_guessing(subject, examples.y))
-        asked = None if seen else input_relation(subject.probe.x, subject.targets(subject.probe.y), seed=context.seed)
+        asked = None if seen else label_input_test(subject.probe.x, subject.targets(subject.probe.y), seed=context.seed)
         return self._result(subject, ProbeKernel(examples, kernel, modes, prediction, labels, means, asked))
 
     def _result(self, subject: Subject, product: ProbeKernel) -> StepResult:
@@ -175,11 +175,13 @@ def _find_unrelated(product: ProbeKernel, guess: float | None, asked: int) -> Fi
         Value("alignment with the labels", labels.alignment, labels.shuffled_interval),
         Value("smallest alignment that the test detects in 80 % of cases", labels.detectable),
     )
-    return Finding(data_kinds.LABELS_UNRELATED, "labels", {**values, "score": score}, evidence, level("labels"))
+    return Finding(
+        data_kinds.LABELS_UNRELATED, "labels", {**values, "score": score}, evidence, significance_level("labels")
+    )
 
 
 def _wakes(subject: Subject, x: Inputs) -> bool:
-    """Whether outputs differ between examples if batch norm uses batch statistics, as in training mode.
+    """Whether the outputs of different examples differ in training mode, when batch norm uses batch statistics.
 
     In eval mode a norm that has seen no batch does nothing, and small weights may leave only biases.
     """
@@ -273,13 +275,15 @@ def _speeds(modes: KernelSpectrum) -> Plot:
     )
 
 
-def _definitions() -> tuple[Definition, ...]:
+def _definitions() -> tuple[QuantityDefinition, ...]:
     return (
-        Definition(
+        QuantityDefinition(
             "Θ(x, x′) = (1/k) Σₐ ⟨∂fₐ(x)/∂w, ∂fₐ(x′)/∂w⟩",
             "the tangent kernel at the current weights",
             "jacot2018neural",
         ),
-        Definition("A = ⟨HΘH, yyᵀ⟩ / (|HΘH| |yyᵀ|)", "alignment with the centered labels", "cortes2012algorithms"),
-        Definition("f₋ᵢ(xᵢ) = yᵢ − cᵢ / Gᵢᵢ,  G = (Θ + r)⁻¹", "leave one out", "rasmussen2006gaussian"),
+        QuantityDefinition(
+            "A = ⟨HΘH, yyᵀ⟩ / (|HΘH| |yyᵀ|)", "alignment with the centered labels", "cortes2012algorithms"
+        ),
+        QuantityDefinition("f₋ᵢ(xᵢ) = yᵢ − cᵢ / Gᵢᵢ,  G = (Θ + r)⁻¹", "leave one out", "rasmussen2006gaussian"),
     )

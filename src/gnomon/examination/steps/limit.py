@@ -8,15 +8,23 @@ from torch import Tensor
 
 from gnomon.core.errors import GnomonError
 from gnomon.core.metrics import accuracy, binomial_interval, explained_variance
-from gnomon.core.results import Definition, Finding, Hypothesis, Value
+from gnomon.core.results import Finding, Hypothesis, QuantityDefinition, Value
 from gnomon.core.results.record import Record
-from gnomon.examination.cost import pace
-from gnomon.examination.levels import level
+from gnomon.examination.cost import machine_slowdown
+from gnomon.examination.levels import significance_level
 from gnomon.examination.pictures import score_bars
-from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, Skipped, StepResult, plainly
+from gnomon.examination.step import (
+    AbstractStep,
+    OutOfTime,
+    StepContext,
+    StepProducts,
+    StepResult,
+    StepSkipped,
+    error_sentence,
+)
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Examples, Subject
-from gnomon.examination.timed import needs
+from gnomon.examination.timed import out_of_time_error
 from gnomon.findings import training as kinds
 from gnomon.kernels import Limit
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out
@@ -64,14 +72,14 @@ class LimitStep(AbstractStep):
     uses = (Run,)
     gives = LimitScore
 
-    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+    def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
         profile = products.get(Profile)
         return profile is None or profile.program is not None
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         program = products[Profile].program
         if program is None:
-            raise Skipped(
+            raise StepSkipped(
                 f"Skipped: theory has no formula for a very wide version of this network: {products[Profile].reason}"
             )
         limit, size = affordable_limit(subject, context)
@@ -108,7 +116,7 @@ class LimitStep(AbstractStep):
             explained = f"{1 - prediction.error:.1%} of the variance of the targets (leave-one-out)"
             answer = f"A very wide version, which learns no features of its own, would explain {explained}."
         shown, score = _test(limit, subject, prediction, examples.x, test)
-        definition = Definition(
+        definition = QuantityDefinition(
             "Θ∞(x, x′) = lim E[∇f(x)·∇f(x′)]", "the infinite-width limit: all widths to infinity", "jacot2018neural"
         )
         readable = Hypothesis("every layer has a rule for its infinite-width limit", True)
@@ -147,7 +155,7 @@ def _test(
 
 
 def beside(fitted: int) -> int:
-    """The number of test examples for this number of fitted examples.
+    """The number of test examples to score for this number of training examples.
 
     >>> beside(64), beside(800)
     (256, 800)
@@ -155,27 +163,27 @@ def beside(fitted: int) -> int:
     return min(MAX_TEST_EXAMPLES, TEST_EXAMPLES_PER_FITTED * fitted)
 
 
-def affordable_limit(subject: Subject, context: Context) -> tuple[Limit, int]:
+def affordable_limit(subject: Subject, context: StepContext) -> tuple[Limit, int]:
     """Returns the limit and the affordable number of examples; uses torch loops if there is no time to compile.
 
-    Raises `Skipped` if there is no time for either.
+    Raises `StepSkipped` if there is no time for either.
     """
-    limit, x = Limit(subject.module), subject.probe.some(TIMED_EXAMPLES).x
+    limit, x = Limit(subject.module, compiled=True), subject.probe.some(TIMED_EXAMPLES).x
     wait = _compile_seconds(limit, x)
     if wait > 0:
-        wait *= pace(context.clock)
+        wait *= machine_slowdown(context.clock)
     if wait <= COMPILE_TIME_SHARE * context.seconds:
         return limit, affordable(limit, subject, context)
     limit = replace(limit, compiled=False)
     if _compile_seconds(limit, x) > 0 or not _triable(limit, subject, context):
-        raise Skipped(FIRST_USE.format(wait))
+        raise StepSkipped(FIRST_USE.format(wait))
     try:
         return limit, affordable(limit, subject, context)
     except OutOfTime:
-        raise Skipped(FIRST_USE.format(wait)) from None
+        raise StepSkipped(FIRST_USE.format(wait)) from None
 
 
-def _triable(limit: Limit, subject: Subject, context: Context) -> bool:
+def _triable(limit: Limit, subject: Subject, context: StepContext) -> bool:
     """Whether there is time to compute the kernel of `TIMED_EXAMPLES` examples without compiled loops."""
     few = subject.probe.some(FIRST_TRIAL_EXAMPLES).x
     assert isinstance(few, Tensor)  # a program has one input
@@ -185,7 +193,7 @@ def _triable(limit: Limit, subject: Subject, context: Context) -> bool:
     return (TIMED_EXAMPLES / FIRST_TRIAL_EXAMPLES) ** 2 * seconds <= TRIAL_TIME_SHARE * context.seconds
 
 
-def affordable(limit: Limit, subject: Subject, context: Context) -> int:
+def affordable(limit: Limit, subject: Subject, context: StepContext) -> int:
     """The number of examples affordable in half of the time, from the measured cost per pair of small kernels."""
     times = [_seconds(limit, subject, TIMED_EXAMPLES, context) for _ in range(2)]
     pair, fixed = times[1] / TIMED_EXAMPLES**2, 0.0
@@ -196,7 +204,9 @@ def affordable(limit: Limit, subject: Subject, context: Context) -> int:
     cost = {n: fixed + pair * n * (n + min(test, beside(n))) for n in SIZES}
     fits = [n for n in SIZES if cost[n] <= 0.5 * context.seconds]
     if not fits:
-        raise needs(f"The kernel of {SIZES[0]} examples, the smallest useful number,", 2 * cost[SIZES[0]], context)
+        raise out_of_time_error(
+            f"The kernel of {SIZES[0]} examples, the smallest useful number,", 2 * cost[SIZES[0]], context
+        )
     return max(fits)
 
 
@@ -208,14 +218,14 @@ def _below(run: Run | None, wide: float | None, n: int, *, hidden: bool) -> tupl
     if run is None or wide is None or run.test_accuracy is None or run.shortage:
         return ()
     reached = float(run.test_accuracy[-1])
-    chance = NormalDist().inv_cdf(1 - level("below-limit")) * (2 * wide * (1 - wide) / n) ** 0.5
+    chance = NormalDist().inv_cdf(1 - significance_level("below-limit")) * (2 * wide * (1 - wide) / n) ** 0.5
     if wide <= reached + max(0.02, chance):
         return ()
     row = kinds.BELOW_LIMIT if hidden else kinds.BELOW_LEAST_SQUARES
-    return (Finding(row, values={"wide": wide, "reached": reached}, false_alarm=level("below-limit")),)
+    return (Finding(row, values={"wide": wide, "reached": reached}, false_alarm=significance_level("below-limit")),)
 
 
-def _seconds(limit: Limit, subject: Subject, n: int, context: Context) -> float:
+def _seconds(limit: Limit, subject: Subject, n: int, context: StepContext) -> float:
     start = context.clock()
     _kernel(limit, subject.probe.some(n).x)
     return context.clock() - start
@@ -225,7 +235,7 @@ def _compile_seconds(limit: Limit, x: object) -> float:
     try:
         return limit.compile_seconds(x)
     except GnomonError as error:
-        raise Skipped(plainly(error)) from error
+        raise StepSkipped(error_sentence(error)) from error
 
 
 def _kernel(limit: Limit, x: object) -> Tensor:
@@ -233,4 +243,4 @@ def _kernel(limit: Limit, x: object) -> Tensor:
     try:
         return limit.ntk(x)
     except GnomonError as error:
-        raise Skipped(plainly(error)) from error
+        raise StepSkipped(error_sentence(error)) from error

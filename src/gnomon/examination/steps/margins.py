@@ -5,33 +5,34 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from gnomon.checks.run.guessing import MIN_EXAMPLES, guessing_findings, number_guessing_findings
+from gnomon.checks.run.guessing import MIN_EXAMPLES, guessing_findings, regression_guessing_findings
 from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.metrics import explained_variance
-from gnomon.core.results import Axis, Definition, Histogram, Plot, Value
+from gnomon.core.results import Axis, Histogram, Plot, QuantityDefinition, Value
 from gnomon.core.results.record import Record
 from gnomon.decisions.calibration import Calibration, calibration
 from gnomon.decisions.margins import NAMED_EXAMPLES, Margins, margins, probabilities
-from gnomon.examination.cost import rung
-from gnomon.examination.levels import level
+from gnomon.examination.cost import largest_size_up_to
+from gnomon.examination.good_results import MIN_AVOIDED_ERROR
+from gnomon.examination.levels import significance_level
 from gnomon.examination.step import (
     DIVERGED,
     NOT_ENOUGH,
-    ON_ITS_WAY,
+    NOT_FINISHED,
     UNTRAINED,
     AbstractStep,
-    Context,
-    Products,
-    Skipped,
+    StepContext,
+    StepProducts,
     StepResult,
+    StepSkipped,
 )
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.data import DataSummary
 from gnomon.examination.subject import Subject
 from gnomon.examination.summary import count_with_noun
-from gnomon.examination.timed import needs
+from gnomon.examination.timed import out_of_time_error
 from gnomon.report import Content
 from gnomon.training import Run
 
@@ -68,15 +69,15 @@ class MarginsStep(AbstractStep):
     needs = (Profile,)
     uses = (Run, DataSummary, DataChecks)
     gives = Decisions
-    states = ("labels_related", "does_well")
+    states = ("labels_related", "does_well", "good_results")
     rests_on = ("examples", "decisions")
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         run = products.get(Run)
         if run is None and context.fit:
-            raise Skipped(UNTRAINED)
+            raise StepSkipped(UNTRAINED)
         if run is not None and run.diverges:
-            raise Skipped(DIVERGED)
+            raise StepSkipped(DIVERGED)
         model = subject.module if run is None else run.model
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
         index = _draw(source, products[Profile], context)
@@ -84,11 +85,11 @@ class MarginsStep(AbstractStep):
         f = torch.cat([subject.outputs(part.x, model) for part in pieces]).double()
         y = torch.cat([part.y for part in pieces])
         if not bool(torch.isfinite(f).all()):
-            raise Skipped("Skipped: some outputs are not finite.")
+            raise StepSkipped("Skipped: some outputs are not finite.")
         short = "" if run is None else run.shortage
         if not subject.task.classes:
             if not subject.asks_for_targets:
-                raise Skipped(
+                raise StepSkipped(
                     "Skipped: your loss does not compare outputs with targets directly, so "
                     "gnomon cannot compute an error."
                 )
@@ -98,7 +99,7 @@ class MarginsStep(AbstractStep):
         return replace(_mark_as_unfinished(result, short), facts=_facts(result.product, products))
 
 
-def _facts(decisions: Decisions, products: Products) -> dict[str, bool]:
+def _facts(decisions: Decisions, products: StepProducts) -> dict[str, bool]:
     """Whether the network beats guessing on held-out examples, and whether it is as good as a simple model.
 
     "As good" means: within the interval of its accuracy.
@@ -114,10 +115,12 @@ def _facts(decisions: Decisions, products: Products) -> dict[str, bool]:
     if margin is not None and checks is not None and checks.related and checks.simple is not None:
         short = run is not None and (run.diverges or bool(run.shortage))
         well = not short and margin.accuracy_interval.high >= checks.simple
-    return {"labels_related": related, "does_well": well}
+    held_out = run is not None and run.test_loss is not None and not run.diverges
+    good = held_out and decisions.explained is not None and decisions.explained >= MIN_AVOIDED_ERROR
+    return {"labels_related": related, "does_well": well, "good_results": good}
 
 
-def _draw(source: AbstractSource, profile: Profile, context: Context) -> Tensor:
+def _draw(source: AbstractSource, profile: Profile, context: StepContext) -> Tensor:
     """Indices of the evaluated examples: all, or a stratified sample that takes half of the time."""
     n = len(source)
     affordable = (
@@ -125,9 +128,9 @@ def _draw(source: AbstractSource, profile: Profile, context: Context) -> Tensor:
     )  # a forward pass costs a third of that, so this is enough for two passes
     if affordable >= n:
         return torch.arange(n)
-    most = rung(SIZES, affordable)
-    if most > 6 * affordable:  # more than all of the time
-        raise needs(f"A pass over {most} examples", most * profile.cost.each / 3, context)
+    most = largest_size_up_to(SIZES, affordable)
+    if most > 6 * affordable:  # even one pass would take more than all of the time
+        raise out_of_time_error(f"A pass over {most} examples", most * profile.cost.each / 3, context)
     return stratified_sample(n, source.labels(), most, seed=context.seed)
 
 
@@ -135,12 +138,12 @@ def _mark_as_unfinished(result: StepResult, short: str) -> StepResult:
     """Adds to the answer that the network had not finished training."""
     if not short:
         return result
-    content = replace(result.content, answer=f"{NOT_ENOUGH} {ON_ITS_WAY} {result.content.answer}")
+    content = replace(result.content, answer=f"{NOT_ENOUGH} {NOT_FINISHED} {result.content.answer}")
     return StepResult(content, result.product, "unsure")
 
 
 def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained: bool, short: bool) -> StepResult:
-    margin, judged = margins(p, y), calibration(p, y, level=level("calibration"))
+    margin, judged = margins(p, y), calibration(p, y, level=significance_level("calibration"))
     hardest = index[torch.tensor(margin.hardest)].tolist()
     state = "trained" if trained else "as given"
     values = (
@@ -176,7 +179,9 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
     guesses = () if short else guessing_findings(p, y, which=which, trained=trained)
     score = f"{subject} is right on {margin.accuracy:.1%} of {which} examples. {_sure(judged)}"
     answer = guesses[0].message if guesses else score
-    definition = Definition("Σ_b |B_b|/n · |acc(B_b) − conf(B_b)|", "expected calibration error", "guo2017calibration")
+    definition = QuantityDefinition(
+        "Σ_b |B_b|/n · |acc(B_b) − conf(B_b)|", "expected calibration error", "guo2017calibration"
+    )
     tells = not short and len(y) >= MIN_EXAMPLES
     findings = guesses or (judged.findings if tells else ())  # the confidence of a network that guesses means nothing
     plots = margin.plots() + judged.plots()
@@ -224,6 +229,6 @@ def _regression(
     errors = Histogram.of("examples", residual)
     words = f"Distances of predictions from targets; the standard deviation of the targets is {spread:.3g}."
     plot = Plot("Errors", (errors,), Axis("absolute error"), Axis("examples"), words, id="errors")
-    findings = () if short else number_guessing_findings(explained, len(y), which=which, trained=trained)
+    findings = () if short else regression_guessing_findings(explained, len(y), which=which, trained=trained)
     content = Content(answer, findings, values, (plot,), data={"hardest": hardest})
     return _few(StepResult(content, Decisions(index, residual.square(), explained=explained)), len(y))

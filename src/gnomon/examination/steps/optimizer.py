@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-from gnomon.checks.run.step_size import MAX_SHORT_RUNS, short_runs, step_size_findings
-from gnomon.core.results import Axis, Bars, Definition, Plot, Value
+from gnomon.checks.run.step_size import MAX_SHORT_RUNS, learning_rate_findings, short_runs
+from gnomon.core.results import Axis, Bars, Plot, QuantityDefinition, Value
 from gnomon.core.results.record import Record
-from gnomon.examination.cost import rung
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
+from gnomon.examination.cost import largest_size_up_to
+from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.wiring import batch_of
 from gnomon.examination.subject import Examples, Subject
-from gnomon.examination.timed import needs
+from gnomon.examination.timed import out_of_time_error
 from gnomon.report import Content
 from gnomon.training import Run
 
@@ -53,13 +53,13 @@ class OptimizerStep(AbstractStep):
     gives = ShortRuns
     states = ("learning_rates_tried",)
 
-    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+    def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
         return subject.optimizer is not None
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         require_gradients(subject)
         if subject.optimizer is None:
-            raise Skipped("Skipped: no optimizer was given. Pass optimizer=torch.optim.Adam, or any other.")
+            raise StepSkipped("Skipped: no optimizer was given. Pass optimizer=torch.optim.Adam, or any other.")
         named, whole = batch_of(subject), products.get(Run)
         each, batch = max(products[Profile].seconds_per_example, 1e-9), min(named or DEFAULT_BATCH_SIZE, 128)
         some, steps = _affordable(subject, batch, MAX_SHORT_RUNS * each, context)
@@ -69,7 +69,9 @@ class OptimizerStep(AbstractStep):
             some, steps = _affordable(subject, batch, len(factors) * each, context)
         if steps < MIN_SHORT_RUN_STEPS:
             least = (MIN_SHORT_RUN_STEPS * batch + EVALUATION_PASSES * len(some)) * MAX_SHORT_RUNS * each
-            raise needs(f"{MIN_SHORT_RUN_STEPS} steps in each of {MAX_SHORT_RUNS} short runs", least, context)
+            raise out_of_time_error(
+                f"{MIN_SHORT_RUN_STEPS} steps in each of {MAX_SHORT_RUNS} short runs", least, context
+            )
         loss = subject.recipe.own_loss or subject.task.loss
         falls, start = short_runs(
             subject.module, some.x, subject.loss_targets(some.y), loss=loss, optimizer=subject.optimizer, steps=steps,
@@ -79,7 +81,7 @@ class OptimizerStep(AbstractStep):
         reached = (
             None if whole is None else start - float(whole.loss[-1])
         )  # starts from the same weights as the short runs
-        findings = step_size_findings(falls, start=start, lr=lr, steps=steps, reached=reached)
+        findings = learning_rate_findings(falls, start=start, lr=lr, steps=steps, reached=reached)
         values = tuple(
             Value(f"decrease of the loss with lr={lr * c:.3g}", g, id=f"fall-at-{lr * c:.3g}")
             for c, g in sorted(falls.items())
@@ -97,7 +99,9 @@ class OptimizerStep(AbstractStep):
             caption="Decrease of the loss in one short run at each learning rate.",
             id="short-runs",
         )
-        definition = Definition("g(c) = L(0) − L(k steps at c · lr)", "decrease of the loss", "smith2017cyclical")
+        definition = QuantityDefinition(
+            "g(c) = L(0) − L(k steps at c · lr)", "decrease of the loss", "smith2017cyclical"
+        )
         content = Content(
             findings[0].message if findings else good, findings, values, (plot,), (definition,), stated=findings[:1]
         )
@@ -107,9 +111,9 @@ class OptimizerStep(AbstractStep):
         return StepResult(content, runs, "unsure" if unsure else "answered", facts)
 
 
-def _affordable(subject: Subject, batch: int, each: float, context: Context) -> tuple[Examples, int]:
+def _affordable(subject: Subject, batch: int, each: float, context: StepContext) -> tuple[Examples, int]:
     """The examples for measuring the loss and the number of steps per run, from the total time per example."""
-    some = subject.probe.some(rung(EXAMPLES, 0.15 * context.seconds / each))
+    some = subject.probe.some(largest_size_up_to(EXAMPLES, 0.15 * context.seconds / each))
     looking = EVALUATION_PASSES * len(some)
     steps = int(min(MAX_SHORT_RUN_STEPS, (0.9 * context.seconds / each - looking) / batch))
     if (
@@ -121,10 +125,12 @@ def _affordable(subject: Subject, batch: int, each: float, context: Context) -> 
 
 
 def _side(whole: Run) -> tuple[float, ...]:
-    """Smaller rates if the loss of the whole run has risen, larger rates if it hardly fell; otherwise skips."""
+    """Chooses smaller learning rates if the loss rose, larger ones if it hardly fell; otherwise skips the step."""
     first, last = float(whole.loss[0]), float(whole.loss[-1])
     if not last < first:
         return SMALLER_RATE_FACTORS
     if first - last < SUFFICIENT_LOSS_DECREASE * abs(first):
         return LARGER_RATE_FACTORS
-    raise Skipped(f"No time to try other learning rates; with this one the loss fell from {first:.3g} to {last:.3g}.")
+    raise StepSkipped(
+        f"No time to try other learning rates; with this one the loss fell from {first:.3g} to {last:.3g}."
+    )

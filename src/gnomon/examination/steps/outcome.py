@@ -5,26 +5,26 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from gnomon.adapter.reading import Reading
-from gnomon.adapter.scores import score
-from gnomon.checks import baseline, explosion
-from gnomon.checks.data.baseline import Baseline
+from gnomon.adapter.reading import OutputMeaning
+from gnomon.adapter.scores import score_decisions
+from gnomon.checks import find_explosion, simple_model_baseline
+from gnomon.checks.data.baseline import SimpleModelBaseline
 from gnomon.checks.network.signal import trained_unit_findings
 from gnomon.checks.run.guessing import MIN_EXAMPLES
-from gnomon.checks.run.outcome import AccuracyOutcome, outcome_findings, overfit_cure
-from gnomon.checks.run.outcome_numbers import number_outcome_findings
+from gnomon.checks.run.outcome import AccuracyOutcome, fix_for_overfitting, outcome_findings
+from gnomon.checks.run.outcome_numbers import regression_outcome_findings
 from gnomon.core.inputs.source import AbstractSource
-from gnomon.core.metrics import decisions
+from gnomon.core.metrics import predicted_classes
 from gnomon.core.results import Finding, Plot, Value
 from gnomon.core.results.record import Record
-from gnomon.examination.cost import rung
+from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.pictures import score_bars
-from gnomon.examination.step import AbstractStep, Context, Products, StepResult
+from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.wiring import statistics
 from gnomon.examination.subject import Examples, Subject
-from gnomon.examination.timed import needs
+from gnomon.examination.timed import out_of_time_error
 from gnomon.findings import most_serious_first, training
 from gnomon.report import Content
 from gnomon.training import Run
@@ -38,6 +38,7 @@ MAX_STATISTICS_EXAMPLES = 256
 DID_NOT_FIT = (
     training.NOT_LEARNING, training.NOTHING_LEARNED, training.HARDLY_LEARNED, training.UNDERFIT,
     training.REGRESSION_NOT_LEARNING, training.REGRESSION_NOTHING_LEARNED, training.REGRESSION_UNDERFIT,
+    training.FAR_BELOW_SIMPLE, training.REGRESSION_FAR_BELOW_SIMPLE,
 )  # fmt: skip
 """Findings for a network that did not reach the score of a simple model."""
 MIN_REPORTED_LEAD = 0.02
@@ -73,19 +74,21 @@ class OutcomeStep(AbstractStep):
     states = ("fits",)
     rests_on = ("examples", "training")
 
-    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+    def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
         return fit
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         run, few = products[Run], len(subject.train) < MIN_EXAMPLES
         if run.diverges:
             found = _explosion(subject, run, context)
             answer = found[0].message if found else "The loss grew, but no single layer explodes in the first steps."
             return StepResult(Content(answer, found, stated=found), TrainedChecks(), "answered" if found else "unsure")
         short, each = run.shortage, max(products[Profile].cost.each, 1e-9)
-        n = rung(LADDER, (context.seconds / each - ACTIVITY_EXAMPLES) / EVALUATION_PASSES)
+        n = largest_size_up_to(LADDER, (context.seconds / each - ACTIVITY_EXAMPLES) / EVALUATION_PASSES)
         if not short and (ACTIVITY_EXAMPLES + EVALUATION_PASSES * n) * each > 2 * context.seconds:
-            raise needs(f"Passes over {n} examples", (ACTIVITY_EXAMPLES + EVALUATION_PASSES * n) * each, context)
+            raise out_of_time_error(
+                f"Passes over {n} examples", (ACTIVITY_EXAMPLES + EVALUATION_PASSES * n) * each, context
+            )
         findings: tuple[Finding, ...] = ()
         fits = False
         outcome: AccuracyOutcome | None = None
@@ -183,8 +186,8 @@ def _numbers(
     simple = _simple(subject, seed)
     test = errors[1] if len(errors) > 1 else None
     tells = test is None or simple.score >= MIN_BASELINE_SHARE * (1 - float(test.mean()))
-    cure = overfit_cure(simple.gain, simple.examples if tells else 0, "explained variance")
-    found = number_outcome_findings(errors[0], test, simple=simple.score, cure=cure)
+    fix = fix_for_overfitting(simple.gain, simple.examples if tells else 0, "explained variance")
+    found = regression_outcome_findings(errors[0], test, simple=simple.score, fix=fix)
     values = [
         Value(
             "variance explained on train",
@@ -211,21 +214,21 @@ def _numbers(
     return found, tuple(values)
 
 
-def _reading_scores(subject: Subject, model: nn.Module, reading: Reading, n: int, seed: int) -> tuple[Value, ...]:
+def _reading_scores(subject: Subject, model: nn.Module, reading: OutputMeaning, n: int, seed: int) -> tuple[Value, ...]:
     """Accuracy, and for language models perplexity and bits per token, on both sets."""
     values: list[Value] = []
     for name, data in (("train", subject.train), ("test", subject.test)):
         if data is None:
             continue
         some = subject.examples(data.probe(n, seed=seed))
-        found = score(model, some.x, some.y, reading)
+        found = score_decisions(model, some.x, some.y, reading)
         values += () if found is None else found.values(name)
     return tuple(values)
 
 
-def _simple(subject: Subject, seed: int) -> Baseline:
+def _simple(subject: Subject, seed: int) -> SimpleModelBaseline:
     some = subject.examples(subject.train.probe(MAX_BASELINE_EXAMPLES, seed=seed))
-    return baseline(some.x, some.y, seed=seed)
+    return simple_model_baseline(some.x, some.y, seed=seed)
 
 
 def _errors(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> Tensor:
@@ -236,13 +239,13 @@ def _errors(subject: Subject, model: nn.Module, data: AbstractSource, n: int, se
 
 
 def _right(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> tuple[Tensor, Tensor]:
-    """One for each right example and zero for each wrong one, with the labels."""
+    """Returns 1 for each correct example and 0 for each wrong one, together with the labels."""
     some: Examples = subject.examples(data.probe(n, seed=seed))
-    return (decisions(subject.outputs(some.x, model)) == some.y).double(), some.y
+    return (predicted_classes(subject.outputs(some.x, model)) == some.y).double(), some.y
 
 
 def _alike(right: Tensor, y: Tensor, train: Tensor | None) -> float | None:
-    """The accuracy, reweighted to the class frequencies of the training set."""
+    """The accuracy after reweighting the examples to the class frequencies of the training set."""
     if train is None:
         return None
     kinds = y.unique()
@@ -251,9 +254,9 @@ def _alike(right: Tensor, y: Tensor, train: Tensor | None) -> float | None:
     return float((weights * shares).sum() / weights.sum()) if float(weights.sum()) > 0 else None
 
 
-def _explosion(subject: Subject, run: Run, context: Context) -> tuple[Finding, ...]:
+def _explosion(subject: Subject, run: Run, context: StepContext) -> tuple[Finding, ...]:
     some = subject.probe
-    return explosion(
+    return find_explosion(
         subject.module, some.x, some.y, loss=subject.loss_of, optimizer=run.optimizer, seed=context.seed,
         late=lambda: context.seconds < 0,
     ).findings  # fmt: skip

@@ -1,11 +1,19 @@
 """Distinguishes lazy training from feature learning by the change of kernel, parameters and activations."""
 
-from gnomon.core.results import Axis, Bars, Definition, Meter, Plot, Value
-from gnomon.examination.pictures import named_kind
-from gnomon.examination.step import DIVERGED, NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.core.results import Axis, Bars, Plot, QuantityDefinition, RangeMeter, Value
+from gnomon.examination.pictures import layer_path_and_class
+from gnomon.examination.step import (
+    DIVERGED,
+    NOT_ENOUGH,
+    AbstractStep,
+    StepContext,
+    StepProducts,
+    StepResult,
+    StepSkipped,
+)
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
-from gnomon.examination.timed import needs
+from gnomon.examination.timed import out_of_time_error
 from gnomon.report import Content
 from gnomon.tangent import laziness
 from gnomon.tangent.laziness import MAX_LAZY_CHANGE, Laziness
@@ -27,17 +35,17 @@ class RegimeStep(AbstractStep):
     gives = Laziness
     rests_on = ("examples", "training")
 
-    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+    def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
         return fit
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         if products[Run].diverges:
-            raise Skipped(DIVERGED)
+            raise StepSkipped(DIVERGED)
         if products[Run].shortage:
-            raise Skipped(f"{NOT_ENOUGH} this compares the network at the end of training with its start.")
+            raise StepSkipped(f"{NOT_ENOUGH} this compares the network at the end of training with its start.")
         means, model = products[ProbeKernel].means, products[Run].model
         if 2 * means.estimate(min(EXAMPLES)) > 0.8 * context.seconds:
-            raise needs("Two tangent kernels", 2 * means.estimate(min(EXAMPLES)), context)
+            raise out_of_time_error("Two tangent kernels", 2 * means.estimate(min(EXAMPLES)), context)
         n = max(n for n in EXAMPLES if n == min(EXAMPLES) or 2 * means.estimate(n) <= 0.5 * context.seconds)
         moved = laziness(means.module, means.of(model), subject.probe.some(n).x)
         regime = (
@@ -64,13 +72,15 @@ class RegimeStep(AbstractStep):
             name.removeprefix(inside): c for name, c in moved.activations.items() if name and f"{name}." != inside
         }
         parts = dict(model.named_modules())
-        named = [named_kind(name, parts[name]) if name in parts else name for name in layers]
+        named = [layer_path_and_class(name, parts[name]) if name in parts else name for name in layers]
         bars = Bars("change", named, list(layers.values()))
         words = "How much training changed the outputs of each layer."
         plot = Plot(
             "Change of each layer", (bars,), Axis("relative change of its outputs"), caption=words, id="layer-changes"
         )
-        definition = Definition("|Θ₁ − Θ₀| / |Θ₀|", "between the network before and after training", "chizat2019lazy")
+        definition = QuantityDefinition(
+            "|Θ₁ − Θ₀| / |Θ₀|", "between the network before and after training", "chizat2019lazy"
+        )
         plots = (_meter(moved.kernel), *((plot,) if 0 < len(layers) <= MAX_SHOWN_LAYERS else ()))
         data = {"regime": regime, **moved.to_dict()}
         content = Content(_answer(moved), (), values, plots, (definition,), data=data)
@@ -93,7 +103,7 @@ def _share(change: float) -> str:
 
 
 def _meter(change: float) -> Plot:
-    meter = Meter(
+    meter = RangeMeter(
         "change",
         change,
         (0.01, MAX_LAZY_CHANGE, MIN_FEATURE_LEARNING_CHANGE, 100.0),

@@ -7,19 +7,27 @@ from torch import Tensor, nn
 from gnomon.core.modules.layer_classes import RECURRENT
 from gnomon.core.results import Finding, Plot, Value
 from gnomon.core.results.record import Record
-from gnomon.examination.step import NOT_ENOUGH, ON_ITS_WAY, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import (
+    NOT_ENOUGH,
+    NOT_FINISHED,
+    AbstractStep,
+    StepContext,
+    StepProducts,
+    StepResult,
+    StepSkipped,
+)
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
-from gnomon.examination.timed import needs
+from gnomon.examination.timed import out_of_time_error
 from gnomon.report import Content
 from gnomon.sequences import (
     attention_maps,
     causality,
     head_ablation,
+    lag_of_task,
     logit_scale,
     memory,
     predicts_next,
-    task_lag,
 )
 from gnomon.training import Run
 
@@ -50,13 +58,13 @@ class SequencesStep(AbstractStep):
     gives = SequenceChecks
     rests_on = ("examples", "training")
 
-    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+    def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
         return bool(_kinds(subject))
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         kinds = _kinds(subject)
         if not kinds:
-            raise Skipped(
+            raise StepSkipped(
                 "Skipped: no attention or recurrent layer of torch.nn, and the targets are not the next inputs."
             )
         run = products.get(Run)
@@ -67,11 +75,11 @@ class SequencesStep(AbstractStep):
         passes = 6 + ("attention" in kinds) * min(heads, MAX_ABLATED_HEADS) + ("next" in kinds) * times
         cost = passes * len(some) * products[Profile].cost.each / 2
         if cost > context.seconds:
-            raise needs(f"{passes} passes over {len(some)} sequences", cost, context)
+            raise out_of_time_error(f"{passes} passes over {len(some)} sequences", cost, context)
         findings: list[Finding] = []
         plots: list[Plot] = []
         looked: list[str] = []
-        lag = task_lag(subject.probe.x, subject.probe.y) if "recurrence" in kinds else None
+        lag = lag_of_task(subject.probe.x, subject.probe.y) if "recurrence" in kinds else None
         if "next" in kinds and isinstance(some.x, Tensor):
             seen = causality(model, some.x)
             findings, looked = [*findings, *seen.findings], [*looked, seen.verdict]
@@ -92,7 +100,7 @@ class SequencesStep(AbstractStep):
         )
         told = " ".join(looked) or alone
         answer = findings[0].message if findings else told
-        answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if short and not findings else answer
+        answer = f"{NOT_ENOUGH} {NOT_FINISHED} {answer}" if short and not findings else answer
         values = () if lag is None else (Value("lag of the task", lag, id="lag-of-the-task"),)
         content = Content(answer, tuple(findings), values, tuple(plots), stated=tuple(findings[:1]))
         return StepResult(content, SequenceChecks(tuple(looked), lag), "unsure" if short else "answered")

@@ -7,19 +7,19 @@ from torch import Tensor
 
 from gnomon.checks import signal
 from gnomon.checks.network.batch_statistics import with_batch_statistics
-from gnomon.checks.network.chain import chain
+from gnomon.checks.network.chain import mean_field_of_module
 from gnomon.checks.network.layer import LayerSignal
 from gnomon.checks.network.meanfield import MeanField
 from gnomon.checks.network.signal import Signal
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs.arguments import take
-from gnomon.core.results import Axis, Definition, Hypothesis, Line, Plot, Scatter, Value
-from gnomon.examination.step import AbstractStep, Context, Products, StepResult, plainly
+from gnomon.core.results import Axis, Hypothesis, Line, Plot, QuantityDefinition, Scatter, Value
+from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, error_sentence
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
-from gnomon.examination.timed import needs
+from gnomon.examination.timed import out_of_time_error
 from gnomon.kernels import Limit, layers
-from gnomon.kernels.ready import layers_wait
+from gnomon.kernels.ready import layers_compile_seconds
 from gnomon.report import Content
 
 EXAMPLE_COUNTS = (8, 16, 32, 64)
@@ -40,7 +40,7 @@ class SignalStep(AbstractStep):
     gives = Signal
     essential = True
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         profile = products.get(Profile)
         x = subject.probe.some(_examples(profile, context)).x
         module = with_batch_statistics(subject.module, x)
@@ -54,7 +54,7 @@ class SignalStep(AbstractStep):
         hypothesis = Hypothesis("mean squares can be predicted for this module", bool(theory), why)
         plots = [*_through_layers(weighted, theory)] if len(weighted) > 1 else []
         values = _values(weighted, measured)
-        field = chain(
+        field = mean_field_of_module(
             subject.module,
             None if profile is None else profile.program,
             seconds=MAX_COMPILE_TIME_FACTOR * context.seconds,
@@ -75,13 +75,13 @@ class SignalStep(AbstractStep):
         return StepResult(content, measured)
 
 
-def _examples(profile: Profile | None, context: Context) -> int:
+def _examples(profile: Profile | None, context: StepContext) -> int:
     """The number of examples affordable in half of the time; at least eight, which may take twice the time."""
     if profile is None:
         return max(EXAMPLE_COUNTS)
     least = 2 * profile.cost.passes(min(EXAMPLE_COUNTS))
     if least > 2 * context.seconds:
-        raise needs(f"Signals of {min(EXAMPLE_COUNTS)} examples", least, context)
+        raise out_of_time_error(f"Signals of {min(EXAMPLE_COUNTS)} examples", least, context)
     return max(
         n for n in EXAMPLE_COUNTS if n == min(EXAMPLE_COUNTS) or 4 * profile.cost.passes(n) <= 0.5 * context.seconds
     )
@@ -94,11 +94,11 @@ def _healthy(measured: Signal, weighted: int) -> str:
     return f"For inputs of any size, signals and gradients pass through all {weighted} layers with weights."
 
 
-def _theory(subject: Subject, x: Any, profile: Profile | None, context: Context) -> tuple[dict[str, float], str]:
+def _theory(subject: Subject, x: Any, profile: Profile | None, context: StepContext) -> tuple[dict[str, float], str]:
     """Predicts mean squares by module path, from the variances of the current weights."""
     if profile is None or profile.program is None:
         return {}, "" if profile is None else profile.reason
-    if layers_wait(profile.program) > MAX_COMPILE_TIME_FACTOR * context.seconds:
+    if layers_compile_seconds(profile.program) > MAX_COMPILE_TIME_FACTOR * context.seconds:
         return {}, "skipped: this code is compiled once per machine, which needs a larger budget"
     limit, start = Limit(subject.module, init="measured"), context.clock()
     try:
@@ -112,7 +112,7 @@ def _theory(subject: Subject, x: Any, profile: Profile | None, context: Context)
             assert isinstance(some, Tensor)
             predicted = layers(limit, some.double())
     except GnomonError as error:
-        return {}, plainly(error)
+        return {}, error_sentence(error)
     why = "theory uses the measured variances of the current weights"
     return {layer.where: layer.second_moment for layer in predicted}, why
 
@@ -194,11 +194,11 @@ def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float])
     return forwards, backwards
 
 
-def _definitions() -> tuple[Definition, ...]:
+def _definitions() -> tuple[QuantityDefinition, ...]:
     return (
-        Definition("q = E[h²]", "mean square of a layer's outputs", "poole2016exponential"),
-        Definition(
+        QuantityDefinition("q = E[h²]", "mean square of a layer's outputs", "poole2016exponential"),
+        QuantityDefinition(
             "χ = σ_w² E[φ′(u)²],  C(c) = (σ_w² E[φ(u)φ(v)] + σ_b²) / q*", "mean-field maps", "poole2016exponential"
         ),
-        Definition("u = |∂L/∂W|² / |W|²", "relative gradient of a layer's weights", "schoenholz2017deep"),
+        QuantityDefinition("u = |∂L/∂W|² / |W|²", "relative gradient of a layer's weights", "schoenholz2017deep"),
     )

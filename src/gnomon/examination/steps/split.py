@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-from gnomon.checks import leaks, shift
-from gnomon.checks.data.compared_labels import MAX_TEST_EXAMPLES, MAX_TRAIN_EXAMPLES, ComparedLabels, compared_labels
-from gnomon.checks.data.leaks import Leaks
+from gnomon.checks import data_shift, find_leaks
+from gnomon.checks.data.compared_labels import MAX_TEST_EXAMPLES, MAX_TRAIN_EXAMPLES, LabelComparison, compare_labels
+from gnomon.checks.data.leaks import DataLeaks
 from gnomon.checks.data.shift import DataShift
 from gnomon.core.inputs.arguments import tensors
-from gnomon.core.results import Definition, Value
+from gnomon.core.results import QuantityDefinition, Value
 from gnomon.core.results.record import Record
-from gnomon.examination.cost import pace
-from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, Skipped, StepResult
+from gnomon.examination.cost import machine_slowdown
+from gnomon.examination.step import AbstractStep, OutOfTime, StepContext, StepProducts, StepResult, StepSkipped
 from gnomon.examination.subject import Subject
 from gnomon.report import Content
 
@@ -32,9 +32,9 @@ MIN_SECONDS = 1.5
 class SplitChecks(Record):
     """The comparison of train and test: copies, shift, labels."""
 
-    leaks: Leaks
+    leaks: DataLeaks
     shift: DataShift
-    labels: ComparedLabels = ComparedLabels()
+    labels: LabelComparison = LabelComparison()
 
 
 class SplitStep(AbstractStep):
@@ -44,22 +44,22 @@ class SplitStep(AbstractStep):
     question = "Is the test set separate from the training set, with the same distribution?"
     gives = SplitChecks
 
-    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+    def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
         return subject.test is not None
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         if subject.test is None:
-            raise Skipped("Skipped: no test examples. Pass test=(x, y).")
+            raise StepSkipped("Skipped: no test examples. Pass test=(x, y).")
         share = context.seconds
-        allowed, slower = max(MAX_TIME_FACTOR * share, MIN_SECONDS), pace(context.clock)
+        allowed, slower = max(MAX_TIME_FACTOR * share, MIN_SECONDS), machine_slowdown(context.clock)
         each = sum(t[0].numel() for t in tensors(subject.probe.x))
         numbers = each * (len(subject.train) + len(subject.test))
         cost = slower * (SHIFT_SECONDS + COPY_SECONDS_PER_NUMBER * numbers)
         if cost > allowed:
             raise OutOfTime(f"Comparing train with test would take about {cost:.2g} s. Give a larger budget.")
-        copies = leaks(subject.train, subject.test, seed=context.seed)
-        apart = shift(subject.train, subject.test, seed=context.seed)
-        labels = ComparedLabels()
+        copies = find_leaks(subject.train, subject.test, seed=context.seed)
+        apart = data_shift(subject.train, subject.test, seed=context.seed)
+        labels = LabelComparison()
         left = allowed - (share - context.seconds)
         alike = (
             not copies.findings and not apart.inputs_shifted and not apart.augmented
@@ -71,15 +71,15 @@ class SplitStep(AbstractStep):
         ):
             train = subject.examples(subject.train.probe(MAX_TRAIN_EXAMPLES, seed=context.seed))
             test = subject.examples(subject.test.probe(MAX_TEST_EXAMPLES, seed=context.seed))
-            labels = compared_labels(train.x, train.y, test.x, test.y, seed=context.seed)
+            labels = compare_labels(train.x, train.y, test.x, test.y, seed=context.seed)
         findings = (*copies.findings, *apart.findings, *labels.findings)
         said = [copies.verdict, apart.verdict]
         if apart.shifted and not copies.has_leak:
             said.reverse()  # findings come first
         answer = " ".join((*said, *(finding.message for finding in labels.findings)))
         definitions = (
-            Definition("r = d₁ / d₂", "distances to the two nearest training examples; near 0 for a copy"),
-            Definition(
+            QuantityDefinition("r = d₁ / d₂", "distances to the two nearest training examples; near 0 for a copy"),
+            QuantityDefinition(
                 "AUC", "pairs of a test and a training example that a classifier distinguishes", "lopez2017revisiting"
             ),
         )
@@ -89,7 +89,7 @@ class SplitStep(AbstractStep):
         )
 
 
-def _values(tests: int, copies: Leaks, apart: DataShift, labels: ComparedLabels) -> tuple[Value, ...]:
+def _values(tests: int, copies: DataLeaks, apart: DataShift, labels: LabelComparison) -> tuple[Value, ...]:
     values = (
         Value("test examples", tests, id="test-examples"),
         Value("equal examples in train", copies.exact, meaning=f"by chance: {copies.expected:.3g}", id="exact-copies"),

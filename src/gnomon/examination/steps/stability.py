@@ -3,18 +3,18 @@
 from math import inf
 
 from gnomon.checks.run.stable_rate import stable_rate_findings
-from gnomon.core.results import Definition, Finding, Hypothesis, Interval, Value
-from gnomon.examination.cost import Cost, rung
-from gnomon.examination.pictures import rate_meter
-from gnomon.examination.step import AbstractStep, Context, Products, StepResult, require_gradients
+from gnomon.core.results import Finding, Hypothesis, Interval, QuantityDefinition, Value
+from gnomon.examination.cost import StepCost, largest_size_up_to
+from gnomon.examination.pictures import learning_rate_meter
+from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
-from gnomon.examination.timed import TimedOperator, guard, needs
+from gnomon.examination.timed import TimedOperator, out_of_time_error, stop_at_deadline
 from gnomon.landscape import hessian
 from gnomon.landscape.sharpness import Sharpness, sharpness_of
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.report import Content
-from gnomon.training.native import descent
+from gnomon.training.native import as_gradient_descent
 
 EXAMPLES = (16, 32, 64, 128)
 """Numbers of examples for measuring the curvature; the largest affordable one is taken."""
@@ -32,7 +32,7 @@ class StabilityStep(AbstractStep):
     needs = (Profile,)
     gives = Sharpness
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         require_gradients(subject)
         examples = subject.probe.some(affordable(products[Profile].cost, context))
         y = subject.loss_targets(examples.y)
@@ -45,7 +45,7 @@ class StabilityStep(AbstractStep):
             Value("sharpness", value, within, "estimate", meaning="largest curvature of the mean loss", id="sharpness"),
             Value("largest stable learning rate", limit, meaning=start, id="largest-stable-learning-rate"),
         ]
-        used = descent(subject.optimizer)
+        used = as_gradient_descent(subject.optimizer)
         findings: tuple[Finding, ...] = ()
         if used is not None:
             bound = limit * (1 + used.momentum)
@@ -63,35 +63,39 @@ class StabilityStep(AbstractStep):
                 f"At the start, plain gradient descent (SGD) is stable with learning rates below {limit:.3g}; Adam "
                 f"scales its own steps and has no such limit."
             )
-        definition = Definition(
+        definition = QuantityDefinition(
             "lr < 2 (1 + β) / λ_max(H)", "H: Hessian of the mean loss, β: momentum", "cohen2021gradient"
         )
         same = Hypothesis("the curvature stays constant", None, "it is measured during training")
-        plots = rate_meter(None, limit) if used is None else rate_meter(used.lr, limit * (1 + used.momentum))
+        plots = (
+            learning_rate_meter(None, limit)
+            if used is None
+            else learning_rate_meter(used.lr, limit * (1 + used.momentum))
+        )
         return StepResult(
             Content(answer, findings, tuple(values), plots, (definition,), (same,), stated=findings), measured
         )
 
 
-def affordable(cost: Cost, context: Context) -> int:
+def affordable(cost: StepCost, context: StepContext) -> int:
     """The number of examples for which eight Hessian products fit in a fifth of the time; raises `OutOfTime` if
     none."""
     each = 3 * min(PRODUCTS)
     fits = [n for n in EXAMPLES if each * cost.passes(n) <= 0.5 * context.seconds]
     if not fits:
-        raise needs(f"{min(PRODUCTS)} Hessian products", each * cost.passes(min(EXAMPLES)), context)
+        raise out_of_time_error(f"{min(PRODUCTS)} Hessian products", each * cost.passes(min(EXAMPLES)), context)
     return max(fits)
 
 
-def with_time_limit(operator: AbstractOperator, context: Context) -> TimedOperator:
+def with_time_limit(operator: AbstractOperator, context: StepContext) -> TimedOperator:
     """Wraps an operator so that it raises `OutOfTime` at the deadline."""
-    return TimedOperator(operator, guard(context, "The curvature"))
+    return TimedOperator(operator, stop_at_deadline(context, "The curvature"))
 
 
-def products_within(operator: TimedOperator, context: Context, part: float) -> int:
+def products_within(operator: TimedOperator, context: StepContext, part: float) -> int:
     """The affordable number of Hessian products, by time and memory; times one product."""
     seconds = max(operator.seconds(context.clock), 1e-9)
     if seconds * min(PRODUCTS) > max(part, 0.8) * context.seconds:
-        raise needs(f"{min(PRODUCTS)} Hessian products", seconds * min(PRODUCTS), context)
+        raise out_of_time_error(f"{min(PRODUCTS)} Hessian products", seconds * min(PRODUCTS), context)
     vectors = MAX_LANCZOS_BYTES / (operator.size * operator.like.element_size())
-    return min(rung(PRODUCTS, min(part * context.seconds / seconds, vectors)), max(2, int(vectors)))
+    return min(largest_size_up_to(PRODUCTS, min(part * context.seconds / seconds, vectors)), max(2, int(vectors)))

@@ -4,32 +4,34 @@ from math import isfinite, log, nan
 
 import torch
 
-from gnomon.core.results import Axis, Definition, Finding, Line, Plot, Reference, Scatter, Value
+from gnomon.core.results import Axis, Finding, Line, Plot, QuantityDefinition, Reference, Scatter, Value
 from gnomon.dynamics.trajectory import Trajectory
-from gnomon.examination.cost import Cost, rung
+from gnomon.examination.cost import StepCost, largest_size_up_to
+from gnomon.examination.first_outputs import all_labels
+from gnomon.examination.good_results import results_are_good
 from gnomon.examination.step import (
     NOT_ENOUGH,
     AbstractStep,
-    Context,
-    Products,
-    Skipped,
+    StepContext,
+    StepProducts,
     StepResult,
+    StepSkipped,
     require_gradients,
 )
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.data import DataSummary
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
-from gnomon.examination.timed import needs
-from gnomon.examination.tracker import TimeSpent, Tracker
+from gnomon.examination.timed import out_of_time_error
+from gnomon.examination.tracker import ModelTracker, TimeSpent
 from gnomon.findings import training as kinds
 from gnomon.landscape.sharpness import Sharpness
 from gnomon.report import Content
 from gnomon.training import Adam, Run, train
 from gnomon.training.log import Watcher
-from gnomon.training.native import descent
-from gnomon.training.plan import Batches, Records
-from gnomon.training.schedule import Scheduled
+from gnomon.training.native import as_gradient_descent
+from gnomon.training.plan import BatchPlan, RecordingPlan
+from gnomon.training.schedule import ScheduledOptimizer
 
 DEFAULT_MAX_STEPS = 2000
 """Steps, at most, if no number of epochs is given."""
@@ -61,6 +63,8 @@ MIN_TEST_LOSS_RISE = 0.05
 """Rise of the test loss, relative to the loss of guessing or of the start, at which stopping earlier is worthwhile."""
 PREDICTION_START_FACTOR = 4.0
 """Predicted losses are drawn from the first measured step divided by this factor."""
+MIN_STEPS_TO_JUDGE = 100
+"""Steps after which a network at chance level has a problem; below, it was only trained too briefly."""
 
 
 class TrainingStep(AbstractStep):
@@ -71,29 +75,29 @@ class TrainingStep(AbstractStep):
     needs = (Profile,)
     uses = (DataSummary, Sharpness, ProbeKernel, Trajectory)
     gives = Run
-    states = ("trained_enough", "loss_fell")
+    states = ("trained_enough", "loss_fell", "good_results")
     rests_on = ("examples", "training")
     if_unsure = "training was too short to say how it would end"
 
-    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+    def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
         return fit
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         if not context.fit:
-            raise Skipped(
+            raise StepSkipped(
                 "Skipped: training was not requested. Pass fit=True (--fit), or a function that builds the network."
             )
         require_gradients(subject)
         cost = products[Profile].cost
-        least = min(BATCH_SIZES) if descent(subject.recipe.optimizer) is None else MIN_BATCH_SIZE_SGD
+        least = min(BATCH_SIZES) if as_gradient_descent(subject.recipe.optimizer) is None else MIN_BATCH_SIZE_SGD
         size = subject.recipe.batch or batch_size(len(subject.train), cost, context.seconds, least=least)
         if context.seconds < 3 * cost.step(size):
-            raise needs(f"Three steps on {size} examples", 3 * cost.step(size), context)
+            raise out_of_time_error(f"Three steps on {size} examples", 3 * cost.step(size), context)
         run = _train(subject, size, cost, context)
         if run.stopped == "interrupted":
             raise KeyboardInterrupt
         plots = [_losses(run, products), *_plot_tracked(run)]
-        definition = Definition(
+        definition = QuantityDefinition(
             "2 / lr", "if the sharpness is above this line, plain gradient descent oscillates", "cohen2021gradient"
         )
         data = {"steps": run.steps, "loss": run.loss, "watched": dict(run.watched)}
@@ -105,8 +109,10 @@ class TrainingStep(AbstractStep):
         answer = f"{NOT_ENOUGH} {short}. {run.verdict}" if short else f"{run.verdict}{_disagreement(run, wanted)}"
         values = (*_values(run, size, own=subject.recipe.loader is not None), *wanted)
         content = Content(answer, findings, values, tuple(plots), (definition,), data=data)
-        facts = {"trained_enough": not short, "loss_fell": _loss_fell(run)}
-        return StepResult(content, run, "unsure" if short else "answered", facts)
+        good = results_are_good(run, all_labels(subject.train))
+        enough = not short and (_loss_fell(run) or int(run.steps[-1]) >= MIN_STEPS_TO_JUDGE)
+        facts = {"trained_enough": enough, "loss_fell": _loss_fell(run), "good_results": good}
+        return StepResult(content, run, "unsure" if short else "answered", facts, run.time_factor)
 
 
 def _loss_fell(run: Run) -> bool:
@@ -115,25 +121,25 @@ def _loss_fell(run: Run) -> bool:
     return not run.diverges and not run.shortage and float(losses[-1]) < LEARNED_LOSS_SHARE * float(losses[0])
 
 
-def _train(subject: Subject, size: int, cost: Cost, context: Context) -> Run:
+def _train(subject: Subject, size: int, cost: StepCost, context: StepContext) -> Run:
     recipe, n = subject.recipe, len(subject.train)
     epoch = max(1, n // size)
     steps = max(DEFAULT_MAX_STEPS, DEFAULT_MAX_EPOCHS * epoch) if recipe.epochs is None else recipe.epochs * epoch
-    sample = rung(
+    sample = largest_size_up_to(
         SAMPLE_SIZES, 0.02 * context.seconds / cost.each
     )  # evaluating both sets costs a third of a step per example
     optimizer = recipe.optimizer or Adam()
     if recipe.schedule is not None:
-        optimizer = Scheduled(optimizer, recipe.schedule, epoch)
+        optimizer = ScheduledOptimizer(optimizer, recipe.schedule, epoch)
     return train(
         subject.module, subject.train, x_test=subject.test, loss=subject.loss, optimizer=optimizer, steps=steps,
-        batch=Batches(size, recipe.loader, recipe.augment), record=Records(moments(steps), sample,
+        batch=BatchPlan(size, recipe.loader, recipe.augment), record=RecordingPlan(moments(steps), sample,
         RECORDING_TIME_SHARE),
         watch=_watchers(subject, cost, context), seconds=0.95 * context.seconds, seed=context.seed, clock=context.clock,
     )  # fmt: skip
 
 
-def _watchers(subject: Subject, cost: Cost, context: Context) -> dict[str, Watcher]:
+def _watchers(subject: Subject, cost: StepCost, context: StepContext) -> dict[str, Watcher]:
     """Trackers of kernel and curvature; the number of examples is such that one measurement takes 1/50 of the time."""
     each = (
         2 * max(1, subject.task.outputs) + 3 * HESSIAN_PRODUCTS
@@ -141,21 +147,21 @@ def _watchers(subject: Subject, cost: Cost, context: Context) -> dict[str, Watch
     affordable = (context.seconds / 50 - 3 * HESSIAN_PRODUCTS * cost.fixed) / (each * cost.each)
     if affordable < min(TRACKED_EXAMPLE_COUNTS):
         return {}
-    examples = subject.probe.some(rung(TRACKED_EXAMPLE_COUNTS, affordable))
-    return Tracker(
+    examples = subject.probe.some(largest_size_up_to(TRACKED_EXAMPLE_COUNTS, affordable))
+    return ModelTracker(
         subject, examples, products=HESSIAN_PRODUCTS, time=TimeSpent(context.clock, TRACKING_TIME_SHARE)
     ).watchers()
 
 
-def batch_size(n: int, cost: Cost, seconds: float, *, least: int = min(BATCH_SIZES)) -> int:
+def batch_size(n: int, cost: StepCost, seconds: float, *, least: int = min(BATCH_SIZES)) -> int:
     """The batch size if the user gives none, chosen by the number of examples and the cost of a step.
 
     Reference: [mandt2017stochastic] for the noise of gradient descent, which scales with lr / batch.
 
-    >>> batch_size(4000, Cost(0.0, 1e-4, 0.0), 10.0), batch_size(4000, Cost(0.0, 1e-2, 0.0), 60.0)
+    >>> batch_size(4000, StepCost(0.0, 1e-4, 0.0), 10.0), batch_size(4000, StepCost(0.0, 1e-2, 0.0), 60.0)
     (64, 16)
     """
-    size = rung(BATCH_SIZES, min(128 if n >= 20000 else 64, n / 8))
+    size = largest_size_up_to(BATCH_SIZES, min(128 if n >= 20000 else 64, n / 8))
     while size > least and seconds < MIN_STEPS * cost.step(size) and cost.passes(size) > cost.update:
         size //= 2
     return min(size, n)
@@ -185,7 +191,7 @@ def _values(run: Run, size: int, *, own: bool) -> tuple[Value, ...]:
     return tuple(values)
 
 
-def _below_kernel(run: Run, products: Products) -> tuple[Finding, ...]:
+def _below_kernel(run: Run, products: StepProducts) -> tuple[Finding, ...]:
     """A finding if the trained network scores below the initial tangent kernel on held-out examples."""
     data, kernel = products.get(DataSummary), products.get(ProbeKernel)
     prediction = None if kernel is None else kernel.prediction
@@ -210,13 +216,13 @@ def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
     return (Finding(kinds.TEST_LOSS_ROSE, "optimizer", {"least": least, "step": step, "last": last}),)
 
 
-def compare_with_prediction(run: Run, products: Products) -> tuple[Value, ...]:
+def compare_with_prediction(run: Run, products: StepProducts) -> tuple[Value, ...]:
     """The loss predicted by the constant tangent kernel after the same number of steps.
 
     For gradient descent at its own learning rate; for other rules at half of the largest stable one, the best that
     gradient descent could do.
     """
-    predicted, lr, way = products.get(Trajectory), _predicted_rate(run, products), descent(run.optimizer)
+    predicted, lr, way = products.get(Trajectory), _predicted_rate(run, products), as_gradient_descent(run.optimizer)
     if predicted is None or lr is None:
         return ()
     if float(run.steps[-1]) * lr > 1.01 * float(predicted.times[-1]):
@@ -233,9 +239,9 @@ def compare_with_prediction(run: Run, products: Products) -> tuple[Value, ...]:
     )
 
 
-def _predicted_rate(run: Run, products: Products) -> float | None:
+def _predicted_rate(run: Run, products: StepProducts) -> float | None:
     """The learning rate of the prediction in `compare_with_prediction`; None if unknown."""
-    measured, way = products.get(Sharpness), descent(run.optimizer)
+    measured, way = products.get(Sharpness), as_gradient_descent(run.optimizer)
     lr = way.lr if way is not None else None if measured is None else measured.largest_lr / 2
     return lr if lr is not None and isfinite(lr) and lr > 0 else None
 
@@ -247,7 +253,7 @@ def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
     wanted, got = float(predicted[0].value), float(run.loss[-1])
     if max(wanted, got) <= REPORTED_LOSS_FACTOR * min(wanted, got) or abs(wanted - got) < 0.05 * float(run.loss[0]):
         return ""
-    plain = descent(run.optimizer) is not None
+    plain = as_gradient_descent(run.optimizer) is not None
     if got < wanted:
         why = (
             "training learned better ones"
@@ -261,7 +267,7 @@ def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
     )
 
 
-def _losses(run: Run, products: Products) -> Plot:
+def _losses(run: Run, products: StepProducts) -> Plot:
     """Plots measured and predicted losses."""
     steps, predicted, lr = run.steps[1:], products.get(Trajectory), _predicted_rate(run, products)
     marks: list[Scatter | Line] = [Scatter("measured, training", steps, run.loss[1:], 0)]
@@ -274,7 +280,11 @@ def _losses(run: Run, products: Products) -> Plot:
         curves = {"predicted, training": predicted.loss, "predicted, test": predicted.test_loss}
         marks += [Line(name, there[inside], v[inside], "solid", i, predicted=True)
                   for i, (name, v) in enumerate(curves.items()) if v is not None]  # fmt: skip
-        rule = "" if descent(run.optimizer) else ", trained by gradient descent at half of the largest stable rate"
+        rule = (
+            ""
+            if as_gradient_descent(run.optimizer)
+            else ", trained by gradient descent at half of the largest stable rate"
+        )
         words = (
             f"Dots are measured, lines predicted for a network that keeps its features{rule}, on the probe examples."
         )
@@ -309,7 +319,7 @@ def _plot_tracked(run: Run) -> list[Plot]:
     )
     curved = line("sharpness", "sharpness")
     positive = Line(curved.name, curved.x, [value if value > 0 else nan for value in curved.y])
-    way = descent(run.optimizer)
+    way = as_gradient_descent(run.optimizer)
     limit = () if way is None else (Reference("limit of this learning rate", 2 * (1 + way.momentum) / way.lr),)
     above = "above the dashed line, plain gradient descent oscillates"
     words = "The largest curvature of the loss (sharpness)" + (f": {above}." if limit else ".")

@@ -7,23 +7,29 @@ from functools import partial
 from torch import nn
 
 from gnomon.checks.network.batch_statistics import with_batch_statistics
-from gnomon.checks.network.chance import chance_findings
-from gnomon.checks.network.head import head_findings, own_loss_findings
-from gnomon.checks.network.ignored import ignored_findings
-from gnomon.checks.network.modes import mode_findings
+from gnomon.checks.network.chance import randomness_findings
+from gnomon.checks.network.head import custom_loss_findings, head_findings
+from gnomon.checks.network.ignored import ignored_input_findings
+from gnomon.checks.network.modes import dropout_noise_findings
 from gnomon.checks.network.normalization import batch_size_findings, normalization_findings
-from gnomon.checks.network.reach import loss_gradients, lost_parts, parameters_held, parts_that_matter, reach_findings
-from gnomon.checks.network.registered import registered_findings
+from gnomon.checks.network.reach import (
+    loss_gradients,
+    parameters_in_optimizer,
+    parts_that_change_outputs,
+    parts_without_gradient,
+    untrained_parameter_findings,
+)
+from gnomon.checks.network.registered import unregistered_layer_findings
 from gnomon.checks.network.saturation import saturation_findings
-from gnomon.checks.run.decay import network_decay_findings
+from gnomon.checks.run.decay import network_weight_decay_findings
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
 from gnomon.core.results.record import Record
-from gnomon.examination.cost import rung
-from gnomon.examination.step import AbstractStep, Context, Products, StepResult
+from gnomon.examination.cost import largest_size_up_to
+from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Examples, Subject
 from gnomon.findings import most_serious_first
@@ -55,23 +61,25 @@ class WiringStep(AbstractStep):
     gives = Wiring
     essential = True
 
-    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         module, allowed = subject.module, context.seconds
-        n = rung(EXAMPLE_COUNTS, context.seconds / max(TOTAL_PASSES * products[Profile].seconds_per_example, 1e-9))
+        n = largest_size_up_to(
+            EXAMPLE_COUNTS, context.seconds / max(TOTAL_PASSES * products[Profile].seconds_per_example, 1e-9)
+        )
         some, few = subject.probe.some(n), subject.probe.some(min(EXAMPLES_OF_REPEATED_PASSES, n))
         gradients = loss_gradients(module, some.x, some.y, subject.loss_of) if subject.trainable else {}
         reached = tuple(name for name, g in gradients.items() if g is not None)
         checks: dict[str, Callable[[], tuple[Finding, ...]]] = {
-            "weight decay": partial(network_decay_findings, module, subject.optimizer, gradients),
+            "weight decay": partial(network_weight_decay_findings, module, subject.optimizer, gradients),
             "the size of batches": partial(batch_size_findings, module, batch_of(subject), len(subject.train)),
             "the last operation": partial(_head, subject, some),
             "parameters without a gradient": partial(_reach, subject, few, reached),
             "layers in lists": partial(_find_unregistered, subject, few),
-            "chance": partial(chance_findings, module, few.x),
+            "chance": partial(randomness_findings, module, few.x),
             "saturated units": lambda: saturation_findings(with_batch_statistics(module, some.x), some.x),
-            "dropout": partial(mode_findings, module, some.x),
+            "dropout": partial(dropout_noise_findings, module, some.x),
             "batch norm": partial(statistics, subject, module, 4 * n),
-            "inputs without effect": lambda: ignored_findings(with_batch_statistics(module, some.x), some.x),
+            "inputs without effect": lambda: ignored_input_findings(with_batch_statistics(module, some.x), some.x),
         }
         found: list[Finding] = []
         left = list(checks)
@@ -114,19 +122,19 @@ def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
         out = output_tensor(run(module, examples.x))
         if loss is None or isinstance(loss, AbstractLoss):
             return head_findings(out, examples.y, subject.task.loss.name)
-        return own_loss_findings(out, examples.y, subject.loss_targets(examples.y), loss)
+        return custom_loss_findings(out, examples.y, subject.loss_targets(examples.y), loss)
 
 
 def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[Finding, ...]:
     module = subject.module
     if not subject.trainable:
         return ()  # the section on the network reports this
-    matter = parts_that_matter(module, few.x, lost_parts(module, reached))
-    held = parameters_held(module, subject.optimizer)
-    return reach_findings(module, reached, matter=matter, held=held)
+    matter = parts_that_change_outputs(module, few.x, parts_without_gradient(module, reached))
+    held = parameters_in_optimizer(module, subject.optimizer)
+    return untrained_parameter_findings(module, reached, matter=matter, held=held)
 
 
 def _find_unregistered(subject: Subject, few: Examples) -> tuple[Finding, ...]:
     module = subject.module
     with preserve(module, seed=0):
-        return registered_findings(module, lambda: subject.loss_of(run(module, few.x), few.y))
+        return unregistered_layer_findings(module, lambda: subject.loss_of(run(module, few.x), few.y))

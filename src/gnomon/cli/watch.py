@@ -1,0 +1,85 @@
+"""``gnomon watch``: runs a training script unchanged and reports mistakes of its loop."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gnomon.core.errors import out_of_range
+
+if TYPE_CHECKING:
+    from gnomon.examination import Examination
+
+
+class ScriptEnded(BaseException):
+    """Carries the way in which the user's script ended past the command line parser; ``ending`` says how."""
+
+    def __init__(self, ending: Any) -> None:
+        super().__init__(ending)
+        self.ending = ending
+
+    def end(self) -> None:
+        """Ends the process as the script would have ended it."""
+        from gnomon.examination.script.session import end_like
+
+        end_like(self.ending)
+
+
+def watch(
+    script: Annotated[str, typer.Argument(help="Python file that trains a model, such as train.py.", metavar="SCRIPT")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="Arguments of the script, as they are.", metavar="[ARGS]...")
+    ] = None,
+    module: Annotated[bool, typer.Option("-m", help="SCRIPT is the name of a module, as for python -m.")] = False,
+    out: Annotated[Path, typer.Option(help="File for the HTML report.")] = Path("report.html"),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the results as JSON, in the last line of the output.")
+    ] = False,
+    strict: Annotated[bool, typer.Option(help="Exit with code 1 if the script succeeds but has a problem.")] = False,
+    overhead: Annotated[float, typer.Option(help="Largest share of the time that observing may take.")] = 0.03,
+) -> None:
+    """Run a training script unchanged, observe its loop, and report its mistakes. Options come before SCRIPT."""
+    import json
+
+    from gnomon.examination.script.session import Terminated, WatchSession
+
+    if not 0 < overhead <= 1:
+        raise out_of_range("--overhead", "a share of the time, above 0 and at most 1", overhead)
+    command = " ".join(sys.argv[1:])
+    sys.excepthook = sys.__excepthook__  # the command line parser has its own, which would format the script's errors
+    place = out.absolute()  # the script may change the folder
+    session = WatchSession(script, arguments or (), module, overhead)
+    ending = session.run()
+    error = ending.exception
+    if error is not None and not isinstance(error, SystemExit | Terminated):
+        sys.excepthook(type(error), error, error.__traceback__)
+    result = session.report(ending, command)
+    if result is not None:
+        if as_json:
+            print(json.dumps(result.to_dict(), allow_nan=False), flush=True)
+        else:
+            _show(result)
+        result.save(place)
+        if not as_json:
+            print(f"Report: {place}", file=sys.stderr)
+    if error is not None:
+        raise ScriptEnded(ending)
+    if strict and result is not None and result.problems:
+        raise typer.Exit(1)
+
+
+def _show(result: "Examination") -> None:
+    """Prints the verdict, and each finding with its fix, to stderr: the output of the script stays its own."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    from gnomon.cli.examine import MARKS
+
+    console = Console(stderr=True)
+    console.print(f"\n[bold]{escape(result.name)}: {escape(result.page().headline)}[/]", highlight=False)
+    console.print(f"  {escape(result.section('run').answer)}", highlight=False)
+    for i, finding in enumerate(result.findings, 1):
+        mark = MARKS[finding.level.name.lower()]
+        console.print(f" {i}. {mark} {escape(finding.message)}", highlight=False)
+        console.print(f"    [bold]→ {escape(finding.fix)}[/]", highlight=False)

@@ -1,0 +1,178 @@
+"""Fixes of the optimizer: learning rate, weight decay, another rule, all parameters; batch size; more steps."""
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+
+from gnomon.checks.run.decay import weight_decay_of
+from gnomon.checks.run.step_size import scale_learning_rates
+from gnomon.core.results import Finding
+from gnomon.examination.fixes.fix import Change, Fix, diff
+from gnomon.examination.fixes.trial import TrialRun
+from gnomon.examination.subject import Subject
+from gnomon.training import SGD, Adam
+from gnomon.training.native import TorchOptimizer
+from gnomon.training.optimizers import AbstractOptimizer
+from gnomon.training.plan import BatchPlan
+from gnomon.training.schedule import ScheduledOptimizer
+
+__all__ = ["FIXES", "for_all_parameters", "code_of"]
+
+LOWER_FACTORS = (0.1, 0.01, 0.001)
+"""Factors of the learning rate that are tried if it is too large."""
+HIGHER_FACTORS = (10.0, 100.0, 1000.0, 10000.0)
+"""Factors of the learning rate that are tried if it is too small."""
+BOTH_FACTORS = (0.1, 10.0, 100.0)
+"""Factors of the learning rate that are tried if it is not known which is better."""
+USUAL_DECAY = {True: 0.01, False: 1e-4}
+"""Usual weight decay: decoupled from the gradient as in AdamW, or added to it."""
+USUAL_BATCH = 32
+"""Batch size that is tried if the given one is too small."""
+MORE_STEPS = 4
+"""Factor of the number of steps that is tried if training is too short."""
+MIN_STEPS = 30
+"""Fewest steps with a larger batch."""
+
+
+def code_of(optimizer: AbstractOptimizer) -> str:
+    """The line of code that makes an optimizer.
+
+    >>> code_of(SGD(0.1, momentum=0.9))
+    'torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)'
+    """
+    inner = optimizer.optimizer if isinstance(optimizer, ScheduledOptimizer) else optimizer
+    decay, apart = weight_decay_of(inner)
+    name = "SGD" if isinstance(inner, SGD) else "Adam" if isinstance(inner, Adam) else inner.name
+    name = "AdamW" if name == "Adam" and decay and apart else name
+    first = inner.groups[0] if isinstance(inner, TorchOptimizer) and inner.groups else {}
+    momentum = inner.momentum if isinstance(inner, SGD) else float(first.get("momentum", 0.0) or 0.0)
+    rest = (f", momentum={momentum:g}" if momentum else "") + (f", weight_decay={decay:g}" if decay else "")
+    return f"torch.optim.{name}(model.parameters(), lr={inner.lr:.3g}{rest})"
+
+
+def _with_optimizer(trial: TrialRun, optimizer: AbstractOptimizer, words: str) -> Change:
+    lines = (f"optimizer = {code_of(rule)}" for rule in (trial.optimizer, optimizer))
+    old = trial.optimizer
+    made = replace(old, optimizer=optimizer) if isinstance(old, ScheduledOptimizer) else optimizer
+    return Change(replace(trial, optimizer=made), words, diff(*lines))
+
+
+def _inner(trial: TrialRun) -> AbstractOptimizer:
+    return trial.optimizer.optimizer if isinstance(trial.optimizer, ScheduledOptimizer) else trial.optimizer
+
+
+def _rates(trial: TrialRun, factors: Sequence[float]) -> tuple[Change, ...]:
+    own = _inner(trial)
+    return tuple(_with_optimizer(trial, scale_learning_rates(own, c), f"lr={own.lr * c:.3g}") for c in factors)
+
+
+def lower_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """Smaller learning rates, among them the one that the finding names."""
+    named = float(finding.values.get("other", finding.values.get("half", 0.0)) or 0.0) / _inner(trial).lr
+    return _rates(trial, sorted({*LOWER_FACTORS, *([named] if 1e-6 < named < 1 else [])}, reverse=True))
+
+
+def higher_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """Larger learning rates, among them the one that the finding names."""
+    named = float(finding.values.get("other", 0.0) or 0.0) / _inner(trial).lr
+    return _rates(trial, sorted({*HIGHER_FACTORS, *([named] if named > 1 else [])}))
+
+
+def other_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """Smaller and larger learning rates."""
+    return _rates(trial, BOTH_FACTORS)
+
+
+def usual_decay(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """The usual weight decay instead of a large one."""
+    own = _inner(trial)
+    decay, apart = weight_decay_of(own)
+    wanted = USUAL_DECAY[apart]
+    if decay <= wanted:
+        return ()
+    return (_with_optimizer(trial, with_decay(own, wanted), f"weight_decay={wanted:g}"),)
+
+
+def use_adam(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """Adam with its default learning rate instead of another rule."""
+    own = _inner(trial)
+    return () if own.name.startswith("Adam") else (_with_optimizer(trial, Adam(), "Adam"),)
+
+
+def all_parameters(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """The same optimizer for all parameters of the module."""
+    made = for_all_parameters(_inner(trial))
+    change = _with_optimizer(trial, made, "all parameters in the optimizer")
+    return (replace(change, diff=diff("", f"optimizer = {code_of(made)}")),)
+
+
+def larger_batch(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """Batches of 32, with as many steps as show the same number of examples."""
+    size = trial.batches.size or (1 if trial.batches.loader is None else len(next(trial.batches.loader.batches())))
+    if size >= USUAL_BATCH:
+        return ()
+    steps = max(MIN_STEPS, trial.steps * size // USUAL_BATCH)
+    changed = replace(trial, batches=BatchPlan(USUAL_BATCH, None, trial.batches.augment), steps=steps)
+    return (Change(changed, f"batches of {USUAL_BATCH}", diff(f"batch_size={size}", f"batch_size={USUAL_BATCH}")),)
+
+
+def longer_training(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """Four times as many steps."""
+    more = replace(trial, steps=MORE_STEPS * trial.steps)
+    words = f"{more.steps:,} steps instead of {trial.steps:,}"
+    return (Change(more, words, diff(f"steps = {trial.steps}", f"steps = {more.steps}")),)
+
+
+def with_decay(optimizer: AbstractOptimizer, decay: float) -> AbstractOptimizer:
+    """The same optimizer with another weight decay.
+
+    >>> with_decay(SGD(0.1, decay=1.0), 0.5)
+    SGD(lr=0.1, momentum=0.0, decay=0.5)
+    """
+    if isinstance(optimizer, SGD | Adam):
+        return replace(optimizer, decay=decay)
+    if not isinstance(optimizer, TorchOptimizer):
+        return optimizer
+    inner = optimizer.build
+
+    def build(parameters: Sequence[Tensor]) -> Optimizer:
+        made = inner(parameters)
+        for group in made.param_groups:
+            group["weight_decay"] = decay
+        return made
+
+    groups = tuple({**group, "weight_decay": decay} for group in optimizer.groups)
+    return replace(optimizer, groups=groups, build=build)
+
+
+def for_all_parameters(optimizer: AbstractOptimizer) -> AbstractOptimizer:
+    """An optimizer of the same class and options that takes any parameters.
+
+    >>> for_all_parameters(SGD(0.1))
+    SGD(lr=0.1, momentum=0.0, decay=0.0)
+    """
+    if not isinstance(optimizer, TorchOptimizer):
+        return optimizer
+    kind: Any = getattr(torch.optim, optimizer.name, None)
+    if kind is None:
+        return Adam(optimizer.lr)
+    known = inspect.signature(kind).parameters
+    options = {name: value for name, value in dict(optimizer.groups[0]).items() if name in known}
+    return replace(optimizer, build=lambda parameters: kind(list(parameters), **options))
+
+
+FIXES = (
+    Fix("lower-rate", lower_rate),
+    Fix("higher-rate", higher_rate),
+    Fix("other-rate", other_rate),
+    Fix("usual-decay", usual_decay),
+    Fix("use-adam", use_adam),
+    Fix("all-parameters", all_parameters),
+    Fix("larger-batch", larger_batch),
+    Fix("longer-training", longer_training),
+)

@@ -1,0 +1,96 @@
+"""Fixes of the end of a network and of its loss: a last function too many, shapes that the loss broadcasts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torch import Tensor, nn
+
+from gnomon.core.results import Finding
+from gnomon.core.results.record import Record
+from gnomon.examination.fixes.fix import Change, Fix, diff
+from gnomon.examination.fixes.rewrite import RELU, SIGMOID, SOFTMAX, TANH, without_call
+from gnomon.examination.fixes.trial import TrialRun
+from gnomon.examination.subject import Subject
+
+__all__ = ["FIXES"]
+
+PROBE_EXAMPLES = 4
+"""Examples in the pass that finds the last function."""
+SMALLEST_PROBABILITY = 1e-12
+"""Probabilities are raised to this value before a logarithm."""
+
+
+class _Then(nn.Module):
+    """A module followed by a function of its outputs."""
+
+    def __init__(self, module: nn.Module, function: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.module, self.function, self.training = module, function, module.training
+
+    def forward(self, *args: Any, **kwargs: Any) -> Tensor:
+        return self.function(self.module(*args, **kwargs))
+
+
+def _log_of_probabilities(p: Tensor) -> Tensor:
+    return p.clamp(min=SMALLEST_PROBABILITY).log()
+
+
+def _log_softmax(f: Tensor) -> Tensor:
+    return f.log_softmax(1)
+
+
+def _remover(functions: frozenset[Any], name: str) -> Callable[[TrialRun, Finding, Subject], tuple[Change, ...]]:
+    def remove(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+        if "given" in finding.values:  # NLLLoss: the outputs need a logarithm
+            return ()
+        found = without_call(trial.module, subject.probe.some(PROBE_EXAMPLES).x, functions)
+        if found is None and functions is SOFTMAX:  # softmax by hand: its logarithm is as good as the logits
+            found = _Then(trial.module, _log_of_probabilities)
+        if found is None:
+            return ()
+        words = f"the last {name} removed"
+        return (Change(replace(trial, module=found), words, diff(f"x = torch.{name}(x)  # at the end of forward", "")),)
+
+    return remove
+
+
+def end_in_log_softmax(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """Log-probabilities for NLLLoss: the logarithm of probabilities, or log-softmax of other outputs."""
+    if "given" not in finding.values:
+        return ()
+    probabilities = finding.values["given"] == "probabilities"
+    changed = _Then(trial.module, _log_of_probabilities if probabilities else _log_softmax)
+    old, new = ("torch.softmax", "torch.log_softmax") if probabilities else ("x", "torch.log_softmax")
+    line = diff(f"return {old}(x, dim=1)" if probabilities else "return x", f"return {new}(x, dim=1)")
+    return (Change(replace(trial, module=changed), "log-probabilities for NLLLoss", line),)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _SameShape(Record):
+    """A loss that gives the outputs the shape of the targets first."""
+
+    loss: Any
+
+    def __call__(self, outputs: Tensor, y: Tensor) -> Tensor:
+        same = outputs.reshape(y.shape) if outputs.numel() == y.numel() else outputs
+        value: Tensor = self.loss(same, y)
+        return value
+
+
+def same_shape(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """Outputs and targets of one shape, so that each output is compared with its own target."""
+    if not callable(trial.loss):
+        return ()
+    line = str(finding.values.get("line", "outputs.squeeze(1)"))
+    return (Change(replace(trial, loss=_SameShape(trial.loss)), "outputs and targets of one shape", diff("", line)),)
+
+
+FIXES = (
+    Fix("remove-softmax", _remover(SOFTMAX, "softmax")),
+    Fix("remove-sigmoid", _remover(SIGMOID, "sigmoid")),
+    Fix("remove-tanh", _remover(TANH, "tanh")),
+    Fix("remove-relu", _remover(RELU, "relu")),
+    Fix("end-in-log-softmax", end_in_log_softmax),
+    Fix("same-shape", same_shape),
+)

@@ -1,0 +1,48 @@
+"""What a fix is: a function from a trial and a finding to changed trials, each with words and a code diff.
+
+>>> Fix("longer-training", lambda trial, finding, subject: ()).id
+'longer-training'
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gnomon.core.results import Finding
+from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.record import Record
+from gnomon.examination.fixes.trial import TrialRun
+from gnomon.examination.subject import Subject
+
+__all__ = ["Change", "Fix", "diff"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Change(Record):
+    """One way to fix a finding: the changed trial, in words ("standardized inputs") and as a code diff."""
+
+    trial: TrialRun = field(repr=False, metadata=HIDDEN)
+    words: str
+    diff: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fix(Record):
+    """A fix that can be applied automatically.
+
+    ``apply`` returns the changes to choose from, none if the fix does not apply here. If there are several, short runs
+    choose the one with the smallest training loss.
+    """
+
+    id: str
+    apply: Callable[[TrialRun, Finding, Subject], tuple[Change, ...]] = field(repr=False, metadata=HIDDEN)
+
+
+def diff(old: str, new: str) -> str:
+    """A code diff of a few lines: old lines with a minus, new lines with a plus.
+
+    >>> print(diff("lr=1", "lr=0.1"))
+    - lr=1
+    + lr=0.1
+    """
+    removed = [f"- {line}" for line in old.splitlines()]
+    return "\n".join([*removed, *(f"+ {line}" for line in new.splitlines())])

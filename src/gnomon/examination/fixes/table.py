@@ -1,0 +1,29 @@
+"""All fixes by id. A new fix is one function in the file of its family and one line in the list of that file.
+
+>>> sorted(FIXES)[:2]
+['all-parameters', 'batch-first']
+"""
+
+from gnomon.core.results import Finding, Level
+from gnomon.examination.fixes import descent, ends, examples, layers, scale, wiring
+from gnomon.examination.fixes.fix import Fix
+from gnomon.findings.remedies import REMEDIES
+
+__all__ = ["FIXES", "fixes_for"]
+
+FIXES: dict[str, Fix] = {
+    fix.id: fix for family in (scale, ends, wiring, layers, descent, examples) for fix in family.FIXES
+}
+"""Fixes by id."""
+
+
+def fixes_for(finding: Finding) -> tuple[Fix, ...]:
+    """The fixes to try for a finding, best first; none for notes.
+
+    >>> from gnomon.findings.network import FROZEN
+    >>> [fix.id for fix in fixes_for(Finding(FROZEN))]
+    ['unfreeze']
+    """
+    if finding.level is Level.NOTE:
+        return ()
+    return tuple(FIXES[id] for id in REMEDIES.get(finding.kind, ()))

@@ -1,0 +1,75 @@
+"""A training run that can be repeated with one change: module, data, loss, optimizer, batches and number of steps.
+
+>>> import torch
+>>> from gnomon.core.inputs.source import source
+>>> from gnomon.core.losses import CrossEntropy
+>>> from gnomon.training import Adam
+>>> data = source((torch.eye(4), torch.tensor([0, 1, 0, 1])))
+>>> trial = TrialRun(nn.Linear(4, 2), data, data, CrossEntropy(), Adam(0.1), BatchPlan(2), 20)
+>>> int(trial.run(seed=0).steps[-1])
+20
+"""
+
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import torch
+from torch import nn
+
+from gnomon.core.inputs.source import AbstractSource
+from gnomon.core.machine.clock import Clock
+from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.record import Record
+from gnomon.training import Run, train
+from gnomon.training.evaluate import Loss
+from gnomon.training.optimizers import AbstractOptimizer
+from gnomon.training.plan import BatchPlan, RecordingPlan
+
+__all__ = ["TrialRun", "recorded_steps"]
+
+RECORDED_STEPS = 16
+"""Number of steps at which a run is measured."""
+RECORDED_EXAMPLES = 256
+"""Examples of each set on which a run is measured."""
+RECORDING_TIME_SHARE = 0.1
+"""Share of the training time that recording may take."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrialRun(Record):
+    """Everything that a training run depends on, except the seed. ``module`` is copied before it is trained.
+
+    ``test`` are held-out examples that score the trained network. ``balanced`` says that each class has the same weight
+    in the score, however rare it is.
+    """
+
+    module: nn.Module = field(metadata=HIDDEN)
+    train: AbstractSource = field(repr=False, metadata=HIDDEN)
+    test: AbstractSource = field(repr=False, metadata=HIDDEN)
+    loss: Loss = field(metadata=HIDDEN)
+    optimizer: AbstractOptimizer
+    batches: BatchPlan
+    steps: int
+    balanced: bool = False
+
+    def run(self, *, seed: int, seconds: float | None = None, clock: Clock = perf_counter) -> Run:
+        """Trains a copy of the module.
+
+        Cost: ``steps`` training steps, and about a tenth of that for records.
+        """
+        return train(
+            self.module, self.train, x_test=self.test, loss=self.loss, optimizer=self.optimizer, steps=self.steps,
+            batch=self.batches,
+            record=RecordingPlan(recorded_steps(self.steps), RECORDED_EXAMPLES, RECORDING_TIME_SHARE),
+            seconds=seconds, seed=seed, clock=clock,
+        )  # fmt: skip
+
+
+def recorded_steps(steps: int) -> list[int]:
+    """The steps at which a run is recorded, closer together at the beginning.
+
+    >>> recorded_steps(4)
+    [0, 1, 2, 3, 4]
+    """
+    last = torch.log10(torch.tensor(float(max(steps, 1))))
+    return [0, *torch.logspace(0, float(last), RECORDED_STEPS).round().int().unique().tolist()]

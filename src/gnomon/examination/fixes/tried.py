@@ -1,0 +1,143 @@
+"""The result of trying a fix: scores before and after with the interval of the gain, and the changed recipe.
+
+>>> words, gain = ("input-scale", "standardize-inputs", "standardized inputs", ""), Interval(0.6, 0.7, 0.95)
+>>> print(TriedFix(*words, 0.31, 0.96, gain, "accuracy", 500, 400))
+With standardized inputs: 31.0 % -> 96.0 % right on 500 held-out examples (same 400 steps; gain 60 to 70 points).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gnomon.core.results import Axis, Interval, Line, Plot
+from gnomon.core.results.plain import HIDDEN, to_json_value
+from gnomon.core.results.record import Record
+from gnomon.examination.fixes.trial import TrialRun
+from gnomon.training import Run
+
+__all__ = ["Fixes", "TriedFix", "format_score"]
+
+MIN_GAIN = 0.02
+"""Smallest gain of a proven fix: a share of the examples or of the variance, or of the loss before."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TriedFix(Record):
+    """A fix that was applied to a copy, trained for ``steps`` steps and scored on ``examples`` held-out examples.
+
+    ``kind`` is the kind of finding that it answers, ``fix`` the id of the fix, ``words`` what was changed and ``diff``
+    the change as code. ``unit`` says what is scored: accuracy, explained variance or loss. ``gain`` is the interval of
+    95 % of the gain. ``later`` says what longer training reaches, if the fix only makes training faster. ``trials`` are
+    the recipes without and with the fix, each with its model before training; ``runs`` are their runs, and
+    ``runs[1].model`` is the fixed and trained model.
+    """
+
+    kind: str
+    fix: str
+    words: str
+    diff: str
+    before: float
+    after: float
+    gain: Interval
+    unit: str
+    examples: int
+    steps: int
+    seeds: int = 1
+    later: str = ""
+    trials: tuple[TrialRun, TrialRun] | None = field(default=None, repr=False, metadata=HIDDEN)
+    runs: tuple[Run, Run] | None = field(default=None, repr=False, metadata=HIDDEN)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the gain is worth a change and is not chance."""
+        scale = abs(self.before) if self.unit == "loss" else 1.0
+        return self.gain.low > 0 and self.after - self.before >= MIN_GAIN * scale
+
+    @property
+    def sentence(self) -> str:
+        """What was tried and what it brought."""
+        before, after = (format_score(value, self.unit) for value in (self.before, self.after))
+        words = self.words if self.words.startswith("without ") else f"with {self.words}"
+        head = (
+            f"{words[0].upper()}{words[1:]}: {before} -> {after}{_of(self.unit)} on {self.examples:,} held-out examples"
+        )
+        points = self.unit != "loss"
+        low, high = (
+            f"{100 * g:.2g}" if points and abs(g) < 0.995 else "100" if points else f"{g:.2g}"
+            for g in (self.gain.low, self.gain.high)
+        )
+        gain = f"gain {low} to {high}{' points' if points else ''}"
+        same = f"same {self.steps:,} steps" + (f", mean of {self.seeds} seeds" if self.seeds > 1 else "")
+        return f"{head} ({same}; {gain}).{f' {self.later}' if self.later else ''}"
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values for JSON."""
+        names = (
+            "kind",
+            "fix",
+            "words",
+            "diff",
+            "before",
+            "after",
+            "gain",
+            "unit",
+            "examples",
+            "steps",
+            "seeds",
+            "later",
+        )
+        return to_json_value(
+            {name: getattr(self, name) for name in names} | {"proven": self.is_proven, "sentence": self.sentence}
+        )
+
+    def plot(self, id: str) -> Plot:
+        """The curves without and with the fix."""
+        assert self.runs is not None
+        label, curves = _curves(self.runs)
+        names = ("as given", f"with {self.words}")
+        lines = tuple(
+            Line(name, [max(1, s) for s in run.steps.tolist()], curve, "solid", i)
+            for i, (name, run, curve) in enumerate(zip(names, self.runs, curves, strict=True))
+        )
+        return Plot("Without and with the fix", lines, Axis("step", log=True), Axis(label), self.sentence, id=id)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fixes(Record):
+    """All fixes that were tried, in that order; ``untried`` are the ids of others, each with the reason."""
+
+    tried: tuple[TriedFix, ...]
+    untried: tuple[str, ...] = ()
+
+    @property
+    def proven_fixes(self) -> tuple[TriedFix, ...]:
+        """The fixes that help."""
+        return tuple(one for one in self.tried if one.is_proven)
+
+
+def format_score(value: float, unit: str) -> str:
+    """A score as text: percent for shares, a number for losses.
+
+    >>> format_score(0.5, "accuracy"), format_score(-3.0, "explained variance"), format_score(-0.25, "loss")
+    ('50.0 %', 'below 0 %', '0.25')
+    """
+    if unit == "loss":
+        return f"{-value:.3g}"
+    return f"{100 * value:.1f} %" if value >= 0 else "below 0 %"
+
+
+def _of(unit: str) -> str:
+    words = {"accuracy": " right", "balanced accuracy": " right as a mean over classes", "loss": " loss"}
+    return words.get(unit, " of the variance explained")
+
+
+def _curves(runs: Sequence[Run]) -> tuple[str, list[list[float]]]:
+    """Accuracies on held-out examples if both runs have them; otherwise losses relative to their start."""
+    accuracies = [run.test_accuracy for run in runs]
+    if all(curve is not None for curve in accuracies):
+        return "share right on held-out examples", [curve.tolist() for curve in accuracies if curve is not None]
+    losses = [run.loss if run.test_loss is None else run.test_loss for run in runs]
+    return "held-out loss, relative to its start", [(loss / loss[0].abs().clamp(min=1e-30)).tolist() for loss in losses]

@@ -1,0 +1,102 @@
+"""Fixes of connections: frozen parts, cut gradients, layers in plain lists, the axis of examples."""
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.results import Finding
+from gnomon.examination.fixes.descent import for_all_parameters
+from gnomon.examination.fixes.fix import Change, Fix, diff
+from gnomon.examination.fixes.rewrite import SOFTMAX, Rewritten
+from gnomon.examination.fixes.trial import TrialRun
+from gnomon.examination.subject import Subject
+
+__all__ = ["FIXES"]
+
+CUTS: frozenset[Any] = frozenset({Tensor.detach, torch.detach, Tensor.data.__get__})  # type: ignore[attr-defined]
+"""Functions that cut the graph."""
+
+
+class _Connected:
+    """Ignores detach, .data and torch.no_grad."""
+
+    def __call__(self, owner: Rewritten, number: int, function: Any, args: Any, options: Any) -> Any:
+        if function in CUTS:
+            return args[0]
+        if not owner.training:
+            return function(*args, **options)
+        with torch.enable_grad():
+            return function(*args, **options)
+
+
+class _SoftmaxOfClasses:
+    """Softmax over the last axis instead of the axis of examples."""
+
+    def __call__(self, owner: Rewritten, number: int, function: Any, args: Any, options: Any) -> Any:
+        given = args[0] if args else options["input"]
+        dim = args[1] if len(args) > 1 else options.get("dim")
+        return torch.softmax(given, -1) if dim == 0 and given.dim() > 1 else function(*args, **options)
+
+
+def _with_module(trial: TrialRun, module: nn.Module) -> TrialRun:
+    """The trial with a module that may have other parameters, and an optimizer for all of them."""
+    return replace(trial, module=module, optimizer=for_all_parameters(trial.optimizer))
+
+
+def unfreeze(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """Gradients for all parameters."""
+    made = copy_module(trial.module)
+    for parameter in made.parameters():
+        if parameter.is_floating_point():
+            parameter.requires_grad_(True)
+    lines = diff("", "model.requires_grad_(True)")
+    return (Change(_with_module(trial, made), "no frozen parameters", lines),)
+
+
+def connect(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """A forward pass that ignores .detach(), .data and torch.no_grad()."""
+    changed = Rewritten(trial.module, None, _Connected())
+    lines = diff("x = x.detach()  # or .data, or with torch.no_grad():", "")
+    return (Change(replace(trial, module=changed), "gradients that are not cut off", lines),)
+
+
+def register_layers(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """nn.ModuleList instead of plain lists of layers."""
+    made = copy_module(trial.module)
+    names = []
+    for part in list(made.modules()):
+        for name, value in list(vars(part).items()):
+            if isinstance(value, list) and value and all(isinstance(layer, nn.Module) for layer in value):
+                delattr(part, name)
+                setattr(part, name, nn.ModuleList(value))
+                names.append(name)
+    if not names:
+        return ()
+    lines = "\n".join(diff(f"self.{name} = [...]", f"self.{name} = nn.ModuleList([...])") for name in names)
+    return (Change(_with_module(trial, made), "registered layers", lines),)
+
+
+def batch_first(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """batch_first=True in recurrent layers and attention; otherwise softmax over classes instead of examples."""
+    made, changed = copy_module(trial.module), 0
+    for part in made.modules():
+        if getattr(part, "batch_first", None) is False:
+            part.batch_first = True  # type: ignore[assignment]
+            changed += 1
+    if changed:
+        lines = diff("nn.LSTM(...)", "nn.LSTM(..., batch_first=True)")
+        return (Change(replace(trial, module=made), "batch_first=True", lines),)
+    softmax = Rewritten(trial.module, SOFTMAX, _SoftmaxOfClasses())
+    lines = diff("torch.softmax(x, dim=0)", "torch.softmax(x, dim=-1)")
+    return (Change(replace(trial, module=softmax), "softmax over the last axis", lines),)
+
+
+FIXES = (
+    Fix("unfreeze", unfreeze),
+    Fix("connect", connect),
+    Fix("register-layers", register_layers),
+    Fix("batch-first", batch_first),
+)

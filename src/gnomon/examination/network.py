@@ -1,0 +1,50 @@
+"""The network that the user passed, or what a factory builds, and its name in the report."""
+
+from typing import Any
+
+from torch import nn
+
+from gnomon.adapter.complex_parameters import real_parameters
+from gnomon.core.errors import InputError
+from gnomon.core.inputs.checks import check_readable
+from gnomon.core.modules.preserve import random_state
+
+__all__ = ["build_module", "network_name"]
+
+
+def network_name(network: Any) -> str:
+    """The name of the class or function, unless it is generic.
+
+    >>> network_name(nn.Linear(1, 1)), network_name(lambda: None)
+    ('Linear', 'network')
+    """
+    name = type(network).__name__ if isinstance(network, nn.Module) else getattr(network, "__name__", "")
+    return "network" if name in ("", "<lambda>", "Sequential") else name
+
+
+def build_module(network: Any, seed: int) -> nn.Module:
+    """The user's module, or what the factory returns with this seed; complex parameters become pairs of reals.
+
+    >>> build_module(lambda: nn.Linear(2, 1), 0)
+    Linear(in_features=2, out_features=1, bias=True)
+    """
+    if isinstance(network, nn.Module):
+        made = real_parameters(network)
+        check_readable(made)
+        return made
+    if not callable(network):
+        what = f"the network is a {type(network).__name__}"
+        raise InputError(what, accepted="a module or a function that builds one", fix="Pass model or build_model")
+    with random_state(seed):
+        try:
+            built = network()
+        except (Exception, SystemExit) as reason:  # an error in the user's function is reported as an input error
+            cure = "Give every argument a default, or pass lambda: build(...)"
+            what = f"the factory raised {type(reason).__name__}: {reason}"[:200]
+            raise InputError(what, accepted="a factory without arguments", fix=cure) from reason
+    if not isinstance(built, nn.Module):
+        what = f"the factory returned a {type(built).__name__}"
+        raise InputError(what, accepted="a torch.nn.Module", fix="Return the module")
+    made = real_parameters(built)
+    check_readable(made)
+    return made

@@ -1,0 +1,142 @@
+"""Records batches: which loader they come from, whether they repeat, and which classes they hold.
+
+>>> batches, loader = BatchRecorder(), DataLoader(torch.eye(4), 2)
+>>> batches.pass_begins(loader, iterator := iter(loader))
+>>> batches.batch_drawn(iterator, next(iterator))
+>>> batches.seen[0].length, batches.seen[0].batches
+(2, 1)
+"""
+
+import weakref
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader
+
+from gnomon.examination.script.seen import SeenLoader, first_tensor
+
+__all__ = ["BatchRecorder", "fingerprint"]
+
+MAX_BATCHES_READ = 200
+"""Batches of each loader whose labels and numbers are read."""
+MAX_LABELS_READ = 256
+"""Labels of each batch that are read."""
+MAX_CLASSES = 1000
+"""More different labels than this are not classes."""
+NUMBERS_COMPARED = 24
+"""Numbers of each batch that are compared with the batch before."""
+INPUTS_FOR_RANKS = 8
+"""First batches that processes compare with each other."""
+MIN_STORAGE_FACTOR = 2
+"""Inputs are a part of larger data if their memory is this many times their size."""
+
+
+@dataclass(slots=True, eq=False)
+class BatchRecorder:
+    """The loaders of a script, and the inputs of models that come from no loader."""
+
+    loaders: "weakref.WeakKeyDictionary[Any, SeenLoader]" = field(default_factory=weakref.WeakKeyDictionary)
+    iterators: "weakref.WeakKeyDictionary[Any, SeenLoader]" = field(default_factory=weakref.WeakKeyDictionary)
+    seen: list[SeenLoader] = field(default_factory=list)
+    current: SeenLoader | None = None
+    compared: int = 0
+    repeated: int = 0
+    last: tuple[float, ...] | None = None
+    first_inputs: list[tuple[float, ...]] = field(default_factory=list)
+    last_step: int = -1
+
+    def pass_begins(self, loader: Any, iterator: Any) -> None:
+        """Notes a new pass over a loader."""
+        known = self.loaders.get(loader)
+        if known is None:
+            known = SeenLoader(_length(loader))
+            self.loaders[loader] = known
+            self.seen.append(known)
+        known.single += known.passes > 0 and known.in_pass == 1 and (known.length or 2) > 1
+        known.passes += 1
+        known.in_pass = 0
+        self.iterators[iterator] = known
+
+    def batch_drawn(self, iterator: Any, batch: Any) -> None:
+        """Notes a batch; reads a few of its numbers and its labels."""
+        known = self.iterators.get(iterator)
+        if known is None:
+            return
+        self.current = known
+        known.batches += 1
+        known.in_pass += 1
+        if known.batches > MAX_BATCHES_READ:
+            return
+        numbers = fingerprint(first_tensor(batch))
+        if numbers is not None and known.last is not None:
+            known.compared += 1
+            known.equal += numbers == known.last
+        known.last = numbers
+        if known.passes == 1 and (labels := _labels(batch)) is not None:
+            different = set(labels)
+            known.classes |= different
+            known.labels.append((len(labels), len(different)))
+
+    def note_forward(self, inputs: Any, step: int) -> None:
+        """Notes a forward pass in training mode with gradients."""
+        if self.current is not None:
+            self.current.forwards += 1
+        if step == self.last_step or self.compared >= MAX_BATCHES_READ:
+            return
+        self.last_step = step
+        tensor = first_tensor(inputs)
+        numbers = fingerprint(tensor)
+        if numbers is None or tensor is None:
+            return
+        if len(self.first_inputs) < INPUTS_FOR_RANKS:
+            self.first_inputs.append(numbers)
+        if self.current is None and self.last is not None:
+            self.compared += 1
+            larger = tensor.untyped_storage().nbytes() >= MIN_STORAGE_FACTOR * tensor.numel() * tensor.element_size()
+            self.repeated += numbers == self.last and larger
+        self.last = numbers
+
+    def note_backward(self) -> None:
+        """Notes a backward pass, which belongs to the loader of the last batch."""
+        if self.current is not None:
+            self.current.backwards += 1
+
+    def forget(self) -> None:
+        """Drops what belongs to the steps before a pause."""
+        self.last = None
+        for known in self.seen:
+            known.last = None
+
+
+def fingerprint(tensor: Tensor | None) -> tuple[float, ...] | None:
+    """A few numbers of a tensor on the CPU, spread over it; None if there are none to compare.
+
+    >>> fingerprint(torch.arange(4.0))
+    (0.0, 1.0, 2.0, 3.0)
+    """
+    if tensor is None or tensor.device.type != "cpu" or tensor.layout != torch.strided or tensor.numel() < 2:
+        return None
+    flat = tensor.detach()
+    flat = flat.view(-1) if flat.is_contiguous() else flat.reshape(-1)
+    stride = max(1, flat.numel() // NUMBERS_COMPARED)
+    return tuple(flat[::stride].tolist())
+
+
+def _labels(batch: Any) -> list[int] | None:
+    """The class numbers of a batch: its last tensor of integers with one number for each example."""
+    parts = list(batch.values()) if isinstance(batch, dict) else list(batch) if isinstance(batch, tuple | list) else []
+    found = [t for t in parts if isinstance(t, Tensor) and t.dim() == 1 and len(t) > 1 and t.device.type == "cpu"]
+    found = [t for t in found if not t.is_floating_point() and not t.is_complex()]
+    if not found:
+        return None
+    labels = [int(v) for v in found[-1][:MAX_LABELS_READ].tolist()]
+    return labels if max(labels) - min(labels) < MAX_CLASSES else None
+
+
+def _length(loader: DataLoader[Any]) -> int | None:
+    try:
+        return len(loader)
+    except TypeError:  # a data set without a length
+        return None

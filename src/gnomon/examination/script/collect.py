@@ -1,0 +1,104 @@
+"""Turns the record of a run into facts."""
+
+from math import nan
+from typing import Any
+
+from gnomon.checks.run.loop.facts import (
+    ClipFacts,
+    LoaderFacts,
+    LoopFacts,
+    ModelFacts,
+    NotFinite,
+    OptimizerFacts,
+    ParameterFacts,
+    SchedulerFacts,
+)
+from gnomon.examination.script.recorder import LoopRecorder
+from gnomon.examination.script.seen import SeenLoader, SeenModel, SeenOptimizer, SeenScheduler
+
+__all__ = ["facts_of"]
+
+
+def facts_of(recorder: LoopRecorder, *, finished: bool) -> LoopFacts:
+    """The facts of a run.
+
+    >>> facts_of(LoopRecorder(), finished=True).steps
+    0
+    """
+    recorder.safely("losses", recorder.read_deferred)
+    names = _parameter_names(recorder)
+    largest = recorder.largest[1]() if recorder.largest[1] is not None else None
+    for model in recorder.models.roots():
+        model.with_graph += model.pending_eval if model.trained else 0
+        model.pending_eval = 0
+    optimizers = [*recorder.retired, *recorder.optimizers.values()]
+    for seen in optimizers:
+        recorder.safely("weights", seen.look_for_change)
+    clips = ClipFacts(recorder.clip_calls, recorder.clip_misplaced, recorder.clip_limit, tuple(recorder.clip_norms))
+    return LoopFacts(
+        steps=recorder.steps,
+        backwards=recorder.backwards,
+        observed_backwards=recorder.observed_backwards,
+        leaf_losses=recorder.leaf_losses,
+        first_leaf=recorder.first_leaf,
+        graphless=recorder.graphless,
+        discarded=recorder.discarded,
+        losses=recorder.losses.pairs,
+        norms=recorder.norms.pairs,
+        largest=names.get(id(largest), "a parameter"),
+        optimizers=tuple(_optimizer(one, names) for one in optimizers),
+        schedulers=tuple(_scheduler(one) for one in recorder.all_schedulers),
+        models=tuple(_model(one, recorder) for one in recorder.models.roots()),
+        loaders=tuple(_loader(one) for one in recorder.batches.seen),
+        clips=clips,
+        compared_inputs=recorder.batches.compared,
+        repeated_inputs=recorder.batches.repeated,
+        seeds=recorder.seeds,
+        seed=recorder.seed,
+        not_finite=None if recorder.not_finite is None else NotFinite(*recorder.not_finite),
+        finished=finished,
+    )
+
+
+def _parameter_names(recorder: LoopRecorder) -> dict[int, str]:
+    modules = [module for model in recorder.models.roots() if (module := model.ref()) is not None]
+    return {id(p): name for module in modules for name, p in module.named_parameters()}
+
+
+def _optimizer(seen: SeenOptimizer, names: dict[int, str]) -> OptimizerFacts:
+    living: list[Any] = [ref() for ref in seen.parameters]
+    parameters = tuple(
+        ParameterFacts(names.get(id(p), f"parameter {i}"), size, seen.sampled, missing, zero)
+        for i, (p, size, missing, zero) in enumerate(zip(living, seen.sizes, seen.missing, seen.zero, strict=True))
+    )
+    alive = [p for p in living if p is not None]
+    frozen = bool(alive) and not any(p.requires_grad for p in alive)
+    changed = None if frozen and not seen.changed else seen.changed
+    return OptimizerFacts(
+        seen.name, seen.steps, seen.judged, seen.stale, seen.sampled, seen.empty, changed, seen.rates.pairs,
+        parameters, seen.rebuilt,
+    )  # fmt: skip
+
+
+def _scheduler(seen: SeenScheduler) -> SchedulerFacts:
+    steps = seen.optimizer.steps if seen.optimizer is not None else 0
+    rates = seen.optimizer.rates.pairs if seen.optimizer is not None else ()
+    first = nan if seen.at_first_step is None else seen.at_first_step
+    return SchedulerFacts(seen.name, seen.calls, seen.before, seen.length, steps, seen.initial, first, rates)
+
+
+def _model(seen: SeenModel, recorder: LoopRecorder) -> ModelFacts:
+    module = seen.ref()
+    parts = [] if module is None else [id(part) for part in module.modules()]
+    return ModelFacts(
+        seen.kind, seen.layers, seen.trained, seen.trained_in_eval, seen.first_in_eval, seen.validated,
+        seen.in_training, seen.first_in_training, seen.with_graph, any(part in recorder.loaded for part in parts),
+        seen.missing,
+    )  # fmt: skip
+
+
+def _loader(seen: SeenLoader) -> LoaderFacts:
+    return LoaderFacts(
+        seen.batches, seen.length, seen.passes, seen.single, seen.backwards, seen.forwards, seen.compared, seen.equal,
+        tuple(seen.labels), len(seen.classes),
+    )  # fmt: skip

@@ -1,0 +1,325 @@
+"""Connects a recorder with torch: hooks for modules and optimizers, and wrappers of a few functions, all undone at the
+end.
+
+Each wrapper calls the original function with the same arguments and returns its result unchanged.
+"""
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules.module import register_module_forward_hook
+from torch.optim import Optimizer, lr_scheduler
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from torch.utils.data import DataLoader
+from torch.utils.data.dataloader import _BaseDataLoaderIter
+
+from gnomon.examination.script.recorder import LoopRecorder
+from gnomon.examination.script.seen import SeenScheduler
+
+__all__ = ["observing"]
+
+STEPS_BETWEEN_CLOCKS = 8
+"""Steps after which the recorder looks at the clock."""
+CALLS_TO_CALIBRATE = 300
+"""Calls of an empty module that measure the cost of a hook."""
+CLIP_SAMPLES = 200
+"""Observed calls of clipping whose norm is read."""
+
+
+@dataclass(slots=True)
+class Patches:
+    """Attributes that were replaced, with their originals."""
+
+    replaced: list[tuple[Any, str, Any]] = field(default_factory=list)
+
+    def put(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+        """Replaces an attribute of a class or module by ``make(original)``."""
+        original = vars(owner)[name]
+        self.replaced.append((owner, name, original))
+        setattr(owner, name, functools.wraps(original)(make(original)))
+
+    def undo(self) -> None:
+        """Restores all originals, the last one first."""
+        for owner, name, original in reversed(self.replaced):
+            setattr(owner, name, original)
+        self.replaced.clear()
+
+
+@contextmanager
+def observing(recorder: LoopRecorder) -> Iterator[None]:
+    """Records everything that happens inside the block.
+
+    >>> before = torch.autograd.backward
+    >>> with observing(LoopRecorder()):
+    ...     changed = torch.autograd.backward is not before
+    >>> changed, torch.autograd.backward is before
+    (True, True)
+    """
+    patches, hook = Patches(), ModuleHook(recorder)
+    recorder.hook_seconds = hook.calibrate()
+    recorder.pause_hooks = hook.pause
+    before = register_optimizer_step_pre_hook(functools.partial(_before_step, recorder))
+    after = register_optimizer_step_post_hook(functools.partial(_after_step, recorder))
+    try:
+        _patch_gradients(patches, recorder)
+        _patch_schedulers(patches, recorder)
+        _patch_data(patches, recorder)
+        _patch_compilers(patches, hook)
+        hook.pause(False)
+        recorder.started = recorder.clock()
+        yield
+    finally:
+        hook.end()
+        before.remove()
+        after.remove()
+        patches.undo()
+
+
+@dataclass(slots=True, eq=False)
+class ModuleHook:
+    """The hook that runs after each module's forward pass; it can be taken away while the recorder pauses."""
+
+    recorder: LoopRecorder
+    handle: Any = None
+    ended: bool = False
+
+    def calibrate(self) -> float:
+        """Seconds that the hook adds to a call of a module."""
+        module, x, clock = nn.Identity(), torch.zeros(1), self.recorder.clock
+        spare = LoopRecorder()
+        times = []
+        for hooked in (False, True):
+            handle = register_module_forward_hook(functools.partial(_after_forward, spare)) if hooked else None
+            began = clock()
+            for _ in range(CALLS_TO_CALIBRATE):
+                module(x)
+            times.append(clock() - began)
+            if handle is not None:
+                handle.remove()
+            spare.trail.clear()
+        return max(0.0, times[1] - times[0]) / CALLS_TO_CALIBRATE
+
+    def pause(self, pausing: bool) -> None:
+        """Takes the hook away or puts it back."""
+        if pausing and self.handle is not None:
+            self.handle.remove()
+            self.handle = None
+        elif not pausing and self.handle is None and not self.ended:
+            self.handle = register_module_forward_hook(functools.partial(_after_forward, self.recorder))
+
+    def end(self) -> None:
+        """Takes the hook away for good: the script compiles modules, or has ended."""
+        self.ended = True
+        self.pause(True)
+
+
+def _after_forward(recorder: LoopRecorder, module: nn.Module, inputs: Any, output: Any) -> None:
+    recorder.hook_calls += 1
+    try:
+        recorder.after_forward(module, inputs, output)
+    except Exception as error:  # whatever the script's objects do, training goes on
+        recorder.failures.setdefault("forward", f"{type(error).__name__}: {error}"[:200])
+
+
+def _before_step(recorder: LoopRecorder, optimizer: Optimizer, arguments: Any, options: Any) -> None:
+    recorder.inside_step = True
+
+
+def _after_step(recorder: LoopRecorder, optimizer: Optimizer, arguments: Any, options: Any) -> None:
+    recorder.inside_step = False
+    if recorder.active:
+        recorder.safely("step", recorder.note_step, optimizer)
+    else:
+        recorder.safely("step", recorder.count_step, optimizer)
+    if recorder.steps % STEPS_BETWEEN_CLOCKS == 0:
+        recorder.look_at_clock()
+
+
+def _patch_gradients(patches: Patches, recorder: LoopRecorder) -> None:
+    inside = [False]
+
+    def make_backward(original: Any) -> Any:
+        def backward(tensors: Any, *more: Any, **options: Any) -> Any:
+            if inside[0] or not recorder.active:
+                recorder.backwards += not inside[0]
+                if not recorder.backwards % STEPS_BETWEEN_CLOCKS and not inside[0]:
+                    recorder.look_at_clock()
+                return original(tensors, *more, **options)
+            recorder.safely("backward", recorder.before_backward, tensors)
+            inside[0] = True  # checkpointed layers call backward inside of backward
+            try:
+                result = original(tensors, *more, **options)
+            finally:
+                inside[0] = False
+            recorder.safely("backward", recorder.after_backward)
+            if not recorder.backwards % STEPS_BETWEEN_CLOCKS:
+                recorder.look_at_clock()
+            return result
+
+        return backward
+
+    def make_clip(original: Any) -> Any:
+        def clip_grad_norm_(parameters: Any, max_norm: Any, *more: Any, **options: Any) -> Any:
+            result = original(parameters, max_norm, *more, **options)
+            if recorder.active:
+                recorder.safely("clip", _note_clip, recorder, max_norm, result)
+            return result
+
+        return clip_grad_norm_
+
+    def make_zero_grad(original: Any) -> Any:
+        def zero_grad(optimizer: Any, set_to_none: bool = True) -> Any:
+            if not set_to_none:
+                recorder.safely("zero_grad", recorder.gradients_zeroed, optimizer)
+            return original(optimizer, set_to_none)
+
+        return zero_grad
+
+    def make_init(original: Any) -> Any:
+        def __init__(optimizer: Any, *arguments: Any, **options: Any) -> None:
+            original(optimizer, *arguments, **options)
+            recorder.safely("optimizer", recorder.optimizer_built, optimizer)
+
+        return __init__
+
+    patches.put(torch.autograd, "backward", make_backward)
+    clip = make_clip(torch.nn.utils.clip_grad.clip_grad_norm_)
+    for owner in (torch.nn.utils, torch.nn.utils.clip_grad):
+        patches.put(owner, "clip_grad_norm_", lambda original: clip)
+    patches.put(Optimizer, "zero_grad", make_zero_grad)
+    patches.put(Optimizer, "__init__", make_init)
+
+
+def _note_clip(recorder: LoopRecorder, max_norm: Any, norm: Any) -> None:
+    recorder.clip_calls += 1
+    recorder.clip_misplaced += not recorder.gradients_fresh
+    recorder.clip_limit = float(max_norm)
+    if len(recorder.clip_norms) < CLIP_SAMPLES and getattr(norm, "device", torch.device("cpu")).type == "cpu":
+        recorder.clip_norms.append(float(norm))
+
+
+def _patch_schedulers(patches: Patches, recorder: LoopRecorder) -> None:
+    depth = [0]
+
+    def make_init(original: Any) -> Any:
+        def __init__(scheduler: Any, *arguments: Any, **options: Any) -> None:
+            depth[0] += 1
+            try:
+                original(scheduler, *arguments, **options)
+            finally:
+                depth[0] -= 1
+            if not depth[0]:
+                recorder.safely("scheduler", _note_scheduler, recorder, scheduler)
+
+        return __init__
+
+    def make_step(original: Any) -> Any:
+        def step(scheduler: Any, *arguments: Any, **options: Any) -> Any:
+            depth[0] += 1
+            try:
+                result = original(scheduler, *arguments, **options)
+            finally:
+                depth[0] -= 1
+            if not depth[0]:
+                recorder.safely("scheduler", _note_schedule, recorder, scheduler)
+            return result
+
+        return step
+
+    kinds = [kind for kind in vars(lr_scheduler).values() if isinstance(kind, type)]
+    for kind in kinds:
+        if issubclass(kind, lr_scheduler.LRScheduler) and kind.__name__ != "_LRScheduler":
+            if "__init__" in vars(kind):
+                patches.put(kind, "__init__", make_init)
+            if "step" in vars(kind):
+                patches.put(kind, "step", make_step)
+
+
+def _note_scheduler(recorder: LoopRecorder, scheduler: Any) -> SeenScheduler | None:
+    """Notes a scheduler once its outermost ``__init__`` is over; a known one is kept."""
+    known = recorder.schedulers.get(scheduler)
+    if known is not None:
+        return known
+    optimizer = getattr(scheduler, "optimizer", None)
+    if not isinstance(optimizer, Optimizer):
+        return None
+    seen = recorder.optimizers.get(id(optimizer))
+    length = getattr(scheduler, "T_max", None) or getattr(scheduler, "total_steps", None)
+    group = optimizer.param_groups[0]
+    initial = float(group["lr"])
+    new = SeenScheduler(type(scheduler).__name__, seen, length if isinstance(length, int) else None, initial)
+    recorder.schedulers[scheduler] = new
+    recorder.all_schedulers.append(new)
+    return new
+
+
+def _note_schedule(recorder: LoopRecorder, scheduler: Any) -> None:
+    known = _note_scheduler(recorder, scheduler)
+    if known is None:
+        return
+    known.calls += 1
+    if known.optimizer is not None and not known.optimizer.steps:
+        known.before += 1
+        known.at_first_step = float(scheduler.optimizer.param_groups[0]["lr"])
+
+
+def _patch_data(patches: Patches, recorder: LoopRecorder) -> None:
+    def make_iter(original: Any) -> Any:
+        def __iter__(loader: Any) -> Any:
+            iterator = original(loader)
+            recorder.safely("loader", recorder.batches.pass_begins, loader, iterator)
+            return iterator
+
+        return __iter__
+
+    def make_next(original: Any) -> Any:
+        def __next__(iterator: Any) -> Any:
+            batch = original(iterator)
+            if recorder.active:
+                recorder.safely("batch", recorder.batches.batch_drawn, iterator, batch)
+            return batch
+
+        return __next__
+
+    def make_seed(original: Any) -> Any:
+        def manual_seed(seed: Any) -> Any:
+            if recorder.backwards:
+                recorder.seeds += 1
+                recorder.seed = int(seed)
+            return original(seed)
+
+        return manual_seed
+
+    def make_load(original: Any) -> Any:
+        def load_state_dict(module: Any, *arguments: Any, **options: Any) -> Any:
+            result = original(module, *arguments, **options)
+            recorder.loaded.add(id(module))
+            return result
+
+        return load_state_dict
+
+    patches.put(DataLoader, "__iter__", make_iter)
+    patches.put(_BaseDataLoaderIter, "__next__", make_next)
+    patches.put(torch, "manual_seed", make_seed)
+    patches.put(nn.Module, "load_state_dict", make_load)
+
+
+def _patch_compilers(patches: Patches, hook: ModuleHook) -> None:
+    """Module hooks end before a module is compiled, because compilers would read them as a part of the model."""
+
+    def make_compiler(original: Any) -> Any:
+        def compiler(*arguments: Any, **options: Any) -> Any:
+            if original is not torch_script or (arguments and isinstance(arguments[0], nn.Module)):
+                hook.end()  # libraries also pass plain functions to torch.jit.script, without any module
+            return original(*arguments, **options)
+
+        return compiler
+
+    torch_script = torch.jit.script
+    patches.put(torch, "compile", make_compiler)
+    patches.put(torch.jit, "script", make_compiler)

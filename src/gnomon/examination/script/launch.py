@@ -1,0 +1,108 @@
+"""Runs a script as Python would, and keeps how it ended: its exit code, its exception, its own traceback.
+
+>>> Ending(SystemExit(3)).words, Ending(SystemExit(0)).is_complete
+('the script called sys.exit(3)', True)
+"""
+
+import builtins
+import importlib.machinery
+import importlib.util
+import os
+import runpy
+import sys
+import types
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gnomon.core.errors import InputError
+
+__all__ = ["Ending", "check_script", "run_script"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a script ended: with an exception, with sys.exit, or at its last line (None)."""
+
+    exception: BaseException | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the script came to its end, or left by sys.exit without an error."""
+        return self.exception is None or (isinstance(self.exception, SystemExit) and not self.exception.code)
+
+    @property
+    def words(self) -> str:
+        """How the script ended, in a few words for the report."""
+        error = self.exception
+        if self.is_complete or error is None:
+            return "the script finished"
+        if isinstance(error, KeyboardInterrupt):
+            return "the script was interrupted"
+        if isinstance(error, SystemExit):
+            return f"the script called sys.exit({error.code!r})"
+        first = (str(error).splitlines() or [""])[0]
+        return f"the script raised {type(error).__name__}: {first}"[:200]
+
+
+def check_script(script: str, *, module: bool) -> None:
+    """Raises `InputError` if the script or module does not exist.
+
+    >>> check_script("json.tool", module=True)
+    """
+    if not module and not Path(script).is_file():
+        raise InputError(f"File not found: {script}")
+    if module:
+        sys.path.insert(0, os.getcwd())
+        try:
+            found = importlib.util.find_spec(script)
+        except (ImportError, ValueError):
+            found = None
+        finally:
+            sys.path.pop(0)
+        if found is None:
+            raise InputError(f"no module is called {script}", accepted="a module that python -m finds")
+
+
+def run_script(script: str, arguments: Sequence[str], *, module: bool = False) -> Ending:
+    """Runs a script, or a module as ``python -m`` does, with its own ``sys.argv``, ``sys.path`` and ``__main__``.
+
+    ``__main__`` stays the script's module afterwards, as in Python itself, so that its exit handlers find their names.
+
+    >>> callable(run_script)
+    True
+    """
+    sys.argv[:] = [script, *arguments]
+    sys.path[0] = os.getcwd() if module else str(Path(script).resolve().parent)
+    try:
+        if module:
+            runpy.run_module(script, run_name="__main__", alter_sys=True)
+        else:
+            path = os.path.abspath(script)
+            main = types.ModuleType("__main__")
+            loader = importlib.machinery.SourceFileLoader("__main__", path)
+            main.__dict__.update(__file__=path, __builtins__=builtins, __cached__=None, __loader__=loader)
+            sys.modules["__main__"] = main
+            with open(path, "rb") as file:
+                code = compile(file.read(), path, "exec", dont_inherit=True)
+            exec(code, main.__dict__)
+    except BaseException as error:  # the report is written first; then the exception goes on
+        error.__traceback__ = without_frames_of_gnomon(error.__traceback__)
+        return Ending(error)
+    return Ending()
+
+
+def without_frames_of_gnomon(traceback: types.TracebackType | None) -> types.TracebackType | None:
+    """The traceback without the frames of this package and of `runpy`: what Python would have shown."""
+    folder = str(Path(__file__).parent)
+    kept: types.TracebackType | None = None
+    frames = []
+    while traceback is not None:
+        frames.append(traceback)
+        traceback = traceback.tb_next
+    for frame in reversed(frames):
+        name = frame.tb_frame.f_code.co_filename
+        if not name.startswith(folder) and "runpy" not in name:
+            frame.tb_next = kept
+            kept = frame
+    return kept

@@ -1,0 +1,93 @@
+"""Records the calls of models: which modules the script calls, in which mode, and for training or validation.
+
+>>> net, models = nn.Sequential(nn.Linear(2, 2)), ModelRecorder()
+>>> for module in (net[0], net):                                                   # layers return before their model
+...     model = models.note_call(module, graph=True, step=0)
+>>> [one.kind for one in models.roots()], models.name_of(net[0])
+(['Sequential'], '0')
+"""
+
+import weakref
+from dataclasses import dataclass, field
+
+from torch import nn
+
+from gnomon.examination.script.seen import SeenModel, is_mode_sensitive
+
+__all__ = ["ModelRecorder"]
+
+
+@dataclass(slots=True, eq=False)
+class ModelRecorder:
+    """All modules that were called, by their identity; those that are part of another one are marked as inner."""
+
+    known: dict[int, SeenModel] = field(default_factory=dict)
+    lost: list[SeenModel] = field(default_factory=list)
+
+    def note_call(self, module: nn.Module, *, graph: bool, step: int) -> SeenModel | None:
+        """Notes a call with or without a graph for gradients; returns the model, None for layers and losses."""
+        model = self.known.get(id(module))
+        if model is None or model.ref() is not module:
+            model = self._meet(module)
+        if model.inner or not model.size:
+            return None
+        if not graph:
+            model.validated += 1
+            if module.training and _in_training_mode(module):
+                model.first_in_training = model.first_in_training or step
+                model.in_training += 1
+        else:
+            model.last_training = module.training
+            model.pending_train += module.training
+            model.pending_eval += not module.training
+        return model
+
+    def _meet(self, module: nn.Module) -> SeenModel:
+        old = self.known.get(id(module))
+        if old is not None and (old.trained or old.validated):
+            self.lost.append(old)
+        model = SeenModel.of(module)
+        self.known[id(module)] = model
+        for name, part in module.named_modules():
+            if part is not module:
+                other = self.known.get(id(part))
+                if other is None or other.ref() is not part:
+                    other = self.known[id(part)] = SeenModel(weakref.ref(part), type(part).__name__)
+                other.inner, other.name = True, name
+        return model
+
+    def roots(self) -> list[SeenModel]:
+        """The models that the script calls, without their parts and without losses."""
+        return [one for one in (*self.lost, *self.known.values()) if one.size and not one.inner]
+
+    def name_of(self, module: nn.Module) -> str:
+        """The path of a module in its model, or the name of its class."""
+        known = self.known.get(id(module))
+        return known.name if known is not None and known.name else type(module).__name__
+
+    def note_backward(self, step: int) -> None:
+        """Assigns the forward passes since the last backward pass to training and validation."""
+        for model in self.known.values():
+            if model.inner or not (model.pending_train or model.pending_eval):
+                continue
+            if model.last_training:
+                model.trained += 1
+                model.with_graph += model.pending_eval
+            else:
+                model.trained_in_eval += 1
+                model.first_in_eval = model.first_in_eval or step
+                model.with_graph += model.pending_eval - 1
+            model.pending_train = model.pending_eval = 0
+
+    def forget(self) -> None:
+        """Drops what belongs to the steps before a pause."""
+        for model in self.known.values():
+            model.pending_train = model.pending_eval = 0
+
+
+def _in_training_mode(module: nn.Module) -> bool:
+    """Whether any layer with two modes is in training mode; those that recompute batch statistics do not count."""
+    return any(
+        part.training and is_mode_sensitive(part) and getattr(part, "momentum", 0.1) is not None
+        for part in module.modules()
+    )

@@ -1,0 +1,96 @@
+"""Finds the first module whose output is not finite, in the pass that gave the loss.
+
+References to the outputs of a pass are kept until its backward pass, which keeps most of them anyway. Beyond a limit
+only weak references are kept, so that memory does not grow.
+
+>>> trail = Trail()
+>>> trail.add(nn.ReLU(), torch.ones(3))
+>>> trail.numbers
+3
+"""
+
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["Trail", "locate"]
+
+MAX_NUMBERS_KEPT = 16_000_000
+"""Numbers in outputs that are kept by strong references, 64 MB in single precision."""
+MAX_MODELS_KEPT = 4
+"""Calls of models whose outputs are kept, if no backward pass follows."""
+
+
+@dataclass(slots=True, eq=False)
+class Trail:
+    """The modules that were called since the last backward pass, with their outputs."""
+
+    entries: list[tuple[nn.Module, Any]] = field(default_factory=list)
+    numbers: int = 0
+    models: int = 0
+    inputs: Any = None
+
+    def add(self, module: nn.Module, output: Any) -> None:
+        """Adds a call."""
+        if isinstance(output, Tensor):
+            self.numbers += output.numel()
+            if self.numbers > MAX_NUMBERS_KEPT:
+                output = weakref.ref(output)
+        elif self.numbers > MAX_NUMBERS_KEPT:
+            return
+        self.entries.append((module, output))
+
+    def end_of_model(self, inputs: Any) -> None:
+        """Notes the end of a model's call; forgets older calls that no backward pass followed."""
+        self.models += 1
+        if self.models > MAX_MODELS_KEPT:
+            self.clear()
+        elif self.models == 1:
+            self.inputs = inputs  # of later models they may come from this one
+
+    def clear(self) -> None:
+        """Forgets all calls."""
+        self.entries.clear()
+        self.numbers = self.models = 0
+        self.inputs = None
+
+
+def locate(trail: Trail, name_of: Callable[[nn.Module], str]) -> tuple[str, str, str]:
+    """Finds the first number that is not finite: the place, the name and the class of the module.
+
+    >>> trail = Trail([(nn.ReLU(), torch.ones(2)), (nn.Tanh(), torch.tensor([1.0, float("nan")]))])
+    >>> locate(trail, lambda module: type(module).__name__)
+    ('module', 'Tanh', 'Tanh')
+    """
+    if not trail.entries:
+        return "", "", ""
+    if any(not _finite(t) for t in _tensors(trail.inputs)):
+        return "inputs", "inputs", ""
+    for module, output in trail.entries:
+        for parameter in module.parameters(recurse=False):
+            if not _finite(parameter):
+                return "weights", name_of(module), type(module).__name__
+        value = output() if isinstance(output, weakref.ref) else output
+        if any(not _finite(t) for t in _tensors(value)):
+            return "module", name_of(module), type(module).__name__
+    return "loss", "loss", ""
+
+
+def _finite(value: Tensor) -> bool:
+    with torch.no_grad():
+        return not value.is_floating_point() or bool(torch.isfinite(value.detach()).all())
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _tensors(part)
+    elif isinstance(value, tuple | list):
+        for part in value:
+            yield from _tensors(part)

@@ -1,0 +1,210 @@
+"""What is known of each optimizer, scheduler, model and loader while a script runs.
+
+>>> seen = SeenOptimizer.of(torch.optim.SGD(nn.Linear(2, 1).parameters(), 0.1), 0)
+>>> seen.name, seen.sizes
+('SGD', [2, 1])
+"""
+
+import weakref
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from gnomon.examination.script.series import Thinned
+
+__all__ = ["SeenLoader", "SeenModel", "SeenOptimizer", "SeenScheduler", "first_tensor", "is_mode_sensitive", "is_zero"]
+
+MAX_PARAMETERS_COMPARED = 32
+"""Parameters of which a few weights are compared with the first ones, to see whether anything changes."""
+WEIGHTS_COMPARED = 8
+"""Weights of each compared parameter."""
+MODE_SENSITIVE = (nn.modules.dropout._DropoutNd, nn.modules.batchnorm._BatchNorm)
+"""Layers that behave differently in training and in eval mode."""
+
+
+@dataclass(slots=True, eq=False)
+class SeenOptimizer:
+    """An optimizer of the script. ``probe`` is its smallest parameter with a gradient, which stands for the others."""
+
+    ref: "weakref.ref[Optimizer]"
+    name: str
+    number: int
+    parameters: "list[weakref.ref[Tensor]]"
+    sizes: list[int]
+    first: int
+    steps: int = 0
+    judged: int = 0
+    stale: int = 0
+    sampled: int = 0
+    empty: int = 0
+    changed: bool | None = False
+    cleared: bool | None = None
+    zeroed: bool = False
+    probe: "weakref.ref[Tensor] | None" = None
+    mark: tuple[int, int] = (0, 0)
+    pending: list[int] = field(default_factory=list)
+    rates: Thinned = field(default_factory=Thinned)
+    rate: float | None = None
+    missing: list[int] = field(default_factory=list)
+    zero: list[int] = field(default_factory=list)
+    weights: list[tuple[int, list[float]]] = field(default_factory=list)
+    rebuilt: int = 0
+
+    @classmethod
+    def of(cls, optimizer: Optimizer, number: int) -> "SeenOptimizer":
+        """The record of an optimizer that was just built or stepped for the first time."""
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        seen = cls(
+            weakref.ref(optimizer), type(optimizer).__name__, number, [weakref.ref(p) for p in parameters],
+            [p.numel() for p in parameters], id(parameters[0]) if parameters else 0,
+        )  # fmt: skip
+        seen.missing, seen.zero = [0] * len(parameters), [0] * len(parameters)
+        stride = max(1, len(parameters) // MAX_PARAMETERS_COMPARED)
+        seen.weights = [(i, some_weights(parameters[i])) for i in range(0, len(parameters), stride)]
+        return seen
+
+    def grow(self, optimizer: Optimizer) -> None:
+        """Adds parameters of groups that were added after the optimizer was built."""
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        for p in parameters[len(self.parameters) :]:
+            self.parameters.append(weakref.ref(p))
+            self.sizes.append(p.numel())
+            self.missing.append(self.sampled)
+            self.zero.append(0)
+
+    def look_for_change(self) -> None:
+        """Notes whether any of the compared weights differs from its first value."""
+        if self.changed is not False:
+            return
+        for i, before in self.weights:
+            parameter = self.parameters[i]()
+            if parameter is not None and some_weights(parameter) != before:
+                self.changed = True
+                return
+
+    def find_probe(self) -> Tensor | None:
+        """The probe; looks for one if there is none yet, or if the last one lost its gradient for good."""
+        if self.probe is not None:
+            return self.probe()
+        known = [p for ref in self.parameters if (p := ref()) is not None and p.grad is not None]
+        known = [p for p in known if p.grad is not None and not is_zero(p.grad)]
+        if not known:
+            return None
+        probe = min(known, key=lambda p: p.numel())
+        self.probe = weakref.ref(probe)
+        return probe
+
+
+@dataclass(slots=True, eq=False)
+class SeenScheduler:
+    """A scheduler of the script, and its optimizer by number."""
+
+    name: str
+    optimizer: SeenOptimizer | None
+    length: int | None
+    initial: float
+    calls: int = 0
+    before: int = 0
+    at_first_step: float | None = None
+
+
+@dataclass(slots=True, eq=False)
+class SeenModel:
+    """A module of the script. ``inner`` ones are parts of another module that the script calls."""
+
+    ref: "weakref.ref[nn.Module]"
+    kind: str
+    name: str = ""
+    inner: bool = False
+    size: int = 0
+    layers: str = ""
+    trained: int = 0
+    trained_in_eval: int = 0
+    first_in_eval: int = 0
+    validated: int = 0
+    in_training: int = 0
+    first_in_training: int = 0
+    with_graph: int = 0
+    pending_train: int = 0
+    pending_eval: int = 0
+    last_training: bool = True
+    loaded: bool = False
+    missing: tuple[tuple[str, int], ...] = ()
+
+    @classmethod
+    def of(cls, module: nn.Module) -> "SeenModel":
+        """The record of a module that is called for the first time."""
+        kinds = [type(m).__name__ for m in module.modules() if is_mode_sensitive(m)]
+        size = sum(p.numel() for p in module.parameters())
+        return cls(weakref.ref(module), type(module).__name__, size=size, layers=", ".join(dict.fromkeys(kinds)))
+
+
+@dataclass(slots=True, eq=False)
+class SeenLoader:
+    """A ``DataLoader`` of the script."""
+
+    length: int | None
+    batches: int = 0
+    passes: int = 0
+    in_pass: int = 0
+    single: int = 0
+    backwards: int = 0
+    forwards: int = 0
+    compared: int = 0
+    equal: int = 0
+    last: tuple[float, ...] | None = None
+    labels: list[tuple[int, int]] = field(default_factory=list)
+    classes: set[int] = field(default_factory=set)
+    first_inputs: list[tuple[float, ...]] = field(default_factory=list)
+
+
+def some_weights(parameter: Tensor) -> list[float]:
+    """A few weights of a parameter as numbers; an empty list if they cannot be read."""
+    if parameter.layout != torch.strided or not parameter.numel() or parameter.is_meta:
+        return []
+    flat = parameter.detach().reshape(-1)
+    stride = max(1, flat.numel() // WEIGHTS_COMPARED)
+    return [float(abs(v)) if isinstance(v, complex) else float(v) for v in flat[::stride][:WEIGHTS_COMPARED].tolist()]
+
+
+def is_zero(gradient: Tensor) -> bool:
+    """Whether a gradient on the CPU is zero everywhere; other devices are not asked, because they would have to wait.
+
+    >>> is_zero(torch.zeros(3)), is_zero(torch.ones(3))
+    (True, False)
+    """
+    if gradient.device.type != "cpu" or gradient.layout != torch.strided:
+        return False
+    return not bool(gradient.any())
+
+
+def first_tensor(value: Any) -> Tensor | None:
+    """The first tensor in nested tuples, lists and dicts.
+
+    >>> first_tensor({"x": [torch.ones(2)]}).shape
+    torch.Size([2])
+    """
+    if isinstance(value, Tensor):
+        return value
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    for part in parts:
+        if (found := first_tensor(part)) is not None:
+            return found
+    return None
+
+
+def is_mode_sensitive(module: nn.Module) -> bool:
+    """Whether a layer itself behaves differently in training and in eval mode.
+
+    >>> is_mode_sensitive(nn.Dropout(0.5)), is_mode_sensitive(nn.Dropout(0.0)), is_mode_sensitive(nn.LayerNorm(3))
+    (True, False, False)
+    """
+    if isinstance(module, nn.modules.batchnorm._BatchNorm):
+        return module.track_running_stats
+    rate = getattr(module, "dropout", 0.0) if isinstance(module, nn.RNNBase | nn.MultiheadAttention) else 0.0
+    return (isinstance(module, MODE_SENSITIVE) and getattr(module, "p", 1.0) > 0) or (
+        isinstance(rate, float) and rate > 0
+    )

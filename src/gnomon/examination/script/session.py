@@ -1,0 +1,138 @@
+"""One run of `gnomon watch`: installs the hooks, runs the script, judges the record, also if the script fails.
+
+>>> WatchSession("json.tool", module=True).recorder.steps
+0
+"""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from gnomon.examination.script.install import observing
+from gnomon.examination.script.launch import Ending, check_script, run_script
+from gnomon.examination.script.ranks import Ranks, compare_ranks, pack
+from gnomon.examination.script.recorder import LoopRecorder
+from gnomon.examination.script.seen import some_weights
+
+if TYPE_CHECKING:
+    from gnomon.examination.record import Examination
+
+__all__ = ["Terminated", "WatchSession", "end_like"]
+
+WAIT_AFTER_TERMINATION = 2.0
+"""Seconds that process 0 waits for others after the signal to terminate."""
+
+
+class Terminated(BaseException):
+    """Raised in the script when the process gets the signal to terminate, so that the report is written first."""
+
+
+@dataclass(slots=True, eq=False)
+class WatchSession:
+    """A script with its arguments; ``module`` says that it is the name of a module, as for ``python -m``.
+
+    ``overhead`` is the largest share of the running time that observing may take.
+    """
+
+    script: str
+    arguments: Sequence[str] = ()
+    module: bool = False
+    overhead: float = 0.03
+    recorder: LoopRecorder = field(init=False)
+    ranks: Ranks | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        check_script(self.script, module=self.module)
+        self.recorder = LoopRecorder(self.overhead)
+        self.ranks = Ranks.of_environment(os.environ)
+
+    def run(self) -> Ending:
+        """Runs the script to its end, whatever the end is."""
+        if self.ranks is not None:
+            self.ranks.begin()
+        with raising_on_termination(), observing(self.recorder):
+            return run_script(self.script, self.arguments, module=self.module)
+
+    def report(self, ending: Ending, command: str = "") -> "Examination | None":
+        """The report of the run; None in processes that leave it to process 0."""
+        from gnomon.examination.script.collect import facts_of
+        from gnomon.examination.script.report import report_on
+
+        recorder = self.recorder
+        share = recorder.total_spent / max(recorder.running_time, 1e-9)
+        facts = facts_of(recorder, finished=ending.is_complete)
+        name = self.script if self.module else Path(self.script).name
+        failures = [f"{what} ({why})" for what, why in recorder.failures.items()]
+        made: dict[str, Any] = {"ending": ending.words, "overhead": share, "command": command, "failures": failures}
+        alone = report_on(name, facts, **made)
+        if self.ranks is None:
+            return alone
+        own = self._record(pack(alone.findings))
+        if self.ranks.local:
+            self.ranks.write(own)
+            return None
+        limit = {"seconds": WAIT_AFTER_TERMINATION} if isinstance(ending.exception, Terminated) else {}
+        others, lost = self.ranks.gather(**limit)
+        found = compare_ranks(own, others, lost)
+        return report_on(name, facts, **made, processes=found, ranks=self.ranks.count)
+
+    def _record(self, findings: list[list[Any]]) -> dict[str, Any]:
+        """What processes exchange: the first inputs, a hash of some weights, the steps, the findings."""
+        inputs = [list(numbers) for numbers in self.recorder.batches.first_inputs]
+        return {
+            "inputs": inputs, "weights": self._weights(), "steps": self.recorder.steps, "findings": findings,
+        }  # fmt: skip
+
+    def _weights(self) -> str:
+        """A hash of some weights; empty if each process holds only its part of them."""
+        living = [p for one in self.recorder.optimizers.values() for ref in one.parameters if (p := ref()) is not None]
+        sharded = any("Sharded" in model.kind for model in self.recorder.models.roots())
+        if sharded or not living or any(type(p).__name__ == "DTensor" for p in living):
+            return ""
+        return sha256(repr([some_weights(p) for p in living]).encode()).hexdigest()
+
+
+@contextmanager
+def raising_on_termination() -> Iterator[None]:
+    """Turns the signal to terminate into `Terminated`, unless the script has its own handler."""
+    usual = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if not usual or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, handle)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGTERM) is handle:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def end_like(ending: Ending) -> None:
+    """Ends this process as the script would have ended it: the same exit code, or the same signal.
+
+    The traceback has already been shown.
+
+    >>> end_like(Ending())
+    """
+    error = ending.exception
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if isinstance(error, Terminated):
+        os.kill(os.getpid(), signal.SIGTERM)
+    if error is not None:
+        if not isinstance(error, SystemExit):
+            sys.excepthook = lambda *shown: None
+        raise error

@@ -1,0 +1,152 @@
+"""Applies the fixes of the findings so far to copies, trains them for the same number of steps, and shows the gain."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.results import Finding, Level, Value
+from gnomon.examination.fixes.descent import for_all_parameters
+from gnomon.examination.fixes.prove import Budget, held_out_split, prove
+from gnomon.examination.fixes.table import fixes_for
+from gnomon.examination.fixes.trial import TrialRun
+from gnomon.examination.fixes.tried import Fixes, TriedFix
+from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped
+from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.subject import Subject
+from gnomon.examination.timed import out_of_time_error
+from gnomon.report import Content
+from gnomon.training import Adam, Run
+from gnomon.training.plan import BatchPlan
+from gnomon.training.schedule import ScheduledOptimizer
+
+SHARE_WITH_PROBLEMS = 1.5
+"""Time share of the step if a problem was found that can be fixed automatically."""
+SHARE_WITH_WARNINGS = 0.5
+"""Time share of the step if only warnings can be fixed automatically."""
+DEFAULT_BATCH_SIZE = 32
+"""Examples in a batch if nothing was trained before."""
+DEFAULT_STEPS = 1000
+"""Steps of a run if training diverged or nothing was trained before, at most."""
+MIN_STEPS = 30
+"""Fewest steps of a run with a fix."""
+FEWEST_TO_TRUST = 100
+"""If this number of steps or more fits twice, a shorter run is compared instead of skipping the comparison."""
+TIMED_STEPS = 8
+"""Steps that measure the time of a step without an earlier run."""
+RUNS_TO_KEEP_LENGTH = 1.3
+"""The run of the examination is compared if the time left allows this number of runs of its length."""
+TIME_MARGIN = 0.9
+"""Share of the time left that runs are planned for."""
+
+
+class FixesStep(AbstractStep):
+    """Trains copies with fixes; skipped if no finding has a fix that can be applied automatically."""
+
+    key, title, share = "fixes", "Fixes, tried", 0.0
+    question = "Which fixes help, in training of the same length?"
+    needs = (Profile,)
+    uses = (Run,)
+    gives = Fixes
+    rests_on = ("examples",)
+
+    def time_share(self, findings: Sequence[Finding]) -> float:  # noqa: D102
+        fixable = [finding.level for finding in findings if fixes_for(finding)]
+        if not fixable:
+            return 0.0
+        return SHARE_WITH_PROBLEMS if max(fixable) is Level.PROBLEM else SHARE_WITH_WARNINGS
+
+    def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
+        return fit
+
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
+        if not context.fit:
+            raise StepSkipped("Skipped: fixes are tried in training, and training was not requested.")
+        fixable = [finding for finding in context.findings if fixes_for(finding)]
+        if not fixable:
+            raise StepSkipped("Skipped: no finding has a fix that can be applied automatically.")
+        run = products.get(Run)
+        end = context.deadline - (1 - TIME_MARGIN) * max(context.seconds, 0.0)
+        budget = Budget(end, max(products[Profile].cost.step(_batch_size(subject, run)), 1e-9), context.clock)
+        if 2 * MIN_STEPS * budget.step > budget.left:
+            raise out_of_time_error(f"Two runs of {MIN_STEPS} steps", 2 * MIN_STEPS * budget.step, context)
+        trial, run, budget = _base(subject, run, budget, context)
+        found = prove(subject, fixable, trial, run, budget, seed=context.seed)
+        plots = tuple(one.plot(f"fix-{i}") for i, one in enumerate(found.proven_fixes, 1))
+        values = tuple(_value(one) for one in found.tried)
+        data = {"tried": [one.to_dict() for one in found.tried], "untried": list(found.untried)}
+        content = Content(_answer(found), (), values, plots, data=data)
+        return StepResult(content, found, "answered" if found.tried else "unsure")
+
+
+def _answer(found: Fixes) -> str:
+    """The proven fixes, and those that were tried without effect."""
+    said = [one.sentence for one in found.proven_fixes]
+    others = [one.words for one in found.tried if not one.is_proven]
+    if others:
+        said.append(f"Tried without a clear gain: {', '.join(others)}.")
+    if not found.tried:
+        said.append(f"No fix could be tried: {'; '.join(found.untried)}.")
+    return " ".join(said)
+
+
+def _value(one: TriedFix) -> Value:
+    return Value(f"score with {one.words}", one.after, meaning=f"{one.before:.3g} before", id=f"score-with-{one.fix}")
+
+
+def _batch_size(subject: Subject, run: Run | None) -> int:
+    """The batch size of the training run, from the number of examples that it saw."""
+    if run is None or not int(run.steps[-1]) or run.epochs != run.epochs:
+        return min(subject.recipe.batch or DEFAULT_BATCH_SIZE, len(subject.train))
+    return max(1, round(run.epochs * len(subject.train) / int(run.steps[-1])))
+
+
+def _step_seconds(trial: TrialRun, run: Run | None, context: StepContext) -> float:
+    """Seconds of a training step: measured in the run if it was long enough, else in a few steps."""
+    if run is None or int(run.steps[-1]) < MIN_STEPS or run.stopped == "diverged":
+        module = copy_module(trial.module).requires_grad_(True)
+        short = replace(trial, module=module, optimizer=for_all_parameters(trial.optimizer), steps=TIMED_STEPS)
+        run = short.run(seed=context.seed, seconds=context.seconds / 4, clock=context.clock)
+    return max(run.seconds / max(1, int(run.steps[-1])), 1e-9)
+
+
+def _base(
+    subject: Subject, run: Run | None, budget: Budget, context: StepContext
+) -> tuple[TrialRun, Run, Budget]:  # fmt: skip
+    """The recipe as given and its run: the run of the examination, or a shorter one if time is short."""
+    train, held, whole = held_out_split(subject, context.seed)
+    size, recipe = min(_batch_size(subject, run), len(train)), subject.recipe
+    optimizer = recipe.optimizer or Adam()
+    if recipe.schedule is not None:
+        optimizer = ScheduledOptimizer(optimizer, recipe.schedule, max(1, len(train) // size))
+    done = 0 if run is None or run.stopped == "diverged" else int(run.steps[-1])
+    wanted = done or _default_steps(subject, size)
+    batches = BatchPlan(size, recipe.loader if whole else None, recipe.augment)
+    trial = TrialRun(subject.module, train, held, subject.loss, optimizer, batches, wanted)
+    budget = replace(budget, step=_step_seconds(trial, run, context))
+    fits = int(budget.left / budget.step)
+    usable = run is not None and whole and run.stopped != "diverged" and RUNS_TO_KEEP_LENGTH * wanted <= fits
+    steps = wanted if usable else min(wanted, fits // 3 if fits // 3 >= FEWEST_TO_TRUST else fits // 2)
+    if steps < min(MIN_STEPS, wanted):
+        raise out_of_time_error(f"Two runs of {MIN_STEPS} steps", 2 * MIN_STEPS * budget.step, context)
+    trial = replace(trial, steps=steps)
+    if usable and run is not None:
+        return trial, run, budget
+    return trial, _run_as_given(trial, subject, budget, context), budget
+
+
+def _default_steps(subject: Subject, size: int) -> int:
+    """Steps of a run if training did not come to an end: the user's epochs, or `DEFAULT_STEPS`."""
+    epochs = subject.recipe.epochs
+    return DEFAULT_STEPS if epochs is None else max(1, epochs * max(1, len(subject.train) // size))
+
+
+def _run_as_given(trial: TrialRun, subject: Subject, budget: Budget, context: StepContext) -> Run:
+    if not subject.trainable:  # nothing moves: the network after training is the network before
+        copy = copy_module(trial.module).requires_grad_(True)
+        return replace(trial, module=copy, steps=0).run(seed=context.seed)
+    run = trial.run(seed=context.seed, seconds=budget.left, clock=context.clock)
+    if run.stopped == "interrupted":
+        raise KeyboardInterrupt
+    if run.stopped == "time":
+        raise out_of_time_error(f"A run of {trial.steps} steps", trial.steps * budget.step, context)
+    return run
