@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.atlas import catalog, coverage
-from gnomon.atlas.coverage import clauses, instruments, kinds
+from gnomon.atlas import catalog, scope_coverage
+from gnomon.atlas.coverage import clauses_of_entry, entry_kinds, functions_by_entry
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_FORMULA = ("pretrained-model-insights-lab",)
@@ -20,8 +20,8 @@ LEDGER = json.loads((files("gnomon.atlas") / "ledger.json").read_text(encoding="
 
 
 def test_every_statement_is_accounted_for():
-    told = coverage()
-    assert list(told.ids) == [i for ids in kinds().values() for i in ids]
+    told = scope_coverage()
+    assert list(told.ids) == [i for ids in entry_kinds().values() for i in ids]
     assert sum(told.counts.values()) == 510 and told.verdict.endswith(".")
     assert not {name for name, row in LEDGER.items() if "status" in row} & set(catalog())
 
@@ -48,18 +48,18 @@ def called(source: str) -> set[str]:
 
 
 def test_the_ledger_has_clauses_for_every_entry_and_nearly_all_are_covered():
-    assert list(LEDGER) == list(coverage().ids)
-    covered, total = coverage().clauses
+    assert list(LEDGER) == list(scope_coverage().ids)
+    covered, total = scope_coverage().clauses
     assert total > 1300 and covered >= LEAST_COVERED * total
     for name in LEDGER:
-        kinds_of = [clause.kind for clause in clauses(name)]
+        kinds_of = [clause.kind for clause in clauses_of_entry(name)]
         assert kinds_of and kinds_of[0] != "instrument", name  # an instrument alone states nothing
-        assert len({clause.text for clause in clauses(name)}) == len(kinds_of), name
+        assert len({clause.text for clause in clauses_of_entry(name)}) == len(kinds_of), name
 
 
 @pytest.mark.parametrize("name", LEDGER)
 def test_what_covers_a_clause_exists_or_the_reason_is_given(name):
-    for clause in clauses(name):
+    for clause in clauses_of_entry(name):
         assert clause.text and clause.kind in ("statement", "formula", "number", "instrument")
         assert bool(clause.by) != bool(clause.left_out), clause
         assert not clause.left_out or len(clause.left_out) > 20
@@ -93,9 +93,9 @@ def test_a_line_of_the_ledger_is_true(name):
         assert name in WITHOUT_FORMULA or function in called(source), f"{row['test']} does not call {function}"
         assert "assert " in source
     elif row["status"] == "alias":
-        assert coverage().ids[row["of"]]["status"] in ("claim", "api", "open")
+        assert scope_coverage().ids[row["of"]]["status"] in ("claim", "api", "open")
     else:
-        assert row["status"] == "note" and len(clauses(name)[0].left_out) > 40
+        assert row["status"] == "note" and len(clauses_of_entry(name)[0].left_out) > 40
 
 
 def test_a_test_without_the_formula_or_the_call_is_seen():
@@ -106,21 +106,23 @@ def test_a_test_without_the_formula_or_the_call_is_seen():
 
 
 def test_claims_cover_only_what_exists():
-    known = {i for ids in kinds().values() for i in ids}
+    known = {i for ids in entry_kinds().values() for i in ids}
     for entry in catalog().values():
         assert {entry.claim.id, *entry.claim.covers} <= known or entry.claim.covers, entry.claim.id
         assert set(entry.claim.covers) <= known
-        assert entry.kind in kinds()
+        assert entry.kind in entry_kinds()
 
 
-@pytest.mark.parametrize("name", instruments())
+@pytest.mark.parametrize("name", functions_by_entry())
 def test_an_instrument_exists_and_its_test_uses_it(name):
-    assert name in coverage().ids and coverage().ids[name]["instruments"] == list(instruments()[name])
-    for path, where in instruments()[name].items():
+    assert name in scope_coverage().ids and scope_coverage().ids[name]["instruments"] == list(
+        functions_by_entry()[name]
+    )
+    for path, where in functions_by_entry()[name].items():
         module, _, function = path.rpartition(".")
         assert callable(getattr(import_module(module), function)), path
         assert function in body(where), f"{where} does not use {path}"
 
 
 def test_entries_that_ask_for_an_instrument_have_one():
-    assert len(instruments()) == 273
+    assert len(functions_by_entry()) == 273

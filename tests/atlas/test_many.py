@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gnomon.atlas import run_many
+from gnomon.atlas import run_claims
 from gnomon.atlas.many import ClaimTask
 
 TASKS = [ClaimTask("perceptron-novikoff", seed=s, settings={"sets": "3"}) for s in range(3)]
@@ -12,7 +12,7 @@ TASKS = [ClaimTask("perceptron-novikoff", seed=s, settings={"sets": "3"}) for s 
 
 def rows(**options):
     return sorted(
-        ({k: v for k, v in row.items() if k != "seconds"} for row in run_many(TASKS, **options)),
+        ({k: v for k, v in row.items() if k != "seconds"} for row in run_claims(TASKS, **options)),
         key=lambda r: r["seed"],
     )
 
@@ -24,10 +24,10 @@ def test_processes_give_the_answers_of_one():
 
 def test_an_interrupted_run_goes_on(tmp_path, monkeypatch):
     out = tmp_path / "deep" / "outcomes.jsonl"
-    first = next(iter(run_many(TASKS, out=out)))  # and then interrupted
+    first = next(iter(run_claims(TASKS, out=out)))  # and then interrupted
     with out.open("a") as file:
         file.write('{"id": "cut of')
     counted = []
     monkeypatch.setattr("gnomon.atlas.many._one", lambda task: counted.append(task.seed) or {"id": task.id})
-    again = list(run_many(TASKS, out=out))
+    again = list(run_claims(TASKS, out=out))
     assert again[0] == json.loads(json.dumps(first)) and counted == [1, 2]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gnomon.atlas.pages.build import build
+from gnomon.atlas.pages.build import build_site
 from tests.browser import MISSING, OVERFLOW, asked_for, resize
 from tests.shares import in_full
 
@@ -14,7 +14,7 @@ SHOWN = "return [...document.querySelectorAll('ul.claims li')].filter(row => !ro
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
-    return build(tmp_path_factory.mktemp("atlas"), CLAIMS)
+    return build_site(tmp_path_factory.mktemp("atlas"), CLAIMS)
 
 
 @pytest.mark.parametrize("page", ["index.html", "coverage.html", f"claims/{CLAIMS[0]}.html"])

@@ -14,7 +14,7 @@ from gnomon.atlas import catalog
 from gnomon.attribution import grad_cam
 from gnomon.attribution.maps import cam_overlap
 from gnomon.attribution.probes import intrinsic_dimension, layer_probe
-from gnomon.bounds import certify, generalization_bounds, norms, output_margins
+from gnomon.bounds import certify, generalization_bounds, layer_norms, output_margins
 from gnomon.bounds.output_margins import spectral_complexity
 from gnomon.bounds.pacbayes.certifying import DELTA_SHARE_FOR_DRAWS
 from gnomon.data import digits
@@ -70,7 +70,7 @@ def test_margins_over_the_spectral_complexity(trained):
     top = [np.linalg.svd(a)[1][0] for a in weights]
     moved = [np.sqrt(((a - m) ** 2).sum(1)).sum() for a, m in zip(weights, before, strict=True)]
     size = np.prod(top) * sum((d / s) ** (2 / 3) for d, s in zip(moved, top, strict=True)) ** 1.5
-    assert spectral_complexity(norms(net, start)) == pytest.approx(size, rel=1e-6)
+    assert spectral_complexity(layer_norms(net, start)) == pytest.approx(size, rel=1e-6)
     outputs = net(x).detach().double().numpy()
     by_hand = [f[c] - max(f[i] for i in range(3) if i != c) for f, c in zip(outputs, y.tolist(), strict=True)]
     found = output_margins(net, (x, y), start=start).normalized.numpy()
@@ -150,5 +150,5 @@ def test_random_labels_make_weights_larger():
         torch.manual_seed(0)
         start = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))
         net = gnomon.train(start, x, y, steps=300, optimizer=gnomon.training.Adam(0.02)).model
-        found.append(spectral_complexity(norms(net, start)))
+        found.append(spectral_complexity(layer_norms(net, start)))
     assert found[1] >= 1.5 * found[0]

@@ -63,7 +63,7 @@ def test_a_control_that_holds_is_a_finding():
 def test_a_claim_must_be_consistent():
     with pytest.raises(InputError, match="premises is empty"):
         claim(premises=())
-    with pytest.raises(InputError, match=r"observed uses \['depth'\], which are no parameters"):
+    with pytest.raises(InputError, match=r"observed uses \['depth'\], which are not parameters of the claim"):
         claim(observed=lambda depth: 1.0)
 
 

@@ -8,13 +8,13 @@ generative, graphs, kernels, lab, landscape, models, program, report, robustness
 tangent, training.
 """
 
-from gnomon.atlas.catalog import catalog, cite
-from gnomon.atlas.coverage import coverage
-from gnomon.atlas.many import run_many
+from gnomon.atlas.catalog import bibtex_of_claim, catalog
+from gnomon.atlas.coverage import scope_coverage
+from gnomon.atlas.many import run_claims
 
 __all__ = [
     "catalog",
-    "cite",
-    "coverage",
-    "run_many",
+    "bibtex_of_claim",
+    "scope_coverage",
+    "run_claims",
 ]

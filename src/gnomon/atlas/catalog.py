@@ -23,11 +23,11 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.results.record import Record
 from gnomon.lab import Claim
 
-__all__ = ["Entry", "catalog", "select_entries", "cite", "kinds"]
+__all__ = ["CatalogEntry", "catalog", "select_entries", "bibtex_of_claim", "claim_kinds"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry(Record):
+class CatalogEntry(Record):
     """A claim in the atlas: its kind, and the source code of its file."""
 
     claim: Claim
@@ -37,16 +37,16 @@ class Entry(Record):
 
 @cache
 @names_call
-def catalog() -> dict[str, Entry]:
-    """Every claim by its id, by kind and then by name.
+def catalog() -> dict[str, CatalogEntry]:
+    """Returns every claim by its id, sorted by kind and name.
 
     Cost: the import of all claims, once.
 
     >>> all(entry.claim.id == name for name, entry in catalog().items())
     True
     """
-    found: dict[str, Entry] = {}
-    for kind in kinds():
+    found: dict[str, CatalogEntry] = {}
+    for kind in claim_kinds():
         for stem in _stems(kind):
             for entry in _entries(kind, stem):
                 if entry.claim.id in found:
@@ -55,16 +55,16 @@ def catalog() -> dict[str, Entry]:
     return found
 
 
-def kinds() -> list[str]:
+def claim_kinds() -> list[str]:
     """The names of the folders of claims, such as "kernel-limit".
 
-    >>> "basics" in kinds()
+    >>> "basics" in claim_kinds()
     True
     """
     return sorted(info.name.replace("_", "-") for info in pkgutil.iter_modules(claims.__path__))
 
 
-def select_entries(ids: list[str]) -> list[Entry]:
+def select_entries(ids: list[str]) -> list[CatalogEntry]:
     """The claims of these ids or kinds; all of them for an empty list. An unknown id is answered with the nearest ones.
 
     Cost: the import of the chosen claims.
@@ -72,9 +72,9 @@ def select_entries(ids: list[str]) -> list[Entry]:
     >>> [entry.claim.id for entry in select_entries(["perceptron-novikoff"])]
     ['perceptron-novikoff']
     """
-    result: dict[str, Entry] = {}
+    result: dict[str, CatalogEntry] = {}
     for name in ids:
-        if name in kinds():
+        if name in claim_kinds():
             found = [entry for stem in _stems(name) for entry in _entries(name, stem)]
         elif (entry := _find(name)) is not None:
             found = [entry]
@@ -86,10 +86,10 @@ def select_entries(ids: list[str]) -> list[Entry]:
     return list(result.values()) if ids else list(catalog().values())
 
 
-def _find(name: str) -> Entry | None:
+def _find(name: str) -> CatalogEntry | None:
     """The claim with this id, or that covers it; imports only files that mention it."""
     stem = name.replace("-", "_")
-    files_of = [(kind, other) for kind in kinds() for other in _stems(kind)]
+    files_of = [(kind, other) for kind in claim_kinds() for other in _stems(kind)]
     likely = [pair for pair in files_of if pair[1] == stem] or [
         pair for pair in files_of if f'"{name}"' in _text(*pair)
     ]
@@ -104,34 +104,34 @@ def _unknown(name: str) -> str:
     from difflib import get_close_matches
 
     covered = [other for entry in catalog().values() for other in entry.claim.covers]
-    near = get_close_matches(name, [*catalog(), *covered, *kinds()], 3, 0.4)
+    near = get_close_matches(name, [*catalog(), *covered, *claim_kinds()], 3, 0.4)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     return f"atlas: there is no claim or kind {name!r}.{hint} `gnomon atlas list` shows all."
 
 
 @cache
 def _ledger() -> dict[str, dict[str, Any]]:
-    """What covers the entries of the scope."""
+    """The ledger: what covers each entry of the scope."""
     found: dict[str, dict[str, Any]] = json.loads((files("gnomon.atlas") / "ledger.json").read_text(encoding="utf-8"))
     return found
 
 
 def _claim_of(name: str) -> str:
-    """The claim that a statement of the ledger is an alias of, or an error that says what covers it instead."""
+    """The claim that a statement of the ledger is an alias of; otherwise raises an error that says what covers it."""
     row = _ledger()[name]
     if row["status"] == "alias":
         return str(row["of"])
     covered = f"the function {row['api']}" if row["status"] == "api" else f"a note: {row['clauses'][0]['left_out']}"
-    raise InputError(f"atlas: there is no claim {name!r}; what covers this statement is {covered}")
+    raise InputError(f"atlas: no claim has the id {name!r}; this statement is covered by {covered}")
 
 
 @names_call
-def cite(name: str) -> str:
+def bibtex_of_claim(name: str) -> str:
     """The BibTeX entry of the reference of a claim.
 
     Cost: the bibliography is read.
 
-    >>> cite("perceptron-novikoff").splitlines()[0]
+    >>> bibtex_of_claim("perceptron-novikoff").splitlines()[0]
     '@inproceedings{novikoff1962convergence,'
     """
     key = select_entries([name])[0].claim.source.reference
@@ -144,7 +144,7 @@ def cite(name: str) -> str:
 
 @cache
 def _stems(kind: str) -> tuple[str, ...]:
-    """The files of one kind, without their ending."""
+    """The names of the claim files of one kind, without extension."""
     folder = files(claims.__name__) / kind.replace("-", "_")
     return tuple(
         sorted(path.name[:-3] for path in folder.iterdir() if path.name.endswith(".py") and path.name[0] != "_")
@@ -156,7 +156,7 @@ def _text(kind: str, stem: str) -> str:
 
 
 @cache
-def _entries(kind: str, stem: str) -> tuple[Entry, ...]:
+def _entries(kind: str, stem: str) -> tuple[CatalogEntry, ...]:
     """The claims of one file."""
     module = import_module(f"{claims.__name__}.{kind.replace('-', '_')}.{stem}")
     defined = getattr(module, "CLAIMS", None) or (getattr(module, "CLAIM", None),)
@@ -164,4 +164,4 @@ def _entries(kind: str, stem: str) -> tuple[Entry, ...]:
     if len(found) < len(defined):
         raise InputError(f"{module.__name__} must define CLAIM, a gnomon.lab.Claim, or a tuple CLAIMS")
     code = inspect.getsource(module)
-    return tuple(Entry(claim.completed(module), kind, code) for claim in found)
+    return tuple(CatalogEntry(claim.with_functions_of(module), kind, code) for claim in found)

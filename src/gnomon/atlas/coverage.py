@@ -1,12 +1,12 @@
-"""What covers each entry of the scope, clause by clause: a claim, a function with its test, or a test.
+"""Lists what covers each entry of the scope, clause by clause: a claim, a function with its test, or a test.
 
 ``scope.json`` lists the ids by kind. ``ledger.json`` lists the clauses of every entry: statements, formulas, numbers,
 and instruments for a user's own model or data. A clause that nothing covers has its reason. An entry without a claim of
 its own also says which function, which other id, or which note stands for it.
 
->>> coverage().ids["perceptron-novikoff"]["status"]
+>>> scope_coverage().ids["perceptron-novikoff"]["status"]
 'claim'
->>> clauses("perceptron-novikoff")[0].by
+>>> clauses_of_entry("perceptron-novikoff")[0].by
 'perceptron-novikoff'
 """
 
@@ -22,7 +22,15 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.results.record import Record
 
-__all__ = ["STATUSES", "Clause", "ScopeCoverage", "clauses", "coverage", "instruments", "kinds"]
+__all__ = [
+    "STATUSES",
+    "Clause",
+    "ScopeCoverage",
+    "clauses_of_entry",
+    "scope_coverage",
+    "functions_by_entry",
+    "entry_kinds",
+]
 
 STATUSES = ("claim", "api", "alias", "note", "open")
 """How a statement may be covered, the last: not yet."""
@@ -30,7 +38,7 @@ STATUSES = ("claim", "api", "alias", "note", "open")
 
 @dataclass(frozen=True, slots=True)
 class Clause(Record):
-    """One part of an entry of the scope, and what covers it: a claim, or a test (of a function, if one is named).
+    """One part of an entry of the scope, and what covers it: a claim, or a test (of a function, if it names one).
 
     >>> Clause("number", "the slope is -1", claim="max-margin-accelerated").by
     'max-margin-accelerated'
@@ -51,7 +59,7 @@ class Clause(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScopeCoverage(Result):
-    """For each id of the scope: its kind, its status and what covers it."""
+    """Holds the kind, the status and the coverage of each entry of the scope."""
 
     ids: dict[str, dict[str, Any]]
 
@@ -63,7 +71,7 @@ class ScopeCoverage(Result):
 
     @property
     def verdict(self) -> str:
-        """How many statements are covered, and how."""
+        """Says in one sentence how many statements are covered, and how."""
         counts = self.counts
         covered = len(self.ids) - counts["open"]
         parts = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
@@ -76,23 +84,25 @@ class ScopeCoverage(Result):
     @property
     def clauses(self) -> tuple[int, int]:
         """Number of clauses that a claim, a function or a test covers, and number of all clauses."""
-        every = [clause for name in self.ids for clause in clauses(name)]
+        every = [clause for name in self.ids for clause in clauses_of_entry(name)]
         return sum(bool(clause.by) for clause in every), len(every)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The share of each kind that is covered."""
-        names = list(kinds())
-        shares = [sum(self.ids[i]["status"] != "open" for i in members) / len(members) for members in kinds().values()]
+        """Plots the share of each kind that is covered."""
+        names = list(entry_kinds())
+        shares = [
+            sum(self.ids[i]["status"] != "open" for i in members) / len(members) for members in entry_kinds().values()
+        ]
         return (Plot("Covered statements by kind", (Bars("share", names, shares),), Axis("share", limits=(0, 1))),)
 
 
 @cache
-def kinds() -> dict[str, tuple[str, ...]]:
+def entry_kinds() -> dict[str, tuple[str, ...]]:
     """The ids of the scope by kind.
 
     Cost: a file is read once.
 
-    >>> sum(len(ids) for ids in kinds().values())
+    >>> sum(len(ids) for ids in entry_kinds().values())
     510
     """
     text = (files("gnomon.atlas") / "scope.json").read_text(encoding="utf-8")
@@ -100,24 +110,24 @@ def kinds() -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def instruments() -> dict[str, dict[str, str]]:
-    """By id of the scope, the functions for a user's own model or data, each with the test of its formula.
+def functions_by_entry() -> dict[str, dict[str, str]]:
+    """Maps entries of the scope to functions for a user's own model or data, each with the test of its formula.
 
     Cost: a file is read once.
 
-    >>> list(instruments()["pl-inequality"])
+    >>> list(functions_by_entry()["pl-inequality"])
     ['gnomon.landscape.smoothness.polyak_constant']
     """
-    found = {name: [clause for clause in clauses(name) if clause.kind == "instrument"] for name in _ledger()}
+    found = {name: [clause for clause in clauses_of_entry(name) if clause.kind == "instrument"] for name in _ledger()}
     return {name: {clause.function: clause.test for clause in rows} for name, rows in found.items() if rows}
 
 
-def clauses(name: str) -> tuple[Clause, ...]:
+def clauses_of_entry(name: str) -> tuple[Clause, ...]:
     """The clauses of an entry of the scope.
 
     Cost: a file is read once.
 
-    >>> [clause.kind for clause in clauses("gating-mechanism")]
+    >>> [clause.kind for clause in clauses_of_entry("gating-mechanism")]
     ['statement', 'formula']
     """
     return tuple(Clause(**clause) for clause in _ledger()[name]["clauses"])
@@ -130,22 +140,22 @@ def _ledger() -> dict[str, Any]:
 
 
 @names_call
-def coverage() -> ScopeCoverage:
+def scope_coverage() -> ScopeCoverage:
     """The ledger of all statements, from the claims themselves and from ``ledger.json``.
 
     Cost: the import of all claims.
 
-    >>> len(coverage().ids)
+    >>> len(scope_coverage().ids)
     510
     """
     rows: dict[str, dict[str, Any]] = {
-        i: {"kind": kind, "status": "open"} for kind, ids in kinds().items() for i in ids
+        i: {"kind": kind, "status": "open"} for kind, ids in entry_kinds().items() for i in ids
     }
     for name, row in _ledger().items():
         if name not in rows or row.get("status", "open") not in STATUSES:
             raise InputError(f"ledger.json has an unknown id or status at {name!r}")
         rows[name] |= {key: value for key, value in row.items() if key != "clauses"}
-    for name, functions in instruments().items():
+    for name, functions in functions_by_entry().items():
         rows[name] |= {"instruments": list(functions)}
     for entry in catalog().values():
         for name in dict.fromkeys((entry.claim.id, *entry.claim.covers)):

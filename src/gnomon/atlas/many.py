@@ -1,6 +1,6 @@
 """Many claims at many seeds, in this process, in several, or on a Dask cluster; what was done is kept and not redone.
 
->>> outcomes = list(run_many([ClaimTask("perceptron-novikoff", seed=s) for s in (0, 1)]))
+>>> outcomes = list(run_claims([ClaimTask("perceptron-novikoff", seed=s) for s in (0, 1)]))
 >>> [outcome["verdict"] for outcome in outcomes]
 ['holds', 'holds']
 """
@@ -15,16 +15,16 @@ from gnomon.atlas.catalog import select_entries
 from gnomon.core.errors import InputError, MissingExtraError
 from gnomon.core.machine.files import append_text
 from gnomon.core.results.record import Record
-from gnomon.core.results.svg import svg
+from gnomon.core.results.svg import plots_svg
 from gnomon.lab import run
 from gnomon.lab.claim import Scale
 
-__all__ = ["ClaimTask", "read_outcomes", "run_many"]
+__all__ = ["ClaimTask", "read_claim_outcomes", "run_claims"]
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimTask(Record):
-    """One run: the id of a claim, the scale, the seed, and parameters of the reader's choice."""
+    """One run of a claim: its id, the scale, the seed, and the user's parameters."""
 
     id: str
     scale: Scale = "smoke"
@@ -32,7 +32,7 @@ class ClaimTask(Record):
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
-def run_many(
+def run_claims(
     tasks: Sequence[ClaimTask], *, jobs: int = 1, scheduler: str | None = None, out: Path | None = None
 ) -> Iterator[dict[str, Any]]:
     """Outcomes as plain values, as they come: those already in the file ``out`` first, then the others.
@@ -46,10 +46,10 @@ def run_many(
 
     Cost: that of the claims.
 
-    >>> list(run_many([]))
+    >>> list(run_claims([]))
     []
     """
-    done = read_outcomes(out)
+    done = read_claim_outcomes(out)
     missing = []
     for task in tasks:
         if _key(task) in done:
@@ -66,7 +66,7 @@ def run_many(
 def _one(task: ClaimTask) -> dict[str, Any]:
     claim = select_entries([task.id])[0].claim
     outcome = run(claim, task.settings, scale=task.scale, seed=task.seed)
-    return {**outcome.to_dict(), "figure": svg(outcome.plots()[:1], claim.id)}
+    return {**outcome.to_dict(), "figure": plots_svg(outcome.plots()[:1], claim.id)}
 
 
 def _compute_tasks(
@@ -113,12 +113,12 @@ def _key(task: ClaimTask) -> str:
     return json.dumps({**asdict(task), "settings": {k: str(v) for k, v in task.settings.items()}}, sort_keys=True)
 
 
-def read_outcomes(out: Path | None) -> dict[str, dict[str, Any]]:
-    """Outcomes in a file by their task; a last line cut off by a crash is left out and computed again.
+def read_claim_outcomes(out: Path | None) -> dict[str, dict[str, Any]]:
+    """Reads outcomes from a file, by task; ignores a last line that a crash cut off.
 
     Cost: the file is read.
 
-    >>> read_outcomes(None)
+    >>> read_claim_outcomes(None)
     {}
     """
     rows = {}

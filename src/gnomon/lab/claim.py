@@ -1,4 +1,4 @@
-"""A claim: a statement of the theory with a prediction, a measurement, a control that must fail, and a judge.
+"""Defines a claim: a prediction, a measurement, a control that must fail, and a judge.
 
     verdict = judge(predicted(p), observed(p, seed)),    judge(predicted(p), control(p, seed)) is not "holds"     (1)
 
@@ -52,29 +52,32 @@ class Source(Record):
 
 @dataclass(frozen=True, slots=True)
 class Premise(Record):
-    """A hypothesis of a statement; ``holds`` tells from the parameters whether they keep it, where that can be told.
+    """A hypothesis of a statement; ``holds`` decides from the parameters whether they satisfy it, if that is possible.
 
     >>> wide = Premise("the network is wide", lambda width: width >= 64)
-    >>> wide.kept({"width": 8, "depth": 3}), Premise("inputs on the sphere").kept({})
+    >>> wide.check({"width": 8, "depth": 3}), Premise("inputs on the sphere").check({})
     (False, None)
     """
 
     statement: str
     holds: Callable[..., bool] | None = None
 
-    def kept(self, parameters: Mapping[str, Any]) -> bool | None:
+    def check(self, parameters: Mapping[str, Any]) -> bool | None:
         """Whether these parameters keep the hypothesis; None where it cannot be told from them."""
         return None if self.holds is None else bool(self.holds(**parameters_of(self.holds, parameters)))
 
 
 def _in_module() -> None:
-    """Stands for a function that is found by its name in the file of the claim."""
+    """Placeholder for a function that is looked up by name in the claim's file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim(Record):
-    """One statement that runs; equation (1).
+    """A statement of theory that can be run: prediction, measurement, control and judge; equation (1).
 
+    ``title`` states the theorem in one sentence; by default it is the first line of the docstring of the claim's file.
+    ``question`` is what the statement answers, the heading of its page. ``axes`` names what the plot shows, with units:
+    what varies, what is measured, and, if the plot has one point for each value of a parameter, that parameter.
     ``parameters`` are those of the smoke scale, ``full`` replaces some of them at full scale; ``seed`` is always there.
     ``covers`` are the ids of the scope beyond the claim's own. The control breaks the first premise.
     ``expected`` is "refuted" for a saying that does not survive its measurement. ``remark`` is for what the reader
@@ -82,16 +85,19 @@ class Claim(Record):
     does. ``predicted``, ``observed`` and ``control`` are the functions of these names in the claim's file unless others
     are given. ``loose_because`` says why every measurement stays below half of a bound. A bound without this reason is
     nearly reached: a prediction that is wrong by a factor 2 is refuted. ``check`` judges the same statement on a user's
-    own model and data, from a short training run of them (a `gnomon.atlas.check.Trial`), where that makes sense.
+    own model and data, from a short training run of them (a `gnomon.atlas.check.TrainingTrial`), where that makes
+    sense.
     """
 
     id: str
-    title: str
     equation: str
     source: Source
     premises: tuple[Premise, ...]
-    parameters: Mapping[str, Any]
     judge: Callable[[Any, Any], Judgment]
+    title: str = ""
+    question: str = ""
+    axes: tuple[str, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     predicted: Callable[..., Any] = _in_module
     observed: Callable[..., Any] = _in_module
     control: Callable[..., Any] = _in_module
@@ -105,39 +111,47 @@ class Claim(Record):
 
     def __post_init__(self) -> None:
         if not self.premises:
-            raise InputError(f"Claim({self.id!r}): premises is empty, but the control has to break the first of them.")
+            raise InputError(f"Claim({self.id!r}): premises is empty, but the control must break the first premise.")
+        if self.axes and (len(self.axes) not in (2, 3) or self.axes[2:] and self.axes[2] not in self.parameters):
+            raise InputError(
+                f"Claim({self.id!r}): axes must be (what varies, what is measured) or (what varies, what is measured, "
+                f"name of a parameter), but it is {self.axes!r}."
+            )
         known = {*self.parameters, "seed"}
         for role in ROLES:
             function = getattr(self, role)
             unknown = set() if function is _in_module else _open(function) - known
             if unknown:
-                raise InputError(f"Claim({self.id!r}): {role} uses {sorted(unknown)}, which are no parameters.")
+                raise InputError(
+                    f"Claim({self.id!r}): {role} uses {sorted(unknown)}, which are not parameters of the claim."
+                )
 
     @property
     def breaks(self) -> str:
         """The premise that the control breaks: the first one."""
         return self.premises[0].statement
 
-    def completed(self, module: ModuleType) -> "Claim":
-        """The claim with ``predicted``, ``observed`` and ``control`` from its file, unless it names other functions."""
+    def with_functions_of(self, module: ModuleType) -> "Claim":
+        """The claim with the title and the functions of its file, unless it names others."""
         missing = [role for role in ROLES if getattr(self, role) is _in_module]
         if absent := [role for role in missing if not callable(getattr(module, role, None))]:
             raise InputError(f"{module.__name__}: the claim {self.id!r} needs a function {absent[0]!r} in its file.")
-        return replace(self, **{role: getattr(module, role) for role in missing}) if missing else self
+        title = self.title or (module.__doc__ or "").partition("\n")[0].rstrip(".")
+        return replace(self, title=title, **{role: getattr(module, role) for role in missing})
 
     def settings(self, chosen: Mapping[str, Any], scale: Scale = "smoke") -> dict[str, Any]:
-        """The parameters of a scale, with some chosen otherwise; text is read as the type of the default."""
+        """The parameters of a scale, with the user's changes; text is converted to the type of the default."""
         values = dict(self.parameters) | (dict(self.full) if scale == "full" else {})
         for name, value in chosen.items():
             if name not in values:
                 names = ", ".join(values) or "none"
-                raise InputError(f"{self.id}: there is no parameter {name!r}. The parameters are: {names}.")
+                raise InputError(f"{self.id}: the claim has no parameter {name!r}. The parameters are: {names}.")
             values[name] = _read(self.id, name, value, values[name])
         return values
 
 
 def parameters_of(function: Callable[..., Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the parameters that a function names; a partial has filled in some already.
+    """The parameters that a function takes and that a partial has not filled in already.
 
     >>> parameters_of(lambda width, seed: None, {"width": 8, "depth": 2, "seed": 0})
     {'width': 8, 'seed': 0}
@@ -148,13 +162,13 @@ def parameters_of(function: Callable[..., Any], parameters: Mapping[str, Any]) -
 
 
 def _open(function: Callable[..., Any]) -> set[str]:
-    """Names of the arguments that a caller has to give."""
+    """Names of the arguments that a caller must pass."""
     filled = function.keywords if isinstance(function, partial) else {}
     return set(inspect.signature(function).parameters) - set(filled)
 
 
 def _read(claim: str, name: str, value: Any, default: Any) -> Any:
-    """A value given as text, as the type of the default: a number, a word, or several separated by commas."""
+    """Converts text to the type of the default: a number, a word, or several separated by commas."""
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""One claim is run: prediction and measurement judged, then prediction and control by the same judge.
+"""Runs one claim: judges prediction against measurement, then prediction against control.
 
 >>> from gnomon.lab.claim import Claim, Premise, Source
 >>> from gnomon.lab.judges import equals
@@ -22,8 +22,9 @@ from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Finding, Hypothesis, Plot, Result
-from gnomon.core.results.plain import HIDDEN, plain
+from gnomon.core.results.plain import HIDDEN, to_json_value
 from gnomon.findings import theory as kinds
+from gnomon.lab.axes import name_axes
 from gnomon.lab.claim import Claim, Scale, parameters_of
 from gnomon.lab.verdict import Judgment, Verdict
 
@@ -33,7 +34,7 @@ SEED_LIMIT = 2**48
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClaimOutcome(Result):
-    """A claim after one run: the judgment, that of the control, and the settings it was made at."""
+    """The result of one run of a claim: its judgment, the judgment of its control, and the settings."""
 
     id: str
     expected: str
@@ -46,18 +47,18 @@ class ClaimOutcome(Result):
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """The hypotheses that the parameters break: there the claim states nothing."""
+        """The hypotheses that the parameters violate; outside its hypotheses a claim states nothing."""
         return tuple(p.statement for p in self.premises if p.holds is False)
 
     @property
     def as_stated(self) -> bool:
-        """Whether the parameters keep the hypotheses, the verdict is the expected one and the control does not hold."""
+        """Whether the hypotheses hold, the verdict is the expected one, and the control fails as it should."""
         expected = self.judgment.verdict.value == self.expected and self.control.verdict is not Verdict.HOLDS
         return expected and not self.broken
 
     @property
     def verdict(self) -> str:
-        """The verdict and its reason; outside the hypotheses, that first."""
+        """States the verdict and its reason; says first if the parameters are outside the hypotheses."""
         verdict = self.judgment.verdict.value
         outside = f"outside its hypotheses ({'; '.join(self.broken)}), so the claim does not apply"
         words = f"{outside}. Result anyway: {verdict}" if self.broken else verdict
@@ -65,7 +66,7 @@ class ClaimOutcome(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A control that holds as well, or a verdict that is not the stated one; none outside the hypotheses."""
+        """Reports a control that passes, or an unexpected verdict; nothing outside the hypotheses."""
         found: list[Finding] = []
         if self.broken:
             return ()
@@ -77,14 +78,14 @@ class ClaimOutcome(Result):
         return tuple(found)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Prediction beside measurement, and beside the control."""
+        """Plots prediction and measurement together, also for the control."""
         return (
             tuple(j.plot for j in (self.judgment, self.control) if j.plot is not None)
             or super(ClaimOutcome, self).plots()
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: verdict, reason, reached share of a bound, control, values, parameters, premises."""
+        """Plain values for JSON: verdict, reason, share of a bound, values, axes, control, premises, parameters."""
         return {
             "id": self.id,
             "verdict": self.judgment.verdict.value,
@@ -93,9 +94,10 @@ class ClaimOutcome(Result):
             "reason": self.judgment.reason,
             "reached": self.judgment.reached,
             "values": [value.to_dict() for value in self.judgment.values],
+            "axes": None if self.judgment.plot is None else [self.judgment.plot.x.label, self.judgment.plot.y.label],
             "control": {"verdict": self.control.verdict.value, "reason": self.control.reason},
             "premises": [{"statement": p.statement, "holds": p.holds} for p in self.premises],
-            "parameters": plain(self.parameters),
+            "parameters": to_json_value(self.parameters),
             "seconds": round(self.seconds, 3),
         }
 
@@ -109,7 +111,7 @@ def run(
     seed: int = 0,
     clock: Clock = perf_counter,
 ) -> ClaimOutcome:
-    """Run a claim at a scale and seed, with parameters of the reader's choice.
+    """Runs a claim at a scale and seed, with parameters that the user may choose.
 
     Torch's random numbers start from the seed and are put back afterwards, so that a run depends on its seed alone.
     Hypotheses: those of the claim; the outcome says which of them the parameters leave.
@@ -131,9 +133,9 @@ def run(
     chosen = claim.settings(settings or {}, scale) | {"seed": int(seed)}
     with torch.random.fork_rng(devices=[]):
         predicted = _call(claim.predicted, chosen)
-        judgment = _judge(claim, predicted, _call(claim.observed, chosen))
-        control = _judge(claim, predicted, _call(claim.control, chosen))
-    premises = tuple(Hypothesis(p.statement, p.kept(chosen), "told by the parameters") for p in claim.premises)
+        judgment = _judge(claim, predicted, _call(claim.observed, chosen), chosen)
+        control = _judge(claim, predicted, _call(claim.control, chosen), chosen)
+    premises = tuple(Hypothesis(p.statement, p.check(chosen), "told by the parameters") for p in claim.premises)
     return ClaimOutcome(claim.id, claim.expected, judgment, control, premises, chosen, clock() - start, claim.title)
 
 
@@ -142,8 +144,9 @@ def _call(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
     return function(**parameters_of(function, parameters))
 
 
-def _judge(claim: Claim, predicted: Any, observed: Any) -> Judgment:
+def _judge(claim: Claim, predicted: Any, observed: Any, parameters: Mapping[str, Any]) -> Judgment:
     judgment = claim.judge(predicted, observed)
     if claim.loose_because:
         judgment = replace(judgment, reason=f"{judgment.reason} The bound is loose: {claim.loose_because}")
-    return judgment if claim.plot is None else replace(judgment, plot=claim.plot(predicted, observed))
+    plot = judgment.plot if claim.plot is None else claim.plot(predicted, observed)
+    return judgment if plot is None else replace(judgment, plot=name_axes(plot, claim.axes, parameters))

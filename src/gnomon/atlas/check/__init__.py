@@ -1,10 +1,10 @@
-"""Statements of the theory on a user's own network and data.
+"""Checks statements of the theory on a user's own network and data.
 
-Lives here: the short training run that all of them look at (`Trial`), the measurements, one file for each subject, and
-`check`, which runs those that claims name.
+Lives here: the short training run that all of them look at (`TrainingTrial`), the measurements, one file for each
+subject, and `check_network`, which runs those that claims name.
 """
 
-from gnomon.atlas.check.run import Checked, check
-from gnomon.atlas.check.trial import Trial, trial
+from gnomon.atlas.check.run import NetworkCheck, check_network
+from gnomon.atlas.check.trial import TrainingTrial, train_trial
 
-__all__ = ["Checked", "Trial", "check", "trial"]
+__all__ = ["NetworkCheck", "TrainingTrial", "check_network", "train_trial"]

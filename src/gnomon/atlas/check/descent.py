@@ -1,38 +1,42 @@
-"""Statements about descent on a user's network: the limit of the step size, and the growth of the margin.
+"""Checks of gradient descent on a user's network: the step size limit, and the growth of the margin.
 
->>> callable(step_limit)
+>>> callable(check_edge_of_stability)
 True
 """
 
 from torch import nn
 
-from gnomon.atlas.check.trial import Trial
+from gnomon.atlas.check.trial import TrainingTrial
 from gnomon.core.results import Axis, Line, Plot, Value
-from gnomon.decisions.homogeneous import degree
+from gnomon.decisions.homogeneous import homogeneity_degree
 from gnomon.lab import Judgment, Verdict
 from gnomon.landscape import sharpness
 
-__all__ = ["margin_growth", "step_limit"]
+__all__ = ["check_margin_growth", "check_edge_of_stability"]
 
 EDGE_SLACK = 0.2
 """Share above 2 / lr up to which curvature counts as at the edge of stability."""
 
 
-def step_limit(trial: Trial) -> Judgment:
-    """Whether the curvature at the end is at most 2 / lr, up to a fifth, as steps that did not diverge need.
+def check_edge_of_stability(trial: TrainingTrial) -> Judgment:
+    """Checks that the curvature at the end of training is at most 2 / lr, with a tolerance of 20 %.
 
     Reference: [cohen2021gradient].
     Cost: about 25 Hessian-vector products.
 
     >>> import torch
     >>> from torch import nn
-    >>> from gnomon.atlas.check.trial import trial
-    >>> step_limit(trial(nn.Linear(2, 1, bias=False), (torch.eye(2), torch.ones(2)), steps=3)).verdict.name
+    >>> from gnomon.atlas.check.trial import train_trial
+    >>> check_edge_of_stability(train_trial(nn.Linear(2, 1, bias=False), (torch.eye(2), torch.ones(2)),
+    ...     steps=3)).verdict.name
     'HOLDS'
     """
     if any(isinstance(part, nn.modules.batchnorm._BatchNorm) for part in trial.before.modules()):
-        words = "Batch normalization trains with the statistics of the batch, and curvature is read with those it kept."
-        return Judgment(Verdict.INCONCLUSIVE, f"{words} They are not the same loss.")
+        words = (
+            "Training uses the batch statistics of batch norm, and the curvature is measured with its running "
+            "statistics."
+        )
+        return Judgment(Verdict.INCONCLUSIVE, f"{words} The two losses differ, so the statement cannot be checked.")
     y = trial.task.loss_targets(trial.examples.y)
     last = float(sharpness(trial.after, trial.examples.x, y, loss=trial.task.loss).value)
     limit = 2 / trial.lr
@@ -43,29 +47,29 @@ def step_limit(trial: Trial) -> Judgment:
     return Judgment(Verdict.HOLDS if last <= (1 + EDGE_SLACK) * limit else Verdict.REFUTED, reason, values)
 
 
-def margin_growth(trial: Trial) -> Judgment:
-    """Whether the smallest margin, divided by the norm of the weights to their degree, grows once all examples fit.
+def check_margin_growth(trial: TrainingTrial) -> Judgment:
+    """Checks that the normalized margin grows after all examples are fitted.
 
     For networks with f(c w) = c^L f(w) only, which is measured first. Reference: [lyu2020gradient].
     Cost: three forward passes; the margins were recorded during training.
 
     >>> import torch
     >>> from torch import nn
-    >>> from gnomon.atlas.check.trial import trial
+    >>> from gnomon.atlas.check.trial import train_trial
     >>> net = nn.Linear(2, 1, bias=False)
     >>> net.weight.data = torch.tensor([[1.0, -0.1]])
-    >>> margin_growth(trial(net, (torch.eye(2), torch.tensor([1, 0])), steps=20)).verdict.name
+    >>> check_margin_growth(train_trial(net, (torch.eye(2), torch.tensor([1, 0])), steps=20)).verdict.name
     'HOLDS'
     """
     if not trial.margins:
-        return Judgment(Verdict.INCONCLUSIVE, "The targets are no classes, so there are no margins.")
-    found = degree(trial.after, trial.few.x)
+        return Judgment(Verdict.INCONCLUSIVE, "The targets are not classes, so margins are not defined.")
+    found = homogeneity_degree(trial.after, trial.few.x)
     if found is None:
         words = "The network is not homogeneous in its weights (biases, normalization or curved activations)."
-        return Judgment(Verdict.INCONCLUSIVE, f"{words} The statement is not about such networks.")
+        return Judgment(Verdict.INCONCLUSIVE, f"{words} The statement does not apply to this network.")
     fitted = [margin / norm**found for margin, norm in trial.margins if margin > 0]
     if len(fitted) < 3:
-        words = "Not all examples were fitted for long enough. Take more steps."
+        words = "The network did not fit all examples for long enough. Pass more steps."
         return Judgment(Verdict.INCONCLUSIVE, words, (Value("degree", found),))
     reason = f"The normalized margin went from {fitted[0]:.3g} to {fitted[-1]:.3g} (degree {found})."
     plot = Plot("Normalized margin", (Line("margin", range(len(fitted)), fitted),), Axis("record"), Axis("margin"))

@@ -1,33 +1,33 @@
-"""Statements about the tangent kernel of a network, on a training run of it.
+"""Checks of the tangent kernel of a network, on a training run.
 
->>> callable(constancy)
+>>> callable(check_kernel_is_constant)
 True
 """
 
 import torch
 
-from gnomon.atlas.check.trial import Trial
+from gnomon.atlas.check.trial import TrainingTrial
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Value
 from gnomon.lab import Judgment, Verdict
 from gnomon.tangent import alignment, laziness, linearize, ntk
 from gnomon.tangent.laziness import MAX_LAZY_CHANGE
 
-__all__ = ["alignment_growth", "constancy", "linearization", "mode_order"]
+__all__ = ["check_alignment_growth", "check_kernel_is_constant", "check_linearization", "check_mode_order"]
 
 MIN_LOSS_DECREASE = 0.02
 """Share of its initial value by which the loss must have fallen before a run says anything about training."""
 
 
-def constancy(trial: Trial) -> Judgment:
-    """Whether the tangent kernel stayed as it was: |K_1 - K_0| / |K_0| < 0.1.
+def check_kernel_is_constant(trial: TrainingTrial) -> Judgment:
+    """Checks that training hardly changed the tangent kernel: |K_1 - K_0| / |K_0| < 0.1.
 
     Reference: [jacot2018neural].
     Cost: the kernel of at most 64 examples, twice.
 
-    >>> from gnomon.atlas.check.trial import trial
+    >>> from gnomon.atlas.check.trial import train_trial
     >>> linear, x = torch.nn.Linear(2, 1, bias=False), torch.tensor([[4.0, 0.0], [0.0, 1.0]])
-    >>> constancy(trial(linear, (x, torch.ones(2)), steps=3)).verdict.name
+    >>> check_kernel_is_constant(train_trial(linear, (x, torch.ones(2)), steps=3)).verdict.name
     'HOLDS'
     """
     moved = laziness(trial.before, trial.after, trial.few.x)
@@ -36,15 +36,15 @@ def constancy(trial: Trial) -> Judgment:
     return _of_training(trial, moved.kernel < MAX_LAZY_CHANGE, reason, values)
 
 
-def alignment_growth(trial: Trial) -> Judgment:
-    """Whether the tangent kernel turned towards the targets: its alignment with them grew.
+def check_alignment_growth(trial: TrainingTrial) -> Judgment:
+    """Checks that the alignment of the tangent kernel with the targets grew.
 
     Reference: [fort2020deep].
     Cost: the kernel of at most 64 examples, twice.
 
-    >>> from gnomon.atlas.check.trial import trial
+    >>> from gnomon.atlas.check.trial import train_trial
     >>> linear, x = torch.nn.Linear(2, 1, bias=False), torch.tensor([[4.0, 0.0], [0.0, 1.0]])
-    >>> alignment_growth(trial(linear, (x, x[:, 0]), steps=3)).verdict.name     # it cannot turn
+    >>> check_alignment_growth(train_trial(linear, (x, x[:, 0]), steps=3)).verdict.name     # it cannot turn
     'REFUTED'
     """
     few = trial.few
@@ -55,15 +55,15 @@ def alignment_growth(trial: Trial) -> Judgment:
     return _of_training(trial, last > first, reason, values)
 
 
-def linearization(trial: Trial) -> Judgment:
-    """Whether the network is its linearization at the start: |f_lin - f| / |f - f_0| < 0.1 after training.
+def check_linearization(trial: TrainingTrial) -> Judgment:
+    """Checks that the trained network equals its linearization: |f_lin - f| / |f - f_0| < 0.1.
 
     Reference: [lee2019wide].
     Cost: one forward pass and one Jacobian-vector product.
 
-    >>> from gnomon.atlas.check.trial import trial
+    >>> from gnomon.atlas.check.trial import train_trial
     >>> linear, x = torch.nn.Linear(2, 1, bias=False), torch.tensor([[4.0, 0.0], [0.0, 1.0]])
-    >>> linearization(trial(linear, (x, torch.ones(2)), steps=3)).verdict.name
+    >>> check_linearization(train_trial(linear, (x, torch.ones(2)), steps=3)).verdict.name
     'HOLDS'
     """
     x = trial.few.x
@@ -77,16 +77,16 @@ def linearization(trial: Trial) -> Judgment:
     return _of_training(trial, error < MAX_LAZY_CHANGE, reason, (Value("error of the linearization", error),))
 
 
-def mode_order(trial: Trial) -> Judgment:
-    """Whether training fitted the leading directions of its first kernel before the others.
+def check_mode_order(trial: TrainingTrial) -> Judgment:
+    """Checks that training fitted the leading directions of the initial kernel before the others.
 
     The residual at the end, as a share of that at the start, in the directions that hold 90 % of the kernel's trace is
     less than in the others. Reference: [arora2019fine].
     Cost: the kernel of at most 64 examples, and its eigenvectors.
 
-    >>> from gnomon.atlas.check.trial import trial
+    >>> from gnomon.atlas.check.trial import train_trial
     >>> linear, x = torch.nn.Linear(2, 1, bias=False), torch.tensor([[4.0, 0.0], [0.0, 1.0]])
-    >>> mode_order(trial(linear, (x, torch.ones(2)), steps=3)).verdict.name
+    >>> check_mode_order(train_trial(linear, (x, torch.ones(2)), steps=3)).verdict.name
     'HOLDS'
     """
     few = trial.few
@@ -109,15 +109,17 @@ def mode_order(trial: Trial) -> Judgment:
     plot = Plot("Error left after training", marks, Axis("direction of the kernel"), Axis("share left", log=True))
     told = (Value("left in leading directions", left[0]), Value("left in the others", left[1]))
     if lead == len(values):
-        return Judgment(Verdict.INCONCLUSIVE, "All directions of the kernel are alike on these examples.", told, plot)
+        return Judgment(
+            Verdict.INCONCLUSIVE, "All directions of the kernel have the same eigenvalue on these examples.", told, plot
+        )
     judged = _of_training(trial, left[0] < left[1], reason, told)
     return Judgment(judged.verdict, judged.reason, told, plot)
 
 
-def _of_training(trial: Trial, holds: bool, reason: str, values: tuple[Value, ...]) -> Judgment:
-    """The judgment, or that the run was too short to tell."""
+def _of_training(trial: TrainingTrial, holds: bool, reason: str, values: tuple[Value, ...]) -> Judgment:
+    """Returns the judgment, or "inconclusive" if the run was too short."""
     first, last = float(trial.run.loss[0]), float(trial.run.loss[-1])
     if not last < (1 - MIN_LOSS_DECREASE) * first:
-        words = f"The loss went from {first:.4g} to {last:.4g}: too little training to tell. Take more steps."
+        words = f"The loss went from {first:.4g} to {last:.4g}: training was too short to decide. Pass more steps."
         return Judgment(Verdict.INCONCLUSIVE, words, values)
     return Judgment(Verdict.HOLDS if holds else Verdict.REFUTED, reason, values)

@@ -1,6 +1,6 @@
-"""Statements about the layers of a user's network: signals, symmetries of the weights, the Lipschitz bound.
+"""Checks of the layers of a user's network: signals, weight symmetries, the Lipschitz bound.
 
->>> callable(permutation)
+>>> callable(check_permutation_symmetry)
 True
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
-from gnomon.atlas.check.trial import Trial
+from gnomon.atlas.check.trial import TrainingTrial
 from gnomon.checks import signal
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import outputs
@@ -18,7 +18,7 @@ from gnomon.core.results import Value
 from gnomon.lab import Judgment, Verdict
 from gnomon.robustness import operator_norm
 
-__all__ = ["lipschitz", "permutation", "scale", "signals"]
+__all__ = ["check_lipschitz_bound", "check_permutation_symmetry", "check_scale_invariance", "check_signal_propagation"]
 
 MAX_LAYER_FACTOR = 2.0
 """Change of the mean square per layer above which ten layers change it by a factor of a thousand."""
@@ -30,23 +30,23 @@ CONTRACTING = (nn.ReLU, nn.LeakyReLU, nn.Tanh, nn.Sigmoid, nn.Identity, nn.Flatt
 """Modules that bring no two inputs further apart (in eval mode; pooling without overlap, slopes of at most 1)."""
 
 
-def signals(trial: Trial) -> Judgment:
-    """Whether signals and gradients keep their size: the mean square changes by less than 2 for each layer.
+def check_signal_propagation(trial: TrainingTrial) -> Judgment:
+    """Checks that signals and gradients keep their size: mean squares change by less than a factor 2 per layer.
 
     Reference: [he2015delving].
     Cost: one forward and one backward pass.
 
-    >>> from gnomon.atlas.check.trial import trial
+    >>> from gnomon.atlas.check.trial import train_trial
     >>> net = nn.Sequential(*(nn.Linear(2, 2, bias=False) for _ in range(4)))
     >>> _ = [nn.init.eye_(weight) for weight in net.parameters()]
-    >>> signals(trial(net, (torch.eye(2), torch.ones(2, 2)), steps=1)).verdict.name
+    >>> check_signal_propagation(train_trial(net, (torch.eye(2), torch.ones(2, 2)), steps=1)).verdict.name
     'HOLDS'
     """
     few = trial.few
     found = signal(trial.before, few.x, trial.task.loss_targets(few.y), loss=trial.task.loss)
     weighted = [layer for layer in found.layers if layer.weighted][
         :-1
-    ]  # the outputs have a number of units of their own
+    ]  # the number of output units is fixed, so they cannot be exchanged
     rates = [_factor([getattr(layer, kind) for layer in weighted]) for kind in ("activation", "gradient")]
     reason = f"Per layer, activations change by the factor {rates[0]:.3g} and gradients by {rates[1]:.3g}."
     values = (Value("activations per layer", rates[0]), Value("gradients per layer", rates[1]))
@@ -56,16 +56,16 @@ def signals(trial: Trial) -> Judgment:
     return Judgment(Verdict.HOLDS if keeps else Verdict.REFUTED, reason, values)
 
 
-def scale(trial: Trial) -> Judgment:
-    """Whether the loss does not see the size of weights before a normalization: <w, grad L> = 0 in training mode.
+def check_scale_invariance(trial: TrainingTrial) -> Judgment:
+    """Checks that the loss ignores the scale of weights before a normalization: <w, grad L> = 0 in training mode.
 
     Reference: [santurkar2018how].
     Cost: a forward and a backward pass.
 
-    >>> from gnomon.atlas.check.trial import trial
+    >>> from gnomon.atlas.check.trial import train_trial
     >>> net = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
     >>> x = 10 * torch.randn(20, 2, generator=torch.Generator().manual_seed(0))
-    >>> scale(trial(net, (x, x[:, 0]), steps=1)).verdict.name
+    >>> check_scale_invariance(train_trial(net, (x, x[:, 0]), steps=1)).verdict.name
     'HOLDS'
     """
     model = copy_module(trial.before)
@@ -90,15 +90,15 @@ def scale(trial: Trial) -> Judgment:
     return Judgment(Verdict.HOLDS if worst < allowed else Verdict.REFUTED, reason, (Value("largest cosine", worst),))
 
 
-def permutation(trial: Trial) -> Judgment:
-    """Whether exchanging two hidden units, with their weights on both sides, leaves the outputs as they are.
+def check_permutation_symmetry(trial: TrainingTrial) -> Judgment:
+    """Checks that exchanging two hidden units, with their weights on both sides, leaves the outputs unchanged.
 
     Reference: [hecht1990algebraic].
     Cost: two forward passes for each pair of neighboring layers.
 
-    >>> from gnomon.atlas.check.trial import trial
+    >>> from gnomon.atlas.check.trial import train_trial
     >>> net = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))
-    >>> permutation(trial(net, (torch.eye(2), torch.ones(2)), steps=1)).verdict.name
+    >>> check_permutation_symmetry(train_trial(net, (torch.eye(2), torch.ones(2)), steps=1)).verdict.name
     'HOLDS'
     """
     x = trial.few.x
@@ -116,7 +116,7 @@ def permutation(trial: Trial) -> Judgment:
         change = (outputs(model, x).double() - base).norm() / base.norm().clamp_min(1e-300)
         worst, pairs = max(worst, float(change)), pairs + 1
     if not pairs:
-        words = "No two neighboring layers with weights stand in a Sequential with only activations between them."
+        words = "This needs a Sequential with two consecutive layers with weights and only activations between them."
         return Judgment(Verdict.INCONCLUSIVE, words)
     reason = f"Reversing the units of {pairs} layers changes the outputs by {worst:.2g} of their size."
     rounding = 1e-4  # float32 sums in another order, through the layers
@@ -124,23 +124,26 @@ def permutation(trial: Trial) -> Judgment:
     return Judgment(verdict, reason, (Value("largest change", worst), Value("pairs of layers", pairs)))
 
 
-def lipschitz(trial: Trial) -> Judgment:
-    """Whether outputs differ by at most the product of the spectral norms of the layers times the distance of inputs.
+def check_lipschitz_bound(trial: TrainingTrial) -> Judgment:
+    """Checks that outputs differ by at most the product of the layers' spectral norms times the input distance.
 
     Reference: [szegedy2014intriguing].
     Cost: that of `gnomon.robustness.operator_norm` for each layer.
 
-    >>> from gnomon.atlas.check.trial import trial
+    >>> from gnomon.atlas.check.trial import train_trial
     >>> net = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))
-    >>> lipschitz(trial(net, (torch.eye(2), torch.ones(2)), steps=1)).verdict.name
+    >>> check_lipschitz_bound(train_trial(net, (torch.eye(2), torch.ones(2)), steps=1)).verdict.name
     'HOLDS'
     """
     model, x = trial.after, trial.few.x
     if not isinstance(x, Tensor) or not _is_chain(model):
-        words = "Only a Sequential of linear layers, convolutions, pooling and 1-Lipschitz activations has this bound."
+        words = (
+            "This bound applies only to a Sequential of linear layers, convolutions, pooling and 1-Lipschitz "
+            "activations."
+        )
         return Judgment(Verdict.INCONCLUSIVE, words)
     if len(x) < 2:
-        return Judgment(Verdict.INCONCLUSIVE, "One example has no distance to another. Pass more of them.")
+        return Judgment(Verdict.INCONCLUSIVE, "Distances need at least two examples. Pass more examples.")
     bound, state = 1.0, x
     with torch.no_grad(), set_mode(model, "eval"):
         for layer in model.children():
@@ -157,7 +160,7 @@ def lipschitz(trial: Trial) -> Judgment:
 
 
 def _factor(sizes: list[float | None]) -> float:
-    """The mean factor from each size to the next, forwards; infinite where one of them is zero."""
+    """The mean factor from each size to the next; infinite if a size is zero."""
     known = [size for size in sizes if size is not None]
     if len(known) < 2:
         return 1.0
@@ -174,7 +177,7 @@ def _neighbors(model: nn.Module) -> Iterator[tuple[str, nn.Module, nn.Module]]:
 
 
 def _stacked_layers(model: nn.Module) -> Iterator[tuple[str, str]]:
-    """Names of neighboring layers of one kind in a Sequential between which every unit is treated alike."""
+    """Names of consecutive layers of one kind in a Sequential with only elementwise functions between them."""
     kinds = nn.Linear | nn.Conv1d | nn.Conv2d
     for prefix, parent in model.named_modules():
         if isinstance(parent, nn.Sequential):
@@ -195,7 +198,7 @@ def _is_chain(model: nn.Module) -> bool:
 
 
 def _steep(layer: nn.Module) -> bool:
-    """Whether a module of a kind that is usually 1-Lipschitz is not: a slope above 1, or windows that overlap."""
+    """Whether a module that is usually 1-Lipschitz is not: its slope is above 1, or its windows overlap."""
     if isinstance(layer, nn.MaxPool2d | nn.AvgPool2d):
         return layer.stride != layer.kernel_size
     slope = layer.alpha if isinstance(layer, nn.ELU) else getattr(layer, "negative_slope", 0.0)

@@ -1,9 +1,10 @@
-"""Which statements of the theory hold for a network and its data.
+"""Checks which statements of the theory hold for a network and its data.
 
 >>> import torch
 >>> from torch import nn
 >>> x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
->>> told = check(nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2)), (x, (x[:, 0] > 0).long()), steps=20)
+>>> told = check_network(nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2)), (x, (x[:, 0] > 0).long()),
+...     steps=20)
 >>> told.rows["hidden-unit-permutation-symmetry"]["verdict"]
 'holds'
 """
@@ -15,28 +16,31 @@ from typing import Any
 
 from gnomon.atlas.catalog import catalog
 from gnomon.atlas.check import kernel, layers
-from gnomon.atlas.check.trial import MAX_SECONDS, Trial, trial
+from gnomon.atlas.check.trial import MAX_SECONDS, TrainingTrial, train_trial
 from gnomon.core.errors import GnomonError, InputError, names_call
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Axis, Bars, Plot, Result
-from gnomon.core.results.svg import svg
+from gnomon.core.results.svg import plots_svg
 from gnomon.lab import Judgment
 
-__all__ = ["Checked", "check"]
+__all__ = ["NetworkCheck", "check_network"]
 
-OTHERS: dict[str, tuple[str, Callable[[Trial], Judgment]]] = {
-    "kernel-alignment-growth": ("The tangent kernel turns towards the targets", kernel.alignment_growth),
-    "hidden-unit-permutation-symmetry": ("Hidden units can be exchanged", layers.permutation),
-    "lipschitz-product-bound": ("The product of spectral norms bounds how outputs differ", layers.lipschitz),
+OTHERS: dict[str, tuple[str, Callable[[TrainingTrial], Judgment]]] = {
+    "kernel-alignment-growth": ("The tangent kernel turns towards the targets", kernel.check_alignment_growth),
+    "hidden-unit-permutation-symmetry": ("Hidden units can be exchanged", layers.check_permutation_symmetry),
+    "lipschitz-product-bound": (
+        "The product of spectral norms bounds how outputs differ",
+        layers.check_lipschitz_bound,
+    ),
 }
 """Statements that no claim of the catalog names."""
-LATE = "Not measured: the budget of {:g} s was used up before. Give more of it."
+LATE = "Not measured: the budget of {:g} s ran out before this statement. Pass a larger budget."
 ORDER = ("holds", "refuted", "inconclusive")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Checked(Result):
-    """For each statement: its title, the verdict on this network, the reason, the numbers and a figure."""
+class NetworkCheck(Result):
+    """The results for each statement: title, verdict on this network, reason, numbers and figure."""
 
     network: str
     examples: int
@@ -46,21 +50,21 @@ class Checked(Result):
 
     @property
     def verdict(self) -> str:
-        """How many statements hold here, do not, and cannot be told."""
+        """Says in one sentence how many statements hold, fail, or remain undecided on this network."""
         counts = [sum(row["verdict"] == word for row in self.rows.values()) for word in ORDER]
         return (
             f"Of {len(self.rows)} statements for {self.network}, holding: {counts[0]}, not holding: {counts[1]}, "
-            f"not to be told or about other networks: {counts[2]}."
+            f"undecided or not applicable: {counts[2]}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The numbers of verdicts."""
+        """Plots the numbers of verdicts."""
         counts = [sum(row["verdict"] == word for row in self.rows.values()) for word in ORDER]
         return (Plot("Statements", (Bars("statements", ORDER, counts),), Axis("statements")),)
 
 
 @names_call
-def check(
+def check_network(
     network: Any,
     data: Any,
     ids: Sequence[str] = (),
@@ -70,8 +74,8 @@ def check(
     seconds: float = MAX_SECONDS,
     seed: int = 0,
     clock: Clock = perf_counter,
-) -> Checked:
-    """Check statements of the theory on a network and its data, from one short training run of a copy.
+) -> NetworkCheck:
+    """Checks statements of the theory on a network and its data, with one short training run of a copy.
 
     Args:
         network: a module, or a function that builds one; it stays as it was.
@@ -84,11 +88,11 @@ def check(
 
     Hypotheses: each statement says where it does not apply, and is then inconclusive.
     Reference: those of the claims.
-    Cost: that of `trial`, six tangent kernels of at most 64 examples.
+    Cost: that of `train_trial`, six tangent kernels of at most 64 examples.
 
     >>> import torch
     >>> from torch import nn
-    >>> told = check(nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), ["linearised-model"], steps=5)
+    >>> told = check_network(nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), ["linearised-model"], steps=5)
     >>> told.rows["linearised-model"]["verdict"]                                # a linear network is its own tangent
     'holds'
     """
@@ -97,7 +101,7 @@ def check(
     if unknown:
         raise InputError(f"no statement {unknown[0]!r} can be checked. Known: {', '.join(known)}")
     deadline = clock() + seconds
-    told = trial(network, data, lr=lr, steps=steps, seconds=seconds / 2, seed=seed, clock=clock)
+    told = train_trial(network, data, lr=lr, steps=steps, seconds=seconds / 2, seed=seed, clock=clock)
     rows = {}
     for name in ids or known:
         title, judge = known[name]
@@ -105,11 +109,11 @@ def check(
         rows[name] = _row(name, title, judge, told) if clock() < deadline else late
     label = getattr(network, "__name__", type(network).__name__)
     loss = (float(told.run.loss[0]), float(told.run.loss[-1]))
-    return Checked("network" if label == "Sequential" else label, len(told.examples), told.lr, loss, rows)
+    return NetworkCheck("network" if label == "Sequential" else label, len(told.examples), told.lr, loss, rows)
 
 
-def statements() -> dict[str, tuple[str, Callable[[Trial], Judgment]]]:
-    """Every statement that can be checked on a network, by id, with its title.
+def statements() -> dict[str, tuple[str, Callable[[TrainingTrial], Judgment]]]:
+    """Returns every statement that can be checked on a network, by id, with its title.
 
     Cost: the import of all claims.
 
@@ -124,7 +128,7 @@ def statements() -> dict[str, tuple[str, Callable[[Trial], Judgment]]]:
     return named | {name: row for name, row in OTHERS.items() if name not in named}
 
 
-def _row(name: str, title: str, judge: Callable[[Trial], Judgment], told: Trial) -> dict[str, Any]:
+def _row(name: str, title: str, judge: Callable[[TrainingTrial], Judgment], told: TrainingTrial) -> dict[str, Any]:
     try:
         judgment = judge(told)
     except (GnomonError, RuntimeError, NotImplementedError) as error:
@@ -132,4 +136,4 @@ def _row(name: str, title: str, judge: Callable[[Trial], Judgment], told: Trial)
         return {"title": title, "verdict": "inconclusive", "reason": f"Not measured: {words}", "values": []}
     row: dict[str, Any] = {"title": title, "verdict": judgment.verdict.value, "reason": judgment.reason}
     row["values"] = [value.to_dict() for value in judgment.values]
-    return row | ({} if judgment.plot is None else {"figure": svg((judgment.plot,), name)})
+    return row | ({} if judgment.plot is None else {"figure": plots_svg((judgment.plot,), name)})

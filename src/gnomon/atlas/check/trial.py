@@ -1,9 +1,9 @@
-"""A short training run of a user's network, which all statements are checked on.
+"""A short training run of a user's network, on which all statements are checked.
 
 >>> import torch
 >>> from torch import nn
 >>> x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
->>> told = trial(nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2)), (x, (x[:, 0] > 0).long()), steps=20)
+>>> told = train_trial(nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2)), (x, (x[:, 0] > 0).long()), steps=20)
 >>> told.lr <= 2 / told.sharpness, len(told.margins) == len(told.run.steps)
 (True, True)
 """
@@ -25,7 +25,7 @@ from gnomon.examination.subject import Examples, Task, subject
 from gnomon.landscape import sharpness
 from gnomon.training import SGD, Run, train
 
-__all__ = ["MAX_KERNEL_EXAMPLES", "Trial", "trial"]
+__all__ = ["MAX_KERNEL_EXAMPLES", "TrainingTrial", "train_trial"]
 
 MAX_KERNEL_EXAMPLES = 64
 """Examples on which kernels are computed, at most."""
@@ -50,7 +50,7 @@ MIN_EXAMPLES = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trial(Record):
+class TrainingTrial(Record):
     """A network before and after a run of full-batch descent on some of the data.
 
     ``sharpness`` is the largest curvature of the loss before the run, ``margins`` the smallest margin at each recorded
@@ -72,17 +72,17 @@ class Trial(Record):
 
     @property
     def few(self) -> Examples:
-        """So many of the examples as kernels are computed on."""
+        """The number of examples on which kernels are computed."""
         return self.examples.some(MAX_KERNEL_EXAMPLES)
 
-    @names_call("check(network, data)")
+    @names_call("check_network(network, data)")
     def table(self, y: Tensor) -> Tensor:
         """Targets as numbers."""
         return self.task.table(y)
 
 
 @names_call
-def trial(
+def train_trial(
     network: Any,
     data: Any,
     *,
@@ -91,8 +91,8 @@ def trial(
     seconds: float = MAX_SECONDS,
     seed: int = 0,
     clock: Clock = perf_counter,
-) -> Trial:
-    """Train a copy of a network by full-batch descent on at most 512 of its examples.
+) -> TrainingTrial:
+    """Trains a copy of a network by full-batch gradient descent on at most 512 of its examples.
 
         w' = w - lr grad L(w),    lr = 1 / lambda_1(H) at the start where none is given                          (1)
 
@@ -106,15 +106,15 @@ def trial(
 
     >>> import torch
     >>> x = torch.eye(2)
-    >>> round(trial(nn.Linear(2, 1, bias=False), (x, torch.ones(2)), steps=3).lr, 3)      # H = 1/2
+    >>> round(train_trial(nn.Linear(2, 1, bias=False), (x, torch.ones(2)), steps=3).lr, 3)      # H = 1/2
     2.0
     """
     whole = subject(network, data, None, optimizer=None, seed=seed, probe=MAX_TRAIN_EXAMPLES)
     deadline = clock() + seconds
     examples, task = _affordable(whole.module, whole.probe, seconds, clock), whole.task
     if not any(p.requires_grad for p in whole.module.parameters()):
-        cure = "Call module.requires_grad_(True) first"
-        raise InputError("no parameter requires a gradient", accepted="a network that can be trained", fix=cure)
+        fix = "Call module.requires_grad_(True) first"
+        raise InputError("no parameter requires a gradient", accepted="a network that can be trained", fix=fix)
     y = task.loss_targets(examples.y)
     curvature = sharpness(whole.module, examples.x, y, loss=task.loss, seed=seed).value
     if lr is not None and not (isfinite(lr) and lr > 0):
@@ -133,11 +133,11 @@ def trial(
         if float(run.loss[-1]) < FALLEN_LOSS_SHARE * first or not (rose or steps >= LONG_RUN_STEPS):
             break
     margins = tuple(zip(map(float, run.watched.get("margin", ())), map(float, run.watched["norm"]), strict=False))
-    return Trial(whole.module, run, examples, task, rate, float(curvature), margins)
+    return TrainingTrial(whole.module, run, examples, task, rate, float(curvature), margins)
 
 
 def _affordable(module: nn.Module, examples: Examples, seconds: float, clock: Clock) -> Examples:
-    """So many of the examples as the curvature can be computed on in half of the time, by timing a forward pass."""
+    """As many examples as the curvature can be computed on in half of the time, from a timed forward pass."""
     few = examples.some(TIMED_EXAMPLES)
     outputs(module, few.x)
     start = clock()
@@ -151,5 +151,5 @@ def _norm(model: nn.Module) -> float:
 
 
 def _margin(model: nn.Module, x: Inputs, y: Tensor) -> float:
-    """The smallest margin: the output of the right class less the largest other; for one output, that with its sign."""
+    """The smallest margin: the output of the right class minus the largest other output; signed for a single output."""
     return float(class_margins(outputs(model, x).double(), y).min())

@@ -1,1 +1,1 @@
-"""The atlas as pages: one for each claim, an index that can be searched, and what covers each statement."""
+"""Renders the atlas as web pages: one for each claim, a searchable index, and the coverage of each statement."""

@@ -1,8 +1,8 @@
-"""A folder of pages that work from disk: no request to anywhere, light and dark, on a telephone and on paper.
+"""Writes the atlas as a folder of pages that work offline, in light and dark mode, on phones and on paper.
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
->>> build(folder, ["perceptron-novikoff"]) == folder / "index.html"
+>>> build_site(folder, ["perceptron-novikoff"]) == folder / "index.html"
 True
 >>> "R^2 / margin^2" in (folder / "claims" / "perceptron-novikoff.html").read_text()
 True
@@ -15,10 +15,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from gnomon.atlas.catalog import Entry, select_entries
-from gnomon.atlas.coverage import Clause, clauses, coverage, kinds
-from gnomon.atlas.many import ClaimTask, run_many
-from gnomon.atlas.pages.formulas import formula
+from gnomon.atlas.catalog import CatalogEntry, select_entries
+from gnomon.atlas.coverage import Clause, clauses_of_entry, entry_kinds, scope_coverage
+from gnomon.atlas.many import ClaimTask, run_claims
+from gnomon.atlas.pages.formulas import formula_html
 from gnomon.atlas.pages.style import SCRIPT, STYLE
 from gnomon.core.errors import names_call
 from gnomon.core.machine.files import write_file
@@ -26,14 +26,14 @@ from gnomon.core.results import format_number
 from gnomon.lab.claim import Scale
 from gnomon.report.references import reference
 
-__all__ = ["build", "page"]
+__all__ = ["build_site", "page_html"]
 
 Progress = Callable[[str, int, int], None]
 """Called with what is done, its number, and how many there are."""
 
 
 @names_call
-def build(
+def build_site(
     folder: Path,
     ids: Sequence[str] = (),
     *,
@@ -54,28 +54,28 @@ def build(
 
     Cost: that of the claims, and 0.1 s for each page.
 
-    >>> callable(build)
+    >>> callable(build_site)
     True
     """
     entries = select_entries(list(ids))
     tasks = [ClaimTask(entry.claim.id, scale, seed) for entry in entries]
     told = progress or (lambda what, number, total: None)
     rows: dict[str, dict[str, Any]] = {}
-    for row in run_many(tasks, jobs=jobs, out=out):
+    for row in run_claims(tasks, jobs=jobs, out=out):
         rows[row["id"]] = row
         told(f"{row['id']}: {row['verdict']}", len(rows), len(tasks))
     for number, entry in enumerate(entries, 1):
         told(f"page of {entry.claim.id}", number, len(entries))
-        text = page(entry.claim.title, _claim(entry, rows[entry.claim.id]), "../")
+        text = page_html(entry.claim.question or entry.claim.title, _claim(entry, rows[entry.claim.id]), "../")
         write_file(folder / "claims" / f"{entry.claim.id}.html", text)
-    write_file(folder / "coverage.html", page("Coverage", _coverage(), ""))
-    return write_file(folder / "index.html", page("Atlas of deep learning theory", _index(entries, rows), ""))
+    write_file(folder / "coverage.html", page_html("Coverage", _coverage(), ""))
+    return write_file(folder / "index.html", page_html("Atlas of deep learning theory", _index(entries, rows), ""))
 
 
-def page(title: str, body: str, up: str) -> str:
-    """A whole page from its title and body; ``up`` leads to the folder of the index.
+def page_html(title: str, body: str, up: str) -> str:
+    """Renders a complete page from its title and body; ``up`` is the relative path to the index.
 
-    >>> page("Title", "<p>body</p>", "").count("Title")
+    >>> page_html("Title", "<p>body</p>", "").count("Title")
     2
     """
     return (
@@ -88,7 +88,7 @@ def page(title: str, body: str, up: str) -> str:
     )
 
 
-def _claim(entry: Entry, row: dict[str, Any]) -> str:
+def _claim(entry: CatalogEntry, row: dict[str, Any]) -> str:
     claim = entry.claim
     broken = {claim.breaks: " <span class=aside>(broken by the control)</span>"}
     premises = "".join(f"<li>{escape(p['statement'])}{broken.get(p['statement'], '')}</li>" for p in row["premises"])
@@ -100,8 +100,8 @@ def _claim(entry: Entry, row: dict[str, Any]) -> str:
     expected = "" if claim.expected == "holds" else " <span class=aside>(as stated: the measurement refutes it)</span>"
     covers = f"<p class=aside>Covers also: {escape(', '.join(claim.covers))}</p>" if claim.covers else ""
     return (
-        f"<p class=aside>{escape(entry.kind)}, {claim.source.grade}</p>"
-        f"<div class=equation>{formula(claim.equation)}</div>"
+        f"<p class=aside>{escape(entry.kind)}, {claim.source.grade}</p><p>{escape(claim.title)}.</p>"
+        f"<div class=equation>{formula_html(claim.equation)}</div>"
         f"{remark}<h2>Verdict</h2><p><span class='verdict {row['verdict']}'>{row['verdict']}</span>{expected}. "
         f"{escape(row['reason'])}</p><div class=figure>{row['figure']}</div>"
         f"<div class=table><table>{values}</table></div>"
@@ -125,7 +125,7 @@ def _value(value: dict[str, Any]) -> str:
     return escape(f"{number}{between}{sure}")
 
 
-def _index(entries: list[Entry], rows: dict[str, dict[str, Any]]) -> str:
+def _index(entries: list[CatalogEntry], rows: dict[str, dict[str, Any]]) -> str:
     courses = json.loads((files("gnomon.atlas") / "courses.json").read_text(encoding="utf-8"))
     names = sorted({entry.kind for entry in entries})
     listed = "".join(_line(entry, rows[entry.claim.id]["verdict"]) for entry in entries)
@@ -142,9 +142,10 @@ def _index(entries: list[Entry], rows: dict[str, dict[str, Any]]) -> str:
     )
 
 
-def _line(entry: Entry, verdict: str) -> str:
+def _line(entry: CatalogEntry, verdict: str) -> str:
     claim = entry.claim
-    text = " ".join((claim.id, claim.title, entry.kind, claim.source.grade, claim.remark, *claim.covers)).lower()
+    words = (claim.id, claim.question, claim.title, entry.kind, claim.source.grade, claim.remark, *claim.covers)
+    text = " ".join(words).lower()
     return (
         f'<li data-kind="{entry.kind}" data-text="{escape(text, quote=True)}"><a href="claims/{claim.id}.html">'
         f"{escape(claim.title)}</a> <span class='verdict {verdict}'>{verdict}</span>"
@@ -153,11 +154,11 @@ def _line(entry: Entry, verdict: str) -> str:
 
 
 def _coverage() -> str:
-    told = coverage()
+    told = scope_coverage()
     head = "".join(f"<th>{name}</th>" for name in ("id", "kind", "clause", "covered by"))
     parts = [f"<p>{escape(told.verdict)}</p>"]
-    for kind, ids in kinds().items():
-        rows = [(i, clause) for i in ids for clause in clauses(i)]
+    for kind, ids in entry_kinds().items():
+        rows = [(i, clause) for i in ids for clause in clauses_of_entry(i)]
         lines = "".join(
             f"<tr><td>{i}</td><td>{clause.kind}</td><td>{escape(clause.text)}</td><td>{_by(clause)}</td></tr>"
             for i, clause in rows

@@ -1,8 +1,8 @@
-"""The page of statements checked on a user's own network.
+"""Renders the page of statements checked on a user's own network.
 
->>> from gnomon.atlas.check import Checked
+>>> from gnomon.atlas.check import NetworkCheck
 >>> row = {"title": "A title", "verdict": "holds", "reason": "It does.", "values": []}
->>> "It does." in body(Checked("net", 10, 0.1, (1.0, 0.5), {"some-id": row}))
+>>> "It does." in network_check_html(NetworkCheck("net", 10, 0.1, (1.0, 0.5), {"some-id": row}))
 True
 """
 
@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.atlas.catalog import catalog
-from gnomon.atlas.check import Checked
-from gnomon.atlas.pages.build import page
-from gnomon.atlas.pages.formulas import formula
+from gnomon.atlas.check import NetworkCheck
+from gnomon.atlas.pages.build import page_html
+from gnomon.atlas.pages.formulas import formula_html
 from gnomon.core.errors import names_call
 from gnomon.core.machine.files import write_file
 from gnomon.core.results import format_number
 
-__all__ = ["body", "write"]
+__all__ = ["network_check_html", "write_network_check"]
 
 
-def body(result: Checked) -> str:
-    """The section of a page: the training run in a sentence, then every statement with its verdict and measurement.
+def network_check_html(result: NetworkCheck) -> str:
+    """Renders the results of `check_network`: the training run, then every statement with verdict and measurement.
 
-    >>> "Of 0 statements" in body(Checked("net", 10, 0.1, (1.0, 0.5), {}))
+    >>> "Of 0 statements" in network_check_html(NetworkCheck("net", 10, 0.1, (1.0, 0.5), {}))
     True
     """
     run = (
@@ -37,21 +37,22 @@ def body(result: Checked) -> str:
 
 
 @names_call
-def write(result: Checked, path: Path) -> Path:
-    """Write the page into a file that works offline, and return its path.
+def write_network_check(result: NetworkCheck, path: Path) -> Path:
+    """Writes the page to a file that works offline, and returns its path.
 
     Cost: none beyond the file.
 
     >>> import tempfile
-    >>> write(Checked("net", 10, 0.1, (1.0, 0.5), {}), Path(tempfile.mkdtemp()) / "page.html").exists()
+    >>> write_network_check(NetworkCheck("net", 10, 0.1, (1.0, 0.5), {}),
+    ...     Path(tempfile.mkdtemp()) / "page.html").exists()
     True
     """
-    return write_file(path, page(f"Theory on {result.network}", body(result), ""))
+    return write_file(path, page_html(f"Theory on {result.network}", network_check_html(result), ""))
 
 
 def _section(name: str, row: dict[str, Any]) -> str:
     entry = catalog().get(name)
-    equation = f"<div class=equation>{formula(entry.claim.equation)}</div>" if entry else ""
+    equation = f"<div class=equation>{formula_html(entry.claim.equation)}</div>" if entry else ""
     values = "".join(f"<tr><th>{escape(v['name'])}</th><td>{escape(_number(v))}</td></tr>" for v in row["values"])
     figure = f"<div class=figure>{row['figure']}</div>" if "figure" in row else ""
     return (

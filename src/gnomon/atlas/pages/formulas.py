@@ -1,24 +1,24 @@
-"""LaTeX as MathML, which browsers draw without a script; plain text where no converter is installed.
+"""Converts LaTeX to MathML, which browsers draw without a script; plain text if no converter is installed.
 
->>> "R" in formula("R^2") and "<" in formula("R^2")
+>>> "R" in formula_html("R^2") and "<" in formula_html("R^2")
 True
 """
 
 from html import escape
 
-__all__ = ["formula"]
+__all__ = ["formula_html"]
 
 
-def formula(tex: str) -> str:
-    """A formula as HTML.
+def formula_html(tex: str) -> str:
+    """Renders a formula as HTML.
 
     Cost: about a millisecond.
 
-    >>> "<script" in formula("<script>")
+    >>> "<script" in formula_html("<script>")
     False
     """
     try:
         from latex2mathml.converter import convert
-    except ImportError:  # the extra "atlas"; the text of the formula can still be read
+    except ImportError:  # the extra "atlas" is not installed; show the formula as text
         return f"<code>{escape(tex)}</code>"
     return str(convert(tex.replace("<", r"\lt ").replace(">", r"\gt "), display="block"))

@@ -1,4 +1,4 @@
-"""Judges, one file each: functions that make a judge from its tolerance; a judge compares prediction and measurement.
+"""Judges, one per file: each is made from a tolerance and compares prediction with measurement.
 
 A tolerance comes from the floating-point type (``rounding``), from a stated confidence over samples (``confidence``),
 or from the theorem itself (``within``, with the reason in ``because``). A judge says "inconclusive" where agreement

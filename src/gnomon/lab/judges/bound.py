@@ -1,4 +1,4 @@
-"""A bound that holds in every single case.
+"""Judges a bound that must hold in every single case.
 
 o_i <= p_i (1 + c eps)   for a bound from above,    o_i >= p_i (1 - c eps)   from below                    (1)
 """
@@ -9,7 +9,7 @@ import numpy as np
 
 from gnomon.core.errors import names_call
 from gnomon.core.results import Value
-from gnomon.lab.judges.numbers import Judge, array, beside, reached_share
+from gnomon.lab.judges.numbers import Judge, as_float64, measured_against_predicted, reached_share
 from gnomon.lab.verdict import Judgment, decide
 
 __all__ = ["bounded_by"]
@@ -19,7 +19,7 @@ __all__ = ["bounded_by"]
 def bounded_by(
     side: Literal["above", "below"] = "above", *, rounding: float = 100, dtype: str = "float64", tight: float = 0.0
 ) -> Judge:
-    """A judge of a bound in every case; equation (1).
+    """Returns a judge that checks a bound in every case; equation (1).
 
     Args:
         side: "above" where the prediction is an upper bound, "below" for a lower one.
@@ -35,17 +35,19 @@ def bounded_by(
     """
 
     def judge(predicted: Any, observed: Any) -> Judgment:
-        p, o = np.broadcast_arrays(array(predicted, "the bound"), array(observed, "the measurement"))
+        p, o = np.broadcast_arrays(as_float64(predicted, "the bound"), as_float64(observed, "the measurement"))
         sign = 1.0 if side == "above" else -1.0
         slack = rounding * float(np.finfo(dtype).eps) * np.maximum(np.abs(p), np.abs(o))
         excess = sign * (o - p)
         broken = int((excess > slack).sum())  # (1)
         share = reached_share(p, o, above=side == "above")
         loose = tight > 0 and not (share or 0.0) >= tight
-        closest = "it is zero" if share is None else f"the closest case reaches {share:.3g} of it"
-        reason = f"The bound from {side} is broken in {broken} of {p.size} cases; {closest}."
-        reason += f" The statement says {tight:g} is reached." if loose else ""
+        closest = "the bound is zero" if share is None else f"the closest case reaches {share:.3g} of it"
+        reason = f"The bound from {side} is violated in {broken} of {p.size} cases; {closest}."
+        reason += f" The claim says that {tight:g} is reached." if loose else ""
         values = (Value("cases", int(p.size)), Value("broken", broken))
-        return Judgment(decide(not broken and not loose, True), reason, values, beside(p, o), True, share)
+        return Judgment(
+            decide(not broken and not loose, True), reason, values, measured_against_predicted(p, o), True, share
+        )
 
     return judge

@@ -1,4 +1,4 @@
-"""Samples of a predicted distribution, by Kolmogorov's distance.
+"""Judges whether samples follow a predicted distribution, by Kolmogorov's distance.
 
     D = sup_t |F_n(t) - F(t)|,    refuted where P(D_n >= D) < 1 - confidence                                  (1)
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from gnomon.core.errors import names_call
 from gnomon.core.results import Axis, Line, Plot, Value
-from gnomon.lab.judges.numbers import Judge, array, thin_indices
+from gnomon.lab.judges.numbers import Judge, as_float64, plotted_indices
 from gnomon.lab.verdict import Judgment, decide
 
 __all__ = ["distributed_as"]
@@ -21,7 +21,7 @@ __all__ = ["distributed_as"]
 
 @names_call
 def distributed_as(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
-    """A judge of a distribution; equation (1).
+    """Returns a judge that tests whether samples follow a distribution; equation (1).
 
     Args:
         confidence: the chance that samples of the predicted distribution pass.
@@ -38,7 +38,7 @@ def distributed_as(*, confidence: float = 0.999, resolution: float = 0.1) -> Jud
     def judge(predicted: Any, observed: Any) -> Judgment:
         from scipy.stats import kstest  # slow to import
 
-        o = np.sort(array(observed, "the samples").ravel())
+        o = np.sort(as_float64(observed, "the samples").ravel())
         cdf = predicted.cdf if hasattr(predicted, "cdf") else predicted
         test = kstest(o, cdf)
         few = len(o) < (2 / resolution) ** 2
@@ -48,7 +48,7 @@ def distributed_as(*, confidence: float = 0.999, resolution: float = 0.1) -> Jud
         )
         values = (Value("distance", float(test.statistic)), Value("p-value", float(test.pvalue)))
         heights = (np.arange(len(o)) + 0.5) / len(o)
-        shown = thin_indices(len(o))
+        shown = plotted_indices(len(o))
         marks = (Line("observed", o[shown], heights[shown]), Line("predicted", o[shown], cdf(o[shown]), "dashed"))
         plot = Plot("Distribution", marks, Axis("value"), Axis("share below"))
         return Judgment(decide(bool(test.pvalue >= 1 - confidence), not few), reason, values, plot)  # (1)

@@ -1,4 +1,4 @@
-"""Equality of numbers that involve no chance, to rounding or to an error that the theorem states.
+"""Judges equality of deterministic numbers, up to rounding or up to an error that the theorem states.
 
     |o - p| <= c eps max(|p|, |o|, scale)    or    |o - p| <= within                                        (1)
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Value
-from gnomon.lab.judges.numbers import Judge, array, beside
+from gnomon.lab.judges.numbers import Judge, as_float64, measured_against_predicted
 from gnomon.lab.verdict import Judgment, decide
 
 __all__ = ["equals"]
@@ -21,7 +21,7 @@ __all__ = ["equals"]
 def equals(
     *, rounding: float | None = None, dtype: str = "float64", within: float | None = None, because: str = ""
 ) -> Judge:
-    """A judge of equality; equation (1).
+    """Returns a judge that checks equality of numbers; equation (1).
 
     Args:
         rounding: the number c of roundings that the longer of the two computations can make; relative to the largest
@@ -40,7 +40,7 @@ def equals(
         raise InputError("pass either rounding, or within together with because")
 
     def judge(predicted: Any, observed: Any) -> Judgment:
-        p, o = array(predicted, "the prediction"), array(observed, "the measurement")
+        p, o = as_float64(predicted, "the prediction"), as_float64(observed, "the measurement")
         if p.shape != o.shape:
             raise InputError(f"predicted has shape {p.shape} and observed {o.shape}")
         scale = max(float(np.abs(p).max(initial=0)), float(np.abs(o).max(initial=0)))
@@ -51,6 +51,6 @@ def equals(
         why = because or f"{rounding:g} roundings of {dtype}"
         reason = f"The largest difference is {error:.3g}; {tolerance:.3g} is allowed ({why})."
         values = (Value("largest difference", error), Value("allowed", float(tolerance), obtained="upper bound"))
-        return Judgment(decide(error <= tolerance, True), reason, values, beside(p, o))  # (1)
+        return Judgment(decide(error <= tolerance, True), reason, values, measured_against_predicted(p, o))  # (1)
 
     return judge

@@ -1,4 +1,4 @@
-"""Equality of an expectation, from independent repetitions.
+"""Judges equality of an expectation, from independent repetitions.
 
     |mean(o) - p| <= t s / sqrt(m) + within,    t the quantile of Student's t at the stated confidence         (1)
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Interval, Value
-from gnomon.lab.judges.numbers import Judge, array, beside, quantile, samples
+from gnomon.lab.judges.numbers import Judge, as_float64, as_repetitions, measured_against_predicted, student_quantile
 from gnomon.lab.verdict import Judgment, decide
 
 __all__ = ["mean_equals"]
@@ -21,7 +21,7 @@ __all__ = ["mean_equals"]
 
 @names_call
 def mean_equals(*, confidence: float = 0.999, resolution: float = 0.2, within: float = 0.0, because: str = "") -> Judge:
-    """A judge of an expectation; equation (1), with the risk shared among all entries (Bonferroni).
+    """Returns a judge that tests an expectation; equation (1), with a Bonferroni correction over all entries.
 
     Args:
         confidence: of the whole comparison.
@@ -39,10 +39,10 @@ def mean_equals(*, confidence: float = 0.999, resolution: float = 0.2, within: f
         raise InputError("within needs because, which says where the allowed bias comes from")
 
     def judge(predicted: Any, observed: Any) -> Judgment:
-        o = samples(observed)
-        p = np.broadcast_to(array(predicted, "the prediction").ravel(), o.shape[1:])
+        o = as_repetitions(observed)
+        p = np.broadcast_to(as_float64(predicted, "the prediction").ravel(), o.shape[1:])
         m, size = len(o), float(np.abs(p).max()) or 1.0
-        half = quantile(confidence, m - 1, p.size) * o.std(0, ddof=1) / np.sqrt(m)
+        half = student_quantile(confidence, m - 1, p.size) * o.std(0, ddof=1) / np.sqrt(m)
         allowed = half + within * size  # (1)
         gap = np.abs(o.mean(0) - p)
         worst = int((gap - allowed).argmax())
@@ -52,10 +52,12 @@ def mean_equals(*, confidence: float = 0.999, resolution: float = 0.2, within: f
             f"The mean of {m} repetitions differs by {gap[worst]:.3g} from {p[worst]:.4g}; "
             f"{allowed[worst]:.3g} is allowed at {100 * confidence:g} % confidence{bias}."
         )
-        reason += f" The interval is too wide to tell {100 * resolution:g} %." if coarse else ""
+        reason += f" The interval is too wide to see a difference of {100 * resolution:g} %." if coarse else ""
         mean = float(o.mean(0)[worst])
         interval = Interval(mean - float(half[worst]), mean + float(half[worst]), confidence)
         values = (Value("observed", mean, interval, "estimate"), Value("predicted", float(p[worst])))
-        return Judgment(decide(bool((gap <= allowed).all()), not coarse), reason, values, beside(p, o.mean(0)))
+        return Judgment(
+            decide(bool((gap <= allowed).all()), not coarse), reason, values, measured_against_predicted(p, o.mean(0))
+        )
 
     return judge

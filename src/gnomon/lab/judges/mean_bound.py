@@ -1,4 +1,4 @@
-"""A bound on an expectation or a probability, from independent repetitions.
+"""Judges a bound on an expectation or a probability, from independent repetitions.
 
     holds      mean(o) + t s / sqrt(m) <= p        refuted    mean(o) - t s / sqrt(m) > p                     (1)
 
@@ -14,7 +14,14 @@ import numpy as np
 from gnomon.core.errors import names_call
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Interval, Value
-from gnomon.lab.judges.numbers import Judge, array, beside, quantile, reached_share, samples
+from gnomon.lab.judges.numbers import (
+    Judge,
+    as_float64,
+    as_repetitions,
+    measured_against_predicted,
+    reached_share,
+    student_quantile,
+)
 from gnomon.lab.verdict import Judgment, Verdict
 
 __all__ = ["at_most"]
@@ -22,7 +29,7 @@ __all__ = ["at_most"]
 
 @names_call
 def at_most(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
-    """A judge of a bound from above on an expectation; equation (1), the risk shared among all entries.
+    """Returns a judge that tests an upper bound of an expectation; equation (1), corrected for multiple entries.
 
     References: [student1908probable], [clopper1934use].
     Cost: one pass over the samples.
@@ -32,8 +39,8 @@ def at_most(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
     """
 
     def judge(predicted: Any, observed: Any) -> Judgment:
-        o = samples(observed)
-        p = np.broadcast_to(array(predicted, "the bound").ravel(), o.shape[1:])
+        o = as_repetitions(observed)
+        p = np.broadcast_to(as_float64(predicted, "the bound").ravel(), o.shape[1:])
         intervals = [_interval(column, confidence, o.shape[1]) for column in o.T]
         above = np.array([i.low for i in intervals]) > p
         below = np.array([i.high for i in intervals]) <= p
@@ -48,7 +55,7 @@ def at_most(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
             Value("observed", mean, interval, "estimate"),
             Value("bound", float(p[worst]), obtained="upper bound"),
         )
-        return Judgment(verdict, reason, values, beside(p, o.mean(0)), True, share)
+        return Judgment(verdict, reason, values, measured_against_predicted(p, o.mean(0)), True, share)
 
     return judge
 
@@ -56,5 +63,5 @@ def at_most(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
 def _interval(column: np.ndarray, confidence: float, comparisons: int) -> Interval:
     if np.isin(column, (0.0, 1.0)).all():
         return binomial_interval(int(column.sum()), len(column), confidence=1 - (1 - confidence) / comparisons)
-    half = quantile(confidence, len(column) - 1, comparisons) * float(column.std(ddof=1)) / len(column) ** 0.5
+    half = student_quantile(confidence, len(column) - 1, comparisons) * float(column.std(ddof=1)) / len(column) ** 0.5
     return Interval(float(column.mean()) - half, float(column.mean()) + half, confidence)

@@ -1,6 +1,6 @@
-"""Numbers as judges take them, and the statistics they share.
+"""Checks the numbers that judges receive, and computes statistics that several judges use.
 
->>> samples([[1.0, 2.0], [3.0, 4.0]]).shape
+>>> as_repetitions([[1.0, 2.0], [3.0, 4.0]]).shape
 (2, 2)
 """
 
@@ -16,18 +16,26 @@ from gnomon.lab.verdict import Judgment
 Judge = Callable[[Any, Any], Judgment]
 """(predicted, observed) -> judgment."""
 
-__all__ = ["Judge", "array", "beside", "quantile", "reached_share", "samples", "thin_indices"]
+__all__ = [
+    "Judge",
+    "as_float64",
+    "measured_against_predicted",
+    "student_quantile",
+    "reached_share",
+    "as_repetitions",
+    "plotted_indices",
+]
 
 MAX_PLOT_POINTS = 300
 """Points of a figure, at most: a page with thousands of points is slow and shows no more."""
 
 
-def array(values: Any, name: str = "values") -> np.ndarray:
-    """Numbers as a float64 array; NaN is refused, for no judge may pass over it.
+def as_float64(values: Any, name: str = "values") -> np.ndarray:
+    """Returns numbers as a float64 array; raises an error for NaN.
 
     Cost: a copy.
 
-    >>> array([1, 2])
+    >>> as_float64([1, 2])
     array([1., 2.])
     """
     if hasattr(values, "detach"):
@@ -38,24 +46,24 @@ def array(values: Any, name: str = "values") -> np.ndarray:
     return result
 
 
-def samples(values: Any) -> np.ndarray:
-    """Independent repetitions along the first axis, at least two of them.
+def as_repetitions(values: Any) -> np.ndarray:
+    """Returns independent repetitions along the first axis; raises an error for fewer than two.
 
     Cost: a copy.
 
-    >>> samples([0.5, 1.5]).tolist()
+    >>> as_repetitions([0.5, 1.5]).tolist()
     [[0.5], [1.5]]
     """
-    result = array(values, "the samples")
+    result = as_float64(values, "the samples")
     if result.ndim == 0 or len(result) < 2:
         raise InputError("observed must be at least 2 repetitions along the first axis")
     return result.reshape(len(result), -1)
 
 
-def quantile(confidence: float, degrees: int, comparisons: int = 1) -> float:
-    """The two-sided quantile of Student's t, with the risk shared among several comparisons (Bonferroni).
+def student_quantile(confidence: float, degrees: int, comparisons: int = 1) -> float:
+    """The two-sided quantile of Student's t, Bonferroni-corrected for several comparisons.
 
-    >>> round(quantile(0.95, 10), 3)
+    >>> round(student_quantile(0.95, 10), 3)
     2.228
     """
     from scipy.stats import t  # slow to import
@@ -64,11 +72,12 @@ def quantile(confidence: float, degrees: int, comparisons: int = 1) -> float:
 
 
 def reached_share(bound: np.ndarray, observed: np.ndarray, *, above: bool = True) -> float | None:
-    """Largest share of a bound that is reached; 1 means that some value meets it. None if every bound is zero.
+    """The largest share of a bound that is reached; 1 if some value meets the bound, None if every bound is zero.
 
     The share is o / p for o <= p with p > 0 or o >= p with p < 0, and p / o for the other two.
 
-    >>> reached_share(array([2.0, 0.0]), array([1.0, -1.0])), reached_share(array(2.0), array(8.0), above=False)
+    >>> reached_share(as_float64([2.0, 0.0]), as_float64([1.0, -1.0])), reached_share(as_float64(2.0),
+    ...     as_float64(8.0), above=False)
     (0.5, 0.25)
     """
     p, o = (part.ravel() for part in np.broadcast_arrays(bound, observed))
@@ -76,28 +85,29 @@ def reached_share(bound: np.ndarray, observed: np.ndarray, *, above: bool = True
     if not p.size:
         return None
     small, large = (o, p) if above else (p, o)
-    small, large = np.where(p > 0, small, -large), np.where(p > 0, large, -small)  # both signs as bounds of positive p
+    # for negative p, swap and negate the bounds
+    small, large = np.where(p > 0, small, -large), np.where(p > 0, large, -small)
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.nanmax(np.where(large > 0, small / large, np.inf)))
 
 
-def thin_indices(count: int) -> np.ndarray:
-    """The places of at most 300 of so many numbers, evenly spread, the first and the last among them.
+def plotted_indices(count: int) -> np.ndarray:
+    """Evenly spaced indices of at most 300 of ``count`` numbers, including the first and the last.
 
-    >>> thin_indices(3), len(thin_indices(10**6))
+    >>> plotted_indices(3), len(plotted_indices(10**6))
     (array([0, 1, 2]), 300)
     """
     return np.arange(count) if count <= MAX_PLOT_POINTS else np.linspace(0, count - 1, MAX_PLOT_POINTS).astype(int)
 
 
-def beside(predicted: np.ndarray, observed: np.ndarray) -> Plot:
-    """Measurement against prediction, one point for each number.
+def measured_against_predicted(predicted: np.ndarray, observed: np.ndarray) -> Plot:
+    """Plots measurement against prediction, one point for each number.
 
-    >>> beside(array([1.0]), array([1.1])).x.label
+    >>> measured_against_predicted(as_float64([1.0]), as_float64([1.1])).x.label
     'number'
     """
     p, o = (part.ravel() for part in np.broadcast_arrays(predicted, observed))
-    places = thin_indices(p.size)
+    places = plotted_indices(p.size)
     p, o = p[places], o[places]
     if p.size == 1:
         return Plot(

@@ -1,4 +1,4 @@
-"""Several quantities in a predicted order, from the smallest to the largest.
+"""Judges whether several quantities have a predicted order, from the smallest to the largest.
 
     mean(o_b - o_a) > t se   for neighbors a, b in the predicted order                                        (1)
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Bars, Plot, Value
-from gnomon.lab.judges.numbers import Judge, array, quantile
+from gnomon.lab.judges.numbers import Judge, as_float64, student_quantile
 from gnomon.lab.verdict import Judgment, Verdict
 
 __all__ = ["in_order"]
@@ -21,7 +21,7 @@ __all__ = ["in_order"]
 
 @names_call
 def in_order(*, confidence: float = 0.99) -> Judge:
-    """A judge of an order; equation (1), the risk shared among neighbors.
+    """Returns a judge that tests the order of several quantities; equation (1), corrected for multiple comparisons.
 
     Reference: [student1908probable].
     Cost: one pass over the numbers.
@@ -33,12 +33,12 @@ def in_order(*, confidence: float = 0.99) -> Judge:
     def judge(predicted: Any, observed: Any) -> Judgment:
         if set(predicted) != set(observed):
             raise InputError(f"predicted names {list(predicted)} and observed {list(observed)}")
-        rows = np.stack([np.atleast_1d(array(observed[name], name)) for name in predicted])
+        rows = np.stack([np.atleast_1d(as_float64(observed[name], name)) for name in predicted])
         gaps = np.diff(rows, axis=0)
         m = gaps.shape[1]
         half = np.zeros(len(gaps))
         if m > 1:
-            half = quantile(confidence, m - 1, len(gaps)) * gaps.std(1, ddof=1) / m**0.5
+            half = student_quantile(confidence, m - 1, len(gaps)) * gaps.std(1, ddof=1) / m**0.5
         means = gaps.mean(1)
         verdict = (
             Verdict.REFUTED

@@ -1,4 +1,4 @@
-"""A power law, by its slope in logarithms.
+"""Judges a power law by its slope on logarithmic axes.
 
     log y = s log x + c + noise,    |s - p| <= t se(s) + within                                               (1)
 
@@ -25,7 +25,7 @@ import numpy as np
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Interval, Line, Plot, Scatter, Value
-from gnomon.lab.judges.numbers import Judge, array, quantile
+from gnomon.lab.judges.numbers import Judge, as_float64, student_quantile
 from gnomon.lab.verdict import Judgment, decide
 
 __all__ = ["rate_is"]
@@ -41,7 +41,7 @@ def rate_is(
     next_order: float | None = None,
     label: str = "x",
 ) -> Judge:
-    """A judge of a slope; equation (1). The prediction is the slope, the measurement (x, y) with y (k,) or (m, k).
+    """Returns a judge that tests the slope of log y over log x; equation (1).
 
     Args:
         confidence: of the interval of the slope.
@@ -63,25 +63,27 @@ def rate_is(
     [2.09, 2.01]
     """
     if within and not because:
-        raise InputError("within needs because, which says where the allowed error of the slope comes from")
+        raise InputError(
+            "within is given without because: say in because where the allowed error of the slope comes from"
+        )
 
     def judge(predicted: Any, observed: Any) -> Judgment:
-        x, y = array(observed[0], "x"), np.atleast_2d(array(observed[1], "y"))
-        p = float(array(predicted, "the slope"))
+        x, y = as_float64(observed[0], "x"), np.atleast_2d(as_float64(observed[1], "y"))
+        p = float(as_float64(predicted, "the slope"))
         if len(x) < 3 or y.shape[1] != len(x) or (x <= 0).any() or (y <= 0).any():
             raise InputError("observed must be (x, y) with at least 3 points, all positive")
         logs = np.log(y)
         slopes, half = _fit_slopes(x, logs, confidence, next_order)
         slope = float(slopes.mean())
         if len(y) > 1:
-            spread = quantile(confidence, len(y) - 1) * float(slopes.std(ddof=1)) / len(y) ** 0.5
+            spread = student_quantile(confidence, len(y) - 1) * float(slopes.std(ddof=1)) / len(y) ** 0.5
             half = spread if next_order is None else max(half, spread)
         coarse = half > resolution or x.max() / x.min() < 4
         allowed = f" and {within:g} is allowed ({because})" if within else ""
         reason = (
             f"The slope is {slope:.3f} +- {half:.3f} at {100 * confidence:g} % confidence, predicted {p:g}{allowed}."
         )
-        reason += " The interval is too wide, or x covers less than a factor 4." if coarse else ""
+        reason += " This is inconclusive: the interval is too wide, or x covers less than a factor 4." if coarse else ""
         values = (
             Value("slope", slope, Interval(slope - half, slope + half, confidence), "estimate"),
             Value("predicted slope", p),
@@ -96,7 +98,7 @@ def rate_is(
 
 
 def _fit_slopes(x: np.ndarray, logs: np.ndarray, confidence: float, q: float | None) -> tuple[np.ndarray, float]:
-    """The least-squares slope of each curve by (1) or (2), and half the interval of their mean by its scatter."""
+    """The least-squares slope of each curve by (1) or (2), and half the confidence interval of their mean."""
     u = np.log(x) - np.log(x).mean()
     columns = [u, np.ones_like(u)]
     if q is not None:
@@ -109,4 +111,4 @@ def _fit_slopes(x: np.ndarray, logs: np.ndarray, confidence: float, q: float | N
     left = (logs - found @ places.T).mean(0)
     degrees = len(x) - len(columns)
     error = float(np.sqrt(left @ left / degrees)) * float(np.linalg.norm(inverse[0]))
-    return found[:, 0], quantile(confidence, degrees) * error
+    return found[:, 0], student_quantile(confidence, degrees) * error

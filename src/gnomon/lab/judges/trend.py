@@ -1,4 +1,4 @@
-"""A quantity that only grows, or only falls, along a parameter.
+"""Judges whether a quantity only grows, or only falls, along a parameter.
 
     d_j = +-(o_{j+1} - o_j):   holds where every mean(d_j) > t se_j (strictly), or >= -c eps for single curves  (1)
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Line, Plot, Value
-from gnomon.lab.judges.numbers import Judge, array, quantile, thin_indices
+from gnomon.lab.judges.numbers import Judge, as_float64, plotted_indices, student_quantile
 from gnomon.lab.verdict import Judgment, Verdict
 
 __all__ = ["monotone_in"]
@@ -20,7 +20,7 @@ __all__ = ["monotone_in"]
 
 @names_call
 def monotone_in(label: str, *, confidence: float = 0.99, rounding: float = 100, dtype: str = "float64") -> Judge:
-    """A judge of growth or decrease along ``label``; equation (1), the risk shared among the steps.
+    """Returns a judge that tests whether a quantity grows or falls along ``label``; equation (1).
 
     The measurement is one curve (k,), judged to rounding, or repetitions (m, k).
     Reference: [student1908probable].
@@ -33,11 +33,11 @@ def monotone_in(label: str, *, confidence: float = 0.99, rounding: float = 100, 
     def judge(predicted: Any, observed: Any) -> Judgment:
         if predicted not in ("increasing", "decreasing"):
             raise InputError(f"predicted must be 'increasing' or 'decreasing', but it is {predicted!r}")
-        o = np.atleast_2d(array(observed, "the measurement"))
+        o = np.atleast_2d(as_float64(observed, "the measurement"))
         steps = np.diff(o, axis=1) * (1 if predicted == "increasing" else -1)
         means = steps.mean(0)
         if len(o) > 1:
-            half = quantile(confidence, len(o) - 1, steps.shape[1]) * steps.std(0, ddof=1) / len(o) ** 0.5
+            half = student_quantile(confidence, len(o) - 1, steps.shape[1]) * steps.std(0, ddof=1) / len(o) ** 0.5
             sure, wrong = means > half, means < -half
         else:
             half = rounding * float(np.finfo(dtype).eps) * np.maximum(np.abs(o[0, 1:]), np.abs(o[0, :-1]))
@@ -46,7 +46,7 @@ def monotone_in(label: str, *, confidence: float = 0.99, rounding: float = 100, 
         reason = (
             f"{int(sure.sum())} of {len(means)} steps along {label} are {predicted}, {int(wrong.sum())} the reverse."
         )
-        marks = (Line("observed", thin_indices(o.shape[1]), o.mean(0)[thin_indices(o.shape[1])]),)
+        marks = (Line("observed", plotted_indices(o.shape[1]), o.mean(0)[plotted_indices(o.shape[1])]),)
         values = (Value("steps as predicted", int(sure.sum())), Value("steps against", int(wrong.sum())))
         return Judgment(verdict, reason, values, Plot("Along " + label, marks, Axis(label), Axis("observed")))
 

@@ -1,9 +1,9 @@
-"""A network of five convolutions and three dense layers for images of 224 x 224 has 61 million parameters.
+"""AlexNet (five convolutions and three dense layers, for images of 224 x 224) has 61,100,840 parameters.
 
     sum over convolutions of (k^2 c_in + 1) c_out  +  sum over dense layers of (n_in + 1) n_out  = 61,100,840  (1)
 
-94 % of them are in the first two dense layers, which do not share weights.
-Reference: [krizhevsky2012imagenet].
+k is the side of a kernel, c_in and c_out are channels, n_in and n_out are units; each +1 is a bias. The first two dense
+layers have 94 % of the parameters, because they do not share weights. Reference: [krizhevsky2012imagenet].
 """
 
 from functools import partial
@@ -22,8 +22,8 @@ def predicted():
     return float(sum((k * k * i + 1) * o for k, i, o in kernels) + sum((i + 1) * o for i, o in dense))
 
 
-def counted(side):
-    """Parameters of the network of torch.nn, without memory for them; its last pooling has so many places a side."""
+def count_parameters(side):
+    """Number of parameters of the network in torch.nn; the last pooling has ``side`` x ``side`` outputs."""
     with torch.device("meta"):
         net = nn.Sequential(
             nn.Conv2d(3, 64, 11, stride=4, padding=2), nn.ReLU(), nn.MaxPool2d(3, 2),
@@ -35,16 +35,16 @@ def counted(side):
     return np.float64(sum(p.numel() for p in net.parameters()))
 
 
-observed = partial(counted, side=6)  # As it was.
-control = partial(counted, side=1)  # The mean over places first.
+observed = partial(count_parameters, side=6)  # The published network pools to 6 x 6.
+control = partial(count_parameters, side=1)  # Global average pooling instead.
 
 CLAIM = Claim(
     id="alexnet-example",
-    title="Five convolutions and three dense layers have 61,100,840 parameters",
+    question="How many parameters does AlexNet have, and in which layers are they?",
     equation=r"\sum_{conv} (k^2 c_{in} + 1) c_{out} + \sum_{dense} (n_{in} + 1) n_{out}",
+    axes=("AlexNet (one network)", "number of parameters"),
     source=Source("definition", "krizhevsky2012imagenet"),
-    premises=(Premise("the features of the last pooling, 6 x 6 x 256, enter a dense layer"),),
-    parameters={},
+    premises=(Premise("the last pooling gives 6 x 6 x 256 features to the first dense layer"),),
     judge=equals(rounding=0),
-    remark="The network of the paper was cut in two halves, which saves some connections: 60 million are said there.",
+    remark="The paper says 60 million: its network was split over two GPUs, which removes some connections.",
 )

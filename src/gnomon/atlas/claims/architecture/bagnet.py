@@ -1,8 +1,9 @@
-"""The logits of a bag of patches are the mean of the evidence of its patches, and do not see where those are.
+"""The logits of a bag of patches are the mean of the logits of its patches, wherever the patches are.
 
     f(x) = (1 / P) sum_p g(patch p)                                                                           (1)
 
-Reference: [brendel2019approximating].
+f(x) are the logits of image x, P is the number of patches, and g is the network applied to one patch. Shifting the
+image by a whole number of patches does not change f. Reference: [brendel2019approximating].
 """
 
 import torch
@@ -12,35 +13,35 @@ from gnomon.models.vision import BagOfPatches
 
 
 def problem(patch, side, seed):
-    """A bag, and two images."""
+    """A bag of patches, and two random images."""
     torch.manual_seed(seed)
     x = torch.randn(2, 1, side, side, generator=torch.Generator().manual_seed(seed)).double()
     return BagOfPatches(patch=patch, width=8).double(), x
 
 
 def predicted(patch, side, seed):
-    """The mean of (1), patch by patch; the same again for images whose halves are exchanged."""
+    """The mean of (1), patch by patch; again for the images with their halves exchanged."""
     bag, x = problem(patch, side, seed)
     corners = range(0, side, patch)
     with torch.no_grad():
-        said = [bag.body(x[:, 0, i : i + patch, j : j + patch].flatten(1)) for i in corners for j in corners]
-    mean = sum(said) / len(said)
+        patch_logits = [bag.body(x[:, 0, i : i + patch, j : j + patch].flatten(1)) for i in corners for j in corners]
+    mean = sum(patch_logits) / len(patch_logits)
     return torch.cat([mean, mean])
 
 
 def outputs(net, x, side):
-    """For the images, and for their halves exchanged."""
+    """Logits for the images, and for the images with their halves exchanged."""
     with torch.no_grad():
         return torch.cat([net(x), net(x.roll(side // 2, 2))])
 
 
 def observed(patch, side, seed):
-    """The bag's own outputs."""
+    """Outputs of the module."""
     return outputs(*problem(patch, side, seed), side)
 
 
 def control(patch, side, seed):
-    """Every patch is seen together with its place."""
+    """Each patch also gets its vertical position, added to its pixels."""
     bag, x = problem(patch, side, seed)
     place = torch.linspace(-1, 1, side, dtype=x.dtype)[:, None].expand(side, side)
     return outputs(lambda z: bag(z + place), x, side)
@@ -48,10 +49,11 @@ def control(patch, side, seed):
 
 CLAIM = Claim(
     id="bagnet",
-    title="A bag of patches is the mean of what its patches say, in any order",
+    question="What does a network that looks at image patches one by one compute?",
     equation=r"f(x) = \frac1P \sum_p g(\mathrm{patch}_p)",
+    axes=("logit, for two images and their shifted copies", "logit"),
     source=Source("theorem", "brendel2019approximating"),
-    premises=(Premise("patches are seen alone"),),
+    premises=(Premise("each patch is processed without its position"),),
     parameters={"patch": 2, "side": 8},
     covers=("bagnet-evidence-map",),
     judge=equals(rounding=1000),  # means of some dozen outputs of sums of 8 terms

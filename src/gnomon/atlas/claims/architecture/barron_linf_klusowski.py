@@ -1,9 +1,10 @@
-"""A mean over ReLU units is approximated by m of them, one from each cell of their parameters, at a better rate.
+"""Units drawn one from each cell of parameter space approximate at rate m^(-1/2 - 1/d), faster than independent draws.
 
     f = nu mean over P of a(w, b)(w.x - b)_+,    sup |f - f_m| <= c nu sqrt(d + log m) m^(-1/2 - 1/d)         (1)
 
-Units drawn independently have m^(-1/2). The factor nu is sometimes left out.
-Reference: [klusowski2018approximation].
+f is a mean of ReLU units over a distribution P of weights w and biases b, with signs a(w, b) and size nu. f_m uses m of
+these units, d is the number of inputs and c a constant. Independent draws only reach m^(-1/2). Some texts omit the
+factor nu. Reference: [klusowski2018approximation].
 """
 
 from functools import partial
@@ -14,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The power of m in two dimensions."""
+    """The power of m in (1), for two inputs."""
     return -1.0
 
 
 def mean_of(units, x):
-    """Of the units with parameters (angle, bias) in the unit square at the points x."""
+    """Mean of the units with parameters (angle, bias) in the unit square, at the points x."""
     angle, bias = units[:, 0], units[:, 1]
     w = np.stack([angle, 1 - angle], 1)  # |w|_1 = 1
     sign = np.sin(2 * np.pi * angle) + np.cos(3 * bias)
@@ -27,7 +28,7 @@ def mean_of(units, x):
 
 
 def cells(side, generator):
-    """One point of each of side^2 cells; their middles without a generator."""
+    """One random point of each of side^2 cells, or their centers without a generator."""
     corner = np.stack(np.meshgrid(np.arange(side), np.arange(side)), -1).reshape(-1, 2)
     return (corner + (0.5 if generator is None else generator.uniform(size=corner.shape))) / side
 
@@ -43,15 +44,16 @@ def errors(stratified, repeats, seed):
     return np.array(sides, dtype=float) ** 2, np.array(rows)
 
 
-observed = partial(errors, stratified=True)  # From cells.
-control = partial(errors, stratified=False)  # Independently.
+observed = partial(errors, stratified=True)  # One unit from each cell.
+control = partial(errors, stratified=False)  # Independent draws.
 
 CLAIM = Claim(
     id="barron-linf-klusowski",
-    title="ReLU units from all cells of their parameters approximate at rate m^(-1/2 - 1/d)",
+    question="Can neurons be placed better than at random?",
     equation=r"\sup |f - f_m| \le c\, \nu \sqrt{d + \log m}\; m^{-1/2 - 1/d}",
+    axes=("number of units m", "largest error of the approximation"),
     source=Source("theorem", "klusowski2018approximation"),
-    premises=(Premise("one unit is drawn from each cell of the parameters"),),
+    premises=(Premise("one unit is drawn from each cell of parameter space"),),
     parameters={"repeats": 12},
     full={"repeats": 60},
     judge=rate_is(within=0.08, because="the factor sqrt(2 + log m) between 16 and 1,024 units"),

@@ -1,8 +1,9 @@
-"""Layer by layer an output sees more of the image: by the kernel times all strides before it.
+"""The receptive field grows in each layer by (kernel - 1) times the product of all earlier strides.
 
     r_l = r_{l-1} + (k_l - 1) j_{l-1},    j_l = j_{l-1} s_l,    side_l = floor((side_{l-1} - k_l) / s_l) + 1  (1)
 
-Reference: [lecun1998gradient].
+r_l is the side of the receptive field after layer l, k_l the side of its kernel, s_l its stride, j_l the product of the
+strides up to layer l, and side_l the side of its output. Reference: [lecun1998gradient].
 """
 
 import numpy as np
@@ -13,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(kernels, strides, side):
-    """Equation (1): what each layer sees, and the side of its output."""
+    """Equation (1): side of the receptive field and side of the output, for each layer."""
     reach, jump, rows = 1, 1, []
     for k, s in zip(kernels, strides, strict=True):
         reach, jump, side = reach + (k - 1) * jump, jump * s, (side - k) // s + 1
@@ -21,8 +22,8 @@ def predicted(kernels, strides, side):
     return np.array(rows, dtype=float)
 
 
-def seen(kernels, strides, side):
-    """By gradients: how many rows of the image the middle of each output depends on."""
+def receptive_fields(kernels, strides, side):
+    """The same by gradients: the number of image rows that the middle of each output depends on."""
     net, rows = [], []
     for i, (k, s) in enumerate(zip(kernels, strides, strict=True)):
         net += [nn.Conv2d(2**i, 2 ** (i + 1), k, stride=s).double()]
@@ -35,20 +36,21 @@ def seen(kernels, strides, side):
     return np.array(rows, dtype=float)
 
 
-observed = seen  # As they are.
+observed = receptive_fields  # The strides of the prediction.
 
 
 def control(kernels, side):
-    """All strides one."""
-    return seen(kernels, (1,) * len(kernels), side)
+    """All strides are 1."""
+    return receptive_fields(kernels, (1,) * len(kernels), side)
 
 
 CLAIM = Claim(
     id="cnn-pyramid",
-    title="What an output of a convolutional network sees grows by the kernel times the strides before it",
+    question="How much of the image does one output of a convolutional network see?",
     equation=r"r_\ell = r_{\ell-1} + (k_\ell - 1) \prod_{i < \ell} s_i",
+    axes=("layer (receptive field, then side of its output)", "pixels"),
     source=Source("derived"),
-    premises=(Premise("every layer has the stride that is counted"),),
+    premises=(Premise("every layer has the stride that the formula uses"),),
     parameters={"kernels": (3, 3, 2, 3), "strides": (1, 2, 2, 1), "side": 40},
     judge=equals(rounding=0),
 )

@@ -1,10 +1,9 @@
-"""A function made of parts of parts is learned from fewer examples by layers of the same structure.
+"""A network with the structure of a compositional target learns it from a third of the examples.
 
     f(x) = h(h(h(x1, x2), h(x3, x4)), h(h(x5, x6), h(x7, x8))):   error deep (n) < error shallow (3 n)        (1)
 
-at as many parameters, with a third of the examples. It stands for edges, textures and parts of objects, which take
-trained networks to be seen.
-Reference: [poggio2017why].
+h is a function of two numbers, and n the number of examples. The deep network is a binary tree with a small network at
+each node; the shallow one has a single hidden layer and as many parameters. Reference: [poggio2017why].
 """
 
 from functools import partial
@@ -17,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """From the smaller error to the larger."""
+    """From the smaller error to the larger one."""
     return ("deep", "shallow")
 
 
 def tree(x):
-    """Equation (1) with h(a, b) = tanh(2 a b + a - b)."""
+    """The target of equation (1), with h(a, b) = tanh(2 a b + a - b)."""
     while x.shape[1] > 1:
         a, b = x[:, ::2], x[:, 1::2]
         x = torch.tanh(2 * a * b + a - b)
@@ -30,12 +29,12 @@ def tree(x):
 
 
 def across(x):
-    """Products of inputs that no part of the tree sees together."""
+    """A sum of products of inputs that belong to different halves of the tree."""
     return (x[:, :4] * x[:, 4:]).sum(1, keepdim=True) / 2
 
 
 def error(net, target, examples, steps):
-    """Relative to the variance of the target, on fresh inputs."""
+    """Test error after training with Adam, relative to the variance of the target."""
     x, t = torch.randn(examples, 8), torch.randn(1000, 8)
     y, z = target(x), target(t)
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
@@ -49,21 +48,21 @@ def error(net, target, examples, steps):
 
 
 class Tree(nn.Module):
-    """A small network at every knot of a binary tree, the same at all knots of a level."""
+    """A small network at every node of a binary tree, shared by all nodes of a level."""
 
     def __init__(self):
         super().__init__()
         self.levels = nn.ModuleList(nn.Sequential(nn.Linear(2, 24), nn.Tanh(), nn.Linear(24, 1)) for _ in range(3))
 
     def forward(self, x):
-        """Layer after layer."""
+        """Joins neighboring pairs, level by level."""
         for level in self.levels:
             x = level(x.reshape(len(x), -1, 2))[..., 0]
         return x
 
 
 def errors(target, examples, steps, repeats, seed):
-    """Of both networks, with some 300 parameters each."""
+    """Test errors of both networks; each has about 300 parameters."""
     found = {"deep": [], "shallow": []}
     for i in range(repeats):
         torch.manual_seed(seed + i)
@@ -73,17 +72,18 @@ def errors(target, examples, steps, repeats, seed):
     return {name: np.array(values) for name, values in found.items()}
 
 
-observed = partial(errors, target=tree)  # Parts of parts.
-control = partial(errors, target=across)  # A target of other parts.
+observed = partial(errors, target=tree)  # The target is built from parts of parts.
+control = partial(errors, target=across)  # The target has another structure.
 
 CLAIM = Claim(
     id="compositionality-features",
-    title="Parts of parts are learned from a third of the examples by layers of the same structure",
+    question="Do layers help if the target is built from parts of parts?",
     equation=r"f = h(h(h(x_1, x_2), h(x_3, x_4)), \dots)",
+    axes=("network", "test error / variance of the target"),
     source=Source("observed", "poggio2017why"),
-    premises=(Premise("the target is made of parts of parts"),),
+    premises=(Premise("the target is built from parts of parts, like the deep network"),),
     parameters={"examples": 200, "steps": 120, "repeats": 5},
     full={"examples": 200, "steps": 1000, "repeats": 8},
     judge=in_order(),
-    remark="A stand-in: the hierarchy of visual features needs networks trained on photographs.",
+    remark="A small model of the idea: edges, textures and parts of objects need networks trained on photographs.",
 )

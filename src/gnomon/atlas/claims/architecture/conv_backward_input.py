@@ -1,7 +1,8 @@
-"""Gradients go back through a convolution layer by a full convolution with its kernel.
+"""The gradient of a convolution's input is the full convolution of the output gradient with the kernel.
 
     delta_x[i, j] = sum_{m, n} delta_y[m, n] w[i - m, j - n]                                                  (1)
 
+delta_y is the gradient of the loss with respect to the output, delta_x with respect to the input, and w is the kernel.
 Reference: [lecun1998gradient].
 """
 
@@ -21,15 +22,15 @@ def problem(side, kernel, seed):
 
 
 def predicted(side, kernel, seed):
-    """By automatic differentiation."""
+    """The gradient by automatic differentiation."""
     w, delta = (torch.from_numpy(a) for a in problem(side, kernel, seed))
     x = torch.zeros(side, side, dtype=torch.float64, requires_grad=True)
     out = torch.nn.functional.conv2d(x[None, None], w[None, None])[0, 0]
     return torch.autograd.grad((out * delta).sum(), x)[0].numpy()
 
 
-def spread(turn, side, kernel, seed):
-    """Equation (1): every gradient is spread over the kernel, turned or not."""
+def full_convolution(turn, side, kernel, seed):
+    """Equation (1): adds each output gradient times the kernel; ``turn`` rotates the kernel by 180 degrees."""
     w, delta = problem(side, kernel, seed)
     w = w[::-1, ::-1] if turn else w
     found = np.zeros((side, side))
@@ -39,15 +40,16 @@ def spread(turn, side, kernel, seed):
     return found
 
 
-observed = partial(spread, turn=False)  # As it is.
-control = partial(spread, turn=True)  # Turned.
+observed = partial(full_convolution, turn=False)  # The kernel as it is.
+control = partial(full_convolution, turn=True)  # The kernel rotated.
 
 CLAIM = Claim(
     id="conv-backward-input",
-    title="The gradient of the input of a convolution is the full convolution with the kernel",
+    question="How does backpropagation pass through a convolution?",
     equation=r"\delta^{x}_{ij} = \sum_{mn} \delta^{y}_{mn}\, w_{i-m, j-n}",
+    axes=("pixel of the input", "gradient of the loss"),
     source=Source("theorem", "lecun1998gradient"),
-    premises=(Premise("the kernel is not turned in the full convolution"),),
+    premises=(Premise("the kernel is not rotated in the full convolution"),),
     parameters={"side": 6, "kernel": 3},
     judge=equals(rounding=1e4),
 )

@@ -1,8 +1,9 @@
-"""What torch calls a convolution does not flip the kernel; the convolution of analysis does, with one channel or many.
+"""torch's conv2d is the convolution of analysis with a flipped kernel, with one channel or many.
 
     y[c, i, j] = sum over r, k, l of w[c, r, k, l] x[r, i - k, j - l]  =  conv2d(x, w flipped)                (1)
 
-Reference: [lecun1998gradient].
+y is the output with channels c, x the input with channels r, w the kernels, and (i, j) a pixel; k and l run over the
+kernel. Reference: [lecun1998gradient].
 """
 
 from functools import partial
@@ -14,13 +15,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(channels, outputs, side, kernel, seed):
-    """An image and a kernel."""
+    """A random image and random kernels."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(channels, side, side)), rng.normal(size=(outputs, channels, kernel, kernel))
 
 
 def sums(channels, outputs, side, kernel, seed):
-    """Equation (1), where all its terms exist."""
+    """Equation (1), at pixels for which all its terms exist."""
     x, w = inputs(channels, outputs, side, kernel, seed)
     out = side - kernel + 1
     y = np.zeros((outputs, out, out))
@@ -31,29 +32,31 @@ def sums(channels, outputs, side, kernel, seed):
 
 
 def layer(flipped, channels, outputs, side, kernel, seed):
-    """torch's layer, with the kernel flipped or not."""
+    """The output of torch's layer, with the kernel flipped or not."""
     x, w = (torch.from_numpy(a) for a in inputs(channels, outputs, side, kernel, seed))
     return torch.nn.functional.conv2d(x[None], w.flip(2, 3) if flipped else w)[0].numpy()
 
 
-TITLES = {
-    "cnn-layer": "A layer of torch.nn sums the convolutions of all channels, with flipped kernels",
-    "conv-2d": "A convolution of torch is a cross-correlation: a convolution with the flipped kernel",
-}
-CHANNELS = {"cnn-layer": (2, 3), "conv-2d": (1, 1)}
-
+ROWS = (  # id, title, question, input and output channels
+    ("cnn-layer", "torch's convolution layer sums over input channels the convolutions with flipped kernels",
+     "What does a convolution layer with several channels compute?", 2, 3),
+    ("conv-2d", "torch's conv2d is a cross-correlation: a convolution with the flipped kernel",
+     "Does torch's conv2d compute a convolution?", 1, 1),
+)  # fmt: skip
 CLAIMS = tuple(
     Claim(
         id=name,
         title=title,
+        question=question,
+        axes=("output pixel", "output"),
         equation=r"y_{c i j} = \sum_{r k l} w_{c r k l}\, x_{r,\, i - k,\, j - l}",
         source=Source("theorem", "lecun1998gradient"),
         premises=(Premise("the kernel is flipped in both directions"),),
-        parameters={"channels": CHANNELS[name][0], "outputs": CHANNELS[name][1], "side": 7, "kernel": 3},
+        parameters={"channels": channels, "outputs": outputs, "side": 7, "kernel": 3},
         judge=equals(rounding=1000),
         predicted=sums,
         observed=partial(layer, flipped=True),
         control=partial(layer, flipped=False),
     )
-    for name, title in TITLES.items()
+    for name, title, question, channels, outputs in ROWS
 )

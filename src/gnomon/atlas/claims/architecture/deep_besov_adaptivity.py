@@ -1,8 +1,9 @@
-"""A network that may place its kinks learns a function with jumps faster than any linear method.
+"""For a function with jumps, fitted jump positions give a better error rate than any linear method.
 
     mean square error ~ n^(-1) with jumps that are searched for,   ~ n^(-1/2) for kernel ridge regression     (1)
 
-so that the slopes differ by 1/2. A jump is a pair of steep ReLU units; the linear method has its best ridge at every n.
+n is the number of examples. In a log-log plot the two slopes differ by 1/2. A jump is a pair of steep ReLU units.
+Kernel ridge regression, the linear method, gets its best ridge at every n.
 Reference: [suzuki2019adaptivity], [donoho1998minimax].
 """
 
@@ -12,25 +13,25 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-NOISE = 0.5
+NOISE_STD = 0.5
 
 
 def predicted():
-    """At least half of the difference of the slopes, for finite n."""
+    """At least half of the asymptotic difference of 1/2, because n is finite."""
     return 0.25
 
 
 def kernel_error(f):
-    """Bias and variance of ridge regression on a ring, shrinkage 1 / (1 + ridge k^2), at the best ridge."""
+    """Expected error of ridge regression on a circle (shrinkage 1 / (1 + ridge k^2)) at its best ridge."""
     power = np.abs(np.fft.fft(f) / len(f)) ** 2
     k = np.abs(np.fft.fftfreq(len(f)) * len(f))
     keep = 1 / (1 + np.logspace(-6, 2, 161)[:, None] * k**2)
-    return float(((1 - keep) ** 2 @ power + NOISE**2 / len(f) * (keep**2).sum(1)).min())
+    return float(((1 - keep) ** 2 @ power + NOISE_STD**2 / len(f) * (keep**2).sum(1)).min())
 
 
 def network_error(f, rng):
-    """Of the best two-level function, its jumps searched among all pairs."""
-    y, n = f + NOISE * rng.normal(size=len(f)), len(f)
+    """Squared error of the best function with two levels; both jumps are searched over all pairs."""
+    y, n = f + NOISE_STD * rng.normal(size=len(f)), len(f)
     total = np.concatenate([[0.0], y.cumsum()])
     i, j = np.triu_indices(n, 1)
     inside, count = total[j] - total[i], (j - i).astype(float)
@@ -42,7 +43,7 @@ def network_error(f, rng):
 
 
 def difference(target, sizes, repeats, seed):
-    """Of the slopes of both errors over the number of examples."""
+    """Slope of the kernel's error minus slope of the network's error, over the number of examples."""
     rng, rows = np.random.default_rng(seed), []
     for n in sizes:
         f = target((np.arange(n) + 0.5) / n)
@@ -51,17 +52,18 @@ def difference(target, sizes, repeats, seed):
     return kernel - network
 
 
-observed = partial(difference, target=lambda x: ((x > 0.31) & (x < 0.74)) * 2.0)  # Two jumps.
-control = partial(difference, target=lambda x: np.cos(2 * np.pi * x))  # A wave.
+observed = partial(difference, target=lambda x: ((x > 0.31) & (x < 0.74)) * 2.0)  # A target with two jumps.
+control = partial(difference, target=lambda x: np.cos(2 * np.pi * x))  # A smooth target.
 
 CLAIM = Claim(
     id="deep-besov-adaptivity",
-    title="Where a function jumps, kinks that are placed by the data beat every linear method",
+    question="When does a network learn faster than every kernel method?",
     equation=r"\text{slope}_{\text{linear}} - \text{slope}_{\text{adaptive}} \to 1/2",
+    axes=("one comparison", "difference of the error exponents (kernel - network)"),
     source=Source("theorem", "suzuki2019adaptivity"),
-    premises=(Premise("the target jumps"),),
+    premises=(Premise("the target has jumps"),),
     parameters={"sizes": (64, 128, 256, 512), "repeats": 40},
     full={"sizes": (64, 128, 256, 512, 1024), "repeats": 200},
     judge=bounded_by("below"),
-    remark="Least squares over placed kinks stands for a trained deep network, which has errors of training as well.",
+    remark="Least squares over jump positions stands in for a trained network, which also has optimization error.",
 )

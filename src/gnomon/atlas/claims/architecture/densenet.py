@@ -1,10 +1,9 @@
-"""Every layer of a dense block sees all before it, so that channels grow linearly.
+"""A dense block adds a constant number of channels per layer, and its Jacobian never shrinks a vector.
 
     channels after l layers = c_0 + l growth,    |J v| >= |v|                                                  (1)
 
-The inputs are among the outputs, so that the Jacobian J has the identity among its rows and no gradient vanishes: all
-its singular values are at least 1.
-
+c_0 is the number of input channels, l the number of layers, growth the channels that each layer adds, and J the
+Jacobian. The inputs are part of the outputs, so J contains the identity and its singular values are at least 1.
 Reference: [huang2017densely].
 """
 
@@ -16,24 +15,24 @@ from gnomon.models import DenseBlock
 
 
 def predicted(depth, growth, start):
-    """Equation (1): channels, and the least singular value for each depth, at least."""
+    """Equation (1): numbers of channels, then the lower bound 1 on the smallest singular value."""
     return [*(float(start + i * growth) for i in range(1, depth + 1)), *[1.0] * depth]
 
 
-def measured(block, depth, start, seed):
-    """Channels at the end and the least singular value of the Jacobian, for blocks of every depth."""
+def channels_and_singular_values(block, depth, start, seed):
+    """Output channels and the smallest singular value of the Jacobian, for blocks of every depth."""
     x = torch.randn(start, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     jacobians = [torch.autograd.functional.jacobian(block(i).double(), x) for i in range(1, depth + 1)]
     return [*(float(len(j)) for j in jacobians), *(float(torch.linalg.svdvals(j)[-1]) for j in jacobians)]
 
 
 def observed(depth, growth, start, seed):
-    """Dense blocks."""
-    return measured(lambda i: DenseBlock(start, growth=growth, depth=i), depth, start, seed)
+    """Dense blocks of every depth."""
+    return channels_and_singular_values(lambda i: DenseBlock(start, growth=growth, depth=i), depth, start, seed)
 
 
 def control(depth, growth, start, seed):
-    """Outputs that take the place of the inputs, in layers as wide."""
+    """Each layer replaces its input instead of being concatenated with it; the widths are the same."""
 
     def plain(layers):
         sizes = [start + i * growth for i in range(layers + 1)]
@@ -41,15 +40,16 @@ def control(depth, growth, start, seed):
             *(part for a, b in zip(sizes, sizes[1:], strict=False) for part in (nn.Linear(a, b), nn.ReLU()))
         )
 
-    return measured(plain, depth, start, seed)
+    return channels_and_singular_values(plain, depth, start, seed)
 
 
 CLAIM = Claim(
     id="densenet",
-    title="A dense block grows by a constant number of channels a layer, and no gradient vanishes in it",
+    question="Why do gradients not vanish in a densely connected block?",
     equation=r"c_\ell = c_0 + \ell k, \quad \sigma_{\min}(J) \ge 1",
+    axes=("depth (channels first, then smallest singular values)", "number of channels; singular value"),
     source=Source("derived", "huang2017densely"),
-    premises=(Premise("outputs are put beside the inputs"),),
+    premises=(Premise("outputs are concatenated with the inputs"),),
     parameters={"depth": 6, "growth": 3, "start": 4},
     judge=bounded_by("below"),
 )

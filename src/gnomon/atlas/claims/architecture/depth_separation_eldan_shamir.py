@@ -1,8 +1,8 @@
-"""A tent composed k times has 2^k pieces with two units a layer; one layer of m units has m + 1 pieces at most.
+"""A tent map composed k times has 2^k linear pieces; a single hidden layer needs 2^k - 1 units for that.
 
     pieces(k layers of width 2) = 2^k                                                                         (1)
 
-Reference: [montufar2014number].
+Each of the k layers has two ReLU units. One layer of m units has at most m + 1 pieces. Reference: [montufar2014number].
 """
 
 import numpy as np
@@ -12,24 +12,24 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(depth):
-    """Pieces at each depth."""
+    """The number of pieces at each depth."""
     return 2.0 ** np.arange(1, depth + 1)
 
 
 def pieces(function):
-    """Changes of slope on a fine grid, plus one."""
+    """Number of linear pieces: changes of slope on a fine grid, plus one."""
     x = torch.linspace(0, 1, 2**14 + 1, dtype=torch.float64)
     slopes = torch.diff(function(x)) * 2**14
     return float((torch.diff(slopes).abs() > 1e-6).sum() + 1)
 
 
 def tent(x):
-    """Two relu units."""
+    """The tent map, as two ReLU units."""
     return 2 * torch.relu(x) - 4 * torch.relu(x - 0.5)
 
 
 def observed(depth):
-    """Composed tents."""
+    """Pieces of composed tent maps."""
     found, f = [], tent
     for _ in range(depth):
         found.append(pieces(f))
@@ -38,7 +38,7 @@ def observed(depth):
 
 
 def control(depth):
-    """As many units in one layer."""
+    """Pieces of one hidden layer with as many units in total."""
     found = []
     for k in range(1, depth + 1):
         places = torch.arange(2 * k, dtype=torch.float64) / (2 * k)
@@ -48,8 +48,9 @@ def control(depth):
 
 CLAIM = Claim(
     id="depth-separation-eldan-shamir",
-    title="A sawtooth of 2^k pieces needs k layers of two units, or 2^k - 1 units in one layer",
+    question="How many more units does a shallow network need than a deep one?",
     equation=r"\text{pieces}(t \circ \dots \circ t) = 2^k",
+    axes=("depth k", "number of linear pieces"),
     source=Source("theorem", "montufar2014number"),
     premises=(Premise("layers are composed"),),
     parameters={"depth": 7},

@@ -1,10 +1,9 @@
-"""Few patterns stored by Hebb's rule are fixed points, and are found again from four fifths of their bits.
-
-The field of a bit is +-1 and crosstalk of variance n / d: at n = d / 33 a bit turns with probability 5e-9.
+"""A few patterns stored by Hebb's rule are fixed points and are recovered from four fifths of their bits.
 
     W = (1/d) sum_t x_t x_t^T with zero diagonal                                                              (1)
 
-Reference: [hopfield1982neural].
+W are the weights, d is the number of units and x_t are the n stored patterns of +-1. Each bit receives its own value
+plus crosstalk of variance n / d. At n = d / 33 a bit flips with probability 5e-9. Reference: [hopfield1982neural].
 """
 
 from functools import partial
@@ -13,40 +12,46 @@ import numpy as np
 import torch
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
-from gnomon.models import Hopfield
+from gnomon.models import HopfieldNetwork
 
 
 def problem(units, patterns, seed):
-    """Random patterns of +-1, and the same with a fifth of their bits turned."""
+    """Random patterns of +-1, and copies with a fifth of their bits flipped."""
     rng = np.random.default_rng(seed)
     x = rng.choice([-1.0, 1.0], size=(patterns, units))
     return x, np.where(rng.uniform(size=x.shape) < 0.2, -x, x)
 
 
 def predicted():
-    """Overlap of patterns after a step, and after recall from the turned ones, at least."""
+    """Lower bounds on the overlap after one update, and after recall from the damaged copies."""
     return np.array([1.0, 0.99])
 
 
 def overlaps(times, units, patterns, seed):
-    """With so many times as many patterns stored."""
+    """The two overlaps with ``times`` as many stored patterns."""
     x, noisy = problem(units, patterns * times, seed)
-    net = Hopfield(torch.from_numpy(x))
+    net = HopfieldNetwork(torch.from_numpy(x))
     first, second = net.step(torch.from_numpy(x)), torch.from_numpy(noisy)
     for _ in range(8):
         second = net.step(second)
     return np.array([float((s.numpy() * x).mean()) for s in (first, second)])
 
 
-observed = partial(overlaps, times=1)  # Few.
-control = partial(overlaps, times=12)  # Many.
+observed = partial(overlaps, times=1)  # Few patterns.
+control = partial(overlaps, times=12)  # Twelve times as many.
 
 CLAIM = Claim(
     id="hebbian-learning",
-    title="Few patterns stored by Hebb's rule stay as they are, and are found from a part of them",
+    question="Can a memory trained by Hebb's rule restore damaged patterns?",
     equation=r"W = \frac{1}{d} \sum_t x_t x_t^\top",
+    axes=("stored pattern; pattern with a fifth of its bits flipped", "overlap with the stored pattern"),
     source=Source("observed", "hopfield1982neural"),
-    premises=(Premise("there are few patterns for the units", lambda units, patterns: 20 * patterns <= units),),
+    premises=(
+        Premise(
+            "the number of patterns is small compared with the number of units",
+            lambda units, patterns: 20 * patterns <= units,
+        ),
+    ),
     parameters={"units": 300, "patterns": 9},
     judge=bounded_by("below"),
 )

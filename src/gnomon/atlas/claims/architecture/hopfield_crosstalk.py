@@ -1,7 +1,9 @@
-"""The other patterns act on a bit as Gaussian noise of variance (n - 1) / d, so that it flips with known probability.
+"""A bit of a stored pattern flips with the probability of a Gaussian tail, set by patterns per unit.
 
     P(flip) = (1 - erf(sqrt(d / (2 (n - 1))))) / 2                                                            (1)
 
+d is the number of units and n the number of patterns. The other patterns act on a bit as Gaussian noise of variance (n
+- 1) / d.
 Reference: [amit1985storing].
 """
 
@@ -19,7 +21,7 @@ def predicted(units, loads):
 
 
 def flips(common, units, loads, repeats, seed):
-    """Shares of bits that one step turns; ``common`` of the bits are the same in all patterns."""
+    """Share of bits that one update flips; a share ``common`` of the bits is equal in all patterns."""
     rng, found = np.random.default_rng(seed), []
     for _ in range(repeats):
         row = []
@@ -34,12 +36,13 @@ def flips(common, units, loads, repeats, seed):
 
 
 observed = partial(flips, common=0.0)  # Independent patterns.
-control = partial(flips, common=0.3)  # Patterns with a part in common.
+control = partial(flips, common=0.3)  # Patterns that share bits.
 
 CLAIM = Claim(
     id="hopfield-crosstalk",
-    title="A bit of a stored pattern flips with the probability of a Gaussian tail",
+    question="How often does a Hopfield network get a bit of a stored pattern wrong?",
     equation=r"P = \frac12\left(1 - \mathrm{erf}\sqrt{d / 2(n-1)}\right)",
+    axes=("patterns per unit n / d", "probability that a bit flips", "loads"),
     source=Source("theorem", "amit1985storing"),
     premises=(Premise("patterns are independent"),),
     parameters={"units": 300, "loads": (0.16, 0.2, 0.3), "repeats": 10},

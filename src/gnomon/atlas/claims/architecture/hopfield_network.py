@@ -1,8 +1,8 @@
-"""Updates of one unit at a time never raise the energy of a network with symmetric weights and zero diagonal.
+"""Updating one unit at a time never raises the energy of a network with symmetric weights and zero diagonal.
 
     E(s) = -s.W s / 2,    s_i <- sign(W s)_i    =>    E' <= E                                                 (1)
 
-Reference: [hopfield1982neural].
+s are the states +-1, W the weights, E the energy, and E' the energy after one update. Reference: [hopfield1982neural].
 """
 
 from functools import partial
@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(units, networks):
-    """No rise; one is added, so that rounding is measured against it."""
+    """No increase; 1 is added because rounding is judged relative to it."""
     return np.ones((networks, 3 * units))
 
 
-def rises(skew, units, networks, seed):
-    """One plus the changes of energy over three sweeps; ``skew`` makes the weights unsymmetric."""
+def energy_changes(skew, units, networks, seed):
+    """One plus the changes of the energy over three sweeps; ``skew`` makes the weights asymmetric."""
     rng, found = np.random.default_rng(seed), []
     for _ in range(networks):
         w = rng.normal(size=(units, units))
@@ -33,13 +33,14 @@ def rises(skew, units, networks, seed):
     return np.array(found)
 
 
-observed = partial(rises, skew=0.0)  # Symmetric weights.
-control = partial(rises, skew=1.0)  # Others.
+observed = partial(energy_changes, skew=0.0)  # Symmetric weights.
+control = partial(energy_changes, skew=1.0)  # Asymmetric weights.
 
 CLAIM = Claim(
     id="hopfield-network",
-    title="One unit at a time, the energy of a symmetric network never rises",
+    question="Why does a Hopfield network come to rest?",
     equation=r"E(s') \le E(s)",
+    axes=("update of one unit", "1 + change of the energy"),
     source=Source("theorem", "hopfield1982neural"),
     premises=(Premise("the weights are symmetric with a zero diagonal"),),
     parameters={"units": 20, "networks": 20},

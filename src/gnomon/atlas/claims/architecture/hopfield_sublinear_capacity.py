@@ -1,9 +1,9 @@
-"""Whole patterns, with every bit right, are kept by a Hopfield network up to d / (2 ln d) of them.
+"""A Hopfield network of d units stores d / (2 ln d) patterns without a single wrong bit.
 
     P(a pattern is not at rest) <= d P(S > d - 1),  S a sum of (n - 1)(d - 1) signs;  ~ 1 / sqrt(4 pi ln d)   (1)
 
-at n = d / (2 ln d). Printed with a logarithm to the base 2 the number is smaller, and safe as well.
-Reference: [mceliece1987capacity].
+S is a sum of random signs, n = d / (2 ln d) the number of patterns. The bound on P falls slowly to zero with d. Some
+texts print a logarithm to base 2, which gives fewer patterns and is also safe. Reference: [mceliece1987capacity].
 """
 
 from math import log
@@ -15,14 +15,14 @@ from gnomon.lab import Claim, Premise, Source, at_most
 
 
 def predicted(units):
-    """Equation (1): the union bound with the exact tail of one bit; ties are kept."""
+    """Equation (1): the union bound over bits with the exact binomial tail; ties do not flip."""
     n = int(units / (2 * log(units)))
     signs = (n - 1) * (units - 1)
     return units * float(binom.sf((signs + units - 1) // 2, signs, 0.5))
 
 
-def moved(patterns, units, repeats, seed):
-    """Shares of patterns that one step changes."""
+def share_of_changed_patterns(patterns, units, repeats, seed):
+    """Share of patterns that one update changes, for each repetition."""
     rng, found = np.random.default_rng(seed), []
     for _ in range(repeats):
         x = rng.choice([-1.0, 1.0], size=(patterns, units))
@@ -33,19 +33,20 @@ def moved(patterns, units, repeats, seed):
 
 
 def observed(units, repeats, seed):
-    """As many patterns as are said to be kept."""
-    return moved(int(units / (2 * log(units))), units, repeats, seed)
+    """At the capacity."""
+    return share_of_changed_patterns(int(units / (2 * log(units))), units, repeats, seed)
 
 
 def control(units, repeats, seed):
-    """Twice as many."""
-    return moved(int(units / log(units)), units, repeats, seed)
+    """With twice as many patterns."""
+    return share_of_changed_patterns(int(units / log(units)), units, repeats, seed)
 
 
 CLAIM = Claim(
     id="hopfield-sublinear-capacity",
-    title="A Hopfield network keeps d / (2 ln d) patterns without a single wrong bit",
+    question="How many patterns can a Hopfield network store without a single wrong bit?",
     equation=r"P(\text{moved}) \le d\, P(S_{(n-1)(d-1)} > d - 1) \sim 1 / \sqrt{4 \pi \ln d}",
+    axes=("one network size", "probability that a pattern changes"),
     source=Source("theorem", "mceliece1987capacity"),
     premises=(Premise("there are at most d / (2 ln d) patterns"),),
     parameters={"units": 256, "repeats": 1000},

@@ -1,7 +1,8 @@
-"""A chain of additive couplings is bijective and keeps volumes: nothing is lost before the last projection.
+"""A chain of additive couplings can be inverted exactly and preserves volume.
 
     y = [x_2, x_1 + F(x_2)],    log |det| = 0                                                                 (1)
 
+x_1 and x_2 are the halves of the input, F is any network, and det the determinant of the Jacobian of the chain.
 Reference: [jacobsen2018revnet].
 """
 
@@ -9,18 +10,18 @@ import numpy as np
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
-from gnomon.models import Reversible
+from gnomon.models import ReversibleNetwork
 
 
 def predicted():
-    """No error of the inverse, no change of volume."""
+    """No reconstruction error and no change of volume."""
     return np.zeros(2)
 
 
 def observed(channels, depth, seed):
-    """A chain of couplings."""
+    """Reconstruction error and log determinant of a chain of couplings."""
     torch.manual_seed(seed)
-    net, x = Reversible(channels, depth=depth, width=8).double(), torch.randn(channels).double()
+    net, x = ReversibleNetwork(channels, depth=depth, width=8).double(), torch.randn(channels).double()
     jacobian = torch.func.jacrev(net)(x).detach()
     with torch.no_grad():
         back = float((net.inverse(net(x)) - x).abs().max())
@@ -28,9 +29,9 @@ def observed(channels, depth, seed):
 
 
 def control(channels, depth, seed):
-    """The same maps, each added to both halves at once."""
+    """The same maps, but each block changes both halves at once."""
     torch.manual_seed(seed)
-    net, x = Reversible(channels, depth=depth, width=8).double(), torch.randn(channels).double()
+    net, x = ReversibleNetwork(channels, depth=depth, width=8).double(), torch.randn(channels).double()
 
     def both(z):
         for block in net:
@@ -45,10 +46,11 @@ def control(channels, depth, seed):
 
 CLAIM = Claim(
     id="invertible-revnet",
-    title="Additive couplings are inverted exactly, and keep volumes",
+    question="Can a deep network keep all information about its input?",
     equation=r"\log|\det \partial y / \partial x| = 0, \quad F^{-1}(F(x)) = x",
+    axes=("reconstruction error, then log determinant", "error; logarithm of the volume change"),
     source=Source("theorem", "jacobsen2018revnet"),
-    premises=(Premise("one half is kept while the other is moved"),),
+    premises=(Premise("each block changes one half and keeps the other"),),
     parameters={"channels": 6, "depth": 10},
     judge=equals(within=1e-9, because="ten couplings in float64"),
 )

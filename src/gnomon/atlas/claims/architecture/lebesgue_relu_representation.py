@@ -1,7 +1,8 @@
-"""A continuous piecewise linear function of m pieces is a line and m - 1 relu units, exactly.
+"""A continuous piecewise linear function with m pieces is exactly a line plus m - 1 ReLU units.
 
     g(x) = a x + b + sum over i < m of c_i relu(x - x_i),    c_i the change of slope at the knot x_i          (1)
 
+x_i are the knots, c_i is the change of slope at x_i, and a x + b continues the first piece.
 Reference: [lebesgue1898approximation].
 """
 
@@ -14,20 +15,20 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(pieces, seed):
-    """Knots and values, and points where the function is looked at."""
+    """Knots, values at the knots, and points at which the function is evaluated."""
     rng = np.random.default_rng(seed)
     knots = np.linspace(-1, 1, pieces + 1) + rng.uniform(-0.8, 0.8, pieces + 1) / pieces
     return knots, rng.normal(size=pieces + 1), rng.uniform(knots[0], knots[-1], 400)
 
 
 def predicted(pieces, seed):
-    """The function itself, between its knots."""
+    """Linear interpolation between the knots."""
     knots, values, x = problem(pieces, seed)
     return np.interp(x, knots, values)
 
 
 def network(jump, pieces, seed):
-    """The line and the units of (1), by torch; ``jump`` is added to the value right of the middle knot."""
+    """The line and the ReLU units of (1), by torch; ``jump`` is added to the right of the middle knot."""
     knots, values, x = problem(pieces, seed)
     slopes = np.diff(values) / np.diff(knots)
     hidden = torch.relu(torch.from_numpy(x[:, None] - knots[1:-1]))
@@ -36,12 +37,13 @@ def network(jump, pieces, seed):
 
 
 observed = partial(network, jump=0.0)  # A continuous function.
-control = partial(network, jump=0.5)  # The same with a jump, which no relu units have.
+control = partial(network, jump=0.5)  # A function with a jump, which ReLU units cannot represent.
 
 CLAIM = Claim(
     id="lebesgue-relu-representation",
-    title="A piecewise linear function of m pieces is a line and m - 1 relu units",
+    question="Can ReLU units represent every piecewise linear function?",
     equation=r"g(x) = a x + b + \sum_{i=1}^{m-1} c_i (x - x_i)_+",
+    axes=("random point of the interval", "g(x)"),
     source=Source("theorem", "lebesgue1898approximation"),
     premises=(Premise("the function is continuous"),),
     parameters={"pieces": 12},

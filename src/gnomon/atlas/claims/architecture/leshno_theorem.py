@@ -1,7 +1,9 @@
-"""Sums of units with activation z^3 are cubic polynomials; sums of units with tanh come near to every function.
+"""Units with a cubic activation only span cubic polynomials, so they cannot approximate every function.
 
     span {phi(a x + b)} is dense  <=>  phi is not a polynomial                                                (1)
 
+phi is the activation, a and b are weights and biases, and "dense" means that every continuous function can be
+approximated. Here phi(z) = z^3 has exactly the error of the best cubic polynomial; tanh does better.
 Reference: [cybenko1989approximation].
 """
 
@@ -13,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem():
-    """Points, and a function to come near to."""
+    """Points, and the target sin(5x)."""
     x = np.linspace(-1, 1, 300)
     return x, np.sin(5 * x)
 
@@ -25,20 +27,21 @@ def predicted():
 
 
 def error(phi, units, seed):
-    """Of the best sum of random units."""
+    """Error of the best linear combination of random units."""
     x, y = problem()
     rng = np.random.default_rng(seed)
     features = phi(np.outer(x, rng.normal(size=units) * 2) + rng.normal(size=units))
     return float(np.sqrt(np.mean((features @ np.linalg.lstsq(features, y, rcond=1e-12)[0] - y) ** 2)))
 
 
-observed = partial(error, phi=lambda z: z**3)  # Cubes.
-control = partial(error, phi=np.tanh)  # Tanh.
+observed = partial(error, phi=lambda z: z**3)  # Cubic activation.
+control = partial(error, phi=np.tanh)  # tanh.
 
 CLAIM = Claim(
     id="leshno-theorem",
-    title="Units with a polynomial activation span polynomials of its degree alone",
+    question="Which activations cannot approximate every function?",
     equation=r"\overline{\mathrm{span}}\{\phi(a x + b)\} = C(K) \iff \phi \text{ is not a polynomial}",
+    axes=("one target function", "root mean squared error"),
     source=Source("theorem", "cybenko1989approximation"),
     premises=(Premise("the activation is a polynomial of degree three"),),
     parameters={"units": 60},

@@ -1,8 +1,9 @@
-"""Powers of ridge functions span all polynomials: what one dimension can approximate, many can.
+"""Powers of ridge functions span all homogeneous polynomials of several variables.
 
     span {(w_j.x)^k : j <= C(n+k-1, k)} = homogeneous polynomials of degree k in n variables                  (1)
 
-for directions w_j in general position; then phi(w.x + b) is dense where phi(a z + b) is on a line.
+w_j are directions in general position, n is the number of variables, k the degree and C the binomial coefficient. It
+follows that units phi(w.x + b) are dense in n variables if phi(a z + b) are dense on the line.
 Reference: [pinkus1999approximation].
 """
 
@@ -27,21 +28,22 @@ def predicted(variables, degree, seed):
     return problem(variables, degree, seed)[1]
 
 
-def fitted(missing, variables, degree, seed):
-    """By powers of ridge functions, so many fewer than are needed."""
+def fit_by_ridge_powers(missing, variables, degree, seed):
+    """Least-squares fit by powers of ridge functions, ``missing`` fewer than the space has dimensions."""
     x, y = problem(variables, degree, seed)
     rng = np.random.default_rng(seed + 1)
     ridges = (x @ rng.normal(size=(variables, comb(variables + degree - 1, degree) - missing))) ** degree
     return ridges @ np.linalg.lstsq(ridges, y, rcond=None)[0]
 
 
-observed = partial(fitted, missing=0)  # As many as are needed.
-control = partial(fitted, missing=1)  # One fewer.
+observed = partial(fit_by_ridge_powers, missing=0)  # As many as the dimension of the space.
+control = partial(fit_by_ridge_powers, missing=1)  # One fewer.
 
 CLAIM = Claim(
     id="lifting-lemma-pinkus",
-    title="Powers of ridge functions span the polynomials of many variables",
+    question="How does approximation on a line carry over to many variables?",
     equation=r"\mathrm{span}\{(w_j \cdot x)^k\} = H^n_k, \quad \dim H^n_k = \binom{n + k - 1}{k}",
+    axes=("random point", "value of the polynomial"),
     source=Source("theorem", "pinkus1999approximation"),
     premises=(Premise("there are C(n + k - 1, k) directions in general position"),),
     parameters={"variables": 3, "degree": 4},

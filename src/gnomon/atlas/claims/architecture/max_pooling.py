@@ -1,8 +1,8 @@
-"""Max pooling sends each gradient to the place of the maximum, and to no other.
+"""Max pooling sends each gradient to the position of the maximum and nowhere else.
 
     dL/dx[m, n] = sum over windows of delta 1{(m, n) is the place of the maximum}                             (1)
 
-Reference: [lecun1998gradient].
+L is the loss, x the input, and delta the gradient of the output of each window. Reference: [lecun1998gradient].
 """
 
 from functools import partial
@@ -14,21 +14,21 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(side, seed):
-    """An image, and the gradient of the output of windows of two."""
+    """An image, and the gradient of the output of 2 x 2 windows."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(side, side)), rng.normal(size=(side // 2, side // 2))
 
 
 def predicted(side, seed):
-    """By automatic differentiation of PyTorch's pooling."""
+    """Automatic differentiation of PyTorch's max pooling."""
     x, delta = (torch.from_numpy(a) for a in problem(side, seed))
     x.requires_grad_()
     out = torch.nn.functional.max_pool2d(x[None, None], 2)[0, 0]
     return torch.autograd.grad((out * delta).sum(), x)[0].numpy()
 
 
-def routed(share, side, seed):
-    """Equation (1); ``share`` of each gradient goes to all four places alike."""
+def route_gradient(share, side, seed):
+    """Equation (1); a share ``share`` of each gradient goes equally to all four pixels instead."""
     x, delta = problem(side, seed)
     found = np.zeros_like(x)
     for i in range(side // 2):
@@ -40,15 +40,16 @@ def routed(share, side, seed):
     return found
 
 
-observed = partial(routed, share=0.0)  # To the maximum.
-control = partial(routed, share=1.0)  # To all, as the mean does.
+observed = partial(route_gradient, share=0.0)  # All of it to the maximum.
+control = partial(route_gradient, share=1.0)  # Equally to all four pixels, as for mean pooling.
 
 CLAIM = Claim(
     id="max-pooling",
-    title="The gradient of a maximum goes to the place that has it",
+    question="Where does the gradient go in max pooling?",
     equation=r"\partial L / \partial x_{mn} = \sum_{ij} \delta_{ij}\, 1\{(m,n) = \arg\max_{ij}\}",
+    axes=("pixel of the input", "gradient of the loss"),
     source=Source("derived"),
-    premises=(Premise("a window gives its maximum"),),
+    premises=(Premise("a window returns its maximum"),),
     parameters={"side": 6},
     judge=equals(rounding=10),
 )

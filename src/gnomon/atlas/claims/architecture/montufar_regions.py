@@ -1,9 +1,8 @@
-"""Layers that fold their input make a number of linear pieces that grows exponentially with depth.
+"""L layers of m ReLU units that fold their input have (m + 1) m^(L - 1) linear pieces on a line.
 
     (m + 1) m^(L - 1)      pieces on a line, for L layers of m relu units that fold                           (1)
 
-The number is one that some weights reach, not one that every network has.
-Reference: [montufar2014number], Theorem 5.
+Some weights reach this number; most networks do not. Reference: [montufar2014number], Theorem 5.
 """
 
 from functools import partial
@@ -21,7 +20,7 @@ def predicted(widths, depths):
 
 
 def pieces(folding, widths, depths, seed):
-    """Linear pieces on [0, 1] of networks that fold, or of random ones."""
+    """Number of linear pieces on [0, 1], for networks with folding weights or with PyTorch's default ones."""
     torch.manual_seed(seed)
     found = []
     for m in widths:
@@ -40,17 +39,18 @@ def pieces(folding, widths, depths, seed):
     return np.array(found)
 
 
-observed = partial(pieces, folding=True)  # Folds.
-control = partial(pieces, folding=False)  # PyTorch's random weights, which fold nothing.
+observed = partial(pieces, folding=True)  # Folding weights.
+control = partial(pieces, folding=False)  # PyTorch's random weights, which do not fold.
 
 CLAIM = Claim(
     id="montufar-regions",
-    title="Folding layers make (m + 1) m^(L - 1) linear pieces on a line",
+    question="How many linear pieces can a deep ReLU network have?",
     equation=r"(m + 1)\, m^{L - 1}",
+    axes=("combination of width and depth", "number of linear pieces"),
     source=Source("theorem", "montufar2014number", "Theorem 5"),
     premises=(Premise("every layer folds its input"),),
     parameters={"widths": (2, 3), "depths": (1, 2, 3, 4)},
     full={"widths": (2, 3, 4), "depths": (1, 2, 3, 4, 5, 6)},
     judge=equals(rounding=0),
-    remark="Often worded as if every network had that many; random networks have about as many pieces as units.",
+    remark="Often worded as if every network had this many; random networks have about as many pieces as units.",
 )

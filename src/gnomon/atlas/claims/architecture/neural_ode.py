@@ -1,8 +1,8 @@
-"""A residual network with L blocks of step 1 / L comes to the solution of an ODE with an error of order 1 / L.
+"""A residual network with L blocks of step 1 / L approximates the solution of an ODE with error of order 1 / L.
 
     h' = h + f(h) / L,  L times   ->   h(1) of dh/dt = f(h),    error of order L^-1                           (1)
 
-Reference: [chen2018neural].
+h is the state, f the block, and h(1) the solution of the ODE at time 1. Reference: [chen2018neural].
 """
 
 from functools import partial
@@ -15,18 +15,18 @@ from gnomon.models.ode import runge_kutta
 
 
 def net(width, seed):
-    """A smooth field."""
+    """A smooth block."""
     torch.manual_seed(seed)
     return torch.nn.Sequential(torch.nn.Linear(width, width), torch.nn.Tanh()).double()
 
 
 def predicted():
-    """The rate in the number of blocks."""
+    """The power of the number of blocks."""
     return -1.0
 
 
 def errors(power, width, seed):
-    """Of so many blocks of step L^-power."""
+    """Distances to the solution for 8 to 64 blocks of step L^-power."""
     field, h0 = net(width, seed), torch.randn(width, generator=torch.Generator().manual_seed(seed)).double()
     depths, found = (8, 16, 32, 64), []
     with torch.no_grad():
@@ -44,8 +44,9 @@ control = partial(errors, power=0.5)  # Step 1 / sqrt(L).
 
 CLAIM = Claim(
     id="neural-ode",
-    title="Residual blocks of step 1 / L come to the flow of an ODE at rate 1 / L",
+    question="In which sense is a deep residual network an ordinary differential equation?",
     equation=r"\|h_L - h(1)\| = O(L^{-1})",
+    axes=("number of blocks L", "distance to the ODE's solution at time 1"),
     source=Source("theorem", "chen2018neural"),
     premises=(Premise("blocks have the step 1 / L"),),
     parameters={"width": 4},

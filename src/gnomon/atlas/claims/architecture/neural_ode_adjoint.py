@@ -1,9 +1,9 @@
-"""The gradient of a flow with respect to its parameters is an integral along the way back.
+"""The gradient of a neural ODE with respect to its parameters is an integral along the backward solution.
 
     da/dt = -a^T df/dh,    dL/dtheta = integral over [0, 1] of a^T df/dtheta dt                               (1)
 
-It is sometimes printed with df/dh in the last integral, whose size is that of the state.
-Reference: [chen2018neural].
+h(t) is the state, f(h, theta) the vector field, L the loss, and a = dL/dh the adjoint, solved backward from time 1.
+Some texts print df/dh in the last integral, which has the wrong shape. Reference: [chen2018neural].
 """
 
 import torch
@@ -14,32 +14,32 @@ from gnomon.models.ode import runge_kutta
 
 
 def net(width, seed):
-    """A smooth field."""
+    """A smooth vector field."""
     torch.manual_seed(seed)
     return torch.nn.Sequential(torch.nn.Linear(width, width), torch.nn.Tanh()).double()
 
 
 def inputs(width, seed):
-    """A point."""
+    """A starting point."""
     return torch.randn(1, width, generator=torch.Generator().manual_seed(seed)).double()
 
 
 def predicted(width, steps, seed):
-    """By backpropagation through the solver."""
+    """Backpropagation through the solver."""
     field = net(width, seed)
     end = runge_kutta(lambda t, h: field(h), inputs(width, seed), steps=steps)
     return torch.autograd.grad(end.square().sum(), field[0].weight)[0].numpy()
 
 
 def observed(width, steps, seed):
-    """By the adjoint."""
+    """The adjoint method of gnomon.models.NeuralODE."""
     field = net(width, seed)
     end = NeuralODE(field, steps=steps)(inputs(width, seed))
     return torch.autograd.grad(end.square().sum(), field[0].weight)[0].numpy()
 
 
 def control(width, steps, seed):
-    """With the adjoint of the end all along the way."""
+    """The adjoint is kept constant at its final value."""
     field, h = net(width, seed), inputs(width, seed)
     states = [h]
     with torch.no_grad():
@@ -53,10 +53,11 @@ def control(width, steps, seed):
 
 CLAIM = Claim(
     id="neural-ode-adjoint",
-    title="The adjoint equation gives the gradient of a flow, with df/dtheta under the integral",
+    question="How can one differentiate through an ODE solver without storing its steps?",
     equation=r"\frac{dL}{d\theta} = \int_0^1 a^\top \frac{\partial f}{\partial \theta}\, dt",
+    axes=("weight of the block", "gradient of the loss"),
     source=Source("theorem", "chen2018neural"),
-    premises=(Premise("the adjoint is carried back along the way"),),
+    premises=(Premise("the adjoint is integrated backward in time"),),
     parameters={"width": 3, "steps": 20},
     judge=equals(within=1e-5, because="steps of fourth order"),
 )

@@ -1,9 +1,9 @@
-"""Paths of an ODE do not cross: on a line its flow keeps the order of points, and cannot exchange them.
+"""A neural ODE on a line cannot learn x -> -x, because its paths do not cross; one in a plane can.
 
     mean (f(x) + x)^2 >= var(x)   for every increasing f;    one further dimension is enough to do better     (1)
 
-The best increasing answer to a decreasing target is a constant.
-Reference: [dupont2019augmented], [chen2018neural].
+f is the map from start to end, which is increasing on a line. The best increasing answer to a decreasing target is a
+constant, with error var(x). Reference: [dupont2019augmented], [chen2018neural].
 """
 
 from functools import partial
@@ -17,7 +17,7 @@ from gnomon.models.ode import runge_kutta
 
 
 def inputs(points):
-    """Even points."""
+    """Evenly spaced points."""
     return torch.linspace(-1, 1, points).double()
 
 
@@ -26,8 +26,8 @@ def predicted(points):
     return float(inputs(points).numpy().var())
 
 
-def trained(dimensions, points, steps, seeds, seed):
-    """Errors of neural ODEs that were asked for -x; further coordinates of the state start at zero."""
+def train_to_negate(dimensions, points, steps, seeds, seed):
+    """Final errors of neural ODEs trained on x -> -x; additional coordinates of the state start at zero."""
     found = []
     for i in range(seeds):
         torch.manual_seed(seed + i)
@@ -45,17 +45,18 @@ def trained(dimensions, points, steps, seeds, seed):
     return np.array(found)
 
 
-observed = partial(trained, dimensions=1)  # On a line.
-control = partial(trained, dimensions=2)  # In a plane.
+observed = partial(train_to_negate, dimensions=1)  # On a line.
+control = partial(train_to_negate, dimensions=2)  # In a plane.
 
 CLAIM = Claim(
     id="neural-ode-claims",
-    title="A neural ODE on a line cannot turn x into -x, one in a plane can",
+    question="What can a neural ODE not learn?",
     equation=r"\overline{(f(x) + x)^2} \ge \mathrm{var}(x)",
+    axes=("training run", "mean squared error"),
     source=Source("theorem", "dupont2019augmented"),
-    premises=(Premise("the state is a number"),),
+    premises=(Premise("the state is a single number"),),
     parameters={"points": 9, "steps": 60, "seeds": 2},
     full={"points": 21, "steps": 300, "seeds": 5},
     judge=bounded_by("below"),
-    remark="That gradients by the adjoint need no memory of the way is a test of gnomon.models.NeuralODE.",
+    remark="That the adjoint method needs no memory for the path is a test of gnomon.models.NeuralODE.",
 )

@@ -1,7 +1,8 @@
-"""The order of channels has no meaning: exchanged together with the next layer's weights, they give the same function.
+"""Permuting the channels of a layer together with the next layer's weights does not change the network.
 
     W_2[:, P] phi(W_1[P] x) = W_2 phi(W_1 x)                                                                  (1)
 
+W_1 and W_2 are the weights of two layers, phi is the activation and P a permutation of channels.
 Reference: [hecht1990algebraic].
 """
 
@@ -13,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """No difference."""
+    """No change."""
     return 0.0
 
 
 def difference(follow, channels, seed):
-    """After exchanging the channels of the first convolution, followed by the second or not."""
+    """Largest change of the output after permuting the first layer's channels; ``follow`` also permutes the second."""
     torch.manual_seed(seed)
     a, b = (torch.nn.Conv2d(i, channels, 3).double() for i in (1, channels))
     x, order, p = torch.randn(2, 1, 8, 8).double(), torch.arange(channels), torch.randperm(channels)
@@ -32,15 +33,16 @@ def difference(follow, channels, seed):
         return float((b(torch.relu(a(x))) - before).abs().max())
 
 
-observed = partial(difference, follow=True)  # Followed.
-control = partial(difference, follow=False)  # Not followed.
+observed = partial(difference, follow=True)  # The next layer is permuted as well.
+control = partial(difference, follow=False)  # It is not.
 
 CLAIM = Claim(
     id="no-free-topology-second-layer",
-    title="Channels of a layer can be exchanged when the next layer follows: their order means nothing",
+    question="Does the order of channels in a layer mean anything?",
     equation=r"W_2 P^\top \phi(P W_1 x) = W_2 \phi(W_1 x)",
+    axes=("one network", "largest change of the output"),
     source=Source("theorem", "hecht1990algebraic"),
-    premises=(Premise("the next layer is exchanged alike"),),
+    premises=(Premise("the next layer's input channels are permuted in the same way"),),
     parameters={"channels": 6},
-    judge=equals(within=1e-12, because="sums in another order"),
+    judge=equals(within=1e-12, because="the sums are in another order, so rounding differs"),
 )

@@ -1,8 +1,8 @@
-"""Straight lines between the values at points h apart come to a smooth function with an error of at most |f''| h^2 / 8.
+"""Linear interpolation at n points approximates a smooth function with an error that falls as 1 / n^2.
 
     sup |f - interpolant| <= max |f''| h^2 / 8                                                                (1)
 
-Reference: [devore1993constructive].
+h is the distance of the points, and f'' the second derivative of f. Reference: [devore1993constructive].
 """
 
 from functools import partial
@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The rate in the number of pieces."""
+    """The power of the number of pieces."""
     return -2.0
 
 
 def errors(function, pieces):
-    """Largest differences on a fine grid."""
+    """Largest errors on a fine grid."""
     x = np.linspace(0, 1, 20001)
     found = []
     for n in pieces:
@@ -28,14 +28,15 @@ def errors(function, pieces):
 
 
 observed = partial(errors, function=lambda x: np.sin(3 * x + 0.2))  # A sine.
-control = partial(errors, function=np.sqrt)  # A root.
+control = partial(errors, function=np.sqrt)  # A square root, whose second derivative is unbounded.
 
 CLAIM = Claim(
     id="piecewise-linear-universality",
-    title="Lines between n points come to a smooth function as 1 / n^2",
+    question="How fast do straight lines between points approximate a smooth function?",
     equation=r"\sup |f - I_h f| \le \tfrac18 \|f''\|_\infty h^2",
+    axes=("number of pieces n", "largest error"),
     source=Source("theorem", "devore1993constructive"),
-    premises=(Premise("the function has two derivatives"),),
+    premises=(Premise("the function has two bounded derivatives"),),
     parameters={"pieces": (8, 16, 32, 64)},
     judge=rate_is(next_order=-1.0, label="pieces"),
 )

@@ -1,8 +1,8 @@
-"""On the set of inputs with one activation pattern, a convex cell, a relu network is affine.
+"""A ReLU network is affine on each set of inputs that share an activation pattern, which is convex.
 
     f(sum_i a_i x_i) = sum_i a_i f(x_i)      for x_i in one cell, a_i >= 0 of sum 1                           (1)
 
-Reference: [montufar2014number], Section 2.
+f is the network. Such a set of inputs is called a cell or linear region. Reference: [montufar2014number], Section 2.
 """
 
 import torch
@@ -12,7 +12,7 @@ from gnomon.robustness import regions_in_plane
 
 
 def problem(widths, seed):
-    """A network of two inputs, corners of all cells of a square, and weights of a mean for each cell."""
+    """A network with two inputs, the corners of all cells of a square, and weights of a mean for each cell."""
     torch.manual_seed(seed)
     layers = [p for a, b in zip((2, *widths), widths, strict=False) for p in (torch.nn.Linear(a, b), torch.nn.ReLU())]
     net = torch.nn.Sequential(*layers, torch.nn.Linear(widths[-1], 1)).double().requires_grad_(requires_grad=False)
@@ -21,19 +21,19 @@ def problem(widths, seed):
 
 
 def predicted(widths, seed):
-    """The right side of (1)."""
+    """The right side of (1): the mean of the outputs at the corners."""
     net, cells, weights = problem(widths, seed)
     return torch.stack([(w / w.sum()) @ net(cell)[:, 0] for cell, w in zip(cells, weights, strict=True)])
 
 
 def observed(widths, seed):
-    """The left side."""
+    """The left side: the output at the mean of the corners."""
     net, cells, weights = problem(widths, seed)
     return torch.stack([net(((w / w.sum()) @ cell)[None])[0, 0] for cell, w in zip(cells, weights, strict=True)])
 
 
 def control(widths, seed):
-    """A point of the next cell in its place."""
+    """A point halfway to the next cell instead."""
     net, cells, weights = problem(widths, seed)
     moved = [cells[(i + 1) % len(cells)].mean(0) for i in range(len(cells))]
     points = [((w / w.sum()) @ cell + m) / 2 for cell, w, m in zip(cells, weights, moved, strict=True)]
@@ -42,8 +42,9 @@ def control(widths, seed):
 
 CLAIM = Claim(
     id="relu-activation-patterns",
-    title="On the cell of an activation pattern a relu network is affine",
+    question="What does a ReLU network do between its kinks?",
     equation=r"f\left(\sum_i a_i x_i\right) = \sum_i a_i f(x_i)",
+    axes=("linear region", "output of the network"),
     source=Source("theorem", "montufar2014number", "Section 2"),
     premises=(Premise("the points share an activation pattern"),),
     parameters={"widths": (8, 6)},

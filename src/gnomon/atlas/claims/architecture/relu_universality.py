@@ -1,11 +1,10 @@
-"""One hidden layer of relu units comes near to every smooth function of one variable, as 1 over the width squared.
+"""One hidden layer of m ReLU units approximates a smooth function of one variable with error |f''| / (8 m^2).
 
     sup |f - f_m| <= |f''| h^2 / 8,     h = 1 / m the distance of the knots                                   (1)
 
-The bound is nearly reached: between the two knots around the largest |f''| the second derivative is at least
-|f''| - |f^(4)| h^2 / 2, so the error is at least the same share of the bound.
-
-Reference: [devore1993constructive], Chapter 7.
+f'' is the second derivative (its largest absolute value) and f_m the network that interpolates f at m + 1 knots. The
+bound is nearly reached: around the knot with the largest |f''|, the second derivative is at least |f''| - |f^(4)| h^2 /
+2, so the error is at least that share of the bound. Reference: [devore1993constructive], Chapter 7.
 """
 
 from functools import partial
@@ -15,7 +14,7 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-TIGHT = 1 - 7**4 / (2 * 64**2 * 43)
+MIN_SHARE_OF_BOUND = 1 - 7**4 / (2 * 64**2 * 43)
 """The share of the bound that 64 units must reach: |f^(4)| <= 7^4, the largest |f''| >= 43, h = 1/64."""
 
 
@@ -26,7 +25,7 @@ def predicted(widths):
 
 
 def errors(function, widths):
-    """The largest error of the relu network that interpolates a function at m + 1 knots of [0, 1]."""
+    """The largest error of the ReLU network that interpolates a function at m + 1 knots of [0, 1]."""
     x = np.linspace(0, 1, 20_011)
     found = []
     for m in widths:
@@ -38,17 +37,18 @@ def errors(function, widths):
     return np.array(found)
 
 
-observed = partial(errors, function=lambda x: np.sin(7 * x) + x**3)  # A sine with a bend.
-control = partial(errors, function=np.sqrt)  # A root, whose second derivative has no bound.
+observed = partial(errors, function=lambda x: np.sin(7 * x) + x**3)  # A smooth function.
+control = partial(errors, function=np.sqrt)  # A square root, whose second derivative is unbounded.
 
 CLAIM = Claim(
     id="relu-universality",
-    title="One hidden relu layer approximates a smooth function of one variable as the width to the -2",
+    question="How well does a single hidden ReLU layer approximate a smooth function?",
     equation=r"\sup |f - f_m| \le \|f''\| h^2 / 8",
+    axes=("width m", "largest error", "widths"),
     source=Source("theorem", "devore1993constructive", "Chapter 7"),
     premises=(Premise("the function has a bounded second derivative"),),
     parameters={"widths": (8, 16, 32, 64)},
     full={"widths": (8, 16, 32, 64, 128, 256)},
     covers=("piecewise-linear-universality",),
-    judge=bounded_by("above", rounding=1e4, tight=TIGHT),
+    judge=bounded_by("above", rounding=1e4, tight=MIN_SHARE_OF_BOUND),
 )

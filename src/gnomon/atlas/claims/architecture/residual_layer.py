@@ -1,8 +1,8 @@
-"""A residual layer whose parameters are zero is the identity.
+"""A residual layer with zero weights is the identity, if its activation at zero is subtracted.
 
     F(x) = x + phi(W x + b) - phi(0),    F[0, 0](x) = x                                                       (1)
 
-Reference: [he2016deep].
+W and b are weights and biases, phi is the activation. Reference: [he2016deep].
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from gnomon.models import ResidualLayer
 
 
 def inputs(width, seed):
-    """Points."""
+    """Random points."""
     return np.random.default_rng(seed).normal(size=(10, width))
 
 
@@ -23,7 +23,7 @@ def predicted(width, seed):
 
 
 def observed(width, seed):
-    """A residual layer with a sigmoid, all parameters zero."""
+    """A residual layer with a sigmoid and all parameters zero."""
     layer = ResidualLayer(width, torch.nn.Sigmoid()).double()
     with torch.no_grad():
         for p in layer.parameters():
@@ -32,16 +32,17 @@ def observed(width, seed):
 
 
 def control(width, seed):
-    """The same without phi(0) subtracted."""
+    """The same without subtracting phi(0) = 0.5."""
     return inputs(width, seed) + 0.5
 
 
 CLAIM = Claim(
     id="residual-layer",
-    title="A residual layer without weights is the identity, if its activation at zero is subtracted",
+    question="What does a residual layer do if its weights are zero?",
     equation=r"F[0, 0](x) = x",
+    axes=("coordinate of the output, for ten inputs", "output"),
     source=Source("theorem", "he2016deep"),
-    premises=(Premise("what is added vanishes without weights"),),
+    premises=(Premise("the branch is zero if its weights are zero"),),
     parameters={"width": 5},
     judge=equals(rounding=10),
 )

@@ -1,8 +1,8 @@
-"""Where a residual block changes the width, its skip is a matrix V, and V is all that is left at zero weights.
+"""At zero weights, the Jacobian of a residual block with a projection V in its skip connection is V.
 
     F(x) = V x + phi(W x + b) - phi(0),    dF/dx = V at W = 0                                                 (1)
 
-Reference: [he2016deep].
+W and b are the weights and biases of the branch, phi is its activation. Reference: [he2016deep].
 """
 
 from functools import partial
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(inputs, outputs, seed):
-    """The matrix of the skip."""
+    """The matrix V of the skip connection."""
     return torch.from_numpy(np.random.default_rng(seed).normal(size=(outputs, inputs)))
 
 
@@ -24,7 +24,7 @@ def predicted(inputs, outputs, seed):
 
 
 def jacobian(skip, inputs, outputs, seed):
-    """Of the block at zero weights and random biases, by automatic differentiation."""
+    """Jacobian of the block at zero weights and random biases, by automatic differentiation."""
     v = net(inputs, outputs, seed)
     w, b = torch.zeros(outputs, inputs).double(), torch.linspace(-1, 1, outputs).double()
 
@@ -34,15 +34,16 @@ def jacobian(skip, inputs, outputs, seed):
     return torch.autograd.functional.jacobian(block, torch.ones(inputs).double()).numpy()
 
 
-observed = partial(jacobian, skip=1.0)  # With the skip.
+observed = partial(jacobian, skip=1.0)  # With the skip connection.
 control = partial(jacobian, skip=0.0)  # A plain layer.
 
 CLAIM = Claim(
     id="residual-projection",
-    title="At zero weights a residual block of changing width is its matrix of projection",
+    question="What does a residual block do at zero weights if it changes the width?",
     equation=r"F(x) = V x + \phi(W x + b) - \phi(0), \quad F'|_{W = 0} = V",
+    axes=("entry of the Jacobian", "derivative"),
     source=Source("derived", "he2016deep"),
-    premises=(Premise("the skip is a matrix of its own"),),
+    premises=(Premise("the skip connection is a matrix of its own"),),
     parameters={"inputs": 5, "outputs": 7},
     judge=equals(rounding=4),
 )

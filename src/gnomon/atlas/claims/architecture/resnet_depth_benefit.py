@@ -1,8 +1,8 @@
-"""Forty plain layers do not train where forty residual ones do.
+"""Forty plain layers do not train, but forty residual layers do.
 
     loss of the plain network >= 5 x loss of the residual network, after the same training                    (1)
 
-Reference: [he2016deep].
+Both networks train on 200 digits with Adam. Reference: [he2016deep].
 """
 
 from functools import partial
@@ -20,7 +20,7 @@ def predicted():
 
 
 def final_loss(skip, depth, width, steps, seed):
-    """Of digits, after Adam with all of 200 examples at each step; weights by He's rule."""
+    """Training loss on digits after Adam on all 200 examples; weights by He's rule."""
     torch.manual_seed(seed)
     data = digits(200, 10, seed=0)
     x, y = data.x.flatten(1).float(), data.y
@@ -42,7 +42,7 @@ def final_loss(skip, depth, width, steps, seed):
 
 
 def ratios(depth, width, steps, seeds, seed):
-    """Plain over residual."""
+    """Loss of the plain network divided by loss of the residual network."""
     pairs = [(final_loss(s, depth, width, steps, seed + i) for s in (0, 1)) for i in range(seeds)]
     return np.array([plain / residual for plain, residual in pairs])
 
@@ -52,13 +52,14 @@ control = partial(ratios, depth=1)  # Networks with one such layer.
 
 CLAIM = Claim(
     id="resnet-depth-benefit",
-    title="Forty plain layers do not train where forty residual ones do",
+    question="Why do very deep networks need skip connections?",
     equation=r"L_{\text{plain}} \ge 5\, L_{\text{residual}} \text{ at depth } 40",
+    axes=("training run", "loss of the plain network / loss of the residual network"),
     source=Source("observed", "he2016deep"),
     premises=(Premise("the networks are deep", lambda depth: depth >= 30),),
     parameters={"depth": 40, "width": 32, "steps": 100, "seeds": 1},
     full={"steps": 300, "seeds": 5},
     judge=bounded_by("below"),
-    remark="Residual blocks are scaled by 1 / depth, so that both networks start with signals of one size.",
-    loose_because="5 is the least benefit that the statement asks for; after these steps it is about 70.",
+    remark="Residual blocks are scaled by 1 / depth so that signals have the same size in both networks at the start.",
+    loose_because="5 is the smallest benefit that the statement requires; after these steps it is about 70.",
 )

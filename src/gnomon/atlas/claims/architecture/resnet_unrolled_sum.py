@@ -1,8 +1,8 @@
-"""A residual network adds to its input the outputs of all its branches.
+"""The output of a residual network is its input plus the outputs of all its branches.
 
     h_T = h_0 + sum_t f_t(h_t)                                                                                (1)
 
-Reference: [he2016deep].
+h_t is the state before block t, f_t the branch of block t, and T the number of blocks. Reference: [he2016deep].
 """
 
 from functools import partial
@@ -13,18 +13,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(blocks, width, seed):
-    """Branches."""
+    """The branches."""
     torch.manual_seed(seed)
     return [torch.nn.Sequential(torch.nn.Linear(width, width), torch.nn.Tanh()).double() for _ in range(blocks)]
 
 
 def inputs(width, seed):
-    """A point."""
+    """A random point."""
     return torch.randn(width, generator=torch.Generator().manual_seed(seed)).double()
 
 
 def predicted(blocks, width, seed):
-    """The recursion."""
+    """The recursion, block by block."""
     h = inputs(width, seed)
     with torch.no_grad():
         for f in net(blocks, width, seed):
@@ -32,8 +32,8 @@ def predicted(blocks, width, seed):
     return h.numpy()
 
 
-def summed(skips, blocks, width, seed):
-    """The input plus all branches, along a way with or without skips."""
+def sum_of_branches(skips, blocks, width, seed):
+    """The input plus all branches, along a path with or without skip connections."""
     h = inputs(width, seed)
     total = h.clone()
     with torch.no_grad():
@@ -44,15 +44,16 @@ def summed(skips, blocks, width, seed):
     return total.numpy()
 
 
-observed = partial(summed, skips=True)  # With skips.
-control = partial(summed, skips=False)  # Without them.
+observed = partial(sum_of_branches, skips=True)  # With skip connections.
+control = partial(sum_of_branches, skips=False)  # Without them.
 
 CLAIM = Claim(
     id="resnet-unrolled-sum",
-    title="The output of a residual network is its input plus the sum of its branches",
+    question="What does a residual network add up?",
     equation=r"h_T = h_0 + \sum_t f_t(h_t)",
+    axes=("coordinate of the output", "output"),
     source=Source("theorem", "he2016deep"),
-    premises=(Premise("every block has a skip"),),
+    premises=(Premise("every block has a skip connection"),),
     parameters={"blocks": 8, "width": 5},
     judge=equals(rounding=1e4),
 )

@@ -1,10 +1,10 @@
-"""Sums of steep sigmoids come as near to a continuous function as it moves within 1 / 2N.
+"""N steep sigmoids approximate a continuous function within its change over a distance of 1 / 2N.
 
-    g(x) = f(0) + sum_j (f(j/N) - f((j-1)/N)) s(K (x - (j - 1/2)/N)),   sup |f - g| <= w(1/2N) + N w(1/N) e^(-K/2N)
-                                                                                                              (1)
+    g(x) = f(0) + sum_j (f(j/N) - f((j-1)/N)) s(K (x - (j - 1/2)/N)),
+    sup |f - g| <= w(1/2N) + N w(1/N) e^(-K/2N)                                                               (1)
 
-with w the modulus of continuity: near x at most one step is neither 0 nor 1, and g has the value of f at the nearer
-knot.
+s is the sigmoid with steepness K, and w(h) the modulus of continuity: the largest change of f over a distance h. Near
+any x at most one step is neither 0 nor 1, so g has about the value of f at the nearest knot.
 Reference: [cybenko1989approximation].
 """
 
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def modulus(h):
-    """Of sin(4 pi x), for h up to a quarter of its wave: 2 sin(2 pi h)."""
+    """Modulus of continuity of sin(4 pi x), for h up to a quarter of its wavelength: 2 sin(2 pi h)."""
     return 2 * np.sin(2 * np.pi * h)
 
 
@@ -27,7 +27,7 @@ def predicted(units):
 
 
 def errors(unit, units):
-    """Of the sum of units, on a fine grid."""
+    """Largest errors of the sum of units, on a fine grid."""
     x, found = np.linspace(0, 1, 5001), []
     for n in units:
         knots = np.sin(4 * np.pi * np.arange(n + 1) / n)
@@ -36,16 +36,17 @@ def errors(unit, units):
     return np.array(found)
 
 
-# Sigmoids, by tanh for the sake of large arguments.
+# Sigmoids, written with tanh because exp overflows at large arguments.
 observed = partial(errors, unit=lambda z: 0.5 * (1 + np.tanh(z / 2)))
-control = partial(errors, unit=lambda z: 0.5 * (1 + np.sin(z)))  # Waves.
+control = partial(errors, unit=lambda z: 0.5 * (1 + np.sin(z)))  # Waves instead of sigmoids.
 
 CLAIM = Claim(
     id="universal-approximation-cybenko",
-    title="Sums of N sigmoids come as near to a function as it moves within 1 / 2N",
+    question="How well do N sigmoid units approximate a continuous function?",
     equation=r"\sup |f - g_N| \le \omega_f(1/2N)",
+    axes=("number of units N", "largest error", "units"),
     source=Source("theorem", "cybenko1989approximation"),
-    premises=(Premise("units go from 0 to 1"),),
+    premises=(Premise("units rise from 0 to 1"),),
     parameters={"units": (16, 32, 64, 128)},
     judge=bounded_by(rounding=1e4, tight=0.8),
 )

@@ -1,8 +1,9 @@
-"""Bernstein polynomials of degree n come uniformly to every continuous function; at a corner as n^(-1/2).
+"""Bernstein polynomials of degree n approximate a function with a corner at rate n^(-1/2).
 
     sup |B_n f - f| <= (5/4) omega_f(n^(-1/2)),    slope -1/2 for |x - 1/2|                                   (1)
 
-Reference: [devore1993constructive].
+B_n f is the Bernstein polynomial of f, and omega_f its modulus of continuity. They converge uniformly for every
+continuous function. Reference: [devore1993constructive].
 """
 
 from functools import partial
@@ -14,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The rate."""
+    """The power of the degree."""
     return -0.5
 
 
 def errors(function, degrees):
-    """At the middle, where they are largest."""
+    """Errors at the middle, where they are largest."""
     found = [
         abs((binom.pmf(np.arange(n + 1), n, 0.5) * function(np.arange(n + 1) / n)).sum() - function(0.5))
         for n in degrees
@@ -32,8 +33,9 @@ control = partial(errors, function=lambda x: (x - 0.5) ** 2)  # A parabola, whic
 
 CLAIM = Claim(
     id="weierstrass-theorem",
-    title="Bernstein polynomials come to a corner as the root of their degree",
+    question="How fast do polynomials approximate a function with a corner?",
     equation=r"\sup_x |B_n f(x) - f(x)| \sim n^{-1/2}",
+    axes=("degree n", "error at the corner"),
     source=Source("theorem", "devore1993constructive"),
     premises=(Premise("the function has a corner"),),
     parameters={"degrees": (16, 64, 256, 1024)},

@@ -1,7 +1,8 @@
-"""Weights that are shared over an image are learned from fewer examples, where what counts may be anywhere.
+"""With few examples of shifted digits, a CNN with shared weights beats an MLP with as many parameters.
 
-    K^2 c_in c_out parameters instead of (H W)^2:   accuracy of the CNN > that of an MLP of as many           (1)
+    K^2 c_in c_out parameters instead of (H W)^2:   accuracy of the CNN > accuracy of the MLP                 (1)
 
+K is the side of the kernel, c_in and c_out are channels, and H x W is the size of the image.
 Reference: [lecun1998gradient].
 """
 
@@ -16,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """From the lower accuracy to the higher."""
+    """From the lower accuracy to the higher one."""
     return ("mlp", "cnn")
 
 
-def shifted(x, generator):
-    """Digits at random places of a larger image."""
+def place_at_random(x, generator):
+    """Places digits at random positions of a larger image."""
     out = torch.zeros(len(x), 1, 13, 13)
     for image, (i, j) in zip(enumerate(x), torch.randint(6, (len(x), 2), generator=generator).tolist(), strict=True):
         out[image[0], :, i : i + 8, j : j + 8] = image[1].reshape(1, 8, 8)
@@ -29,7 +30,7 @@ def shifted(x, generator):
 
 
 def accuracy(net, train, test, steps):
-    """After Adam with all examples at each step."""
+    """Test accuracy after Adam on all training examples."""
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
     for _ in range(steps):
         loss = nn.functional.cross_entropy(net(train[0]), train[1])
@@ -41,14 +42,16 @@ def accuracy(net, train, test, steps):
 
 
 def accuracies(mixed, examples, steps, repeats, seed):
-    """Of both networks, with some 1,500 parameters each; ``mixed`` puts all pixels in another order."""
+    """Test accuracies of both networks, about 1,500 parameters each; ``mixed`` permutes the pixels."""
     found = {"mlp": [], "cnn": []}
     for i in range(repeats):
         torch.manual_seed(seed + i)
         generator = torch.Generator().manual_seed(seed + i)
         data = digits(examples, 300, seed=i)
         order = torch.randperm(169, generator=generator) if mixed else torch.arange(169)
-        x, t = (shifted(a, generator).flatten(1)[:, order].reshape(-1, 1, 13, 13) for a in (data.x, data.x_test))
+        x, t = (
+            place_at_random(a, generator).flatten(1)[:, order].reshape(-1, 1, 13, 13) for a in (data.x, data.x_test)
+        )
         mlp = nn.Sequential(nn.Flatten(), nn.Linear(169, 8), nn.ReLU(), nn.Linear(8, 10))
         cnn = nn.Sequential(
             nn.Conv2d(1, 12, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(12, 12, 3), nn.ReLU(), nn.AdaptiveMaxPool2d(1),
@@ -60,12 +63,13 @@ def accuracies(mixed, examples, steps, repeats, seed):
 
 
 observed = partial(accuracies, mixed=False)  # Shifted digits.
-control = partial(accuracies, mixed=True)  # With their pixels in a random order, the same for all images.
+control = partial(accuracies, mixed=True)  # Pixels in a random order, the same for all images.
 
 CLAIM = Claim(
     id="weight-sharing-efficiency",
-    title="With few examples of shifted digits shared weights learn more than as many free ones",
+    question="Why do convolutions need fewer examples?",
     equation=r"K^2 C_{in} C_{out} \ll (H W)^2",
+    axes=("network", "test accuracy"),
     source=Source("observed", "lecun1998gradient"),
     premises=(Premise("neighbors in the image are neighbors in the input"),),
     parameters={"examples": 100, "steps": 60, "repeats": 5},

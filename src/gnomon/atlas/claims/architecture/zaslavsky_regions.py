@@ -1,7 +1,8 @@
-"""m relu units cut a plane into at most 1 + m + m (m - 1) / 2 regions, and in general position into as many.
+"""m ReLU units in general position cut a plane into 1 + m + m (m - 1) / 2 regions.
 
     sum over i <= min(n, m) of C(m, i)       for m hyperplanes in n dimensions                                (1)
 
+C is the binomial coefficient; in a plane n = 2. Units in special position give fewer regions.
 Reference: [zaslavsky1975facing].
 """
 
@@ -20,8 +21,8 @@ def predicted(units):
     return np.array([float(sum(comb(m, i) for i in range(3))) for m in units])
 
 
-def counted(spread, units, radius):
-    """Regions of a hidden layer whose lines have angles over ``spread`` of a half turn."""
+def count_regions(spread, units, radius):
+    """Number of regions of a hidden layer whose lines have angles over ``spread`` of a half turn."""
     found = []
     for m in units:
         net = torch.nn.Sequential(torch.nn.Linear(2, m), torch.nn.ReLU(), torch.nn.Linear(m, 1)).double()
@@ -33,13 +34,14 @@ def counted(spread, units, radius):
     return np.array(found)
 
 
-observed = partial(counted, spread=1.0)  # Lines of different angles, their crossings all inside the square.
-control = partial(counted, spread=0.0)  # Parallel lines.
+observed = partial(count_regions, spread=1.0)  # Lines at different angles; all crossings are inside the square.
+control = partial(count_regions, spread=0.0)  # Parallel lines.
 
 CLAIM = Claim(
     id="zaslavsky-regions",
-    title="m relu units cut a plane into 1 + m + m (m - 1) / 2 regions in general position",
+    question="Into how many regions do ReLU units cut the input space?",
     equation=r"\sum_{i=0}^{\min(n, m)} \binom{m}{i}",
+    axes=("number of units m", "number of regions", "units"),
     source=Source("theorem", "zaslavsky1975facing"),
     premises=(Premise("the lines are in general position"),),
     parameters={"units": (3, 6, 8), "radius": 200.0},

@@ -1,4 +1,4 @@
-"""The ELU has the slopes 1 and alpha on the two sides of zero: it is smooth exactly for alpha = 1.
+"""The ELU has slope 1 to the right of zero and alpha to the left, so it is smooth exactly for alpha = 1.
 
 elu(x) = x for x >= 0 and alpha (e^x - 1) for x < 0, so
 
@@ -13,7 +13,7 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-STEP = 1e-6
+STEP_SIZE = 1e-6
 
 
 def predicted(alphas):
@@ -22,10 +22,10 @@ def predicted(alphas):
 
 
 def slopes(alphas, place):
-    """One-sided difference quotients at a place."""
-    at = torch.tensor([place, place + STEP, place - STEP], dtype=torch.float64)
+    """One-sided difference quotients at ``place``."""
+    at = torch.tensor([place, place + STEP_SIZE, place - STEP_SIZE], dtype=torch.float64)
     values = [torch.nn.ELU(alpha)(at).tolist() for alpha in alphas]
-    return [[(right - here) / STEP, (here - left) / STEP] for here, right, left in values]
+    return [[(right - here) / STEP_SIZE, (here - left) / STEP_SIZE] for here, right, left in values]
 
 
 observed = partial(slopes, place=0.0)  # At zero.
@@ -33,8 +33,9 @@ control = partial(slopes, place=-1.0)  # At minus one, where the slope is alpha 
 
 CLAIM = Claim(
     id="activation-elu",
-    title="The ELU has slopes 1 and alpha beside zero, and is smooth exactly for alpha = 1",
+    question="Is the ELU activation smooth at zero?",
     equation=r"\mathrm{elu}'(0^+) = 1, \quad \mathrm{elu}'(0^-) = \alpha",
+    axes=("alpha (right, then left slope for each)", "slope at zero"),
     source=Source("theorem", "clevert2016fast"),
     premises=(Premise("slopes are taken at zero"),),
     parameters={"alphas": (0.5, 1.0, 2.0)},

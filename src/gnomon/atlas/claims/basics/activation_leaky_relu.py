@@ -1,4 +1,4 @@
-"""The leaky ReLU is the larger of x and a x, as long as a <= 1, and has an inverse.
+"""For a slope a between 0 and 1 the leaky ReLU is max(a x, x), and it has an inverse.
 
 leaky(x) = max(a x, x)   for 0 < a <= 1,    leaky^{-1}(y) = min(y / a, y)                            (1)
 """
@@ -15,29 +15,30 @@ def inputs(n, seed):
 
 
 def predicted(n, slope, seed):
-    """Values by (1); then the inputs themselves, which the inverse must give back."""
+    """Values by (1); then the inputs themselves, which the inverse must recover."""
     x = inputs(n, seed)
     return np.stack([np.maximum(slope * x, x), x])
 
 
 def leaky(n, slope, seed):
-    """Values of torch's module, and the inverse of (1) on them."""
+    """Values of torch's module, and the inverse of (1) applied to them."""
     y = torch.nn.LeakyReLU(slope)(torch.from_numpy(inputs(n, seed)))
     return torch.stack([y, torch.minimum(y / slope, y)])
 
 
-observed = leaky  # The stated slope.
+observed = leaky  # The slope a.
 
 
 def control(n, slope, seed):
-    """The inverse of the slope, which is larger than 1."""
+    """The slope 1 / a, which is larger than 1."""
     return leaky(n, 1 / slope, seed)
 
 
 CLAIM = Claim(
     id="activation-leaky-relu",
-    title="The leaky ReLU is the larger of x and a x, and has an inverse",
+    question="Can a leaky ReLU be written as a maximum, and inverted?",
     equation=r"\mathrm{leaky}(x) = \max(a x, x), \quad 0 < a \le 1",
+    axes=("random input x (values first, then the recovered inputs)", "output; recovered input"),
     source=Source("derived"),
     premises=(Premise("the slope is between 0 and 1", lambda slope: 0 < slope <= 1),),
     parameters={"n": 1000, "slope": 0.1},

@@ -1,10 +1,10 @@
-"""A maxout unit is convex, and contains the ReLU and the absolute value.
+"""A maxout unit is convex, and it can represent the ReLU and the absolute value.
 
 A maximum of linear functions lies below its chords: for 0 <= t <= 1
 
     t f(x) + (1 - t) f(y) - f(t x + (1 - t) y) >= 0,    f(x) = max_j (<w_j, x> + b_j)                    (1)
 
-max(<w, x> + b, 0) is the ReLU, max(x, -x) the absolute value.
+w_j and b_j are the weights and biases of the unit. max(<w, x> + b, 0) is the ReLU, max(x, -x) the absolute value.
 Reference: [goodfellow2013maxout].
 """
 
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """Zero, less the rounding of numbers up to about 30; equation (1)."""
+    """Zero minus the rounding error of numbers up to about 30; equation (1)."""
     return -1e-13
 
 
 def gaps(points, d, difference):
-    """Chord less value at random places of random segments, and minus the distances to ReLU and absolute value."""
+    """Chord minus function at random points of random segments; minus the distances to ReLU and absolute value."""
     w, b = torch.randn(2, 2, d, dtype=torch.float64), torch.randn(2, 2, dtype=torch.float64)
     x, y = torch.randn(2, points, d, dtype=torch.float64)
     t = torch.rand(points, dtype=torch.float64)
@@ -42,10 +42,11 @@ control = partial(gaps, difference=1.0)  # The difference of two units.
 
 CLAIM = Claim(
     id="activation-maxout",
-    title="A maxout unit is convex, and contains the ReLU and the absolute value",
+    question="Which functions can one maxout unit represent?",
     equation=r"f(tx + (1-t)y) \le t f(x) + (1-t) f(y), \quad f(x) = \max_j (w_j^T x + b_j)",
+    axes=("random segment (then ReLU, then absolute value)", "height of the chord above the function"),
     source=Source("theorem", "goodfellow2013maxout"),
-    premises=(Premise("the unit takes one maximum, and no differences of maxima"),),
+    premises=(Premise("the unit takes a single maximum, not a difference of maxima"),),
     parameters={"points": 5000, "d": 5},
     full={"points": 1_000_000, "d": 5},
     judge=bounded_by("below"),

@@ -1,4 +1,4 @@
-"""The ReLU never drives two numbers apart, and commutes with positive factors.
+"""The ReLU never increases the distance of two numbers, and positive factors can be pulled out of it.
 
 |relu(a) - relu(b)| <= |a - b|  with equality for a, b >= 0,    relu(c z) = c relu(z)  for c >= 0     (1)
 """
@@ -11,7 +11,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """The largest ratio of distances, and the largest defect of homogeneity; equation (1)."""
+    """The largest ratio of distances is 1, and the error of homogeneity is 0; equation (1)."""
     return [1.0, 0.0]
 
 
@@ -23,13 +23,14 @@ def ratio_and_defect(pairs, factors):
     return [float(ratio.max()), float(((c * a).relu() - c * a.relu()).abs().max())]
 
 
-observed = partial(ratio_and_defect, factors=torch.abs)  # Factors of absolute values.
+observed = partial(ratio_and_defect, factors=torch.abs)  # Positive factors.
 control = partial(ratio_and_defect, factors=lambda c: c)  # Factors of both signs.
 
 CLAIM = Claim(
     id="activation-relu",
-    title="The ReLU never drives two numbers apart, and commutes with positive factors",
+    question="What are the two basic properties of the ReLU?",
     equation=r"|\rho(a)-\rho(b)| \le |a-b|, \quad \rho(cz) = c\rho(z)\ (c \ge 0)",
+    axes=("largest ratio of distances, then error of homogeneity", "ratio; error"),
     source=Source("derived"),
     premises=(Premise("the factor is not negative"),),
     parameters={"pairs": 10_000},

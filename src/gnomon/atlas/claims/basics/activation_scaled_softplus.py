@@ -1,11 +1,10 @@
-"""The factor that gives a softplus of a standard normal the mean square 1.
+"""A softplus with sharpness 5 keeps the mean square of a standard normal input if it is scaled by 1.4044.
 
 s(z) = (a / beta) ln(1 + e^{beta z}) with
 
     a = 1 / sqrt(E[sp(z)^2]),    z ~ N(0, 1),    sp(z) = ln(1 + e^{beta z}) / beta                       (1)
 
-keeps E[s(z)^2] = 1 from layer to layer; for beta = 5 it is 1.4044.
-Reference: [geiger2020disentangling].
+keeps E[s(z)^2] = 1 from layer to layer. beta is the sharpness. Reference: [geiger2020disentangling].
 """
 
 from functools import partial
@@ -18,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(beta):
-    """Equation (1) by Gaussian quadrature, on torch's module."""
+    """Equation (1) by Gaussian quadrature of torch's module."""
     return activation_gain(torch.nn.Softplus(beta, threshold=100)).gain
 
 
 def factors(beta, samples, repetitions, seed, scale):
-    """The factor from samples: one in each of many slices of equal probability, which leaves little noise."""
+    """The factor from samples, one in each of many slices of equal probability, which reduces the noise."""
     from scipy.stats import norm
 
     rng = np.random.default_rng(seed)
@@ -32,15 +31,16 @@ def factors(beta, samples, repetitions, seed, scale):
 
 
 observed = partial(factors, scale=1.0)  # Standard normal samples.
-control = partial(factors, scale=1.1**0.5)  # A tenth more variance.
+control = partial(factors, scale=1.1**0.5)  # Ten percent more variance.
 
 CLAIM = Claim(
     id="activation-scaled-softplus",
-    title="A softplus of sharpness 5 keeps the mean square of a standard normal with the factor 1.4044",
+    question="How must a softplus be scaled to keep the size of signals?",
     equation=r"a = (E[\mathrm{sp}_\beta(z)^2])^{-1/2}, \quad z \sim N(0, 1)",
+    axes=("one activation", "factor a"),
     source=Source("derived", "geiger2020disentangling"),
-    premises=(Premise("the input has variance one"),),
+    premises=(Premise("the input has variance 1"),),
     parameters={"beta": 5.0, "samples": 8000, "repetitions": 20},
     full={"samples": 20_000, "repetitions": 50},
-    judge=mean_equals(confidence=0.9999, resolution=1e-3, within=1e-5, because="the root of a mean of so many slices"),
+    judge=mean_equals(confidence=0.9999, resolution=1e-3, within=1e-5, because="the root of a mean over slices"),
 )

@@ -1,6 +1,6 @@
-"""The steepest slope of the sigmoid is 1/4, that of tanh is 1, both at zero.
+"""The largest slope of the sigmoid is 1/4 and the largest slope of tanh is 1, both at zero.
 
-s(z) = 1 / (1 + e^{-z}) has the slope s (1 - s), and tanh the slope 1 - tanh^2; a product p (1 - p) is at most 1/4, so
+s(z) = 1 / (1 + e^{-z}) has the slope s (1 - s), and tanh the slope 1 - tanh^2. A product p (1 - p) is at most 1/4, so
 
     max s' = 1/4,    max |tanh'| = 1,    at z = 0                                                        (1)
 """
@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Largest slopes and where they are, equation (1); then the defect of tanh(-z) = -tanh(z)."""
+    """Largest slopes and their places, equation (1); then the error of tanh(-z) = -tanh(z)."""
     return [1 / 4, 0.0, 1.0, 0.0, 0.0]
 
 
 def slopes(points, gain):
-    """The largest slopes by automatic differentiation on a grid, the places, and how far tanh is from odd."""
+    """Largest slopes on a grid by automatic differentiation, their places, and the error of oddness of tanh."""
     z = torch.linspace(-10, 10, 2 * points + 1, dtype=torch.float64, requires_grad=True)
     found = []
     for f in (torch.sigmoid, torch.tanh):
@@ -27,13 +27,14 @@ def slopes(points, gain):
     return [float(v) for v in (*found, (torch.tanh(z) + torch.tanh(-z)).detach().abs().max())]
 
 
-observed = partial(slopes, gain=1.0)  # As they are.
-control = partial(slopes, gain=2.0)  # Twice the input.
+observed = partial(slopes, gain=1.0)  # Unscaled input.
+control = partial(slopes, gain=2.0)  # Input multiplied by 2.
 
 CLAIM = Claim(
     id="activation-sigmoid",
-    title="The steepest slope of the sigmoid is 1/4 and that of tanh is 1",
+    question="How steep are the sigmoid and tanh?",
     equation=r"\max \sigma' = 1/4, \quad \max \tanh' = 1",
+    axes=("sigmoid and tanh (slope, place), then error of oddness", "slope; place; error"),
     source=Source("derived"),
     premises=(Premise("the input is not scaled"),),
     parameters={"points": 1000},

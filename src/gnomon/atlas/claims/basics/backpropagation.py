@@ -1,10 +1,11 @@
-"""The gradient of a deep network by one sweep backwards.
+"""One backward pass of errors gives the gradient with respect to all weights of a deep network.
 
-With z^l = W_l h^{l-1} + b_l, h^l = tanh(z^l) and the loss |h^L - y|^2 / 2, the errors d^l = dloss / dz^l obey
+With z^l = W_l h^{l-1} + b_l, h^l = tanh(z^l) and the loss |h^L - y|^2 / 2, the errors d^l = dloss / dz^l satisfy
 
     d^L = (h^L - y) * tanh'(z^L),    d^l = (W_{l+1}^T d^{l+1}) * tanh'(z^l)                              (1)
     dloss / dW_l = d^l (h^{l-1})^T,    dloss / db_l = d^l                                                (2)
 
+h^0 is the input, y the target, L the number of layers, and * the product of entries.
 Reference: [rumelhart1986learning].
 """
 
@@ -17,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(width, depth):
-    """A network with tanh behind each layer."""
+    """A network with tanh after each layer."""
     return nn.Sequential(*(m for _ in range(depth) for m in (nn.Linear(width, width), nn.Tanh()))).double()
 
 
@@ -42,7 +43,7 @@ def predicted(width, depth, seed):
 
 
 def differences(width, depth, seed, move):
-    """Central differences of the loss by each parameter, at an input moved by some amount."""
+    """Central differences of the loss for each parameter, at the input plus ``move``."""
     x, y = problem(width, seed)
     module, step = net(width, depth), 1e-5
     with torch.no_grad():
@@ -57,19 +58,20 @@ def differences(width, depth, seed, move):
     return torch.stack(found)
 
 
-observed = partial(differences, move=0.0)  # Differences of the loss.
+observed = partial(differences, move=0.0)  # Finite differences of the loss.
 control = partial(differences, move=0.1)  # At another input.
 
 CLAIM = Claim(
     id="backpropagation",
-    title="One sweep of errors backwards gives the gradient by all weights",
+    question="How does backpropagation compute all gradients in one backward pass?",
     equation=r"\delta^l = (W_{l+1}^T \delta^{l+1}) \odot \sigma'(z^l), \quad \nabla_{W_l} = \delta^l (h^{l-1})^T",
+    axes=("parameter of the network", "derivative of the loss"),
     source=Source("theorem", "rumelhart1986learning"),
-    premises=(Premise("the sweep uses the activations of the same weights and input"),),
+    premises=(Premise("the backward pass uses the activations of the same weights and input"),),
     parameters={"width": 5, "depth": 4},
     full={"width": 12, "depth": 8},
     judge=equals(
         within=1e-8, because="central differences: step^2 = 1e-10 times a third derivative, 1e-16 / step rounding"
     ),
-    remark="Its Jacobian is sometimes printed without the signs of differentiation.",
+    remark="Some texts print the Jacobian in it without the derivative signs.",
 )

@@ -1,11 +1,10 @@
-"""A plane fits random labels of n points in d dimensions as often as not at n = 2 d, nearly always below, hardly above.
+"""A plane separates 2 d randomly labeled points in d dimensions with probability 1/2: two labels per weight.
 
-Of the 2^n labelings C(n, d) are realized by planes through the origin, so for coin-flip labels
+Planes through the origin realize C(n, d) of the 2^n labelings of n points, so for coin-flip labels
 
     P(separable) = C(n, d) / 2^n = P(Binomial(n - 1, 1/2) <= d - 1)                                      (1)
 
-which is 1/2 at n = 2 d by symmetry: the capacity is two labels for each weight.
-Reference: [cover1965geometrical].
+which is 1/2 at n = 2 d by symmetry. Reference: [cover1965geometrical].
 """
 
 from math import comb
@@ -21,14 +20,14 @@ def predicted(d, sizes):
 
 
 def separable(z):
-    """Whether 0 lies outside the convex hull of the rows y_i x_i."""
+    """Whether 0 is outside the convex hull of the rows y_i x_i."""
     from scipy.optimize import nnls
 
     return nnls(np.vstack([z.T, np.ones(len(z))]), np.eye(z.shape[1] + 1)[-1])[1] > 1e-9
 
 
 def observed(d, sizes, draws, seed):
-    """Gaussian points with coin-flip labels; y x is then Gaussian again."""
+    """Gaussian points with coin-flip labels."""
     rng = np.random.default_rng(seed)
     return [
         [separable(rng.normal(size=(n, d)) * rng.choice((-1, 1), size=(n, 1))) for n in sizes] for _ in range(draws)
@@ -36,7 +35,7 @@ def observed(d, sizes, draws, seed):
 
 
 def control(d, sizes, draws, seed):
-    """Labels of a plane, one in ten flipped."""
+    """Labels given by a plane, with one in ten flipped."""
     rng = np.random.default_rng(seed)
     rows = []
     for _ in range(draws):
@@ -48,12 +47,13 @@ def control(d, sizes, draws, seed):
 
 CLAIM = Claim(
     id="cover-capacity-2d",
-    title="Half of all labelings of 2 d points are fit by a plane in d dimensions",
+    question="How many random labels can a linear classifier with d weights fit?",
     equation=r"P = C(n, d) / 2^n, \quad P(n = 2d) = 1/2",
+    axes=("number of points n", "probability that the labels are separable", "sizes"),
     source=Source("theorem", "cover1965geometrical"),
     premises=(Premise("labels are independent coin flips"),),
     parameters={"d": 8, "sizes": (8, 13, 16, 19, 22), "draws": 400},
     full={"d": 25, "sizes": (25, 40, 45, 50, 55, 60), "draws": 1000},
     judge=mean_equals(confidence=0.9999),
-    remark="It is the fraction of labelings that falls with n; their number grows.",
+    remark="The fraction of labelings falls with n; their number grows.",
 )

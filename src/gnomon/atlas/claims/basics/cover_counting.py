@@ -1,10 +1,9 @@
-"""The number of ways in which planes through the origin divide n points in general position.
+"""Planes through the origin separate n points in d dimensions in C(n, d) ways, a sum of binomials.
 
-A new point splits those divisions whose planes can pass through it: they divide the other points as planes of one
-dimension less do, so C(n+1, d) = C(n, d) + C(n, d-1), with C(1, d) = C(n, 1) = 2, and
+A new point splits those labelings whose planes can pass through it, which are labelings by planes in one dimension
+less. So C(n+1, d) = C(n, d) + C(n, d-1), with C(1, d) = C(n, 1) = 2, and
 
     C(n, d) = 2 sum_{i=0}^{d-1} binom(n - 1, i)                                                          (1)
-
 Reference: [cover1965geometrical].
 """
 
@@ -17,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(sizes, seed):
-    """Gaussian points, n in d dimensions for sizes n1, d1, n2, d2, ..."""
+    """Gaussian points, n of them in d dimensions, for sizes n1, d1, n2, d2, ..."""
     rng = np.random.default_rng(seed)
     return [rng.normal(size=(n, d)) for n, d in zip(sizes[::2], sizes[1::2], strict=True)]
 
@@ -28,7 +27,7 @@ def predicted(sizes):
 
 
 def count(x):
-    """Labelings, with the first label fixed and then doubled, for which 0 is not in the hull of the y_i x_i."""
+    """Number of labelings for which 0 is outside the hull of the y_i x_i; the first label is fixed, so times 2."""
     from scipy.optimize import nnls
 
     n, d = x.shape
@@ -38,7 +37,7 @@ def count(x):
 
 
 def observed(sizes, seed):
-    """Labelings that some plane realizes, each tried."""
+    """Tries every labeling."""
     return [count(x) for x in problem(sizes, seed)]
 
 
@@ -49,12 +48,13 @@ def control(sizes, seed):
 
 CLAIM = Claim(
     id="cover-counting",
-    title="Planes through the origin divide n points in 2 (1 + (n-1) + ... + binom(n-1, d-1)) ways",
+    question="How many ways are there to separate n points by planes?",
     equation=r"C(n, d) = 2 \sum_{i=0}^{d-1} \binom{n-1}{i}",
+    axes=("combination of n and d", "number of labelings"),
     source=Source("theorem", "cover1965geometrical"),
     premises=(Premise("any d of the points are linearly independent"),),
     parameters={"sizes": (3, 4, 5, 2, 7, 3, 8, 3, 8, 4)},
     full={"sizes": (3, 4, 6, 2, 8, 3, 9, 4, 10, 3, 10, 5)},
     judge=equals(rounding=0),
-    remark="Also printed as C(n+1, d) = 2 sum binom(n, i): the same count for one point more.",
+    remark="Also printed as C(n+1, d) = 2 sum binom(n, i): the same count for one more point.",
 )

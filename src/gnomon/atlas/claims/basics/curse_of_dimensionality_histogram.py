@@ -1,11 +1,10 @@
-"""With a fixed number of points, nearly all bins of a histogram are empty once there are many dimensions.
+"""In many dimensions nearly all bins of a histogram are empty: n points occupy at most n of b^N bins.
 
-Each of n uniform points falls into one of B = b^N equal bins, so a bin stays empty with probability (1 - 1/B)^n and
+Each of n uniform points falls into one of B = b^N bins (b per axis, N axes). A bin is empty with chance (1 - 1/B)^n, so
 
     E[occupied bins] = B (1 - (1 - 1/B)^n)                                                               (1)
 
-which is n for B >> n: every point alone in its bin.
-Reference: [bellman1961adaptive].
+which is n for B >> n: every point is alone in its bin. Reference: [bellman1961adaptive].
 """
 
 import numpy as np
@@ -14,37 +13,38 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(n, b, dimensions):
-    """The share of occupied among the bins, or among as many bins as points where there are more; equation (1)."""
+    """Occupied bins by equation (1), as a share of min(number of bins, number of points)."""
     bins = [b**d for d in dimensions]
     return [-count * np.expm1(n * np.log1p(-1 / count)) / min(count, n) for count in bins]
 
 
-def occupied(points, b):
-    """The number of different bins that points in the unit cube fall into."""
+def count_occupied_bins(points, b):
+    """The number of different bins that the points fall into."""
     digits = np.minimum((points * b).astype(np.int64), b - 1)
     return len(np.unique(digits @ b ** np.arange(points.shape[1])))
 
 
 def observed(n, b, dimensions, repetitions, seed):
-    """Uniform points, binned."""
+    """Uniform points."""
     rng = np.random.default_rng(seed)
-    return [[occupied(rng.random((n, d)), b) / min(b**d, n) for d in dimensions] for _ in range(repetitions)]
+    return [[count_occupied_bins(rng.random((n, d)), b) / min(b**d, n) for d in dimensions] for _ in range(repetitions)]
 
 
 def control(n, b, dimensions, repetitions, seed):
-    """Points on the diagonal of the cube, with a little noise: data of one dimension in a space of many."""
+    """Points near the diagonal of the cube: one-dimensional data in a space of many dimensions."""
     rng = np.random.default_rng(seed)
     rows = []
     for _ in range(repetitions):
         sets = [np.clip(rng.random((n, 1)) + 0.02 * rng.normal(size=(n, d)), 0, 1) for d in dimensions]
-        rows.append([occupied(x, b) / min(b**d, n) for x, d in zip(sets, dimensions, strict=True)])
+        rows.append([count_occupied_bins(x, b) / min(b**d, n) for x, d in zip(sets, dimensions, strict=True)])
     return rows
 
 
 CLAIM = Claim(
     id="curse-of-dimensionality-histogram",
-    title="A histogram of uniform points has B (1 - (1 - 1/B)^n) occupied bins: nearly none, in many dimensions",
+    question="Why do histograms fail in high dimensions?",
     equation=r"E[\mathrm{occupied}] = B (1 - (1 - 1/B)^n), \quad B = b^N",
+    axes=("number of dimensions N", "occupied bins / largest possible number", "dimensions"),
     source=Source("derived", "bellman1961adaptive"),
     premises=(
         Premise("the points are uniform in the cube"),

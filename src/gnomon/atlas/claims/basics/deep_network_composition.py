@@ -1,6 +1,6 @@
-"""A deep network is its layers, one after the other; and their order matters.
+"""A deep network is the composition of its layers, and their order matters.
 
-With x^0 = x, weights W_l of shape (outputs, inputs) and biases b_l of length outputs,
+With x^0 = x, weights W_l of shape (outputs, inputs), biases b_l of length outputs, and an activation s,
 
     x^l = s(W_l x^{l-1} + b_l),    f(x) = W_L x^{L-1} + b_L                                              (1)
 """
@@ -24,7 +24,7 @@ def inputs(width, seed):
 
 
 def predicted(width, depth, seed):
-    """All x^l, and the output, by equation (1)."""
+    """All hidden states x^l and the output, by equation (1)."""
     x, states = inputs(width, seed).numpy(), []
     layers = [m for m in net(width, depth) if isinstance(m, nn.Linear)]
     for i, layer in enumerate(layers):
@@ -34,8 +34,8 @@ def predicted(width, depth, seed):
     return np.stack(states)
 
 
-def recorded(module, x, depth):
-    """What hooks see at the outputs of the activations, and at the end."""
+def record_states(module, x, depth):
+    """Outputs of the activations and of the whole module, recorded by hooks."""
     states = []
     for m in [*list(module)[1 : 2 * depth : 2], module]:
         m.register_forward_hook(lambda _, __, out: states.append(out.detach()))
@@ -44,20 +44,21 @@ def recorded(module, x, depth):
 
 
 def observed(width, depth, seed):
-    """The module, watched by hooks."""
-    return recorded(net(width, depth), inputs(width, seed), depth)
+    """The module, recorded by hooks."""
+    return record_states(net(width, depth), inputs(width, seed), depth)
 
 
 def control(width, depth, seed):
-    """The same layers, the first two exchanged."""
+    """The same layers with the first two exchanged."""
     layers = list(net(width, depth))
-    return recorded(nn.Sequential(layers[2], layers[1], layers[0], *layers[3:]), inputs(width, seed), depth)
+    return record_states(nn.Sequential(layers[2], layers[1], layers[0], *layers[3:]), inputs(width, seed), depth)
 
 
 CLAIM = Claim(
     id="deep-network-composition",
-    title="A deep network is the composition of its layers, in their order",
+    question="What does a deep network compute?",
     equation=r"x^l = \sigma(W_l x^{l-1} + b_l)",
+    axes=("unit of each layer, for five inputs", "activation"),
     source=Source("derived"),
     premises=(
         Premise("layers are applied in their order"),

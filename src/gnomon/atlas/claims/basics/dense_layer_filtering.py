@@ -1,6 +1,8 @@
-"""Each unit of a dense layer takes one inner product, and depends on its own weights only.
+"""Each unit of a dense layer takes one inner product and depends on its own weights only.
 
-y_i = s(<w_i, x> + b_i),    dy_i / dw_j = s'(<w_i, x> + b_i) x 1{i = j}                              (1)
+    y_i = s(<w_i, x> + b_i),    dy_i / dw_j = s'(<w_i, x> + b_i) x 1{i = j}                              (1)
+
+w_i and b_i are the weights and bias of unit i, x is the input and s the activation.
 """
 
 from functools import partial
@@ -13,13 +15,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, m, seed):
-    """Weights, biases, an input."""
+    """Weights, biases and an input."""
     g = torch.Generator().manual_seed(seed)
     return [torch.randn(*shape, generator=g, dtype=torch.float64) for shape in ((m, n), (m,), (n,))]
 
 
 def predicted(n, m, seed):
-    """Outputs and the derivatives by all weights, equation (1) with tanh."""
+    """Outputs and their derivatives with respect to all weights, equation (1) with tanh."""
     w, b, x = (t.numpy() for t in problem(n, m, seed))
     y = np.tanh([sum(w[i, j] * x[j] for j in range(n)) + b[i] for i in range(m)])
     slopes = np.einsum("i,ij,k->ijk", 1 - y**2, np.eye(m), x)
@@ -27,7 +29,7 @@ def predicted(n, m, seed):
 
 
 def layer(n, m, seed, activation):
-    """Outputs of nn.Linear with an activation behind it, and the derivatives by its weights."""
+    """Outputs of nn.Linear followed by an activation, and the derivatives with respect to its weights."""
     w, b, x = problem(n, m, seed)
     module = nn.Sequential(nn.Linear(n, m), activation).double()
     with torch.no_grad():
@@ -37,15 +39,16 @@ def layer(n, m, seed, activation):
     return torch.cat([module(x), slopes.flatten()])
 
 
-observed = partial(layer, activation=nn.Tanh())  # With tanh.
-control = partial(layer, activation=nn.Softmax(-1))  # With softmax, which mixes the units.
+observed = partial(layer, activation=nn.Tanh())  # tanh.
+control = partial(layer, activation=nn.Softmax(-1))  # Softmax, which mixes the units.
 
 CLAIM = Claim(
     id="dense-layer-filtering",
-    title="Each unit of a dense layer is one inner product, and depends on its own weights only",
+    question="What does one unit of a dense layer depend on?",
     equation=r"y_i = \sigma(w_i^T x + b_i)",
+    axes=("output of a unit, then derivatives by all weights", "output; derivative"),
     source=Source("definition"),
-    premises=(Premise("the activation works on each unit alone"),),
+    premises=(Premise("the activation acts on each unit separately"),),
     parameters={"n": 7, "m": 5},
     full={"n": 100, "m": 50},
     judge=equals(rounding=1000),  # sums of n terms, and one tanh

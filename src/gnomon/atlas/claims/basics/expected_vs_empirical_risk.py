@@ -1,10 +1,11 @@
-"""The error on fresh data is an unbiased estimate of the risk; on data that helped to choose the classifier it is not.
+"""The error of a fixed classifier on fresh data is unbiased, with variance p (1 - p) / n.
 
-For a classifier that was fixed before the n points were drawn, mistakes are independent and happen with probability p:
+If the classifier was fixed before the n points were drawn, mistakes are independent and happen with probability p:
 
     E[R_n] = p,    n Var(R_n) = p (1 - p)                                                                (1)
 
-Here the classes are Gaussians N(+-m e, I) and the rule is the sign of <w, x> with |w| = 1, so p = Phi(-m <w, e>).
+R_n is the error rate on n points. Here the classes are Gaussians N(+-m e, I) and the classifier is the sign of <w, x>
+with |w| = 1, so p = Phi(-m <w, e>). If the data helped to choose the classifier, the error rate is biased.
 Reference: [vapnik1971uniform].
 """
 
@@ -14,35 +15,39 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-MEAN, TILT = 1.0, 0.5
+CLASS_MEAN = 1.0  # m
+TILT_ANGLE = 0.5  # angle between w and e, in radians
 
 
 def predicted():
-    """The risk and the scaled variance, equation (1)."""
+    """The true error and the scaled variance, equation (1)."""
     from scipy.stats import norm
 
-    p = norm.cdf(-MEAN * np.cos(TILT))
+    p = norm.cdf(-CLASS_MEAN * np.cos(TILT_ANGLE))
     return [p, p * (1 - p)]
 
 
 def errors(n, repetitions, seed, candidates):
-    """Error rates of the best of some classifiers on each sample; twice, and half the squared difference times n."""
+    """Error rate of the best of some classifiers on pairs of samples: mean, and n / 2 times the squared difference."""
     rng = np.random.default_rng(seed)
     y = rng.choice((-1.0, 1.0), size=(2 * repetitions, n))
     z = rng.normal(size=(2, 2 * repetitions, n))
-    z[0] += MEAN * y
+    z[0] += CLASS_MEAN * y
     rates = np.min([((np.cos(t) * z[0] + np.sin(t) * z[1]) * y <= 0).mean(1) for t in candidates], axis=0)
     first, second = rates.reshape(2, repetitions)
     return np.stack([(first + second) / 2, n * (first - second) ** 2 / 2], 1)
 
 
-observed = partial(errors, candidates=[TILT])  # One classifier.
-control = partial(errors, candidates=[TILT, -TILT])  # The better of two with the same risk, chosen on the same data.
+observed = partial(errors, candidates=[TILT_ANGLE])  # One fixed classifier.
+control = partial(
+    errors, candidates=[TILT_ANGLE, -TILT_ANGLE]
+)  # The better of two with the same true error, chosen on the same data.
 
 CLAIM = Claim(
     id="expected-vs-empirical-risk",
-    title="The error of a fixed classifier on fresh data estimates its risk without bias, with variance p (1 - p) / n",
+    question="When is the error on a sample an honest estimate of the true error?",
     equation=r"E[R_n] = R, \quad \mathrm{Var}(R_n) = \mathrm{Var}(\ell) / n",
+    axes=("error rate, then n x variance", "error rate; n x variance"),
     source=Source("theorem", "vapnik1971uniform"),
     premises=(Premise("the classifier is fixed before the data are drawn"),),
     parameters={"n": 50, "repetitions": 2000},

@@ -1,11 +1,11 @@
-"""How much of the variance within a class random shifts make.
+"""Random shifts add |m|^2 - |A m|^2 to the variance within a class of images with mean m.
 
-Images x of a class with mean m and variance V, shifted circularly by a uniform g that does not depend on x: norms stay,
-and the mean becomes A m, the average of m over all shifts. So the variance of the shifted images is
+Images x of a class have mean m and variance V. They are shifted circularly by a uniform g that does not depend on x.
+Norms stay, and the mean becomes A m, the average of m over all shifts. So the variance of the shifted images is
 
     V' = V + |m|^2 - |A m|^2                                                                             (1)
 
-and (|m|^2 - |A m|^2) / V' is the share of the shift; the rest is what differs between the images themselves.
+and (|m|^2 - |A m|^2) / V' is the share of the shift. The rest is what differs between the images themselves.
 """
 
 from functools import partial
@@ -24,7 +24,7 @@ def inputs(seed):
 
 
 def predicted(seed):
-    """For each class the part of the shift and the variance with shifts, equation (1); A m is constant."""
+    """For each class the variance added by shifts and the total variance, equation (1); A m is constant."""
     parts = []
     for x in inputs(seed):
         mean = x.mean(0)
@@ -34,7 +34,7 @@ def predicted(seed):
 
 
 def variances(n, repetitions, seed, reach):
-    """Sample variances of n drawn images with and without random shifts: the difference and the former, by class."""
+    """For each class: variance with shifts minus variance without, and variance with shifts, from samples."""
     rng, rows = np.random.default_rng(seed), []
     images = inputs(seed)
     place = np.arange(8)
@@ -51,17 +51,15 @@ def variances(n, repetitions, seed, reach):
 
 
 observed = partial(variances, reach=8)  # All 64 shifts.
-control = partial(variances, reach=2)  # Shifts by 0 or 1 only.
+control = partial(variances, reach=2)  # Only shifts by 0 or 1.
 
 CLAIM = Claim(
     id="image-variability-taxonomy",
-    title="Random shifts add |mean|^2 - |shift-averaged mean|^2 to the variance within a class of images",
+    question="How much of the variance within a class of images comes from shifts?",
     equation=r"V' = V + |m|^2 - |A m|^2",
+    axes=("digit class (part of the shift, then total variance)", "variance"),
     source=Source("derived"),
-    premises=(
-        Premise("all shifts are equally likely"),
-        Premise("shifts do not depend on the image"),
-    ),
+    premises=(Premise("all shifts are equally likely"), Premise("shifts do not depend on the image")),
     parameters={"n": 100, "repetitions": 30},
     full={"n": 400, "repetitions": 200},
     judge=mean_equals(confidence=0.9999, resolution=0.05),

@@ -1,11 +1,11 @@
 """The Gram matrix of a kernel that is an inner product of features has no negative eigenvalue.
 
-For any v,
+For any vector v,
 
     v^T K v = sum_ij v_i <f(x_i), f(x_j)> v_j = |sum_i v_i f(x_i)|^2 >= 0                                (1)
 
-The Gaussian kernel and the two kernels of infinitely wide networks are such inner products.
-Reference: [aronszajn1950theory].
+f(x_i) are the features of point i and K is the matrix of their inner products. The Gaussian kernel and both kernels of
+infinitely wide networks (NNGP and NTK) are such inner products. Reference: [aronszajn1950theory].
 """
 
 import numpy as np
@@ -17,17 +17,17 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def inputs(n, seed):
-    """Flat images of digits."""
+    """Flattened images of digits."""
     return data.digits(n, 0, seed=seed).x.flatten(1).double()
 
 
 def predicted(n):
-    """Zero less the rounding of a symmetric eigenvalue problem, relative to the trace; (1)."""
+    """Zero minus the rounding error of a symmetric eigenvalue problem, relative to the trace; (1)."""
     return -n * np.finfo(float).eps
 
 
 def smallest(k):
-    """The smallest eigenvalue over the trace."""
+    """The smallest eigenvalue divided by the trace."""
     return np.linalg.eigvalsh(k)[0] / np.trace(k)
 
 
@@ -38,7 +38,7 @@ def distances(x):
 
 
 def observed(n, seed):
-    """Inner products of pixels, which have eigenvalues 0; a Gaussian kernel; NNGP and NTK of a deep ReLU network."""
+    """Inner products of pixels (some eigenvalues are 0), a Gaussian kernel, NNGP and NTK of a deep ReLU network."""
     x = inputs(n, seed)
     wide = limit(nn.Sequential(nn.Linear(64, 1), nn.ReLU(), nn.Linear(1, 1), nn.ReLU(), nn.Linear(1, 1)))
     kernels = [(x @ x.mT).numpy(), np.exp(-distances(x) / 30), wide.nngp(x).numpy(), wide.ntk(x).numpy()]
@@ -46,15 +46,16 @@ def observed(n, seed):
 
 
 def control(n, seed):
-    """Similarity that is 1 for near points and 0 for others, at four reaches: no features have this inner product."""
+    """Similarity 1 for near points and 0 for others, at four radii; it is not an inner product of features."""
     d = distances(inputs(n, seed))
     return [smallest((d <= np.quantile(d, q)).astype(float)) for q in (0.1, 0.2, 0.3, 0.4)]
 
 
 CLAIM = Claim(
     id="kernel-gram-psd",
-    title="A Gram matrix of inner products has no negative eigenvalue",
+    question="Why do kernel matrices have no negative eigenvalues?",
     equation=r"\lambda_{min}(K) \ge 0",
+    axes=("kernel (linear, Gaussian, NNGP, NTK)", "smallest eigenvalue / trace"),
     source=Source("theorem", "aronszajn1950theory"),
     premises=(Premise("the kernel is an inner product of features"),),
     parameters={"n": 80},

@@ -1,11 +1,11 @@
-"""Gradient descent on the squared error ends at the solution of the normal equations.
+"""Gradient descent on the squared error converges to the solution of the normal equations.
 
-With the points as columns of X (d x n), the gradient of |X^T w - y|^2 / 2 is X X^T w - X y, which vanishes at
+With the points as columns of X (d x n), the gradient of |X^T w - y|^2 / 2 is X X^T w - X y, which is zero at
 
     w = (X X^T)^{-1} X y                                                                                 (1)
 
-Descent with step 1 / (largest eigenvalue) and momentum m shrinks every error in each step at least by the
-largest |t| of t^2 - (1 + m - 1/k) t + m = 0, k the condition number of X X^T.
+Descent with step 1 / (largest eigenvalue) and momentum m multiplies every error per step by at most the largest |t|
+with t^2 - (1 + m - 1/k) t + m = 0, where k is the condition number of X X^T.
 Reference: [efron2004least], for the diabetes data.
 """
 
@@ -18,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem():
-    """Scikit-learn's diabetes data: 10 measurements of 442 patients as columns, and the disease's progression."""
+    """Scikit-learn's diabetes data: 10 measurements of 442 patients as columns, and disease progression."""
     from sklearn.datasets import load_diabetes
 
     x, y = load_diabetes(return_X_y=True)
@@ -32,7 +32,7 @@ def predicted():
 
 
 def descend(steps, decay):
-    """Gradient descent with momentum from zero, gradients by autograd on the data as rows."""
+    """Gradient descent with momentum from zero, with gradients by autograd."""
     x, y = (torch.from_numpy(v) for v in problem())
     x = x.T.contiguous()
     w = torch.zeros(10, dtype=torch.float64, requires_grad=True)
@@ -46,22 +46,20 @@ def descend(steps, decay):
     return w
 
 
-observed = partial(descend, decay=0.0)  # Plain descent.
+observed = partial(descend, decay=0.0)  # No weight decay.
 control = partial(descend, decay=0.01)  # With weight decay.
 
 CLAIM = Claim(
     id="least-squares-ols",
-    title="Gradient descent on the squared error ends at the solution of the normal equations",
+    question="Where does gradient descent on the squared error end?",
     equation=r"w = (X X^T)^{-1} X y, \quad X \in R^{d \times n}",
+    axes=("coefficient", "value of the coefficient"),
     source=Source("theorem", "efron2004least"),
-    premises=(
-        Premise("nothing is added to the loss"),
-        Premise("X has full rank"),
-    ),
+    premises=(Premise("the loss has no penalty"), Premise("X has full rank")),
     parameters={"steps": 300},
     full={"steps": 3000},
     judge=equals(
-        within=1e-3, because="k = 470 and m = 0.91 give 0.954 a step: 12 x 300 (1 - 0.954) x 0.954^300 = 1e-4"
+        within=1e-3, because="k = 470 and m = 0.91 give 0.954 per step: 12 x 300 (1 - 0.954) x 0.954^300 = 1e-4"
     ),
-    remark="(X^T X)^{-1} X^T y belongs to points as rows; it is often printed beside a loss with points as columns.",
+    remark="(X^T X)^{-1} X^T y is for points as rows; it is often printed next to a loss with points as columns.",
 )

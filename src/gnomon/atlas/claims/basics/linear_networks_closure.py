@@ -1,8 +1,8 @@
-"""Linear layers one after another are one linear layer.
+"""Linear layers one after another are equivalent to one linear layer.
 
     W_3 (W_2 (W_1 x + b_1) + b_2) + b_3 = W x + b,    W = W_3 W_2 W_1,  b = W_3 (W_2 b_1 + b_2) + b_3    (1)
 
-and so on for any depth: depth adds no functions, unless a layer between is narrower than both ends, which removes some.
+W_l and b_l are weights and biases of layer l. Depth adds no functions; narrow layers remove some.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(depth, width, between):
-    """Linear layers with a module between each two."""
+    """Linear layers with the module ``between`` after each but the last."""
     layers = [module for _ in range(depth) for module in (nn.Linear(width, width), between)]
     return nn.Sequential(*layers[:-1]).double()
 
@@ -24,7 +24,7 @@ def inputs(width, seed):
 
 
 def predicted(depth, width, seed):
-    """One matrix and one vector, equation (1)."""
+    """One matrix and one bias, equation (1)."""
     w, b = np.eye(width), np.zeros(width)
     for layer in net(depth, width, nn.Identity())[::2]:
         weight, bias = layer.weight.detach().numpy(), layer.bias.detach().numpy()
@@ -38,17 +38,18 @@ def observed(depth, width, seed):
 
 
 def control(depth, width, seed):
-    """With ReLUs between the same layers."""
+    """ReLUs between the same layers."""
     return net(depth, width, nn.ReLU())(inputs(width, seed))
 
 
 CLAIM = Claim(
     id="linear-networks-closure",
-    title="Linear layers one after another are one linear layer",
+    question="Does depth help if all layers are linear?",
     equation=r"W_L \cdots W_1 x = W x",
+    axes=("output, for twenty inputs", "output"),
     source=Source("derived"),
     premises=(
-        Premise("there is nothing between the layers"),
+        Premise("nothing nonlinear is between the layers"),
         Premise("at least two layers", lambda depth: depth >= 2),
     ),
     parameters={"depth": 4, "width": 10},

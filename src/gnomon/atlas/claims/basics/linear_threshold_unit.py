@@ -1,11 +1,10 @@
-"""The score of a linear unit, divided by the length of its weights, is the signed distance to its boundary.
+"""The score of a linear unit divided by the norm of its weights is the signed distance to its boundary.
 
-The boundary is {z : <w, z> + b = 0}. The nearest z to x differs from x along w, x = z + t w / |w|, hence
+The boundary is {z : <w, z> + b = 0}. The nearest boundary point z to x differs from x along w, x = z + t w / |w|, hence
 
     <w, x> + b = t |w|,    t = (<w, x> + b) / |w|                                                        (1)
 
-and sgn(<w, x> + b) says on which side x lies.
-Reference: [rosenblatt1958perceptron].
+and sgn(<w, x> + b) says on which side x lies. Reference: [rosenblatt1958perceptron].
 """
 
 import numpy as np
@@ -14,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Planes and points."""
+    """Random planes and points."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=(n, d))
 
@@ -26,7 +25,7 @@ def predicted(n, d, seed):
 
 
 def observed(n, d, seed):
-    """The point of the plane nearest to x, by least squares over the plane; positive where x lies ahead of it."""
+    """Distance to the nearest point of the plane, found by least squares, with the sign of the side."""
     distances = []
     for w, b, x in zip(*problem(n, d, seed), strict=True):
         axis = np.abs(w).argmax()
@@ -39,7 +38,7 @@ def observed(n, d, seed):
 
 
 def control(n, d, seed):
-    """The way to the plane may only follow one of the axes."""
+    """The path to the plane may only follow a coordinate axis."""
     distances = []
     for w, b, x in zip(*problem(n, d, seed), strict=True):
         steps = (w @ x + b) / np.abs(w)  # with the sign of the side
@@ -49,8 +48,9 @@ def control(n, d, seed):
 
 CLAIM = Claim(
     id="linear-threshold-unit",
-    title="The score of a linear unit over the length of its weights is the signed distance to its boundary",
+    question="What does the score of a linear classifier measure?",
     equation=r"t = (w^T x + b) / |w|",
+    axes=("random plane and point", "signed distance"),
     source=Source("theorem", "rosenblatt1958perceptron"),
     premises=(Premise("distance is Euclidean"),),
     parameters={"n": 50, "d": 6},

@@ -1,11 +1,10 @@
-"""To learn a function of D variables to precision e takes about e^{-D} samples.
+"""To learn a 1-Lipschitz function of D variables to precision e takes about e^(-D) samples.
 
-A function with |f(x) - f(y)| <= |x - y|, known on a grid of n points in the cube [0, 1]^D and continued by the value at
-the nearest one, is off by at most the distance to that point, half the diagonal of a cell; the distance to the grid is
-itself such a function, so
+A function with |f(x) - f(y)| <= |x - y| is known on a grid of n points in [0, 1]^D and is continued by the value at the
+nearest grid point. The error is at most the distance to that point, half the diagonal of a cell. The distance to the
+grid is itself such a function, so
 
     worst error = sqrt(D) / 2 n^{-1/D},    error^D ~ n^{-1}  in every dimension                          (1)
-
 Reference: [bach2017breaking], section 1, for the curse of Lipschitz functions.
 """
 
@@ -19,12 +18,12 @@ DIMENSIONS = (1, 2, 3)
 
 
 def predicted():
-    """The slope of (largest error)^D against n."""
+    """The slope of (largest error)^D over n."""
     return -1.0
 
 
 def powers(sizes, functions, points, seed, function):
-    """Largest errors at random points, to the power D: one row for each function, in 1, 2 and 3 dimensions."""
+    """Largest errors at random points, to the power D; one row for each function, in 1, 2 and 3 dimensions."""
     rng = np.random.default_rng(seed)
     rows = []
     for d in DIMENSIONS:
@@ -55,13 +54,11 @@ control = partial(powers, function=waves)  # Steep waves.
 
 CLAIM = Claim(
     id="lipschitz-covering-rate",
-    title="Knowing a 1-Lipschitz function of D variables to precision e takes about e^-D samples",
+    question="How many samples does it take to learn a function of D variables?",
     equation=r"\sup |f - \hat f_n| \sim n^{-1/D}",
+    axes=("number of samples n", "(largest error)^D"),
     source=Source("theorem", "bach2017breaking"),
-    premises=(
-        Premise("the function is 1-Lipschitz"),
-        Premise("the samples form a grid"),
-    ),
+    premises=(Premise("the function is 1-Lipschitz"), Premise("the samples form a grid")),
     parameters={"sizes": (64, 729, 4096), "functions": 4, "points": 3000},
     full={"sizes": (64, 729, 4096, 15625), "functions": 20, "points": 10_000},
     judge=rate_is(confidence=0.9999, label="samples"),

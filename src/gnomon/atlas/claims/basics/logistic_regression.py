@@ -1,12 +1,12 @@
-"""The gradient of logistic regression is (s(<w, x>) - y) x, and descent finds the one minimum that Newton finds.
+"""Each point contributes (s(<w, x>) - y) x to the gradient of logistic regression, and descent finds its one minimum.
 
-For f = s(<w, x>) and the cross-entropy, each point has the gradient (s(<w, x_i>) - y_i) x_i; with (r / 2) |w|^2 added
-the loss is strictly convex, and its minimum solves
+s is the sigmoid, w the weights, and y the labels 0 or 1. With the penalty (r / 2) |w|^2 added, the cross-entropy is
+strictly convex, and its minimum solves
 
     sum_i (s(<w, x_i>) - y_i) x_i / n + r w = 0                                                          (1)
 
-which has no closed form. Newton's method: w <- w - H^{-1} g with H = X^T D X / n + r I, D = diag(s (1 - s)).
-Reference: [cox1958regression].
+which has no closed form. Newton's method: w <- w - H^{-1} g with H = X^T D X / n + r I, D = diag(s (1 - s)), g the
+gradient. Reference: [cox1958regression].
 """
 
 from functools import partial
@@ -27,7 +27,7 @@ def problem():
 
 
 def predicted(ridge):
-    """Newton's method on (1), and the gradients of all points at zero."""
+    """Newton's method on (1), and the gradients of all points at w = 0."""
     x, y = problem()
     w = np.zeros(x.shape[1])
     for _ in range(30):
@@ -38,7 +38,7 @@ def predicted(ridge):
 
 
 def descend(ridge, steps, loss):
-    """Accelerated gradient descent on a loss of torch, and its gradients for each point at zero."""
+    """Accelerated gradient descent on a loss of torch, and its gradients for each point at w = 0."""
     x, y = (torch.from_numpy(v) for v in problem())
     w = torch.zeros(x.shape[1], dtype=torch.float64, requires_grad=True)
     single = torch.autograd.functional.jacobian(lambda v: loss(x @ v, y, reduction="none"), w)
@@ -51,19 +51,17 @@ def descend(ridge, steps, loss):
 
 
 observed = partial(descend, loss=functional.binary_cross_entropy_with_logits)  # Cross-entropy.
-# The squared error of the probability.
+# Squared error of the probability instead.
 control = partial(descend, loss=lambda z, y, **options: functional.mse_loss(z.sigmoid(), y, **options))
 
 CLAIM = Claim(
     id="logistic-regression",
-    title="Logistic regression has the gradient (s - y) x for each point, and descent finds Newton's minimum",
+    question="What is the gradient of logistic regression, and does descent find its minimum?",
     equation=r"\nabla_w \ell_i = (\sigma(w^T x_i) - y_i) x_i",
+    axes=("weights, then gradients of all points at zero", "weight; derivative"),
     source=Source("theorem", "cox1958regression"),
-    premises=(
-        Premise("the loss is the cross-entropy"),
-        Premise("the penalty is positive", lambda ridge: ridge > 0),
-    ),
+    premises=(Premise("the loss is the cross-entropy"), Premise("the penalty is positive", lambda ridge: ridge > 0)),
     parameters={"ridge": 0.1, "steps": 250},
     full={"ridge": 0.1, "steps": 2500},
-    judge=equals(within=1e-4, because="momentum 0.9 shrinks the error by 0.95 a step or more, and 0.95^250 = 3e-6"),
+    judge=equals(within=1e-4, because="with momentum 0.9 errors shrink by 0.95 or less per step; 0.95^250 = 3e-6"),
 )

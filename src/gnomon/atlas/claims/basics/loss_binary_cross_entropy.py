@@ -1,6 +1,8 @@
-"""The one number that minimizes the binary cross-entropy over 0-1 labels is their mean.
+"""The constant that minimizes the binary cross-entropy over 0-1 labels is their mean.
 
-L(p) = -mean(y) log p - (1 - mean(y)) log(1 - p),    L'(p) = 0  at  p = mean(y)                      (1)
+    L(p) = -mean(y) log p - (1 - mean(y)) log(1 - p),    L'(p) = 0  at  p = mean(y)                      (1)
+
+p is the predicted probability and y are the labels.
 """
 
 from functools import partial
@@ -18,13 +20,13 @@ def problem(n, seed):
 
 
 def predicted(n, seed):
-    """The mean of the labels, and the loss (1) there."""
+    """The mean of the labels, and the loss (1) at it."""
     m = problem(n, seed).mean()
     return [m, -m * np.log(m) - (1 - m) * np.log(1 - m)]
 
 
 def minimum(n, seed, loss):
-    """Where a loss of one number for all labels is smallest, and its value there."""
+    """Where a loss of one constant for all labels is smallest, and its value there."""
     from scipy.optimize import minimize_scalar
 
     y = torch.from_numpy(problem(n, seed))
@@ -34,17 +36,18 @@ def minimum(n, seed, loss):
     return [found.x, found.fun]
 
 
-observed = partial(minimum, loss=functional.binary_cross_entropy)  # Torch's binary cross-entropy.
-control = partial(minimum, loss=functional.l1_loss)  # The mean distance, whose minimum is the median.
+observed = partial(minimum, loss=functional.binary_cross_entropy)  # torch's binary cross-entropy.
+control = partial(minimum, loss=functional.l1_loss)  # The mean absolute error, whose minimizer is the median.
 
 CLAIM = Claim(
     id="loss-binary-cross-entropy",
-    title="The constant that minimizes the binary cross-entropy is the mean label",
+    question="Which constant prediction minimizes the binary cross-entropy?",
     equation=r"\mathrm{argmin}_p\, -\frac1n \sum_i [y_i \log p + (1-y_i) \log(1-p)] = \bar y",
+    axes=("minimizer, then smallest loss", "probability; loss"),
     source=Source("derived"),
-    premises=(Premise("the loss is the logarithmic one"),),
+    premises=(Premise("the loss is logarithmic"),),
     parameters={"n": 60},
     full={"n": 10_000},
-    judge=equals(within=1e-6, because="near a minimum, values differ by rounding over a stretch of about 1e-8 times n"),
+    judge=equals(within=1e-6, because="near a minimum, losses within 1e-8 n of it differ by rounding only"),
     remark="Sometimes misprinted with the prediction in place of the label and with a plus before its second term.",
 )

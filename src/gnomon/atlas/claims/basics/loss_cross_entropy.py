@@ -1,6 +1,8 @@
-"""Cross-entropy of scores is the negative log-likelihood of a categorical law; its gradient is softmax minus label.
+"""Cross-entropy is the negative log-likelihood of a categorical distribution; its gradient is softmax minus label.
 
-l(z, y) = -z_y + log sum_v e^{z_v},    dl / dz = softmax(z) - e_y                                    (1)
+    l(z, y) = -z_y + log sum_v e^{z_v},    dl / dz = softmax(z) - e_y                                    (1)
+
+z are the scores (logits), y is the label, and e_y its one-hot vector.
 """
 
 from functools import partial
@@ -19,30 +21,31 @@ def problem(n, classes, seed):
 
 
 def predicted(n, classes, seed):
-    """The probabilities of a categorical law give the losses and, less the labels, the gradients; (1)."""
+    """Losses from the class probabilities; gradients as probabilities minus one-hot labels; (1)."""
     z, y = problem(n, classes, seed)
     p = np.exp(z) / np.exp(z).sum(1, keepdims=True)
     return np.hstack([-np.log(p[np.arange(n), y])[:, None], p - np.eye(classes)[y]])
 
 
-def measured(n, classes, seed, before):
-    """Torch's loss for each point and its gradient by automatic differentiation."""
+def losses_and_gradients(n, classes, seed, before):
+    """torch's loss for each point and its gradient by automatic differentiation."""
     z, y = (torch.from_numpy(v) for v in problem(n, classes, seed))
     z.requires_grad_()
     losses = functional.cross_entropy(before(z), y, reduction="none")
     return torch.cat([losses[:, None], torch.autograd.grad(losses.sum(), z)[0]], 1)
 
 
-observed = partial(measured, before=lambda z: z)  # Scores go into the loss.
-# A softmax is taken before the loss, which takes it again: a common mistake.
-control = partial(measured, before=lambda z: z.softmax(1))
+observed = partial(losses_and_gradients, before=lambda z: z)  # The loss gets scores.
+# A common mistake: softmax before a loss that applies softmax itself.
+control = partial(losses_and_gradients, before=lambda z: z.softmax(1))
 
 CLAIM = Claim(
     id="loss-cross-entropy",
-    title="Cross-entropy is the negative log-likelihood of a categorical law, with gradient softmax minus label",
+    question="What is the gradient of the cross-entropy loss?",
     equation=r"\ell(z, y) = -z_y + \log \sum_v e^{z_v}, \quad \nabla_z \ell = \mathrm{softmax}(z) - e_y",
+    axes=("loss and gradient entries of each point", "loss; derivative"),
     source=Source("derived"),
-    premises=(Premise("the loss is given scores, not probabilities"),),
+    premises=(Premise("the loss gets scores, not probabilities"),),
     parameters={"n": 50, "classes": 7},
     full={"n": 5000, "classes": 100},
     judge=equals(rounding=100),

@@ -1,6 +1,8 @@
-"""The gradient of the mean squared error has the factor 2 / N; that of half the sum of squares has the factor 1.
+"""The gradient of the mean squared error has the factor 2 / N; half the sum of squares has the factor 1.
 
-grad (1/N) sum (y_i - <w, x_i>)^2 = (2/N) X^T (X w - y),    grad (1/2) |X w - y|^2 = X^T (X w - y)   (1)
+    grad (1/N) sum (y_i - <w, x_i>)^2 = (2/N) X^T (X w - y),    grad (1/2) |X w - y|^2 = X^T (X w - y)   (1)
+
+X has the N inputs x_i as rows, y the targets, and w are the weights.
 """
 
 from functools import partial
@@ -13,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Points, targets, weights."""
+    """Points, targets and weights."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=d)
 
@@ -25,7 +27,7 @@ def predicted(n, d, seed):
 
 
 def gradients(n, d, seed, reduction):
-    """By automatic differentiation: torch's loss, and half the squared norm."""
+    """Gradients by automatic differentiation: of torch's loss, and of half the squared norm."""
     x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
     w.requires_grad_()
     losses = functional.mse_loss(x @ w, y, reduction=reduction), (x @ w - y).norm() ** 2 / 2
@@ -37,12 +39,13 @@ control = partial(gradients, reduction="sum")  # The sum.
 
 CLAIM = Claim(
     id="loss-mse",
-    title="The mean squared error has the gradient 2/N X^T (X w - y), half the sum of squares X^T (X w - y)",
+    question="Where does the factor 2 / N in the gradient of the MSE come from?",
     equation=r"\nabla \frac1N \sum_i (y_i - w^T x_i)^2 = \frac2N X^T (X w - y)",
+    axes=("weight, for both losses", "derivative of the loss"),
     source=Source("derived"),
     premises=(Premise("the loss is averaged over the points"),),
     parameters={"n": 30, "d": 5},
     full={"n": 10_000, "d": 50},
     judge=equals(rounding=10_000),  # sums of n terms
-    remark="A learning rate means N / 2 times less with the first convention than with the second.",
+    remark="The same learning rate moves the weights N / 2 times less with the first convention than with the second.",
 )

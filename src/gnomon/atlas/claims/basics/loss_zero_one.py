@@ -1,6 +1,8 @@
 """The 0-1 loss of labels and decisions -1 and +1 is (1 - y f) / 2, so an error rate is an inner product.
 
-1{f != y} = (1 - y f) / 2,    error rate = (1 - <y, f> / n) / 2                                      (1)
+    1{f != y} = (1 - y f) / 2,    error rate = (1 - <y, f> / n) / 2                                      (1)
+
+y is the label and f the decision.
 """
 
 import numpy as np
@@ -9,13 +11,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, seed):
-    """Labels and decisions, 0 or 1: all four pairs, then random ones."""
+    """Labels and decisions in {0, 1}: all four pairs, then random ones."""
     rng = np.random.default_rng(seed)
     return np.concatenate([[[0, 0, 1, 1], [0, 1, 0, 1]], rng.integers(2, size=(2, n))], 1)
 
 
 def predicted(n, seed):
-    """Mistakes, one for each pair, and their share: by comparison."""
+    """Mistakes by comparison, one for each pair, and their share."""
     y, f = problem(n, seed)
     return [*(y != f), np.mean(y != f)]
 
@@ -37,8 +39,9 @@ def control(n, seed):
 
 CLAIM = Claim(
     id="loss-zero-one",
-    title="The 0-1 loss of signs is (1 - y f) / 2",
+    question="How can the error rate be written as an inner product?",
     equation=r"1\{f \ne y\} = (1 - y f) / 2",
+    axes=("pair of label and decision, then error rate", "0-1 loss"),
     source=Source("derived"),
     premises=(Premise("labels and decisions are -1 and +1"),),
     parameters={"n": 100},

@@ -1,10 +1,10 @@
-"""Five derivatives of products, in the layout where row i of a Jacobian belongs to output i.
+"""The derivatives of A w, a^T X b, a^T X^T b and a^T X a are A, a b^T, b a^T and a a^T.
 
     d<w, x> / dw = x,    d(A w) / dw = A,    d(a^T X b) / dX = a b^T,    d(a^T X^T b) / dX = b a^T,
     d(a^T X a) / dX = a a^T                                                                              (1)
 
-The other layout, with row i for input i, transposes every Jacobian: d(A w) / dw = A^T there.
-Reference: [petersen2012matrix].
+Row i of a Jacobian belongs to output i. In the other common layout, with row i for input i, every Jacobian is
+transposed: d(A w) / dw = A^T. Reference: [petersen2012matrix].
 """
 
 import torch
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, seed):
-    """Three vectors and a matrix; the vectors are those of the identities."""
+    """Three vectors and a matrix."""
     g = torch.Generator().manual_seed(seed)
     return [torch.randn(*shape, generator=g, dtype=torch.float64) for shape in ((n,), (n,), (n,), (n, n))]
 
@@ -26,7 +26,7 @@ def predicted(n, seed):
 
 
 def derivatives(n, seed):
-    """By automatic differentiation, which keeps the axes of the output before those of the input."""
+    """Derivatives by automatic differentiation, which keeps output axes before input axes."""
     a, b, x, matrix = problem(n, seed)
     return [
         jacobian(lambda w: w @ x, a),
@@ -38,24 +38,25 @@ def derivatives(n, seed):
 
 
 def observed(n, seed):
-    """In this layout."""
+    """Row i for output i."""
     return torch.cat([d.flatten() for d in derivatives(n, seed)])
 
 
 def control(n, seed):
-    """In the other one."""
+    """Row i for input i."""
     first, *others = derivatives(n, seed)
     return torch.cat([first, *(d.T.flatten() for d in others)])
 
 
 CLAIM = Claim(
     id="matrix-calculus-identities",
-    title="The derivatives of A w, a^T X b, a^T X^T b and a^T X a are A, a b^T, b a^T and a a^T",
+    question="What are the derivatives of the most common matrix products?",
     equation=r"\partial (A w)/\partial w = A, \quad \partial (a^T X b) / \partial X = a b^T",
+    axes=("entry of the five derivatives", "derivative"),
     source=Source("theorem", "petersen2012matrix"),
     premises=(Premise("row i of a Jacobian belongs to output i"),),
     parameters={"n": 5},
     full={"n": 40},
     judge=equals(rounding=100),
-    remark="Tables often use the layout with rows for inputs and examples the other one: d(A w)/dw is A^T or A.",
+    remark="Tables often use the layout with rows for inputs but examples the other one: d(A w)/dw is A^T or A.",
 )

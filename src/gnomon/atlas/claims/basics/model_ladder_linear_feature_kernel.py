@@ -1,10 +1,9 @@
-"""A linear model of features and a kernel machine with the kernel of these features are the same model.
+"""Ridge regression on features and kernel regression with their inner product make the same predictions.
 
-Ridge regression on features F = (f(x_i)) has the weights w = (F^T F + r I)^{-1} F^T y, which is F^T c with
+Ridge regression on features F = (f(x_i)) with ridge r has the weights w = (F^T F + r I)^{-1} F^T y, which is F^T c with
 c = (F F^T + r I)^{-1} y, so for K(x, x') = <f(x), f(x')>
 
     <w, f(x)> = sum_i K(x, x_i) c_i                                                                      (1)
-
 Reference: [saunders1998ridge].
 """
 
@@ -29,7 +28,7 @@ def predicted(n, d, ridge, seed):
 
 
 def fit(n, d, ridge, seed, weight):
-    """The left side of (1): 1, coordinates, squares and products, each with its weight in the feature map."""
+    """The left side of (1): features 1, coordinates, squares, and products times ``weight``."""
     x, y, test = problem(n, d, seed)
     i, j = np.triu_indices(d, 1)
 
@@ -41,12 +40,13 @@ def fit(n, d, ridge, seed, weight):
 
 
 observed = partial(fit, weight=2**0.5)  # The features of this kernel: products have the weight sqrt(2).
-control = partial(fit, weight=1.0)  # The same functions with other weights: the span is the same, the kernel is not.
+control = partial(fit, weight=1.0)  # Products with weight 1: the same span, but another kernel.
 
 CLAIM = Claim(
     id="model-ladder-linear-feature-kernel",
-    title="A ridge regression on features and a kernel machine with their inner product predict the same",
+    question="How are linear models on features and kernel machines related?",
     equation=r"w^T \phi(x) = \sum_i K(x, x_i) c_i",
+    axes=("test input", "prediction"),
     source=Source("theorem", "saunders1998ridge"),
     premises=(Premise("the kernel is the inner product of the features"),),
     parameters={"n": 40, "d": 5, "ridge": 1.0},

@@ -1,12 +1,11 @@
-"""The perceptron never leaves the span of its data, ends without errors on separable data, and cycles on XOR.
+"""Perceptron weights are a sum of misclassified points; it ends on separable data and cycles on XOR.
 
-Each update adds y_i x_i, so from w_0 = 0, with a_i the number of mistakes on point i,
+Each update adds y_i x_i, so from w_0 = 0, with a_i the number of mistakes on point i (label y_i),
 
     w_t = sum_i a_i y_i x_i                                                                              (1)
 
-The mistakes can be counted from inner products alone. On points that no plane separates, with integer coordinates, the
-weights stay bounded and hence return to a state they have been in.
-References: [rosenblatt1958perceptron], [minsky1969perceptrons].
+The mistakes can be counted from inner products alone. On inseparable points with integer coordinates the weights stay
+bounded, so they return to an earlier state. References: [rosenblatt1958perceptron], [minsky1969perceptrons].
 """
 
 import numpy as np
@@ -17,12 +16,12 @@ XOR = np.array([[0, 0, 1], [1, 1, 1], [0, -1, -1], [-1, 0, -1]])  # y (x, 1)
 
 
 def problem(n, d, seed):
-    """Fewer points than dimensions, which a plane always separates; rows y_i x_i."""
+    """Fewer points than dimensions, which some plane always separates; rows y_i x_i."""
     return np.random.default_rng(seed).normal(size=(n, d))
 
 
 def predicted(n, d, seed):
-    """Weights by counts of mistakes on the Gram matrix, (1); then: no errors left, and a repeated state on XOR."""
+    """Weights from counts of mistakes on the Gram matrix, (1); then zero errors, and a repeated state on XOR."""
     z = problem(n, d, seed)
     gram, counts, clean = z @ z.T, np.zeros(n), False
     while not clean:
@@ -33,8 +32,8 @@ def predicted(n, d, seed):
     return [*(counts @ z), 0, 1]
 
 
-def learn(z, w):
-    """Weights after passes until one has no mistake or ends where an earlier one did; and whether it was the latter."""
+def run_perceptron(z, w):
+    """Weights after passes until one has no mistakes or repeats an earlier state; and whether it repeated."""
     seen = set()
     while tuple(w) not in seen:
         seen.add(tuple(w))
@@ -50,21 +49,22 @@ def learn(z, w):
 def observed(n, d, seed):
     """The algorithm on weights."""
     z = problem(n, d, seed)
-    w = learn(z, np.zeros(d))[0]
-    return [*w, (z @ w <= 0).sum(), learn(XOR, np.zeros(3))[1]]
+    w = run_perceptron(z, np.zeros(d))[0]
+    return [*w, (z @ w <= 0).sum(), run_perceptron(XOR, np.zeros(3))[1]]
 
 
 def control(n, d, seed):
-    """Weights start anywhere."""
+    """Random initial weights."""
     z = problem(n, d, seed)
-    w = learn(z, np.random.default_rng(seed + 1).normal(size=d))[0]
-    return [*w, (z @ w <= 0).sum(), learn(XOR, np.zeros(3))[1]]
+    w = run_perceptron(z, np.random.default_rng(seed + 1).normal(size=d))[0]
+    return [*w, (z @ w <= 0).sum(), run_perceptron(XOR, np.zeros(3))[1]]
 
 
 CLAIM = Claim(
     id="perceptron-algorithm",
-    title="The weights of the perceptron are the mistaken points, added up; on XOR it goes around in circles",
+    question="What do the weights of a perceptron consist of?",
     equation=r"w_t = \sum_i a_i y_i x_i",
+    axes=("weight, then errors left, then whether XOR cycles", "weight; count"),
     source=Source("theorem", "rosenblatt1958perceptron"),
     premises=(
         Premise("the weights start in the span of the data"),

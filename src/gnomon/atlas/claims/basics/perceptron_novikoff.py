@@ -1,12 +1,11 @@
-"""The perceptron makes few mistakes on data with a margin.
+"""The perceptron makes at most R^2 / margin^2 mistakes on separable data.
 
-A unit vector w* with y_i <w*, x_i> >= gamma exists and |x_i| <= R. Each update w <- w + y_i x_i raises <w*, w> by at
-least gamma and |w|^2 by at most R^2, so after t updates t gamma <= |w_t| <= R sqrt(t), hence
+A unit vector w* satisfies y_i <w*, x_i> >= gamma (the margin) and |x_i| <= R, for points x_i with labels y_i. Each
+update w <- w + y_i x_i raises <w*, w> by at least gamma and |w|^2 by at most R^2: t gamma <= |w_t| <= R sqrt(t).
 
     t <= floor(R^2 / gamma^2)                                                                            (1)
 
-with equality for orthogonal points of one class, each of which is mistaken once.
-Reference: [novikoff1962convergence].
+Orthogonal points of one class reach equality: each is misclassified once. Reference: [novikoff1962convergence].
 """
 
 import numpy as np
@@ -15,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(sets, n, gap, seed):
-    """Sixteen orthogonal points, which reach the bound; then Gaussian points, those in the gap of a plane left out."""
+    """Sixteen orthogonal points, which reach the bound; then Gaussian points that keep a distance to a plane."""
     rng = np.random.default_rng(seed)
     yield np.eye(16), np.ones(16), np.ones(16) / 4
     for k in range(sets):
@@ -32,7 +31,7 @@ def predicted(sets, n, gap, seed):
 
 
 def updates(x, y, most=3_000):
-    """Mistakes of the perceptron until it makes none, at most ``most``."""
+    """Number of mistakes of the perceptron until it makes none, at most ``most``."""
     w, t, clean = np.zeros(x.shape[1]), 0, False
     while not clean and t < most:
         clean = True
@@ -43,12 +42,12 @@ def updates(x, y, most=3_000):
 
 
 def observed(sets, n, gap, seed):
-    """Updates until the perceptron is right on all points."""
+    """Updates until all points are classified correctly."""
     return [updates(x, y) for x, y, _ in problem(sets, n, gap, seed)]
 
 
 def control(sets, n, gap, seed):
-    """One label of each set is flipped: no plane separates the points, and the mistakes never end."""
+    """One label of each set is flipped, so no plane separates the points and mistakes never end."""
     flipped = (
         (x, np.where(np.arange(len(y)) == np.abs(x @ w).argmax(), -y, y)) for x, y, w in problem(sets, n, gap, seed)
     )
@@ -57,8 +56,9 @@ def control(sets, n, gap, seed):
 
 CLAIM = Claim(
     id="perceptron-novikoff",
-    title="The perceptron makes at most R^2 / margin^2 updates",
+    question="How many mistakes can a perceptron make before it separates the data?",
     equation=r"t \le \lfloor R^2 / \gamma^2 \rfloor",
+    axes=("data set", "number of updates"),
     source=Source("theorem", "novikoff1962convergence", "Theorem 1"),
     premises=(Premise("a plane through the origin separates the points with margin gamma", lambda gap: gap > 0),),
     parameters={"sets": 10, "n": 40, "gap": 0.2},

@@ -1,10 +1,9 @@
-"""A kernel machine is a network with one hidden layer that is not trained: a unit for each data point.
+"""A kernel machine is a network with one fixed hidden layer, which has a unit for each data point.
 
-Hidden unit i has the output K(x, x_i), and the output weights c minimize |K c - y|^2 / 2 + (r / 2) c^T K c, which is
-convex with gradient K (K c - y + r c). For an invertible K its minimum is
+Hidden unit i has the output K(x, x_i). The output weights c minimize |K c - y|^2 / 2 + (r / 2) c^T K c, which is convex
+with gradient K (K c - y + r c). For an invertible kernel matrix K, targets y and ridge r, the minimum is
 
     f(x) = sum_i K(x, x_i) c_i,    c = (K + r I)^{-1} y                                                  (1)
-
 Reference: [broomhead1988multivariable].
 """
 
@@ -17,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, seed):
-    """A grid of n x n points in the unit square, moved by up to half of its step; targets; test points."""
+    """A grid of n x n points in the unit square, each moved by up to half a step; targets; test points."""
     g = torch.Generator().manual_seed(seed)
     x, test = (torch.rand(m, 2, generator=g, dtype=torch.float64) for m in (n**2, 20))
     places = torch.cartesian_prod(torch.arange(n), torch.arange(n))
@@ -33,7 +32,7 @@ def predicted(n, width, ridge, seed):
 
 
 class Network(nn.Module):
-    """Gaussian units with centers, and output weights."""
+    """Gaussian units at centers, and output weights."""
 
     def __init__(self, centers, width):
         super().__init__()
@@ -42,13 +41,13 @@ class Network(nn.Module):
         self.width = width
 
     def forward(self, x):
-        """Outputs of the hidden layer, weighted."""
+        """Weighted sum of the hidden units."""
         square = ((x[:, None] - self.centers) ** 2).sum(-1)
         return torch.exp(-square / self.width**2) @ self.out
 
 
-def trained(n, width, ridge, seed, parameters):
-    """Test outputs after training the named parameters with L-BFGS until the loss no longer falls."""
+def train(n, width, ridge, seed, parameters):
+    """Test outputs after training the named parameters with L-BFGS until the loss stops falling."""
     x, y, test = problem(n, seed)
     net = Network(x, width / n)
     chosen = [getattr(net, name) for name in parameters]
@@ -66,19 +65,17 @@ def trained(n, width, ridge, seed, parameters):
     return net(test)
 
 
-observed = partial(trained, parameters=["out"])  # Output weights are trained.
-control = partial(trained, parameters=["out", "centers"])  # The centers are trained as well.
+observed = partial(train, parameters=["out"])  # Only output weights are trained.
+control = partial(train, parameters=["out", "centers"])  # The centers are trained as well.
 
 CLAIM = Claim(
     id="rbf-kernel-machine-as-network",
-    title="A network of fixed Gaussian units at the data, with trained output weights, is a kernel machine",
+    question="Is a kernel machine a neural network?",
     equation=r"f(x) = \sum_i K(x, x_i) c_i, \quad c = (K + r I)^{-1} y",
+    axes=("test point", "output"),
     source=Source("theorem", "broomhead1988multivariable"),
-    premises=(
-        Premise("the hidden layer is fixed"),
-        Premise("the kernel matrix is invertible"),
-    ),
+    premises=(Premise("the hidden layer is fixed"), Premise("the kernel matrix is invertible")),
     parameters={"n": 5, "width": 0.6, "ridge": 0.1},
     full={"n": 12, "width": 0.6, "ridge": 0.1},
-    judge=equals(within=1e-6, because="the search ends where losses agree to rounding: sqrt(1e-16 loss / curvature)"),
+    judge=equals(within=1e-6, because="the search ends if losses agree to rounding: sqrt(1e-16 loss / curvature)"),
 )

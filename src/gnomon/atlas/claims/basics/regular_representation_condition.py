@@ -1,12 +1,10 @@
-"""Images that a trained network represents nearly alike have the same label; images with near pixels often do not.
+"""Images that a trained network represents similarly share a label more often than images with similar pixels.
 
-For a representation F let the disagreement be
+For a representation F, the disagreement is
 
     P(labels of x and x' differ | |F(x) - F(x')| among the smallest 5 % of all pairs)                    (1)
 
-With ten balanced classes a tenth of all pairs agree, so it can be zero. It is smaller for the probabilities of a
-trained network on test images than for their pixels.
-Reference: [mallat2016understanding].
+With ten balanced classes a tenth of all pairs agree, so it can be zero. Reference: [mallat2016understanding].
 """
 
 from functools import partial
@@ -21,12 +19,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """From the least disagreement (1) to the most."""
+    """From the smallest disagreement (1) to the largest."""
     return ("network", "pixels")
 
 
 def disagreements(n, steps, repetitions, seed):
-    """The disagreement (1) of test images by the probabilities of a network and by pixels, for several splits."""
+    """Disagreement (1) on test images, by class probabilities of a network and by pixels, for several splits."""
     found = {"network": [], "pixels": []}
     for k in range(repetitions):
         split = data.digits(n, 400, seed=repetitions * seed + k)
@@ -47,8 +45,9 @@ control = partial(disagreements, steps=0)  # The network before training.
 
 CLAIM = Claim(
     id="regular-representation-condition",
-    title="Images that a trained network represents nearly alike have the same label, more than those with like pixels",
+    question="Does a trained network put images of the same class close together?",
     equation=r"P(y \ne y' \mid |\Phi x - \Phi x'| \text{ small}) < P(y \ne y' \mid |x - x'| \text{ small})",
+    axes=("representation", "share of close pairs with different labels"),
     source=Source("observed", "mallat2016understanding"),
     premises=(Premise("the representation was trained on the labels"),),
     parameters={"n": 500, "steps": 60, "repetitions": 5},

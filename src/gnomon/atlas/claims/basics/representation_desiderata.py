@@ -1,13 +1,11 @@
-"""A representation that ignores shifts and drives nothing apart: no two images are farther than their best alignment.
+"""An invariant, non-expansive representation puts two images no farther apart than their best alignment.
 
-Let F(x) be invariant, F(g x) = F(x) for all g, and non-expansive, |F(x) - F(y)| <= |x - y|. Then
+Let F be invariant, F(g x) = F(x) for all shifts g, and non-expansive, |F(x) - F(y)| <= |x - y|. Then
 
     |F(x) - F(y)| = |F(x) - F(g y)| <= min_g |x - g y|                                                   (1)
 
-The moduli of the orthonormal Fourier transform satisfy both for circular shifts: a shift changes phases only, and
-||a| - |b|| <= |a - b|. They can be inverted up to a shift and a reflection for most images only; separation is another
-matter.
-Reference: [mallat2016understanding].
+The absolute values of the orthonormal Fourier transform satisfy both for circular shifts: a shift changes phases only,
+and ||a| - |b|| <= |a - b|. Separation of different images is another matter. Reference: [mallat2016understanding].
 """
 
 from functools import partial
@@ -20,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, seed):
-    """Pairs of digits; in the first half, the second is the first, shifted at random."""
+    """Pairs of digits; in the first half of the pairs, the second image is the first one shifted at random."""
     images = data.digits(2 * n, 0, seed=seed).x[:, 0].double().numpy()
     rng = np.random.default_rng(seed)
     x, y = images[:n], images[n:].copy()
@@ -30,7 +28,7 @@ def problem(n, seed):
 
 
 def predicted(n, seed):
-    """The distance at the best of all 64 shifts, (1), plus rounding: a hundred units of the larger norm."""
+    """The distance at the best of all 64 shifts, (1), plus a rounding error."""
     x, y = problem(n, seed)
     aligned = [np.linalg.norm(x - np.roll(y, (i, j), (1, 2)), axis=(1, 2)) for i in range(8) for j in range(8)]
     return np.min(aligned, axis=0) + 100 * np.finfo(float).eps * np.linalg.norm(x, axis=(1, 2))
@@ -42,18 +40,16 @@ def distances(n, seed, representation):
     return (x - y).flatten(1).norm(dim=1)
 
 
-observed = partial(distances, representation=lambda x: torch.fft.fft2(x, norm="ortho").abs())  # Fourier moduli.
-control = partial(distances, representation=lambda x: x)  # Pixels: non-expansive, not invariant.
+observed = partial(distances, representation=lambda x: torch.fft.fft2(x, norm="ortho").abs())  # Fourier magnitudes.
+control = partial(distances, representation=lambda x: x)  # Pixels: non-expansive but not invariant.
 
 CLAIM = Claim(
     id="representation-desiderata",
-    title="An invariant, non-expansive representation brings images as near as their best alignment does",
+    question="How close does an invariant representation bring shifted images?",
     equation=r"|\Phi(x) - \Phi(y)| \le \min_g |x - g y|",
+    axes=("pair of images", "distance"),
     source=Source("derived", "mallat2016understanding"),
-    premises=(
-        Premise("the representation ignores shifts"),
-        Premise("the representation is non-expansive"),
-    ),
+    premises=(Premise("the representation is invariant to shifts"), Premise("the representation is non-expansive")),
     parameters={"n": 100},
     full={"n": 800},
     judge=bounded_by("above", tight=0.5),

@@ -1,10 +1,9 @@
-"""The largest margin of separable points is one over the length of the shortest weights that score every point >= 1.
+"""The largest margin is one over the norm of the shortest weights that give every point a score of at least 1.
 
 The margin of unit weights u is g(u) = min_i y_i <u, x_i>. For g(u) > 0 the weights w = u / g(u) score y_i <w, x_i> >= 1
-and have length 1 / g(u); conversely w with y_i <w, x_i> >= 1 gives g(w / |w|) >= 1 / |w|. Hence
+and have norm 1 / g(u); conversely w with y_i <w, x_i> >= 1 gives g(w / |w|) >= 1 / |w|. Hence
 
     max_u g(u) = 1 / min { |w| : y_i <w, x_i> >= 1 for all i }                                           (1)
-
 Reference: [boser1992training].
 """
 
@@ -14,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(sets, n, seed):
-    """Points y_i x_i in the plane, where those of one class are turned to the side of the other: two Gaussian blobs."""
+    """Points y_i x_i of two Gaussian classes in the plane, reflected to one side."""
     rng = np.random.default_rng(seed)
     for _ in range(sets):
         center = rng.normal(size=2)
@@ -35,7 +34,7 @@ def predicted(sets, n, seed):
 
 
 def largest_margin(z):
-    """The smallest signed distance to a line through the origin, at the best of a grid of angles refined five times."""
+    """The smallest signed distance to a line through the origin, at the best angle (grid refined five times)."""
     center, reach = 0.0, np.pi
     for _ in range(6):
         angles = center + np.linspace(-reach, reach, 1001)
@@ -50,14 +49,15 @@ def observed(sets, n, seed):
 
 
 def control(sets, n, seed):
-    """One label of each set is wrong."""
+    """One label of each set is flipped."""
     return [largest_margin(np.vstack([z[:-1], -z[-1:]])) for z in problem(sets, n, seed)]
 
 
 CLAIM = Claim(
     id="signed-distance-margin",
-    title="The largest margin is one over the length of the shortest weights that score every point at least 1",
+    question="Why does a support vector machine minimize the norm of its weights?",
     equation=r"\max_{|u|=1} \min_i y_i u^T x_i = 1 / \min\{|w| : y_i w^T x_i \ge 1\}",
+    axes=("data set", "largest margin"),
     source=Source("theorem", "boser1992training"),
     premises=(Premise("a line through the origin separates the points"),),
     parameters={"sets": 10, "n": 30},

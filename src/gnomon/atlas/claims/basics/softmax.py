@@ -1,8 +1,8 @@
-"""The softmax of scores sums to one, ignores a common shift, and has the Jacobian diag(s) - s s^T.
+"""The softmax sums to one, ignores a common shift of its scores, and has the Jacobian diag(s) - s s^T.
 
     s_i(z) = e^{z_i} / sum_j e^{z_j},    ds_i / dz_j = s_i (1{i = j} - s_j),    s(z + c) = s(z)          (1)
 
-For z = (1.1, 2.2, 0.2, -1.7): s = (0.22364, 0.67184, 0.09092, 0.01360).
+z are scores, c is any number. For z = (1.1, 2.2, 0.2, -1.7): s = (0.22364, 0.67184, 0.09092, 0.01360).
 """
 
 from functools import partial
@@ -25,23 +25,24 @@ def predicted(k, seed):
     return np.stack([s, s, *(np.diag(s) - np.outer(s, s))])
 
 
-def measured(k, seed, function):
+def values_and_jacobian(k, seed, function):
     """Values, values after a shift by 3, and the Jacobian by automatic differentiation."""
     z = torch.from_numpy(inputs(k, seed))
     return torch.cat([function(z)[None], function(z + 3)[None], torch.autograd.functional.jacobian(function, z)])
 
 
-observed = partial(measured, function=lambda z: z.softmax(0))  # Torch's softmax.
-control = partial(measured, function=torch.sigmoid)  # A sigmoid for each score.
+observed = partial(values_and_jacobian, function=lambda z: z.softmax(0))  # torch's softmax.
+control = partial(values_and_jacobian, function=torch.sigmoid)  # A sigmoid for each score.
 
 CLAIM = Claim(
     id="softmax",
-    title="The softmax ignores a common shift and has the Jacobian diag(s) - s s^T",
+    question="What are the basic properties of the softmax?",
     equation=r"s_i = e^{z_i} / \sum_j e^{z_j}, \quad \partial s / \partial z = \mathrm{diag}(s) - s s^T",
+    axes=("score (softmax, shifted softmax, then rows of the Jacobian)", "probability; derivative"),
     source=Source("derived"),
     premises=(Premise("the outputs are divided by their sum"),),
     parameters={"k": 6},
     full={"k": 200},
     judge=equals(rounding=100),
-    remark="The last figure of the example rounds to 0.014; lecture notes print 0.013.",
+    remark="The last number of the example rounds to 0.014; lecture notes print 0.013.",
 )

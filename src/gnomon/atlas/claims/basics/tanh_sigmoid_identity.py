@@ -1,8 +1,10 @@
-"""A network with sigmoids is a network with tanh: only the weights differ.
+"""A network with sigmoids equals one with tanh whose weights are halved and whose output bias is shifted.
 
 From s(z) = (1 + tanh(z / 2)) / 2,
 
     <v, s(W x + b)> + c = <v / 2, tanh((W x + b) / 2)> + c + sum(v) / 2                                  (1)
+
+W, b are hidden weights and biases, v and c output weights and bias.
 """
 
 import torch
@@ -17,7 +19,7 @@ def inputs(seed):
 
 
 def net(width):
-    """A network with sigmoids and weights of order one."""
+    """A sigmoid network with weights of order one."""
     module = nn.Sequential(nn.Linear(6, width), nn.Sigmoid(), nn.Linear(width, 1)).double()
     with torch.no_grad():
         module[0].weight.normal_()
@@ -38,14 +40,15 @@ def observed(width, seed):
 
 
 def control(width, seed):
-    """Inputs twice as large stand for weights that are not halved."""
+    """Doubled inputs, which undo the halving of the weights."""
     return net(width)(2 * inputs(seed))
 
 
 CLAIM = Claim(
     id="tanh-sigmoid-identity",
-    title="A network with sigmoids becomes one with tanh by halving its weights and moving its bias",
+    question="Do sigmoid networks and tanh networks differ?",
     equation=r"v^T \sigma(Wx+b) = \frac{v^T}{2} \tanh(\frac{Wx+b}{2}) + \frac12 \sum_i v_i",
+    axes=("input", "output"),
     source=Source("derived"),
     premises=(Premise("the weights and biases of the hidden layer are halved"),),
     parameters={"width": 30},

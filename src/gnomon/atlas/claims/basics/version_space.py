@@ -1,6 +1,6 @@
-"""Points can be separated exactly if the set of planes that separate them is not empty; each further point shrinks it.
+"""A separating plane exists exactly if the hulls of the two classes are disjoint; more points leave fewer planes.
 
-V(S) = {(w, b) : y_i (<w, x_i> + b) > 0 for all i} is an intersection of half-spaces. By Gordan's theorem
+V(S) = {(w, b) : y_i (<w, x_i> + b) > 0 for all i} is the set of separating planes, half-spaces intersected. By Gordan,
 
     V(S) is empty   exactly if   sum_i u_i y_i (x_i, 1) = 0  for some u >= 0 that is not 0                (1)
 
@@ -14,13 +14,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(sets, n, d, seed):
-    """Sets of Gaussian points with labels of coin flips; with n = 2 (d + 1) half of them are separable."""
+    """Sets of Gaussian points with coin-flip labels; with n = 2 (d + 1) half of them are separable."""
     rng = np.random.default_rng(seed)
     return [(rng.normal(size=(n, d)), rng.choice((-1.0, 1.0), size=n)) for _ in range(sets)]
 
 
 def predicted(sets, n, d, seed):
-    """Whether the hulls are apart, by the distance of 0 to the hull of the y_i (x_i, 1), (1); then: V grew never."""
+    """Whether the hulls are disjoint, by the distance of 0 to the hull of the y_i (x_i, 1), (1); then: V never grew."""
     from scipy.optimize import nnls
 
     apart = []
@@ -48,7 +48,7 @@ def growths(sets, n, d, seed):
 
 
 def observed(sets, n, d, seed):
-    """Planes found by linear programming, and the sampled volume of V."""
+    """Existence by linear programming, and the sampled volume of V."""
     ones = np.ones((n, 1))
     found = [feasible(y[:, None] * np.hstack([x, ones])) for x, y in problem(sets, n, d, seed)]
     return [*found, growths(sets, n, d, seed)]
@@ -61,8 +61,9 @@ def control(sets, n, d, seed):
 
 CLAIM = Claim(
     id="version-space",
-    title="A separating plane exists exactly where the hulls of the classes are apart; more points leave fewer planes",
+    question="When does a separating plane exist?",
     equation=r"V(S) = \{(w,b): y_i(w^T x_i + b) > 0\} \ne \emptyset \iff 0 \notin \mathrm{conv}\{y_i (x_i, 1)\}",
+    axes=("data set, then number of times the set of planes grew", "1 if separable; count"),
     source=Source("theorem", "minsky1969perceptrons"),
     premises=(Premise("planes may pass anywhere, not only through the origin"),),
     parameters={"sets": 60, "n": 8, "d": 3},

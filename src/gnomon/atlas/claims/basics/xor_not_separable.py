@@ -1,10 +1,8 @@
-"""A line gets three of the four points of XOR right, never four; two hidden units are enough.
+"""A line classifies at most three of the four XOR points correctly; two hidden units classify all four.
 
-Four conditions b > 0, w1 + w2 + b > 0, w1 + b < 0, w2 + b < 0: the first two add up to w1 + w2 + 2 b > 0, the last two
-to the opposite. So
+Of b > 0, w1 + w2 + b > 0, w1 + b < 0, w2 + b < 0 the first two add up to w1 + w2 + 2 b > 0, the others to < 0. So
 
     best accuracy of a line = 3/4,    with one hidden layer of two units = 1                             (1)
-
 Reference: [minsky1969perceptrons].
 """
 
@@ -20,8 +18,8 @@ def predicted():
     return [3 / 4, 1.0]
 
 
-def best(y, units, seed):
-    """The best accuracy on the four corners of random lines, and of random pairs of them with a random line behind."""
+def best_accuracies(y, units, seed):
+    """Best accuracy on the four points: of random lines, and of random pairs of lines combined by a random line."""
     rng = np.random.default_rng(seed)
     corners = np.array([[0, 0, 1], [1, 1, 1], [0, 1, 1], [1, 0, 1]])
     lines = np.sign(corners @ rng.normal(size=(3, units)))  # (corner, unit)
@@ -30,18 +28,16 @@ def best(y, units, seed):
     return [(lines == y[:, None]).mean(0).max(), (behind == y[:, None]).mean(0).max()]
 
 
-observed = partial(best, y=np.array([1, 1, -1, -1]))  # The labels of XOR.
-control = partial(best, y=np.array([-1, 1, -1, -1]))  # The labels of AND.
+observed = partial(best_accuracies, y=np.array([1, 1, -1, -1]))  # XOR labels.
+control = partial(best_accuracies, y=np.array([-1, 1, -1, -1]))  # AND labels.
 
 CLAIM = Claim(
     id="xor-not-separable",
-    title="A line gets three quarters of XOR right, one hidden layer of two units all of it",
+    question="Why does XOR need a hidden layer?",
     equation=r"\max_{w,b} \mathrm{acc} = 3/4, \quad \max_{2\text{-}2\text{-}1} \mathrm{acc} = 1",
+    axes=("best line, then best network with two hidden units", "accuracy"),
     source=Source("theorem", "minsky1969perceptrons"),
-    premises=(
-        Premise("the labels are those of XOR"),
-        Premise("enough lines are tried", lambda units: units >= 10_000),
-    ),
+    premises=(Premise("the labels belong to XOR"), Premise("enough lines are tried", lambda units: units >= 10_000)),
     parameters={"units": 20_000},
     full={"units": 1_000_000},
     judge=equals(rounding=0),

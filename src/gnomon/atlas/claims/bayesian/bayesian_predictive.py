@@ -1,6 +1,8 @@
 """Averaging networks over the posterior of their weights gives the Bayesian prediction.
 
-f(x) = integral p(w | S) f(w; x) dw,    var f(x) = integral p(w | S) f(w; x)^2 dw - f(x)^2     (1)
+    f(x) = integral p(w | S) f(w; x) dw,    var f(x) = integral p(w | S) f(w; x)^2 dw - f(x)^2     (1)
+
+w are the weights, S the data, f(w; x) the output at x.
 """
 
 import torch
@@ -10,26 +12,26 @@ from gnomon.bayes import module_posterior, sample
 from gnomon.data import sphere
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-NOISE = 0.5
+NOISE_STD = 0.5
 
 
 def problem(n, seed):
-    """Points of a sphere, noisy targets, and three new points."""
+    """Points on a sphere, noisy targets, and three new points."""
     generator = torch.Generator().manual_seed(seed)
     x, new = sphere(n, 3, seed=seed), sphere(3, 3, seed=seed + 1)
-    return x, x[:, 0] + NOISE * torch.randn(n, generator=generator, dtype=torch.float64), new
+    return x, x[:, 0] + NOISE_STD * torch.randn(n, generator=generator, dtype=torch.float64), new
 
 
 def predicted(n, seed):
-    """Means and mean squares at the new points in closed form, for a linear model with the prior N(0, I)."""
+    """Means and mean squares at the new points in closed form, for a linear model with prior N(0, I)."""
     x, y, new = problem(n, seed)
-    precision = x.T @ x / NOISE**2 + torch.eye(3, dtype=torch.float64)
-    mean = new @ torch.linalg.solve(precision, x.T @ y) / NOISE**2
+    precision = x.T @ x / NOISE_STD**2 + torch.eye(3, dtype=torch.float64)
+    mean = new @ torch.linalg.solve(precision, x.T @ y) / NOISE_STD**2
     return torch.cat([mean, mean**2 + (new * torch.linalg.solve(precision, new.T).T).sum(1)])
 
 
 def moments(weights, new):
-    """The mean and the mean square of the outputs of each chain."""
+    """Mean and mean square of the outputs in each chain."""
     f = weights @ new.T
     return torch.cat([f.mean(1), f.square().mean(1)], 1)
 
@@ -37,13 +39,13 @@ def moments(weights, new):
 def observed(n, draws, seed):
     """Sixteen chains of Hamiltonian Monte Carlo."""
     x, y, new = problem(n, seed)
-    posterior = module_posterior(nn.Linear(3, 1, bias=False).double(), (x, y), noise=NOISE)
+    posterior = module_posterior(nn.Linear(3, 1, bias=False).double(), (x, y), noise=NOISE_STD)
     result = sample(posterior, torch.zeros(3), chains=16, draws=draws, warmup=200, seed=seed)
     return moments(result.values, new)
 
 
 def control(n, draws, seed):
-    """Weights drawn from the prior."""
+    """Weights from the prior."""
     generator = torch.Generator().manual_seed(seed)
     weights = torch.randn(16, draws, 3, generator=generator, dtype=torch.float64)
     return moments(weights, problem(n, seed)[2])
@@ -51,12 +53,13 @@ def control(n, draws, seed):
 
 CLAIM = Claim(
     id="bayesian-predictive",
-    title="Averaging networks over the posterior of their weights gives the Bayesian prediction",
+    question="How does a Bayesian network make predictions?",
     equation=r"f(x) = \int p(\theta | S)\, f(\theta; x)\, d\theta",
+    axes=("new point (mean, then mean square)", "output; squared output"),
     source=Source("derived"),
     premises=(
         Premise("the weights are drawn from the posterior"),
-        Premise("a linear model with Gaussian prior and noise"),
+        Premise("the model is linear with Gaussian prior and noise"),
     ),
     parameters={"n": 12, "draws": 60},
     full={"draws": 1000},

@@ -1,6 +1,8 @@
-"""A chain that is in detailed balance with a distribution has it as a stationary one.
+"""A Markov chain in detailed balance with a distribution q leaves q unchanged.
 
-q(i) P(i, j) = q(j) P(j, i)  for all i, j    =>    q P = q     (1)
+    q(i) P(i, j) = q(j) P(j, i)  for all i, j    =>    q P = q     (1)
+
+P(i, j) is the probability to move from state i to state j.
 """
 
 from functools import partial
@@ -21,7 +23,7 @@ def predicted(states, seed):
 
 
 def step(states, seed, accept):
-    """One step of Metropolis-Hastings with a random symmetric proposal, from q; what is refused stays."""
+    """Distribution after one Metropolis-Hastings step from q, with a random symmetric proposal; rejections stay."""
     q, generator = problem(states, seed), torch.Generator().manual_seed(seed + 1)
     proposal = torch.rand(states, states, generator=generator, dtype=torch.float64)
     proposal = (proposal + proposal.T) / (2 * states)
@@ -30,17 +32,18 @@ def step(states, seed, accept):
     return q @ (moves + (1 - moves.sum(1)).diag())
 
 
-observed = partial(step, accept=lambda q: (q[None, :] / q[:, None]).clamp(max=1))  # Accepted with min(1, q(j) / q(i)).
+observed = partial(step, accept=lambda q: (q[None, :] / q[:, None]).clamp(max=1))  # Acceptance min(1, q(j) / q(i)).
 control = partial(step, accept=lambda q: torch.ones_like(q[None, :] / q[:, None]))  # Always accepted.
 
 CLAIM = Claim(
     id="detailed-balance",
-    title="A chain that is in detailed balance with a distribution has it as a stationary one",
+    question="Why does Metropolis-Hastings sample from the right distribution?",
     equation=r"q_i P_{ij} = q_j P_{ji} \;\Rightarrow\; qP = q",
+    axes=("state", "probability after one step"),
     source=Source("derived"),
-    premises=(Premise("detailed balance"),),
+    premises=(Premise("the chain is in detailed balance with the distribution"),),
     parameters={"states": 12},
     full={"states": 300},
     judge=equals(rounding=100),  # sums of a dozen terms (three hundred at full scale, whose errors grow as the root)
-    remark="That it is the only stationary one needs a chain that reaches every state and has no period.",
+    remark="It is the only stationary distribution if the chain reaches every state and has no period.",
 )

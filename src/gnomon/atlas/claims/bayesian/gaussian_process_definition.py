@@ -1,6 +1,8 @@
-"""Any finite set of values of a Gaussian process has the covariance of its kernel.
+"""The outputs of a wide random network at two inputs have the covariance of its infinite-width kernel.
 
-cov(f(x_i), f(x_j)) = k(x_i, x_j)     (1)
+    cov(f(x_i), f(x_j)) = k(x_i, x_j)     (1)
+
+f is the function and k the kernel; any finite set of values of a Gaussian process has this covariance.
 """
 
 import torch
@@ -13,12 +15,12 @@ from gnomon.program import Law
 
 
 def network(width):
-    """Two layers of ReLU in the NTK parametrization's law."""
+    """A ReLU network with one hidden layer."""
     return nn.Sequential(nn.Linear(3, width, bias=False), nn.ReLU(), nn.Linear(width, 1, bias=False))
 
 
 def inputs(seed):
-    """Two points of a sphere at an angle of 60 degrees, where the covariance is far from zero."""
+    """Two points of a sphere at an angle of 60 degrees, at which the covariance is far from zero."""
     a, b = sphere(2, 3, seed=seed)
     b = b - a * (a @ b) / (a @ a)
     return torch.stack([a, a / 2 + 3**0.5 / 2 * b * a.norm() / b.norm()])
@@ -30,7 +32,7 @@ def predicted(seed):
 
 
 def outputs(width, networks, seed):
-    """Outputs of random networks, drawn by hand, at the same two points."""
+    """Outputs of random networks at the two points, drawn without the package."""
     generator = torch.Generator().manual_seed(seed)
     x = inputs(seed)
     first = torch.randn(networks, 3, width, generator=generator, dtype=torch.float64) * (2 / 3) ** 0.5
@@ -53,8 +55,9 @@ def control(width, networks, seed):
 
 CLAIM = Claim(
     id="gaussian-process-definition",
-    title="Any finite set of values of a Gaussian process has the covariance of its kernel",
+    question="In which sense is a wide random network a Gaussian process?",
     equation=r"\mathrm{cov}(f(x_i), f(x_j)) = k(x_i, x_j)",
+    axes=("pair of inputs", "covariance of the outputs"),
     source=Source("theorem", "neal1996bayesian"),
     premises=(
         Premise("outputs at two points come from one network"),

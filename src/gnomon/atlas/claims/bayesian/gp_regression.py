@@ -1,6 +1,8 @@
 """The posterior of a Gaussian process covers the truth as often as it says.
 
-f(x) | y ~ N(k^T (K + s^2)^-1 y,  k(x, x) - k^T (K + s^2)^-1 k)     (1)
+    f(x) | y ~ N(k^T (K + s^2)^-1 y,  k(x, x) - k^T (K + s^2)^-1 k)     (1)
+
+K is the kernel matrix of the data, k the kernel between x and the data, y the targets, and s^2 the noise variance.
 """
 
 from functools import partial
@@ -10,16 +12,16 @@ import torch
 from gnomon.dynamics.posterior import posterior
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-NOISE = 0.3
+NOISE_STD = 0.3
 
 
 def predicted():
-    """How often the truth is within two standard deviations, and the mean of its squared score; equation (1)."""
+    """How often the truth is within two standard deviations, and the mean squared z-score; equation (1)."""
     return [0.9544997361036416, 1.0]
 
 
 def scores(functions, n, gamma, seed):
-    """For each of many functions of the kernel exp(-2 r^2): is one new value within two deviations, and its score."""
+    """For many functions from the kernel exp(-2 r^2): whether a new value is within two deviations, and its z^2."""
     generator = torch.Generator().manual_seed(seed)
     rows = []
     for _ in range(functions):
@@ -27,23 +29,24 @@ def scores(functions, n, gamma, seed):
         r = (x[:, None] - x).square()
         values, vectors = torch.linalg.eigh((-2 * r).exp())
         f = vectors @ (values.clamp(min=0).sqrt() * torch.randn(n + 1, generator=generator, dtype=torch.float64))
-        y = f[:n] + NOISE * torch.randn(n, generator=generator, dtype=torch.float64)
+        y = f[:n] + NOISE_STD * torch.randn(n, generator=generator, dtype=torch.float64)
         k = (-gamma * r).exp()
-        told = posterior(k[:n, :n], y, nngp_test=k[n:, :n], nngp_test_test=k[n:, n:], noise=NOISE**2)
-        score = float((f[n] - told.mean.flatten()[0]) / told.variance[0].sqrt())
+        law = posterior(k[:n, :n], y, nngp_test=k[n:, :n], nngp_test_test=k[n:, n:], noise=NOISE_STD**2)
+        score = float((f[n] - law.mean.flatten()[0]) / law.variance[0].sqrt())
         rows.append([float(abs(score) < 2), score**2])
     return rows
 
 
-observed = partial(scores, gamma=2.0)  # The posterior with the true kernel.
-control = partial(scores, gamma=0.1)  # With a kernel that is far too smooth.
+observed = partial(scores, gamma=2.0)  # The true kernel.
+control = partial(scores, gamma=0.1)  # A kernel that is far too smooth.
 
 CLAIM = Claim(
     id="gp-regression",
-    title="The posterior of a Gaussian process covers the truth as often as it says",
+    question="Are the error bars of Gaussian process regression right?",
     equation=r"f(x)|y \sim \mathcal N\big(k^\top (K+\sigma^2)^{-1}y,\; k(x,x) - k^\top (K+\sigma^2)^{-1}k\big)",
+    axes=("coverage, then mean squared score", "share within two deviations; squared z-score"),
     source=Source("theorem", "rasmussen2006gaussian", "equations 2.25 and 2.26"),
-    premises=(Premise("the kernel is that of the process which made the data"),),
+    premises=(Premise("the kernel is the one that generated the data"),),
     parameters={"functions": 500, "n": 12},
     full={"functions": 5000},
     judge=mean_equals(confidence=0.999, resolution=0.3),

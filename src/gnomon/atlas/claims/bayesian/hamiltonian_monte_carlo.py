@@ -1,64 +1,67 @@
-"""Leapfrog keeps the energy of Hamiltonian dynamics to the square of its step, for as long as it runs.
+"""The leapfrog integrator keeps the energy of Hamiltonian dynamics up to an error of order step^2.
 
-max_t |H(t) - H(0)| = O(step^2)     (1)
+    max_t |H(t) - H(0)| = O(step^2)     (1)
+
+H is the energy and t the time.
 """
 
 import torch
 
-from gnomon.bayes import Density
+from gnomon.bayes import LogDensityWithGradient
 from gnomon.bayes.samplers.hmc import leapfrog
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-STEPS = (0.2, 0.1, 0.05, 0.025)
+STEP_SIZES = (0.2, 0.1, 0.05, 0.025)
 
 
 def energy(x, v):
-    """Of a well x^4 / 4 + x^2 / 2."""
+    """Energy of the potential x^4 / 4 + x^2 / 2."""
     return v**2 / 2 + x**4 / 4 + x**2 / 2
 
 
-def well(x):
-    """Its log density."""
+def log_density(x):
+    """Log density of the potential."""
     return -(x**4 / 4 + x**2 / 2).sum()
 
 
 def predicted():
-    """The slope of the largest error in the step; equation (1)."""
+    """The power of the step size; equation (1)."""
     return 2.0
 
 
 def error(paths, time, seed, advance):
-    """The largest error of the energy over each of several paths, for each step."""
+    """The largest energy error along several paths, for each step size."""
     start = 1 + 0.3 * torch.rand(2, paths, 1, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     worst = []
-    for step in STEPS:
+    for step in STEP_SIZES:
         x, v = start
         largest = torch.zeros(paths, 1, dtype=torch.float64)
         for _ in range(int(time / step)):
             x, v = advance(x, v, step)
             largest = torch.maximum(largest, (energy(x, v) - energy(*start)).abs())
         worst.append(largest[:, 0])
-    return list(STEPS), torch.stack(worst, 1)
+    return list(STEP_SIZES), torch.stack(worst, 1)
 
 
 def observed(paths, time, seed):
     """Leapfrog."""
-    p, one = Density(well, True), torch.ones(1, dtype=torch.float64)
+    p, one = LogDensityWithGradient(log_density, True), torch.ones(1, dtype=torch.float64)
     return error(paths, time, seed, lambda x, v, step: leapfrog(p, x, v, p(x)[1], step, one, 1)[:2])
 
 
 def control(paths, time, seed):
     """Explicit Euler, as sometimes printed: its energy grows."""
-    p = Density(well, True)
+    p = LogDensityWithGradient(log_density, True)
     return error(paths, time, seed, lambda x, v, step: ((x + step * v).clamp(-50, 50), v + step * p(x)[1]))
 
 
 CLAIM = Claim(
     id="hamiltonian-monte-carlo",
-    title="Leapfrog keeps the energy of Hamiltonian dynamics to the square of its step",
+    question="Why does Hamiltonian Monte Carlo use the leapfrog integrator?",
     equation=r"\max_t |H(t) - H(0)| = O(\eta^2)",
+    axes=("step size", "largest energy error along the path"),
     source=Source("theorem", "neal2011mcmc"),
-    premises=(Premise("position and momentum move in turn (leapfrog)"),),
+    premises=(Premise("position and momentum are updated in turn (leapfrog)"),),
     parameters={"paths": 8, "time": 10.0},
     full={"time": 100.0},
     judge=rate_is(next_order=2.0, label="step"),

@@ -1,6 +1,8 @@
-"""Friction turns Hamiltonian dynamics into gradient descent with momentum.
+"""Hamiltonian dynamics with friction is gradient descent with momentum.
 
-x += step v, v = (1 - step c) v - step grad E(x)   is heavy-ball descent, lr = step^2, momentum 1 - step c     (1)
+    x += step v, v = (1 - step c) v - step grad E(x)   is heavy-ball descent, lr = step^2, momentum 1 - step c  (1)
+
+x is the position, v the velocity, E the energy, c the friction, lr the learning rate.
 """
 
 import torch
@@ -9,14 +11,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(seed):
-    """A random quadratic and a starting point."""
+    """A random quadratic energy and a starting point."""
     generator = torch.Generator().manual_seed(seed)
     a = torch.randn(4, 4, generator=generator, dtype=torch.float64)
     return a @ a.T / 4, torch.randn(4, generator=generator, dtype=torch.float64)
 
 
 def predicted(step, friction, steps, seed):
-    """The end of the damped dynamics that moves velocities first, from rest."""
+    """The final point of damped dynamics from rest, with the velocity updated first."""
     a, x = problem(seed)
     v = torch.zeros_like(x)
     for _ in range(steps):
@@ -26,7 +28,7 @@ def predicted(step, friction, steps, seed):
 
 
 def descend(step, momentum, steps, seed):
-    """The end of torch's SGD with lr = step^2."""
+    """The final point of torch's SGD with lr = step^2."""
     a, x = problem(seed)
     x = x.clone().requires_grad_()
     optimizer = torch.optim.SGD([x], lr=step**2, momentum=momentum)
@@ -49,12 +51,13 @@ def control(step, friction, steps, seed):
 
 CLAIM = Claim(
     id="hmc-momentum-sgd-link",
-    title="Friction turns Hamiltonian dynamics into gradient descent with momentum",
+    question="How is SGD with momentum related to Hamiltonian dynamics?",
     equation=r"\beta = 1 - \eta\gamma, \quad \text{lr} = \eta^2",
+    axes=("coordinate of the final point", "position"),
     source=Source("derived"),
     premises=(
         Premise("the momentum of descent is 1 - step * friction"),
-        Premise("stable steps", lambda step: step < 0.3),
+        Premise("the steps are stable", lambda step: step < 0.3),
     ),
     parameters={"step": 0.1, "friction": 2.0, "steps": 50},
     judge=equals(rounding=1000),  # fifty steps of a stable recursion

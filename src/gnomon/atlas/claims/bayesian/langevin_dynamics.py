@@ -1,6 +1,8 @@
-"""Underdamped Langevin dynamics has positions of the density exp(-E) and velocities of variance one.
+"""Underdamped Langevin dynamics samples positions with density exp(-E) and velocities with variance one.
 
-dx = v dt,  dv = -grad E dt - B v dt + sqrt(2 B) dW:    law exp(-E(x) - v^2 / 2)     (1)
+    dx = v dt,  dv = -grad E dt - B v dt + sqrt(2 B) dW:    law exp(-E(x) - v^2 / 2)     (1)
+
+E is the energy, B the friction, and W Brownian motion.
 """
 
 from functools import partial
@@ -9,39 +11,40 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-STEP = 0.1
+STEP_SIZE = 0.1
 
 
 def predicted():
-    """Mean squares of the position in a harmonic well, and of the velocity; equation (1)."""
+    """Mean squares of position and velocity for a harmonic energy; equation (1)."""
     return [1.0, 1.0]
 
 
 def squares(share, chains, draws, friction, seed):
-    """Means over time of x^2 and v^2 in each chain: kicks, drifts, between them friction and noise, solved exactly."""
+    """Time averages of x^2 and v^2 in each chain; friction and noise are solved exactly between the other steps."""
     rng = np.random.default_rng(seed)
     x, v, total = np.zeros(chains), np.zeros(chains), np.zeros((2, chains))
-    kept = np.exp(-friction * STEP)
+    kept = np.exp(-friction * STEP_SIZE)
     for t in range(100 + draws):
-        v = v - STEP / 2 * x
-        x = x + STEP / 2 * v
+        v = v - STEP_SIZE / 2 * x
+        x = x + STEP_SIZE / 2 * v
         v = kept * v + np.sqrt(share * (1 - kept**2)) * rng.normal(size=chains)
-        x = x + STEP / 2 * v
-        v = v - STEP / 2 * x
+        x = x + STEP_SIZE / 2 * v
+        v = v - STEP_SIZE / 2 * x
         total += (t >= 100) * np.stack([x**2, v**2])
     return (total / draws).T
 
 
-observed = partial(squares, share=1.0)  # Noise that balances.
+observed = partial(squares, share=1.0)  # Noise that balances the friction.
 control = partial(squares, share=0.5)  # Half of its variance.
 
 CLAIM = Claim(
     id="langevin-dynamics",
-    title="Underdamped Langevin dynamics has positions of the density exp(-E) and velocities of variance one",
+    question="Which distribution does Langevin dynamics sample?",
     equation=r"dv = -\nabla E\,dt - Bv\,dt + \sqrt{2B}\,dW",
+    axes=("position, then velocity", "mean square"),
     source=Source("derived"),
     premises=(Premise("noise of variance 2 B dt balances the friction"),),
     parameters={"chains": 200, "draws": 1000, "friction": 1.0},
     full={"chains": 500, "draws": 10_000},
-    judge=mean_equals(confidence=0.999, within=STEP**2, because="the square of the step of the integration"),
+    judge=mean_equals(confidence=0.999, within=STEP_SIZE**2, because="the square of the step of the integration"),
 )

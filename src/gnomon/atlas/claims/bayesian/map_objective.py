@@ -1,6 +1,8 @@
-"""The most probable weights under a Gaussian prior and Gaussian noise are those of training with weight decay.
+"""Training with weight decay finds the most probable weights under a Gaussian prior and Gaussian noise.
 
-argmax_w log p(w | S) = argmin_w |y - X w|^2 / (2 g^2) + |w|^2 / (2 s^2) = (X^T X + (g^2 / s^2) I)^-1 X^T y     (1)
+    argmax_w log p(w | S) = argmin_w |y - X w|^2 / (2 g^2) + |w|^2 / (2 s^2) = (X^T X + (g^2 / s^2) I)^-1 X^T y  (1)
+
+w are the weights, X the inputs, y the targets, g the standard deviation of the noise and s of the prior.
 """
 
 from functools import partial
@@ -14,39 +16,37 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(rows):
-    """Standardized columns of scikit-learn's diabetes and its target."""
+    """Scikit-learn's diabetes data, standardized."""
     x, y = load_diabetes(return_X_y=True)
     x, y = torch.from_numpy(x[:rows]), torch.from_numpy(y[:rows])
     return (x - x.mean(0)) / x.std(0), (y - y.mean()) / y.std()
 
 
 def predicted(rows, prior, noise):
-    """Ridge regression with the penalty noise^2 / prior^2; equation (1)."""
+    """Ridge regression with penalty noise^2 / prior^2; equation (1)."""
     x, y = problem(rows)
     return torch.linalg.solve(x.T @ x + (noise / prior) ** 2 * torch.eye(10, dtype=x.dtype), x.T @ y)
 
 
 def most_probable(rows, prior, noise):
-    """The maximum of the log posterior, by Newton's method on its derivatives: one step, for it is quadratic."""
+    """The maximum of the log posterior by one Newton step, which is exact because it is quadratic."""
     posterior = module_posterior(nn.Linear(10, 1, bias=False).double(), problem(rows), prior_std=prior, noise=noise)
     zero = torch.zeros(10, dtype=torch.float64)
     slope = torch.func.grad(posterior)(zero)
     return -torch.linalg.solve(torch.autograd.functional.hessian(posterior, zero), slope)
 
 
-observed = most_probable  # Of the noise of the penalty.
-# Of noise of variance one, which the usual loss |y - X w|^2 / 2 takes for granted.
+observed = most_probable  # The noise of the prediction.
+# Noise of variance one, which the usual loss |y - X w|^2 / 2 assumes.
 control = partial(most_probable, noise=1.0)
 
 CLAIM = Claim(
     id="map-objective",
-    title="The most probable weights under a Gaussian prior are those of training with weight decay",
+    question="Why is weight decay a Gaussian prior?",
     equation=r"\hat\theta = \arg\min_\theta \tfrac{1}{2\gamma^2}\|y-f\|^2 + \tfrac{1}{2\sigma^2}\|\theta\|^2",
+    axes=("weight", "weight at the maximum of the posterior"),
     source=Source("derived"),
-    premises=(
-        Premise("both have the same noise"),
-        Premise("Gaussian prior and noise"),
-    ),
+    premises=(Premise("both sides use the same noise"), Premise("prior and noise are Gaussian")),
     parameters={"rows": 100, "prior": 0.5, "noise": 3.0},
     judge=equals(rounding=1e4),  # two solutions of a system of condition below 100 in ten unknowns
     covers=("gaussian-prior-weight-decay", "gaussian-noise-mse"),

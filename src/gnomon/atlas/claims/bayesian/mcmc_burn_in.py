@@ -1,6 +1,8 @@
-"""The effective sample size tells how far the mean of a chain is from the truth, once the way in is left out.
+"""The squared error of the mean of a stationary chain is its variance divided by the effective sample size.
 
-E[(mean of n draws - truth)^2] = var / ESS     (1)
+    E[(mean of n draws - truth)^2] = var / ESS     (1)
+
+ESS is the effective sample size of the n draws.
 """
 
 import torch
@@ -10,7 +12,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def chains(count, n, rho, start, seed):
-    """Autoregressions x' = rho x + sqrt(1 - rho^2) z, whose law is N(0, 1) in the long run."""
+    """Autoregressions x' = rho x + sqrt(1 - rho^2) z, with stationary distribution N(0, 1)."""
     z = torch.randn(n, count, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     x, rows = z[0] + start, []
     for t in range(n):
@@ -20,32 +22,33 @@ def chains(count, n, rho, start, seed):
 
 
 def predicted():
-    """The ratio of the squared error to what the effective sample size says; equation (1)."""
+    """The squared error divided by the predicted one; equation (1)."""
     return 1.0
 
 
 def ratios(x):
-    """The squared error of each chain's mean in units of variance / ESS, both known from the other chains."""
-    told = [float(1 / effective_sample_size(chain[None])) for chain in x]
-    return x.mean(1)[:, 0].square() / (sum(told) / len(told))
+    """Squared error of each chain's mean divided by the average of variance / ESS over the chains."""
+    inverse_sizes = [float(1 / effective_sample_size(chain[None])) for chain in x]
+    return x.mean(1)[:, 0].square() / (sum(inverse_sizes) / len(inverse_sizes))
 
 
 def observed(count, n, rho, seed):
-    """Chains that start in their stationary law."""
+    """Chains that start in their stationary distribution."""
     return ratios(chains(count, n, rho, 0.0, seed))
 
 
 def control(count, n, rho, seed):
-    """Chains that start thirty standard deviations away, their way in kept."""
+    """Chains that start thirty standard deviations away, without discarding the burn-in."""
     return ratios(chains(count, n, rho, 30.0, seed))
 
 
 CLAIM = Claim(
     id="mcmc-burn-in",
-    title="The effective sample size tells how far the mean of a chain is from the truth",
+    question="How far is the mean of an MCMC chain from the truth?",
     equation=r"\mathbb E (\bar x_n - \mu)^2 = \sigma^2 / \mathrm{ESS}",
+    axes=("chain", "squared error of the mean / (variance / ESS)"),
     source=Source("theorem", "geyer1992practical"),
-    premises=(Premise("the chain is stationary: its way in is left out"),),
+    premises=(Premise("the chain is stationary: its burn-in is discarded"),),
     parameters={"count": 200, "n": 400, "rho": 0.8},
     full={"count": 1000, "n": 2000},
     judge=mean_equals(

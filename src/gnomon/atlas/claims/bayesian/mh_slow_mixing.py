@@ -1,6 +1,8 @@
-"""Longer steps of a random walk are refused more often: the acceptance falls with the scale of the proposal.
+"""The acceptance of random-walk Metropolis falls with the scale of the proposal, as (2 / pi) arctan(2 / s).
 
-P(accept) = 2 / pi arctan(2 / s)   for the target N(0, 1) and proposals x + s z     (1)
+    P(accept) = 2 / pi arctan(2 / s)   for the target N(0, 1) and proposals x + s z     (1)
+
+The target is N(0, 1) and proposals are x + s z with standard normal z.
 """
 
 import math
@@ -11,18 +13,18 @@ import torch
 from gnomon.bayes import Metropolis, sample
 from gnomon.lab import Claim, Premise, Source, equals
 
-SCALES = (0.2, 1.0, 2.4, 10.0)
+PROPOSAL_SCALES = (0.2, 1.0, 2.4, 10.0)
 
 
 def predicted():
     """Equation (1): the angle between the half planes in which a Gaussian pair is accepted."""
-    return [2 / math.pi * math.atan(2 / s) for s in SCALES]
+    return [2 / math.pi * math.atan(2 / s) for s in PROPOSAL_SCALES]
 
 
 def acceptance(log_density, draws, seed):
-    """The mean acceptance of sixty-four chains for each scale."""
+    """Mean acceptance of sixty-four chains for each scale."""
     start = torch.randn(64, 1, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    methods = [Metropolis(scale, adapt=False) for scale in SCALES]
+    methods = [Metropolis(scale, adapt=False) for scale in PROPOSAL_SCALES]
     return [
         sample(log_density, start, method=m, chains=64, draws=draws, warmup=10, seed=seed).accepted for m in methods
     ]
@@ -34,10 +36,11 @@ control = partial(acceptance, log_density=lambda x: -torch.log1p(x.square()).sum
 
 CLAIM = Claim(
     id="mh-slow-mixing",
-    title="Longer steps of a random walk are refused more often",
+    question="How often does a random walk accept its proposals?",
     equation=r"P(\text{accept}) = \tfrac{2}{\pi}\arctan(2/s)",
+    axes=("scale of the proposal s (0.2, 1, 2.4, 10)", "acceptance probability"),
     source=Source("derived"),
-    premises=(Premise("a Gaussian target"),),
+    premises=(Premise("the target is Gaussian"),),
     parameters={"draws": 300},
     full={"draws": 3000},
     judge=equals(

@@ -1,6 +1,8 @@
-"""Draws from the posterior count equally; weighting them by their density counts it twice.
+"""Samples from the posterior count equally; weighting them by their density counts the density twice.
 
-E[f] = mean_i f(w_i)  for w_i ~ p(w | S);    sum_i p(w_i | S) f(w_i) / sum_i p(w_i | S) estimates E under p^2     (1)
+    E[f] = mean_i f(w_i)  for w_i ~ p(w | S);   sum_i p(w_i | S) f(w_i) / sum_i p(w_i | S) estimates E under p^2  (1)
+
+w are the weights and S the data.
 """
 
 import torch
@@ -19,7 +21,7 @@ def draws(mean, samples, seed):
 
 
 def observed(mean, samples, seed):
-    """Plain means of w^2."""
+    """Unweighted means of w^2."""
     return draws(mean, samples, seed).square().mean(1)
 
 
@@ -32,10 +34,11 @@ def control(mean, samples, seed):
 
 CLAIM = Claim(
     id="posterior-sample-average",
-    title="Draws from the posterior count equally; weighting them by their density counts it twice",
+    question="Must posterior samples be weighted by their probability?",
     equation=r"\mathbb E_{p(\theta|S)} f \approx \tfrac1m \sum_i f(\theta_i), \quad \theta_i \sim p(\theta|S)",
+    axes=("repetition", "posterior mean of w^2"),
     source=Source("derived"),
-    premises=(Premise("draws from the posterior have equal weights"),),
+    premises=(Premise("samples from the posterior have equal weights"),),
     parameters={"mean": 1.0, "samples": 500},
     full={"samples": 20_000},
     judge=mean_equals(confidence=0.999, resolution=0.2),

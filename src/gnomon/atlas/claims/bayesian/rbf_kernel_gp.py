@@ -1,6 +1,8 @@
-"""Functions drawn with the kernel exp(-g |x - x'|^2) cross zero sqrt(2 g) / pi times per unit of length.
+"""Functions drawn with the kernel exp(-g |x - x'|^2) cross zero sqrt(2 g) / pi times per unit length.
 
-E[crossings] = length * sqrt(-k''(0) / k(0)) / pi = length * sqrt(2 g) / pi     (1)
+    E[crossings] = length * sqrt(-k''(0) / k(0)) / pi = length * sqrt(2 g) / pi     (1)
+
+g is the inverse squared width of the kernel k.
 """
 
 import torch
@@ -9,12 +11,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(gamma):
-    """Per unit of length; equation (1)."""
+    """Crossings per unit length; equation (1)."""
     return (2 * gamma) ** 0.5 / torch.pi
 
 
 def crossings(kernel, points, functions, seed):
-    """Changes of sign of functions drawn on a fine grid of [0, 4], per unit of length."""
+    """Sign changes per unit length of functions drawn on a fine grid of [0, 4]."""
     x = torch.linspace(0, 4, points, dtype=torch.float64)
     values, vectors = torch.linalg.eigh(kernel((x[:, None] - x).abs()))
     z = torch.randn(functions, points, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
@@ -28,14 +30,15 @@ def observed(gamma, points, functions, seed):
 
 
 def control(gamma, points, functions, seed):
-    """The kernel exp(-sqrt(2 g) r), which has a corner at zero: its functions cross wildly."""
+    """The kernel exp(-sqrt(2 g) r), which has a kink at zero and much rougher functions."""
     return crossings(lambda r: (-((2 * gamma) ** 0.5) * r).exp(), points, functions, seed)
 
 
 CLAIM = Claim(
     id="rbf-kernel-gp",
-    title="Functions drawn with a Gaussian kernel cross zero sqrt(2 g) / pi times per unit of length",
+    question="How wiggly are functions drawn with a Gaussian kernel?",
     equation=r"\mathbb E[\text{crossings}] = \sqrt{2\gamma}/\pi",
+    axes=("random function", "zero crossings per unit length"),
     source=Source("theorem", "rice1944mathematical"),
     premises=(Premise("the kernel has a second derivative at zero"),),
     parameters={"gamma": 2.0, "points": 200, "functions": 2000},

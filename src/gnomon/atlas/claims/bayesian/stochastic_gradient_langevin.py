@@ -1,6 +1,8 @@
-"""Langevin steps without refusal draw from a density that is too wide in proportion to the step.
+"""Langevin steps without rejection sample a density whose variance is too large in proportion to the step size.
 
-var = 1 / (h (1 - e h / 4)) = 1 / h + e / 4 + O(e^2)   for a Gaussian of precision h     (1)
+    var = 1 / (h (1 - e h / 4)) = 1 / h + e / 4 + O(e^2)   for a Gaussian of precision h     (1)
+
+The target is a Gaussian with precision h, and e is the step size.
 """
 
 import torch
@@ -10,13 +12,13 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(step, n):
-    """The variance for the posterior of a mean, of precision h = n + 1; equation (1)."""
+    """The variance for the posterior of a mean, with precision h = n + 1; equation (1)."""
     h = n + 1
     return 1 / (h * (1 - step * h / 4))
 
 
 def variances(method, n, chains, draws, seed):
-    """The variance of each chain around the exact mean, for y = 1 or 3 in turn."""
+    """Variance of each chain around the exact mean, for targets 1 and 3 in turn."""
     x = torch.ones(n, 1).double()
     y = torch.tensor([1.0, 3.0] * (n // 2)).double()
     net = torch.nn.Linear(1, 1, bias=False).double()
@@ -33,14 +35,15 @@ def observed(step, n, chains, draws, seed):
 
 
 def control(step, n, chains, draws, seed):
-    """Batches of one example: their noise widens the density."""
+    """Batches of one example, whose noise widens the density."""
     return variances(StochasticGradient(step, batch=1), n, chains, draws, seed)
 
 
 CLAIM = Claim(
     id="stochastic-gradient-langevin",
-    title="Langevin steps without refusal draw from a density that is too wide in proportion to the step",
+    question="How wrong is Langevin sampling without a rejection step?",
     equation=r"\mathrm{var} = \frac{1}{h(1 - \eta h/4)}",
+    axes=("chain", "variance of the samples"),
     source=Source("derived"),
     premises=(Premise("full batches: the gradient has no noise of its own"),),
     parameters={"step": 0.1, "n": 8, "chains": 60, "draws": 200},

@@ -1,6 +1,8 @@
-"""A black box fits inside the range of its data; a law that was found there also holds outside.
+"""Outside its data a network fails, but a law found from the same data still holds.
 
-|law(x) - y| / |y| <= 1 %    and    |network(x) - y| / |y| >= 10 %    outside the data              (1)
+    |law(x) - y| / |y| <= 1 %    and    |network(x) - y| / |y| >= 10 %    outside the data              (1)
+
+y is the measured quantity at x.
 """
 
 from functools import partial
@@ -19,7 +21,7 @@ def predicted():
 
 
 class MeasuredQuantity(nn.Module):
-    """The measured quantity as a function that can be sampled."""
+    """The measured quantity, as a function."""
 
     def forward(self, x):
         """y = 0.5 x^2 - 0.3 x."""
@@ -27,13 +29,13 @@ class MeasuredQuantity(nn.Module):
 
 
 def measure(width, steps, seed, far):
-    """A network trained on [-1, 1], and the law found there, compared further out."""
+    """Compares a network trained on [-1, 1] and the law found there, on the interval from ``far``."""
     torch.manual_seed(seed)
     x = torch.linspace(-1, 1, 200)[:, None]
     y = MeasuredQuantity()(x)
     net = nn.Sequential(nn.Linear(1, width), nn.Tanh(), nn.Linear(width, 1))
     optimizer = torch.optim.Adam(net.parameters(), 1e-2)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)  # else Adam's loss leaps now and then
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)  # otherwise Adam's loss sometimes jumps
     for _ in range(steps):
         optimizer.zero_grad()
         (net(x) - y).square().mean().backward()
@@ -48,17 +50,15 @@ def measure(width, steps, seed, far):
 
 
 observed = partial(measure, far=2.0)  # From 2 to 4.
-control = partial(measure, far=-1.0)  # From -1 to 1, where the network was trained.
+control = partial(measure, far=-1.0)  # From -1 to 1, the training range.
 
 CLAIM = Claim(
     id="data-speak-vs-physics",
-    title="Outside its data a network fails where the law it could have learnt holds",
+    question="Does a network or a discovered law extrapolate better?",
     equation=r"|law(x) - y| \le 0.01 |y|, \; |\phi_W(x) - y| \ge 0.1 |y|",
+    axes=("law within 1 %, then network off by 10 %", "1 if true"),
     source=Source("observed"),
-    premises=(
-        Premise("the comparison is outside the range of the data"),
-        Premise("the law is in the library"),
-    ),
+    premises=(Premise("the comparison is outside the range of the data"), Premise("the law is in the library")),
     parameters={"width": 32, "steps": 400},
     full={"steps": 3000},
     judge=equals(rounding=0),

@@ -1,6 +1,8 @@
-"""Of a dictionary of ten products the one that heat follows is found, and no other, also under noise.
+"""Sparse regression finds the one term of a dictionary that the data follow, also with 1 % noise.
 
-u_t = D c,   D = {1, u, u^2, u_x, u_x^2, u u_x, u_xx, u_xx^2, u u_xx, u_x u_xx},   few c_j nonzero        (1)
+    u_t = D c,   D = {1, u, u^2, u_x, u_x^2, u u_x, u_xx, u_xx^2, u u_xx, u_x u_xx},   few c_j nonzero        (1)
+
+u is the temperature, D the dictionary and c the coefficients.
 """
 
 from functools import partial
@@ -11,36 +13,37 @@ from gnomon.data import fields as runs
 from gnomon.discovery import Library, discover
 from gnomon.lab import Claim, Premise, Source, equals
 
-DICTIONARY = ["1", "u", "u^2", "u_x", "u_x^2", "u*u_x", "u_xx", "u_xx^2", "u*u_xx", "u_x*u_xx"]
+DICTIONARY_TERMS = ["1", "u", "u^2", "u_x", "u_x^2", "u*u_x", "u_xx", "u_xx^2", "u*u_xx", "u_x*u_xx"]
 
 
 def predicted(diffusion):
-    """Coefficients of the dictionary over the diffusion: one for u_xx, zero for all others; clean and noisy."""
-    return [[float(term == "u_xx") for term in DICTIONARY]] * 2
+    """Coefficients divided by the diffusion: one for u_xx, zero for all others; clean and noisy."""
+    return [[float(term == "u_xx") for term in DICTIONARY_TERMS]] * 2
 
 
 def measure(points, diffusion, share, seed, terms):
-    """The coefficients that are found, over the diffusion."""
+    """The coefficients that are found, divided by the diffusion."""
     run = runs.heat(points=points, diffusion=diffusion, seed=seed)
     u, rows = run.fields["u"], []
     for noise in (0.0, share):
         given = u + noise * u.std() * np.random.default_rng(seed).standard_normal(u.shape)
         law = discover(given, run.dx, run.dt, library=Library(only=terms)).equations[0]
-        rows.append([float(law.coefficient(term)) / diffusion for term in DICTIONARY])
+        rows.append([float(law.coefficient(term)) / diffusion for term in DICTIONARY_TERMS])
     return rows
 
 
-observed = partial(measure, terms=DICTIONARY)  # The whole dictionary.
-control = partial(measure, terms=[term for term in DICTIONARY if term != "u_xx"])  # Without u_xx.
+observed = partial(measure, terms=DICTIONARY_TERMS)  # The whole dictionary.
+control = partial(measure, terms=[term for term in DICTIONARY_TERMS if term != "u_xx"])  # Without u_xx.
 
 CLAIM = Claim(
     id="dictionary-sparse-regression",
-    title="Sparse regression finds the one term of a dictionary that data follow",
+    question="Can sparse regression find the right term in a dictionary?",
     equation=r"\alpha^* = \arg\min_\alpha \|\partial_t u - D\alpha\|_2^2 + \lambda\|\alpha\|_0",
+    axes=("term of the dictionary (clean, then noisy)", "coefficient / true diffusion"),
     source=Source("observed", "rudy2017data"),
     premises=(
-        Premise("the dictionary holds the term of the law"),
-        Premise("noise of 1 % at most", lambda share: share <= 0.01),
+        Premise("the dictionary contains the term of the law"),
+        Premise("the noise is at most 1 %", lambda share: share <= 0.01),
     ),
     parameters={"points": 96, "diffusion": 0.1, "share": 0.01},
     full={"points": 256},

@@ -1,6 +1,8 @@
-"""Heat data give w^2 u_xx with the right w^2; waves need the second derivative over time on the left.
+"""Heat data give the heat equation; wave data need the second time derivative on the left side.
 
-u_t = w^2 u_xx    (heat),        u_tt = c^2 u_xx    (waves)                                              (1)
+    u_t = w^2 u_xx    (heat),        u_tt = c^2 u_xx    (waves)                                              (1)
+
+w^2 is the diffusion and c the wave speed.
 """
 
 from functools import partial
@@ -10,7 +12,7 @@ import numpy as np
 from gnomon.discovery import Library, discover
 from gnomon.lab import Claim, Premise, Source, equals
 
-TERMS = ["u", "u^2", "u_x", "u*u_x", "u_xx", "u*u_xx"]
+LIBRARY_TERMS = ["u", "u^2", "u_x", "u*u_x", "u_xx", "u*u_xx"]
 
 
 def predicted(diffusion, speed):
@@ -19,32 +21,33 @@ def predicted(diffusion, speed):
 
 
 def measure(points, diffusion, speed, order):
-    """What is found from both fields in closed form, with a left side for the second one."""
+    """The same from both fields in closed form; ``order`` is the time derivative for waves."""
     x, t = np.linspace(0, 2 * np.pi, points, endpoint=False), np.linspace(0, 3, 120)
     parts = [(k, np.sin(k * x[:, None] + k * k) / k) for k in (1, 2, 3, 4)]
     heat = sum(np.exp(-diffusion * k * k * t) * s for k, s in parts)
     waves = sum(np.cos(speed * k * t + k) * s for k, s in parts)
     found = []
     for u, time in ((heat, 1), (waves, order)):
-        law = discover(u, x[1], t, library=Library(only=TERMS), time_order=time).equations[0]
+        law = discover(u, x[1], t, library=Library(only=LIBRARY_TERMS), time_order=time).equations[0]
         found += [float(law.coefficient("u_xx")), float(len(set(law.terms) - {"u_xx"}))]
     return found
 
 
 observed = partial(measure, order=2)  # u_t for heat, u_tt for waves.
-control = partial(measure, order=1)  # u_t for both: waves have no such law.
+control = partial(measure, order=1)  # u_t for both, although waves have no such law.
 
 CLAIM = Claim(
     id="heat-equation-example",
-    title="Heat data give the heat equation; waves need the second derivative over time on the left",
+    question="Can heat and wave equations be found from data?",
     equation=r"(\partial_t - \omega^2\partial_{xx}) u = 0",
+    axes=("heat (coefficient, extra terms), then waves", "coefficient; count"),
     source=Source("derived"),
     premises=(
         Premise("the left side has the time derivative of the law"),
-        Premise("several frequencies in the data"),
+        Premise("the data contain several frequencies"),
     ),
     parameters={"points": 64, "diffusion": 0.1, "speed": 2.0},
     full={"points": 256},
-    judge=equals(within=0.01, because="1 % of the coefficients, the error of the bumps' quadrature at 64 points"),
+    judge=equals(within=0.01, because="1 % is the quadrature error of the test functions at 64 points"),
     remark="The equation of first order is often called the harmonic oscillator; it is the heat equation.",
 )

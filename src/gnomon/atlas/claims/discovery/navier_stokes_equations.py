@@ -1,6 +1,8 @@
-"""The decaying Taylor-Green vortex solves the Navier-Stokes equations, pressure included.
+"""The decaying Taylor-Green vortex solves the Navier-Stokes equations, including pressure.
 
-u_x + v_y = 0,    u_t + u u_x + v u_y = -p_x + nu (u_xx + u_yy)                                         (1)
+    u_x + v_y = 0,    u_t + u u_x + v u_y = -p_x + nu (u_xx + u_yy)                                         (1)
+
+u and v are velocities, p the pressure and nu the viscosity.
 """
 
 from functools import partial
@@ -25,7 +27,7 @@ def vortex(points, viscosity):
 
 
 def measure(points, viscosity, pressure):
-    """The residuals by derivatives of the fields on a grid."""
+    """Residuals by derivatives of the fields on a grid."""
     flow, dx, t = vortex(points, viscosity)
     right = f"{pressure}{viscosity}*u_xx + {viscosity}*u_yy"
     equations = "u_x + v_y = 0", f"u_t + u*u_x + v*u_y = {right}"
@@ -37,13 +39,11 @@ control = partial(measure, pressure="")  # Without the pressure.
 
 CLAIM = Claim(
     id="navier-stokes-equations",
-    title="The Taylor-Green vortex leaves no residual in the Navier-Stokes equations",
+    question="Does the Taylor-Green vortex solve the Navier-Stokes equations?",
     equation=r"\partial_t V + (V\cdot\nabla)V = -\nabla p/\rho + \nu\nabla^2 V, \quad \nabla\cdot V = 0",
+    axes=("incompressibility, then momentum", "relative residual"),
     source=Source("derived"),
-    premises=(
-        Premise("the pressure gradient is part of the equation"),
-        Premise("a periodic square"),
-    ),
+    premises=(Premise("the pressure gradient is part of the equation"), Premise("the domain is a periodic square")),
     parameters={"points": 24, "viscosity": 0.1},
     full={"points": 64},
     judge=equals(within=1e-9, because="differences of sixth order over steps of 1/240 in time"),

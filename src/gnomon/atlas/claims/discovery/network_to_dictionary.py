@@ -1,6 +1,8 @@
-"""A layer that was trained to map u to u_t of advection and diffusion is, up to its errors, those two operators.
+"""A layer trained to map u to u_t of advection and diffusion can be written as these two operators.
 
-argmin_c sum_i |f(x_i) - sum_j c_j theta_j(x_i)|^2,  few c_j nonzero                                     (1)
+    argmin_c sum_i |f(x_i) - sum_j c_j theta_j(x_i)|^2,  few c_j nonzero                                     (1)
+
+f is the layer, theta_j are the terms of the dictionary and c_j their coefficients.
 """
 
 from functools import partial
@@ -13,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(advection, diffusion):
-    """The coefficients of u_x and u_xx over the true ones, other terms, and whether the fidelity is 0.98 or more."""
+    """Coefficients of u_x and u_xx divided by the true ones, other terms, and whether the fidelity is 0.98 or more."""
     return [1.0, 1.0, 0.0, 1.0]
 
 
 def measure(n, advection, diffusion, seed, steps):
-    """Train one filter of seven taps by LBFGS and distill it."""
+    """Trains one filter of seven taps by L-BFGS and distills it."""
     draw = torch.Generator().manual_seed(seed)
     k, h = torch.arange(1, 9), 0.2
     x = torch.arange(n) * h
@@ -54,10 +56,11 @@ control = partial(measure, steps=0)  # Untrained.
 
 CLAIM = Claim(
     id="network-to-dictionary",
-    title="A trained layer can be written as the differential operators that it has learnt",
+    question="Can a trained layer be read as differential operators?",
     equation=r"\arg\min_\alpha \sum_i \|\phi_W(x_i) - (\{\partial_x,\dots\}\alpha)(x_i)\|^2 + \|\alpha\|_0",
+    axes=("advection, diffusion, extra terms, fidelity check", "ratio to the truth; count; 1 if true"),
     source=Source("observed", "cranmer2020discovering"),
-    premises=(Premise("the layer has learnt the operator"),),
+    premises=(Premise("the layer has learned the operator"),),
     parameters={"n": 96, "advection": 0.7, "diffusion": 0.2},
     full={"n": 256},
     covers=("filters-not-interpretable",),

@@ -1,6 +1,8 @@
-"""At equal noise, pointwise discovery is the worse the more derivatives the equation has.
+"""The more derivatives an equation has, the more noise harms discovery by pointwise derivatives.
 
-noise of size s in u is noise of size about s / h^k in its k-th derivative                              (1)
+    noise of size s in u is noise of size about s / h^k in its k-th derivative                              (1)
+
+u is the field and h the grid spacing.
 """
 
 from functools import partial
@@ -8,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from gnomon.data import fields as runs
-from gnomon.discovery import FiniteDifferences, Library, Pointwise, WeakForm, discover
+from gnomon.discovery import FiniteDifferences, Library, PointwiseForm, WeakForm, discover
 from gnomon.lab import Claim, Premise, Source, in_order
 
 
@@ -18,7 +20,7 @@ def predicted():
 
 
 def measure(share, draws, seed, form):
-    """The mean relative error of the coefficients on the true terms, for each draw of the noise."""
+    """Log10 of the mean relative coefficient error on the true terms, for each draw of the noise."""
     found = {}
     for name, run in (
         ("burgers", runs.burgers()),
@@ -35,19 +37,18 @@ def measure(share, draws, seed, form):
     return found
 
 
-# Finite differences.
-observed = partial(measure, form=Pointwise(space=FiniteDifferences(2), time=FiniteDifferences(2)))
-control = partial(measure, form=WeakForm())  # The weak form: derivatives are those of the bumps, and the order is gone.
+observed = partial(measure, form=PointwiseForm(space=FiniteDifferences(2), time=FiniteDifferences(2)))
+control = partial(
+    measure, form=WeakForm()
+)  # The weak form differentiates smooth test functions instead, so the order disappears.
 
 CLAIM = Claim(
     id="pde-find-noise-sensitivity",
-    title="The more derivatives an equation has, the more noise harms pointwise discovery",
+    question="Which equations are hard to find from noisy data?",
     equation=r"\mathrm{noise}(\partial^k u) \sim s / h^k",
+    axes=("equation", "log10 of the relative coefficient error"),
     source=Source("observed", "rudy2017data", "Table 1"),
-    premises=(
-        Premise("derivatives are taken of the noisy data themselves"),
-        Premise("equal noise"),
-    ),
+    premises=(Premise("derivatives are taken of the noisy data"), Premise("the noise is equal")),
     parameters={"share": 0.01, "draws": 4},
     full={"draws": 10},
     judge=in_order(),

@@ -1,10 +1,10 @@
-"""The law is the shortest description: among all supports the information criterion is smallest at the true one.
+"""The information criterion is smallest at the true terms, except with a known small probability.
 
     BIC(S) = m log RSS(S) + |S| log m,    smallest elsewhere with probability 1 - (1 - p)^k                   (1)
 
-One of the k variables outside the law enters if t^2 > (m - 5) (m^{1/m} - 1) for Student's t with m - 5 degrees of
-freedom, with probability p: 10 % of draws are wrong for k = 5 and m = 200, and ever fewer for larger m.
-Reference: [schwarz1978estimating].
+S is a set of terms, RSS(S) its residual sum of squares, m the number of data. One of the k variables outside the law
+enters if t^2 > (m - 5) (m^{1/m} - 1) for Student's t with m - 5 degrees of freedom, with probability p: 10 % of draws
+are wrong for k = 5 and m = 200, and fewer for larger m. Reference: [schwarz1978estimating].
 """
 
 from functools import partial
@@ -24,7 +24,7 @@ def predicted(n):
 
 
 def measure(n, draws, noise, seed, seen):
-    """Whether the smallest criterion is elsewhere than at the true terms, for each draw."""
+    """Whether the smallest criterion is not at the true terms, for each draw."""
     wrong = []
     for k in range(draws):
         draw = np.random.default_rng([seed, k])
@@ -40,13 +40,11 @@ control = partial(measure, seen=[0, 2, 3, 4, 5, 6, 7])  # Without the second.
 
 CLAIM = Claim(
     id="physical-law-as-compression",
-    title="The law is where the description length is smallest",
+    question="Is the true law the shortest description of the data?",
     equation=r"S^* = \arg\min_S\; m\log RSS(S) + |S|\log m",
+    axes=("draw of the data", "1 if another set of terms is chosen"),
     source=Source("theorem", "schwarz1978estimating"),
-    premises=(
-        Premise("the variables of the law are measured"),
-        Premise("independent errors"),
-    ),
+    premises=(Premise("the variables of the law are measured"), Premise("the errors are independent")),
     parameters={"n": 200, "draws": 500, "noise": 0.3},
     full={"n": 200, "draws": 5000},
     judge=mean_equals(

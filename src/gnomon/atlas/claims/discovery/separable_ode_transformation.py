@@ -1,6 +1,8 @@
-"""y' = y/x + y^2/x^3 becomes separable in r = y/x, s = -1/x, and has the solutions y = x^2 / (1 + C x).
+"""y' = y/x + y^2/x^3 becomes separable in r = y/x, s = -1/x and has the solutions y = x^2 / (1 + C x).
 
-ds/dr = 1/r^2,    s = -1/r + C,    y = x^2 / (1 + C x)                                                   (1)
+    ds/dr = 1/r^2,    s = -1/r + C,    y = x^2 / (1 + C x)                                                   (1)
+
+C is the constant of integration.
 """
 
 import numpy as np
@@ -30,8 +32,9 @@ def control(c):
 
 CLAIM = Claim(
     id="separable-ode-transformation",
-    title="A change of variables makes y' = y/x + y^2/x^3 separable",
+    question="Which substitution solves y' = y/x + y^2/x^3?",
     equation=r"y = x^2/(1 + Cx)",
+    axes=("position x", "derivative y'"),
     source=Source("derived"),
     premises=(Premise("the constant enters as 1 + C x"),),
     parameters={"c": 0.7},

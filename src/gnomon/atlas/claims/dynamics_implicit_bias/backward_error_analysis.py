@@ -1,10 +1,10 @@
-"""Euler's method follows a modified field f - (r/2) f' f one order better than the field itself.
+"""Euler's method follows the modified field f - (r/2) f' f one order better than the field f itself.
 
-The flow of f + r f_1 moves by r f + r^2 (f_1 + f' f / 2) + O(r^3) in time r; Euler's step is r f. They agree for
+In time r (the step size) the flow of f + r f_1 moves by r f + r^2 (f_1 + f' f / 2) + O(r^3), Euler's step is r f. So
 
     f_1 = -(1/2) f' f,    and then the error after a fixed time is O(r^2) instead of O(r)                    (1)
 
-The field is that of a pendulum, (x, v)' = (v, -sin x).
+The example is a pendulum, (x, v)' = (v, -sin x).
 """
 
 from functools import partial
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def problem(seed):
-    """A start of the pendulum."""
+    """Random start of the pendulum."""
     return np.random.default_rng(seed).uniform(0.5, 1.5, 2)
 
 
@@ -26,7 +26,7 @@ def predicted():
 
 
 def gap(time, counts, seed, share):
-    """The distance of Euler's method from the flow after a fixed time."""
+    """Distance between Euler's method and the flow of f - share (r/2) f' f after a fixed time."""
     start = problem(seed)
 
     def field(_, z, r):
@@ -48,8 +48,9 @@ control = partial(gap, share=0.0)  # The field of the pendulum itself.
 
 CLAIM = Claim(
     id="backward-error-analysis",
-    title="Euler's method is the flow of f - (r/2) f' f, to second order",
+    question="Which differential equation does Euler's method solve more accurately than the one it is given?",
     equation=r"\tilde f = f - \tfrac{r}{2} f' f",
+    axes=("step size r", "distance to the flow after a fixed time"),
     source=Source("theorem", "hairer2006geometric", "Chapter IX"),
     premises=(Premise("the field has the correction of equation (1)"),),
     parameters={"time": 1.0, "counts": (50, 100, 200, 400)},

@@ -1,11 +1,10 @@
-"""A preference for low rank helps only where the truth has low rank.
+"""A preference for low rank helps only if the true matrix has low rank.
 
-Descent on a product of two matrices prefers products of low rank. On the entries that it has not seen its relative
-error falls far below 1, that of predicting zero, for a matrix of rank 2, and not at all for one of full rank, of whose
-hidden entries the seen ones say nothing:
+Gradient descent on a product of two matrices prefers products of low rank. For a true matrix of rank 2 the relative
+error on unseen entries falls far below 1 (the error of predicting zero). For a matrix of full rank it does not, because
+the seen entries say nothing about the others:
 
     error (rank 2) < 1/2 < 0.9 < error (full rank)                                                          (1)
-
 Reference: [arora2019implicit], for the preference.
 """
 
@@ -18,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def problem(sets, n, rank, share, rng):
-    """Matrices of a rank, all of one Frobenius norm, and the seen entries."""
+    """Matrices of a rank, all with the same Frobenius norm, and which entries are seen."""
     w = rng.normal(size=(sets, n, rank)) @ rng.normal(size=(sets, rank, n))
     return 2**0.5 * w / np.linalg.norm(w, axis=(1, 2), keepdims=True), rng.uniform(size=w.shape) < share
 
@@ -29,7 +28,7 @@ def predicted():
 
 
 def errors(depth, sets, n, share, size, steps, seed):
-    """Errors on hidden entries for both truths."""
+    """Relative errors on unseen entries for a matrix of rank 2 and one of full rank."""
     rng = np.random.default_rng(seed)
     low, full = (error(*problem(sets, n, rank, share, rng), depth, size, steps, rng) for rank in (2, n))
     marks = {"one half": np.full(sets, 0.5), "nine tenths": np.full(sets, 0.9)}
@@ -37,12 +36,13 @@ def errors(depth, sets, n, share, size, steps, seed):
 
 
 observed = partial(errors, depth=2)  # A product of two factors from a small start.
-control = partial(errors, depth=1)  # The matrix itself, whose descent prefers nothing.
+control = partial(errors, depth=1)  # The matrix itself, for which descent has no preference.
 
 CLAIM = Claim(
     id="bias-must-match-data",
-    title="A preference for low rank helps only where the truth has low rank",
+    question="When does a preference for low rank help?",
     equation=r"\text{error}(\mathrm{rank}\ 2) < \tfrac12 < 0.9 < \text{error}(\mathrm{rank}\ n)",
+    axes=("case, compared with fixed levels", "relative error on unseen entries"),
     source=Source("derived", "arora2019implicit"),
     premises=(
         Premise("training prefers low rank"),

@@ -1,11 +1,10 @@
-"""Gradient descent on a product of matrices, from a small start, finds a product of low rank although none is asked.
+"""Gradient descent on a product of matrices from a small start finds a product of low rank, without any penalty.
 
-The squared error on the seen entries of a matrix of rank 2 says nothing of the others: descent on the matrix itself
-never moves them, and their relative error stays 1. On a product of two or three factors from a small start the
-singular values grow one after the other, the large ones first, and the entries not seen are filled in:
+The squared error on the seen entries of a rank-2 matrix says nothing about the others. Descent on the matrix itself
+never moves them, and their relative error stays 1. On a product of two or three factors from a small start, singular
+values grow one after the other, large ones first, and the unseen entries are filled in:
 
     error (3 factors) < error (2 factors) < 0.5 < error (1 factor) = 1                                      (1)
-
 Reference: [arora2019implicit].
 """
 
@@ -17,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def problem(sets, n, rank, share, rng):
-    """Matrices of a rank with largest singular value about 1, and the seen entries."""
+    """Matrices of a rank with largest singular value about 1, and which entries are seen."""
     w = rng.normal(size=(sets, n, rank)) @ rng.normal(size=(sets, rank, n)) / n
     return w, rng.uniform(size=w.shape) < share
 
@@ -28,7 +27,7 @@ def predicted():
 
 
 def error(w, seen, depth, size, steps, rng):
-    """The relative error on the entries not seen, after descent on the seen ones."""
+    """Relative error on the unseen entries, after descent on the seen ones."""
     n = w.shape[1]
     factors = [size ** (1 / depth) * np.broadcast_to(np.eye(n), w.shape) for _ in range(depth)]
     factors = [f + 0.01 * size ** (1 / depth) * rng.normal(size=f.shape) for f in factors]
@@ -52,7 +51,7 @@ def error(w, seen, depth, size, steps, rng):
 
 
 def errors(size, sets, n, share, steps, seed):
-    """Errors of one, two and three factors on the same matrices."""
+    """Relative errors with one, two and three factors on the same matrices."""
     rng = np.random.default_rng(seed)
     w, seen = problem(sets, n, 2, share, rng)
     found = {f"{k} factor" + "s" * (k > 1): error(w, seen, k, size, steps, rng) for k in (1, 2, 3)}
@@ -60,17 +59,15 @@ def errors(size, sets, n, share, steps, seed):
 
 
 observed = errors  # From a small start.
-control = partial(errors, size=1.0)  # From factors of the size of the matrix itself.
+control = partial(errors, size=1.0)  # From factors as large as the matrix itself.
 
 CLAIM = Claim(
     id="deep-matrix-factorisation",
-    title="Descent on a product of matrices from a small start finds a product of low rank",
+    question="Why does gradient descent on a product of matrices find low rank?",
     equation=r"\text{error}_{L=3} < \text{error}_{L=2} < \tfrac12 < \text{error}_{L=1} = 1",
+    axes=("number of factors, compared with one half", "relative error on unseen entries"),
     source=Source("observed", "arora2019implicit"),
-    premises=(
-        Premise("the factors start small", lambda size: size <= 0.01),
-        Premise("the matrix has low rank"),
-    ),
+    premises=(Premise("the factors start small", lambda size: size <= 0.01), Premise("the matrix has low rank")),
     parameters={"sets": 12, "n": 20, "share": 0.6, "size": 1e-3, "steps": 800},
     full={"sets": 12, "n": 30, "size": 1e-4, "steps": 5000},
     judge=in_order(),

@@ -1,9 +1,9 @@
-"""Dropout at test time averages over an ensemble with one member for each mask.
+"""Dropout at test time averages over an ensemble with one network for each mask.
 
     p(y | x) = sum_b P(b) p_b(y | x),    P(b) = prod_i k^b_i (1 - k)^(1 - b_i)                                (1)
 
-With 10 units all 2^10 masks can be listed; a layer of 4096 units has 2^4096 = 10^1233.02 of them.
-Reference: [srivastava2014dropout].
+b is a mask with one bit per unit, k the probability to keep a unit, and p_b the prediction with mask b. 10 units have
+2^10 masks; a layer of 4096 units has 2^4096 = 10^1233.02 of them. Reference: [srivastava2014dropout].
 """
 
 from functools import partial
@@ -32,23 +32,24 @@ def predicted(units, keep, seed):
     return chance @ (scores / scores.sum(1, keepdims=True))
 
 
-def sampled(units, keep, draws, seed, shared):
-    """Class probabilities of torch's dropout layer, one mask for each draw."""
+def sample_predictions(units, keep, draws, seed, shared):
+    """Class probabilities with torch's dropout layer, one mask per draw."""
     hidden, out = (torch.from_numpy(v) for v in problem(units, seed))
     mask = nn.Dropout(1 - keep)(torch.ones(draws, 1 if shared else units).double())
     return torch.softmax((mask * hidden) @ out.T, dim=1)
 
 
-observed = partial(sampled, shared=False)  # A mask for each unit.
-control = partial(sampled, shared=True)  # One mask for all units: the layer is dropped as a whole or kept.
+observed = partial(sample_predictions, shared=False)  # An independent bit for each unit.
+control = partial(sample_predictions, shared=True)  # One bit for all units: the whole layer is dropped or kept.
 
 CLAIM = Claim(
     id="dropout-as-ensemble",
-    title="Dropout at test time averages over one network for each mask",
+    question="In which sense is dropout an ensemble of networks?",
     equation=r"p(y | x) = \sum_b \prod_i k^{b_i} (1 - k)^{1 - b_i} \, p_b(y | x)",
+    axes=("class", "probability"),
     source=Source("derived", "srivastava2014dropout"),
     premises=(
-        Premise("each unit is dropped on its own"),
+        Premise("each unit is dropped independently"),
         Premise("few enough units to list all masks", lambda units: units <= 16),
     ),
     parameters={"units": 10, "keep": 0.7, "draws": 20_000},

@@ -1,8 +1,10 @@
-"""Dropout on the inputs of linear regression is, on average, an L2 penalty weighted by the size of each input.
+"""Dropout on the inputs of linear regression adds, on average, an L2 penalty weighted by the size of each input.
 
-A mask m_j / (1 - p) with P(m_j = 0) = p has mean 1 and variance p / (1 - p), independent for each j, so
+A mask m_j / (1 - p) with P(m_j = 0) = p has mean 1 and variance p / (1 - p), independent for each input j, so
 
     E |y - (X * mask) w|^2 = |y - X w|^2 + p / (1 - p) sum_j w_j^2 |X_j|^2                                    (1)
+
+X are the examples with columns X_j, y the targets and w the weights.
 """
 
 import numpy as np
@@ -13,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(n, d, seed):
-    """Positive examples and weights, so that inputs dropped together would show, and targets."""
+    """Positive inputs and weights, so that inputs dropped together would be noticed, and targets."""
     rng = np.random.default_rng(seed)
     return rng.uniform(0.5, 1.5, (n, d)), rng.normal(size=n), rng.uniform(0.5, 1, d)
 
@@ -40,13 +42,11 @@ def control(n, d, p, draws, seed):
 
 CLAIM = Claim(
     id="dropout-mask",
-    title="Dropout on linear regression adds p / (1 - p) sum_j w_j^2 |X_j|^2 to the loss",
+    question="Which penalty does dropout add to linear regression?",
     equation=r"E \|y - (X \odot M) w\|^2 = \|y - X w\|^2 + \frac{p}{1 - p} \sum_j w_j^2 \|X_j\|^2",
+    axes=("one data set", "expected squared error"),
     source=Source("derived", "srivastava2014dropout", "Section 9.1"),
-    premises=(
-        Premise("each input is dropped on its own"),
-        Premise("kept inputs are divided by 1 - p"),
-    ),
+    premises=(Premise("each input is dropped independently"), Premise("kept inputs are divided by 1 - p")),
     parameters={"n": 20, "d": 10, "p": 0.5, "draws": 4000},
     full={"n": 100, "draws": 20_000},
     judge=mean_equals(confidence=0.9999, resolution=0.05),

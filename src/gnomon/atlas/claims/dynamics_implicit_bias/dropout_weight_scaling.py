@@ -1,8 +1,10 @@
-"""Scaling the weights by the chance to be kept gives the normalized geometric mean over all masks of a softmax.
+"""Scaling weights by the keep probability gives the normalized geometric mean of a softmax over all dropout masks.
 
-The logarithm of a softmax is linear in the scores up to a constant for each mask, and scores are linear in the mask:
+The log of a softmax is linear in the scores up to a constant for each mask, and scores are linear in the mask:
 
     prod_b p_b(y)^P(b) / sum_y' prod_b p_b(y')^P(b) = softmax(sum_b P(b) W (b * x)) = softmax(k W x)           (1)
+
+b is a mask with probability P(b), p_b the prediction with it, k the keep probability, W the weights, x the inputs.
 """
 
 from itertools import product
@@ -26,7 +28,7 @@ def predicted(units, classes, keep, seed):
 
 
 def members(units, classes, keep, seed):
-    """The probability of each mask, and the class probabilities of its network."""
+    """The probability of each mask, and the class probabilities with it."""
     x, w, b = problem(units, classes, seed)
     masks = np.array(list(product((0.0, 1.0), repeat=units)))
     scores = np.exp((masks * x) @ w.T + b)
@@ -48,15 +50,16 @@ def control(units, classes, keep, seed):
 
 CLAIM = Claim(
     id="dropout-weight-scaling",
-    title="Weights scaled by the chance to be kept give the geometric mean over dropout masks of a softmax layer",
+    question="What does scaling the weights after dropout compute?",
     equation=r"\mathrm{softmax}(k W x) \propto \prod_b p_b(y)^{P(b)}",
+    axes=("class", "probability"),
     source=Source("derived", "srivastava2014dropout"),
     premises=(
-        Premise("members are averaged geometrically"),
-        Premise("one softmax layer on the dropped units"),
+        Premise("predictions are averaged geometrically"),
+        Premise("a single softmax layer follows the dropped units"),
     ),
     parameters={"units": 10, "classes": 4, "keep": 0.5},
     full={"units": 16, "classes": 10},
     judge=equals(rounding=100_000),  # sums over 2^16 masks
-    remark="The arithmetic mean, which dropout samples, is another number; in deeper networks neither is exact.",
+    remark="Dropout samples the arithmetic mean, which is another number; in deeper networks neither is exact.",
 )

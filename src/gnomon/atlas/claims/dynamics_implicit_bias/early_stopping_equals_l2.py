@@ -1,7 +1,7 @@
-"""Stopping gradient descent after t steps of size r acts like an L2 penalty a = 1 / (r t), but not exactly.
+"""Stopping gradient descent after t steps of size r acts like an L2 penalty 1 / (r t), to within 0.2036.
 
-From zero, mode i of least squares with minimum w* is scaled by 1 - (1 - r l)^t = 1 - e^{-s} + O(1/t), s = l r t; the
-penalty scales it by l / (l + a) = s / (s + 1). The filters differ by
+From zero, the mode of least squares with eigenvalue l is scaled by 1 - (1 - r l)^t = 1 - e^{-s} + O(1/t), s = l r t.
+The penalty a = 1 / (r t) scales it by l / (l + a) = s / (s + 1). The two differ by
 
     g(s) = e^{-s} - 1/(s + 1),   -g(s) = (s^2)/2 - ... for small s,   max |g| = 0.2036 at s = 2.51           (1)
 """
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, steps, seed):
-    """A Hessian whose eigenvalues times rate * steps = 1 are s, its eigenvectors, and the minimum, 1 in each mode."""
+    """A Hessian with eigenvalues s at rate * steps = 1, its eigenvectors, the minimum (1 in each mode), the rate."""
     s = np.geomspace(0.01, 50, d)
     q, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))
     return q * s @ q.T, q, q.sum(1), 1 / steps
@@ -27,7 +27,7 @@ def predicted(d):
 
 
 def gap(d, steps, seed, start):
-    """Weights of descent less those of the penalty a = 1 / (rate * steps) = 1, along the modes."""
+    """Weights of descent minus weights with the penalty 1 / (rate * steps) = 1, in each mode."""
     h, q, best, rate = problem(d, steps, seed)
     w = start * q.sum(1)
     for _ in range(steps):
@@ -42,15 +42,13 @@ control = partial(gap, start=0.5)  # From half the minimum.
 
 CLAIM = Claim(
     id="early-stopping-equals-l2",
-    title="Early stopping is an L2 penalty 1 / (rate * steps) to within 0.2036",
+    question="How similar is early stopping to an L2 penalty?",
     equation=r"(1 - e^{-s}) - \frac{s}{s + 1} \le 0.2036, \quad s = \lambda / \alpha, \ \alpha = 1 / (r t)",
+    axes=("mode with curvature x time s, then the maximum", "weight of descent - weight of ridge"),
     source=Source("derived", "ali2019continuous"),
-    premises=(
-        Premise("descent starts at zero"),
-        Premise("the loss is quadratic"),
-    ),
+    premises=(Premise("descent starts at zero"), Premise("the loss is quadratic")),
     parameters={"d": 60, "steps": 1000},
     full={"d": 200, "steps": 10_000},
     judge=equals(within=1e-3, because="(1 - s/t)^t is within 0.28/t of e^-s, and the maximum of a grid within 7e-4"),
-    remark="Derivations often print log(1 - x) = x for -x, and leave out the 1/2 of the second order of Taylor.",
+    remark="Derivations often print log(1 - x) = x instead of -x, and omit the 1/2 in Taylor's second order.",
 )

@@ -1,7 +1,7 @@
-"""Stopping when the validation error has not fallen for p checks keeps a better state, where labels have noise.
+"""With noisy labels, stopping after p checks without progress keeps a better state than training to the end.
 
-The rule keeps the best state so far and stops after p checks without a new best one. With noisy labels and more weights
-than examples the risk along descent falls and then rises as the noise is fitted, so that
+The rule keeps the state with the best validation error so far and stops after p checks without a new best. With noisy
+labels and more weights than examples, the risk along descent falls and then rises as the noise is fitted, so
 
     risk (kept state) < risk (end of training)                                                              (1)
 
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def problem(sets, n, d, noise, seed):
-    """Linear data sets of n training and n validation examples each, with the true weights."""
+    """Linear data sets with n training and n validation examples each, and the true weights."""
     rng = np.random.default_rng(seed)
     truth = rng.normal(size=(sets, d)) / d**0.5
     x, check = rng.normal(size=(2, sets, n, d))
@@ -30,7 +30,7 @@ def predicted():
 
 
 def risks(noise, sets, n, d, steps, patience, seed):
-    """The distance to the true weights, which is the excess risk here, of the kept state and at the end."""
+    """Squared distance to the true weights (the excess risk) of the kept state and of the final one."""
     truth, x, y, check, z = problem(sets, n, d, noise, seed)
     w, rate = np.zeros((sets, d)), 0.5 / (1 + (d / n) ** 0.5) ** 2
     best, waited, kept = np.full(sets, np.inf), np.zeros(sets), np.zeros((sets, d))
@@ -48,11 +48,12 @@ control = partial(risks, noise=0.0)  # Without noise.
 
 CLAIM = Claim(
     id="early-stopping-patience",
-    title="Stopping after p checks without progress keeps a better state, where labels have noise",
+    question="When does early stopping help?",
     equation=r"R(\theta_{kept}) < R(\theta_{end})",
+    axes=("state of the network", "distance to the true weights (excess risk)"),
     source=Source("observed", "prechelt1998early"),
     premises=(
-        Premise("the labels have noise"),
+        Premise("the labels are noisy"),
         Premise("there is time to fit the noise", lambda steps, patience: steps > 10 * patience),
     ),
     parameters={"sets": 30, "n": 40, "d": 50, "noise": 1.0, "steps": 600, "patience": 10},

@@ -1,12 +1,12 @@
-"""The effective number of parameters of a wide network is set by its kernel, not by its count of weights.
+"""The effective number of parameters of a wide network is set by its kernel, not by its number of weights.
 
-Ridge regression on m random ReLU features / sqrt(m) has tr K_m (K_m + a I)^-1 degrees of freedom. K_m tends to a kernel
-with closed form (arc-cosine of order 1), so the number saturates while m grows a hundredfold, up to c/m, which
-twice the number at 2 m less the number at m leaves out:
+Ridge regression on m random ReLU features / sqrt(m) has tr K_m (K_m + a I)^-1 degrees of freedom, with ridge a. K_m
+tends to a kernel with a closed form (arc-cosine of order 1), so the number saturates while m grows a hundredfold, up to
+a correction c/m. Twice the number at 2 m minus the number at m removes this correction:
 
     df -> tr K (K + a I)^-1,    K(x, x') = |x||x'| (sin t + (pi - t) cos t) / (2 pi)                          (1)
 
-Reference: [cho2009kernel].
+t is the angle between x and x'. Reference: [cho2009kernel].
 """
 
 from functools import partial
@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(n, d, seed):
-    """Inputs."""
+    """Random inputs."""
     return np.random.default_rng(seed).normal(size=(n, d))
 
 
 def predicted(n, d, widths, ridge, seed):
-    """Equation (1), for each width the same."""
+    """Equation (1), the same for each width."""
     x = problem(n, d, seed)
     norm = np.linalg.norm(x, axis=1)
     t = np.arccos(np.clip(x @ x.T / np.outer(norm, norm), -1, 1))
@@ -30,8 +30,8 @@ def predicted(n, d, widths, ridge, seed):
     return [(values / (values + ridge)).sum()] * len(widths)
 
 
-def freedom(n, d, widths, ridge, draws, seed, power):
-    """Degrees of freedom of random features: the trace of the hat matrix."""
+def degrees_of_freedom(n, d, widths, ridge, draws, seed, power):
+    """Degrees of freedom of random features: the trace of the hat matrix, extrapolated in the width."""
     x, rng = problem(n, d, seed), np.random.default_rng([seed, 1])
     rows = []
     for _ in range(draws):
@@ -41,13 +41,14 @@ def freedom(n, d, widths, ridge, draws, seed, power):
     return 2 * counts[:, 1::2] - counts[:, ::2]
 
 
-observed = partial(freedom, power=0.5)  # Divided by the square root of the width.
-control = partial(freedom, power=0.0)  # Not divided.
+observed = partial(degrees_of_freedom, power=0.5)  # Divided by the square root of the width.
+control = partial(degrees_of_freedom, power=0.0)  # Not divided.
 
 CLAIM = Claim(
     id="effective-complexity-not-param-count",
-    title="The effective number of parameters saturates while the width grows a hundredfold",
+    question="Is a wider network more complex?",
     equation=r"\mathrm{df} = \mathrm{tr}\, K (K + \alpha I)^{-1}",
+    axes=("width m", "degrees of freedom", "widths"),
     source=Source("derived", "cho2009kernel"),
     premises=(
         Premise("features are divided by the square root of their number"),

@@ -1,9 +1,11 @@
-"""A penalty makes training forget its start; without one the start decides which solution is found.
+"""With an L2 penalty training forgets its start; without one the start decides which solution is found.
 
 Least squares with more weights than examples. With the penalty (a/2)|w|^2 the minimum is unique; without it the limit
-is the solution nearest to the start:
+is the solution nearest to the start w_0:
 
     penalty: w_inf = X^T (X X^T + a I)^-1 y,    none: w_inf = w_0 + X^T (X X^T)^-1 (y - X w_0)               (1)
+
+X are the examples, y the targets.
 """
 
 import numpy as np
@@ -19,14 +21,14 @@ def problem(n, weights, starts, seed):
 
 
 def predicted(n, weights, starts, penalty, seed):
-    """Norms of the ends from each start by equation (1), without and with penalty."""
+    """Norms of the final weights from each start by equation (1), without and with penalty."""
     x, y, w0 = problem(n, weights, starts, seed)
     free = w0 + np.linalg.solve(x @ x.T, (y - w0 @ x.T).T).T @ x
     held = x.T @ np.linalg.solve(x @ x.T + penalty * np.eye(n), y)
     return [*np.linalg.norm(free, axis=1), *[np.linalg.norm(held)] * starts]
 
 
-def trained(x, y, w0, penalty, steps):
+def final_norms(x, y, w0, penalty, steps):
     """Norms at the end of gradient descent, from all starts at once."""
     x, y = torch.from_numpy(x), torch.from_numpy(y)
     w, rate = torch.from_numpy(w0).requires_grad_(), 1 / (torch.linalg.matrix_norm(x, 2) ** 2 + penalty)
@@ -39,23 +41,24 @@ def trained(x, y, w0, penalty, steps):
 def observed(n, weights, starts, penalty, steps, seed):
     """All weights are trained."""
     x, y, w0 = problem(n, weights, starts, seed)
-    return torch.cat([trained(x, y, w0, p, steps) for p in (0.0, penalty)])
+    return torch.cat([final_norms(x, y, w0, p, steps) for p in (0.0, penalty)])
 
 
 def control(n, weights, starts, penalty, steps, seed):
-    """Fewer weights than examples: the rest is left out, and the start no longer matters."""
+    """Fewer weights than examples, so the start no longer matters."""
     x, y, w0 = problem(n, weights, starts, seed)
     few = n // 2
-    return torch.cat([trained(x[:, :few], y, w0[:, :few], p, steps) for p in (0.0, penalty)])
+    return torch.cat([final_norms(x[:, :few], y, w0[:, :few], p, steps) for p in (0.0, penalty)])
 
 
 CLAIM = Claim(
     id="explicit-vs-implicit-regularisation",
-    title="A penalty makes the end independent of the start; without it the start chooses the solution",
+    question="What decides which solution training finds: the penalty or the start?",
     equation=r"w_\infty = w_0 + X^T (X X^T)^{-1} (y - X w_0)",
+    axes=("start (without penalty, then with penalty)", "norm of the final weights"),
     source=Source("derived"),
     premises=(Premise("there are more weights than examples", lambda n, weights: weights > n),),
     parameters={"n": 8, "weights": 40, "starts": 3, "penalty": 5.0, "steps": 400},
     full={"n": 20, "weights": 200, "starts": 10, "penalty": 10.0, "steps": 1000},
-    judge=equals(within=1e-6, because="the start is forgotten at 5/90 a step, over 400 steps"),
+    judge=equals(within=1e-6, because="the influence of the start decays by 5/90 per step, over 400 steps"),
 )

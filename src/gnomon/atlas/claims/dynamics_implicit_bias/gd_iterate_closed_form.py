@@ -1,10 +1,11 @@
-"""Every iterate of gradient descent on least squares in closed form; it converges for steps below 2 / s_max^2.
+"""Every iterate of gradient descent on least squares has a closed form, which converges for steps below 2 / s_max^2.
 
-x_{k+1} = (I - r A^T A) x_k + r A^T b unrolls to a power and a geometric sum, which in the eigenvectors q_i of A^T A are
+x_{k+1} = (I - r A^T A) x_k + r A^T b unrolls to a power and a geometric sum. In the eigenvectors q_i of A^T A, with
+eigenvalues l_i,
 
     <q_i, x_k> = (1 - r l_i)^k <q_i, x_0> + (1 - (1 - r l_i)^k) <q_i, A^T b> / l_i                             (1)
 
-(with r k <q_i, A^T b> = 0 where l_i = 0). The step sizes are 0.5, 1.99 and 2.01 times 1 / s_max^2.
+(For l_i = 0 the last term is zero.) s_max is the largest singular value of A; r = 0.5, 1.99 and 2.01 / s_max^2.
 """
 
 from functools import partial
@@ -31,7 +32,7 @@ def predicted(rows, columns, steps, seed):
 
 
 def iterate(rows, columns, steps, seed, momentum):
-    """The iterates themselves."""
+    """Runs the iteration for each step size."""
     a, b, start = problem(rows, columns, seed)
     rows = []
     for r in RATES:
@@ -43,17 +44,18 @@ def iterate(rows, columns, steps, seed, momentum):
     return np.stack(rows)
 
 
-observed = partial(iterate, momentum=0.0)  # Plain steps.
-control = partial(iterate, momentum=0.1)  # A tenth of the last step is repeated.
+observed = partial(iterate, momentum=0.0)  # Without momentum.
+control = partial(iterate, momentum=0.1)  # With momentum 0.1.
 
 CLAIM = Claim(
     id="gd-iterate-closed-form",
-    title="Iterates of gradient descent on least squares are powers of 1 - rate * eigenvalue",
+    question="Where is gradient descent on least squares after k steps?",
     equation=r"x_k = (I - r A^T A)^k x_0 + r \sum_{l<k} (I - r A^T A)^l A^T b",
+    axes=("coordinate of the iterate, for three step sizes", "value of the coordinate"),
     source=Source("derived"),
-    premises=(Premise("steps without momentum"),),
+    premises=(Premise("momentum is zero"),),
     parameters={"rows": 30, "columns": 10, "steps": 100},
     full={"rows": 200, "columns": 50, "steps": 500},
     judge=equals(rounding=1_000_000),  # 500 steps of sums of 200 terms
-    remark="At 1.99 the iterates shrink by 0.99 a step, at 2.01 they grow by 1.01 a step.",
+    remark="At 1.99 the iterates shrink by 0.99 per step; at 2.01 they grow by 1.01 per step.",
 )

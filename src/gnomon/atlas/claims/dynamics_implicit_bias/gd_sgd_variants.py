@@ -1,10 +1,10 @@
-"""The noise of a mini-batch gradient falls as one over the batch size when the batch is averaged.
+"""The noise of an averaged mini-batch gradient falls as one over the batch size.
 
-For B examples drawn with replacement the mean of their gradients g_i has mean g and
+For B examples drawn with replacement, the mean g_B of their gradients g_i has mean g and
 
     E |g_B - g|^2 = tr(S) / B,    S the covariance of the g_i over the data                                   (1)
 
-With the sum in place of the mean the same step needs a rate B times smaller.
+If gradients are summed instead of averaged, the same step needs a rate B times smaller.
 """
 
 from functools import partial
@@ -16,20 +16,20 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(n, d, seed):
-    """A regression and weights that are not its minimum."""
+    """A regression problem, and weights that are not its minimum."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=d)
 
 
 def predicted(n, d, batches, seed):
-    """tr(S) for each batch size, equation (1) times B."""
+    """tr(S) for each batch size: equation (1) times B."""
     x, y, w = problem(n, d, seed)
     g = (x @ w - y)[:, None] * x
     return [((g - g.mean(0)) ** 2).sum(1).mean()] * len(batches)
 
 
 def noise(n, d, batches, draws, seed, convention):
-    """B |g_B - g|^2 for random batches, with the gradient of the loss by automatic differentiation."""
+    """B |g_B - g|^2 for random batches, by automatic differentiation."""
     x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
     columns = []
     for size in batches:
@@ -47,13 +47,11 @@ control = partial(noise, convention=lambda losses: losses.sum(1))  # The sum ove
 
 CLAIM = Claim(
     id="gd-sgd-variants",
-    title="The noise of a mini-batch gradient is tr(covariance) / batch size",
+    question="How noisy is the gradient of a mini-batch?",
     equation=r"E \|g_B - g\|^2 = \mathrm{tr}(\Sigma) / B",
+    axes=("batch size B", "B x mean squared error of the batch gradient", "batches"),
     source=Source("derived", "mccandlish2018empirical"),
-    premises=(
-        Premise("the gradients of a batch are averaged"),
-        Premise("examples are drawn with replacement"),
-    ),
+    premises=(Premise("the gradients of a batch are averaged"), Premise("examples are drawn with replacement")),
     parameters={"n": 100, "d": 5, "batches": (2, 8, 32), "draws": 4000},
     full={"n": 1000, "d": 20, "batches": (1, 4, 16, 64), "draws": 20_000},
     judge=mean_equals(confidence=0.9999, resolution=0.2),

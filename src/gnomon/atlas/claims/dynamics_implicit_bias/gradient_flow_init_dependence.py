@@ -1,4 +1,4 @@
-"""Where gradient descent ends is a function of where it starts: basins are bounded by the unstable stationary point.
+"""Gradient descent ends in the well on its side of the unstable stationary point.
 
 In one dimension the flow w' = -h'(w) cannot cross a zero of h'. For the tilted double well h = (w^2 - 1)^2 / 4 + c w
 
@@ -23,7 +23,7 @@ def predicted(tilts, seed):
 
 
 def boundary(tilts, steps, seed, momentum, speed):
-    """The start between those that end left and right, by bisection."""
+    """The start that separates runs that end left from runs that end right, by bisection."""
     c = problem(tilts, seed)
     low, high = np.full(tilts, -1.0), np.full(tilts, 1.0)
     for _ in range(25):
@@ -36,14 +36,15 @@ def boundary(tilts, steps, seed, momentum, speed):
     return (low + high) / 2
 
 
-observed = partial(boundary, momentum=0.0, speed=0.0)  # Plain small steps.
-# Momentum 0.9 and a speed from earlier steps, which carry descent over the top.
+observed = partial(boundary, momentum=0.0, speed=0.0)  # Small steps without momentum.
+# Momentum 0.9 and an initial speed, which carry descent over the top.
 control = partial(boundary, momentum=0.9, speed=0.03)
 
 CLAIM = Claim(
     id="gradient-flow-init-dependence",
-    title="The end of gradient descent is decided by the side of the saddle on which it starts",
+    question="How does the start decide where gradient descent ends?",
     equation=r"w_0 < w_u \Rightarrow w_\infty < w_u, \quad h'(w_u) = 0, \ h''(w_u) < 0",
+    axes=("tilt of the double well", "boundary between the two basins"),
     source=Source("derived"),
     premises=(Premise("the steps are small and have no momentum"),),
     parameters={"tilts": 20, "steps": 600},

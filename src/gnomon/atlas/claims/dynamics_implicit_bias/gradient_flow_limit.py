@@ -1,6 +1,6 @@
-"""Gradient descent for a fixed time is within O(step size) of gradient flow.
+"""Gradient descent for a fixed time T stays within O(step size) of gradient flow.
 
-Each step of size r errs by O(r^2) against the flow w' = -grad C, and there are T / r of them:
+Each step of size r has an error of O(r^2) compared with the flow w' = -grad C, and there are T / r steps:
 
     |w_{T/r} - w(T)| = O(r)                                                                                   (1)
 """
@@ -32,7 +32,7 @@ def predicted():
 
 
 def gap(d, time, counts, seed, momentum):
-    """The distance of descent from a Runge-Kutta solution of the flow."""
+    """Distance between descent and a Runge-Kutta solution of the flow."""
     gradient, start = problem(d, seed)
     flow = solve_ivp(lambda _, w: -gradient(w), (0, time), start, rtol=1e-10, atol=1e-12).y[:, -1]
     errors = []
@@ -44,18 +44,16 @@ def gap(d, time, counts, seed, momentum):
     return [time / count for count in counts], errors
 
 
-observed = partial(gap, momentum=0.0)  # Plain steps.
+observed = partial(gap, momentum=0.0)  # Without momentum.
 control = partial(gap, momentum=0.5)  # Momentum 0.5, which doubles the speed.
 
 CLAIM = Claim(
     id="gradient-flow-limit",
-    title="Gradient descent is within O(step size) of gradient flow",
+    question="How close is gradient descent to gradient flow?",
     equation=r"\|w_{T/r} - w(T)\| = O(r)",
+    axes=("step size r", "distance to gradient flow at time T"),
     source=Source("derived"),
-    premises=(
-        Premise("steps without momentum"),
-        Premise("the loss is smooth"),
-    ),
+    premises=(Premise("momentum is zero"), Premise("the loss is smooth")),
     parameters={"d": 4, "time": 0.5, "counts": (100, 200, 400, 800)},
     full={"d": 20, "counts": (500, 1000, 2000, 4000, 8000)},
     judge=rate_is(next_order=1.0, label="step size"),

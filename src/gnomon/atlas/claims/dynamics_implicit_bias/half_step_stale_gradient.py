@@ -1,7 +1,7 @@
-"""The gradient of the modified loss is the gradient half a step back.
+"""The gradient of the modified loss of gradient descent is the gradient of the loss half a step ago.
 
-w + (r/2) g is half a step of descent back. By Taylor, g(w + (r/2) g) = g + (r/2) H g + O(r^2), and H g is half the
-gradient of |g|^2, so
+w + (r/2) g is the point half a step earlier, with g the gradient of the loss C. By Taylor, g(w + (r/2) g) = g + (r/2) H
+g + O(r^2), and H g is half the gradient of |g|^2, so
 
     g(w + (r/2) g(w)) = grad [ C + (r/4)|g|^2 ](w) + O(r^2)                                                    (1)
 """
@@ -19,7 +19,7 @@ def predicted():
 
 
 def gap(points, d, rates, age):
-    """The error of equation (1) for a random smooth loss, by automatic differentiation."""
+    """Error of equation (1) for a random smooth loss, by automatic differentiation."""
     b, c = torch.randn(2 * d, d).double() / d**0.5, torch.randn(2 * d).double()
     loss = lambda w: (w**2).sum() / 2 + torch.cos(w @ b.T + c).sum()  # noqa: E731
     gradient = lambda w: torch.autograd.grad(loss(w), w, create_graph=True)[0]  # noqa: E731
@@ -30,18 +30,16 @@ def gap(points, d, rates, age):
     return rates, torch.stack(errors, 1)
 
 
-observed = partial(gap, age=0.5)  # Half a step back.
-control = partial(gap, age=1.0)  # A whole step back.
+observed = partial(gap, age=0.5)  # Half a step ago.
+control = partial(gap, age=1.0)  # A whole step ago.
 
 CLAIM = Claim(
     id="half-step-stale-gradient",
-    title="The modified loss of gradient descent has the gradient of half a step ago",
+    question="What is the gradient of the modified loss of gradient descent?",
     equation=r"\nabla C(w + \tfrac{r}{2} \nabla C) = \nabla C + \tfrac{r}{4} \nabla \|\nabla C\|^2 + O(r^2)",
+    axes=("step size r", "error of the identity"),
     source=Source("derived", "barrett2021implicit"),
-    premises=(
-        Premise("the gradient is half a step old"),
-        Premise("the loss is smooth"),
-    ),
+    premises=(Premise("the gradient is half a step old"), Premise("the loss is smooth")),
     parameters={"points": 10, "d": 5, "rates": (0.001, 0.002, 0.004, 0.008)},
     full={"points": 100, "d": 20, "rates": (0.0005, 0.001, 0.002, 0.004, 0.008)},
     judge=rate_is(confidence=0.999, next_order=1.0, label="step size"),

@@ -1,10 +1,9 @@
-"""One step of gradient descent follows the flow of the loss plus (r/4) |gradient|^2 to third order.
+"""Gradient descent follows the flow of the loss plus (r/4) |gradient|^2, with an error of order r^3 per step.
 
-The flow of C + (r/4)|g|^2 has velocity -g - (r/2) H g; after time r it has moved by -r g - (r^2/2) H g + (r^2/2) H g
-+ O(r^3), so
+C is the loss, g its gradient, H its Hessian, r the learning rate. The flow of C + (r/4)|g|^2 has velocity -g - (r/2) H
+g. After time r it has moved by -r g - (r^2/2) H g + (r^2/2) H g + O(r^3), so
 
     |w - r g  -  flow of C + (r/4)|g|^2 for time r| = O(r^3),    but O(r^2) for the flow of C                (1)
-
 Reference: [barrett2021implicit], equation 6.
 """
 
@@ -31,7 +30,7 @@ def predicted():
 
 
 def gap(d, rates, seed, share):
-    """The distance of one step from the flow with ``share`` of the correction."""
+    """Distance between one step and the flow with ``share`` of the correction."""
     gradient, hessian, w = problem(d, seed)
     field = lambda _, v, r: -gradient(v) - share * r / 2 * hessian(v) @ gradient(v)  # noqa: E731
     flows = [solve_ivp(field, (0, r), w, args=(r,), rtol=1e-12, atol=1e-13, method="DOP853").y[:, -1] for r in rates]
@@ -43,15 +42,13 @@ control = partial(gap, share=0.0)  # The flow of the loss itself.
 
 CLAIM = Claim(
     id="implicit-gradient-regularisation",
-    title="Gradient descent follows the flow of the loss plus (rate/4) |gradient|^2, to third order in the rate",
+    question="Which loss does gradient descent with a finite step size really minimize?",
     equation=r"\dot w = -\nabla (C + \tfrac{r}{4} \|\nabla C\|^2), \quad \text{error } O(r^3) \text{ per step}",
+    axes=("learning rate r", "distance between one step and the flow"),
     source=Source("theorem", "barrett2021implicit", "Theorem 3.1"),
-    premises=(
-        Premise("the flow is that of the loss with a quarter of the step size times the squared gradient added"),
-        Premise("the loss is smooth"),
-    ),
+    premises=(Premise("the flow belongs to C + (r/4) |g|^2"), Premise("the loss is smooth")),
     parameters={"d": 5, "rates": (0.0025, 0.005, 0.01, 0.02)},
     full={"d": 20, "rates": (0.001, 0.002, 0.004, 0.008, 0.016)},
     judge=rate_is(next_order=1.0, label="step size"),
-    remark="The correction of the velocity is minus the gradient of |gradient|^2 / 4; some print it with a plus.",
+    remark="The correction of the velocity is minus the gradient of |gradient|^2 / 4; some texts print a plus.",
 )

@@ -1,10 +1,10 @@
-"""Noise on the inputs acts like an L2 penalty: on the weights of a linear unit, on the gradient of a network.
+"""Noise on the inputs acts like an L2 penalty: on the weights of a linear unit, on the input gradient of a network.
 
-With x + e, E e = 0 and Cov e = diag(s_i^2), the output error gains <w, e>, which has mean zero, so
+With noise e on the input x, E e = 0 and Cov e = diag(s_i^2), the error against target t gains <w, e>, of mean zero:
 
     E (<w, x + e> - t)^2 = (<w, x> - t)^2 + sum_i w_i^2 s_i^2                                                 (1)
 
-For a smooth network and noise of one size s, at targets that it fits,
+For a smooth network f and noise of one size s, at targets that it fits,
 
     E (f(x + e) - f(x))^2 = s^2 |grad f(x)|^2 + O(s^4)                                                        (2)
 """
@@ -15,18 +15,18 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-SMALL = 0.03
-"""Standard deviation of the noise for the network: the next order of (2) is its square."""
+NETWORK_NOISE_STD = 0.03
+"""Small, because the next order of (2) is its square."""
 
 
 def problem(n, d, seed):
-    """Examples, targets, positive weights, and the size of the noise of each input."""
+    """Examples, targets, positive weights, and the noise of each input."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.normal(size=n), rng.uniform(0.5, 1, d), np.linspace(0.5, 1.5, d)
 
 
 def predicted(n, d, seed):
-    """Equation (1), and (2) over s^2, averaged over the examples."""
+    """Equation (1), and (2) divided by s^2, averaged over the examples."""
     x, t, w, s = problem(n, d, seed)
     slopes = (1 - np.tanh(x * w) ** 2) * w  # of f(x) = sum_i tanh(w_i x_i)
     return [((x @ w - t) ** 2).mean() + (w**2 * s**2).sum(), (slopes**2).sum(1).mean()]
@@ -37,17 +37,18 @@ def losses(n, d, draws, seed, shared):
     x, t, w, s = problem(n, d, seed)
     e = np.random.default_rng([seed, 1]).normal(size=(draws, n, 1 if shared else d)) * s
     linear = (((x + e) @ w - t) ** 2).mean(1)
-    moved = np.tanh((x + SMALL * e / s) * w).sum(-1) - np.tanh(x * w).sum(-1)
-    return np.stack([linear, (moved**2).mean(1) / SMALL**2], 1)
+    moved = np.tanh((x + NETWORK_NOISE_STD * e / s) * w).sum(-1) - np.tanh(x * w).sum(-1)
+    return np.stack([linear, (moved**2).mean(1) / NETWORK_NOISE_STD**2], 1)
 
 
-observed = partial(losses, shared=False)  # Each input has its own noise.
-control = partial(losses, shared=True)  # One random number moves all inputs.
+observed = partial(losses, shared=False)  # Independent noise for each input.
+control = partial(losses, shared=True)  # The same noise for all inputs.
 
 CLAIM = Claim(
     id="input-noise-equals-l2",
-    title="Input noise adds sum_i w_i^2 s_i^2 to the error of a linear unit, s^2 |gradient|^2 to that of a network",
+    question="Which penalty does noise on the inputs add?",
     equation=r"E (w^T (x + \varepsilon) - t)^2 = (w^T x - t)^2 + \sum_i w_i^2 \sigma_i^2",
+    axes=("linear unit, then network", "expected squared error; squared error / s^2"),
     source=Source("derived", "bishop1995training"),
     premises=(Premise("the noise of different inputs is independent"),),
     parameters={"n": 50, "d": 6, "draws": 2000},

@@ -1,6 +1,7 @@
-"""Gradient descent on a quadratic loss is stable exactly below the step size 2 / largest Hessian eigenvalue.
+"""Gradient descent on a quadratic loss is stable exactly for step sizes below 2 / (largest Hessian eigenvalue).
 
-The error along an eigenvector is multiplied by 1 - r l each step: |1 - r l| < 1 for all l in (0, l_max] iff
+The error along an eigenvector with eigenvalue l is multiplied by 1 - r l in each step of size r: |1 - r l| < 1 for all
+l in (0, l_max] if and only if
 
     r < 2 / l_max                                                                                             (1)
 """
@@ -9,12 +10,12 @@ from functools import partial
 
 import numpy as np
 
-from gnomon.atlas.check.descent import step_limit
+from gnomon.atlas.check.descent import check_edge_of_stability
 from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Examples of a regression with exact targets, and the error at the start."""
+    """Inputs of a regression with exact targets, and the initial error."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.normal(size=d)
 
@@ -26,7 +27,7 @@ def predicted(n, d, seed):
 
 
 def threshold(n, d, steps, seed, momentum, halvings=40):
-    """The step size between shrinking and growing errors, by bisection; errors are kept from overflow."""
+    """The step size between shrinking and growing errors, by bisection; rescales errors to avoid overflow."""
     x, start = problem(n, d, seed)
     h = x.T @ x / n
     low, high = 0.0, 10.0
@@ -44,18 +45,19 @@ def threshold(n, d, steps, seed, momentum, halvings=40):
     return low
 
 
-observed = partial(threshold, momentum=0.0, halvings=40)  # Plain steps.
+observed = partial(threshold, momentum=0.0, halvings=40)  # Without momentum.
 # Momentum 0.5, which moves the threshold to 2 (1 + 0.5) / l_max.
 control = partial(threshold, momentum=0.5, halvings=40)
 
 CLAIM = Claim(
     id="learning-rate-regimes",
-    title="Gradient descent diverges from the step size 2 / largest Hessian eigenvalue on",
+    question="How large may the learning rate be?",
     equation=r"r < 2 / \lambda_{max}(H)",
+    axes=("one data set", "largest stable learning rate"),
     source=Source("derived"),
-    premises=(Premise("steps without momentum"),),
+    premises=(Premise("momentum is zero"),),
     parameters={"n": 200, "d": 6, "steps": 400},
     full={"n": 1000, "d": 20, "steps": 2000},
-    judge=equals(within=1e-6, because="the bisection ends far below this, and other modes are gone by half time"),
-    check=step_limit,
+    judge=equals(within=1e-6, because="other modes vanish in half the steps; the bisection ends at 1e-11"),
+    check=check_edge_of_stability,
 )

@@ -1,8 +1,10 @@
-"""Only the sum of the step sizes matters for small steps: it is one over the strength of the implicit L2 penalty.
+"""For small steps only the sum of the step sizes matters: one over it is the strength of the implicit L2 penalty.
 
-On a quadratic from zero, mode i is scaled by 1 - prod_t (1 - r_t l). With S = sum_t r_t and small r_t l,
+On a quadratic loss from zero, the mode with eigenvalue l is scaled by 1 - prod_t (1 - r_t l). With S = sum_t r_t,
 
     w = (1 - e^{-l S}) w*,    error <= l^2 e^{-l S} (1/2) sum_t r_t^2 (1 + ...),    a = 1 / S                  (1)
+
+w* is the minimum and a the strength of the matching penalty.
 """
 
 from functools import partial
@@ -40,17 +42,18 @@ def descend(d, total, steps, seed, equal):
 
 
 observed = partial(descend, equal=True)  # Schedules with the same sum.
-# Schedules with the same first step size or mean factor, so that step decay has a smaller sum.
+# Schedules that are not rescaled, so step decay has a smaller sum.
 control = partial(descend, equal=False)
 
 CLAIM = Claim(
     id="learning-rate-schedule-implicit-l2",
-    title="Schedules with the same sum of step sizes give the same weights: the implicit penalty is 1 / sum",
+    question="What matters in a learning rate schedule, if steps are small?",
     equation=r"w = (1 - e^{-\lambda S}) w^*, \quad S = \sum_t r_t, \quad \alpha = 1 / S",
+    axes=("weight, for three schedules", "weight after training"),
     source=Source("derived"),
     premises=(
         Premise("the step sizes of all schedules have the same sum"),
-        Premise("the loss is quadratic and each step is far below 2 / largest eigenvalue"),
+        Premise("the loss is quadratic and each step is far below 2 / (largest eigenvalue)"),
     ),
     parameters={"d": 20, "total": 2.0, "steps": 1000},
     full={"d": 100, "steps": 10_000},

@@ -1,21 +1,19 @@
-"""A linear network of L full-width convolutions ends at a stationary point of the 2/L-norm of its spectrum.
+"""A linear network of L convolutions converges to a stationary point of the 2/L-norm of its spectrum.
 
     min sum_k |F b|_k^(2/L)  with  y_i <b, x_i> >= 1                                                        (1)
 
-is stationary where F of the weighted examples, g = F sum_i a_i y_i x_i with a_i > 0 on examples of least margin, has
-on the support of F b the modulus c |F b|_k^(2/L - 1): flat for L = 2, falling as the root for L = 4,
+b is the filter that the L layers make together, F the Fourier transform, x_i the examples and y_i their labels. A
+stationary point has, with g = F sum_i a_i y_i x_i and weights a_i > 0 on the examples with the smallest margin,
 
-    |g_k| |F b|_k^(1 - 2/L) = const on the support                                                          (2)
+    |g_k| |F b|_k^(1 - 2/L) = const on the support of F b                                                   (2)
 
-L layers that start with equal moduli keep them equal, and gradient flow moves the filter b that they make together by
+L layers that start with equal Fourier magnitudes keep them equal, and gradient flow moves b by
 
     d F b_k / dt = L |F b_k|^(2 - 2/L) g_k                                                                  (3)
 
-Each step takes the a_i at its end (implicit Euler), so steps may be long although the loss is stiff. The length of a
-step is the share ``growth`` of the length of b, which ends near 10^6: margins of 10^8 are rounded too coarsely to solve
-for the a_i. The measurement takes the a_i from the loss. Only stationarity is claimed: for L > 2 the problem is not
-convex.
-Reference: [gunasekar2018implicit].
+Each step uses the a_i at its end (implicit Euler), so steps may be long although the loss is stiff. ``growth`` is the
+length of a step relative to |b|, which ends near 10^6: margins of 10^8 are too coarsely rounded to solve for the a_i.
+Only stationarity is claimed, because for L > 2 the problem is not convex. Reference: [gunasekar2018implicit].
 """
 
 import numpy as np
@@ -24,25 +22,25 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, d, seed):
-    """Examples times their labels: a wave of one frequency each, of random phase and its own size, and small noise."""
+    """Examples times labels: a wave of one frequency each, with random phase and its own size, and small noise."""
     rng = np.random.default_rng(seed)
     waves = np.cos(2 * np.pi * np.outer(np.arange(1, n + 1), np.arange(d)) / d + rng.uniform(0, 6.3, (n, 1)))
     return waves * np.linspace(1, 2, n)[:, None] * rng.uniform(1, 1.2, (n, 1)) + 0.25 * rng.normal(size=(n, d))
 
 
 def predicted():
-    """The constant of (2) scatters by at most 5 percent for L = 2, 3 and 4."""
+    """The constant of (2) scatters by at most 5 percent, for L = 2, 3 and 4."""
     return [0.05] * 3
 
 
 def softmin(margins):
-    """The weights a_i of the examples in the gradient of the exponential loss."""
+    """Weights a_i of the examples in the gradient of the exponential loss."""
     weights = np.exp(margins.min() - margins)
     return weights / weights.sum()
 
 
 def implicit_step(margins, gram, weights, rate, iterations=50):
-    """Solves c = rate softmin(margins + gram c) by Newton's method with backtracking, from the previous weights."""
+    """Solves c = rate softmin(margins + gram c) by Newton's method with backtracking."""
 
     def objective(c):  # convex; its gradient is gram (c / rate - softmin)
         m = margins + gram @ c
@@ -64,8 +62,8 @@ def implicit_step(margins, gram, weights, rate, iterations=50):
     return c
 
 
-def spread(depth, convolution, n, d, steps, growth, seed):
-    """How far the constant of equation (2) scatters, as a share of its mean; frequencies weigh as their energy."""
+def scatter_of_constant(depth, convolution, n, d, steps, growth, seed):
+    """Relative scatter of the constant in equation (2); frequencies are weighted by their energy."""
     z = np.fft.fft(problem(n, d, seed))
     b = np.fft.fft(np.random.default_rng([seed, depth]).normal(size=d))
     b = 0.7 ** (depth if convolution else 1) * b / np.abs(b)
@@ -83,23 +81,21 @@ def spread(depth, convolution, n, d, steps, growth, seed):
 
 def observed(n, d, steps, growth, seed):
     """Two, three and four convolutions."""
-    return [spread(depth, True, n, d, steps, growth, seed) for depth in (2, 3, 4)]
+    return [scatter_of_constant(depth, True, n, d, steps, growth, seed) for depth in (2, 3, 4)]
 
 
 def control(n, d, steps, growth, seed):
-    """One linear layer, of which the 2-norm is the least."""
-    return [spread(depth, False, n, d, steps, growth, seed) for depth in (2, 3, 4)]
+    """One linear layer, which minimizes the 2-norm."""
+    return [scatter_of_constant(depth, False, n, d, steps, growth, seed) for depth in (2, 3, 4)]
 
 
 CLAIM = Claim(
     id="linear-conv-net-depth-l",
-    title="A linear network of L convolutions ends at a stationary point of the 2/L-norm of its spectrum",
+    question="What does a deep linear convolutional network prefer?",
     equation=r"\min \|\hat\beta\|_{2/L}, \ y_i \beta \cdot x_i \ge 1: \ |\hat g_k| |\hat\beta_k|^{1 - 2/L} = c",
+    axes=("depth L = 2, 3, 4", "relative scatter of the constant in (2)"),
     source=Source("theorem", "gunasekar2018implicit"),
-    premises=(
-        Premise("the layers are circular convolutions of full width"),
-        Premise("the loss goes to zero"),
-    ),
+    premises=(Premise("the layers are circular convolutions of full width"), Premise("the loss goes to zero")),
     parameters={"n": 3, "d": 8, "steps": 300, "growth": 0.05},
     full={"n": 4, "d": 16, "steps": 1500, "growth": 0.01},
     judge=bounded_by("above"),

@@ -1,11 +1,11 @@
-"""A linear network of two full-width convolutions is sparse in frequency: it has the least l1 norm of the spectrum.
+"""A linear network of two full-width convolutions converges to the filter with the smallest l1 norm of its spectrum.
 
-Trained to zero exponential loss, the end-to-end vector b of two circular convolutions converges in direction to
+Trained to zero exponential loss, the combined filter b of two circular convolutions converges in direction to
 
     b* = argmin |F b|_1  with  y_i <b, x_i> >= 1,    F the discrete Fourier transform                       (1)
 
-The prediction is the value of the dual of (1), a linear program; the measurement follows the gradient of the logarithm
-of the loss. Reference: [gunasekar2018implicit].
+x_i are the examples and y_i their labels. The prediction solves the dual of (1), a linear program; the measurement
+follows the gradient of the logarithm of the loss. Reference: [gunasekar2018implicit].
 """
 
 from functools import partial
@@ -16,14 +16,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Examples times their labels: a wave of one frequency each, of random phase, and noise of a third of its size."""
+    """Examples times labels: a wave of one frequency each, with random phase, plus noise."""
     rng = np.random.default_rng(seed)
     waves = np.cos(2 * np.pi * np.outer(np.arange(1, n + 1), np.arange(d)) / d + rng.uniform(0, 6.3, (n, 1)))
     return waves * rng.uniform(1, 1.5, (n, 1)) + 0.25 * rng.normal(size=(n, d))
 
 
 def predicted(n, d, seed):
-    """The least |F b|_1 of (1) by its dual: max sum a with |sum_i a_i F x_i| <= d, disks as polygons."""
+    """The smallest |F b|_1 of (1) by its dual: max sum a with |sum_i a_i F x_i| <= d, disks as polygons."""
     from scipy.optimize import linprog
 
     waves = np.fft.rfft(problem(n, d, seed), axis=1).T
@@ -32,8 +32,8 @@ def predicted(n, d, seed):
     return -linprog(-np.ones(n), A_ub=rows, b_ub=np.full(len(rows), float(d))).fun
 
 
-def least(convolution, n, d, steps, seed):
-    """|F b|_1 of the direction of the trained network, scaled to the smallest margin 1."""
+def spectrum_norm_after_training(convolution, n, d, steps, seed):
+    """|F b|_1 of the trained network, scaled to smallest margin 1."""
     z, rng = problem(n, d, seed), np.random.default_rng([seed, 1])
     u, v = 0.02 * rng.normal(size=(2, d))
     w = 0.02 * rng.normal(size=(d, d))
@@ -52,20 +52,18 @@ def least(convolution, n, d, steps, seed):
     return np.abs(np.fft.fft(b)).sum() / (z @ b).min()
 
 
-observed = partial(least, convolution=True)  # Two convolutions.
-control = partial(least, convolution=False)  # Two fully connected layers.
+observed = partial(spectrum_norm_after_training, convolution=True)  # Two convolutions.
+control = partial(spectrum_norm_after_training, convolution=False)  # Two fully connected layers.
 
 CLAIM = Claim(
     id="linear-conv-net-fourier-l1",
-    title="A linear network of two convolutions has the least l1 norm of the spectrum",
+    question="Why do linear convolutional networks find signals with few frequencies?",
     equation=r"\beta_t / \|\beta_t\| \to \arg\min \|\hat\beta\|_1, \quad y_i \langle \beta, x_i \rangle \ge 1",
+    axes=("one data set", "l1 norm of the spectrum at margin 1"),
     source=Source("theorem", "gunasekar2018implicit"),
-    premises=(
-        Premise("the layers are circular convolutions of full width"),
-        Premise("the loss goes to zero"),
-    ),
+    premises=(Premise("the layers are circular convolutions of full width"), Premise("the loss goes to zero")),
     parameters={"n": 3, "d": 8, "steps": 4000},
     full={"n": 4, "d": 16, "steps": 30_000},
-    judge=equals(within=0.02, because="the norm is about 5, and errs by ln n over a margin of a thousand"),
+    judge=equals(within=0.02, because="the norm is about 5, with an error of ln n divided by a margin of a thousand"),
     remark="The steps must be small against the inverse of the smoothness; notes print the Lipschitz constant.",
 )

@@ -1,11 +1,11 @@
-"""A deep linear network trained to zero exponential loss ends in the direction of the support vector machine.
+"""A deep linear network trained to zero exponential loss converges to the direction of the support vector machine.
 
-Whatever the depth, the product b = W_L ... W_1 of a fully connected network converges in direction to
+At any depth, the product b = W_L ... W_1 of a fully connected network converges in direction to
 
     b / |b| -> b* / |b*|,    b* = argmin |b|_2  with  y_i <b, x_i> >= 1                                     (1)
 
-The prediction solves (1) by its dual, the measurement follows the gradient of the logarithm of the loss.
-Reference: [gunasekar2018implicit].
+x_i are the examples and y_i their labels. The prediction solves (1) by its dual; the measurement follows the gradient
+of the logarithm of the loss. Reference: [gunasekar2018implicit].
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Examples times their labels, orthogonal and of different lengths, fewer than dimensions."""
+    """Examples times labels: orthogonal, of different lengths, fewer than dimensions."""
     rng = np.random.default_rng(seed)
     return np.linalg.qr(rng.normal(size=(d, n)))[0].T * rng.uniform(1, 2, (n, 1))
 
@@ -30,7 +30,7 @@ def predicted(n, d, seed):
 
 
 def direction(depth, diagonal, n, d, steps, seed):
-    """The direction of the product after steps along the gradient of -ln of the loss."""
+    """The direction of the product after steps along the gradient of -ln(loss)."""
     z = problem(n, d, seed)
     rng, longest = np.random.default_rng([seed, depth]), np.linalg.norm(z, axis=1).max()
     layers = [0.05 * (np.eye(d) if diagonal else rng.normal(size=(d, d)) / d**0.5) for _ in range(depth - 1)]
@@ -58,14 +58,15 @@ def observed(n, d, steps, seed):
 
 
 def control(n, d, steps, seed):
-    """Layers that are diagonal, each weight of the next layer seeing one of the last."""
+    """Diagonal layers: each unit is connected to one unit of the layer before."""
     return np.concatenate([direction(depth, True, n, d, steps, seed) for depth in (2, 3)])
 
 
 CLAIM = Claim(
     id="linear-fc-net-l2-bias",
-    title="A deep linear network trained to zero loss becomes the support vector machine, at any depth",
+    question="What does a deep linear network converge to?",
     equation=r"\beta_t / \|\beta_t\| \to \beta^* / \|\beta^*\|, \ \beta^* = \min \|\beta\|_2, \ y \beta \cdot x \ge 1",
+    axes=("coordinate of the direction (two layers, then three)", "coordinate"),
     source=Source("theorem", "gunasekar2018implicit"),
     premises=(
         Premise("the layers are fully connected"),
@@ -74,6 +75,6 @@ CLAIM = Claim(
     ),
     parameters={"n": 4, "d": 8, "steps": 3000},
     full={"n": 6, "d": 16, "steps": 20_000},
-    judge=equals(within=0.02, because="the direction errs like ln n / |b|, and |b| exceeds 1000 margins"),
-    remark="Often printed with the minimum over the weights of the layers; it is over the product.",
+    judge=equals(within=0.02, because="the error of the direction is about ln n / |b|, and |b| exceeds 1000 margins"),
+    remark="Often printed with the minimum over the weights of each layer; it is over the product.",
 )

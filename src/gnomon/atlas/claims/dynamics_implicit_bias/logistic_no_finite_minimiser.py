@@ -1,10 +1,9 @@
-"""On separable data the logistic loss has no minimum: the weights grow like ln(time) / margin for ever.
+"""On separable data the logistic loss has no minimum: the weights grow forever, like ln(time) / margin.
 
 Scaling separating weights up lowers every term of the loss, whose infimum 0 is never reached. Under gradient flow w(t)
-= w_s ln t + O(1), with w_s the shortest weights of margins >= 1, whose length is 1 / margin:
+= w_s ln t + O(1), with w_s the shortest weights with all margins >= 1, whose norm is 1 / margin:
 
     d |w(t)| / d ln t  ->  1 / g,    g the largest margin of unit weights                                     (1)
-
 Reference: [soudry2018implicit], Theorem 3.
 """
 
@@ -15,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Examples times their label: all on one side of a plane, with a margin."""
+    """Examples times labels: all on one side of a plane, with a margin."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, d))
     z[:, 0] = 0.3 + np.abs(z[:, 0])
@@ -23,7 +22,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """The logarithm of 1 / margin, by least-distance programming with non-negative least squares."""
+    """The logarithm of 1 / margin, by a least-distance program (non-negative least squares)."""
     z = problem(n, d, seed)
     system = np.vstack([z.T, np.ones(n)])
     rest = system @ nnls(system, np.eye(d + 1)[-1])[0] - np.eye(d + 1)[-1]
@@ -31,7 +30,7 @@ def predicted(n, d, seed):
 
 
 def growth(z, steps):
-    """log of d|w| / d ln t over the last half of a flow whose steps are short in each margin."""
+    """log of d|w| / d ln t over the last half of a flow with steps that are short in each margin."""
     w, log_time, seen, rate = np.zeros(z.shape[1]), -np.inf, [], 0.5 / (z**2).sum(1).max()
     for k in range(steps):
         margins = z @ w
@@ -51,7 +50,7 @@ def observed(n, d, steps, seed):
 
 
 def control(n, d, steps, seed):
-    """The label of a third of the examples is flipped."""
+    """A third of the labels are flipped."""
     z = problem(n, d, seed)
     z[: n // 3] *= -1
     return growth(z, steps)
@@ -59,8 +58,9 @@ def control(n, d, steps, seed):
 
 CLAIM = Claim(
     id="logistic-no-finite-minimiser",
-    title="On separable data the weights of logistic regression grow like ln(time) / margin",
+    question="How do the weights of logistic regression grow on separable data?",
     equation=r"\frac{d \|w\|}{d \ln t} \to \frac{1}{\gamma}",
+    axes=("one data set", "log of d|w| / d ln t"),
     source=Source("theorem", "soudry2018implicit", "Theorem 3"),
     premises=(
         Premise("a plane through the origin separates the classes"),

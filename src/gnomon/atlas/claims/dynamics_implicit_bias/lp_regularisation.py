@@ -1,6 +1,6 @@
-"""An L1 penalty sets coefficients to exactly zero; an L2 penalty only shrinks them.
+"""An L1 penalty sets coefficients exactly to zero; an L2 penalty only shrinks them.
 
-For orthonormal columns |y - Q a|^2 = |Q^T y - a|^2 + const, so the coefficients part, with c = Q^T y:
+For orthonormal columns Q, |y - Q a|^2 = |Q^T y - a|^2 + const, so the coefficients a_j separate. With c = Q^T y:
 
     p = 1: a_j = sign(c_j) max(|c_j| - r/2, 0),    p = 2: a_j = c_j / (1 + r)                                 (1)
 """
@@ -11,14 +11,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, degree, seed):
-    """Monomials on points of [-1, 1], and noisy values of a wave."""
+    """Monomials at points of [-1, 1], and noisy values of a sine."""
     rng = np.random.default_rng(seed)
     x = np.sort(rng.uniform(-1, 1, n))
     return np.vander(x, degree + 1, increasing=True), np.sin(4 * x) + 0.3 * rng.normal(size=n)
 
 
 def predicted(n, degree, penalties, seed):
-    """Equation (1): for each penalty the coefficients of both, then the number of zeros of both."""
+    """Equation (1): for each penalty the coefficients of both kinds, then the number of zeros of both."""
     powers, y = problem(n, degree, seed)
     q, r = np.linalg.qr(powers)
     c = q.T @ y * np.sign(np.diag(r))  # columns that point along the monomials
@@ -30,7 +30,7 @@ def predicted(n, degree, penalties, seed):
 
 
 def descend(columns, y, penalties, sweeps):
-    """Coordinate descent: each coefficient in turn is set to its best value given the others."""
+    """Coordinate descent: sets each coefficient in turn to its best value given the others."""
     rows = []
     for r in penalties:
         pair = []
@@ -46,7 +46,7 @@ def descend(columns, y, penalties, sweeps):
 
 
 def observed(n, degree, penalties, seed):
-    """Legendre-like polynomials: the monomials made orthonormal on the points, by Gram and Schmidt."""
+    """The monomials made orthonormal on the points, by Gram-Schmidt."""
     powers, y = problem(n, degree, seed)
     columns = powers.copy()
     for j in range(degree + 1):
@@ -57,15 +57,16 @@ def observed(n, degree, penalties, seed):
 
 
 def control(n, degree, penalties, seed):
-    """The monomials themselves, of unit length."""
+    """The monomials themselves, normalized."""
     powers, y = problem(n, degree, seed)
     return descend(powers / np.linalg.norm(powers, axis=0), y, penalties, 50)
 
 
 CLAIM = Claim(
     id="lp-regularisation",
-    title="An L1 penalty gives exact zeros, more of them the larger it is; an L2 penalty gives none",
+    question="Why does an L1 penalty give exact zeros and an L2 penalty not?",
     equation=r"a_j = \mathrm{sign}(c_j) \max(|c_j| - r/2, 0) \quad (p = 1), \qquad a_j = c_j / (1 + r) \quad (p = 2)",
+    axes=("coefficient (L1, then L2, then zeros), for three penalties", "coefficient; number of zeros"),
     source=Source("derived", "tibshirani1996regression"),
     premises=(Premise("the polynomials are orthonormal on the points"),),
     parameters={"n": 40, "degree": 6, "penalties": (0.1, 1.0, 3.0)},

@@ -1,12 +1,12 @@
-"""A network with more weights than examples has a whole manifold of minima: the Hessian there has rank n.
+"""At a network that fits n examples exactly, only n directions of the weights have curvature; all others are flat.
 
-At zero squared error the Hessian is J^T J / n with J the n-by-p Jacobian of the outputs, for the residuals multiply all
-other terms. So its rank is that of J, n in general, and
+At zero squared error the Hessian is (2/n) J^T J with J the n-by-p Jacobian of the outputs, because residuals multiply
+all other terms. So its rank is the rank of J, n in general, and
 
     p - n directions are flat                                                                                (1)
 
-They belong to a manifold: from far along any of them there is a way back to zero error, to another minimum. Minima
-differ in what they say elsewhere: among ten so found, some have more than twice the test error of the trained one.
+p is the number of weights. The minima form a manifold: from far along a flat direction, training returns to zero error
+at another minimum. Minima differ on new data: some have more than twice the test error of the first.
 """
 
 from functools import partial
@@ -16,11 +16,11 @@ from torch.func import jacrev
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-MOVES = 10
+MOVE_COUNT = 10
 
 
 def problem(n, hidden):
-    """Residuals at n examples and at 200 others as functions of all weights of a hidden layer, and a small start."""
+    """Residuals at n training and 200 test points as functions of all weights, and a small start."""
     x = torch.randn(n + 200, 2).double()
     y = torch.sin(x[:, 0]) + x[:, 1] / 2
 
@@ -32,41 +32,42 @@ def problem(n, hidden):
 
 
 def predicted(n, hidden):
-    """Directions with curvature and flat ones, equation (1); minima at the end of ten moves; one or more are bad."""
-    return [n, 4 * hidden - n, MOVES, 1]
+    """Curved and flat directions, equation (1); minima found after ten moves; at least one is bad."""
+    return [n, 4 * hidden - n, MOVE_COUNT, 1]
 
 
-def trained(train, w, steps):
-    """The end of Gauss-Newton steps of the shortest length."""
+def train_to_zero_error(train, w, steps):
+    """Weights after Gauss-Newton steps of smallest norm."""
     for k in range(steps):
         full = torch.linalg.lstsq(jacrev(train)(w), train(w)[:, None], driver="gelsd").solution[:, 0]
         w = w - min(1.0, 0.2 + k / 40) * full
     return w
 
 
-def directions(n, hidden, steps):
-    """Curved and flat directions where training ends; where it ends after moves of twice |w| along flat ones."""
+def count_directions_and_minima(n, hidden, steps):
+    """Numbers of curved and flat directions after training, and of minima found after moves along flat ones."""
     train, test, w = problem(n, hidden)
-    w = trained(train, w, steps)
+    w = train_to_zero_error(train, w, steps)
     curvature, axes = torch.linalg.eigh(jacrev(jacrev(lambda v: (train(v) ** 2).mean()))(w))
     curved = curvature.abs() > 1e-12 * curvature.abs().max()  # eigenvalues err by 160 roundings, 4e-14 of the largest
     flat = axes[:, ~curved]
     others = []
-    for _ in range(MOVES):
+    for _ in range(MOVE_COUNT):
         move = flat @ torch.randn(flat.shape[1]).double()
-        others.append(trained(train, w + 2 * w.norm() * move / move.norm().clamp_min(1e-300), steps))
+        others.append(train_to_zero_error(train, w + 2 * w.norm() * move / move.norm().clamp_min(1e-300), steps))
     fitted = sum(bool(train(v).abs().max() < 1e-9) for v in others)
     bad = any(bool((test(v) ** 2).mean() > 2 * (test(w) ** 2).mean()) for v in others)
     return [int(curved.sum()), flat.shape[1], fitted, int(bad)]
 
 
-observed = directions  # After training.
-control = partial(directions, steps=0)  # At the start, before any training.
+observed = count_directions_and_minima  # After training.
+control = partial(count_directions_and_minima, steps=0)  # Before training.
 
 CLAIM = Claim(
     id="many-global-minima",
-    title="Where n examples are fitted exactly, only n directions of the weights have curvature",
+    question="How many minima does an overparameterized network have?",
     equation=r"\mathrm{rank}\, H = n, \quad H = \tfrac{2}{n} J^T J",
+    axes=("curved directions, flat directions, new minima, bad minima found", "count"),
     source=Source("derived"),
     premises=(
         Premise("all examples are fitted exactly"),

@@ -1,9 +1,11 @@
-"""Descent on the logarithm of the loss reaches the largest margin at rate 1/t instead of 1/ln t.
+"""Gradient descent on the logarithm of the loss reaches the largest margin at rate 1/t instead of 1/ln t.
 
-Steps of the gradient of ln L have a length that does not vanish: |w| grows like t, and the margin's gap, at most
+Gradient steps on ln L have a length that does not vanish: |w| grows like t. The gap to the largest margin g*, at most
 ln n / |w| along the flow, falls like 1/t:
 
     g* - min_i m_i(w_t) / |w_t| = O(1 / t)                                                                    (1)
+
+m_i are the margins of the n examples.
 """
 
 from functools import partial
@@ -14,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def problem(sets, n, seed):
-    """Sets of examples times their label: the support vectors (1/2, a), (1/2, -b) make the largest margin 1/2."""
+    """Examples times labels: the support vectors (1/2, a), (1/2, -b) make the largest margin 1/2."""
     rng = np.random.default_rng(seed)
     z = np.stack([rng.uniform(1, 2, (sets, n)), rng.normal(size=(sets, n))], 2)
     z[:, :2, 0], z[:, 0, 1], z[:, 1, 1] = 0.5, rng.uniform(0.8, 1.2, sets), -rng.uniform(0.3, 0.5, sets)
@@ -27,7 +29,7 @@ def predicted():
 
 
 def gaps(sets, n, times, seed, divide):
-    """The gap of the margin at several numbers of steps."""
+    """Gap to the largest margin after several numbers of steps."""
     z = problem(sets, n, seed)
     w, rows, rate = np.zeros((sets, 2, 1)), [], 0.5 / (z**2).sum(2).max(1)[:, None, None]
     for t in range(1, times[-1] + 1):
@@ -44,8 +46,9 @@ control = partial(gaps, divide=False)  # Gradient of L.
 
 CLAIM = Claim(
     id="max-margin-accelerated",
-    title="Gradient descent on the logarithm of the loss reaches the largest margin like 1/t",
+    question="How can gradient descent reach the maximum margin faster?",
     equation=r"\gamma^* - \gamma(w_t) = O(1 / t)",
+    axes=("number of steps t", "gap to the largest margin"),
     source=Source("theorem", "ji2021characterizing"),
     premises=(
         Premise("the gradient is divided by the loss"),
@@ -53,5 +56,5 @@ CLAIM = Claim(
     ),
     parameters={"sets": 12, "n": 10, "times": (1000, 2000, 4000, 8000)},
     full={"sets": 20, "n": 30, "times": (4000, 8000, 16_000, 32_000, 64_000)},
-    judge=rate_is(confidence=0.999, within=0.1, because="weights not of support vectors fade slowly", label="steps"),
+    judge=rate_is(confidence=0.999, within=0.1, because="the influence of other points fades slowly", label="steps"),
 )

@@ -1,11 +1,11 @@
-"""Descent on a loss with an exponential tail turns towards the largest margin, at an angle that falls like 1 / ln t.
+"""Descent on a loss with an exponential tail turns to the largest margin, at an angle that falls like 1 / ln t.
 
-Where a plane through the origin separates the classes, w_t = w* ln t + O(1) with w* the hard-margin solution:
+If a plane through the origin separates the classes, w_t = w* ln t + O(1) with w* the hard-margin solution:
 
     angle(w_t, w*) ~ c / ln t                                                                               (1)
 
 The measurement follows w' = -grad ln L, which is gradient flow on L in another time, t = int ds / L, so that ln t
-exceeds 100; the largest margin is known by construction. Reference: [soudry2018implicit].
+exceeds 100. The largest margin is known by construction. Reference: [soudry2018implicit].
 """
 
 from functools import partial
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def problem(sets, n, seed):
-    """Examples times their label: with support vectors (1/2, a) and (1/2, -b) the largest margin is along (1, 0)."""
+    """Examples times labels; the support vectors (1/2, a) and (1/2, -b) make (1, 0) the best direction."""
     rng = np.random.default_rng(seed)
     z = np.stack([rng.uniform(1, 2, (sets, n)), rng.normal(size=(sets, n))], 2)
     z[:, :2, 0], z[:, 0, 1], z[:, 1, 1] = 0.5, rng.uniform(0.8, 1.2, sets), -rng.uniform(0.3, 0.5, sets)
@@ -29,7 +29,7 @@ def predicted():
 
 
 def angles(power, sets, n, steps, rate, seed):
-    """Angles to (1, 0) against ln t, along the flow; the loss e^-m, or (1 + m)^-power where a power is given."""
+    """Angles to (1, 0) over ln t along the flow; the loss is e^-m, or (1 + m)^-power if a power is given."""
     z = problem(sets, n, seed)
     w, log_t, curve = np.zeros((sets, 2)), np.full(sets, -np.inf), []
     for _ in range(steps):
@@ -45,18 +45,16 @@ def angles(power, sets, n, steps, rate, seed):
     return marks, np.array([np.interp(marks, t, angle) for t, angle in zip(times, turned, strict=True)])
 
 
-observed = partial(angles, power=None)  # The exponential loss.
-control = partial(angles, power=2.0)  # A loss whose tail is the power -2.
+observed = partial(angles, power=None)  # Exponential loss.
+control = partial(angles, power=2.0)  # A loss with tail m^-2.
 
 CLAIM = Claim(
     id="max-margin-gd",
-    title="Descent on the logistic or exponential loss turns to the largest margin like 1 / ln t",
+    question="Which classifier does gradient descent find on separable data?",
     equation=r"\angle(w_t, w^*) \sim c / \ln t",
+    axes=("ln t (logarithm of the training time)", "angle to the maximum-margin direction (rad)"),
     source=Source("theorem", "soudry2018implicit"),
-    premises=(
-        Premise("the loss has an exponential tail"),
-        Premise("a plane through the origin separates the classes"),
-    ),
+    premises=(Premise("the loss has an exponential tail"), Premise("a plane through the origin separates the classes")),
     parameters={"sets": 12, "n": 10, "steps": 5000, "rate": 0.1},
     full={"sets": 40, "n": 30, "steps": 25_000, "rate": 0.02},
     judge=rate_is(confidence=0.999, within=0.1, because="ln t has corrections ln ln t / ln t of 5 %", label="ln t"),

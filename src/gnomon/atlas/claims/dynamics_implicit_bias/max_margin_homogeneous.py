@@ -1,22 +1,23 @@
-"""The smoothed margin of a homogeneous network never falls once all examples are fitted.
+"""The smoothed margin of a homogeneous network only grows once all examples are fitted.
 
-Let f(x; c w) = c^2 f(x; w) and q = -ln L(w) > 0. Euler's identity gives <w, grad q> >= 2 q, so along w' = grad q
+Let the output satisfy f(x; c w) = c^2 f(x; w), and q = -ln L(w) > 0 for the loss L. Euler's identity gives <w, grad q>
+>= 2 q, so along w' = grad q
 
     d/dt ln q = |grad q|^2 / q >= 2 <w, grad q> / |w|^2 = d/dt ln |w|^2,   that is   g~ = q / |w|^2 grows       (1)
 
-by Cauchy and Schwarz. Reference: [lyu2020gradient], Theorem 4.1.
+by Cauchy-Schwarz. g~ is the smoothed margin. Reference: [lyu2020gradient], Theorem 4.1.
 """
 
 from functools import partial
 
 import numpy as np
 
-from gnomon.atlas.check.descent import margin_growth
+from gnomon.atlas.check.descent import check_margin_growth
 from gnomon.lab import Claim, Premise, Source, monotone_in
 
 
 def problem(n, width, seed):
-    """Points on a circle whose classes alternate between quadrants, and a start of the network."""
+    """Points on a circle whose classes alternate between quadrants, and the initial weights."""
     rng = np.random.default_rng(seed)
     quadrant = np.arange(n) % 4
     angle = quadrant * np.pi / 2 + rng.uniform(0.3, 1.27, n)
@@ -33,7 +34,7 @@ def predicted():
 
 
 def path(n, width, steps, seed, both):
-    """q / |w|^2 after the examples are fitted, by small steps of the gradient of q; the control trains one layer."""
+    """q / |w|^2 once the examples are fitted, by small gradient steps on q; ``both`` trains both layers."""
     x, y, w, v = problem(n, width, seed)
     seen = []
     for _ in range(10 * steps):
@@ -57,8 +58,9 @@ control = partial(path, both=False)  # Only the first layer is trained, in which
 
 CLAIM = Claim(
     id="max-margin-homogeneous",
-    title="The smoothed margin of a homogeneous network only grows once all examples are fitted",
+    question="Does the margin of a trained network keep growing?",
     equation=r"\frac{d}{dt} \frac{-\ln L(w)}{\|w\|^2} \ge 0 \quad \text{where } L(w) < 1",
+    axes=("training time (recorded steps)", "smoothed margin"),
     source=Source("theorem", "lyu2020gradient", "Theorem 4.1"),
     premises=(
         Premise("the output is homogeneous of degree 2 in the trained weights"),
@@ -67,6 +69,6 @@ CLAIM = Claim(
     parameters={"n": 12, "width": 30, "steps": 2000},
     full={"n": 30, "width": 100, "steps": 20_000},
     judge=monotone_in("time"),
-    check=margin_growth,
+    check=check_margin_growth,
     remark="Homogeneity in the weights is meant; some notes print it in the input.",
 )

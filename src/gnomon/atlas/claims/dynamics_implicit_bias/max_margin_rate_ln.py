@@ -1,10 +1,9 @@
-"""How fast gradient flow on the exponential loss reaches the largest margin g*: a gap of at most ln n / |w|.
+"""Gradient flow on the exponential loss reaches the largest margin up to a gap of about ln n / ln t.
 
-From w(0) = 0 with |x_i| <= 1 and the summed loss L: the smoothed margin obeys g~ >= g* - ln n / |w|, the length obeys
-|w| >= ln(n / L), and the loss L <= ln^2(2 t n e g*^2) / (2 t g*^2), so that
+From w(0) = 0 with n examples |x_i| <= 1 and the summed loss L: the smoothed margin satisfies g~ >= g* - ln n / |w|, the
+norm |w| >= ln(n / L), and the loss L <= ln^2(2 t n e g*^2) / (2 t g*^2), so with g* the largest margin
 
     g~(t) >= g* - ln n / (ln t + ln(2 n g*^2) - 2 ln ln(2 t n e g*^2))                                         (1)
-
 Reference: [ji2021characterizing] for the first of these.
 """
 
@@ -16,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, seed):
-    """Examples times their label in the unit disk: half are support vectors (g, a) or (g, -b), margin g."""
+    """Examples times labels in the unit disk; half are support vectors (g, a) or (g, -b) with margin g."""
     rng = np.random.default_rng(seed)
     best, a, b = rng.uniform(0.15, 0.3), rng.uniform(0.5, 0.9), rng.uniform(0.2, 0.4)
     ends, rest = n // 4, n - 2 * (n // 4)
@@ -25,14 +24,14 @@ def problem(n, seed):
 
 
 def predicted(n, seed):
-    """The bound of the gap by equation (1), and that of the gap times |w|, at times e^12 to e^20."""
+    """Bounds on the gap by equation (1) and on the gap times |w|, at times e^12 to e^20."""
     _, best, logs = problem(n, seed)
     inner = np.log(2 * n * best**2) + logs
     return np.stack([np.log(n) / (inner - 2 * np.log(1 + inner)), np.full(len(logs), np.log(n))])
 
 
 def gaps(n, step, seed, start):
-    """Both at those times, by steps of the gradient of ln L, which take the time step / L."""
+    """Both at these times, by gradient steps on ln L, each of which takes the time step / L."""
     z, best, logs = problem(n, seed)
     w, log_time, seen = np.array([0.0, start]), -np.inf, []
     while len(seen) < len(logs):
@@ -47,13 +46,14 @@ def gaps(n, step, seed, start):
 
 
 observed = partial(gaps, start=0.0)  # From zero.
-# From large weights that do not separate the classes; a margin below 0.15 would hide them by e^20.
+# From large weights that do not separate the classes. With a margin below 0.15 the flow would forget them by e^20.
 control = partial(gaps, start=500.0)
 
 CLAIM = Claim(
     id="max-margin-rate-ln",
-    title="Gradient flow reaches the largest margin to within ln n / ln t, nearly",
+    question="How fast does gradient flow reach the largest margin?",
     equation=r"\tilde\gamma \ge \gamma^* - \ln n / (\ln t + \ln(2 n \gamma^{*2}) - 2 \ln\ln(2 t n e \gamma^{*2}))",
+    axes=("time e^12 to e^20 (gap, then gap x norm)", "gap to the largest margin; gap x |w|"),
     source=Source("theorem", "ji2021characterizing"),
     premises=(
         Premise("the flow starts at zero"),

@@ -1,4 +1,4 @@
-"""The shortest solution of an under-determined system is A^T (A A^T)^-1 y, and it is orthogonal to every detour.
+"""The shortest solution of an underdetermined system A x = y is x_s = A^T (A A^T)^-1 y.
 
 Any solution is x = x_s + z with A z = 0, and x_s = A^T u is orthogonal to z. So |x|^2 = |x_s|^2 + |z|^2 and
 
@@ -24,7 +24,7 @@ def predicted(rows, columns, seed):
 
 
 def observed(rows, columns, seed):
-    """By the singular value decomposition of LAPACK's least squares."""
+    """LAPACK's least squares, by a singular value decomposition."""
     a, x = problem(rows, columns, seed)
     return [*np.linalg.lstsq(a, a @ x, rcond=None)[0], x @ x]
 
@@ -37,15 +37,16 @@ def control(rows, columns, seed):
 
 CLAIM = Claim(
     id="min-norm-closed-form",
-    title="The shortest solution of a wide linear system is A^T (A A^T)^-1 y",
+    question="What is the shortest solution of an underdetermined system?",
     equation=r"x_s = A^T (A A^T)^{-1} y, \quad \|x\|^2 = \|x_s\|^2 + \|x - x_s\|^2",
+    axes=("coordinate of the solution, then squared norm", "coordinate; squared norm"),
     source=Source("derived"),
     premises=(
-        Premise("of all solutions the shortest is taken"),
+        Premise("the shortest of all solutions is taken"),
         Premise("more unknowns than equations", lambda rows, columns: columns > rows),
     ),
     parameters={"rows": 10, "columns": 40},
     full={"rows": 100, "columns": 400},
     judge=equals(rounding=100_000),  # sums of up to 400 terms, and A A^T with a condition number below 100
-    remark="Often printed for more rows than columns: there A A^T has no inverse.",
+    remark="Often printed for more rows than columns, for which A A^T has no inverse.",
 )

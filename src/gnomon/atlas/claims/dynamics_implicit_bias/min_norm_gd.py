@@ -1,10 +1,10 @@
-"""Gradient descent on an under-determined system keeps the part of its start that the data cannot see.
+"""Gradient descent on an underdetermined system converges to the solution nearest to its start.
 
 With A = U S V^T of rank m, every gradient A^T (A x - b) lies in the span of V, so the rest of x_0 never moves:
 
     x_inf = (I - V V^T) x_0 + V S^-1 U^T b,    |x_inf|^2 - |x_short|^2 = |(I - V V^T) x_0|^2                   (1)
 
-Hence the shortest solution is found exactly from starts with no part outside the span, such as zero.
+So the shortest solution x_short is found exactly from starts in the span, such as zero.
 """
 
 from functools import partial
@@ -21,7 +21,7 @@ def problem(rows, columns, seed):
 
 
 def predicted(rows, columns, seed):
-    """Equation (1): the limit, and what its squared norm has more than that of the shortest solution."""
+    """Equation (1): the limit, and its squared norm minus the smallest squared norm."""
     a, b, start = problem(rows, columns, seed)
     u, s, vt = np.linalg.svd(a, full_matrices=False)
     unseen = start - vt.T @ (vt @ start)
@@ -43,8 +43,9 @@ control = partial(descend, scale=lambda place: 1.0 - place / 2)  # Smaller step 
 
 CLAIM = Claim(
     id="min-norm-gd",
-    title="Gradient descent ends at the solution nearest to its start",
+    question="Which solution does gradient descent choose if there are many?",
     equation=r"x_\infty = (I - V V^T) x_0 + V S^{-1} U^T b",
+    axes=("coordinate of the limit, then excess squared norm", "coordinate; squared norm"),
     source=Source("derived"),
     premises=(
         Premise("each step is a multiple of the gradient"),
@@ -52,5 +53,5 @@ CLAIM = Claim(
     ),
     parameters={"rows": 5, "columns": 40, "steps": 1000},
     full={"rows": 10, "columns": 200, "steps": 3000},
-    judge=equals(within=1e-7, because="what is left of the slowest mode after the steps"),
+    judge=equals(within=1e-7, because="the remaining error of the slowest mode"),
 )

@@ -1,10 +1,10 @@
-"""A matrix of low rank is recovered exactly from some of its entries: it has the least nuclear norm of all that fit.
+"""Minimizing the nuclear norm recovers a low-rank matrix exactly from some of its entries.
 
     W = argmin |X|_*  with  X_ij = W_ij for the seen (i, j),    |X|_* the sum of the singular values            (1)
 
-for all but a vanishing share of the draws of the seen entries, where no entry of the singular vectors is too large and
-at least about c n r log n entries are seen. The convex program is solved by Douglas and Rachford's splitting, which
-knows neither W nor its rank. Reference: [candes2009exact].
+W is the true n x n matrix of rank r. This holds with high probability if no entry of the singular vectors is too large
+and about c n r log n or more entries are seen. Douglas-Rachford splitting solves the convex program without knowing W
+or its rank. Reference: [candes2009exact].
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(sets, n, share, seed):
-    """Matrices of rank one with no large entry and of norm 1, and which entries are seen."""
+    """Matrices of rank one and norm 1 without large entries, and which entries are seen."""
     rng = np.random.default_rng(seed)
     u, v = rng.uniform(0.5, 1.5, (2, sets, n)) * rng.choice([-1.0, 1.0], (2, sets, n))
     w = u[:, :, None] * v[:, None, :]
@@ -21,12 +21,12 @@ def problem(sets, n, share, seed):
 
 
 def predicted(sets):
-    """No error: the distance of (1) to W, whose norm is 1."""
+    """No error: the solution of (1) is W, which has norm 1."""
     return np.zeros(sets)
 
 
 def errors(sets, n, share, steps, seed):
-    """The distance to W of the solution of the program, by splitting: thresholded singular values, then the entries."""
+    """Distance between W and the solution, by splitting: thresholds singular values, then resets the entries."""
     w, seen = problem(sets, n, share, seed)
     z = np.zeros_like(w)
     for _ in range(steps):
@@ -36,18 +36,19 @@ def errors(sets, n, share, steps, seed):
     return np.linalg.norm(x - w, axis=(1, 2))
 
 
-observed = errors  # With a good share of the entries.
+observed = errors  # Enough entries are seen.
 
 
 def control(sets, n, few, steps, seed):
-    """With too few: fewer than the 2 n - 1 numbers that make a matrix of rank one."""
+    """Too few entries: fewer than the 2 n - 1 numbers that determine a matrix of rank one."""
     return errors(sets, n, few, steps, seed)
 
 
 CLAIM = Claim(
     id="nuclear-norm-completion",
-    title="The least nuclear norm recovers a matrix of low rank exactly from some of its entries",
+    question="Can a low-rank matrix be recovered from some of its entries?",
     equation=r"W = \arg\min \|X\|_* \ \text{with}\ X_{ij} = W_{ij}, \ (i, j) \in \Omega",
+    axes=("matrix", "distance to the true matrix"),
     source=Source("theorem", "candes2009exact"),
     premises=(
         Premise("enough entries are seen", lambda n, share: share * n > 4),
@@ -55,5 +56,5 @@ CLAIM = Claim(
     ),
     parameters={"sets": 5, "n": 15, "share": 0.65, "few": 0.1, "steps": 250},
     full={"sets": 20, "n": 30, "share": 0.5, "few": 0.05, "steps": 1500},
-    judge=equals(within=1e-6, because="the splitting converges linearly and has as many steps as that takes"),
+    judge=equals(within=1e-6, because="the splitting converges linearly and has enough steps"),
 )

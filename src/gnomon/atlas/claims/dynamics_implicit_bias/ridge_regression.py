@@ -1,8 +1,10 @@
-"""Ridge regression in closed form: the penalty is added to the diagonal of the Gram matrix.
+"""Ridge regression adds its penalty to the diagonal of the Gram matrix.
 
-grad of |y - X w|^2 + a |w|^2 is 2 X^T (X w - y) + 2 a w = 0, hence
+The gradient of |y - X w|^2 + a |w|^2 is 2 X^T (X w - y) + 2 a w = 0, hence
 
     w(a) = (X^T X + a I)^-1 X^T y,    training error grows with a, |w| falls with a                          (1)
+
+X are the examples, y the targets, w the weights, a the penalty.
 """
 
 from functools import partial
@@ -21,14 +23,14 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, penalties, seed):
-    """Equation (1), and the order of errors and norms."""
+    """Equation (1); then 1 if errors grow, and 1 if norms fall."""
     x, y = problem(n, d, seed)
     w = [np.linalg.solve(x.T @ x + a * np.eye(d), x.T @ y) for a in penalties]
     return [*np.concatenate(w), 1.0, 1.0]
 
 
-def minimized(n, d, penalties, steps, seed, weight):
-    """Gradient descent on the penalized loss by automatic differentiation; errors grow and norms fall: 1 or 0."""
+def minimize(n, d, penalties, steps, seed, weight):
+    """Gradient descent on the penalized loss by automatic differentiation; then the order of errors and norms."""
     x, y = (torch.from_numpy(v) for v in problem(n, d, seed))
     a = torch.tensor(penalties).double()
     w = torch.zeros(len(penalties), d, dtype=torch.float64, requires_grad=True)
@@ -40,21 +42,22 @@ def minimized(n, d, penalties, steps, seed, weight):
     return [*w.detach().flatten(), float((errors.diff() > 0).all()), float((norms.diff() < 0).all())]
 
 
-observed = partial(minimized, weight=1.0)  # The sum of squared errors.
+observed = partial(minimize, weight=1.0)  # Sum of squared errors.
 
 
 def control(n, d, penalties, steps, seed):
-    """The mean of squared errors with the same penalty."""
-    return minimized(n, d, penalties, steps, seed, 1 / n)
+    """Mean of squared errors with the same penalty."""
+    return minimize(n, d, penalties, steps, seed, 1 / n)
 
 
 CLAIM = Claim(
     id="ridge-regression",
-    title="Ridge regression adds the penalty to the diagonal of the Gram matrix",
+    question="What does ridge regression do to the normal equations?",
     equation=r"w(\alpha) = (X^T X + \alpha I)^{-1} X^T y",
+    axes=("weight for each penalty, then order of errors and norms", "weight; 1 if in order"),
     source=Source("derived", "hoerl1970ridge"),
     premises=(Premise("the squared errors are summed, not averaged"),),
     parameters={"n": 40, "d": 5, "penalties": (0.1, 1.0, 10.0, 100.0), "steps": 300},
     full={"n": 500, "d": 50, "steps": 1000},
-    judge=equals(within=1e-8, because="what is left of the slowest mode, of rate 1/5 or more, over 300 steps"),
+    judge=equals(within=1e-8, because="the remaining error of the slowest mode, with rate 1/5 or more over 300 steps"),
 )

@@ -1,11 +1,11 @@
-"""On redundant data SGD reaches a loss with far fewer gradients of single examples than full-batch descent.
+"""On redundant data SGD reaches a loss with at most 8 B / n of the single-example gradients of full-batch descent.
 
-Both make about the same progress a step while far from the minimum, but a step costs B gradients instead of n. With a
-quarter of the learning rate SGD takes four times as many steps:
+n is the number of examples, B the batch size. Far from the minimum both make about the same progress per step, but a
+step costs B gradients instead of n. With a quarter of the learning rate SGD takes four times as many steps:
 
     4 B / n  <=  gradients of SGD / gradients of descent  <=  8 B / n                                          (1)
 
-The factor up to 2 is for the noise of batches, and because (1 - a)^k falls faster than (1 - a / 4)^{4 k}.
+The factor up to 2 allows for the noise of batches, and for (1 - a)^k falling faster than (1 - a / 4)^{4 k}.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, at_most
 
 
 def problem(sets, n, d, seed):
-    """Sets of two classes with noisy labels, for logistic regression."""
+    """Two-class data sets with noisy labels, for logistic regression."""
     rng = np.random.default_rng(seed)
     for _ in range(sets):
         x, w = rng.normal(size=(n, d)), rng.normal(size=d)
@@ -27,7 +27,7 @@ def predicted(n, batch):
 
 
 def cost(x, y, batch, rng, rate, target):
-    """Gradients of single examples until the loss over all data is below the target."""
+    """Number of single-example gradients until the loss over all data is below the target."""
     w, steps = np.zeros(x.shape[1]), 0
     while steps < 2000 and np.logaddexp(0, -y * (x @ w)).mean() >= target:
         pick = rng.integers(len(x), size=batch) if batch < len(x) else slice(None)
@@ -38,7 +38,7 @@ def cost(x, y, batch, rng, rate, target):
 
 
 def ratios(sets, n, d, batch, seed):
-    """For each set the cost of batches over that of full descent at its largest safe rate, 1 / curvature."""
+    """Cost of SGD divided by the cost of full-batch descent at its largest safe rate, 1 / curvature."""
     rows = []
     for x, y, rng in problem(sets, n, d, seed):
         rate = 4 * n / np.linalg.norm(x, 2) ** 2
@@ -50,7 +50,7 @@ def ratios(sets, n, d, batch, seed):
     return rows
 
 
-observed = ratios  # Small batches, with a quarter of the rate.
+observed = ratios  # Small batches, a quarter of the rate.
 
 
 def control(sets, n, d, seed):
@@ -60,8 +60,9 @@ def control(sets, n, d, seed):
 
 CLAIM = Claim(
     id="sgd-advantages",
-    title="SGD with batches of B and a quarter of the learning rate needs at most 8 B / n of the gradients of descent",
+    question="How much cheaper is SGD than full-batch descent?",
     equation=r"N_{SGD} / N_{GD} \le 8 B / n",
+    axes=("data set", "gradients of SGD / gradients of full-batch descent"),
     source=Source("observed"),
     premises=(Premise("a batch is much smaller than the data", lambda n, batch: 20 * batch <= n),),
     parameters={"sets": 24, "n": 1000, "d": 5, "batch": 20},

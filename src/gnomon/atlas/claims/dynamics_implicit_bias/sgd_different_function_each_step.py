@@ -1,8 +1,10 @@
-"""Each step of SGD descends another function; on average over the draws it is the whole loss.
+"""Each step of SGD descends another function; averaged over the batches, it is the whole loss.
 
-Every example is in a batch with the same chance, so
+Every example is equally likely to be in a batch, so
 
     E g_B(w) = g(w)                                                                                           (1)
+
+g_B is the gradient of a batch and g the gradient of the whole loss.
 """
 
 from functools import partial
@@ -22,7 +24,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """The whole gradient of the logistic loss."""
+    """The full gradient of the logistic loss."""
     x, y, w = problem(n, d, seed)
     return x.T @ (1 / (1 + np.exp(-x @ w)) - y) / n
 
@@ -42,10 +44,11 @@ control = partial(gradients, weights=lambda y: 1 + 2 * y)  # The rarer class is 
 
 CLAIM = Claim(
     id="sgd-different-function-each-step",
-    title="Batches descend different functions whose mean is the loss",
+    question="What does a single step of SGD minimize?",
     equation=r"E\, \nabla C_B(w) = \nabla C(w)",
+    axes=("weight", "derivative of the loss"),
     source=Source("derived", "robbins1951stochastic"),
-    premises=(Premise("every example is drawn with the same chance"),),
+    premises=(Premise("every example is equally likely to be drawn"),),
     parameters={"n": 200, "d": 4, "batch": 8, "draws": 4000},
     full={"n": 2000, "d": 10, "draws": 20_000},
     judge=mean_equals(confidence=0.9999, resolution=0.2),

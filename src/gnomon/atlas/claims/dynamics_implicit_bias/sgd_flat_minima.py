@@ -1,11 +1,11 @@
-"""Noisy descent sits in the flat one of two equally deep minima, in proportion to the widths of the wells.
+"""Noisy descent prefers the flatter of two equally deep minima, in proportion to the widths of the wells.
 
-Steps w <- w - r h'(w) + sqrt(2 r T) noise have the stationary density e^{-h/T} as r -> 0. For equal depth the chance
-of the flat well is, by the integral of the density over it,
+Steps w <- w - r h'(w) + sqrt(2 r T) noise on the loss h have the stationary density e^{-h/T} as r -> 0. So for equal
+depth the probability of the flat well is
 
     P(flat) = int_flat e^{-h/T} / int e^{-h/T},   about sqrt(h_s) / (sqrt(h_s) + sqrt(h_f)) for small T       (1)
 
-with h_s > h_f the curvatures of the sharp and the flat minimum. Descent without noise stays where it started.
+T is the temperature, h_s > h_f are the curvatures of the sharp and the flat minimum.
 """
 
 from functools import partial
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(sharp, flat):
-    """A loss with minima of depth zero at -1 and 1, the smooth minimum of two parabolas, and its top in between."""
+    """A loss with two minima of depth zero at -1 and 1 (smooth minimum of two parabolas), and its maximum between."""
     parts = lambda w: (sharp * (w + 1) ** 2 / 2, flat * (w - 1) ** 2 / 2)  # noqa: E731
     return parts, -1 + 2 / (1 + (sharp / flat) ** 0.5)
 
@@ -30,7 +30,7 @@ def predicted(sharp, flat, temperature):
 
 
 def shares(sharp, flat, temperature, walkers, steps, rate, seed):
-    """The share of walkers in the flat well, for 20 groups of walkers that start in both wells alike."""
+    """Share of walkers in the flat well, for 20 groups of walkers; half start in each well."""
     parts, top = problem(sharp, flat)
     rng = np.random.default_rng(seed)
     w = np.where(np.arange(20 * walkers) % 2, 1.0, -1.0)
@@ -47,15 +47,16 @@ control = partial(shares, temperature=0.0)  # Without noise, as with full batche
 
 CLAIM = Claim(
     id="sgd-flat-minima",
-    title="Noisy descent prefers the flat one of two equally deep minima",
+    question="Does noise lead descent to flat minima?",
     equation=r"P(\text{flat}) = \int_{flat} e^{-h/T} / \int e^{-h/T} \approx \sqrt{h_s} / (\sqrt{h_s} + \sqrt{h_f})",
+    axes=("two wells", "share of time in the flat well"),
     source=Source("derived", "keskar2017large"),
     premises=(
         Premise("every step has noise"),
-        Premise("steps are small against 1 / curvature", lambda sharp, rate: sharp * rate < 0.2),
+        Premise("steps are small compared with 1 / curvature", lambda sharp, rate: sharp * rate < 0.2),
     ),
     parameters={"sharp": 20.0, "flat": 2.0, "temperature": 1.5, "walkers": 100, "steps": 2500, "rate": 0.004},
     full={"walkers": 400, "steps": 6000, "rate": 0.002},
-    judge=mean_equals(confidence=0.9999, within=0.04, because="the temperature errs by rate * curvature / 2 in a well"),
-    remark="This is noise of one size everywhere; that of SGD grows with the curvature, which favors flat minima more.",
+    judge=mean_equals(confidence=0.9999, within=0.04, because="the temperature is off by rate * curvature / 2"),
+    remark="Here the noise has one size everywhere. SGD's noise grows with curvature, which favors flat minima more.",
 )

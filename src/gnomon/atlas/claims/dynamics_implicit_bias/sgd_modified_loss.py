@@ -1,10 +1,10 @@
-"""An epoch of SGD in random order follows, on average, the flow of the loss plus (r/4) mean |batch gradient|^2.
+"""An epoch of SGD follows, on average, the flow of the loss plus (r/4) times the mean squared batch gradient.
 
-m steps with all orders equally likely: the mean over orders of the epoch is w - m r g + (r^2/2) sum_{j != k} H_j g_k
-+ O(r^3) = w - m r g + (r^2/2) (m^2 H g - sum_k H_k g_k) + O(r^3), which is the flow for time m r of
+g_k and H_k are gradient and Hessian of batch k of m, g and H their means, C the loss. Averaged over all orders, an
+epoch of m steps of size r leads to w - m r g + (r^2/2) sum_{j != k} H_j g_k + O(r^3) = w - m r g + (r^2/2) (m^2 H g -
+sum_k H_k g_k) + O(r^3), which is the flow for time m r of
 
     C + (r / 4m) sum_k |g_k|^2 = C + (r/4)|g|^2 + (r / 4m) sum_k |g_k - g|^2                                   (1)
-
 Reference: [smith2021origin], equation 1.
 """
 
@@ -30,7 +30,7 @@ def predicted():
 
 
 def gap(d, batches, rates, seed, spread):
-    """The distance of the mean epoch from the flow, which on quadratics is an exponential."""
+    """Distance between the mean epoch and the flow, which is an exponential for quadratic losses."""
     h, a, start = problem(d, batches, seed)
     mean, pull = h.mean(0), np.einsum("kij,kj->i", h, a) / batches
     if spread:
@@ -56,11 +56,12 @@ control = partial(gap, spread=False)  # The flow of C + (r/4)|g|^2, which is rig
 
 CLAIM = Claim(
     id="sgd-modified-loss",
-    title="SGD follows the flow of the loss plus (rate/4) times the mean squared batch gradient",
+    question="Which loss does SGD with a finite step size really minimize?",
     equation=r"\tilde C = C + \frac{r}{4 m} \sum_k \|\nabla C_k\|^2",
+    axes=("learning rate r", "distance between the mean epoch and the flow"),
     source=Source("theorem", "smith2021origin", "Equation 1"),
     premises=(
-        Premise("the regularizer holds the spread of the batch gradients as well as the gradient itself"),
+        Premise("the penalty includes the spread of the batch gradients, not only the mean gradient"),
         Premise("batches come in random order, each once an epoch"),
     ),
     parameters={"d": 4, "batches": 4, "rates": (0.001, 0.002, 0.004, 0.008)},

@@ -1,7 +1,7 @@
-"""Labels that agree with the others are learned before wrong ones.
+"""Correct labels are learned before wrong ones: at the best moment to stop, the gap is over 60 points.
 
-Of the labels of handwritten digits 20 percent are replaced by other ones. At the best validation error the
-network fits far more of the true labels than of the wrong ones:
+20 percent of the labels of handwritten digits are replaced by other ones. At the best validation error the network fits
+far more of the true labels than of the wrong ones:
 
     accuracy (true labels) - accuracy (wrong labels) >= 0.6,    both on the training set                     (1)
 
@@ -35,7 +35,7 @@ def predicted():
 
 
 def gaps(stop, n, nets, width, steps, seed):
-    """Minus the gap between true and wrong labels, at the best validation error or at the end."""
+    """Accuracy on wrong minus accuracy on true training labels, at the best validation error or at the end."""
     rows = []
     for k in range(nets):
         x, y, wrong, check, truth = problem(n, 1000 * seed + k)
@@ -56,13 +56,14 @@ def gaps(stop, n, nets, width, steps, seed):
     return rows
 
 
-observed = partial(gaps, stop=True)  # Stopped.
+observed = partial(gaps, stop=True)  # Stopped early.
 control = partial(gaps, stop=False)  # Trained to the end.
 
 CLAIM = Claim(
     id="signal-before-noise",
-    title="True labels are learned before wrong ones: at the best moment to stop, the gap is over 60 points",
+    question="Are correct labels learned before wrong ones?",
     equation=r"A_{true} - A_{wrong} \ge 0.3",
+    axes=("training run", "accuracy on wrong labels - accuracy on true labels"),
     source=Source("observed", "arpit2017closer"),
     premises=(
         Premise("training stops at the best validation error"),

@@ -1,8 +1,10 @@
-"""The smoothed margin lies below the margin, by at most ln n / |w|^L.
+"""The smoothed margin is below the margin by at most ln n / |w|^L.
 
 For the summed exponential loss e^{-min m} <= sum_i e^{-m_i} <= n e^{-min m}. Taking -ln and dividing by |w|^L,
 
     g - ln n / |w|^L  <=  g~ = -ln(sum_i e^{-m_i}) / |w|^L  <=  g = min_i m_i / |w|^L                          (1)
+
+m_i are the margins of the n examples, w the weights, L the degree of homogeneity, g the margin and g~ the smoothed one.
 """
 
 from functools import partial
@@ -22,14 +24,14 @@ def problem(n, d, width, draws, seed):
 
 
 def predicted(n, d, width, draws, seed):
-    """Bounds of g~ from above, and of g - g~ from above."""
+    """Upper bounds on g~ and on g - g~."""
     x, y, w, v = problem(n, d, width, draws, seed)
     margins = np.stack([y * (np.maximum(x @ a.T, 0) @ b)[:, 0] for a, b in zip(w, v, strict=True)])
     norm = (w**2).sum((1, 2)) + (v**2).sum((1, 2))
     return np.stack([margins.min(1) / norm, np.log(n) / norm])
 
 
-def smooth(n, d, width, draws, seed, reduce):
+def smoothed_margins(n, d, width, draws, seed, reduce):
     """g~ and g - g~ from the outputs of torch."""
     x, y, w, v = (torch.from_numpy(a) for a in problem(n, d, width, draws, seed))
     margins = y * (torch.relu(x @ w.mT) @ v)[..., 0]
@@ -38,23 +40,21 @@ def smooth(n, d, width, draws, seed, reduce):
     return torch.stack([value, margins.amin(1) / norm - value])
 
 
-observed = partial(smooth, reduce=lambda m: torch.logsumexp(-m, 1))  # The sum of exponentials.
+observed = partial(smoothed_margins, reduce=lambda m: torch.logsumexp(-m, 1))  # The sum of exponentials.
 
 
 def control(n, d, width, draws, seed):
     """The mean of exponentials."""
-    return smooth(n, d, width, draws, seed, lambda m: torch.logsumexp(-m, 1) - np.log(n))
+    return smoothed_margins(n, d, width, draws, seed, lambda m: torch.logsumexp(-m, 1) - np.log(n))
 
 
 CLAIM = Claim(
     id="smooth-margin-sandwich",
-    title="The smoothed margin is below the margin by at most ln n / |w|^L",
+    question="How far is the smoothed margin from the true margin?",
     equation=r"\gamma - \ln n / \|w\|^L \le \tilde\gamma \le \gamma",
+    axes=("network (upper bound, then gap)", "smoothed margin; gap to the margin"),
     source=Source("derived", "lyu2020gradient"),
-    premises=(
-        Premise("the loss is summed over the examples"),
-        Premise("the network is homogeneous in its weights"),
-    ),
+    premises=(Premise("the loss is summed over the examples"), Premise("the network is homogeneous in its weights")),
     parameters={"n": 10, "d": 4, "width": 5, "draws": 2000},
     full={"n": 50, "width": 20, "draws": 10_000},
     judge=bounded_by("above", rounding=10_000),

@@ -1,11 +1,11 @@
-"""Low frequencies are learned first: the time to learn one is set by its eigenvalue of the kernel.
+"""Networks learn low frequencies first: the eigenvalue of the kernel at a frequency sets the time to learn it.
 
 On n even points of the circle the kernel of a wide ReLU network with one hidden layer is a convolution,
 
     K(t) = (2 (pi - t) cos t + sin t) / (2 pi),    l_k = (1/n) sum_j K(t_j) cos(k t_j),    t_k = ln 2 / l_k      (1)
 
-so that sin(k t) loses half of its amplitude after the time t_k, which grows with k (about as k^2).
-References: [rahaman2019spectral] for the observation, [basri2019convergence] for the eigenvalues.
+so sin(k t) loses half of its amplitude in the time t_k, which grows with k (about as k^2). l_k is the eigenvalue at
+frequency k. References: [rahaman2019spectral] for the observation, [basri2019convergence] for the eigenvalues.
 """
 
 from functools import partial
@@ -18,7 +18,7 @@ FREQUENCIES = np.array([1, 2, 4])
 
 
 def predicted(n, rate):
-    """Logarithms of the times t_k over t_1, equation (1) for steps of a size: l becomes -ln(1 - rate l) / rate."""
+    """Logarithms of t_k / t_1, equation (1) for steps of finite size: l becomes -ln(1 - rate l) / rate."""
     t = 2 * np.pi * np.arange(n) / n
     t = np.minimum(t, 2 * np.pi - t)
     kernel = (2 * (np.pi - t) * np.cos(t) + np.sin(t)) / (2 * np.pi)
@@ -26,8 +26,8 @@ def predicted(n, rate):
     return np.log(np.log1p(-rate * values[0]) / np.log1p(-rate * values[1:]))
 
 
-def times(features, n, width, nets, size, rate, seed):
-    """Logarithms of the times to half the amplitude, over the first, for networks trained by small steps."""
+def log_times_to_half(features, n, width, nets, size, rate, seed):
+    """Logarithms of the times to half the amplitude, relative to frequency 1, for networks trained by small steps."""
     rng = np.random.default_rng(seed)
     t = 2 * np.pi * np.arange(n) / n
     order = np.arange(1, features + 1)
@@ -36,7 +36,7 @@ def times(features, n, width, nets, size, rate, seed):
     for _ in range(nets):
         waves = np.sin(np.outer(t, FREQUENCIES) + rng.uniform(0, 2 * np.pi, len(FREQUENCIES)))
         w, v = rng.normal(size=(width, x.shape[1])), rng.choice([-1.0, 1.0], width)
-        if features == 1:  # one direction in each of `width` equal sectors: a random start with little scatter
+        if features == 1:  # one direction in each of `width` equal sectors, for less noise
             angle = 2 * np.pi * (np.arange(width) + rng.uniform(size=width)) / width
             w = 2**0.5 * np.stack([np.cos(angle), np.sin(angle)], 1)
         start, before, half = np.maximum(x @ w.T, 0) @ v, np.ones(len(FREQUENCIES)), np.zeros(len(FREQUENCIES))
@@ -55,20 +55,23 @@ def times(features, n, width, nets, size, rate, seed):
     return np.array(rows)
 
 
-observed = partial(times, features=1)  # The point of the circle is the input.
-control = partial(times, features=8)  # The input has cosines and sines of all frequencies up to 8, of one size.
+observed = partial(log_times_to_half, features=1)  # The input is the point on the circle.
+control = partial(
+    log_times_to_half, features=8
+)  # The input has cosines and sines of all frequencies up to 8, of equal size.
 
 CLAIM = Claim(
     id="spectral-bias-frequency",
-    title="A network learns low frequencies first, each in the time that its kernel tells",
+    question="Why do networks learn low frequencies first?",
     equation=r"t_k = \ln 2 / \lambda_k, \quad \lambda_k = \hat K(k) \sim k^{-2}",
+    axes=("frequency 2, then 4", "log(time to half amplitude / time for frequency 1)"),
     source=Source("theorem", "basri2019convergence"),
     premises=(
-        Premise("the input is the point of the circle, with no features added"),
+        Premise("the input is the point on the circle, without added features"),
         Premise("the network is wide", lambda width: width >= 256),
     ),
     parameters={"n": 32, "width": 400, "nets": 6, "size": 0.1, "rate": 0.3},
     full={"n": 64, "width": 2000, "nets": 12},
-    judge=mean_equals(within=0.02, because="directions one in a sector, weights that move by size m^-1/2"),
+    judge=mean_equals(within=0.02, because="one direction per sector, and weights that move by m^-1/2"),
     remark="Odd frequencies above 1 are not learned at all without biases: their eigenvalue is zero.",
 )

@@ -1,14 +1,12 @@
-"""A network that solves u'' = f learns the low frequency of the solution first; with Fourier features it learns both.
+"""A network that solves u'' = f misses the high frequency of the solution; with Fourier features it finds it.
 
-The solution is u = sin(2 pi x) + sin(16 pi x) / 10 on [0, 1] with u = 0 at both ends; the network minimizes the mean
+The solution is u = sin(2 pi x) + sin(16 pi x) / 10 on [0, 1] with u = 0 at both ends. The network minimizes the mean
 square of u'' - f and of u at the ends. After the same number of steps the relative errors of the component at k = 8 are
 
     error (Fourier features) < error (plain) / 3                                                             (1)
 
-although u'' shows this component six times as large as the low one. The component is read from u'': training leaves
-smooth errors of u, such as a straight line, whose products with sin(16 pi x) are as large as the component itself.
-
-Reference: [wang2021eigenvector].
+although this component is six times as large in u'' as the low one. It is read from u'', because training leaves smooth
+errors in u that would hide it. Reference: [wang2021eigenvector].
 """
 
 from functools import partial
@@ -24,7 +22,7 @@ def predicted():
 
 
 def errors_of(scale, nets, width, n, steps):
-    """Relative errors of the component sin(16 pi x) after training; derivatives are carried through the layers."""
+    """Relative errors of the component sin(16 pi x) after training; derivatives are propagated through the layers."""
     pi, x = torch.pi, torch.linspace(0, 1, n, dtype=torch.float64)[:, None]
     if scale:
         r = 2 * pi * scale * torch.randn(nets, 1, width // 2, dtype=torch.float64)
@@ -63,18 +61,16 @@ def errors(scales, nets, width, n, steps):
     return {"plain": plain, "a third of plain": [e / 3 for e in plain], "Fourier features": features}
 
 
-observed = partial(errors, scales=(0.0, 4.0))  # A plain network, and one with features.
+observed = partial(errors, scales=(0.0, 4.0))  # A plain network, and one with Fourier features.
 control = partial(errors, scales=(0.0, 0.0))  # Two plain networks.
 
 CLAIM = Claim(
     id="spectral-bias-pinn",
-    title="A physics-informed network misses the high frequency of the solution; Fourier features find it",
+    question="Why do physics-informed networks miss high frequencies?",
     equation=r"e_{k=8}^{Fourier} < \tfrac13 e_{k=8}^{plain}",
+    axes=("network", "relative error at frequency 8"),
     source=Source("observed", "wang2021eigenvector"),
-    premises=(
-        Premise("the second network sees cosines and sines of random frequencies"),
-        Premise("training is short"),
-    ),
+    premises=(Premise("the second network gets cosines and sines of random frequencies"), Premise("training is short")),
     parameters={"nets": 6, "width": 24, "n": 40, "steps": 120},
     full={"nets": 8, "width": 32, "n": 64, "steps": 300},
     judge=in_order(),

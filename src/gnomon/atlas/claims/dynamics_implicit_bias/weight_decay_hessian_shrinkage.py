@@ -1,8 +1,10 @@
-"""Weight decay shrinks each eigenvector of the Hessian by l / (l + a): flat directions most.
+"""Weight decay shrinks the weights along each Hessian eigenvector by l / (l + a): flat directions most.
 
 The minimum of (1/2)(w - w*)^T H (w - w*) + (a/2)|w|^2 is at H (w - w*) + a w = 0, that is
 
     w = (H + a I)^-1 H w* = sum_i  l_i / (l_i + a)  q_i <q_i, w*>                                              (1)
+
+l_i and q_i are eigenvalues and eigenvectors of the Hessian H, a is the weight decay, and w* the minimum without it.
 """
 
 from functools import partial
@@ -13,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Examples with columns of different size, and the weights that give the targets exactly."""
+    """Examples with columns of different sizes, and the weights that give the targets exactly."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)) * np.geomspace(0.3, 2, d), 2 * rng.normal(size=d)
 
@@ -26,7 +28,7 @@ def predicted(n, d, decay, seed):
 
 
 def descend(n, d, decay, steps, seed, slope):
-    """Gradient descent on the mean loss of the residuals with weight decay; ``slope`` is the derivative of the loss."""
+    """Gradient descent with weight decay on the mean loss; ``slope`` is the derivative of the loss of a residual."""
     x, best = problem(n, d, seed)
     w, rate = 0 * best, 1 / (np.linalg.norm(x, 2) ** 2 / n + decay)
     for _ in range(steps):
@@ -35,17 +37,18 @@ def descend(n, d, decay, steps, seed, slope):
 
 
 observed = partial(descend, slope=lambda r: r)  # Half the squared residual.
-# log cosh of the residual, which has the same minimum and the same Hessian there.
+# log cosh of the residual: the same minimum and the same Hessian there.
 control = partial(descend, slope=np.tanh)
 
 CLAIM = Claim(
     id="weight-decay-hessian-shrinkage",
-    title="Weight decay shrinks the weights by l / (l + a) along each eigenvector of the Hessian",
+    question="Which weights does weight decay shrink most?",
     equation=r"\tilde w = (H + \alpha I)^{-1} H w^*",
+    axes=("weight", "weight after training"),
     source=Source("derived", "krogh1992simple"),
     premises=(Premise("the loss is quadratic up to its minimum"),),
     parameters={"n": 60, "d": 8, "decay": 0.2, "steps": 1000},
     full={"n": 1000, "d": 30, "steps": 3000},
-    judge=equals(within=1e-8, because="what is left of the slowest mode: rate * decay >= 1/40, over 1000 steps"),
+    judge=equals(within=1e-8, because="the remaining error of the slowest mode: rate * decay >= 1/40, over 1000 steps"),
     remark="The second order of Taylor has a factor 1/2 that is often left out in print.",
 )

@@ -1,16 +1,16 @@
-"""One step of SGD with weight decay shrinks the weights by 1 - rate * decay and then follows the gradient.
+"""One step of SGD with weight decay multiplies the weights by 1 - rate * decay and then follows the gradient.
 
 The gradient of J + (a/2)|w|^2 is grad J + a w, hence
 
     w <- (1 - r a) w - r grad J                                                                               (1)
+
+J is the loss, r the rate, a the decay.
 """
 
 import numpy as np
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
-
-SGD = "the optimizer is SGD"
 
 
 def problem(n, d, seed):
@@ -55,10 +55,11 @@ def control(n, d, steps, rate, decay, seed):
 
 CLAIM = Claim(
     id="weight-decay-update",
-    title="SGD with weight decay multiplies the weights by 1 - rate * decay before each gradient step",
+    question="What does weight decay do in one step of SGD?",
     equation=r"w \leftarrow (1 - r \alpha) w - r \nabla J(w)",
+    axes=("weight after each of the steps", "weight"),
     source=Source("derived"),
-    premises=(Premise(SGD),),
+    premises=(Premise("the optimizer is SGD"),),
     parameters={"n": 30, "d": 6, "steps": 10, "rate": 0.1, "decay": 0.5},
     full={"n": 1000, "d": 100, "steps": 100},
     judge=equals(rounding=100_000),  # 100 steps of sums of 1000 terms

@@ -1,11 +1,10 @@
-"""Training both layers of a wide network finds few relevant directions among many; training the output layer does not.
+"""Training both layers of a wide network finds the few relevant inputs; training only the output layer does not.
 
-On separable data a wide network with one hidden ReLU layer tends to the largest margin in the variation norm F_1 when
-both layers are trained, and in the norm F_2 of a fixed kernel when only the output layer is. For labels that depend on
-two of d inputs F_1 does not suffer from the others:
+On separable data a wide network with one hidden ReLU layer tends to the largest margin in the variation norm F_1 if
+both layers are trained, and in the norm F_2 of a fixed kernel if only the output layer is. For labels that depend on
+two of d inputs, F_1 does not suffer from the other inputs:
 
     test error (both layers) + 0.05 < test error (output layer)                                              (1)
-
 Reference: [chizat2020implicit].
 """
 
@@ -17,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def problem(n, d, few, seed):
-    """Points of the cube [-1, 1]^d; labels are the sign of a product of two inputs, or whether a point is far out."""
+    """Points of the cube [-1, 1]^d; labels are the sign of a product of two inputs, or of |x|^2 - d / 3."""
     draw = torch.Generator().manual_seed(seed)
     x = 2 * torch.rand(n, d, generator=draw, dtype=torch.float64) - 1
     return x, torch.sign(x[:, 0] * x[:, 1] if few else x.square().sum(1) - d / 3)  # the mean of |x|^2 is d / 3
@@ -55,14 +54,15 @@ def errors(few, sets, n, d, width, steps, seed):
     return found
 
 
-observed = partial(errors, few=True)  # Labels of two inputs.
-# Labels of all inputs alike: whether |x| is above its mean square, which has no few directions to find.
+observed = partial(errors, few=True)  # Labels depend on two inputs.
+# Labels depend on all inputs equally: whether |x|^2 is above its mean.
 control = partial(errors, few=False)
 
 CLAIM = Claim(
     id="wide-two-layer-logistic-bias",
-    title="Trained hidden units find few relevant directions among many; a trained output layer does not",
+    question="Why does it help to train the hidden layer?",
     equation=r"E_{both\ layers} + 0.05 < E_{output\ layer}",
+    axes=("trained layers", "test error"),
     source=Source("observed", "chizat2020implicit"),
     premises=(
         Premise("the labels depend on few directions"),

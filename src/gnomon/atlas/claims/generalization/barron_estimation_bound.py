@@ -1,9 +1,9 @@
-"""The best number of features for n examples grows as the root of n, where errors are 1 / P + P / n.
+"""If the error is c / P + s^2 P / n, the best number of features P grows as the square root of the examples n.
 
     error(P) = c / P + s^2 P / n,   smallest at P = sqrt(c n / s^2)                                                 (1)
 
-Here P terms of an orthonormal series with squared coefficients 1 / (j (j + 1)): beyond P they sum to 1 / (P + 1).
-Reference: [barron1994approximation].
+c measures the target and s^2 is the noise variance. Here the features are P terms of an orthonormal series with squared
+coefficients 1 / (j (j + 1)), which sum to 1 / (P + 1) beyond P. Reference: [barron1994approximation].
 """
 
 from functools import partial
@@ -18,8 +18,8 @@ def predicted():
     return 0.5
 
 
-def best(power, sizes, most, repetitions, seed):
-    """The best P for each n, the mean error over draws; coefficients are seen with variance 1 / n."""
+def best_feature_counts(power, sizes, most, repetitions, seed):
+    """The best P for each n, from the mean error over draws; coefficients are observed with variance 1 / n."""
     rng = np.random.default_rng(seed)
     j = np.arange(1, most + 1)
     target = np.sqrt(1.0 / j**power - 1.0 / (j + 1) ** power)
@@ -34,16 +34,19 @@ def best(power, sizes, most, repetitions, seed):
     return sizes, rows
 
 
-observed = partial(best, power=1.0)  # A tail of 1 / P.
-control = partial(best, power=3.0)  # A smoother target, whose tail falls as 1 / P^3: fewer features are enough.
+observed = partial(best_feature_counts, power=1.0)  # A tail of 1 / P.
+control = partial(
+    best_feature_counts, power=3.0
+)  # A smoother target whose tail falls as 1 / P^3, so fewer features are enough.
 
 CLAIM = Claim(
     id="barron-estimation-bound",
-    title="With error 1 / P + P / n, the best number of features grows as the root of the examples",
+    question="How many features should a model have for n examples?",
     equation=r"O(C^2/P) + O(DP/n \log n), \quad P^* \propto \sqrt n",
+    axes=("number of examples n", "best number of features P"),
     source=Source("theorem", "barron1994approximation"),
     premises=(Premise("the tail of the target falls as 1 / P"),),
     parameters={"sizes": (200, 800, 3200, 12_800), "most": 250, "repetitions": 10},
     judge=rate_is(within=0.05, because="the best P is a whole number", label="examples"),
-    remark="Often printed with P and n exchanged. The logarithm of the bound is not seen in this model.",
+    remark="Often printed with P and n exchanged. The logarithm of the bound does not appear in this model.",
 )

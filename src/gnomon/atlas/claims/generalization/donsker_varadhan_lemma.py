@@ -1,8 +1,8 @@
-"""An expectation under one law is at most the divergence from another plus a log moment there.
+"""The mean of X under q is at most the KL divergence from p plus the log moment under p.
 
     E_q[X] <= KL(q | p) + ln E_p[e^X],    equality for q proportional to p e^X                                     (1)
 
-Reference: [catoni2007pac].
+q and p are distributions and X a random variable. Reference: [catoni2007pac].
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(points, cases, seed):
-    """Random laws and numbers; in every other case q is the tilted law."""
+    """Random distributions and numbers; in every other case q is proportional to p e^X."""
     rng = np.random.default_rng(seed)
     x = 1 + np.abs(rng.normal(size=(cases, points)))
     p, q = rng.dirichlet(np.ones(points), size=(2, cases))
@@ -27,7 +27,7 @@ def predicted(points, cases, seed):
 
 
 def observed(points, cases, seed):
-    """The left side."""
+    """The left side of (1)."""
     x, _, q = problem(points, cases, seed)
     return (q * x).sum(1)
 
@@ -40,10 +40,11 @@ def control(points, cases, seed):
 
 CLAIM = Claim(
     id="donsker-varadhan-lemma",
-    title="Changing the law of an average costs the divergence",
+    question="What does it cost to change the distribution of an average?",
     equation=r"E_q X \le \mathrm{KL}(q|p) + \log E_p e^X",
+    axes=("pair of distributions", "mean of X under q"),
     source=Source("theorem", "catoni2007pac"),
-    premises=(Premise("both laws live on the same points"),),
+    premises=(Premise("both distributions have the same support"),),
     parameters={"points": 6, "cases": 100},
     judge=bounded_by("above", tight=1 - 1e-9),
 )

@@ -1,8 +1,8 @@
-"""Where parameters are as many as examples the fit needs huge weights; with more or fewer they are small.
+"""Minimum-norm weights are largest if there are as many parameters as examples.
 
     |w|^2 of least norm:  few parameters < many parameters < as many as examples                                   (1)
 
-Reference: [belkin2019reconciling].
+|w| is the norm of the weights that fit noise labels with the smallest norm. Reference: [belkin2019reconciling].
 """
 
 from functools import partial
@@ -17,7 +17,7 @@ def predicted():
     return ("fewer", "more", "as many")
 
 
-def sizes(noise, n, repetitions, seed):
+def log_norms(noise, n, repetitions, seed):
     """Logarithms of |w| for a tenth, ten times, and once as many features as rows."""
     rng = np.random.default_rng(seed)
     found = {name: [] for name in predicted()}
@@ -31,15 +31,16 @@ def sizes(noise, n, repetitions, seed):
     return found
 
 
-observed = partial(sizes, noise=1.0)  # Labels are noise.
-control = partial(sizes, noise=0.0)  # Labels are made by weights that grow with their number, and are found again.
+observed = partial(log_norms, noise=1.0)  # Labels are noise.
+control = partial(log_norms, noise=0.0)  # Labels come from weights that grow with their number and are recovered.
 
 CLAIM = Claim(
     id="double-descent-three-cases",
-    title="Weights are largest where parameters are as many as examples",
+    question="When does least squares need huge weights?",
     equation=r"\|w\|_{p \ll n} < \|w\|_{p \gg n} < \|w\|_{p = n}",
+    axes=("number of features", "log of the norm of the weights"),
     source=Source("observed", "belkin2019reconciling"),
-    premises=(Premise("labels hold what the model cannot express"),),
+    premises=(Premise("the labels contain what the model cannot express"),),
     parameters={"n": 30, "repetitions": 20},
     judge=in_order(confidence=0.99),
 )

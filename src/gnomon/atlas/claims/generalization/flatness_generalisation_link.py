@@ -1,7 +1,8 @@
-"""The wider the noise on weights that the training loss bears, the flatter the minimum.
+"""The largest weight noise that a quadratic minimum tolerates measures its flatness: s^2 = 2 tol / tr H.
 
     largest s with E L(w + s e) <= L(w) + tol:   s^2 = 2 tol / tr H    for a quadratic loss                          (1)
 
+L is the loss, w the minimum, e standard Gaussian noise, tol the allowed increase, H the Hessian.
 Reference: [dziugaite2017computing].
 """
 
@@ -24,7 +25,7 @@ def predicted(d, tolerance, seed):
 
 
 def radius(power, d, tolerance, draws, seed):
-    """By bisection on the mean loss over fixed draws of noise, which come in orthogonal sets of equal length."""
+    """The noise level, by bisection on the mean loss over fixed noise in orthogonal sets of equal length."""
     h = problem(d, seed)
     rng = np.random.default_rng(seed + 1)
     noise = np.concatenate([np.linalg.qr(rng.normal(size=(d, d)))[0] * np.sqrt(d) for _ in range(draws)])
@@ -41,8 +42,9 @@ control = partial(radius, power=2.0)  # A loss of fourth order.
 
 CLAIM = Claim(
     id="flatness-generalisation-link",
-    title="The noise that a minimum bears measures its flatness",
+    question="How is flatness measured by noise on the weights?",
     equation=r"\sigma^2 = 2\,\mathrm{tol}/\mathrm{tr} H",
+    axes=("one loss", "largest noise level"),
     source=Source("derived", "dziugaite2017computing"),
     premises=(Premise("the loss is quadratic around the minimum"),),
     parameters={"d": 12, "tolerance": 0.01, "draws": 20},

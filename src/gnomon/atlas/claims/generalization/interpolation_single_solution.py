@@ -1,10 +1,10 @@
-"""Where features are as many as rows there is one interpolating model, which amplifies the noise of the labels.
+"""With as many features as examples, the only interpolating model amplifies the noise of the labels.
 
-For n rows of n features the only w with X w = X w* + s e is w* + s X^-1 e, so that
+For n rows X of n features the only w with X w = X w* + s e is w* + s X^-1 e, so
 
     risk = s^2 |X^-1 e|^2,    which goes with the variance s^2 and vanishes with it                                (1)
 
-Reference: [hastie2022surprises].
+w* is the target, e the noise and s^2 its variance. Reference: [hastie2022surprises].
 """
 
 from functools import partial
@@ -20,7 +20,7 @@ def predicted():
 
 
 def risks(missing, noises, n, repetitions, seed):
-    """Squared distances to the target of solved square systems, rows and labels drawn anew for each noise."""
+    """Squared distances to the target of solved square systems, with new rows and labels for each noise level."""
     rng = np.random.default_rng(seed)
     shape = (repetitions, len(noises), n)
     x, target = rng.normal(size=(*shape, n)), rng.normal(size=shape) / n**0.5
@@ -30,13 +30,14 @@ def risks(missing, noises, n, repetitions, seed):
 
 
 observed = partial(risks, missing=0.0)  # The target is a function of the features.
-# A part of the target, of variance one, is not among the features: it acts as noise that stays.
+# A part of the target with variance one is not among the features and acts as constant noise.
 control = partial(risks, missing=1.0)
 
 CLAIM = Claim(
     id="interpolation-single-solution",
-    title="At the threshold the only interpolating model amplifies the noise of labels",
+    question="Why is interpolation worst at the threshold?",
     equation=r"\text{risk} = \sigma^2 \|X^{-1} e\|^2",
+    axes=("variance of the label noise s^2", "risk"),
     source=Source("derived", "hastie2022surprises"),
     premises=(Premise("the target is a function of the features"),),
     parameters={"noises": (0.001, 0.01, 0.1, 1.0), "n": 30, "repetitions": 600},

@@ -1,28 +1,28 @@
-"""The Rademacher complexity of a class that labels m points in few ways is small.
+"""A class that labels m points in Pi(m) ways has Rademacher complexity of at most sqrt(2 ln Pi(m) / m).
 
     Rad <= sqrt(2 ln Pi(m) / m)                                                                                    (1)
 
-Half-planes through the origin on m points of the circle: Pi = 2 m, and the supremum over them is exact.
+For half-planes through the origin and m points on the circle Pi = 2 m, and the supremum is exact.
 Reference: [bartlett2002rademacher].
 """
 
 import numpy as np
 
-from gnomon.bounds.capacity import massart
+from gnomon.bounds.capacity import massart_bound
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(sizes):
     """Equation (1)."""
-    return [massart(m, 2 * m) for m in sizes]
+    return [massart_bound(m, 2 * m) for m in sizes]
 
 
 def observed(sizes, draws, seed):
-    """Means over random signs of the largest correlation with a half-plane."""
+    """Mean over random signs of the largest correlation with a half-plane."""
     rng = np.random.default_rng(seed)
     found = []
     for m in sizes:
-        signs = rng.choice((-1, 1), size=(draws, m))  # already reflected to the upper half, in order
+        signs = rng.choice((-1, 1), size=(draws, m))  # sorted points, reflected to the upper half
         steps = signs.sum(1, keepdims=True) - 2 * np.cumsum(signs, 1)
         best = np.maximum(np.abs(signs.sum(1)), np.abs(steps).max(1))
         found.append(best.mean() / m)
@@ -30,14 +30,15 @@ def observed(sizes, draws, seed):
 
 
 def control(sizes, draws, seed):
-    """All labelings: any signs are matched, and the complexity is one."""
+    """All labelings: they match any signs, so the complexity is one."""
     return [1.0 + 0 * draws * seed for _ in sizes]
 
 
 CLAIM = Claim(
     id="massart-growth-bound",
-    title="A class with few labelings has a small Rademacher complexity",
+    question="Does a class with few labelings overfit?",
     equation=r"\mathrm{Rad}_m \le \sqrt{2\ln\Pi(m)/m}",
+    axes=("number of points m", "Rademacher complexity", "sizes"),
     source=Source("theorem", "bartlett2002rademacher"),
     premises=(Premise("the class labels the points in 2 m ways"),),
     parameters={"sizes": (10, 30, 100, 300, 1000), "draws": 400},

@@ -1,10 +1,8 @@
-"""A classifier of digits that is right on new digits fails on turned ones, and is too sure of itself there.
+"""A digit classifier that is right on new digits fails on rotated ones, and is overconfident there.
 
     accuracy(turned by 45 degrees) - accuracy(new) <= -0.5,    error of calibration(new) - (turned) <= -0.2       (1)
 
-The error of calibration is the mean confidence less the accuracy.
-
-Reference: [geirhos2020shortcut].
+The calibration error is the mean confidence minus the accuracy. Reference: [geirhos2020shortcut].
 """
 
 from functools import partial
@@ -21,15 +19,15 @@ def predicted():
     return [-0.5, -0.2]
 
 
-def turned(images, degrees):
-    """Images (n, 8, 8) turned about their middle, by linear interpolation."""
+def rotate_images(images, degrees):
+    """Images (n, 8, 8) rotated about their center, by linear interpolation."""
     from scipy.ndimage import rotate
 
     return rotate(images, degrees, axes=(1, 2), reshape=False, order=1)
 
 
 def losses(learned, repetitions, steps, seed):
-    """The differences of (1) for networks trained on upright digits, or on digits turned by every one of the angles."""
+    """The differences of (1) for networks trained on digits rotated by each of the ``learned`` angles."""
     from gnomon.data import digits
 
     rows = []
@@ -38,33 +36,34 @@ def losses(learned, repetitions, steps, seed):
         x, z = (t.double().numpy().reshape(len(t), 8, 8) for t in (split.x, split.x_test))
         torch.manual_seed(seed + k)
         net = nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10)).double()
-        images = torch.from_numpy(np.concatenate([turned(x, degrees) for degrees in learned]))
+        images = torch.from_numpy(np.concatenate([rotate_images(x, degrees) for degrees in learned]))
         labels = split.y.repeat(len(learned))
         optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
         for _ in range(steps):
             optimizer.zero_grad()
             nn.functional.cross_entropy(net(images), labels).backward()
             optimizer.step()
-        told = []
+        measured = []
         for degrees in (45, 0):
             with torch.no_grad():
-                sure, decided = net(torch.from_numpy(turned(z, degrees))).softmax(1).max(1)
+                sure, decided = net(torch.from_numpy(rotate_images(z, degrees))).softmax(1).max(1)
             accuracy = float((decided == split.y_test).double().mean())
-            told.append((accuracy, float(sure.mean()) - accuracy))
-        rows.append([told[0][0] - told[1][0], told[1][1] - told[0][1]])
+            measured.append((accuracy, float(sure.mean()) - accuracy))
+        rows.append([measured[0][0] - measured[1][0], measured[1][1] - measured[0][1]])
     return rows
 
 
 observed = partial(losses, learned=(0,))  # Trained on upright digits.
-# Trained on digits turned by 0 and by 45 degrees: the test is no longer of another law.
+# Trained on digits rotated by 0 and 45 degrees, so the test is no longer out of distribution.
 control = partial(losses, learned=(0, 45))
 
 CLAIM = Claim(
     id="ood-failure",
-    title="Accuracy on new examples of the same law says little about examples of another",
+    question="Does good test accuracy carry over to rotated images?",
     equation=r"\text{accuracy} - \text{accuracy}_{45^\circ} \ge 0.5",
+    axes=("accuracy difference, then calibration difference", "accuracy; calibration error"),
     source=Source("observed", "geirhos2020shortcut"),
-    premises=(Premise("the network has seen no turned digits"),),
+    premises=(Premise("the network has not seen rotated digits"),),
     parameters={"repetitions": 4, "steps": 60},
     full={"repetitions": 10, "steps": 300},
     judge=at_most(confidence=0.99),

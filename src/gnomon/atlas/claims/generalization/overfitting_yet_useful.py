@@ -1,11 +1,10 @@
-"""Features of a network that fits its training digits without error still serve other digits.
+"""Features of a network that fits its training digits without error still help on other digits.
 
-A network is trained on 300 digits 0 to 4 until none of them is wrong. Errors of a linear probe on digits 5 to 9:
+A network is trained on 300 digits 0 to 4 until none is wrong. Errors of a linear probe on digits 5 to 9:
 
     0 = training error < probe of the learned features < probe of the features at the start                         (1)
 
 Fitting without error is not what makes them useful: the control fits shuffled labels, also without error.
-
 Reference: [zeiler2014visualizing].
 """
 
@@ -19,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def probe(features, x, y, z, t):
-    """The error of ridge regression on features."""
+    """Error of ridge regression on features."""
     with torch.no_grad():
         a, b = features(x).double().numpy(), features(z).double().numpy()
     center = a.mean(0)
@@ -30,7 +29,7 @@ def probe(features, x, y, z, t):
 
 
 def errors(shuffled, width, fitted, seed):
-    """Of training, of learned and of random features."""
+    """Errors of training, of a probe on learned features, and of a probe on random features."""
     from gnomon.data import digits
 
     split = digits(1200, 590, seed=seed)
@@ -60,21 +59,22 @@ def predicted():
     return ("training", "learned", "random")
 
 
-def rows(shuffled, width, fitted, repetitions, seed):
+def errors_of_networks(shuffled, width, fitted, repetitions, seed):
     """The three errors of several networks."""
     found = zip(*(errors(shuffled, width, fitted, seed + k) for k in range(repetitions)), strict=True)
     return dict(zip(predicted(), found, strict=True))
 
 
-observed = partial(rows, shuffled=False)  # The digits' own labels.
-control = partial(rows, shuffled=True)  # The same labels, shuffled.
+observed = partial(errors_of_networks, shuffled=False)  # The digits' own labels.
+control = partial(errors_of_networks, shuffled=True)  # Shuffled labels.
 
 CLAIM = Claim(
     id="overfitting-yet-useful",
-    title="Features of a network that fits its training data without error serve other classes",
+    question="Are features of an overfitted network still useful?",
     equation=r"0 = \text{error}_{\text{training}} < \text{error}_{\text{learned}} < \text{error}_{\text{random}}",
+    axes=("features", "error (training, then linear probes)"),
     source=Source("observed", "zeiler2014visualizing"),
-    premises=(Premise("the labels that are fitted belong to the digits"),),
+    premises=(Premise("the fitted labels belong to the digits"),),
     parameters={"width": 64, "fitted": 300, "repetitions": 8},
     full={"repetitions": 30},
     judge=in_order(confidence=0.95),

@@ -1,10 +1,10 @@
-"""The gap between training and true error of a class is at most twice its Rademacher complexity, and a little.
+"""The gap between training and true error of a class is at most twice its Rademacher complexity plus a small term.
 
     sup (R - R_n) <= 2 Rad + 3 sqrt(ln(2 / delta) / (2 n))   with probability 1 - delta                            (1)
 
-Linear functions of |w| <= 1 on the unit sphere, loss (1 - <w, x> y) / 2 in [0, 1]: the supremum is |mean of y x - its
-expectation| / 2, and Rad of the losses half of that of the functions.
-Reference: [bartlett2002rademacher].
+R is the true and R_n the training error on n examples, Rad the complexity. For linear functions with |w| <= 1 on the
+unit sphere and the loss (1 - <w, x> y) / 2 in [0, 1], the supremum is |mean of y x - its expectation| / 2, and Rad of
+the losses is half of Rad of the functions. Reference: [bartlett2002rademacher].
 """
 
 from functools import cache, partial
@@ -19,12 +19,12 @@ DELTA = 0.05
 
 
 def predicted():
-    """Equation (1) is broken with probability at most delta."""
+    """The probability that (1) is broken is at most delta."""
     return DELTA
 
 
-def broken(copies, n, d, repetitions, seed):
-    """Whether (1) is broken, for each sample; each point may come several times."""
+def bound_broken(copies, n, d, repetitions, seed):
+    """Whether (1) is broken, for each sample; each point may be repeated."""
     rng = np.random.default_rng(seed)
     mean = 0.3 * np.eye(d)[0]
     found = []
@@ -41,23 +41,24 @@ def broken(copies, n, d, repetitions, seed):
 
 @cache
 def expectation(d, draws=200_000):
-    """The mean of a point, by a large sample of its own."""
+    """The mean of a point, from a large separate sample."""
     x = np.random.default_rng(12345).normal(size=(draws, d)) + 0.3 * np.eye(d)[0] * np.sqrt(d)
     return (x / np.linalg.norm(x, axis=1, keepdims=True)).mean(0)
 
 
-observed = partial(broken, copies=1)  # Independent points.
+observed = partial(bound_broken, copies=1)  # Independent points.
 
 
 def control(n, d, repetitions, seed):
-    """Each point comes n times: the sample is one point."""
-    return broken(n, n, d, repetitions, seed)
+    """Each point is repeated n times, so the sample is a single point."""
+    return bound_broken(n, n, d, repetitions, seed)
 
 
 CLAIM = Claim(
     id="rademacher-generalisation",
-    title="Twice the Rademacher complexity bounds the gap of a whole class",
+    question="How far can training and true error differ over a whole class?",
     equation=r"\sup_f (R - \hat R) \le 2\,\mathrm{Rad} + 3\sqrt{\ln(2/\delta)/2n}",
+    axes=("sample", "1 if the bound is broken"),
     source=Source("theorem", "bartlett2002rademacher", "Theorem 8"),
     premises=(Premise("the examples are independent"),),
     parameters={"n": 200, "d": 5, "repetitions": 150},
@@ -65,5 +66,5 @@ CLAIM = Claim(
     judge=at_most(confidence=0.99),
     covers=("empirical-rademacher-bound",),
     remark="Often printed without the factor 2 and without the last term, which is then false.",
-    loose_because="the bounded-difference inequality of the proof is loose: no sample of these breaks the bound.",
+    loose_because="the bounded-difference inequality of the proof is loose: none of these samples breaks the bound.",
 )

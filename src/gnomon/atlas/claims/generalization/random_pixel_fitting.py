@@ -2,8 +2,8 @@
 
     f trained on P x, read at P x   =   f trained on x, read at x,   for kernels of <x, x'> and |x| alone           (1)
 
-A convolutional network loses its neighborhoods by the shuffle, and fits all training examples nevertheless.
-
+P is the shuffle, x the image, f the trained model. The kernel of a dense network depends only on inner products and
+norms. A convolutional network loses its neighborhoods, but still fits all training examples.
 Reference: [zhang2017understanding].
 """
 
@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def kernel(a, b, local):
-    """Of an infinitely wide dense network, or one that compares neighboring pixels only."""
+    """Kernel of an infinitely wide dense network, or one that compares only neighboring pixels."""
     if local:
         grid = [np.pad(v.reshape(-1, 8, 8), ((0, 0), (0, 1), (0, 1))) for v in (a, b)]
         a, b = [(g[:, :8, :8] * g[:, 1:, :8] + g[:, :8, :8] * g[:, :8, 1:]).reshape(-1, 64) for g in grid]
@@ -28,12 +28,12 @@ def kernel(a, b, local):
 
 
 def predicted():
-    """No difference of outputs, equation (1), and no training example that the convolutional network misses."""
+    """No difference of outputs, equation (1), and no misfitted training example."""
     return [0.0, 0.0]
 
 
 def difference(local, n, seed):
-    """The largest difference of test outputs with and without the shuffle; the share that a CNN misses after it."""
+    """Largest difference of test outputs with and without the shuffle; share that a CNN misfits after it."""
     from gnomon.data import digits
 
     split = digits(n, 100, seed=seed)
@@ -45,10 +45,10 @@ def difference(local, n, seed):
         a, b = x[:, places], z[:, places]
         k = kernel(a, a, local)
         outputs.append(kernel(b, a, local) @ np.linalg.solve(k + 1e-2 * np.trace(k) / n * np.eye(n), y))
-    return [float(np.abs(outputs[0] - outputs[1]).max()), missed(split.x.flatten(1)[:, order], split.y)]
+    return [float(np.abs(outputs[0] - outputs[1]).max()), misfitted_share(split.x.flatten(1)[:, order], split.y)]
 
 
-def missed(x, y, steps=80):
+def misfitted_share(x, y, steps=80):
     """Share of training examples that a convolutional network gets wrong after training on them."""
     net = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(1024, 10))
     optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
@@ -65,10 +65,11 @@ control = partial(difference, local=True)  # A model that compares neighbors.
 
 CLAIM = Claim(
     id="random-pixel-fitting",
-    title="Shuffled pixels change nothing for a dense network, and a convolutional one fits them without error",
+    question="What does a network lose if all pixels are shuffled?",
     equation=r"f_{PX}(Px) = f_X(x)",
+    axes=("change of the output, then share of misfitted examples", "change; share"),
     source=Source("theorem", "zhang2017understanding"),
-    premises=(Premise("the model looks at all pixels alike"),),
+    premises=(Premise("the model treats all pixels equally"),),
     parameters={"n": 200},
     judge=equals(within=1e-8, because="a linear system of condition 1e4"),
 )

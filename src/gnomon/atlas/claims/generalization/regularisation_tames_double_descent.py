@@ -1,10 +1,10 @@
-"""With the best ridge at each size the test error only falls as the model grows.
+"""With the best ridge at each size, the test error only falls as the model grows.
 
     ridge(p) = (s^2 + (D - p) v) / v,    E risk(p, ridge(p)) is not increasing in p                                (1)
 
-A target of D = 60 isotropic features with Gaussian weights of variance v = 1 / D and label noise s^2 = 1/4, of which
-the model sees the first p: the others act as noise. The ridge (1) is the best in expectation, without the target.
-Reference: [nakkiran2021optimal].
+The target has D = 60 isotropic features with Gaussian weights of variance v = 1 / D and label noise s^2 = 1/4. The
+model sees the first p features; the others act as noise. The ridge (1) is the best on average and does not use the
+target. Reference: [nakkiran2021optimal].
 """
 
 from functools import partial
@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def risks(factor, n, sizes, repetitions, seed):
-    """Exact risks of ridge regression with a factor times the ridge of (1), for each size and draw."""
+    """Exact risks of ridge regression with ``factor`` times the ridge of (1), for each size and draw."""
     rng = np.random.default_rng(seed)
     found = {str(p): [] for p in sizes}
     for _ in range(repetitions):
@@ -36,12 +36,13 @@ def predicted(sizes):
 
 
 observed = partial(risks, factor=1.0)  # The best ridge.
-control = partial(risks, factor=1e-9)  # Next to no ridge: there is a peak.
+control = partial(risks, factor=1e-9)  # Almost no ridge, which gives a peak.
 
 CLAIM = Claim(
     id="regularisation-tames-double-descent",
-    title="The best ridge removes the peak of double descent",
+    question="Can regularization remove double descent?",
     equation=r"E\,\text{risk}(p, \lambda^*(p)) \text{ non-increasing in } p",
+    axes=("number of features p", "expected risk"),
     source=Source("theorem", "nakkiran2021optimal"),
     premises=(Premise("the ridge is the best one at each size"),),
     parameters={"n": 30, "sizes": (5, 15, 30, 60), "repetitions": 200},

@@ -1,9 +1,9 @@
-"""The excess risk of what training returns is at most a statistical term plus what optimization leaves.
+"""The excess risk is at most twice the largest deviation of the class plus the error of optimization.
 
     E R(f_n) - min R <= E[2 max |R_n - R|] + E[R_n(f_n) - min R_n]                                                 (1)
 
-for a finite class: min R_n - min R is at most zero on average.
-Reference: [vapnik1971uniform].
+R is the true and R_n the training risk on n examples, f_n what training returns. min R_n - min R is at most zero on
+average. Reference: [vapnik1971uniform].
 """
 
 from functools import partial
@@ -19,18 +19,18 @@ def problem(members, seed):
 
 
 def predicted(members, sizes, repetitions, seed):
-    """The right side of (1), from its own samples."""
+    """The right side of (1), from separate samples."""
     rng, risk = np.random.default_rng(seed + 1), problem(members, seed)
     found = []
     for n in sizes:
         empirical = rng.binomial(n, risk, size=(repetitions, members)) / n
-        chosen = np.minimum(empirical[:, : members // 2].min(1), 1)  # optimization looks at half of the class
+        chosen = np.minimum(empirical[:, : members // 2].min(1), 1)  # optimization searches half of the class
         found.append((2 * np.abs(empirical - risk).max(1)).mean() + (chosen - empirical.min(1)).mean())
     return found
 
 
 def excess(shift, members, sizes, repetitions, seed):
-    """The left side of (1); the sample may come from other risks, in the reverse order."""
+    """The left side of (1); with ``shift`` the sample comes from other risks, in reverse order."""
     rng, risk = np.random.default_rng(seed + 2), problem(members, seed)
     found = []
     for n in sizes:
@@ -40,16 +40,17 @@ def excess(shift, members, sizes, repetitions, seed):
     return found
 
 
-observed = partial(excess, shift=False)  # Samples of the same law.
-control = partial(excess, shift=True)  # Samples of another law.
+observed = partial(excess, shift=False)  # Samples of the same distribution.
+control = partial(excess, shift=True)  # Samples of another distribution.
 
 CLAIM = Claim(
     id="risk-decomposition",
-    title="Excess risk is at most twice the largest deviation plus the error of optimization",
+    question="Where does excess risk come from?",
     equation=r"E R(\hat f) - \inf R \le E[2\sup|\hat R - R|] + E[\hat R(\hat f) - \inf \hat R]",
+    axes=("number of examples n", "excess risk", "sizes"),
     source=Source("theorem", "vapnik1971uniform"),
-    premises=(Premise("the training sample is drawn from the law that risks are taken over"),),
+    premises=(Premise("training sample and true risk have the same distribution"),),
     parameters={"members": 200, "sizes": (50, 200, 1000), "repetitions": 200},
     judge=bounded_by("above"),
-    loose_because="the largest deviation of the class is far above that of the chosen member: 0.04 to 0.2 is reached.",
+    loose_because="the class deviates far more than the chosen member: 0.04 to 0.2 of the bound is reached.",
 )

@@ -1,10 +1,9 @@
-"""The largest number of points that a class labels in all ways: 2 for intervals, 4 for rectangles, d + 1 for planes.
+"""Intervals shatter two points, axis-parallel rectangles four, half-planes three, and sines any number.
 
     intervals 2,   axis-parallel rectangles 4,   half-planes 3,   sines sign(sin(w x)) any number                 (1)
 
-Sines label the points 2^-i, i = 1 to n, in every way: by w = pi (1 + sum over zeros i of 2^i).
-
-Reference: [vapnik1971uniform].
+A class shatters points if it labels them in all ways. Sines label the points 2^-i, i = 1 to n, in every way with w = pi
+(1 + sum over zeros i of 2^i). Reference: [vapnik1971uniform].
 """
 
 from itertools import product
@@ -14,28 +13,28 @@ import numpy as np
 from gnomon.lab import Claim, Premise, Source, equals
 
 
-def shattered(points, label):
-    """Whether all labelings are among those that the class gives."""
+def is_shattered(points, label):
+    """Whether the class gives all labelings of the points."""
     wanted = len(points)
     return len({label(bits, points) for bits in product((0, 1), repeat=wanted)} - {None}) == 2**wanted
 
 
 def interval(bits, x):
-    """The labeling, if an interval has it: no zero between two ones."""
+    """The labeling, if an interval gives it: no zero between two ones."""
     ones = [v for v, b in zip(x, bits, strict=True) if b]
     inside = [min(ones) <= v <= max(ones) if ones else False for v in x]
     return bits if [bool(b) for b in bits] == inside else None
 
 
 def rectangle(bits, x):
-    """The labeling, if the smallest box around the ones holds no zero."""
+    """The labeling, if the smallest box around the ones contains no zero."""
     ones = x[np.array(bits, bool)]
     inside = ((x >= ones.min(0)) & (x <= ones.max(0))).all(1) if len(ones) else np.zeros(len(x), bool)
     return bits if (inside == np.array(bits, bool)).all() else None
 
 
 def plane(bits, x):
-    """The labeling, if a line separates: a feasible linear program."""
+    """The labeling, if a line separates it: a feasible linear program."""
     from scipy.optimize import linprog
 
     sign = 2 * np.array(bits) - 1
@@ -63,24 +62,24 @@ def predicted():
 
 
 def observed():
-    """The largest of the sets that is shattered."""
-    return [float(max(len(x) for x in sets if shattered(x, label))) for label, sets in CASES]
+    """The largest set that is shattered."""
+    return [float(max(len(x) for x in sets if is_shattered(x, label))) for label, sets in CASES]
 
 
 def control():
-    """Points on a line: rectangles and half-planes shatter fewer; sines on integers."""
+    """Points on a line, on which rectangles and half-planes shatter fewer; sines on integers."""
     line = [np.c_[np.arange(k), np.zeros(k)].astype(float) for k in (1, 2, 3, 4)]
     places = [CASES[0][1], line, line, [np.arange(1.0, k + 1) for k in (1, 4, 10)]]
     pairs = zip((interval, rectangle, plane, sine), places, strict=True)
-    return [float(max((len(x) for x in sets if shattered(x, label)), default=0)) for label, sets in pairs]
+    return [float(max((len(x) for x in sets if is_shattered(x, label)), default=0)) for label, sets in pairs]
 
 
 CLAIM = Claim(
     id="vc-dimension",
-    title="Intervals shatter two points, rectangles four, half-planes three, sines any number",
+    question="How many points can a class label in all ways?",
     equation=r"\mathrm{VC} = \max\{n : \Pi(n) = 2^n\}",
+    axes=("class (intervals, rectangles, half-planes, sines)", "number of shattered points"),
     source=Source("theorem", "vapnik1971uniform"),
-    premises=(Premise("the points are the best placed ones"),),
-    parameters={},
+    premises=(Premise("the points are placed in the best way"),),
     judge=equals(rounding=0),
 )

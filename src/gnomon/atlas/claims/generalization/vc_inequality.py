@@ -1,9 +1,10 @@
-"""The largest gap between training and true error over half-planes is below the VC bound, by far.
+"""Training and true error of half-planes differ by far less than the VC bound.
 
     P(sup |R_n - R| > e) <= 8 Pi(n) exp(-n e^2 / 32)                                                               (1)
 
-Half-planes through the origin, points even on the circle, labels at random: every R is 1/2, and the supremum is exact.
-Reference: [vapnik1971uniform].
+R is the true error and R_n the training error on n examples; Pi(n) is the number of labelings of n points. For
+half-planes through the origin, points uniform on the circle and random labels, every R is 1/2 and the supremum is
+exact. Reference: [vapnik1971uniform].
 """
 
 from functools import partial
@@ -17,7 +18,7 @@ DELTA = 0.05
 
 
 def predicted(sizes):
-    """e of (1) at delta 0.05, with the 2 n labelings of n points on a circle by half-planes through its center."""
+    """e of (1) at delta 0.05, with the 2 n labelings of n points on a circle by half-planes."""
     return [vc_bound(n, 2 * n, DELTA) for n in sizes]
 
 
@@ -30,7 +31,7 @@ def deviations(copies, sizes, repetitions, seed):
         for _ in range(repetitions):
             m = max(n // copies, 1)
             angle, y = rng.uniform(0, 2 * np.pi, m), rng.choice((-1, 1), m)
-            # reflect points to the upper half: turning the line past one flips one decision
+            # reflect points to the upper half: turning the line past a point flips one decision
             order = np.argsort(angle % np.pi)
             signs = (y * np.where(angle < np.pi, 1, -1))[order]
             right = np.concatenate([[signs.sum()], signs.sum() - 2 * np.cumsum(signs)])
@@ -49,8 +50,9 @@ def control(sizes, repetitions, seed):
 
 CLAIM = Claim(
     id="vc-inequality",
-    title="Training and true error of half-planes differ by less than the VC bound",
+    question="How far can training and true error of half-planes differ?",
     equation=r"P(\sup_f |\hat R - R| > \epsilon) \le 8\Pi(n)e^{-n\epsilon^2/32}",
+    axes=("number of examples n", "95 % quantile of the largest deviation", "sizes"),
     source=Source("theorem", "vapnik1971uniform"),
     premises=(Premise("the examples are independent"),),
     parameters={"sizes": (10_000, 40_000), "repetitions": 30},

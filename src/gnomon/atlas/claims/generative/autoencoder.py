@@ -1,6 +1,8 @@
-"""A nonlinear autoencoder with two coordinates reconstructs digits better than PCA, and keeps their classes together.
+"""A nonlinear autoencoder with two coordinates reconstructs digits better than PCA and separates their classes better.
 
-mean |x - D(E(x))|^2 < mean |x - PCA_2(x)|^2,    classes of latent neighbors agree more often than for PCA     (1)
+    mean |x - D(E(x))|^2 < mean |x - PCA_2(x)|^2,    classes of latent neighbors agree more often than for PCA  (1)
+
+E is the encoder, D the decoder, and PCA_2 the projection to two principal components.
 """
 
 from functools import partial
@@ -22,7 +24,7 @@ def problem(n):
 
 
 def predicted(n):
-    """Of PCA with two coordinates: the mean squared error, and the share of wrong classes among five neighbors."""
+    """For PCA with two coordinates: mean squared error, and share of wrong classes by five nearest neighbors."""
     x, y = problem(n)
     u, s, v = torch.linalg.svd(x - x.mean(0), full_matrices=False)
     z = u[:, :2] * s[:2]
@@ -31,8 +33,8 @@ def predicted(n):
     return [float((s[2:].square().sum()) / x.numel()), 1 - float((votes.argmax(1) == y).double().mean())]
 
 
-def trained(n, steps, activation, seed):
-    """The same two numbers of a trained autoencoder."""
+def errors_of_autoencoder(n, steps, activation, seed):
+    """The same two numbers for a trained autoencoder."""
     x, y = problem(n)
     torch.manual_seed(seed)
     encoder = nn.Sequential(nn.Linear(64, 48), activation(), nn.Linear(48, 2))
@@ -42,18 +44,16 @@ def trained(n, steps, activation, seed):
     return [float(reconstruction_error(model, x).mean()), 1 - latent_knn_score(model, x, y)]
 
 
-observed = partial(trained, activation=nn.SiLU)  # With SiLU.
-control = partial(trained, activation=nn.Identity)  # With no activation: another linear map.
+observed = partial(errors_of_autoencoder, activation=nn.SiLU)  # With SiLU.
+control = partial(errors_of_autoencoder, activation=nn.Identity)  # Without activations: a linear map like PCA.
 
 CLAIM = Claim(
     id="autoencoder",
-    title="A nonlinear autoencoder reconstructs digits better than PCA, and keeps their classes together",
+    question="What does a nonlinear autoencoder do better than PCA?",
     equation=r"\mathrm{mean}\|x - D(E(x))\|^2 < \mathrm{mean}\|x - \mathrm{PCA}_m(x)\|^2",
+    axes=("reconstruction, then wrong classes among neighbors", "mean squared error; share of wrong classes"),
     source=Source("observed", "hinton2006reducing"),
-    premises=(
-        Premise("encoder and decoder are nonlinear"),
-        Premise("trained long enough", lambda steps: steps >= 300),
-    ),
+    premises=(Premise("encoder and decoder are nonlinear"), Premise("trained long enough", lambda steps: steps >= 300)),
     parameters={"n": 300, "steps": 600},
     full={"n": 1797, "steps": 5000},
     covers=("autoencoder-latent-map",),

@@ -1,6 +1,8 @@
-"""Along the path of a differential equation the log density changes by minus the integrated trace.
+"""Along the path of an ODE, the log density changes by minus the integral of the trace of the Jacobian.
 
-d log p(z(t)) / dt = -tr(dv/dz),    for v = A z over time 1:    log p = log N(e^-A x; 0, I) - tr A     (1)
+    d log p(z(t)) / dt = -tr(dv/dz),    for v = A z over time 1:    log p = log N(e^-A x; 0, I) - tr A     (1)
+
+v is the velocity field and z(t) the path. For v = A z and a start from N(0, I) the density at x has a closed form.
 """
 
 from functools import partial
@@ -9,12 +11,12 @@ import torch
 from torch import nn
 
 from gnomon.generative import ContinuousFlow
-from gnomon.generative.divergence import Exact
+from gnomon.generative.divergence import ExactTrace
 from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, seed):
-    """A matrix and points."""
+    """A random matrix A and points."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randn(d, d, generator=generator, dtype=torch.float64) / d**0.5, torch.randn(
         4, d, generator=generator, dtype=torch.float64
@@ -22,14 +24,14 @@ def problem(d, seed):
 
 
 def predicted(d, seed):
-    """The Gaussian with covariance e^A e^A^T."""
+    """The Gaussian with covariance e^A (e^A)^T."""
     matrix, x = problem(d, seed)
     root = torch.linalg.matrix_exp(matrix)
     return torch.distributions.MultivariateNormal(torch.zeros(d).double(), root @ root.T).log_prob(x)
 
 
 class Linear(nn.Module):
-    """v = A z."""
+    """The field v = A z."""
 
     def __init__(self, matrix):
         super().__init__()
@@ -40,7 +42,7 @@ class Linear(nn.Module):
         return x @ self.matrix.T
 
 
-class Partial(Exact):
+class Partial(ExactTrace):
     """The trace without its first term."""
 
     def directions(self, x):
@@ -49,25 +51,23 @@ class Partial(Exact):
 
 
 def density(d, steps, seed, trace):
-    """By the Runge-Kutta method."""
+    """Log density by the Runge-Kutta method."""
     matrix, x = problem(d, seed)
     return ContinuousFlow(Linear(matrix), shape=(d,), steps=steps, trace=trace).log_prob(x).detach()
 
 
-observed = partial(density, trace=Exact())  # The whole trace.
+observed = partial(density, trace=ExactTrace())  # The whole trace.
 control = partial(density, trace=Partial())  # All but one term.
 
 CLAIM = Claim(
     id="continuous-normalising-flow",
-    title="Along the path of a differential equation the log density changes by minus the integrated trace",
+    question="How does a density change along an ordinary differential equation?",
     equation=r"\frac{d\log p(z(t))}{dt} = -\mathrm{Tr}\,\frac{\partial f}{\partial z}",
+    axes=("point", "log density"),
     source=Source("theorem", "chen2018neural", "Theorem 1"),
-    premises=(
-        Premise("all of the trace is integrated"),
-        Premise("a Lipschitz field"),
-    ),
+    premises=(Premise("the whole trace is integrated"), Premise("the field is Lipschitz")),
     parameters={"d": 3, "steps": 40},
     full={"d": 20, "steps": 200},
     judge=equals(within=1e-4, because="40 steps of a method of fourth order"),
-    remark="It is the derivative along the path, d/dt; the partial derivative that some notes print is another.",
+    remark="It is the total derivative d/dt along the path; some notes print the partial derivative, which differs.",
 )

@@ -1,6 +1,8 @@
-"""With the best means, what the bound of a diffusion misses falls as one over the number of its steps.
+"""With the best reverse means, the gap of a diffusion model's bound falls as one over the number of steps.
 
-gap(T) = E log p(x_0) - bound    falls as 1 / T     (1)
+    gap(T) = E log p(x_0) - bound    falls as 1 / T     (1)
+
+x_0 is the data and T the number of steps. The bound is the evidence lower bound (ELBO).
 """
 
 from functools import partial
@@ -9,49 +11,47 @@ from math import log, pi
 from gnomon.generative.diffusion.schedule import linear_schedule
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-S2 = 0.25
-"""The variance of the data, N(0, 0.25)."""
+DATA_VARIANCE = 0.25
+"""The data are N(0, 0.25)."""
 
 
 def predicted():
-    """The slope."""
+    """The power of T."""
     return -1.0
 
 
 def gaps(sizes, shrink):
-    """Expected gaps in closed form, term by term, for x_0 ~ N(0, S2), reverse variance beta and shrunken means."""
+    """Expected gaps in closed form, term by term; the reverse variance is beta, the means are scaled by ``shrink``."""
     values = []
     for steps in sizes:
         schedule = linear_schedule(steps, first=1e-2 / steps, last=30 / steps)
         kept, total = schedule.kept, 0.0
         for k in range(1, steps + 1):
             a, before, beta = (float(v) for v in (kept[k], kept[k - 1], schedule.betas[k - 1]))
-            spread = a * S2 + 1 - a
-            best = a**0.5 * S2 / spread * shrink
+            spread = a * DATA_VARIANCE + 1 - a
+            best = a**0.5 * DATA_VARIANCE / spread * shrink
             # E (x_0 - best x_k)^2, and how much of it enters the mean of the step
-            error = S2 - 2 * best * a**0.5 * S2 + best**2 * spread
+            error = DATA_VARIANCE - 2 * best * a**0.5 * DATA_VARIANCE + best**2 * spread
             weight = before * beta**2 / (1 - a) ** 2
             b = beta * (1 - before) / (1 - a)
             constant = log(2 * pi * beta) if k == 1 else b / beta - 1 - log(b / beta)
             total += weight * error / (2 * beta) + constant / 2
         a = float(kept[-1])
-        total += a * S2 / 2 + (-a - log(1 - a)) / 2
-        values.append(total - (log(2 * pi * S2) + 1) / 2)
+        total += a * DATA_VARIANCE / 2 + (-a - log(1 - a)) / 2
+        values.append(total - (log(2 * pi * DATA_VARIANCE) + 1) / 2)
     return list(sizes), values
 
 
 observed = partial(gaps, shrink=1.0)  # The best means.
-control = partial(gaps, shrink=0.9)  # Means that are shrunk by a tenth.
+control = partial(gaps, shrink=0.9)  # Means that are 10 % too small.
 
 CLAIM = Claim(
     id="ddpm-elbo",
-    title="With the best means, what the bound of a diffusion misses falls as one over the number of steps",
+    question="How tight is the training bound of a diffusion model?",
     equation=r"\log p(x_0) \ge E\log p(x_0|x_1) - \sum_{t=2}^T KL(q(x_{t-1}|x_t,x_0)\|p_\theta) - KL(q_T\|\pi)",
+    axes=("number of steps T", "gap of the bound (nats)"),
     source=Source("derived", "ho2020denoising", "equation 5"),
-    premises=(
-        Premise("the reverse steps have the best means"),
-        Premise("Gaussian data"),
-    ),
+    premises=(Premise("the reverse steps have the best means"), Premise("the data are Gaussian")),
     parameters={"sizes": (100, 200, 400, 800)},
     full={"sizes": (100, 400, 1600, 6400)},
     judge=rate_is(next_order=-1.0, label="steps"),

@@ -1,6 +1,8 @@
-"""A step of noising keeps the mean square of examples that have one per coordinate.
+"""A noising step keeps the mean squared norm of examples with mean square 1 per coordinate.
 
-E[|x_k|^2 | x_{k-1}] = (1 - beta) |x_{k-1}|^2 + beta d,    which is d where |x_{k-1}|^2 = d     (1)
+    E[|x_k|^2 | x_{k-1}] = (1 - beta) |x_{k-1}|^2 + beta d,      (1)
+
+beta is the noise variance of the step and d the number of coordinates. The value is d if |x_{k-1}|^2 = d.
 """
 
 from functools import partial
@@ -17,7 +19,7 @@ def predicted(d, beta):
 
 
 def squares(d, beta, n, seed, size):
-    """Squares after one step from a point of this size, and from one twice as large."""
+    """Squared norms after one step from a point of this size, and from one twice as large."""
     generator = torch.Generator().manual_seed(seed)
     x = size * sphere(1, d, seed=0)
     noise = torch.randn(n, d, generator=generator, dtype=torch.float64)
@@ -26,12 +28,13 @@ def squares(d, beta, n, seed, size):
 
 
 observed = partial(squares, size=1.0)  # From the sphere of radius sqrt(d).
-control = partial(squares, size=1.3)  # From a larger one.
+control = partial(squares, size=1.3)  # From a larger sphere.
 
 CLAIM = Claim(
     id="ddpm-energy-conservation",
-    title="A step of noising keeps the mean square of standardized examples",
+    question="Why do noised examples keep their size?",
     equation=r"E[\|x_t\|^2 | x_{t-1}] = (1 - \beta_t)\|x_{t-1}\|^2 + \beta_t d",
+    axes=("example on the sphere, then twice as large", "mean squared norm after one step"),
     source=Source("theorem", "ho2020denoising"),
     premises=(Premise("the mean square of a coordinate is 1"),),
     parameters={"d": 10, "beta": 0.2, "n": 4000},

@@ -1,6 +1,9 @@
-"""The mean of a step back is the same whether it is written with the example or with the noise.
+"""The mean of a reverse step is the same whether it is written with the example or with the noise.
 
-m = (x_k - beta_k e / sqrt(1 - a_k)) / sqrt(1 - beta_k),    x_0 = (x_k - sqrt(1 - a_k) e) / sqrt(a_k)     (1)
+    m = (x_k - beta_k e / sqrt(1 - a_k)) / sqrt(1 - beta_k),    x_0 = (x_k - sqrt(1 - a_k) e) / sqrt(a_k)     (1)
+
+m is the mean, x_k the noised example, x_0 the example, e the noise, beta_k the noise variance of step k, and a_k the
+product of all 1 - beta_j up to k.
 """
 
 from functools import partial
@@ -29,7 +32,7 @@ def predicted(steps, seed):
 
 
 def means(steps, seed, size):
-    """The mean of q(x_{k-1} | x_k, x_0) from the example, with noise of another size."""
+    """The mean of q(x_{k-1} | x_k, x_0) from the example, with noise scaled by ``size``."""
     schedule, x0, e = problem(steps, seed)
     kept = schedule.kept[1:, None]
     noised = kept.sqrt() * x0 + (1 - kept).sqrt() * size * e
@@ -37,12 +40,13 @@ def means(steps, seed, size):
 
 
 observed = partial(means, size=1.0)  # The same noise.
-control = partial(means, size=1.1)  # A tenth more.
+control = partial(means, size=1.1)  # Noise that is 10 % larger.
 
 CLAIM = Claim(
     id="ddpm-epsilon-parametrisation",
-    title="The mean of a step back is the same, written with the example or with the noise",
+    question="Should a diffusion model predict the example or the noise?",
     equation=r"\mu = \frac{1}{\sqrt{\alpha_t}}\left(x_t - \frac{\beta_t}{\sqrt{1 - \bar\alpha_t}}\epsilon\right)",
+    axes=("coordinate, for every step", "mean of the reverse step"),
     source=Source("theorem", "ho2020denoising", "equation 10"),
     premises=(Premise("x_k is the example with this noise added"),),
     parameters={"steps": 50},

@@ -1,7 +1,10 @@
-"""The divergence of a reverse step is a squared error of means, and of noise with a known weight.
+"""The KL divergence of a reverse step is the squared error of the predicted noise, with a known weight.
 
-KL(q | p) = |m - m_predicted|^2 / (2 v) + constant = w_k |e - e_predicted|^2 + constant,
-w_k = beta_k^2 / (2 v (1 - beta_k) (1 - a_k))     (1)
+    KL(q | p) = |m - m_predicted|^2 / (2 v) + constant = w_k |e - e_predicted|^2 + constant,
+    w_k = beta_k^2 / (2 v (1 - beta_k) (1 - a_k))                                                             (1)
+
+q is the true and p the modeled reverse step, m its mean, v its variance, e the noise, beta_k the noise variance of step
+k, and a_k the product of all 1 - beta_j up to k.
 """
 
 from functools import partial
@@ -15,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(steps, seed):
-    """A schedule, examples, a network that predicts the noise badly."""
+    """A schedule, examples, and a network that predicts the noise badly."""
     torch.manual_seed(seed)
 
     class Wrong(nn.Module):
@@ -47,12 +50,12 @@ def errors(steps, seed, power):
 
 
 def predicted(steps, seed):
-    """The right side of (1), v being beta."""
+    """The right side of (1) with v = beta."""
     return errors(steps, seed, 1)
 
 
 def observed(steps, seed):
-    """The divergences themselves, of the steps after the first."""
+    """The divergences of the steps after the first."""
     schedule, x, network = problem(steps, seed)
     model = Diffusion(network, schedule, shape=(2,), target="noise", variance="forward")
     return model.terms(x)[1:-1]
@@ -62,16 +65,14 @@ control = partial(errors, power=1.1)  # With another weight.
 
 CLAIM = Claim(
     id="ddpm-mean-loss",
-    title="The divergence of a reverse step is a squared error of the predicted noise with a known weight",
+    question="Why may a diffusion model be trained on the error of the noise?",
     equation=r"\ell_t = \frac{1}{2\sigma_t^2}\|\mu - \mu_\theta\|^2 = \lambda(t)\|\epsilon - \epsilon_\theta\|^2",
+    axes=("noising step, for four examples", "KL divergence (nats)"),
     source=Source("theorem", "ho2020denoising", "equation 12"),
-    premises=(
-        Premise("the weight has the variance of the reverse step"),
-        Premise("one Gaussian for each reverse step"),
-    ),
+    premises=(Premise("the weight uses the variance of the reverse step"), Premise("each reverse step is a Gaussian")),
     parameters={"steps": 20},
     full={"steps": 1000},
     covers=("ddpm-lambda-weight",),
     judge=equals(rounding=1e6),  # means of the first steps differ by their last digits
-    remark="It is minimized; notes that print a minus sign mean the term of the bound.",
+    remark="The loss is minimized; notes that print a minus sign mean the term of the bound.",
 )

@@ -1,6 +1,8 @@
-"""Given the example, one step back is a Gaussian with known mean and variance, smaller than that of the step forward.
+"""Given the example, a reverse step is Gaussian with known mean and less variance than the forward step.
 
-q(x_{k-1} | x_k, x_0) = N(m, b),    b = beta_k (1 - a_{k-1}) / (1 - a_k) <= beta_k     (1)
+    q(x_{k-1} | x_k, x_0) = N(m, b),    b = beta_k (1 - a_{k-1}) / (1 - a_k) <= beta_k     (1)
+
+m is the mean, b the variance, beta_k the noise variance of step k, and a_k the product of all 1 - beta_j up to k.
 """
 
 from functools import partial
@@ -13,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(steps):
-    """A schedule and a pair of an example and its noised version."""
+    """A schedule, an example and a noised value."""
     return linear_schedule(steps), 0.7, -0.4
 
 
@@ -26,7 +28,7 @@ def predicted(steps):
 
 
 def moments(steps, factor):
-    """Mean and variance by Bayes' rule on a grid, with noise of the step multiplied by a factor."""
+    """Mean and variance by Bayes' rule on a grid, with the noise variance multiplied by ``factor``."""
     schedule, x0, xk = problem(steps)
     y, rows = np.linspace(-9, 9, 60_001), []
     for k in range(2, steps + 1):
@@ -39,17 +41,18 @@ def moments(steps, factor):
     return rows
 
 
-observed = partial(moments, factor=1.0)  # With the schedule's noise.
-control = partial(moments, factor=1.1)  # With a tenth more of it.
+observed = partial(moments, factor=1.0)  # The noise of the schedule.
+control = partial(moments, factor=1.1)  # 10 % more noise.
 
 CLAIM = Claim(
     id="ddpm-posterior",
-    title="Given the example, one step back is a Gaussian with known mean and variance",
+    question="What is the distribution of one reverse step, given the example?",
     equation=r"\tilde\beta_t = \frac{1 - \bar\alpha_{t-1}}{1 - \bar\alpha_t}\beta_t \le \beta_t",
+    axes=("step (mean, then variance)", "mean; variance"),
     source=Source("theorem", "ho2020denoising", "equations 6 and 7"),
     premises=(Premise("x_k comes from x_{k-1} by the step of the schedule"),),
     parameters={"steps": 10},
     full={"steps": 200},
-    judge=equals(within=1e-6, because="a grid of 60,001 places"),
+    judge=equals(within=1e-6, because="a grid of 60,001 points"),
     remark="The variance of the reverse step is taken between b and beta; some notes print the interval reversed.",
 )

@@ -1,6 +1,8 @@
-"""The least loss of any network that predicts noise is the variance of the noise given the noised example.
+"""The smallest loss of a network that predicts noise is the variance of the noise given the noised example.
 
-E |e - e_predicted|^2 >= E Var(e | x_k) = d - (1 - a_k) E |grad log q_k|^2,    reached by the exact network     (1)
+    E |e - e_predicted|^2 >= E Var(e | x_k) = d - (1 - a_k) E |grad log q_k|^2,    reached by the exact network  (1)
+
+e is the noise in d coordinates, x_k the noised example with density q_k, and a_k the share of the example's variance.
 """
 
 from functools import partial
@@ -9,7 +11,7 @@ import torch
 
 from gnomon.data import ring
 from gnomon.generative import Diffusion
-from gnomon.generative.diffusion.exact import ExactNetwork
+from gnomon.generative.diffusion.exact import ExactDenoiser
 from gnomon.generative.diffusion.schedule import cosine_schedule
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
@@ -31,10 +33,10 @@ def predicted(steps):
 
 
 def losses(steps, n, seed, size):
-    """The training losses of a model whose network predicts the exact mean times a factor."""
+    """Training losses of a model whose network predicts ``size`` times the exact mean."""
     p, schedule = problem(steps)
 
-    class ScaledNetwork(ExactNetwork):
+    class ScaledNetwork(ExactDenoiser):
         def forward(self, x, t):
             return size * super().forward(x, t)
 
@@ -48,12 +50,13 @@ control = partial(losses, size=0.5)  # Half of it.
 
 CLAIM = Claim(
     id="ddpm-simple-loss",
-    title="The least loss of a network that predicts noise is the variance of the noise given the noised example",
+    question="What is the smallest loss a noise-predicting network can reach?",
     equation=r"\frac1T\sum_t E\|\epsilon - \epsilon_\theta\|^2 \ge \frac1T\sum_t E\,\mathrm{Var}(\epsilon|x_t)",
+    axes=("one model", "mean squared error of the predicted noise"),
     source=Source("derived", "ho2020denoising", "equation 14"),
     premises=(
         Premise("the network predicts the mean of the noise"),
-        Premise("examples of a mixture of Gaussians"),
+        Premise("the examples come from a mixture of Gaussians"),
     ),
     parameters={"steps": 10, "n": 6000},
     full={"steps": 100, "n": 200_000},

@@ -1,6 +1,8 @@
-"""One step back is no more uncertain than one step forward while the entropy grows.
+"""While the entropy grows, a reverse step is at most as uncertain as the forward step.
 
-H(x_{k-1} | x_k) = H(x_k | x_{k-1}) + H(x_{k-1}) - H(x_k) <= H(x_k | x_{k-1})    where H(x_k) >= H(x_{k-1})     (1)
+    H(x_{k-1} | x_k) = H(x_k | x_{k-1}) + H(x_{k-1}) - H(x_k) <= H(x_k | x_{k-1})    where H(x_k) >= H(x_{k-1})  (1)
+
+H is the entropy and x_k the example after k noising steps. The inequality needs H(x_k) >= H(x_{k-1}).
 """
 
 from functools import partial
@@ -14,17 +16,17 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(steps):
-    """Variances of the steps."""
+    """Noise variances of the steps."""
     return linear_schedule(steps, first=0.01, last=0.5).betas
 
 
 def predicted(steps):
-    """The entropy of a step forward, log(2 pi e beta) / 2."""
+    """The entropy of a forward step, log(2 pi e beta) / 2."""
     return (torch.log(2 * torch.pi * torch.e * problem(steps)) / 2)[1:]
 
 
 def backward(steps, std, grid):
-    """E[-log p(x_{k-1} | x_k)] by Bayes' rule and a double integral, for a mixture of two Gaussians of this width."""
+    """E[-log p(x_{k-1} | x_k)] by Bayes' rule and a double integral, for two Gaussians of width ``std``."""
     p, kept, entropies = mixture([[-0.8], [0.8]], std=std), 1.0, []
     for beta in problem(steps).tolist():
         now, after = (p.noised(a**0.5, (1 - a) ** 0.5) for a in (kept, kept * (1 - beta)))
@@ -45,8 +47,9 @@ control = partial(backward, std=2.0)  # Gaussians wider than the noise that repl
 
 CLAIM = Claim(
     id="diffusion-entropy-bound",
-    title="One step back is no more uncertain than one step forward while the entropy grows",
+    question="Is a reverse step more uncertain than a forward step?",
     equation=r"H(x_{t-1}|x_t) \le H(x_t|x_{t-1}) \text{ where } H(x_t) \ge H(x_{t-1})",
+    axes=("noising step", "entropy (nats)"),
     source=Source("theorem", "sohl2015deep", "Section 2.6"),
     premises=(Premise("the entropy of the data is below that of N(0, 1)"),),
     parameters={"steps": 12, "grid": 401},

@@ -1,4 +1,4 @@
-"""Many small steps turn noise into samples of the data; one large step does not.
+"""Many small reverse steps turn noise into samples of the data; one large step does not.
 
 energy distance to the data:    falls with the number of steps     (1)
 """
@@ -7,7 +7,7 @@ from functools import partial
 
 from gnomon.data import ring
 from gnomon.generative import Diffusion, energy_test
-from gnomon.generative.diffusion.exact import ExactNetwork
+from gnomon.generative.diffusion.exact import ExactDenoiser
 from gnomon.generative.diffusion.schedule import cosine_schedule
 from gnomon.lab import Claim, Premise, Source, in_order
 
@@ -23,9 +23,9 @@ def predicted():
 
 
 def distances(n, repetitions, seed, known):
-    """Energy distances of samples to data after 30 steps, 4 and one, with the network that is exact for known data."""
+    """Energy distances between samples and data after 30, 4 and 1 steps, with a network that is exact for ``known``."""
     p, schedule = problem(), cosine_schedule(60)
-    model = Diffusion(ExactNetwork(known, schedule, "data"), schedule, shape=(2,), target="data")
+    model = Diffusion(ExactDenoiser(known, schedule, "data"), schedule, shape=(2,), target="data")
     return {
         name: [
             energy_test(model.sample(n, seed=seed + i, steps=count, eta=0.0), p.sample(n, seed=seed + 90 + i),
@@ -35,19 +35,17 @@ def distances(n, repetitions, seed, known):
     }  # fmt: skip
 
 
-observed = partial(distances, known=problem())  # The network of these data.
-# The network of a circle four times as wide: many steps arrive there, one step stays in the middle of both.
+observed = partial(distances, known=problem())  # The network is exact for these data.
+# A network for a circle four times as wide: many steps end there, one step stays in the middle.
 control = partial(distances, known=problem(6.0))
 
 CLAIM = Claim(
     id="diffusion-incremental-map",
-    title="Many small steps turn noise into samples of the data; one large step does not",
+    question="Why does a diffusion model need many steps?",
     equation=r"\pi = \pi_T \to \cdots \to \pi_0 \approx p",
+    axes=("number of reverse steps", "energy distance to the data"),
     source=Source("observed", "song2021denoising"),
-    premises=(
-        Premise("the network is exact for the data"),
-        Premise("the steps are small where there are many"),
-    ),
+    premises=(Premise("the network is exact for the data"), Premise("many steps are small steps")),
     parameters={"n": 300, "repetitions": 4},
     full={"n": 1500, "repetitions": 20},
     judge=in_order(confidence=0.99),

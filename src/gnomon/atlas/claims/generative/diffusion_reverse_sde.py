@@ -1,6 +1,8 @@
 """Run backward with the score, the noising equation returns samples of the data.
 
-dx = (-beta x / 2 - beta grad log q_t(x)) dt + sqrt(beta) dW, backward in time     (1)
+    dx = (-beta x / 2 - beta grad log q_t(x)) dt + sqrt(beta) dW, backward in time     (1)
+
+beta is the noise rate, q_t the density of noised data at time t, grad log q_t its score, W Brownian motion.
 """
 
 from functools import partial
@@ -11,7 +13,7 @@ import torch
 from gnomon.data import mixture
 from gnomon.lab import Claim, Premise, Source, distributed_as
 
-RATE = 8.0
+BETA = 8.0
 
 
 def problem():
@@ -29,30 +31,28 @@ def predicted():
     )
 
 
-def returned(steps, samples, seed, weight):
-    """Noise carried back by steps of Euler and Maruyama, beta constant and the score exact."""
+def run_backward(steps, samples, seed, weight):
+    """Noise carried backward by Euler-Maruyama steps, with constant beta and the exact score."""
     p, generator = problem(), torch.Generator().manual_seed(seed)
     x, dt = torch.randn(samples, 1, generator=generator, dtype=torch.float64), 1 / steps
     for i in range(steps):
-        kept = np.exp(-RATE * (1 - i * dt))
+        kept = np.exp(-BETA * (1 - i * dt))
         slope = p.noised(kept**0.5, (1 - kept) ** 0.5).score(x)
         noise = torch.randn(samples, 1, generator=generator, dtype=torch.float64)
-        x = x + (RATE * x / 2 + weight * RATE * slope) * dt + (RATE * dt) ** 0.5 * noise
+        x = x + (BETA * x / 2 + weight * BETA * slope) * dt + (BETA * dt) ** 0.5 * noise
     return x[:, 0]
 
 
-observed = partial(returned, weight=1.0)  # With beta.
-control = partial(returned, weight=0.5)  # With beta / 2, as in the equation without noise.
+observed = partial(run_backward, weight=1.0)  # Score times beta.
+control = partial(run_backward, weight=0.5)  # Score times beta / 2, as in the equation without noise.
 
 CLAIM = Claim(
     id="diffusion-reverse-sde",
-    title="Run backward with the score, the noising equation returns samples of the data",
+    question="How does a diffusion model turn noise back into data?",
     equation=r"dx = (-\tfrac12\beta x - \beta\nabla\log q_t(x))\,dt + \sqrt\beta\,d\bar W",
+    axes=("value of the sample x", "share of samples below x"),
     source=Source("theorem", "anderson1982reverse"),
-    premises=(
-        Premise("the score has the weight beta"),
-        Premise("small steps", lambda steps: steps >= 200),
-    ),
+    premises=(Premise("the score is multiplied by beta"), Premise("the steps are small", lambda steps: steps >= 200)),
     parameters={"steps": 300, "samples": 800},
     full={"steps": 4000, "samples": 20_000},
     judge=distributed_as(confidence=0.999, resolution=0.1),

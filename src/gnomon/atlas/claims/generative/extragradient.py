@@ -1,11 +1,13 @@
-"""The extragradient step contracts where plain descent and ascent diverge, if both players look ahead.
+"""The extragradient step converges on a bilinear game on which simultaneous gradient steps diverge.
 
-w <- w - lr F(w - lr F(w)):    |w_t| = (1 - lr^2 + lr^4)^(t/2) |w_0| on the loss a b     (1)
+    w <- w - lr F(w - lr F(w)):    |w_t| = (1 - lr^2 + lr^4)^(t/2) |w_0| on the loss a b     (1)
+
+w = (a, b) are the players, F is the field of their gradients on the loss a b, and lr the learning rate.
 """
 
 import torch
 
-from gnomon.generative.game import Extragradient, game_path
+from gnomon.generative.game import ExtragradientUpdate, simulate_game
 from gnomon.lab import Claim, Premise, Source, equals
 
 
@@ -14,23 +16,23 @@ def predicted(lr, steps):
     return (1 - lr**2 + lr**4) ** (torch.arange(steps + 1, dtype=torch.float64) / 2)
 
 
-def turning(w):
-    """The field of the loss a b."""
+def bilinear_field(w):
+    """Gradient field of the loss a b."""
     return torch.stack([w[1], -w[0]])
 
 
 def observed(lr, steps):
-    """With the rule of the package."""
+    """The rule of the package."""
     start = torch.tensor([1.0, 0.0], dtype=torch.float64)
-    return game_path(turning, start, steps=steps, lr=lr, rule=Extragradient()).norm(dim=1)
+    return simulate_game(bilinear_field, start, steps=steps, lr=lr, rule=ExtragradientUpdate()).norm(dim=1)
 
 
 def control(lr, steps):
-    """As often printed: each player looks ahead alone and takes the other's old value."""
+    """As often printed: each player looks ahead alone and uses the other's old value."""
     a, b, path = 1.0, 0.0, [1.0]
     for _ in range(steps):
         half_a, half_b = a - lr * b, b + lr * a
-        # The slope of u b in u is b for every u, and that of a v in v is a: looking ahead alone changes nothing.
+        # The derivative of u b by u is b for every u, and of a v by v it is a: looking ahead alone changes nothing.
         slope_a, slope_b = b + 0 * half_a, a + 0 * half_b
         a, b = a - lr * slope_a, b + lr * slope_b
         path.append((a * a + b * b) ** 0.5)
@@ -39,13 +41,11 @@ def control(lr, steps):
 
 CLAIM = Claim(
     id="extragradient",
-    title="The extragradient step contracts on a bilinear game, if both players look ahead",
+    question="How can a two-player game be made to converge?",
     equation=r"w^+ = w - \eta F(w - \eta F(w)),\quad \|w_t\| = (1 - \eta^2 + \eta^4)^{t/2}\|w_0\|",
+    axes=("step t", "distance to the solution"),
     source=Source("theorem", "korpelevich1976extragradient"),
-    premises=(
-        Premise("both players take their gradients at the half step of both"),
-        Premise("the loss is a b"),
-    ),
+    premises=(Premise("both players take their gradients at the half step of both"), Premise("the loss is a b")),
     parameters={"lr": 0.2, "steps": 100},
     full={"steps": 200},
     judge=equals(rounding=5000),  # two roundings in each step

@@ -1,6 +1,9 @@
-"""Every family of discriminators gives a lower bound of the value, and a richer one a better bound.
+"""The best discriminator of any family gives a lower bound on the exact value of the GAN game.
 
-sup over a family of V(D) <= 2 JS(p, q) - 2 log 2,    so that exp(V) is at most exp of it     (1)
+    sup over a family of V(D) <= 2 JS(p, q) - 2 log 2,    so that exp(V) is at most exp of it     (1)
+
+V(D) is the value of the game with discriminator D, JS the Jensen-Shannon divergence of data p and samples q. Richer
+families give better bounds.
 """
 
 import torch
@@ -9,8 +12,8 @@ from gnomon.data import js_divergence, mixture
 from gnomon.generative.gan import Minimax
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-SHIFT = 2.0
-"""Added to every value, so that all of them are positive."""
+VALUE_SHIFT = 2.0
+"""Added to every value to make it positive."""
 
 
 def problem():
@@ -22,11 +25,11 @@ def problem():
 def predicted(degrees):
     """The exact value, for every family."""
     p, q, _ = problem()
-    return [2 * js_divergence(p, q) - 2 * torch.log(torch.tensor(2.0)).item() + SHIFT] * len(degrees)
+    return [2 * js_divergence(p, q) - 2 * torch.log(torch.tensor(2.0)).item() + VALUE_SHIFT] * len(degrees)
 
 
-def best(x, a, b, degrees):
-    """The best value of polynomials of each degree in the logit, with weights a of real and b of fake places."""
+def best_values(x, a, b, degrees):
+    """Best value with a polynomial logit of each degree; a and b are weights of real and fake points."""
     values = []
     for degree in degrees:
         w = torch.zeros(degree + 1, dtype=torch.float64, requires_grad=True)
@@ -42,33 +45,34 @@ def best(x, a, b, degrees):
             return loss
 
         optimizer.step(closure)
-        values.append(-closure().item() + SHIFT)
+        values.append(-closure().item() + VALUE_SHIFT)
     return values
 
 
 def observed(degrees, n, seed):
-    """Expectations, by quadrature."""
+    """Exact expectations, by quadrature."""
     p, q, x = problem()
     cell = x[1] - x[0]
-    return best(x, p.log_prob(x).exp() * cell, q.log_prob(x).exp() * cell, degrees)
+    return best_values(x, p.log_prob(x).exp() * cell, q.log_prob(x).exp() * cell, degrees)
 
 
 def control(degrees, n, seed):
-    """Means over a few examples, on which the same discriminator was trained."""
+    """Means over the few examples on which the discriminator was trained."""
     p, q, _ = problem()
     x = torch.cat([p.sample(n, seed=seed), q.sample(n, seed=seed + 1)])
     real = (torch.arange(2 * n) < n).double() / n
-    return best(x, real, real.flip(0), degrees)
+    return best_values(x, real, real.flip(0), degrees)
 
 
 CLAIM = Claim(
     id="gan-discriminator-lower-bound",
-    title="Every family of discriminators gives a lower bound of the value of the game",
+    question="What does a limited discriminator measure?",
     equation=r"\sup_{\phi} V(\theta, \phi) \le 2\,\mathrm{JS} - 2\ln 2",
+    axes=("degree of the discriminator", "value of the game + 2", "degrees"),
     source=Source("theorem", "goodfellow2014generative"),
     premises=(
         Premise("the value is an expectation, not a mean over the examples that trained the discriminator"),
-        Premise("one family holds nearly the best discriminator"),
+        Premise("one family contains nearly the best discriminator"),
     ),
     parameters={"degrees": (1, 3, 7), "n": 8},
     full={"degrees": (1, 2, 3, 5, 7, 9)},

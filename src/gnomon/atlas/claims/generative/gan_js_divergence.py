@@ -1,6 +1,8 @@
-"""Against the best discriminator the value of the game is a Jensen-Shannon divergence.
+"""Against the best discriminator, the value of the GAN game is a Jensen-Shannon divergence.
 
-V(D*) = 2 JS(p, q) - 2 log 2     (1)
+    V(D*) = 2 JS(p, q) - 2 log 2     (1)
+
+V is the value of the game, D* the best discriminator, JS the Jensen-Shannon divergence of data p and samples q.
 """
 
 from functools import partial
@@ -18,14 +20,14 @@ def problem(states, seed):
 
 
 def predicted(states, seed):
-    """Twice the divergence less twice the logarithm of two."""
+    """Twice the divergence minus twice log 2."""
     from scipy.spatial.distance import jensenshannon
 
     return [2 * np.nan_to_num(jensenshannon(p, q)) ** 2 - 2 * np.log(2) for p, q in problem(states, seed)]
 
 
 def value(states, seed, power):
-    """The value of the game with a discriminator from powers of both distributions."""
+    """Value of the game with the discriminator p^power / (p^power + q^power)."""
     values = []
     for p, q in problem(states, seed):
         d = p**power / (p**power + q**power)
@@ -33,17 +35,18 @@ def value(states, seed, power):
     return values
 
 
-observed = partial(value, power=1)  # With p / (p + q).
-control = partial(value, power=2)  # With p^2 / (p^2 + q^2).
+observed = partial(value, power=1)  # p / (p + q).
+control = partial(value, power=2)  # p^2 / (p^2 + q^2).
 
 CLAIM = Claim(
     id="gan-js-divergence",
-    title="Against the best discriminator the value of the game is a Jensen-Shannon divergence",
+    question="What does a GAN minimize if its discriminator is perfect?",
     equation=r"\max_D V = 2\,\mathrm{JS}(p\|q) - 2\ln 2",
+    axes=("different distributions, then equal ones", "value of the game (nats)"),
     source=Source("theorem", "goodfellow2014generative", "Theorem 1"),
     premises=(Premise("the discriminator is the best one"),),
     parameters={"states": 6},
     full={"states": 1000},
     judge=equals(rounding=1e4),  # the root and the square of a small divergence
-    remark="At p = q the value is -1.386294, its least. Some notes drop a logarithm, or a factor 1/2.",
+    remark="At p = q the value is -1.386294, its minimum. Some notes drop a logarithm, or a factor 1/2.",
 )

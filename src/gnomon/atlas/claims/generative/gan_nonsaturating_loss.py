@@ -1,6 +1,8 @@
-"""Where the discriminator is sure, the non-saturating loss still pulls the generator, and the minimax loss does not.
+"""If the discriminator is sure, the non-saturating loss still has a gradient, and the minimax loss has almost none.
 
-|d(-log q)/da| / |d log(1 - q)/da| = (1 - q) / q,    q = sigmoid(a)     (1)
+    |d(-log q)/da| / |d log(1 - q)/da| = (1 - q) / q,    q = sigmoid(a)     (1)
+
+q is the probability that the discriminator gives to a fake, a its logit.
 """
 
 from functools import partial
@@ -18,26 +20,27 @@ def predicted(q):
 
 
 def ratio(q, slope):
-    """The ratio of mean gradients for a discriminator with this slope."""
+    """Ratio of the mean gradients for a discriminator with slope ``slope``."""
     torch.manual_seed(0)
     judge = nn.Linear(1, 1).double()
     with torch.no_grad():
         judge.weight.fill_(slope)
         judge.bias.fill_(torch.tensor(q, dtype=torch.float64).logit())
-    told = generator_gradient_health(GAN(nn.Linear(1, 1).double(), judge, latent=1, shape=(1,)))
-    return told.non_saturating / told.minimax
+    health = generator_gradient_health(GAN(nn.Linear(1, 1).double(), judge, latent=1, shape=(1,)))
+    return health.non_saturating / health.minimax
 
 
-observed = partial(ratio, slope=0.0)  # A discriminator that says q of everything.
-control = partial(ratio, slope=3.0)  # One that depends on x.
+observed = partial(ratio, slope=0.0)  # The same q for all inputs.
+control = partial(ratio, slope=3.0)  # q depends on the input.
 
 CLAIM = Claim(
     id="gan-nonsaturating-loss",
-    title="Where the discriminator is sure, only the non-saturating loss still pulls the generator",
+    question="Which GAN loss still teaches the generator if the discriminator is sure?",
     equation=r"\frac{|\partial_a(-\log q)|}{|\partial_a\log(1-q)|} = \frac{1-q}{q}",
+    axes=("one discriminator", "gradient ratio (non-saturating / minimax)"),
     source=Source("theorem", "goodfellow2014generative", "Section 3"),
     premises=(Premise("every fake has the same probability q"),),
     parameters={"q": 1e-3},
     judge=equals(rounding=1e4),
-    remark="999 at q = 0.001. It is near q = 0 that the loss stays useful; some notes have it near 1.",
+    remark="999 at q = 0.001. The loss stays useful near q = 0; some notes say near 1.",
 )

@@ -1,9 +1,9 @@
 """The best discriminator is Bayes' rule for two equally frequent classes.
 
-D*(x) = p(x) / (p(x) + q(x))     (1)
+    D*(x) = p(x) / (p(x) + q(x))     (1)
 
-Samples are stratified: one falls in each of n intervals of equal probability. Independent samples would move the
-trained discriminator by up to 0.05.
+p is the density of the data and q of the samples. Training samples are stratified, one in each of n intervals of equal
+probability; independent samples would move the discriminator by up to 0.05.
 """
 
 from functools import partial
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n):
-    """Two Gaussians and places between them."""
+    """Two Gaussians, and positions between them."""
     return mixture([[0.0]]), mixture([[1.0]], std=0.6), torch.linspace(-2, 3, 21, dtype=torch.float64)[:, None]
 
 
 def predicted(n):
-    """The formula."""
+    """The formula (1)."""
     return optimal_discriminator(*problem(n))
 
 
@@ -31,8 +31,8 @@ def stratified(gaussian, n):
     return gaussian.means[0] + gaussian.covariances[0, 0].sqrt() * torch.special.ndtri(share)[:, None]
 
 
-def trained(n, seed, degree):
-    """A discriminator whose logit is a polynomial, trained on samples by L-BFGS, at the same places."""
+def train_discriminator(n, seed, degree):
+    """A discriminator with polynomial logit, trained on samples by L-BFGS, at the same positions."""
     torch.manual_seed(seed)
     p, q, places = problem(n)
     x, y = stratified(p, n), stratified(q, n)
@@ -53,17 +53,18 @@ def trained(n, seed, degree):
     return logits(places).sigmoid().detach()
 
 
-observed = partial(trained, degree=2)  # Degree two, which holds the logarithm of a ratio of Gaussians.
-control = partial(trained, degree=1)  # Degree one.
+observed = partial(train_discriminator, degree=2)  # Degree two, which contains the log ratio of Gaussians.
+control = partial(train_discriminator, degree=1)  # Degree one.
 
 CLAIM = Claim(
     id="gan-optimal-discriminator",
-    title="The best discriminator is Bayes' rule for two equally frequent classes",
+    question="What does the best discriminator compute?",
     equation=r"D^*(x) = \frac{p(x)}{p(x) + q(x)}",
+    axes=("position x", "probability of real"),
     source=Source("theorem", "goodfellow2014generative", "Proposition 1"),
     premises=(
         Premise("the discriminator can be any quadratic function of x"),
-        Premise("many samples", lambda n: n >= 5000),
+        Premise("there are many samples", lambda n: n >= 5000),
     ),
     parameters={"n": 20_000},
     full={"n": 1_000_000},

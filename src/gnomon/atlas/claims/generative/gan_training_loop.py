@@ -1,6 +1,8 @@
-"""Alternating steps of both players bring a generator to its target.
+"""Alternating steps of both players bring a simple generator to the mean and spread of the data.
 
-after training: mean and standard deviation of G(z) are those of the data     (1)
+    after training: mean and standard deviation of G(z) are those of the data     (1)
+
+G(z) is the output of the generator.
 """
 
 from functools import partial
@@ -12,11 +14,11 @@ from gnomon.generative import GAN, train_gan
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.training import Adam
 
-TARGET = 1.5, 0.5
+TARGET_MEAN_AND_STD = (1.5, 0.5)
 
 
 class Quadratic(nn.Module):
-    """A logit of degree two, the richest that two Gaussians need."""
+    """A discriminator with quadratic logit, which is enough for two Gaussians."""
 
     def __init__(self, fixed):
         super().__init__()
@@ -31,35 +33,36 @@ class Quadratic(nn.Module):
 
 
 def predicted():
-    """The target's."""
-    return torch.tensor(TARGET)
+    """Mean and standard deviation of the data."""
+    return torch.tensor(TARGET_MEAN_AND_STD)
 
 
-def trained(steps, seed, fixed):
+def moments_of_generator(steps, seed, fixed):
     """Mean and standard deviation of the generator's output, averaged over the second half of training."""
     torch.manual_seed(seed)
-    x = TARGET[0] + TARGET[1] * torch.randn(2000, 1)
-    model, told = GAN(nn.Linear(1, 1), Quadratic(fixed), latent=1, shape=(1,)), []
+    x = TARGET_MEAN_AND_STD[0] + TARGET_MEAN_AND_STD[1] * torch.randn(2000, 1)
+    model, moments = GAN(nn.Linear(1, 1), Quadratic(fixed), latent=1, shape=(1,)), []
     for part in range(8):
         model = train_gan(model, x, steps=steps // 8, optimizer=Adam(0.03, b1=0.5), batch=64, seed=seed + part).model
-        told.append([model.maker.bias.item(), model.maker.weight.abs().item()])
-    return torch.tensor(told[4:]).mean(0)
+        moments.append([model.maker.bias.item(), model.maker.weight.abs().item()])
+    return torch.tensor(moments[4:]).mean(0)
 
 
-observed = partial(trained, fixed=False)  # With a discriminator that learns.
-# With one that keeps its first opinion: the generator runs after it, past the data.
-control = partial(trained, fixed=True)
+observed = partial(moments_of_generator, fixed=False)  # With a discriminator that learns.
+# With a fixed discriminator: the generator runs past the data.
+control = partial(moments_of_generator, fixed=True)
 
 CLAIM = Claim(
     id="gan-training-loop",
-    title="Alternating steps of both players bring a generator to its target",
+    question="Does alternating training of a GAN reach the data distribution?",
     equation=r"\phi \leftarrow \phi + \eta\nabla_\phi V,\quad \theta \leftarrow \theta - \eta\nabla_\theta L_G",
+    axes=("mean, then standard deviation", "output of the generator"),
     source=Source("observed", "goodfellow2014generative", "Algorithm 1"),
     premises=(
         Premise("the discriminator is trained between the generator's steps"),
-        Premise("a target that the generator can reach"),
+        Premise("the generator can represent the data"),
     ),
     parameters={"steps": 400},
     full={"steps": 8000},
-    judge=equals(within=0.2, because="the game turns around its solution: 13 % of the mean, 40 % of the deviation"),
+    judge=equals(within=0.2, because="the game oscillates: 13 % of the mean, 40 % of the deviation"),
 )

@@ -1,13 +1,15 @@
-"""Simultaneous descent and ascent on a b spirals outward at a known rate; alternating steps stay on a cycle.
+"""Simultaneous gradient descent and ascent on a bilinear game spirals outward at a known rate.
 
-|w_t| = (1 + lr^2)^(t/2) |w_0|     (1)
+    |w_t| = (1 + lr^2)^(t/2) |w_0|     (1)
+
+w = (a, b) are the players of the loss a b, lr is the learning rate.
 """
 
 from functools import partial
 
 import torch
 
-from gnomon.generative.game import Simultaneous, game_path
+from gnomon.generative.game import SimultaneousUpdate, simulate_game
 from gnomon.lab import Claim, Premise, Source, equals
 
 
@@ -17,24 +19,25 @@ def predicted(lr, steps):
 
 
 def distances(lr, steps, pull):
-    """Of simultaneous steps, with the term pull (a^2 - b^2) / 2 added to the loss."""
+    """Distances of simultaneous steps, with pull (a^2 - b^2) / 2 added to the loss."""
 
     def field(w):
         return torch.stack([w[1] + pull * w[0], -w[0] + pull * w[1]])
 
     start = torch.tensor([1.0, 0.0], dtype=torch.float64)
-    return game_path(field, start, steps=steps, lr=lr, rule=Simultaneous()).norm(dim=1)
+    return simulate_game(field, start, steps=steps, lr=lr, rule=SimultaneousUpdate()).norm(dim=1)
 
 
-observed = partial(distances, pull=0.0)  # The bare game.
+observed = partial(distances, pull=0.0)  # The loss a b.
 control = partial(distances, pull=0.3)  # With a little convexity for both players.
 
 CLAIM = Claim(
     id="gda-nonconvergence",
-    title="Simultaneous descent and ascent on a bilinear game spirals outward at a known rate",
+    question="Why do simultaneous gradient steps not converge in a game?",
     equation=r"\|w_t\| = (1 + \eta^2)^{t/2}\|w_0\|",
+    axes=("step t", "distance to the solution"),
     source=Source("theorem", "gidel2019variational", "Proposition 1"),
-    premises=(Premise("the loss is a b, and nothing is added to it"),),
+    premises=(Premise("the loss is a b, with nothing added"),),
     parameters={"lr": 0.2, "steps": 200},
     full={"steps": 2000},
     judge=equals(rounding=5000),  # one rounding in each step

@@ -1,6 +1,9 @@
-"""Gaussian classes of one covariance have the posterior of logistic regression, with known coefficients.
+"""Gaussian classes with a common covariance have the posterior of logistic regression, with known coefficients.
 
-P(y = 1 | x) = sigmoid(w.x + b),  w = C^-1 (m_1 - m_0),  b = (m_0.C^-1 m_0 - m_1.C^-1 m_1) / 2 + log(p_1 / p_0)     (1)
+    P(y = 1 | x) = sigmoid(w.x + b),   w = C^-1 (m_1 - m_0),
+    b = (m_0.C^-1 m_0 - m_1.C^-1 m_1) / 2 + log(p_1 / p_0)                                                    (1)
+
+m_0 and m_1 are the class means, C their covariance, p_0 and p_1 the class frequencies.
 """
 
 from functools import partial
@@ -28,17 +31,15 @@ def odds(n, second, seed):
 
 
 observed = partial(odds, second=1.0)  # One covariance.
-control = partial(odds, second=2.0)  # The second class twice as wide.
+control = partial(odds, second=2.0)  # The second class has twice the covariance.
 
 CLAIM = Claim(
     id="generative-vs-discriminative",
-    title="Gaussian classes of one covariance have the posterior of logistic regression",
+    question="How are Gaussian classes and logistic regression related?",
     equation=r"P(y=1|x) = \sigma(w^\top x + b),\quad w = \Sigma^{-1}(\mu_1 - \mu_0)",
+    axes=("point", "log odds"),
     source=Source("theorem", "bishop2006pattern", "Section 4.2.1"),
-    premises=(
-        Premise("both classes have one covariance"),
-        Premise("Gaussian classes"),
-    ),
+    premises=(Premise("both classes have the same covariance"), Premise("the classes are Gaussian")),
     parameters={"n": 20},
     full={"n": 2000},
     judge=equals(rounding=1e4),  # a logit of probabilities near 1 loses four digits

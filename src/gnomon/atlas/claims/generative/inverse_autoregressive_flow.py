@@ -1,6 +1,8 @@
-"""An autoregressive map has a triangular Jacobian: its log determinant is the sum of the log scales.
+"""The log determinant of an autoregressive map is the sum of its log scales, because its Jacobian is triangular.
 
-x_i = m_i(z_<i) + exp(s_i(z_<i)) z_i    =>    log |det dx/dz| = sum_i s_i     (1)
+    x_i = m_i(z_<i) + exp(s_i(z_<i)) z_i    =>    log |det dx/dz| = sum_i s_i     (1)
+
+m_i and s_i are shift and log scale of coordinate i, which depend on earlier coordinates z_<i only.
 """
 
 from functools import partial
@@ -32,21 +34,22 @@ def predicted(d, seed):
 
 
 def determinants(d, seed, masked):
-    """Logarithms of determinants of Jacobians by automatic differentiation."""
+    """Log determinants of Jacobians by automatic differentiation."""
     layer, z = problem(d, seed, masked)
     slopes = [torch.autograd.functional.jacobian(lambda p: layer(p[None])[0][0], point) for point in z]
     return torch.linalg.slogdet(torch.stack(slopes))[1]
 
 
 observed = partial(determinants, masked=True)  # With masks.
-control = partial(determinants, masked=False)  # Without.
+control = partial(determinants, masked=False)  # Without masks.
 
 CLAIM = Claim(
     id="inverse-autoregressive-flow",
-    title="The log determinant of an autoregressive map is the sum of its log scales",
+    question="Why is the determinant of an autoregressive flow cheap?",
     equation=r"\log\left|\det\frac{\partial x}{\partial z}\right| = \sum_i \log\sigma_i",
+    axes=("point", "log determinant"),
     source=Source("theorem", "kingma2016improved", "equation 10"),
-    premises=(Premise("each scale depends on earlier coordinates alone"),),
+    premises=(Premise("each scale depends on earlier coordinates only"),),
     parameters={"d": 4},
     full={"d": 30},
     judge=equals(rounding=1e4),

@@ -1,7 +1,8 @@
-"""A linear autoencoder of m coordinates has half the sum of the smaller eigenvalues as its least loss.
+"""A linear autoencoder with m coordinates finds the subspace of the m leading principal components.
 
-min_{E, D} E |x - D E x|^2 / 2 = (1/2) sum_{i > m} c_i,
-reached for D E = projector on the m leading directions     (1)
+    min_{E, D} E |x - D E x|^2 / 2 = (1/2) sum_{i > m} c_i,   reached if D E projects on the m leading directions  (1)
+
+E and D are the matrices of encoder and decoder, c_i the eigenvalues of the covariance in falling order.
 """
 
 import torch
@@ -13,19 +14,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n):
-    """Centered digits, float64, and their covariance."""
+    """Centered digits in float64, and their covariance."""
     x = digits(n, 0).x.flatten(1).double()
     return x - x.mean(0), torch.cov(x.T, correction=0)
 
 
 def predicted(n, latent):
-    """The least loss and an angle of zero between both subspaces; equation (1)."""
+    """The smallest loss, and an angle of zero between both subspaces; equation (1)."""
     values = torch.linalg.eigvalsh(problem(n)[1])
     return torch.stack([values[:-latent].sum() / 2, torch.zeros(()).double()])
 
 
-def trained(n, used, steps, seed):
-    """Loss and largest angle after descent by L-BFGS on both matrices."""
+def train(n, used, steps, seed):
+    """Loss and largest angle after training both matrices by L-BFGS."""
     x, c = problem(n)
     torch.manual_seed(seed)
     model = linear_autoencoder((64,), used).double()
@@ -46,27 +47,23 @@ def trained(n, used, steps, seed):
 
 
 def observed(n, latent, steps, seed):
-    """With as many coordinates."""
-    return trained(n, latent, steps, seed)
+    """With m coordinates."""
+    return train(n, latent, steps, seed)
 
 
 def control(n, latent, steps, seed):
     """With one coordinate less."""
-    return trained(n, latent - 1, steps, seed)
+    return train(n, latent - 1, steps, seed)
 
 
 CLAIM = Claim(
     id="linear-autoencoder-pca",
-    title="A linear autoencoder finds the principal subspace",
+    question="What does a linear autoencoder learn?",
     equation=r"\min_{E,D} \tfrac12 E\|x - DEx\|^2 = \tfrac12\sum_{i>m}\lambda_i",
+    axes=("loss, then largest angle to the principal subspace", "loss; angle (rad)"),
     source=Source("theorem", "baldi1989neural"),
-    premises=(
-        Premise("as many latent coordinates as directions are kept"),
-        Premise("centered data"),
-    ),
+    premises=(Premise("there are as many latent coordinates as kept directions"), Premise("the data are centered")),
     parameters={"n": 100, "latent": 3, "steps": 300},
     full={"n": 1797, "latent": 10, "steps": 600},
-    judge=equals(
-        within=1e-2, because="descent stops before the angle, of the order of the root of the excess, is zero"
-    ),
+    judge=equals(within=1e-2, because="descent stops early; the angle is about the root of the excess loss"),
 )

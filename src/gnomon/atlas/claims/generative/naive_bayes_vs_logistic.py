@@ -1,9 +1,8 @@
-"""Naive Bayes is ahead with few examples, logistic regression with many, where features depend on each other.
+"""With dependent features, naive Bayes is more accurate for few examples and logistic regression for many.
 
-accuracy(LR) - accuracy(NB) < 0 for few examples, > 0 for many     (1)
+    accuracy(LR) - accuracy(NB) < 0 for few examples, > 0 for many                                            (1)
 
-On Gaussian classes with means -m and m and covariance C, the rule w . x + b > 0 is right on new examples with
-probability
+For Gaussian classes with means -m and m and covariance C, the rule w . x + b > 0 is right with probability
 
     [Phi((w . m + b) / s) + Phi((w . m - b) / s)] / 2,    s^2 = w^T C w                                      (2)
 """
@@ -14,17 +13,17 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, in_order
 
-SHIFT = 0.4
+FEATURE_MEAN = 0.4
 """Mean of each informative feature, in standard deviations."""
 
 
 def problem(n, features, correlation, seed):
-    """Two Gaussian classes: half of the features tell them apart, each with a neighbor of correlated noise."""
+    """Two Gaussian classes: half of the features separate them, each has a second feature with correlated noise."""
     generator = torch.Generator().manual_seed(seed)
     y = torch.arange(n) % 2
     noise = torch.randn(2, n, features // 2, generator=generator, dtype=torch.float64)
     other = correlation * noise[0] + (1 - correlation**2) ** 0.5 * noise[1]
-    return torch.cat([noise[0] + SHIFT * (2 * y[:, None] - 1), other], 1), y
+    return torch.cat([noise[0] + FEATURE_MEAN * (2 * y[:, None] - 1), other], 1), y
 
 
 def predicted():
@@ -32,16 +31,16 @@ def predicted():
     return "few examples", "no difference", "many examples"
 
 
-def naive(x, y):
-    """The weights of naive Bayes with one variance for each feature."""
+def naive_bayes_weights(x, y):
+    """Weights of naive Bayes with one variance for each feature."""
     means = [x[y == c].mean(0) for c in (0, 1)]
     spread = torch.cat([x[y == c] - means[c] for c in (0, 1)]).square().mean(0)
     w = (means[1] - means[0]) / spread
     return w, -w @ (means[0] + means[1]) / 2
 
 
-def logistic(x, y):
-    """The weights of logistic regression, by Newton's method with a ridge that only keeps it finite."""
+def logistic_weights(x, y):
+    """Weights of logistic regression by Newton's method, with a tiny ridge that keeps them finite."""
     a = torch.cat([x, torch.ones(len(x), 1).double()], 1)
     w = torch.zeros(a.shape[1], dtype=torch.float64)
     for _ in range(12):
@@ -55,33 +54,33 @@ def accuracy(w, b, correlation):
     """Probability that the rule is right on a new example; equation (2)."""
     first, second = w.chunk(2)
     spread = (first @ first + second @ second + 2 * correlation * first @ second).sqrt()
-    mean = SHIFT * first.sum()
+    mean = FEATURE_MEAN * first.sum()
     return float(torch.special.ndtr(torch.stack([mean + b, mean - b]) / spread).mean())  # (2)
 
 
 def differences(sizes, features, splits, seed, correlation):
-    """Accuracies of logistic regression less those of naive Bayes, on new examples."""
+    """Accuracy of logistic regression minus accuracy of naive Bayes, on new examples."""
     gaps = {"no difference": [0.0] * splits}
     for name, n in zip(("few examples", "many examples"), sizes, strict=True):
         gaps[name] = []
         for i in range(splits):
             x, y = problem(n, features, correlation, 1000 * seed + i)
-            gaps[name].append(accuracy(*logistic(x, y), correlation) - accuracy(*naive(x, y), correlation))
+            gaps[name].append(
+                accuracy(*logistic_weights(x, y), correlation) - accuracy(*naive_bayes_weights(x, y), correlation)
+            )
     return gaps
 
 
-observed = partial(differences, correlation=0.3)  # With neighbors that know the noise.
-control = partial(differences, correlation=0.0)  # With independent neighbors, as naive Bayes has it.
+observed = partial(differences, correlation=0.3)  # Dependent features.
+control = partial(differences, correlation=0.0)  # Independent features, as naive Bayes assumes.
 
 CLAIM = Claim(
     id="naive-bayes-vs-logistic",
-    title="Naive Bayes is ahead with few examples, logistic regression with many",
+    question="Is naive Bayes or logistic regression better?",
     equation=r"\mathrm{acc}_{LR} - \mathrm{acc}_{NB} < 0 \text{ for few},\; > 0 \text{ for many examples}",
+    axes=("number of training examples", "accuracy of logistic regression - accuracy of naive Bayes"),
     source=Source("theorem", "ng2001discriminative"),
-    premises=(
-        Premise("features depend on each other within a class"),
-        Premise("hardly any regularization"),
-    ),
+    premises=(Premise("features depend on each other within a class"), Premise("there is hardly any regularization")),
     parameters={"sizes": (34, 1500), "features": 30, "splits": 64},
     full={"splits": 200},
     judge=in_order(confidence=0.99),

@@ -1,6 +1,8 @@
-"""The density of a flow integrates to one: the determinant pays for the volume.
+"""The density of a normalizing flow integrates to one, because the determinant accounts for the change of volume.
 
-log q(z_K) = log q(z_0) - sum_k log |det dz_k / dz_{k-1}|     (1)
+    log q(z_K) = log q(z_0) - sum_k log |det dz_k / dz_{k-1}|     (1)
+
+z_0 is the base sample, z_k the value after map k, and q the density.
 """
 
 from functools import partial
@@ -12,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(seed):
-    """A flow of affine coupling maps with random parameters."""
+    """A flow of affine coupling layers with random parameters."""
     torch.manual_seed(seed)
     flow = coupling_flow(2, layers=2, hidden=16).double()
     with torch.no_grad():
@@ -27,9 +29,9 @@ def predicted():
 
 
 def integral(points, seed, sign):
-    """The integral of the density on a grid ten times as wide as the samples.
+    """Integral of the density on a grid ten times as wide as the samples.
 
-    The scales of the flow are exponentials, so its tails are long: x = median + sinh(t) with even steps of t is fine in
+    The scales of the flow are exponentials, so its tails are long. x = median + sinh(t) with even steps of t is fine in
     the middle and coarse far away.
     """
     flow = problem(seed)
@@ -45,17 +47,15 @@ def integral(points, seed, sign):
 
 
 observed = partial(integral, sign=1)  # With its sign.
-control = partial(integral, sign=-1)  # With the other one.
+control = partial(integral, sign=-1)  # With the opposite sign.
 
 CLAIM = Claim(
     id="normalising-flow",
-    title="The density of a flow integrates to one: the determinant pays for the volume",
+    question="Why does the density of a normalizing flow need a determinant?",
     equation=r"\log q(z_K) = \log q(z_0) - \sum_k \log\left|\det\frac{\partial z_k}{\partial z_{k-1}}\right|",
+    axes=("one flow", "integral of the density"),
     source=Source("theorem", "rezende2015variational", "equation 6"),
-    premises=(
-        Premise("the logarithm of the determinant enters with its sign"),
-        Premise("invertible maps"),
-    ),
+    premises=(Premise("the logarithm of the determinant enters with its sign"), Premise("the maps are invertible")),
     parameters={"points": 400},
     full={"points": 1000},
     judge=equals(within=1e-3, because="a grid of 400 x 400 points"),

@@ -1,20 +1,22 @@
-"""The determinant of a planar map is one number.
+"""The determinant of a planar map is 1 plus the derivative of its activation times u.w.
 
-f(z) = z + u tanh(w.z + b):    det df/dz = 1 + (1 - tanh^2(w.z + b)) u.w     (1)
+    f(z) = z + u tanh(w.z + b):    det df/dz = 1 + (1 - tanh^2(w.z + b)) u.w     (1)
+
+z is the input, and u, w, b are the parameters of the map f.
 """
 
 from functools import partial
 
 import torch
 
-from gnomon.generative.flows.planar import Planar
+from gnomon.generative.flows.planar import PlanarTransform
 from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, n, seed):
     """A random planar map and points."""
     torch.manual_seed(seed)
-    return Planar(d).double(), torch.randn(n, d, dtype=torch.float64)
+    return PlanarTransform(d).double(), torch.randn(n, d, dtype=torch.float64)
 
 
 def predicted(d, n, seed):
@@ -24,7 +26,7 @@ def predicted(d, n, seed):
 
 
 def determinants(d, n, seed, h):
-    """Logarithms of determinants of Jacobians by automatic differentiation."""
+    """Log determinants of Jacobians by automatic differentiation."""
     layer, z = problem(d, n, seed)
     u = layer.direction.detach()
 
@@ -34,18 +36,16 @@ def determinants(d, n, seed, h):
     return torch.linalg.slogdet(torch.stack([torch.autograd.functional.jacobian(f, p) for p in z]))[1]
 
 
-observed = partial(determinants, h=torch.tanh)  # Of z + u tanh(w.z + b).
-control = partial(determinants, h=torch.sin)  # With the sine for h.
+observed = partial(determinants, h=torch.tanh)  # The map z + u tanh(w.z + b).
+control = partial(determinants, h=torch.sin)  # Sine instead of tanh.
 
 CLAIM = Claim(
     id="planar-flow",
-    title="The determinant of a planar map is one number",
+    question="What is the determinant of a planar flow?",
     equation=r"\det\frac{\partial f}{\partial z} = 1 + h'(w^\top z + b)\,u^\top w",
+    axes=("point", "log determinant"),
     source=Source("theorem", "rezende2015variational", "equation 11"),
-    premises=(
-        Premise("h is tanh, with the derivative 1 - tanh^2"),
-        Premise("u.w >= -1, so that the map is invertible"),
-    ),
+    premises=(Premise("h is tanh, with the derivative 1 - tanh^2"), Premise("u.w >= -1, so the map is invertible")),
     parameters={"d": 5, "n": 6},
     full={"d": 50, "n": 50},
     judge=equals(rounding=1e4),

@@ -1,6 +1,8 @@
-"""Gradients through z = m + s e have a known variance, far below that of the score function.
+"""Reparameterized gradients have a known variance, far below the variance of score-function gradients.
 
-f = z^2:    Var f'(z) = 4 s^2,    Var f(z) e / s = (m^4 + 18 m^2 s^2 + 15 s^4) / s^2 - 4 m^2     (1)
+    f = z^2:    Var f'(z) = 4 s^2,    Var f(z) e / s = (m^4 + 18 m^2 s^2 + 15 s^4) / s^2 - 4 m^2     (1)
+
+z = m + s e with standard normal e. The first estimator is f'(z), the second f(z) e / s; both have mean 2 m.
 """
 
 from functools import partial
@@ -17,25 +19,23 @@ def predicted(mean, std):
     return torch.tensor([2 * mean, 2 * mean, 4 * std**2, other], dtype=torch.float64)
 
 
-def measured(mean, std, draws, seed, power):
-    """Means and variances of twenty repetitions."""
-    told = [gradient_estimators(lambda z: z**power, mean, std, draws=draws, seed=seed + i) for i in range(20)]
+def estimators(mean, std, draws, seed, power):
+    """Means and variances of both estimators, twenty repetitions."""
+    runs = [gradient_estimators(lambda z: z**power, mean, std, draws=draws, seed=seed + i) for i in range(20)]
     return torch.tensor([[t.reparametrized, t.score_function, t.reparametrized_variance, t.score_function_variance]
-                         for t in told])  # fmt: skip
+                         for t in runs])  # fmt: skip
 
 
-observed = partial(measured, power=2)  # Of the square.
-control = partial(measured, power=3)  # Of the cube.
+observed = partial(estimators, power=2)  # The square.
+control = partial(estimators, power=3)  # The cube.
 
 CLAIM = Claim(
     id="reparameterisation-trick",
-    title="Gradients through samples have a known variance, far below that of the score function",
+    question="Why are reparameterized gradients less noisy?",
     equation=r"\nabla_m E f(m + s\epsilon) = E f'(z) = E f(z)\epsilon/s",
+    axes=("both means, then both variances", "mean; variance of the gradient estimate"),
     source=Source("theorem", "kingma2014auto", "Section 2.4"),
-    premises=(
-        Premise("the function is the square"),
-        Premise("Gaussian noise"),
-    ),
+    premises=(Premise("the function is the square"), Premise("the noise is Gaussian")),
     parameters={"mean": 1.0, "std": 0.3, "draws": 10_000},
     full={"draws": 100_000},
     judge=mean_equals(confidence=0.999, resolution=0.1),

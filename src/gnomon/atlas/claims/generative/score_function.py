@@ -1,6 +1,8 @@
 """The best prediction of the noise in a noised example is minus its standard deviation times the score.
 
-E[e | x] = -sqrt(1 - a) grad log q(x)    =>    E[-sqrt(1 - a) e . s(x)] = (1 - a) E |s(x)|^2     (1)
+    E[e | x] = -sqrt(1 - a) grad log q(x)    =>    E[-sqrt(1 - a) e . s(x)] = (1 - a) E |s(x)|^2     (1)
+
+x = sqrt(a) x_0 + sqrt(1 - a) e is the noised example with density q, e the noise, and s = grad log q the score.
 """
 
 from functools import partial
@@ -10,7 +12,7 @@ import torch
 from gnomon.data import ring
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-KEPT = 0.6
+SIGNAL_SHARE = 0.6
 
 
 def problem():
@@ -20,33 +22,31 @@ def problem():
 
 def predicted():
     """The right side of (1) by quadrature on a grid."""
-    q = problem().noised(KEPT**0.5, (1 - KEPT) ** 0.5)
+    q = problem().noised(SIGNAL_SHARE**0.5, (1 - SIGNAL_SHARE) ** 0.5)
     axis = torch.linspace(-6, 6, 241, dtype=torch.float64)
     grid = torch.cartesian_prod(axis, axis)
-    return (1 - KEPT) * (q.log_prob(grid).exp() @ q.score(grid).square().sum(1)) * (axis[1] - axis[0]) ** 2
+    return (1 - SIGNAL_SHARE) * (q.log_prob(grid).exp() @ q.score(grid).square().sum(1)) * (axis[1] - axis[0]) ** 2
 
 
 def products(n, seed, clean):
-    """Products of the noise that was added and the score of where it led."""
+    """Products of the added noise and the score at the noised point."""
     p = problem()
     noise = torch.randn(n, 2, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    x = KEPT**0.5 * p.sample(n, seed=seed + 1) + (1 - KEPT) ** 0.5 * noise
-    q = p if clean else p.noised(KEPT**0.5, (1 - KEPT) ** 0.5)
-    return -((1 - KEPT) ** 0.5) * (noise * q.score(x)).sum(1)
+    x = SIGNAL_SHARE**0.5 * p.sample(n, seed=seed + 1) + (1 - SIGNAL_SHARE) ** 0.5 * noise
+    q = p if clean else p.noised(SIGNAL_SHARE**0.5, (1 - SIGNAL_SHARE) ** 0.5)
+    return -((1 - SIGNAL_SHARE) ** 0.5) * (noise * q.score(x)).sum(1)
 
 
-observed = partial(products, clean=False)  # With the score of the noised mixture.
-control = partial(products, clean=True)  # With the score of the clean one.
+observed = partial(products, clean=False)  # Score of the noised mixture.
+control = partial(products, clean=True)  # Score of the clean mixture.
 
 CLAIM = Claim(
     id="score-function",
-    title="Predicting noise is learning the score",
+    question="Why does predicting noise learn the score?",
     equation=r"\nabla\log q_t(x) = -E[\epsilon|x]/\sqrt{1 - \bar\alpha_t}",
+    axes=("one data distribution", "mean of noise times score"),
     source=Source("theorem", "efron2011tweedie"),
-    premises=(
-        Premise("the score is that of the noised examples"),
-        Premise("Gaussian noise"),
-    ),
+    premises=(Premise("the score belongs to the noised examples"), Premise("the noise is Gaussian")),
     parameters={"n": 5000},
     full={"n": 500_000},
     judge=mean_equals(confidence=0.999, resolution=0.2),

@@ -1,6 +1,8 @@
-"""Descent on content and style takes over the feature covariances of another image.
+"""Gradient descent on content and style copies the feature covariances of one image to another.
 
-argmin_x |f(x) - f(a)|^2 + weight |C(f(b)) - C(f(x))|_F^2:    the style loss falls below 5 % of its start     (1)
+    argmin_x |f(x) - f(a)|^2 + weight |C(f(b)) - C(f(x))|_F^2:    the style loss falls below 5 % of its start  (1)
+
+f are features of a network, C their covariance, a the content image, b the style image, x the result.
 """
 
 from functools import partial
@@ -25,27 +27,25 @@ def predicted():
     return 0.05
 
 
-def remaining(size, steps, seed, weight):
-    """The style loss at the end over that at the start."""
+def remaining_style_loss(size, steps, seed, weight):
+    """Final style loss divided by the initial one."""
     net, content, style = problem(size, seed)
     moved = style_transfer(net, content, style, layers=["0"], weight=weight, steps=steps, lr=0.1)
     return moved.style[-1] / moved.style[0]
 
 
-observed = partial(remaining, weight=1e3)  # With a large weight.
-control = partial(remaining, weight=0.0)  # With none.
+observed = partial(remaining_style_loss, weight=1e3)  # With a large style weight.
+control = partial(remaining_style_loss, weight=0.0)  # With weight zero.
 
 CLAIM = Claim(
     id="style-transfer",
-    title="Descent on content and style takes over the feature covariances of another image",
+    question="How does style transfer copy a texture?",
     equation=r"\arg\min_{\tilde x}\|\Phi x - \Phi\tilde x\|^2 + \lambda\|C(\Phi y) - C(\Phi\tilde x)\|^2",
+    axes=("one pair of images", "final style loss / initial style loss"),
     source=Source("observed", "gatys2016image"),
-    premises=(
-        Premise("style has a weight in the loss"),
-        Premise("textures"),
-    ),
+    premises=(Premise("the style has a weight in the loss"), Premise("the images are textures")),
     parameters={"size": 16, "steps": 80},
     full={"size": 32, "steps": 500},
     judge=bounded_by("above"),
-    loose_because="no theory gives the final loss. 5 % is what counts as taken over; about 0.05 % is measured.",
+    loose_because="no theory gives the final loss. 5 % counts as copied; the measured loss is about 0.05 %.",
 )

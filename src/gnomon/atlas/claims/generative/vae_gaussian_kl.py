@@ -1,6 +1,8 @@
-"""The divergence of a Gaussian from the standard one in closed form.
+"""The KL divergence of a Gaussian from the standard normal has a closed form.
 
-KL(N(m, C) | N(0, I)) = (|m|^2 + tr C - log det C - d) / 2     (1)
+    KL(N(m, C) | N(0, I)) = (|m|^2 + tr C - log det C - d) / 2     (1)
+
+m is the mean, C the covariance and d the dimension.
 """
 
 from functools import partial
@@ -18,7 +20,7 @@ def problem(seed):
 
 
 def predicted(seed):
-    """The formula, for each coordinate."""
+    """The formula, for each Gaussian."""
     return gaussian_kl(*problem(seed))[:, 0]
 
 
@@ -37,13 +39,10 @@ control = partial(integrals, std=1.1)  # Against N(0, 1.1^2).
 
 CLAIM = Claim(
     id="vae-gaussian-kl",
-    title="The divergence of a Gaussian from the standard one in closed form",
+    question="What is the KL divergence from a Gaussian to the standard normal?",
     equation=r"KL(N(\mu,\Sigma)\|N(0,I)) = \tfrac12(\|\mu\|^2 + \mathrm{tr}\Sigma - \log\det\Sigma - m)",
+    axes=("random Gaussian", "KL divergence (nats)"),
     source=Source("theorem", "kingma2014auto", "Appendix B"),
-    premises=(
-        Premise("the second Gaussian is N(0, 1)"),
-        Premise("Gaussians"),
-    ),
-    parameters={},
+    premises=(Premise("the second Gaussian is N(0, 1)"), Premise("both are Gaussian")),
     judge=equals(rounding=1e5),  # a sum of 40,000 terms
 )

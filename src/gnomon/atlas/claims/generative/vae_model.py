@@ -1,6 +1,8 @@
-"""The latents of all examples together have the moments of N(0, I) in a trained VAE.
+"""In a trained VAE, the latents of all examples together have about the mean and covariance of N(0, I).
 
-|mean of latents| and |covariance of latents - I|_F are at most half the root of their number     (1)
+    |mean of latents| and |covariance of latents - I|_F are at most half the root of their number     (1)
+
+|.|_F is the Frobenius norm.
 """
 
 from functools import partial
@@ -15,34 +17,35 @@ from gnomon.training import Adam
 
 
 def problem(n, seed):
-    """Points of five dimensions around a plane."""
+    """Points in five dimensions near a plane."""
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(n, 2, generator=generator) @ torch.randn(2, 5, generator=generator)
     return x / x.std() + 0.3 * torch.randn(n, 5, generator=generator)
 
 
 def predicted(latent):
-    """Half the root of the number of latent coordinates, for both distances."""
+    """Half the square root of the number of latent coordinates, for both distances."""
     return [0.5 * latent**0.5] * 2
 
 
 def distances(n, latent, steps, beta, seed):
-    """Of the mean of the latents from 0 and of their covariance from the identity."""
+    """Distance of the mean of the latents from 0, and of their covariance from the identity."""
     torch.manual_seed(seed)
     encoder = nn.Linear(5, 2 * latent)
     vae = VAE(encoder, nn.Linear(latent, 5), latent=latent, shape=(5,), observation=GaussianObservation(0.3), beta=beta)
     x = problem(n, seed)
-    told = elbo_gap(fit(vae, x, steps=steps, optimizer=Adam(0.05), seed=seed).model, x, draws=2)
-    return [told.mean_off, told.covariance_off]
+    gap = elbo_gap(fit(vae, x, steps=steps, optimizer=Adam(0.05), seed=seed).model, x, draws=2)
+    return [gap.mean_off, gap.covariance_off]
 
 
-observed = partial(distances, beta=1.0)  # With the divergence in its loss.
+observed = partial(distances, beta=1.0)  # With the KL divergence in its loss.
 control = partial(distances, beta=0.0)  # Without it.
 
 CLAIM = Claim(
     id="vae-model",
-    title="The latents of all examples together have the moments of N(0, I) in a trained VAE",
+    question="Do the latents of a trained VAE look like its prior?",
     equation=r"\|\bar\mu\|,\ \|\mathrm{Cov}(z) - I\|_F \le \tfrac12\sqrt m",
+    axes=("mean, then covariance", "distance from N(0, I)"),
     source=Source("observed", "kingma2014auto"),
     premises=(
         Premise("the loss pulls latents toward N(0, I)"),
@@ -51,5 +54,5 @@ CLAIM = Claim(
     parameters={"n": 300, "latent": 2, "steps": 600},
     full={"n": 2000, "steps": 3000},
     judge=bounded_by("above"),
-    loose_because="both distances are sampling errors of some hundred latents, from 0.1 to 0.5 of the bound.",
+    loose_because="both distances are sampling errors of a few hundred latents, from 0.1 to 0.5 of the bound.",
 )

@@ -1,8 +1,8 @@
-"""Members of a set that see themselves and a sum over all: outputs change places with inputs.
+"""If members of a set see themselves and a sum over all, outputs permute with inputs.
 
     f(X)_m = rho(x_m, sum_n phi(x_n)),    f(P X) = P f(X)                                                     (1)
 
-Reference: [zaheer2017deep].
+x_m are the members, phi and rho networks, P a permutation. Reference: [zaheer2017deep].
 """
 
 import numpy as np
@@ -20,13 +20,13 @@ def net(seed):
 
 
 def inputs(members, seed):
-    """A set, and another order of it."""
+    """A set, and a permutation of it."""
     rng = np.random.default_rng(seed)
     return torch.from_numpy(rng.normal(size=(members, 2))), torch.from_numpy(np.roll(rng.permutation(members), 1))
 
 
-def value(place, x, seed):
-    """Equation (1); ``place`` tells a member where it stands."""
+def apply_to_set(place, x, seed):
+    """Equation (1); with ``place`` a member also sees its position."""
     phi, rho = net(seed)
     where = place * torch.arange(len(x)).double()[:, None]
     with torch.no_grad():
@@ -46,19 +46,20 @@ def predicted(members, seed):
 def observed(members, seed):
     """f(P X)."""
     x, order = inputs(members, seed)
-    return value(0.0, x[order], seed)
+    return apply_to_set(0.0, x[order], seed)
 
 
 def control(members, seed):
-    """With the place of each member as a feature."""
+    """With the position of each member as a feature."""
     x, order = inputs(members, seed)
-    return value(1.0, x[order], seed)
+    return apply_to_set(1.0, x[order], seed)
 
 
 CLAIM = Claim(
     id="deep-sets-equivariant",
-    title="Outputs for the members of a set change places with them",
+    question="How can a network give an output to each member of a set?",
     equation=r"f(X)_m = \rho(x_m, \sum_n \phi(x_n)), \quad f(P X) = P f(X)",
+    axes=("output coordinate of each member", "output"),
     source=Source("theorem", "zaheer2017deep"),
     premises=(Premise("all members pass through the same map"),),
     parameters={"members": 7},

@@ -1,7 +1,6 @@
-"""A set of M numbers can be found again from M power sums, and not from one fewer.
+"""A set of M numbers can be recovered from M power sums, but not from one fewer.
 
     sum_m x_m^k,  k = 1, ..., M   determine the set (Newton's identities)                                     (1)
-
 Reference: [zaheer2017deep].
 """
 
@@ -11,7 +10,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(members, seed):
-    """A set of numbers, in order."""
+    """A sorted set of numbers."""
     return np.sort(np.random.default_rng(seed).uniform(-1, 1, members))
 
 
@@ -20,8 +19,8 @@ def predicted(members, seed):
     return problem(members, seed)
 
 
-def recovered(sums, members, seed):
-    """Roots of the polynomial that Newton's identities give from so many power sums; the others are taken for zero."""
+def recover_set(sums, members, seed):
+    """Roots of the polynomial that Newton's identities give from ``sums`` power sums; the others count as zero."""
     x = problem(members, seed)
     p = [float((x**k).sum()) if k <= sums else 0.0 for k in range(members + 1)]
     e = [1.0]
@@ -31,19 +30,20 @@ def recovered(sums, members, seed):
 
 
 def observed(members, seed):
-    """M of them."""
-    return recovered(members, members, seed)
+    """M power sums."""
+    return recover_set(members, members, seed)
 
 
 def control(members, seed):
     """One fewer."""
-    return recovered(members - 1, members, seed)
+    return recover_set(members - 1, members, seed)
 
 
 CLAIM = Claim(
     id="deep-sets-latent-dimension",
-    title="M power sums hold a set of M numbers, and M - 1 do not",
+    question="How many numbers does it take to describe a set?",
     equation=r"\left(\sum_m x_m^k\right)_{k=1}^{M} \mapsto \{x_m\}",
+    axes=("member (sorted)", "recovered number"),
     source=Source("theorem", "zaheer2017deep"),
     premises=(Premise("there are as many sums as members"),),
     parameters={"members": 5},

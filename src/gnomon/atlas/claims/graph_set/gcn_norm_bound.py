@@ -1,8 +1,8 @@
-"""The coupling matrix of graph convolutional networks is symmetric, has norm one, and keeps the roots of degrees.
+"""The coupling matrix of graph convolutions has norm one, reached by the square roots of the degrees.
 
     M = D^(-1/2) (A + I) D^(-1/2),   M D^(1/2) 1 = D^(1/2) 1,   -1 < lambda <= 1                              (1)
 
-Its rows sum to one on regular graphs alone.
+A is the adjacency matrix, D the degrees of A + I, lambda an eigenvalue. Rows sum to one only on regular graphs.
 Reference: [kipf2017semi].
 """
 
@@ -19,15 +19,15 @@ def problem(nodes, seed):
     """A connected graph: a ring with chords."""
     rng = np.random.default_rng(seed)
     a = np.roll(np.eye(nodes), 1, 0) + np.triu(rng.uniform(size=(nodes, nodes)) < 0.2, 2)
-    return ((a + a.T) > 0).astype(float)  # the chord from the first node to the last is an edge of the ring
+    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is an edge of the ring
 
 
 def predicted(graphs):
-    """The largest eigenvalue, and the largest change of the roots of degrees."""
+    """The largest eigenvalue, and the largest change of the roots of the degrees."""
     return np.array([[1.0, 0.0]] * graphs)
 
 
-def measured(matrix, nodes, graphs, seed):
+def norms_and_changes(matrix, nodes, graphs, seed):
     """Both for a matrix made of each graph."""
     found = []
     for i in range(graphs):
@@ -37,15 +37,16 @@ def measured(matrix, nodes, graphs, seed):
     return np.array(found)
 
 
-# The coupling of graph convolutions.
-observed = partial(measured, matrix=lambda a: gcn_matrix(torch.from_numpy(a)).numpy())
-# The adjacency over its mean degree.
-control = partial(measured, matrix=lambda a: (a + np.eye(len(a))) / (a.sum() / len(a) + 1))
+# The coupling matrix of graph convolutions.
+observed = partial(norms_and_changes, matrix=lambda a: gcn_matrix(torch.from_numpy(a)).numpy())
+# The adjacency matrix divided by its mean degree.
+control = partial(norms_and_changes, matrix=lambda a: (a + np.eye(len(a))) / (a.sum() / len(a) + 1))
 
 CLAIM = Claim(
     id="gcn-norm-bound",
-    title="The coupling of graph convolutions has norm one, reached by the roots of the degrees",
+    question="Can repeated graph convolution blow up signals?",
     equation=r"\|D^{-1/2}(A + I)D^{-1/2}\|_2 = 1",
+    axes=("graph (largest eigenvalue, then change)", "eigenvalue; change"),
     source=Source("theorem", "kipf2017semi"),
     premises=(Premise("rows and columns are divided by the roots of the degrees"),),
     parameters={"nodes": 12, "graphs": 20},

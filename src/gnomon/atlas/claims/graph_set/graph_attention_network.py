@@ -1,8 +1,8 @@
-"""The weights of graph attention sum to one over neighbors, and their order is the same for every node.
+"""The weights of graph attention sum to one over neighbors, and all nodes rank neighbors in the same order.
 
     sum_j q_ij = 1,    q_ij > q_ik for one i  <=>  for all i   (static attention)                             (1)
 
-Reference: [velickovic2018graph].
+q_ij is the weight of neighbor j for node i. This is called static attention. Reference: [velickovic2018graph].
 """
 
 from functools import partial
@@ -15,12 +15,12 @@ from gnomon.models import GATLayer
 
 
 def predicted(nodes):
-    """Sums of rows, and the number of different orders."""
+    """Sums of rows, and the number of different rankings."""
     return np.append(np.ones(nodes), 1.0)
 
 
-def measured(rising, nodes, seed):
-    """Sums and orders of the attention; with an activation that rises, or one that falls on one side."""
+def sums_and_rankings(rising, nodes, seed):
+    """Sums and rankings of the attention; with an increasing activation, or with the absolute value."""
     torch.manual_seed(seed)
     layer, x = GATLayer(3, 4).double(), 2 * torch.randn(nodes, 3).double()
     with torch.no_grad():
@@ -33,15 +33,16 @@ def measured(rising, nodes, seed):
     return np.append(q.sum(1).numpy(), float(orders))
 
 
-observed = partial(measured, rising=True)  # A leaky relu.
-control = partial(measured, rising=False)  # The absolute value.
+observed = partial(sums_and_rankings, rising=True)  # A leaky ReLU.
+control = partial(sums_and_rankings, rising=False)  # The absolute value.
 
 CLAIM = Claim(
     id="graph-attention-network",
-    title="Graph attention sums to one over neighbors, and ranks them alike for all nodes",
+    question="Do different nodes rank their neighbors differently in graph attention?",
     equation=r"\sum_j q_{ij} = 1, \quad q_{ij} > q_{ik} \iff s_j > s_k",
+    axes=("sum of each node's weights, then number of rankings", "sum; count"),
     source=Source("theorem", "velickovic2018graph"),
-    premises=(Premise("the activation before softmax rises"),),
+    premises=(Premise("the activation before the softmax is increasing"),),
     parameters={"nodes": 7},
     judge=equals(within=1e-12, because="sums of seven terms"),
 )

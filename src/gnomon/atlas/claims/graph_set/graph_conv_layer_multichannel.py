@@ -1,9 +1,9 @@
-"""A graph convolution with many channels: a polynomial of the Laplacian for each pair of channels, one bias a channel.
+"""A graph convolution has a polynomial of the Laplacian for each pair of channels and a bias for each output channel.
 
     y_m = sum_n p_mn(L) x_n + b_m,    p_mn(L) = sum_k c_mnk T_k(L - I)                                         (1)
 
-m and n are channels; printed with sums over nodes and one bias for all, it is another map.
-Reference: [defferrard2016convolutional].
+m and n are channels, L is the Laplacian, T_k Chebyshev polynomials, c and b coefficients. Some texts print sums over
+nodes and one bias for all, which is another map. Reference: [defferrard2016convolutional].
 """
 
 from functools import partial
@@ -16,7 +16,7 @@ from gnomon.models.graphs import chebyshev_filter
 
 
 def inputs(nodes, hops, seed):
-    """The normalized Laplacian of a random graph, features, coefficients, biases."""
+    """The normalized Laplacian of a random graph, features, coefficients and biases."""
     rng = np.random.default_rng(seed)
     a = np.triu(rng.uniform(size=(nodes, nodes)) < 0.4, 1).astype(float)
     a += a.T + np.roll(np.eye(nodes), 1, 0) * (a.sum() == 0)
@@ -26,7 +26,7 @@ def inputs(nodes, hops, seed):
 
 
 def predicted(nodes, hops, seed):
-    """By eigenvectors: responses at the frequencies, channel by channel."""
+    """Via eigenvectors: responses at the frequencies, channel by channel."""
     lap, x, c, b = inputs(nodes, hops, seed)
     values, vectors = np.linalg.eigh(lap)
     waves = np.cos(np.arange(hops + 1)[:, None] * np.arccos(np.clip(values - 1, -1, 1)))
@@ -35,21 +35,22 @@ def predicted(nodes, hops, seed):
 
 
 def layer(own, nodes, hops, seed):
-    """By the recursion of Chebyshev, without eigenvectors."""
+    """By Chebyshev's recursion, without eigenvectors."""
     lap, x, c, b = (torch.from_numpy(v) for v in inputs(nodes, hops, seed))
     rows = [sum(chebyshev_filter(x[:, n], lap, c[m, n]) for n in range(3)) for m in range(2)]
     return (torch.stack(rows, 1) + (b if own else b[0])).numpy()
 
 
 observed = partial(layer, own=True)  # As in (1).
-control = partial(layer, own=False)  # One bias for all.
+control = partial(layer, own=False)  # One bias for all channels.
 
 CLAIM = Claim(
     id="graph-conv-layer-multichannel",
-    title="A graph convolution has a polynomial for each pair of channels and a bias for each channel",
+    question="What does a graph convolution with several channels compute?",
     equation=r"y_m = \sum_n p_{m n}(L)\, x_n + b_m",
+    axes=("output coordinate of each node", "output"),
     source=Source("theorem", "defferrard2016convolutional"),
-    premises=(Premise("every output channel has a bias of its own"),),
+    premises=(Premise("every output channel has its own bias"),),
     parameters={"nodes": 12, "hops": 4},
     judge=equals(rounding=1e4),
 )

@@ -1,7 +1,8 @@
-"""A filter of the frequencies of a ring is a circular convolution with a kernel that is even.
+"""On a ring, filters on the graph's frequencies are circular convolutions with even kernels.
 
     U g(Lambda) U^T x = k * x,    k_s = k_{-s}                                                                (1)
 
+U and Lambda are eigenvectors and eigenvalues of the Laplacian, g the filter, k the kernel, x the signal.
 Reference: [defferrard2016convolutional].
 """
 
@@ -13,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(nodes, seed):
-    """A signal, and a kernel."""
+    """A signal and a kernel."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=nodes), rng.normal(size=nodes)
 
@@ -24,7 +25,7 @@ def even(k):
 
 
 def predicted(nodes, seed):
-    """Through the eigenvectors of the ring: what the even part does to each frequency."""
+    """Via the eigenvectors of the ring: the effect of the even part on each frequency."""
     x, k = problem(nodes, seed)
     ring = np.roll(np.eye(nodes), 1, 0)
     values, vectors = np.linalg.eigh(2 * np.eye(nodes) - ring - ring.T)
@@ -33,20 +34,21 @@ def predicted(nodes, seed):
     return vectors @ (gains * (vectors.T @ x))
 
 
-def convolved(kernel, nodes, seed):
-    """Around the ring."""
+def convolve(kernel, nodes, seed):
+    """Circular convolution with ``kernel`` of the kernel."""
     x, k = problem(nodes, seed)
     k = kernel(k)
     return np.array([sum(k[s] * x[(t - s) % nodes] for s in range(nodes)) for t in range(nodes)])
 
 
-observed = partial(convolved, kernel=even)  # With an even kernel.
-control = partial(convolved, kernel=lambda k: k)  # With any kernel.
+observed = partial(convolve, kernel=even)  # With an even kernel.
+control = partial(convolve, kernel=lambda k: k)  # With any kernel.
 
 CLAIM = Claim(
     id="graph-convolution-spectral",
-    title="On a ring, filters of frequencies are circular convolutions with even kernels",
+    question="What is a spectral graph filter on a ring?",
     equation=r"U g(\Lambda) U^\top x = k * x",
+    axes=("node", "filtered signal"),
     source=Source("theorem", "defferrard2016convolutional"),
     premises=(Premise("the kernel is even"),),
     parameters={"nodes": 9},

@@ -1,8 +1,8 @@
-"""A graph convolution commutes with new names of the nodes, and a sum over nodes does not see them.
+"""Outputs of a graph convolution are renumbered with the nodes, and sums over nodes do not change.
 
     f(P X, P A P^T) = P f(X, A),    sum over nodes unchanged                                                  (1)
 
-Reference: [kipf2017semi].
+X are features, A is the adjacency matrix, P a permutation of the nodes. Reference: [kipf2017semi].
 """
 
 from functools import partial
@@ -18,16 +18,16 @@ def problem(nodes, seed):
     """A connected graph: a ring with chords."""
     rng = np.random.default_rng(seed)
     a = np.roll(np.eye(nodes), 1, 0) + np.triu(rng.uniform(size=(nodes, nodes)) < 0.2, 2)
-    return ((a + a.T) > 0).astype(float)  # the chord from the first node to the last is an edge of the ring
+    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is an edge of the ring
 
 
 def predicted():
-    """No difference of nodes, nor of sums over nodes."""
+    """No difference for nodes or for sums over nodes."""
     return np.zeros(2)
 
 
 def difference(rename_edges, nodes, seed):
-    """Between renamed outputs and outputs of the renamed graph."""
+    """Largest differences between renumbered outputs and outputs of the renumbered graph."""
     torch.manual_seed(seed)
     a, x = torch.from_numpy(problem(nodes, seed)), torch.randn(nodes, 3).double()
     layer, order = GCNLayer(3, 4).double(), torch.randperm(nodes)
@@ -37,16 +37,17 @@ def difference(rename_edges, nodes, seed):
         return np.array([float((first - second).abs().max()), float((first.sum(0) - second.sum(0)).abs().max())])
 
 
-observed = partial(difference, rename_edges=True)  # Features and edges.
-control = partial(difference, rename_edges=False)  # Features alone.
+observed = partial(difference, rename_edges=True)  # Features and edges are renumbered.
+control = partial(difference, rename_edges=False)  # Only features are renumbered.
 
 CLAIM = Claim(
     id="graph-equivariance",
-    title="Outputs of nodes move with the names of nodes, and sums over nodes do not change",
+    question="Do graph networks depend on how nodes are numbered?",
     equation=r"f(P X, P A P^\top) = P f(X, A)",
+    axes=("nodes, then sum over nodes", "largest difference"),
     source=Source("theorem", "kipf2017semi"),
-    premises=(Premise("features and adjacency are renamed alike"),),
+    premises=(Premise("features and adjacency matrix are renumbered together"),),
     parameters={"nodes": 8},
     covers=("graph-invariance",),
-    judge=equals(within=1e-12, because="sums in another order"),
+    judge=equals(within=1e-12, because="the sums are in another order, so rounding differs"),
 )

@@ -1,10 +1,9 @@
-"""Eigenvectors of the Laplacian are the Fourier basis of a graph; on a ring they are that of the discrete transform.
+"""Eigenvalues and eigenvectors of a ring's Laplacian are those of the discrete Fourier transform.
 
     lambda_k = 2 - 2 cos(2 pi k / n),    u_k(j) = e^{2 pi i k j / n} / sqrt(n)                                (1)
 
-Frequencies k and n - k share an eigenvalue, and the two waves span its eigenvectors.
-
-Reference: [defferrard2016convolutional].
+n is the number of nodes and k the frequency. Frequencies k and n - k share an eigenvalue, and their two waves span its
+eigenvectors. Reference: [defferrard2016convolutional].
 """
 
 from functools import partial
@@ -15,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(nodes):
-    """Eigenvalues of (1) in rising order; then the length of each wave in the eigenvectors of its eigenvalue: one."""
+    """Sorted eigenvalues of (1); then the norm of each wave projected on its eigenspace: one."""
     return np.r_[np.sort(2 - 2 * np.cos(2 * np.pi * np.arange(nodes) / nodes)), np.ones(nodes)]
 
 
-def frequencies(cut, nodes):
-    """Eigenvalues of a ring with one edge weakened by ``cut``, and lengths of projected waves."""
+def eigenvalues_and_projections(cut, nodes):
+    """Eigenvalues of a ring with one edge weakened by ``cut``, and norms of projected waves."""
     a = np.roll(np.eye(nodes), 1, 0)
     a[0, -1] -= cut
     a = a + a.T
@@ -33,15 +32,16 @@ def frequencies(cut, nodes):
     return np.r_[values, lengths]
 
 
-observed = partial(frequencies, cut=0.0)  # The whole ring.
-control = partial(frequencies, cut=1.0)  # Cut open.
+observed = partial(eigenvalues_and_projections, cut=0.0)  # The whole ring.
+control = partial(eigenvalues_and_projections, cut=1.0)  # Cut open.
 
 CLAIM = Claim(
     id="graph-fourier-transform",
-    title="Eigenvalues and eigenvectors of a ring are those of the discrete Fourier transform",
+    question="What is the Fourier transform on a graph?",
     equation=r"\lambda_k = 2 - 2\cos(2\pi k / n)",
+    axes=("eigenvalue (sorted), then frequency", "eigenvalue; norm of the projected wave"),
     source=Source("theorem", "defferrard2016convolutional"),
-    premises=(Premise("every node has the same two neighbors on both sides"),),
+    premises=(Premise("every node has the same two neighbors"),),
     parameters={"nodes": 12},
     judge=equals(within=1e-10, because="eigenvalues of matrices of norm four"),
 )

@@ -1,8 +1,8 @@
-"""The Laplacian is the deviation from the mean over a small sphere.
+"""The mean over a small sphere exceeds the center by the Laplacian, with an error of second order.
 
     (mean over |y - x| = h of f - f(x)) 2 d / h^2  ->  Laplacian of f,   with an error of order h^2           (1)
 
-Reference: [defferrard2016convolutional].
+f is a function in d dimensions, h the radius. Reference: [defferrard2016convolutional].
 """
 
 from functools import partial
@@ -18,7 +18,7 @@ def predicted():
 
 
 def errors(shift, points):
-    """Of (1) for f = exp(x) sin(2 y) in the plane, whose Laplacian is -3 f; the circle is ``shift`` h off."""
+    """Errors of (1) for f = exp(x) sin(2 y), whose Laplacian is -3 f; the circle is shifted by ``shift`` h."""
     h = np.array([0.1, 0.2, 0.4, 0.8])
     angles = 2 * np.pi * np.arange(points) / points
     x, y = 0.3 + h[:, None] * (np.cos(angles) + shift), 0.4 + h[:, None] * np.sin(angles)
@@ -28,12 +28,13 @@ def errors(shift, points):
 
 
 observed = partial(errors, shift=0.0)  # Around the point.
-control = partial(errors, shift=0.1)  # Around a point beside it.
+control = partial(errors, shift=0.1)  # Around another point.
 
 CLAIM = Claim(
     id="laplacian-operator",
-    title="The mean over a small sphere exceeds the center by the Laplacian, with an error of second order",
+    question="What does the Laplacian of a function measure?",
     equation=r"\frac{2d}{h^2}\left(\langle f \rangle_{h} - f(x)\right) = \Delta f + O(h^2)",
+    axes=("radius h", "error"),
     source=Source("derived"),
     premises=(Premise("the mean is around the point itself"),),
     parameters={"points": 64},

@@ -1,9 +1,9 @@
-"""After k layers the features of a node depend on the nodes within k hops, and on no others.
+"""After k layers of message passing a node depends exactly on the nodes within k hops.
 
-    dh_i / dx_j = 0   where the distance of i and j is larger than k                                          (1)
+    dh_i / dx_j = 0   if the distance of i and j is larger than k                                             (1)
 
-On a path of n nodes both ends see each other after n - 1 layers, and not before.
-Reference: [xu2019powerful].
+h_i is the output of node i and x_j the input of node j. On a path of n nodes the ends see each other after n - 1
+layers. Reference: [xu2019powerful].
 """
 
 from functools import partial
@@ -16,13 +16,13 @@ from gnomon.models import GCNLayer, gcn_matrix
 
 
 def predicted(nodes, layers):
-    """One within so many hops on a path."""
+    """One for nodes within ``layers`` hops on a path."""
     place = np.arange(nodes)
     return (np.abs(place[:, None] - place) <= layers).astype(float)
 
 
-def reached(everywhere, nodes, layers, seed):
-    """Where the gradient is not zero; ``everywhere`` adds the mean over all nodes."""
+def dependence(everywhere, nodes, layers, seed):
+    """Where the gradient is nonzero; ``everywhere`` adds the mean over all nodes."""
     torch.manual_seed(seed)
     path = torch.diag(torch.ones(nodes - 1), 1).double()
     matrix = gcn_matrix(path + path.T)
@@ -35,15 +35,16 @@ def reached(everywhere, nodes, layers, seed):
     return torch.stack(rows).double().numpy()
 
 
-observed = partial(reached, everywhere=0.0)  # Along edges.
-control = partial(reached, everywhere=1.0)  # With a node that all others see.
+observed = partial(dependence, everywhere=0.0)  # Along edges.
+control = partial(dependence, everywhere=1.0)  # With a node that all others see.
 
 CLAIM = Claim(
     id="message-passing",
-    title="k layers of message passing see exactly k hops",
+    question="How far does a graph network see?",
     equation=r"\partial h_i^{(k)} / \partial x_j \ne 0 \iff d(i, j) \le k",
+    axes=("pair of nodes", "1 if the output depends on the input"),
     source=Source("theorem", "xu2019powerful"),
-    premises=(Premise("messages go along edges alone"),),
+    premises=(Premise("messages go only along edges"),),
     parameters={"nodes": 9, "layers": 3},
     covers=("gcn-depth-diameter",),
     judge=equals(rounding=0),

@@ -1,8 +1,8 @@
-"""Eigenvalues of the normalized Laplacian lie between zero and two; two is reached on bipartite graphs.
+"""The normalized Laplacian has eigenvalues from zero to two, and reaches two only on bipartite graphs.
 
     L = I - D^(-1/2) A D^(-1/2),   0 <= lambda <= 2,   2 <=> bipartite                                        (1)
 
-Reference: [defferrard2016convolutional].
+A is the adjacency matrix, D the degrees, lambda an eigenvalue. Reference: [defferrard2016convolutional].
 """
 
 from functools import partial
@@ -19,8 +19,8 @@ def predicted():
     return 2.0
 
 
-def largest(inner, nodes, seed):
-    """Of a random bipartite graph, with or without one edge inside a class."""
+def largest_eigenvalue(inner, nodes, seed):
+    """Largest eigenvalue of a random bipartite graph, with or without one edge inside a class."""
     rng = np.random.default_rng(seed)
     half = nodes // 2
     a = np.zeros((nodes, nodes))
@@ -30,15 +30,16 @@ def largest(inner, nodes, seed):
     return graph_spectrum(torch.from_numpy(np.maximum(a, a.T))).normalized[-1]
 
 
-observed = partial(largest, inner=0.0)  # Two classes.
-control = partial(largest, inner=1.0)  # One edge inside a class.
+observed = partial(largest_eigenvalue, inner=0.0)  # Bipartite.
+control = partial(largest_eigenvalue, inner=1.0)  # One edge inside a class.
 
 CLAIM = Claim(
     id="normalised-graph-laplacian",
-    title="The normalized Laplacian has eigenvalues up to two, and two on bipartite graphs alone",
+    question="When is the largest eigenvalue of the normalized Laplacian two?",
     equation=r"\lambda_{\max}(I - D^{-1/2} A D^{-1/2}) = 2 \iff \text{bipartite}",
+    axes=("one graph", "largest eigenvalue"),
     source=Source("theorem", "defferrard2016convolutional"),
-    premises=(Premise("the nodes fall in two classes without inner edges"),),
+    premises=(Premise("the graph is bipartite: two classes without inner edges"),),
     parameters={"nodes": 10},
     judge=equals(rounding=1e4),
 )

@@ -1,8 +1,8 @@
-"""The features of a cloud are maxima over its points, so that at most one point for each feature counts.
+"""The features of a point cloud are maxima, so points that reach no maximum can be removed.
 
     max over all points = max over the critical points,    at most as many as features                        (1)
 
-Reference: [qi2017pointnet].
+At most one point per feature is critical. Reference: [qi2017pointnet].
 """
 
 from functools import partial
@@ -15,12 +15,12 @@ from gnomon.models import PointNet
 
 
 def predicted():
-    """No difference of any feature."""
+    """No difference in any feature."""
     return np.zeros(6)
 
 
 def difference(pool, points, seed):
-    """Between features of all points and of the critical ones."""
+    """Difference between pooled features of all points and of the critical ones."""
     torch.manual_seed(seed)
     net, x = PointNet(outputs=2, local=8, features=6).double(), torch.randn(1, points, 3).double()
     with torch.no_grad():
@@ -28,13 +28,14 @@ def difference(pool, points, seed):
         return (pool(features) - pool(features[keep])).numpy()
 
 
-observed = partial(difference, pool=lambda f: f.amax(0))  # The largest.
-control = partial(difference, pool=lambda f: f.mean(0))  # The mean.
+observed = partial(difference, pool=lambda f: f.amax(0))  # Maxima.
+control = partial(difference, pool=lambda f: f.mean(0))  # Means.
 
 CLAIM = Claim(
     id="pointnet",
-    title="Points that reach no maximum can be left out of a PointNet",
+    question="Which points of a cloud matter to a PointNet?",
     equation=r"\max_{m} \psi(x_m) = \max_{m \in C} \psi(x_m), \quad |C| \le K",
+    axes=("feature", "difference of the pooled feature"),
     source=Source("theorem", "qi2017pointnet"),
     premises=(Premise("features are maxima over points"),),
     parameters={"points": 40},

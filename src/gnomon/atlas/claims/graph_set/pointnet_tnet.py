@@ -1,8 +1,8 @@
-"""A T-net gives a cloud a matrix that is the same for all orders of its points.
+"""The alignment matrix of a T-net does not depend on the order of the points.
 
     A(P X) = A(X)                                                                                             (1)
 
-Reference: [qi2017pointnet].
+A(X) is the matrix for the cloud X, P a permutation. Reference: [qi2017pointnet].
 """
 
 import torch
@@ -25,7 +25,7 @@ def observed(points, seed):
 
 
 def control(points, seed):
-    """The same T-net, whose points also see their place in the list."""
+    """The same T-net, whose points also see their position in the list."""
     torch.manual_seed(seed)
     net, x = TNet(3).double(), torch.randn(2, points, 3).double()
     torch.nn.init.normal_(net.out.weight)
@@ -35,10 +35,11 @@ def control(points, seed):
 
 CLAIM = Claim(
     id="pointnet-tnet",
-    title="The learned alignment of a cloud does not depend on the order of its points",
+    question="Does the learned alignment of a point cloud depend on the order of its points?",
     equation=r"A(P X) = A(X)",
+    axes=("one cloud", "largest difference of the matrix"),
     source=Source("theorem", "qi2017pointnet"),
-    premises=(Premise("the matrix is made of pooled features"),),
+    premises=(Premise("the matrix is computed from pooled features"),),
     parameters={"points": 20},
     judge=equals(within=1e-12, because="rounding of products"),
 )

@@ -1,7 +1,8 @@
-"""A polynomial of the Laplacian is a filter on its frequencies, without eigenvectors.
+"""A polynomial of the Laplacian filters its frequencies without eigenvectors, and reaches as many hops as its degree.
 
     U p(Lambda) U^T x = p(L) x,    zero beyond K hops                                                         (1)
 
+U and Lambda are eigenvectors and eigenvalues of the Laplacian L, p a polynomial of degree K, x a signal.
 Reference: [defferrard2016convolutional].
 """
 
@@ -13,7 +14,7 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models.graphs import chebyshev_filter
 
-COEFFICIENTS = (0.3, -0.5, 0.2, 0.7)
+FILTER_COEFFICIENTS = (0.3, -0.5, 0.2, 0.7)
 
 
 def inputs(nodes, seed):
@@ -25,35 +26,36 @@ def problem(nodes, seed):
     """A connected graph: a ring with chords."""
     rng = np.random.default_rng(seed)
     a = np.roll(np.eye(nodes), 1, 0) + np.triu(rng.uniform(size=(nodes, nodes)) < 0.04, 2)
-    return ((a + a.T) > 0).astype(float)  # the chord from the first node to the last is an edge of the ring
+    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is an edge of the ring
 
 
 def predicted(nodes, seed):
-    """By eigenvectors; nothing of the impulse at nodes that no walk of three steps reaches."""
+    """Via eigenvectors; the impulse gives zero at nodes that no walk of three steps reaches."""
     a = problem(nodes, seed)
     values, vectors = np.linalg.eigh(np.diag(a.sum(1)) - a)
-    response = np.polynomial.chebyshev.chebval(2 * values / (2.0 * nodes) - 1, COEFFICIENTS)
+    response = np.polynomial.chebyshev.chebval(2 * values / (2.0 * nodes) - 1, FILTER_COEFFICIENTS)
     made = vectors @ (response[:, None] * (vectors.T @ inputs(nodes, seed)))
     near = np.linalg.matrix_power(np.eye(nodes) + a, 3)[0] > 0
     return np.stack([made[:, 0], np.where(near, made[:, 1], 0.0)], 1)
 
 
-def filtered(extra, nodes, seed):
+def apply_filter(extra, nodes, seed):
     """By Chebyshev's recursion; ``extra`` is added to one entry of the matrix."""
     a = problem(nodes, seed)
     lap = np.diag(a.sum(1)) - a
     lap[0, 1] += extra
-    x, c = torch.from_numpy(inputs(nodes, seed)), torch.tensor(COEFFICIENTS, dtype=torch.float64)
+    x, c = torch.from_numpy(inputs(nodes, seed)), torch.tensor(FILTER_COEFFICIENTS, dtype=torch.float64)
     return chebyshev_filter(x, torch.from_numpy(lap), c, largest=2.0 * nodes).numpy()
 
 
-observed = partial(filtered, extra=0.0)  # The Laplacian.
-control = partial(filtered, extra=1.0)  # A matrix with other eigenvectors.
+observed = partial(apply_filter, extra=0.0)  # The Laplacian.
+control = partial(apply_filter, extra=1.0)  # A matrix with other eigenvectors.
 
 CLAIM = Claim(
     id="polynomial-graph-filter",
-    title="A polynomial of the Laplacian acts on frequencies, and reaches as many hops as its degree",
+    question="How can a graph be filtered without eigenvectors?",
     equation=r"U\, p(\Lambda)\, U^\top x = \sum_k \alpha_k L^k x",
+    axes=("node (random signal, then impulse)", "filtered signal"),
     source=Source("theorem", "defferrard2016convolutional"),
     premises=(Premise("the filter is a function of the frequency"),),
     parameters={"nodes": 24},

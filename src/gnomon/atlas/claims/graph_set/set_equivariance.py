@@ -1,9 +1,9 @@
-"""A map of sets to sets gives each member its output, wherever it stands.
+"""A map of sets to sets gives each member its output, wherever the member stands.
 
     f(P X) = P f(X),   that is  f(X) = P^T f(P X)                                                             (1)
 
-It is sometimes printed as f(X) = P f(P X), which fails for permutations that are not their own inverse.
-Reference: [zaheer2017deep].
+X is the set as a list, P a permutation. Some texts print f(X) = P f(P X), which fails for permutations that are not
+their own inverse. Reference: [zaheer2017deep].
 """
 
 from functools import partial
@@ -20,7 +20,7 @@ def predicted():
 
 
 def difference(back, members, seed):
-    """Between f(X) and f of the members moved on by one place, moved by ``back`` places."""
+    """Largest difference between f(X) and f of the members moved by one position, moved by ``back``."""
     torch.manual_seed(seed)
     layer, x = SetLinear(2, 3).double(), torch.randn(members, 2).double()
     with torch.no_grad():
@@ -28,14 +28,15 @@ def difference(back, members, seed):
 
 
 observed = partial(difference, back=-1)  # Moved back.
-control = partial(difference, back=1)  # Moved on, as it is sometimes printed.
+control = partial(difference, back=1)  # Moved on, as sometimes printed.
 
 CLAIM = Claim(
     id="set-equivariance",
-    title="Outputs of members move with the members",
+    question="What does equivariance of a set map mean?",
     equation=r"f(X) = P^\top f(P X)",
+    axes=("one set", "largest difference of the outputs"),
     source=Source("theorem", "zaheer2017deep"),
     premises=(Premise("outputs are moved back by the inverse permutation"),),
     parameters={"members": 6},
-    judge=equals(within=1e-12, because="sums in another order"),
+    judge=equals(within=1e-12, because="the sums are in another order, so rounding differs"),
 )

@@ -1,8 +1,8 @@
-"""A function of the sum over members of a set is the same for all orders; one of the members side by side is not.
+"""A function of the sum over members is the same for all orders; a function of the concatenation is not.
 
     f(P X) = f(X)                                                                                             (1)
 
-Reference: [zaheer2017deep].
+X is the set as a list, P a permutation. Reference: [zaheer2017deep].
 """
 
 import torch
@@ -24,7 +24,7 @@ def observed(members, seed):
 
 
 def control(members, seed):
-    """A network of the members side by side."""
+    """A network of the concatenated members."""
     torch.manual_seed(seed)
     net, x = torch.nn.Linear(2 * members, 3).double(), torch.randn(1, members, 2).double()
     return float((net(x.flatten(1)) - net(x.flip(1).flatten(1))).abs().max().detach())
@@ -32,11 +32,12 @@ def control(members, seed):
 
 CLAIM = Claim(
     id="set-order-invariance",
-    title="A sum over members does not depend on their order, a network of the concatenation does",
+    question="How can a network ignore the order of its inputs?",
     equation=r"f(P X) = f(X)",
+    axes=("one set", "largest difference of the outputs"),
     source=Source("theorem", "zaheer2017deep"),
     premises=(Premise("members enter through a sum"),),
     parameters={"members": 6},
     covers=("deep-sets-invariant",),
-    judge=equals(within=1e-12, because="sums in another order"),
+    judge=equals(within=1e-12, because="the sums are in another order, so rounding differs"),
 )

@@ -1,7 +1,8 @@
-"""Graphs of one color multiset get equal outputs from every message passing, also where they are not isomorphic.
+"""Message passing gives a ring of six and two triangles the same output, although they differ.
 
     C_6 and 2 C_3: equal colors, equal outputs, and different graphs                                          (1)
 
+C_n is a ring of n nodes. Graphs with the same colors in the Weisfeiler-Lehman test get equal outputs.
 Reference: [morris2019weisfeiler].
 """
 
@@ -23,13 +24,13 @@ def problem():
 
 
 def predicted(networks):
-    """The difference of outputs, where colors agree."""
+    """The difference of outputs: zero if the colors agree."""
     labels = graph_classes(problem()).by_colors
     return np.full(networks, float(labels[0] != labels[1]))
 
 
 def differences(marked, networks, seed):
-    """Between the outputs for both graphs; ``marked`` gives two neighbors of the ring another feature."""
+    """Differences between the outputs for both graphs; ``marked`` gives two neighbors another feature."""
     found = []
     for i in range(networks):
         torch.manual_seed(seed + i)
@@ -45,14 +46,15 @@ def differences(marked, networks, seed):
 
 
 observed = partial(differences, marked=0.0)  # Equal features.
-control = partial(differences, marked=1.0)  # Nodes with names.
+control = partial(differences, marked=1.0)  # Distinguished nodes.
 
 CLAIM = Claim(
     id="weisfeiler-lehman-test",
-    title="A ring of six and two triangles look the same to colors and to message passing",
+    question="Which graphs can message passing not distinguish?",
     equation=r"c(C_6) = c(2\,C_3) \implies f(C_6) = f(2\,C_3)",
+    axes=("network", "largest difference of the outputs"),
     source=Source("theorem", "morris2019weisfeiler"),
-    premises=(Premise("nodes start from equal features"),),
+    premises=(Premise("all nodes start from equal features"),),
     parameters={"networks": 5},
     judge=equals(within=1e-11, because="sums of outputs of size ten"),
 )

@@ -1,6 +1,8 @@
-"""With a mean over positions and a linear head, the logit is the mean of the class activation map plus the bias.
+"""With average pooling and a linear head, the mean of the class activation map is the logit minus its bias.
 
-logit_c - b_c = mean_u M_c(u),    M_c(u) = sum_k w_ck F_k(u)                                             (1)
+    logit_c - b_c = mean_u M_c(u),    M_c(u) = sum_k w_ck F_k(u)                                             (1)
+
+F_k(u) is feature k at position u, w_ck the weight of feature k for class c, M_c the map, b_c the bias.
 """
 
 import torch
@@ -36,20 +38,18 @@ def observed(n, seed):
 
 
 def control(n, seed):
-    """Maxima over positions: the map (here the gradient-weighted one) no longer adds up to the logit."""
+    """Max pooling: the gradient-weighted map no longer adds up to the logit."""
     model = net(seed, nn.AdaptiveMaxPool2d(1))
     return grad_cam(model, inputs(n, seed), 1).values.mean((1, 2)).tolist()
 
 
 CLAIM = Claim(
     id="class-activation-mapping",
-    title="The class activation map is an exact decomposition of the logit over positions",
+    question="What does a class activation map add up to?",
     equation=r"M_c(u) = \sum_k w_{kc} F_k(u), \quad \mathrm{mean}_u M_c(u) = logit_c - b_c",
+    axes=("image", "logit minus bias"),
     source=Source("theorem", "zhou2016learning", "section 2"),
-    premises=(
-        Premise("positions are averaged before the linear layer"),
-        Premise("the head is linear"),
-    ),
+    premises=(Premise("positions are averaged before the linear layer"), Premise("the head is linear")),
     parameters={"n": 8},
     full={"n": 200},
     judge=equals(rounding=1000),

@@ -1,6 +1,8 @@
-"""No processing adds information: along X -> T_1 -> T_2 -> ... the information about Y falls.
+"""Processing never adds information: along X -> T_1 -> T_2 -> ... the information about Y only falls.
 
-I(X; Y) >= I(T_1; Y) >= I(T_2; Y) >= ...                                                                 (1)
+    I(X; Y) >= I(T_1; Y) >= I(T_2; Y) >= ...                                                                 (1)
+
+I is the mutual information, X the input, T_k its processed versions, Y the label.
 """
 
 from functools import partial
@@ -12,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(steps):
-    """The rise of the information at each step, at most."""
+    """The largest allowed increase at each step."""
     return [0.0] * steps
 
 
 def measure(states, steps, seed, peek):
-    """The rise at each of some random channels; with ``peek`` every second one also sees Y."""
+    """Increase at each random channel; with ``peek`` every second channel also sees Y."""
     draw = np.random.default_rng(seed)
     joint = draw.dirichlet(np.ones(states * 3)).reshape(states, 3)
     rises = []
@@ -32,16 +34,17 @@ def measure(states, steps, seed, peek):
 
 
 observed = partial(measure, peek=False)  # A chain.
-control = partial(measure, peek=True)  # A chain that looks at the label on its way.
+control = partial(measure, peek=True)  # A chain that looks at the label.
 
 CLAIM = Claim(
     id="data-processing-inequality",
-    title="Processing never adds information about the label",
+    question="Can processing add information about the label?",
     equation=r"I(X;Y) \ge I(\Phi_1 X;Y) \ge \dots",
+    axes=("processing step", "increase of the information (nats)"),
     source=Source("theorem", "cover2006elements", "Theorem 2.8.1"),
-    premises=(Premise("each step sees only the one before"),),
+    premises=(Premise("each step sees only the previous one"),),
     parameters={"states": 6, "steps": 4},
     full={"states": 30, "steps": 8},
     judge=bounded_by("above"),
-    loose_because="it is zero, and no factor changes it. A step that only renames the states reaches it.",
+    loose_because="the bound is zero, so factors do not change it. A step that only renames the states reaches it.",
 )

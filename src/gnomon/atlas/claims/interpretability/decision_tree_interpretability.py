@@ -1,4 +1,4 @@
-"""A decision tree can stand in for a network on a table: it decides alike on nine of ten inputs.
+"""A decision tree of depth eight agrees with a network on at least nine of ten inputs of a small table.
 
 fidelity = P(tree(x) = network(x)) >= 0.9                                                                 (1)
 """
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """Fidelity, at least."""
+    """The smallest fidelity."""
     return 0.9
 
 
 def measure(steps, seed, depth):
-    """The fidelity of a tree of a depth to a network on the wine data."""
+    """Fidelity of a tree of the given depth to a network on the wine data."""
     x, y = load_wine(return_X_y=True)
     x = torch.tensor((x - x.mean(0)) / x.std(0), dtype=torch.float32)
     torch.manual_seed(seed)
@@ -39,13 +39,14 @@ control = partial(measure, depth=1)  # Depth one.
 
 CLAIM = Claim(
     id="decision-tree-interpretability",
-    title="A decision tree stands in for a network with nine of ten decisions alike",
+    question="Can a decision tree replace a network?",
     equation=r"P(tree(x) = \phi(x)) \ge 0.9",
+    axes=("one network", "share of equal decisions"),
     source=Source("observed", "craven1996extracting"),
     premises=(Premise("the tree is deep enough"),),
     parameters={"steps": 200},
     full={"steps": 1000},
     covers=("performance-interpretability-tradeoff",),
     judge=bounded_by("below"),
-    remark="Inputs are the wine data with noise of 0.3 standard deviations, for 178 rows are too few to test a tree.",
+    remark="Inputs are the wine data with noise of 0.3 standard deviations, as 178 rows are too few to test a tree.",
 )

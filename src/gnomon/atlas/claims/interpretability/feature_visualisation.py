@@ -1,6 +1,8 @@
-"""The input that excites a unit most is the template the unit looks for.
+"""Maximizing the activation of a unit recovers the template that the unit looks for.
 
-x* = argmax_x <w, x> - l2 |x|^2 = w / (2 l2)                                                              (1)
+    x* = argmax_x <w, x> - l2 |x|^2 = w / (2 l2)                                                              (1)
+
+w is the template, x the input, l2 the penalty.
 """
 
 from functools import partial
@@ -14,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """The correlation of picture and template, at least."""
+    """The smallest correlation of image and template."""
     return 0.9
 
 
 def measure(side, steps, seed, templates):
-    """The correlation with the first template, of a unit that sums its responses to some."""
+    """Correlation with the first template, for a unit that sums its responses to several."""
     draw = torch.Generator().manual_seed(seed)
     planted = torch.randn(templates, 1, side, side, generator=draw)
     net = nn.Sequential(nn.Conv2d(1, templates, side, bias=False), nn.Flatten(), nn.Linear(templates, 1, bias=False))
@@ -31,14 +33,15 @@ def measure(side, steps, seed, templates):
 
 
 observed = partial(measure, templates=1)  # One template.
-control = partial(measure, templates=8)  # Eight templates in one unit: the picture is their sum.
+control = partial(measure, templates=8)  # Eight templates in one unit, whose image is their sum.
 
 CLAIM = Claim(
     id="feature-visualisation",
-    title="Activation maximization recovers the template of a unit",
+    question="What does the input that excites a unit most look like?",
     equation=r"x^* = \arg\max_x a(x) - R(x)",
+    axes=("one unit", "correlation with the template"),
     source=Source("derived", "erhan2009visualizing"),
-    premises=(Premise("the unit holds one template"),),
+    premises=(Premise("the unit contains one template"),),
     parameters={"side": 8, "steps": 100},
     full={"side": 28, "steps": 300},
     judge=bounded_by("below"),

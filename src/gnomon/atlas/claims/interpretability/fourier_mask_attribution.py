@@ -1,6 +1,8 @@
-"""The sparsest mask over frequencies that keeps a network's decisions shows the frequencies that carry the classes.
+"""A sparse mask over frequencies that keeps a network's decisions finds the frequencies that carry the classes.
 
-M* = argmin_M mean_x e^{[L(f(F^-1 M F x), y) - L(f(x), y)]^2} + lam mean |M|                              (1)
+    M* = argmin_M mean_x e^{[L(f(F^-1 M F x), y) - L(f(x), y)]^2} + lam mean |M|                              (1)
+
+M is the mask, F the Fourier transform, f the network, L the loss, x an image with label y.
 """
 
 from functools import partial
@@ -11,19 +13,19 @@ from torch import nn
 from gnomon.attribution import fourier_mask
 from gnomon.lab import Claim, Premise, Source, equals
 
-PLANTED = ((2, 3), (4, 1))
+PLANTED_FREQUENCIES = ((2, 3), (4, 1))
 
 
 def predicted():
-    """Precision and recall of the planted frequencies, both exact."""
+    """Precision and recall of the planted frequencies, both 1."""
     return [1.0, 1.0]
 
 
 def measure(side, n, seed, size):
-    """Two classes, each with a wave of its own in noise; a linear network; the frequencies of its mask."""
+    """Precision and recall of the mask of a linear network, for two classes with a wave each in noise."""
     draw = torch.Generator().manual_seed(seed)
     k = torch.arange(float(side))
-    waves = torch.stack([torch.cos(2 * torch.pi * (a * k[:, None] + b * k) / side) for a, b in PLANTED])
+    waves = torch.stack([torch.cos(2 * torch.pi * (a * k[:, None] + b * k) / side) for a, b in PLANTED_FREQUENCIES])
     y = torch.randint(2, (n,), generator=draw)
     x = 0.5 * torch.randn(n, 1, side, side, generator=draw) + size * waves[y][:, None]
     torch.manual_seed(seed)
@@ -34,22 +36,20 @@ def measure(side, n, seed, size):
         nn.functional.cross_entropy(net(x), y).backward()
         optimizer.step()
     found = set(fourier_mask(net, (x, y), lam=2.0, epochs=40).frequencies())
-    both = len(found & set(PLANTED))
-    return [both / max(len(found), 1), both / len(PLANTED)]
+    both = len(found & set(PLANTED_FREQUENCIES))
+    return [both / max(len(found), 1), both / len(PLANTED_FREQUENCIES)]
 
 
 observed = partial(measure, size=1.0)  # Waves of size one.
-control = partial(measure, size=0.0)  # No waves: the network has learnt the noise by heart.
+control = partial(measure, size=0.0)  # No waves: the network has memorized the noise.
 
 CLAIM = Claim(
     id="fourier-mask-attribution",
-    title="A sparse mask over frequencies finds those that carry the classes",
+    question="Which frequencies does a network use?",
     equation=r"M^* = \arg\min \sum_x e^{[L(\Phi(\bar x),y)-L(\Phi(x),y)]^2} + \lambda\|M\|_p",
+    axes=("precision, then recall", "share of frequencies"),
     source=Source("observed", "karantzas2022understanding"),
-    premises=(
-        Premise("the classes are carried by the planted frequencies"),
-        Premise("a frozen network"),
-    ),
+    premises=(Premise("the planted frequencies carry the classes"), Premise("the network is frozen")),
     parameters={"side": 12, "n": 300},
     full={"side": 16, "n": 2000},
     judge=equals(within=0.1, because="precision and recall of at least 0.9, as the statement says"),

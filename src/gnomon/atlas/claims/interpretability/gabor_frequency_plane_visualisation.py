@@ -1,35 +1,34 @@
-"""The Gabor functions of learned filters cover the waves that they are tuned to, in all directions; random ones do not.
+"""Gabor fits of learned filters cover the frequencies they are tuned to in all directions; random filters do not.
 
     min S / max S >= 0.01 over the band,    S(w) = sum_k |psi_k^(w)|^2 + |psi_k^(-w)|^2,    |psi_k| = 1          (1)
 
-The filters are learned without labels from images with edges; the band is that of the middle 80 % of their frequencies.
-
-Reference: [olshausen1996emergence].
+psi_k^ is the spectrum of filter k, w a frequency. The filters are learned without labels from images with edges. The
+band contains the middle 80 % of their frequencies. Reference: [olshausen1996emergence].
 """
 
 import numpy as np
 import torch
 from torch import nn
 
-from gnomon.atlas.claims.signal_scattering.first_layer_gabor_fit import dead_leaves, learned
+from gnomon.atlas.claims.signal_scattering.first_layer_gabor_fit import dead_leaves, learn_filters
 from gnomon.lab import Claim, Premise, Source, at_most
-from gnomon.scattering import frequency_cover, gabor_fit
+from gnomon.scattering import frequency_coverage, gabor_fit
 
 
 def predicted():
-    """Equation (1) in decades, with its sign turned."""
+    """Equation (1) in decades, with the opposite sign."""
     return 2.0
 
 
 def holes(layer):
-    """Decades between the best and the least seen wave of the band."""
-    return -float(np.log10(max(frequency_cover(gabor_fit(layer)).coverage, 1e-300)))
+    """Decades between the best and the worst covered frequency of the band."""
+    return -float(np.log10(max(frequency_coverage(gabor_fit(layer)).coverage, 1e-300)))
 
 
 def observed(size, filters, patches, repetitions, seed):
     """Filters learned from disks that hide one another."""
     draws = [np.random.default_rng([seed, k]) for k in range(repetitions)]
-    return [holes(learned(dead_leaves(256, 6000, rng), size, filters, patches, rng)) for rng in draws]
+    return [holes(learn_filters(dead_leaves(256, 6000, rng), size, filters, patches, rng)) for rng in draws]
 
 
 def control(size, filters, patches, repetitions, seed):
@@ -43,16 +42,14 @@ def control(size, filters, patches, repetitions, seed):
 
 CLAIM = Claim(
     id="gabor-frequency-plane-visualisation",
-    title="Gabor functions of learned filters cover the plane of frequencies like a dictionary of wavelets",
+    question="Do learned filters cover all frequencies?",
     equation=r"\min_w S / \max_w S \ge 0.01, \quad S(w) = \sum_k |\hat\psi_k(w)|^2 + |\hat\psi_k(-w)|^2",
+    axes=("repetition", "decades between best and worst covered frequency"),
     source=Source("observed", "olshausen1996emergence", "Figure 4"),
-    premises=(
-        Premise("the filters are learned from images"),
-        Premise("images have edges"),
-    ),
+    premises=(Premise("the filters are learned from images"), Premise("images have edges")),
     parameters={"size": 10, "filters": 24, "patches": 6000, "repetitions": 6},
     full={"size": 10, "filters": 24, "patches": 20000, "repetitions": 12},
     judge=at_most(confidence=0.99),
-    remark="The band is narrow: whitened patches are told apart by the highest frequencies that are kept of them.",
-    loose_because="two decades are what counts as a hole; learned filters differ by about one.",
+    remark="The band is narrow: whitened patches are distinguished by the highest frequencies that are kept.",
+    loose_because="two decades count as a hole; learned filters differ by about one.",
 )

@@ -1,6 +1,8 @@
-"""The best code of X for Y keeps nothing below beta = 1 / (second eigenvalue), and something above.
+"""The best compressed code of X for Y keeps nothing below beta = 1 / s_2^2, and something above.
 
-beta_c = 1 / s_2^2,    s the singular values of p(x, y) / sqrt(p(x) p(y))                                (1)
+    beta_c = 1 / s_2^2,    s the singular values of p(x, y) / sqrt(p(x) p(y))                                (1)
+
+beta is the weight of information about Y, p(x, y) the joint distribution, s_2 the second singular value.
 """
 
 from functools import partial
@@ -12,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def data(seed):
-    """A random joint law of two binary variables, with s_2^2 of about a quarter."""
+    """A random joint distribution of two binary variables, with s_2^2 of about a quarter."""
     a, b = np.random.default_rng(seed).uniform(0.7, 0.85, 2)
     return np.array([[a, 1 - a], [1 - b, b]]) / 2
 
@@ -23,22 +25,23 @@ def predicted(ratios, seed):
 
 
 def measure(ratios, seed, law):
-    """The same, by the iteration on a law; the critical beta is that of `data`."""
+    """The same by iteration, for a changed distribution; the critical beta is that of `data`."""
     p = data(seed)
     s = np.linalg.svd(p / np.sqrt(np.outer(p.sum(1), p.sum(0))))[1][1]
     return [float(bottleneck_curve(law(p), [ratio / s**2], steps=20000).about_input[0] > 1e-4) for ratio in ratios]
 
 
-observed = partial(measure, law=lambda p: p)  # The same law.
-# Half way to independence: the transition is elsewhere.
+observed = partial(measure, law=lambda p: p)  # The same distribution.
+# Halfway to independence, which moves the transition.
 control = partial(measure, law=lambda p: 0.5 * p + 0.5 * np.outer(p.sum(1), p.sum(0)))
 
 CLAIM = Claim(
     id="information-bottleneck",
-    title="The information bottleneck opens at the inverse of the second eigenvalue",
+    question="When does the information bottleneck start to keep information?",
     equation=r"\beta_c = 1/\lambda_2",
+    axes=("beta / critical beta", "1 if the code keeps information", "ratios"),
     source=Source("derived", "tishby2000information"),
-    premises=(Premise("the prediction is for the same joint law"),),
+    premises=(Premise("the prediction is for the same joint distribution"),),
     parameters={"ratios": (0.8, 0.95, 1.05, 1.5)},
     judge=equals(rounding=0),
 )

@@ -1,6 +1,8 @@
-"""A network that loses nothing can classify: compression is not necessary.
+"""An invertible network learns to classify without losing information about its input.
 
-I(X; T_j) = H(X) at every layer of an invertible network, and it still learns                            (1)
+    I(X; T_j) = H(X) at every layer of an invertible network, and it still learns                            (1)
+
+I is the mutual information, H the entropy, X the input, T_j layer j.
 """
 
 import torch
@@ -12,20 +14,20 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 class SwappedCoupling(nn.Module):
-    """(a, b) -> (a, b + f(a)), then swapped: invertible, whatever f is."""
+    """Maps (a, b) to (a, b + f(a)) and swaps the halves: invertible for any f."""
 
     def __init__(self, width):
         super().__init__()
         self.inner = nn.Sequential(nn.Linear(32, width), nn.ReLU(), nn.Linear(width, 32))
 
     def forward(self, x):
-        """One step."""
+        """Applies the coupling once."""
         a, b = x[:, :32], x[:, 32:]
         return torch.cat([b + self.inner(a), a], 1)
 
 
 def predicted():
-    """The share of the input's entropy that each layer keeps, and the accuracy, at least."""
+    """Share of the input's entropy that each layer keeps, and the smallest accuracy."""
     return [1.0, 1.0, 1.0, 0.9]
 
 
@@ -52,12 +54,12 @@ def measure(steps, seed, make):
 
 
 def observed(width, steps, seed):
-    """Couplings."""
+    """Invertible couplings."""
     return measure(steps, seed, lambda: SwappedCoupling(width))
 
 
 def control(steps, seed):
-    """Signs of linear maps with few units: many inputs become one."""
+    """Signs of four linear units, which merge many inputs."""
 
     class Few(nn.Module):
         def __init__(self):
@@ -72,8 +74,9 @@ def control(steps, seed):
 
 CLAIM = Claim(
     id="invertible-refutes-bottleneck",
-    title="An invertible network learns without losing information about its input",
+    question="Must a network lose information to classify?",
     equation=r"I(X;\Phi_j X) = H(X) \; \forall j",
+    axes=("layer 1, 2, 3, then accuracy", "share of kept information; accuracy"),
     source=Source("observed"),
     premises=(Premise("every layer is invertible"),),
     parameters={"width": 64, "steps": 100},

@@ -1,6 +1,8 @@
-"""The mutual information of two Gaussians is -log(1 - rho^2) / 2.
+"""Nearest neighbors estimate the mutual information -log(1 - rho^2) / 2 of two correlated Gaussians.
 
-I(X; Y) = H(X) - H(X|Y) = -(1/2) log(1 - rho^2)                                                          (1)
+    I(X; Y) = H(X) - H(X|Y) = -(1/2) log(1 - rho^2)                                                          (1)
+
+I is the mutual information, H the entropy, rho the correlation.
 """
 
 from functools import partial
@@ -26,14 +28,15 @@ def measure(rhos, n, repetitions, seed, spread):
     return rows
 
 
-observed = partial(measure, spread=np.ones_like)  # Noise of one size.
-# Noise in proportion to x: the correlations are the same, and Y is not Gaussian.
+observed = partial(measure, spread=np.ones_like)  # Constant noise.
+# Noise in proportion to x: the same correlations, but Y is not Gaussian.
 control = partial(measure, spread=np.abs)
 
 CLAIM = Claim(
     id="mutual-information",
-    title="Nearest neighbors estimate the mutual information of Gaussians",
+    question="How much information do two correlated Gaussians share?",
     equation=r"I(X;Y) = -\tfrac12\ln(1-\rho^2)",
+    axes=("correlation rho", "mutual information (nats)", "rhos"),
     source=Source("theorem", "cover2006elements", "Example 8.5.1"),
     premises=(Premise("X and Y are jointly Gaussian"),),
     parameters={"rhos": (0.3, 0.6, 0.9), "n": 1000, "repetitions": 10},

@@ -1,6 +1,8 @@
-"""In a trained network classes contract: their spread over their distance is smaller at the end than at the input.
+"""In a trained network classes are tighter at the last layer than at the input, relative to their distance.
 
-tr(S_within) / tr(S_between):   last layer < input                                                       (1)
+    tr(S_within) / tr(S_between):   last layer < input                                                       (1)
+
+S_within and S_between are the covariances within and between classes.
 """
 
 from functools import partial
@@ -19,7 +21,7 @@ def predicted():
 
 
 def measure(n, steps, seed, draws):
-    """The ratio of the pixels and after the last ReLU, for several networks."""
+    """The ratio for pixels and after the last ReLU, for several networks."""
     split = digits(n, 300, seed=seed)
     found = {"input": [], "last": []}
     for k in range(draws):
@@ -41,8 +43,9 @@ control = partial(measure, steps=0)  # At initialization.
 
 CLAIM = Claim(
     id="progressive-linear-separability",
-    title="Classes contract and separate with depth in a trained network",
+    question="Do classes separate with depth?",
     equation=r"tr(S_W)/tr(S_B)\big|_{last} < tr(S_W)/tr(S_B)\big|_{input}",
+    axes=("layer", "within-class / between-class variance"),
     source=Source("observed", "papyan2020prevalence"),
     premises=(Premise("the network is trained"),),
     parameters={"n": 300, "steps": 100, "draws": 5},

@@ -1,6 +1,8 @@
-"""What a layer has kept of an image falls with depth where layers pool, and not where they are invertible.
+"""The deeper the pooled layer, the worse an image can be reconstructed from it.
 
-PSNR(layer 1) > PSNR(layer 2) > PSNR(layer 3)                                                            (1)
+    PSNR(layer 1) > PSNR(layer 2) > PSNR(layer 3)                                                            (1)
+
+PSNR is the peak signal-to-noise ratio. Invertible layers lose nothing.
 """
 
 import torch
@@ -17,10 +19,10 @@ def predicted():
 
 
 def measure(steps, draws, seed, stages):
-    """The signal-to-noise ratios of inputs reconstructed from each of three stages, for several networks and inputs.
+    """PSNR of inputs reconstructed from each of three stages, for several networks and inputs.
 
-    The networks run side by side as groups of channels, so that one inversion serves all of them. Ratios are rounded to
-    0.01 dB: differences below come from floating-point rounding and may have an order.
+    The networks run as groups of channels, so one inversion serves all. Ratios are rounded to 0.01 dB, because smaller
+    differences come from floating-point rounding.
     """
     torch.manual_seed(seed)
     images = digits(3 * draws, seed=seed).x
@@ -44,7 +46,7 @@ def observed(steps, draws, seed):
 
 
 def control(steps, draws, seed):
-    """Rotations of the pixels: nothing is lost."""
+    """Rotations of the pixels, which lose nothing."""
 
     def stages(groups):
         for i in range(3):
@@ -58,8 +60,9 @@ def control(steps, draws, seed):
 
 CLAIM = Claim(
     id="representation-inversion",
-    title="Images come back the worse, the deeper the pooled layer they come from",
+    question="How much of an image does each layer keep?",
     equation=r"PSNR_1 > PSNR_2 > PSNR_3",
+    axes=("layer", "reconstruction quality (PSNR, dB)"),
     source=Source("observed", "mahendran2015understanding"),
     premises=(Premise("layers pool"),),
     parameters={"steps": 100, "draws": 36},

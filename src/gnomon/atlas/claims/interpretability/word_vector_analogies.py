@@ -1,6 +1,8 @@
-"""Where words share attributes, embeddings from co-occurrence solve analogies by adding vectors.
+"""If words share attributes, embeddings from co-occurrence solve analogies by adding vectors.
 
-v(b) - v(a) + v(c) = v(d)    for a : b = c : d, if log co-occurrence is a sum over attributes            (1)
+    v(b) - v(a) + v(c) = v(d)    for a : b = c : d, if log co-occurrence is a sum over attributes            (1)
+
+v(a) is the vector of word a.
 """
 
 from functools import partial
@@ -13,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """Solved analogies, at least."""
+    """The smallest share of solved analogies."""
     return 0.9
 
 
 def measure(values, contexts, seed, mixing):
-    """Embeddings by singular vectors of log co-occurrence for words with two attributes, and their analogies."""
+    """Share of analogies solved by singular-vector embeddings of log co-occurrence, for words with two attributes."""
     draw = np.random.default_rng(seed)
     rows, columns = (draw.standard_normal((values, contexts)) for _ in range(2))
     own = draw.standard_normal((values, values, contexts))
@@ -33,12 +35,13 @@ def measure(values, contexts, seed, mixing):
 
 
 observed = partial(measure, mixing=0.1)  # Mostly attributes.
-control = partial(measure, mixing=1.0)  # Every word for itself.
+control = partial(measure, mixing=1.0)  # Independent words.
 
 CLAIM = Claim(
     id="word-vector-analogies",
-    title="Embeddings of words that share attributes solve analogies by addition",
+    question="Why do word vectors solve analogies?",
     equation=r"v_b - v_a + v_c \approx v_d",
+    axes=("one vocabulary", "share of solved analogies"),
     source=Source("derived"),
     premises=(Premise("log co-occurrence is a sum over attributes"),),
     parameters={"values": 5, "contexts": 60},

@@ -1,11 +1,11 @@
 """Scaling up the output of a network that starts at zero makes training lazy.
 
-With L(w) = |alpha f(w) - y|^2 / (2 alpha^2),
+With the loss L(w) = |alpha f(w) - y|^2 / (2 alpha^2) and initial weights w_0, the laziness number is
 
     kappa(alpha) = (1/alpha) |alpha f(w_0) - y| |D^2 f| / |D f|^2                                            (1)
 
-falls as 1/alpha where f(w_0) = 0, and has the floor |f(w_0)| |D^2 f| / |D f|^2 elsewhere.
-Reference: [chizat2019lazy], equation 4.
+D f and D^2 f are the first and second derivatives. If f(w_0) = 0, kappa falls as 1/alpha; otherwise it has the floor
+|f(w_0)| |D^2 f| / |D f|^2. Reference: [chizat2019lazy], equation 4.
 """
 
 from functools import partial
@@ -18,12 +18,12 @@ from gnomon.tangent import kappa
 
 
 def predicted(scales):
-    """alpha kappa(alpha) / kappa(1) where the output starts at zero."""
+    """alpha kappa(alpha) / kappa(1) if the output starts at zero."""
     return [1.0] * len(scales)
 
 
 def numbers(width, scales, centered):
-    """alpha kappa(alpha) / kappa(1) at each scale, with kappa from the gradient of the loss, of one network."""
+    """alpha kappa(alpha) / kappa(1) of one network at each scale, with kappa from the gradient of the loss."""
     net = nn.Sequential(nn.Linear(3, width), nn.Tanh(), nn.Linear(width, 1)).double()
     with torch.no_grad():
         net[2].bias.add_(1.0)
@@ -32,13 +32,14 @@ def numbers(width, scales, centered):
     return [a * k / found[0] for a, k in zip(scales, found[1:], strict=True)]
 
 
-observed = partial(numbers, centered=True)  # The output counted from its start.
-control = partial(numbers, centered=False)  # The output as it is, which does not start at zero.
+observed = partial(numbers, centered=True)  # The output minus its initial value.
+control = partial(numbers, centered=False)  # The raw output, which does not start at zero.
 
 CLAIM = Claim(
     id="alpha-scaling",
-    title="Scaling up an output that starts at zero makes training lazy",
+    question="How can any network be made lazy?",
     equation=r"\kappa_\alpha = \frac{1}{\alpha} \|\alpha f(w_0) - y\| \, \|D^2 f\| / \|D f\|^2",
+    axes=("output scale alpha", "alpha x kappa(alpha) / kappa(1)", "scales"),
     source=Source("theorem", "chizat2019lazy", "equation 4"),
     premises=(Premise("the output starts at zero"),),
     parameters={"width": 32, "scales": (8.0, 64.0)},

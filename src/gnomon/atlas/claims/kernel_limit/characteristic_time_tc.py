@@ -1,13 +1,13 @@
 """In the feature regime the time to learn is proportional to alpha sqrt(width).
 
-With F = alpha (f - f_0), the loss |F - y|^2 / (2 n alpha^2) and u = alpha sqrt(m), weights obey w' = O(1/u) w^L for a
-homogeneous network of L layers of weights. They grow without limit within a time of order u, at which F = u w^L passes
-any value, so the time until the loss has fallen by a tenth is
+With F = alpha (f - f_0), the loss |F - y|^2 / (2 n alpha^2), width m and u = alpha sqrt(m), weights satisfy w' = O(1/u)
+w^L for a homogeneous network with L layers of weights. They diverge within a time of order u, at which F = u w^L passes
+any value, so the time until the loss has fallen by 10 % is
 
     t = u (c + O(u^((L-2)/L)))       for u << 1,           t = O(1)       for u >> 1                           (1)
 
-A tenth is within what the first growth fits; later phases of the same run, where outputs wait at saddle points, add
-times of the second order with constants of a hundred. Here L = 4: three hidden ReLU layers.
+The first growth fits at least 10 %. Later phases, in which outputs wait at saddle points, add times of second order
+with constants of about a hundred. Here L = 4: three hidden ReLU layers.
 Reference: [geiger2020disentangling], Section 3.
 """
 
@@ -22,7 +22,7 @@ def predicted():
 
 
 def learning_time(nets, width, scale, n=6, most=1000):
-    """Time at which each network has a tenth less loss, by steps that change neither weights nor loss by over 5 %."""
+    """Time at which each network has 10 % less loss; no step changes weights or loss by more than 5 %."""
     torch.manual_seed(torch.initial_seed())  # the same networks and data at every scale
     x, y = torch.randn(n, 3).double(), torch.randn(n).double().sign()
     x = x / x.norm(dim=1, keepdim=True) * 3**0.5
@@ -54,19 +54,17 @@ def observed(nets, width, scales):
 
 
 def control(nets, width, scales):
-    """The same factors between scales, but far above one: lazy."""
+    """The same ratios between scales, but far above one: lazy."""
     return scales, torch.stack([learning_time(nets, width, s * 1e11) for s in scales], 1)
 
 
 CLAIM = Claim(
     id="characteristic-time-tc",
-    title="When features are learned, the time it takes is proportional to alpha sqrt(width)",
+    question="How long does feature learning take?",
     equation=r"t_{9/10} \propto \alpha \sqrt{m} \text{ for } \alpha \sqrt{m} \ll 1",
+    axes=("alpha sqrt(width)", "time until the loss has fallen by 10 %"),
     source=Source("observed", "geiger2020disentangling", "Section 3"),
-    premises=(
-        Premise("alpha sqrt(width) is far below one"),
-        Premise("three layers of weights or more"),
-    ),
+    premises=(Premise("alpha sqrt(width) is far below one"), Premise("there are three or more layers of weights")),
     parameters={"nets": 10, "width": 32, "scales": (1e-9, 1e-8, 1e-7)},
     full={"nets": 20, "width": 64, "scales": (1e-10, 1e-9, 1e-8, 1e-7)},
     judge=rate_is(

@@ -1,10 +1,10 @@
-"""The mean of an ensemble errs less than its members, by exactly their spread.
+"""The squared error of an ensemble mean is the mean error of its members minus their variance.
 
-For outputs F_k with mean F over K networks, expanding (F_k - y)^2 around F gives, for the squared loss,
+For outputs F_k of K networks with mean F on n points with targets y,
 
     |F - y|^2 / n = (1/K) sum_k |F_k - y|^2 / n - (1/K) sum_k |F_k - F|^2 / n                                (1)
 
-The spread is of order 1/width for wide networks, and so is what an ensemble gains.
+For wide networks the variance is of order 1/width, and so is the gain.
 Reference: [geiger2020scaling] for the spread of networks.
 """
 
@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(members, width, steps, seed):
-    """Outputs (members, n) on new points of networks trained on a noisy sine, and the true values."""
+    """Outputs (members, n) at new points of networks trained on a noisy sine, and the true values."""
     torch.manual_seed(seed)
     x = torch.rand(30, 1) * 6
     y, test = x.sin() + 0.3 * torch.randn(30, 1), torch.linspace(0, 6, 50)[:, None]
@@ -44,15 +44,16 @@ def observed(members, width, steps, seed):
 
 
 def control(members, width, steps, seed):
-    """The mean absolute error of the mean, squared."""
+    """The squared mean absolute error of the mean."""
     f, y = problem(members, width, steps, seed)
     return (f.mean(0) - y).abs().mean() ** 2
 
 
 CLAIM = Claim(
     id="ensemble-averaging-gain",
-    title="The mean of an ensemble errs less than its members by exactly their spread",
+    question="How much does averaging an ensemble reduce the error?",
     equation=r"\|\bar F - y\|^2 = \langle \|F_k - y\|^2 \rangle - \langle \|F_k - \bar F\|^2 \rangle",
+    axes=("one ensemble", "mean squared error of the ensemble mean"),
     source=Source("derived"),
     premises=(Premise("the error is a mean of squares"),),
     parameters={"members": 3, "width": 20, "steps": 40},

@@ -1,10 +1,9 @@
-"""With weights of variance one over the fan-in and a rescaled softplus, every layer starts with variance one.
+"""With weights of variance 1 / fan_in and a rescaled softplus, every layer has variance one at initialization.
 
-z_1 = W_0 x / sqrt(d), z_(l+1) = W_l s(z_l) / sqrt(m), f = W_L s(z_L) / sqrt(m), with standard Gaussian entries,
-|x|^2 = d and s(z) = a softplus(5 z) / 5. If E s(z)^2 = 1 for z ~ N(0, 1), which a = 1.404 achieves,
+z_1 = W_0 x / sqrt(d), z_(l+1) = W_l s(z_l) / sqrt(m), f = W_L s(z_L) / sqrt(m), with standard Gaussian weights W_l,
+|x|^2 = d, width m and s(z) = a softplus(5 z) / 5. If E s(z)^2 = 1 for z ~ N(0, 1), which a = 1.404 achieves,
 
     E z_l^2 = 1 in every layer,    E f^2 = 1,    at every width                                              (1)
-
 Reference: [geiger2020disentangling], Section 2.
 """
 
@@ -40,13 +39,11 @@ control = partial(variances, factor=1.0, d=10)  # The plain softplus, a = 1.
 
 CLAIM = Claim(
     id="feature-lazy-architecture",
-    title="A rescaled softplus keeps the variance at one in every layer at every width",
+    question="How can every layer start with variance one?",
     equation=r"E z_l^2 = E f^2 = 1",
+    axes=("layer, for each width", "mean square"),
     source=Source("theorem", "geiger2020disentangling", "Section 2"),
-    premises=(
-        Premise("the activation keeps E s(z)^2 = 1"),
-        Premise("weights have variance 1 / fan_in"),
-    ),
+    premises=(Premise("the activation keeps E s(z)^2 = 1"), Premise("weights have variance 1 / fan_in")),
     parameters={"nets": 250, "depth": 3, "widths": (40, 120)},
     full={"nets": 400, "widths": (50, 150, 500)},
     judge=mean_equals(confidence=0.9995, within=0.03, because="1.404 has four digits, and 1/width is 0.025"),

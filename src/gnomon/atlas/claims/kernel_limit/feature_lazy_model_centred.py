@@ -1,10 +1,10 @@
-"""Counted from its start and scaled by alpha, with the loss over alpha^2, a network trains alike at all large alpha.
+"""Centered, scaled by alpha and with the loss over alpha^2, a network trains in the same way at all large alpha.
 
-F = alpha (f - f_0) is exactly zero at the start, and the loss (1 / (alpha^2 n)) sum_i (F_i - y_i)^2 / 2 gives
+F = alpha (f - f_0) is zero at the start, and the loss (1 / (alpha^2 n)) sum_i (F_i - y_i)^2 / 2 gives
 
     F' = -(1/n) Theta(t) (F - y),       Theta(t) = Theta(0) + O(1/alpha)                                     (1)
 
-so that for large alpha the curves F(t) come together on that of the kernel at the start.
+Theta is the tangent kernel. For large alpha the curves F(t) converge to the curve of the initial kernel.
 Reference: [geiger2020disentangling].
 """
 
@@ -26,7 +26,7 @@ def problem(n, width, seed):
 
 
 def predicted(n, width, seed, lr, steps):
-    """The curve of the kernel at the start, for two scales, which is the same; and zero for F at time zero."""
+    """F(t) by the initial kernel, the same for two scales; at time zero it is zero."""
     net, x, y = problem(n, width, seed)
     run = predict(net, x, y, optimizer=SGD(lr), times=[0.0, lr * steps / 2, lr * steps], f0=torch.zeros_like(y))
     return torch.stack([run.train[..., 0]] * 2)
@@ -51,19 +51,17 @@ def curves(n, width, seed, lr, steps, power):
 
 
 observed = partial(curves, power=2)  # The loss divided by alpha^2.
-control = partial(curves, power=2.5)  # The loss divided by alpha^2.5: the larger alpha, the slower.
+control = partial(curves, power=2.5)  # The loss divided by alpha^2.5, which is slower for larger alpha.
 
 CLAIM = Claim(
     id="feature-lazy-model-centred",
-    title="Centered and scaled, with the loss divided by the scale squared, training has one limit",
+    question="What happens to training as the output scale grows?",
     equation=r"F = \alpha (f - f_0), \quad F' = -\frac{1}{n} \Theta_0 (F - y) + O(1/\alpha)",
+    axes=("training point at three times, for alpha = 50 and 100", "output F"),
     source=Source("theorem", "geiger2020disentangling", "Section 2"),
-    premises=(
-        Premise("the loss is divided by the square of the scale"),
-        Premise("the output scale is large"),
-    ),
+    premises=(Premise("the loss is divided by the square of the scale"), Premise("the output scale is large")),
     parameters={"n": 6, "width": 50, "lr": 0.05, "steps": 100},
     full={"n": 20, "width": 200, "steps": 400},
     judge=equals(within=0.05, because="the theorem's order 1/alpha = 0.02, times |y| of up to 2.5"),
-    remark="Dividing F by alpha^2 inside the loss, as sometimes printed, is another problem.",
+    remark="Some texts divide F by alpha^2 inside the loss, which is another problem.",
 )

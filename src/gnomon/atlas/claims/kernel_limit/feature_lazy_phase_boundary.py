@@ -1,11 +1,11 @@
-"""Lazy and feature training are divided at an output scale of width^-1/2: only alpha sqrt(width) counts.
+"""Lazy and feature training are separated at an output scale alpha of width^-1/2: only alpha sqrt(width) matters.
 
-F = alpha (f - f_0) with f = W_2 s(W_1 s(W_0 x / sqrt d) / sqrt m) / sqrt m, under gradient flow on
-|F - y|^2 / (2 n alpha^2). Preactivations move at the speed 1 / (alpha sqrt m), so the change of the tangent kernel is
+F = alpha (f - f_0) with f = W_2 s(W_1 s(W_0 x / sqrt d) / sqrt m) / sqrt m, under gradient flow on |F - y|^2 / (2 n
+alpha^2). Preactivations move at speed 1 / (alpha sqrt m), so the change of the tangent kernel Theta is
 
     |Theta_T - Theta_0| / |Theta_0| = g(alpha sqrt m)                                                        (1)
 
-and does not depend on the width at fixed alpha sqrt(m), here 0.3, 1 and 3, on both sides of the boundary.
+a function g that does not depend on the width m at fixed alpha sqrt(m). Checked at 0.3, 1 and 3, on both sides.
 Reference: [geiger2020disentangling], Section 3.
 """
 
@@ -37,13 +37,13 @@ def kernel(p, x):
 
 
 def drifts(nets, widths, power):
-    """Relative changes of the tangent kernel at alpha sqrt(width) = 0.3, 1 and 3, or at alpha that the width leaves."""
+    """Relative kernel changes at alpha sqrt(width) = 0.3, 1 and 3, or at alpha independent of the width."""
     rows = [drift(nets, widths, lambda m, u=u: u * (m**-0.5 if power else widths[0] ** -0.5)) for u in (0.3, 1.0, 3.0)]
     return widths, torch.cat(rows)
 
 
 def drift(nets, widths, scale, time=1.5, step=0.1):
-    """Relative change of the tangent kernel in training."""
+    """Relative change of the tangent kernel during training."""
     x, y, found = torch.randn(6, 3), torch.randn(6), []
     for m in widths:
         p = [torch.randn(nets, *shape).requires_grad_() for shape in ((3, m), (m, m), (m, 1))]
@@ -56,26 +56,24 @@ def drift(nets, widths, scale, time=1.5, step=0.1):
     return torch.stack(found, 1)
 
 
-observed = partial(drifts, power=True)  # alpha goes as width^-1/2.
-control = partial(drifts, power=False)  # alpha does not change with the width.
+observed = partial(drifts, power=True)  # alpha proportional to width^-1/2.
+control = partial(drifts, power=False)  # alpha independent of the width.
 
 
 CLAIM = Claim(
     id="feature-lazy-phase-boundary",
-    title="Lazy and feature training are divided at an output scale of width^-1/2",
+    question="Where is the border between lazy and feature learning?",
     equation=r"\|\Delta\Theta\| / \|\Theta\| = g(\alpha \sqrt{m})",
+    axes=("width m", "relative change of the tangent kernel"),
     source=Source("observed", "geiger2020disentangling", "Section 3"),
-    premises=(
-        Premise("the output scale goes as width^-1/2"),
-        Premise("hidden layers are wide"),
-    ),
+    premises=(Premise("the output scale is proportional to width^-1/2"), Premise("the hidden layers are wide")),
     parameters={"nets": 8, "widths": (24, 72, 192)},
     full={"nets": 40, "widths": (64, 128, 256, 512)},
     judge=rate_is(
         confidence=0.999,
         resolution=0.3,
         within=0.15,
-        because="the next order is 24^-1/2 = 0.2 at the least",
+        because="the next order is 24^-1/2 = 0.2 at the smallest width",
         label="width",
     ),
 )

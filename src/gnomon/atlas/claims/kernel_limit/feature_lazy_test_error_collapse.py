@@ -1,10 +1,9 @@
-"""At a fixed alpha sqrt(width) the test error does not depend on the width.
+"""At fixed alpha sqrt(width) the test error does not depend on the width.
 
-F = alpha (f - f_0) with f = sum_i v_i tanh(w_i x) / sqrt m learns a product of two inputs. Whether it finds features
-depends on u = alpha sqrt(m) alone, and so does the test error, up to fluctuations of order 1/m:
+F = alpha (f - f_0) with f = sum_i v_i tanh(w_i x) / sqrt m learns a product of two inputs. Whether it learns features
+depends only on alpha sqrt(m), and so does the test error, up to fluctuations of order 1/m:
 
     test error(alpha, m) = e(alpha sqrt m)                                                                   (1)
-
 Reference: [geiger2020disentangling], Section 3.
 """
 
@@ -21,7 +20,7 @@ def predicted():
 
 
 def errors(nets, widths, scale, n=70, d=9, time=30.0, step=0.5):
-    """Mean squared error at 100 new points of each network after training, at each width."""
+    """Mean squared error at 100 new points after training, for each network and width."""
     x = torch.randint(0, 2, (n + 100, d)) * 2.0 - 1
     y, found = (x[:, 0] * x[:, 1])[:, None], []
     x[:, -1] = 1  # in place of biases
@@ -41,19 +40,17 @@ observed = partial(errors, scale=lambda m: m**-0.5, n=70, d=9, time=30.0, step=0
 
 
 def control(nets, widths):
-    """alpha grows with the width: from features at the smallest to none at the largest."""
+    """alpha sqrt(width) grows with the width: from feature learning to lazy training."""
     return errors(nets, widths, lambda m: m**-0.5 * (m / widths[0]) ** 1.2)
 
 
 CLAIM = Claim(
     id="feature-lazy-test-error-collapse",
-    title="At a fixed alpha sqrt(width) the test error does not depend on the width",
+    question="On what does the test error depend if width and output scale change?",
     equation=r"\epsilon(\alpha, m) = e(\alpha \sqrt{m})",
+    axes=("width m", "test error"),
     source=Source("observed", "geiger2020disentangling", "Section 3"),
-    premises=(
-        Premise("the output scale goes as width^-1/2"),
-        Premise("the network is wide"),
-    ),
+    premises=(Premise("the output scale is proportional to width^-1/2"), Premise("the network is wide")),
     parameters={"nets": 24, "widths": (64, 192, 512)},
     full={"nets": 24, "widths": (100, 200, 400, 800)},
     judge=rate_is(confidence=0.999, label="width"),

@@ -1,12 +1,12 @@
-"""The Gaussian process of an infinitely wide network tells its own uncertainty on real data.
+"""The Gaussian process of an infinitely wide network has honest error bars on real data.
 
-With the kernel k of infinite width and noise of variance s^2, chosen by the likelihood of the training labels, the
+With the infinite-width kernel k and noise of variance s^2, chosen by the likelihood of the training labels y, the
 prediction at x is Gaussian with mean k(x)^T (K + s^2)^-1 y and variance
 
     k(x, x) + s^2 - k(x)^T (K + s^2)^-1 k(x)                                                                 (1)
 
-If it is right, intervals of 1.96 standard deviations hold 95 % of new labels. The data: progress of diabetes.
-Reference: [lee2018deep]; [rasmussen2006gaussian], Section 2.2 and Section 5.4.
+K is the kernel matrix of the training data. If this is right, intervals of 1.96 standard deviations contain 95 % of new
+labels. Data: progression of diabetes. Reference: [lee2018deep]; [rasmussen2006gaussian], Section 2.2 and Section 5.4.
 """
 
 from functools import partial
@@ -20,12 +20,12 @@ from gnomon.program import Law
 
 
 def predicted():
-    """The share of new labels in the intervals."""
+    """The share of new labels inside the intervals."""
     return 0.95
 
 
 def hits(n, seed, share):
-    """For each new patient, whether the label is in its interval; the noise is ``share`` of the likeliest one."""
+    """Whether each new label is inside its interval; the noise is ``share`` times the most likely one."""
     from sklearn.datasets import load_diabetes  # slow to import
 
     x, y = (torch.tensor(part) for part in load_diabetes(return_X_y=True))
@@ -46,16 +46,17 @@ def hits(n, seed, share):
 
 
 observed = partial(hits, share=1.0)  # Noise chosen by the likelihood.
-control = partial(hits, share=0.1)  # A tenth of the noise: the model is sure of what it does not know.
+control = partial(hits, share=0.1)  # A tenth of that noise, so the model is overconfident.
 
 CLAIM = Claim(
     id="gp-infinite-width-uncertainty",
-    title="The Gaussian process of an infinitely wide network tells its own uncertainty",
+    question="Are the error bars of an infinitely wide network right?",
     equation=r"P(|y - m(x)| \le 1.96 \, s(x)) = 0.95",
+    axes=("new patient", "1 if the label is inside its 95 % interval"),
     source=Source("observed", "lee2018deep", "Section 3"),
     premises=(Premise("the noise is chosen by the likelihood of the training labels"),),
     parameters={"n": 200},
     full={"n": 250},
     judge=mean_equals(confidence=0.999, within=0.03, because="the labels are not exactly Gaussian"),
-    remark="The matrix takes n^2 numbers of memory and its factorization n^3 operations.",
+    remark="The matrix needs n^2 numbers of memory and its factorization n^3 operations.",
 )

@@ -1,10 +1,9 @@
-"""With outputs of every layer divided by the root of the width, gradients of inner weights are 1/width.
+"""In the NTK parametrization, gradients of inner weights fall as 1/width and of outer weights as width^-1/2.
 
-For f = W_2 s(W_1 s(W_0 x / sqrt d) / sqrt m) / sqrt m with entries of order one, backward signals of each unit are
-m^-1/2, and an inner weight carries the factor m^-1/2 of its layer once more:
+For f = W_2 s(W_1 s(W_0 x / sqrt d) / sqrt m) / sqrt m with weights of order one, the backward signal of each unit is
+m^-1/2, and an inner weight has another factor m^-1/2:
 
     df/dW_0 = O(m^-1/2),     df/dW_1 = O(1/m),     df/dW_2 = O(m^-1/2)       for each entry                   (1)
-
 Reference: [geiger2020disentangling], Section 4.
 """
 
@@ -22,9 +21,9 @@ def predicted():
 
 
 def slopes(nets, widths, inside, d=5):
-    """Slope of the root mean square gradient entry against the width: three layers, one row for each network.
+    """Log-log slope of the RMS gradient entry over the width, for three layers, one row for each network.
 
-    ``inside``: factors 1 / sqrt(fan_in) are outside the weights (False) or part of them (True).
+    ``inside``: whether the factors 1 / sqrt(fan_in) are part of the weights.
     """
     x, rows = torch.randn(1, d), []
     for m in widths:
@@ -40,12 +39,13 @@ def slopes(nets, widths, inside, d=5):
 
 
 observed = partial(slopes, inside=False, d=5)  # Factors outside the weights.
-control = partial(slopes, inside=True, d=5)  # Factors inside the weights, as PyTorch's layers have them.
+control = partial(slopes, inside=True, d=5)  # Factors inside the weights, as in PyTorch's layers.
 
 CLAIM = Claim(
     id="gradient-scaling-exponents",
-    title="Gradients fall with the width at rates that depend on the layer",
+    question="How do gradients depend on the width?",
     equation=r"\partial f / \partial W_{0,1,2} = O(m^{-1/2}), O(m^{-1}), O(m^{-1/2})",
+    axes=("layer (first, inner, last)", "power of the width in the gradient"),
     source=Source("theorem", "geiger2020disentangling", "Section 4"),
     premises=(Premise("factors 1 / sqrt(fan_in) are outside the weights"),),
     parameters={"nets": 30, "widths": (32, 64, 128, 256)},

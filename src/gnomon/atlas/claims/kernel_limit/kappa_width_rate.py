@@ -1,13 +1,12 @@
-"""With the output divided by sqrt(width), kappa falls as width^-1/2; divided by the width it does not fall.
+"""With the output divided by sqrt(width), the laziness number kappa falls as width^-1/2.
 
-For f = a(m) sum_i b_i tanh(w_i x) at one input of length 1, |D f|^2 = a^2 sum_i (s_i^2 + b_i^2 s'_i^2) grows as a^2 m,
-while D^2 f has one block for each unit, so that |D^2 f| = a max_i (|q_i| + sqrt(q_i^2 + 4 p_i^2)) / 2 with p_i = s'_i
-and q_i = b_i s''_i. With b_i of random sign and length one the largest block is bounded (Gaussian b_i would bring a
-factor sqrt(log m)), and the mean length of D f and the spread of f have corrections of order 1/m. Hence
+For f = a(m) sum_i b_i tanh(w_i x) at one input of norm 1, |D f|^2 = a^2 sum_i (s_i^2 + b_i^2 s'_i^2) grows as a^2 m.
+D^2 f has one block for each unit, so |D^2 f| = a max_i (|q_i| + sqrt(q_i^2 + 4 p_i^2)) / 2 with p_i = s'_i and q_i =
+b_i s''_i. For signs b_i = +-1 the largest block is bounded (Gaussian b_i would add a factor sqrt(log m)). Hence
 
     E kappa = E |f - y| |D^2 f| / |D f|^2 = O(m^-1/2 + 1 / (m a(m)))                                         (1)
 
-Reference: [chizat2019lazy], Section 1.
+Divided by the width, a(m) = 1/m, it does not fall. Reference: [chizat2019lazy], Section 1.
 """
 
 from functools import partial
@@ -18,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of equation (1) for a(m) = m^-1/2."""
+    """The power of the width in equation (1) for a(m) = m^-1/2."""
     return -0.5
 
 
 def numbers(groups, nets, widths, power, seed):
-    """Mean of kappa over the nets of each group at each width, for a(m) = m^-power."""
+    """Mean kappa over the networks of each group at each width, for a(m) = m^-power."""
     rng = np.random.default_rng(seed)
     rows = []
     for m in widths:
@@ -43,12 +42,13 @@ control = partial(numbers, power=1.0)  # a(m) = 1/m.
 
 CLAIM = Claim(
     id="kappa-width-rate",
-    title="With the output divided by sqrt(width), kappa falls as width^-1/2",
+    question="How does laziness depend on the width?",
     equation=r"E \kappa = O(m^{-1/2} + (m \, a(m))^{-1})",
+    axes=("width m", "laziness number kappa"),
     source=Source("theorem", "chizat2019lazy", "Section 1"),
     premises=(
         Premise("the output is a sum over units divided by sqrt(width)"),
-        Premise("output weights are bounded"),
+        Premise("the output weights are bounded"),
     ),
     parameters={"groups": 10, "nets": 20, "widths": (64, 256, 1024, 4096)},
     full={"groups": 20, "nets": 50},

@@ -1,12 +1,12 @@
-"""A convolutional network with a large output scale makes the predictions of its tangent model on real images.
+"""At a large output scale a convolutional network predicts test images as its tangent model does.
 
-Trained on alpha (f - f_0) with the loss |alpha (f - f_0) - y|^2 / (2 n alpha^2), the outputs on test images come, for
-alpha to infinity, to those of the tangent model at the same time,
+Trained on alpha (f - f_0) with the loss |alpha (f - f_0) - y|^2 / (2 n alpha^2), the outputs on test images converge
+for large alpha to the tangent model at the same time,
 
     alpha (f - f_0)(x, t) = k(x)^T K^-1 (1 - exp(-K t / n)) y + O(1/alpha)                                   (1)
 
-Handwritten digits, 0 to 4 against 5 to 9, stand for the larger images of the original experiment.
-Reference: [chizat2019lazy], Section 3.
+K is the tangent kernel of the n training images, k(x) the kernel between x and them. Digits 0 to 4 against 5 to 9
+replace the larger images of the original experiment. Reference: [chizat2019lazy], Section 3.
 """
 
 from functools import partial
@@ -21,7 +21,7 @@ from gnomon.training import SGD
 
 
 def problem(n, channels, seed):
-    """A small convolutional network and digits with labels 1 and -1."""
+    """A small convolutional network, and digits with labels 1 and -1."""
     torch.manual_seed(seed)
     net = nn.Sequential(
         nn.Conv2d(1, channels, 3, stride=2), nn.Tanh(), nn.Conv2d(channels, channels, 3), nn.Tanh(),
@@ -39,8 +39,8 @@ def predicted(n, channels, lr, steps, seed):
     return flow.test[-1, :, 0]
 
 
-def trained(n, channels, lr, steps, seed, alpha):
-    """Test outputs after gradient descent on the loss of the scaled, centered output."""
+def outputs_after_training(n, channels, lr, steps, seed, alpha):
+    """Test outputs after gradient descent on the scaled, centered output."""
     net, x, y, test = problem(n, channels, seed)
     start, begin = net(x).detach(), net(test).detach()
     parameters = list(net.parameters())
@@ -53,18 +53,16 @@ def trained(n, channels, lr, steps, seed, alpha):
     return (alpha * (net(test) - begin)).detach()[:, 0]
 
 
-observed = partial(trained, alpha=100.0)  # A large scale.
-control = partial(trained, alpha=1.0)  # The scale of the network as it is.
+observed = partial(outputs_after_training, alpha=100.0)  # A large scale.
+control = partial(outputs_after_training, alpha=1.0)  # The unscaled network.
 
 CLAIM = Claim(
     id="lazy-cifar-experiments",
-    title="At a large output scale a convolutional network predicts images as its tangent model does",
+    question="Does a scaled-up convolutional network predict like its tangent model?",
     equation=r"\alpha (f - f_0)(x,t) \to k(x)^T K^{-1} (1 - e^{-K t / n}) y",
+    axes=("test image", "output"),
     source=Source("observed", "chizat2019lazy", "Section 3"),
-    premises=(
-        Premise("the output scale is large"),
-        Premise("the output starts at zero"),
-    ),
+    premises=(Premise("the output scale is large"), Premise("the output starts at zero")),
     parameters={"n": 60, "channels": 16, "lr": 0.05, "steps": 50},
     full={"n": 600, "channels": 64, "steps": 300},
     judge=equals(within=0.01, because="the theorem's order is 1/alpha = 0.01"),

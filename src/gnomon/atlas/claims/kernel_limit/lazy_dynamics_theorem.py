@@ -1,11 +1,11 @@
-"""The larger the scale of the output, the closer training is to that of the tangent model: three rates.
+"""The larger the output scale, the closer training is to its tangent model, with three different rates.
 
-With L(w) = |alpha f(w) - y|^2 / (2 alpha^2), f(w_0) = 0 and a fixed time T, the velocity of w is 1/alpha, the change of
-the Jacobian as well, and the two paths part at the product of both:
+With L(w) = |alpha f(w) - y|^2 / (2 alpha^2), f(w_0) = 0 and a fixed time, the velocity of w and the change of the
+Jacobian are of order 1/alpha, and the two paths separate by the product of both:
 
     |w - w_0| = O(1/alpha),   |w - w_lin| = O(1/alpha^2),   |alpha f(w) - alpha f_lin(w_lin)| = O(1/alpha)    (1)
 
-Hence for alpha to infinity training is learning with the kernel frozen at its start.
+w_lin and f_lin belong to the tangent model. For alpha to infinity training is learning with the initial kernel.
 Reference: [chizat2019lazy], Theorem 2.2.
 """
 
@@ -23,13 +23,13 @@ def predicted():
 
 
 def slopes(width, scales, centered, draws=8):
-    """Slopes in logarithms of the three distances against the scale, for the mean over draws of networks and data."""
+    """Log-log slopes of the three distances over the scale, for the mean over draws of networks and data."""
     rows = [np.log(distances(width, scales, centered)) for _ in range(draws)]
     return np.polyfit(np.log(scales), np.mean(rows, 0), 1)[0]
 
 
 def distances(width, scales, centered, time=2.0, step=0.05):
-    """The three distances of (1) at time T for each scale, for a tanh network with one hidden layer."""
+    """The three distances of (1) at each scale, for a tanh network with one hidden layer."""
     x, y = torch.randn(5, 3).double(), torch.randn(5, 1).double()
     w0, v0 = torch.randn(width, 3).double(), torch.randn(width, 1).double()
     h0, c = torch.tanh(x @ w0.T), width**-0.5
@@ -50,23 +50,21 @@ def distances(width, scales, centered, time=2.0, step=0.05):
     return rows
 
 
-observed = partial(slopes, centered=True, draws=8)  # The output counted from its start.
-# The output as it is: alpha f(w_0) grows with alpha, and the parameters move however large it is.
+observed = partial(slopes, centered=True, draws=8)  # The output minus its initial value.
+# The raw output: alpha f(w_0) grows with alpha, so weights move at every scale.
 control = partial(slopes, centered=False, draws=8)
 
 CLAIM = Claim(
     id="lazy-dynamics-theorem",
-    title="Training at a large output scale is that of the tangent model, at three rates",
+    question="How fast does training approach its tangent model as the output scale grows?",
     equation=r"\|w - w_0\| = O(\alpha^{-1}), \; \|w - \bar w\| = O(\alpha^{-2}), \; "
     r"\|\alpha f - \alpha \bar f\| = O(\alpha^{-1})",
+    axes=("moved weights, distance to tangent weights, distance of outputs", "power of alpha"),
     source=Source("theorem", "chizat2019lazy", "Theorem 2.2"),
-    premises=(
-        Premise("the output starts at zero"),
-        Premise("the output scale is large"),
-    ),
+    premises=(Premise("the output starts at zero"), Premise("the output scale is large")),
     parameters={"width": 50, "scales": (64.0, 128.0, 256.0, 512.0)},
     full={"width": 500, "scales": (64.0, 128.0, 256.0, 512.0, 1024.0)},
     judge=equals(within=0.1, because="the next order is a few times 1/64 at the smallest scale, over a range of log 8"),
     covers=("frozen-ntk-limit",),
-    remark="With units doubled at opposite signs to start at zero, the third rate is 1/alpha^2 by symmetry.",
+    remark="If units are doubled with opposite signs to start at zero, the third rate is 1/alpha^2 by symmetry.",
 )

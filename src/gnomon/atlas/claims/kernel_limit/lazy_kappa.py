@@ -1,12 +1,11 @@
-"""One number at the start tells how lazy training will be.
+"""The laziness number kappa at initialization ranks networks by their distance to the tangent model after training.
 
     kappa = [L / |grad L|] [|D^2 f| / |D f|]                                                                 (1)
 
-compares how far the parameters must go with how far the derivative stays the same. Across widths and output scales the
-order of kappa is nearly the order of the distance between the trained network and its trained tangent model, relative
-to the way they go: the rank correlation is at least 0.8 in the mean over data and initial weights. kappa falls as
-1 / sqrt(width); neighboring widths are a factor 16 apart, because kappa and the distance of a narrow network vary by a
-factor of about 2 from one draw to the next.
+L is the loss, f the output, D f and D^2 f its derivatives. kappa compares how far the weights must move with how far
+the derivative stays constant. Across widths and output scales, its rank correlation with the relative distance between
+the trained network and its tangent model is at least 0.8 on average. kappa falls as 1 / sqrt(width). Neighboring widths
+differ by a factor 16, because kappa and the distance of a narrow network vary by a factor of about 2 between draws.
 Reference: [chizat2019lazy], equation 3.
 """
 
@@ -21,14 +20,14 @@ from gnomon.tangent import kappa
 
 
 class ColumnTanhNet(nn.Module):
-    """sum_i v_i tanh(w_i x) / sqrt(m)."""
+    """The network sum_i v_i tanh(w_i x) / sqrt(m)."""
 
     def __init__(self, width):
         super().__init__()
         self.w, self.v = nn.Parameter(torch.randn(width, 3).double()), nn.Parameter(torch.randn(width, 1).double())
 
     def forward(self, x):
-        """(n, 3) to (n, 1)."""
+        """Maps (n, 3) to (n, 1)."""
         return torch.tanh(x @ self.w.T) @ self.v / len(self.v) ** 0.5
 
 
@@ -49,32 +48,33 @@ def separation(nets, x, y, alpha, time=2.0, step=0.04):
 
 
 def correlations(widths, scales, repetitions, own):
-    """Minus the rank correlation of kappa, at the scale of each run or at scale one, with the measured separation."""
+    """Minus the rank correlation of kappa, at the scale of each run or at scale one, with the separation."""
     x, y = torch.randn(repetitions, 4, 3).double(), torch.randn(repetitions, 4, 1).double()
     numbers, measured = [], []
     for width in widths:
         nets = [ColumnTanhNet(width) for _ in range(repetitions)]
         draws = list(zip(nets, x, y, strict=True))
         for alpha in scales if own else [1.0]:
-            told = [kappa(*draw, alpha=alpha, centered=True, starts=1, iterations=2).value for draw in draws]
-            numbers += [told] if own else [told] * len(scales)
+            kappas_of_draws = [kappa(*draw, alpha=alpha, centered=True, starts=1, iterations=2).value for draw in draws]
+            numbers += [kappas_of_draws] if own else [kappas_of_draws] * len(scales)
         measured += [separation(nets, x, y, alpha).tolist() for alpha in scales]
     pairs = zip(zip(*numbers, strict=True), zip(*measured, strict=True), strict=True)
     return [-spearmanr(kappas, distances).statistic for kappas, distances in pairs]
 
 
 def predicted():
-    """The least rank correlation, with its sign turned."""
+    """Minus the smallest rank correlation."""
     return -0.8
 
 
 observed = partial(correlations, own=True)  # kappa at the output scale of each run.
-control = partial(correlations, own=False)  # kappa of the network as if its output were not scaled.
+control = partial(correlations, own=False)  # kappa of the unscaled network.
 
 CLAIM = Claim(
     id="lazy-kappa",
-    title="A number at the start tells how far training will be from its tangent model",
+    question="Can one predict before training whether it will be lazy?",
     equation=r"\kappa = \frac{L}{\|\nabla L\|} \frac{\|D^2 f\|}{\|D f\|}",
+    axes=("repetition", "- rank correlation of kappa and distance"),
     source=Source("observed", "chizat2019lazy", "equation 3"),
     premises=(Premise("kappa is taken at the output scale of the run"),),
     parameters={"widths": (4, 64, 1024), "scales": (1.0, 10.0), "repetitions": 16},

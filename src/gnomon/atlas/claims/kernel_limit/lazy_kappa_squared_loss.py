@@ -1,12 +1,11 @@
-"""For the squared loss kappa has the square of the first derivative in its denominator.
+"""For the squared loss the laziness number kappa does not depend on the units of the output.
 
 L = |f - y|^2 / 2 and |grad L| <= |D f| |f - y| turn kappa into
 
     kappa = |f - y| |D^2 f| / |D f|^2                                                                        (1)
 
-which does not change with the units of the output: f -> c f, y -> c y multiplies all three factors by c. The model
-f = a b x at x = 1 has |D f|^2 = a^2 + b^2 and |D^2 f| = 1, so kappa = |a b - y| / (a^2 + b^2) in all units.
-Reference: [chizat2019lazy], equation 4.
+Multiplying f and the labels y by c multiplies all three factors by c. The model f = a b x at x = 1 has |D f|^2 = a^2 +
+b^2 and |D^2 f| = 1, so kappa = |a b - y| / (a^2 + b^2) in all units. Reference: [chizat2019lazy], equation 4.
 """
 
 from functools import partial
@@ -19,14 +18,14 @@ from gnomon.tangent import kappa
 
 
 class Product(nn.Module):
-    """c a b x."""
+    """The model c a b x."""
 
     def __init__(self, a, b, c):
         super().__init__()
         self.a, self.b, self.c = nn.Parameter(a), nn.Parameter(b), c
 
     def forward(self, x):
-        """(n, 1) to (n, 1)."""
+        """Maps (n, 1) to (n, 1)."""
         return self.c * self.a * self.b * x
 
 
@@ -41,7 +40,7 @@ def predicted(units, seed):
     return torch.stack([abs(a * b - y) / (a**2 + b**2)] * len(units))
 
 
-def measured(units, seed, labels):
+def kappa_in_units(units, seed, labels):
     """kappa of the package for the model in each unit."""
     a, b, y = inputs(seed)
     one = torch.ones(1, 1).double()
@@ -51,15 +50,16 @@ def measured(units, seed, labels):
     ]
 
 
-observed = partial(measured, labels=True)  # Outputs and labels in the same units.
-control = partial(measured, labels=False)  # Only the output changes its unit.
+observed = partial(kappa_in_units, labels=True)  # Outputs and labels in the same units.
+control = partial(kappa_in_units, labels=False)  # Only the output changes its units.
 
 CLAIM = Claim(
     id="lazy-kappa-squared-loss",
-    title="For the squared loss kappa does not depend on the units of the output",
+    question="Does laziness depend on the units of the output?",
     equation=r"\kappa = \|f - y\| \, \|D^2 f\| / \|D f\|^2",
+    axes=("unit of the output (factor)", "laziness number kappa", "units"),
     source=Source("theorem", "chizat2019lazy", "equation 4"),
-    premises=(Premise("labels are in the units of the output"),),
+    premises=(Premise("labels have the units of the output"),),
     parameters={"units": (0.1, 1.0, 7.0)},
     full={"units": (0.01, 0.1, 1.0, 10.0, 100.0)},
     judge=equals(within=1e-5, because="the power iterations stop at relative changes of 1e-6"),

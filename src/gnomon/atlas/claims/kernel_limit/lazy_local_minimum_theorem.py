@@ -1,12 +1,11 @@
-"""With fewer parameters than data, lazy training still converges exponentially, to a stationary point.
+"""With fewer parameters than data, lazy training still converges exponentially to a stationary point.
 
-f(w, x) = sum_k tanh(w_k x_k) has p parameters for n > p points: the loss |alpha f - y|^2 / (2 alpha^2) does not go to
-zero. For large alpha the flow ends at a point where the gradient vanishes, and near it
+f(w, x) = sum_k tanh(w_k x_k) has p parameters for n > p points, so the loss |alpha f - y|^2 / (2 alpha^2) does not
+reach zero. For large alpha the gradient vanishes at the end of the flow, and near it
 
     |f(t) - f(infinity)| ~ exp(-l t),     l the smallest eigenvalue of J^T J at the start                    (1)
 
-up to relative corrections of order 1/alpha.
-Reference: [chizat2019lazy], Theorem 2.5.
+J is the Jacobian. Relative corrections are of order 1/alpha. Reference: [chizat2019lazy], Theorem 2.5.
 """
 
 from functools import partial
@@ -17,19 +16,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(n, p, seed):
-    """Points, labels and the parameters at the start."""
+    """Points, labels and initial parameters."""
     g = torch.Generator().manual_seed(seed)
     x, y, w = (torch.randn(*shape, generator=g).double() for shape in ((n, p), (n,), (p,)))
     return x, y, w / 2
 
 
 def predicted(n, p, seed):
-    """One: the late rate divided by the smallest eigenvalue of (1); and zero: a million times the last gradient."""
+    """One: late rate divided by the smallest eigenvalue of (1). Zero: a million times the final gradient."""
     return [1.0, 0.0]
 
 
 def ends(n, p, seed, alpha):
-    """The late rate of the outputs over the smallest eigenvalue at the start, and a million times the last gradient."""
+    """Late rate of the outputs divided by the smallest initial eigenvalue, and a million times the final gradient."""
     x, y, w = inputs(n, p, seed)
     start = torch.tanh(x * w).sum(1)
     jacobian = x * (1 - torch.tanh(x * w) ** 2)
@@ -49,16 +48,17 @@ def ends(n, p, seed, alpha):
 
 
 observed = partial(ends, alpha=100.0)  # A large scale.
-control = partial(ends, alpha=1.0)  # A small scale: the parameters go far, and the rate is that of another place.
+control = partial(ends, alpha=1.0)  # A small scale: the parameters move far, and the rate belongs to another point.
 
 CLAIM = Claim(
     id="lazy-local-minimum-theorem",
-    title="With fewer parameters than data, lazy training converges exponentially to a stationary point",
+    question="Does lazy training converge if the data cannot be fitted?",
     equation=r"\|f(t) - f(\infty)\| \sim e^{-\lambda_{min}(J^T J) t}",
+    axes=("rate / eigenvalue, then final gradient x 1e6", "ratio; relative gradient"),
     source=Source("theorem", "chizat2019lazy", "Theorem 2.5"),
     premises=(
         Premise("the output scale is large"),
-        Premise("fewer parameters than data", lambda n, p: p < n),
+        Premise("there are fewer parameters than data", lambda n, p: p < n),
     ),
     parameters={"n": 30, "p": 3},
     full={"n": 100, "p": 6},

@@ -1,10 +1,9 @@
-"""Training is lazy where the path of the network and that of its tangent model stay close.
+"""At a large output scale the weights of a network and of its tangent model stay together during training.
 
 Both start at w_0 and follow the gradient of L(w) = |alpha f - y|^2 / (2 alpha^2), one for the centered network f and
-one for its tangent. For large alpha their largest distance is a small part of the way they go:
+one for its tangent (w_lin). For large alpha their largest distance is a small part of the distance they move:
 
     sup_t |w(t) - w_lin(t)| <= 0.05 |w(T) - w_0|                                                             (1)
-
 Reference: [chizat2019lazy].
 """
 
@@ -16,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """What counts as close."""
+    """The relative distance that counts as close."""
     return 0.05
 
 
 def separation(width, nets, alpha, time=2.0, step=0.01):
-    """The left side of equation (1) over |w(T) - w_0|, for several networks."""
+    """The left side of equation (1) divided by |w(T) - w_0|, for several networks."""
     x, y = torch.randn(5, 3).double(), torch.randn(5, 1).double()
     w0, v0 = torch.randn(nets, width, 3).double(), torch.randn(nets, width, 1).double()
     h0 = torch.tanh(x @ w0.mT)
@@ -39,18 +38,16 @@ def separation(width, nets, alpha, time=2.0, step=0.01):
     return far / torch.cat((w - w0, v - v0), 2).flatten(1).norm(dim=1)
 
 
-observed = partial(separation, alpha=64.0, time=2.0, step=0.01)  # A large scale of the output.
+observed = partial(separation, alpha=64.0, time=2.0, step=0.01)  # A large output scale.
 control = partial(separation, alpha=0.1, time=2.0, step=0.01)  # A small one.
 
 CLAIM = Claim(
     id="lazy-regime-definition",
-    title="At a large output scale the paths of a network and of its tangent model stay together",
+    question="When is training lazy?",
     equation=r"\sup_t \|w - \bar w\| \le 0.05 \, \|w(T) - w_0\|",
+    axes=("network", "largest distance to the tangent path / distance moved"),
     source=Source("theorem", "chizat2019lazy", "Section 1"),
-    premises=(
-        Premise("the output scale is large"),
-        Premise("the output starts at zero"),
-    ),
+    premises=(Premise("the output scale is large"), Premise("the output starts at zero")),
     parameters={"width": 50, "nets": 10},
     full={"width": 500, "nets": 50},
     judge=bounded_by("above"),

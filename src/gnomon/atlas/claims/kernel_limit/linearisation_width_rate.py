@@ -1,11 +1,11 @@
-"""The parameters of a wide network stay within width^-1/2 of those of its tangent model.
+"""The parameters of a wide network stay within width^-1/2 of the parameters of its tangent model.
 
-In f = sum_i v_i tanh(w_i x) / sqrt(m) each unit moves by m^-1/2, and the tangent model errs in the motion of each unit
-by the square of that, 1/m. Over m units
+In f = sum_i v_i tanh(w_i x) / sqrt(m) each unit moves by m^-1/2, and the tangent model's error for each unit is the
+square of that, 1/m. Over m units
 
     |w - w_lin| = O(sqrt(m) / m) = O(m^-1/2)      while      |w - w_0| = O(1)                                (1)
 
-Reference: [lee2019wide], Theorem 2.1.
+w_lin are the weights of the tangent model and w_0 the initial ones. Reference: [lee2019wide], Theorem 2.1.
 """
 
 from functools import partial
@@ -42,13 +42,14 @@ def distance(nets, widths, scale, time=1.0, step=0.1):
 
 # The output is a sum over units divided by sqrt(m).
 observed = partial(distance, scale=lambda m: 1.0, time=1.0, step=0.1)
-# Divided by m instead, with the rate raised so that outputs move as fast at the start.
+# Divided by m instead, with a higher rate so that outputs start at the same speed.
 control = partial(distance, scale=lambda m: m**-0.5, time=1.0, step=0.1)
 
 CLAIM = Claim(
     id="linearisation-width-rate",
-    title="Parameters stay within width^-1/2 of those of the tangent model",
+    question="How close do the weights of a wide network stay to its tangent model?",
     equation=r"\sup_t \|w(t) - w_{lin}(t)\| = O(m^{-1/2})",
+    axes=("width m", "distance to the weights of the tangent model"),
     source=Source("theorem", "lee2019wide", "Theorem 2.1"),
     premises=(Premise("the output is a sum over units divided by sqrt(width)"),),
     parameters={"nets": 12, "widths": (1024, 2048, 4096, 8192)},

@@ -1,11 +1,11 @@
-"""Gradient descent on the tangent model ends at kernel regression with the tangent kernel, added to the start.
+"""Gradient descent on the tangent model converges to kernel regression with the tangent kernel, added to the start.
 
-With J the Jacobian on the data, K = J J^T and r = y - f_0, descent from b = 0 stays in the span of the rows of J, so
-it ends at the solution of J b = r of smallest norm, b = J^T K^-1 r, and
+With J the Jacobian on the data, K = J J^T and r = y - f_0, descent from b = 0 stays in the span of the rows of J. So it
+ends at the solution of J b = r with the smallest norm, b = J^T K^-1 r, and
 
     f(x) = f_0(x) + k(x)^T K^-1 (y - f_0)                                                                    (1)
 
-Reference: [lee2019wide], equations 10 and 11.
+k(x) is the kernel between x and the data, f_0 the initial output. Reference: [lee2019wide], equations 10 and 11.
 """
 
 import math
@@ -20,7 +20,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, width, seed):
-    """A tanh network, n Gaussian points with Gaussian labels, three test points."""
+    """A tanh network, n Gaussian points with Gaussian labels, and three test points."""
     torch.manual_seed(seed)
     net = nn.Sequential(nn.Linear(d, width), nn.Tanh(), nn.Linear(width, 1)).double()
     return net, torch.randn(n, d).double(), torch.randn(n, 1).double(), torch.randn(3, d).double()
@@ -33,7 +33,7 @@ def predicted(n, d, width, seed):
 
 
 def descent(n, d, width, seed, start):
-    """Outputs at the test points after gradient descent on |J b - r|^2 / 2 until exp(-25) of the error is left."""
+    """Outputs at the test points after descent on |J b - r|^2 / 2 until exp(-25) of the error remains."""
     net, x, y, test = problem(n, d, width, seed)
     w = {name: p.detach() for name, p in net.named_parameters()}
     rows = jacrev(lambda p: functional_call(net, p, torch.cat((x, test))).flatten())(w)
@@ -47,19 +47,17 @@ def descent(n, d, width, seed, start):
     return f0[n:] + jacobian[n:] @ b
 
 
-observed = partial(descent, start=0.0)  # Descent from the starting parameters.
-# Descent on the same tangent model from elsewhere: what is outside the span of the gradients stays.
+observed = partial(descent, start=0.0)  # From the initial parameters.
+# From other parameters: their part outside the span of the gradients stays.
 control = partial(descent, start=1.0)
 
 CLAIM = Claim(
     id="linearised-closed-form",
-    title="Descent on the tangent model ends at kernel regression with the tangent kernel",
+    question="Where does training of the tangent model end?",
     equation=r"f(x) = f_0(x) + k(x)^T K^{-1} (y - f_0)",
+    axes=("test point", "output"),
     source=Source("theorem", "lee2019wide", "equations 10 and 11"),
-    premises=(
-        Premise("descent starts at the point of expansion"),
-        Premise("the kernel matrix is invertible"),
-    ),
+    premises=(Premise("descent starts at the point of expansion"), Premise("the kernel matrix is invertible")),
     parameters={"n": 6, "d": 10, "width": 32},
     full={"n": 20, "d": 40, "width": 256},
     judge=equals(within=1e-8, because="descent stops at exp(-25) = 1e-11 of its slowest error, times |k K^-1|"),

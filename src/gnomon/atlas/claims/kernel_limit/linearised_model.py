@@ -1,10 +1,10 @@
-"""Near its starting parameters a network is its tangent, up to an error of second order.
+"""Near its initial parameters a network equals its tangent model up to an error of second order.
 
 With w = w0 + s u and |u| = 1, Taylor's theorem in s gives
 
     |f(w, x) - f(w0, x) - s J(w0, x) u| = s^2 |D^2 f[u, u]| / 2 + O(s^3)                                    (1)
 
-so the error of the tangent model falls with the square of the distance |w - w0| = s, whatever the direction.
+J is the Jacobian and D^2 f the second derivative, so the error falls with the square of the distance s.
 Reference: [lee2019wide].
 """
 
@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.atlas.check.kernel import linearization
+from gnomon.atlas.check.kernel import check_linearization
 from gnomon.lab import Claim, Premise, Source, rate_is
 from gnomon.tangent import linearize
 
@@ -37,13 +37,13 @@ def errors(net, repetitions, distances):
 
 
 def observed(width, repetitions, distances):
-    """A tanh network and its tangent, both moved by the same step."""
+    """A tanh network and its tangent model, both moved by the same step."""
     net = nn.Sequential(nn.Linear(3, width), nn.Tanh(), nn.Linear(width, 1)).double()
     return errors(net, repetitions, distances)
 
 
 def control(width, repetitions, distances):
-    """A ReLU network whose hidden weights start at zero, where ReLU has a corner: the error is of first order."""
+    """A ReLU network whose hidden weights start at zero, the kink of ReLU: the error is of first order."""
     net = nn.Sequential(nn.Linear(3, width, bias=False), nn.ReLU(), nn.Linear(width, 1)).double()
     nn.init.zeros_(net[0].weight)
     return errors(net, repetitions, distances)
@@ -51,15 +51,13 @@ def control(width, repetitions, distances):
 
 CLAIM = Claim(
     id="linearised-model",
-    title="The tangent model errs with the square of the distance from the start",
+    question="How good is the tangent model near the initial weights?",
     equation=r"\|f(w_0 + s u) - f_{lin}(w_0 + s u)\| \propto s^2",
+    axes=("distance s from the initial weights", "error of the tangent model"),
     source=Source("theorem", "lee2019wide", "Section 2"),
-    premises=(
-        Premise("the network is twice differentiable at its starting parameters"),
-        Premise("steps are small"),
-    ),
+    premises=(Premise("the network is twice differentiable at its starting parameters"), Premise("steps are small")),
     parameters={"width": 64, "repetitions": 8, "distances": (0.0125, 0.025, 0.05, 0.1)},
     full={"width": 512, "repetitions": 30},
     judge=rate_is(confidence=0.99, next_order=1.0, label="s"),
-    check=linearization,
+    check=check_linearization,
 )

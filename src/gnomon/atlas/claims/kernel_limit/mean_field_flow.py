@@ -1,12 +1,11 @@
 """Divided by its width, a wide network is a flow of a distribution of neurons, the same for every draw.
 
-In f = (1/m) sum_i v_i tanh(w_i x), trained at rate m, neuron i moves with a velocity that depends on (v_i, w_i) and on
-f alone, v = -grad of the first variation of the risk at the distribution mu_t of all neurons,
+In f = (1/m) sum_i v_i tanh(w_i x), trained at rate m, the velocity of neuron i depends only on (v_i, w_i) and f: it is
+minus the gradient of the first variation of the risk at the distribution mu_t of all neurons,
 
     d mu_t / dt = -div(v_t mu_t),       f = integral v tanh(w x) d mu_t                                      (1)
 
-m neurons are a sample of mu, so outputs at time T differ from those of the limit by m^-1/2.
-Reference: [mei2018mean]; [chizat2018global].
+m neurons are a sample of mu, so outputs differ from the limit by m^-1/2. Reference: [mei2018mean]; [chizat2018global].
 """
 
 from functools import partial
@@ -23,7 +22,7 @@ def predicted():
 
 
 def outputs(x, y, test, nets, m, power, time=2.0, step=0.05):
-    """Outputs at the test points after training of f = m^-power sum, with the rate 1 / (m m^(-2 power))."""
+    """Outputs at the test points after training f = m^-power sum at the rate 1 / (m m^(-2 power))."""
     w, v, c = torch.randn(nets, m, 3), torch.randn(nets, m, 1), m**-power
     for _ in range(round(time / step)):
         h = torch.tanh(x @ w.mT)
@@ -33,12 +32,12 @@ def outputs(x, y, test, nets, m, power, time=2.0, step=0.05):
 
 
 def on_sphere(n):
-    """Points of root mean square 1 in three dimensions; longer ones make the steps of training unstable."""
+    """Points with root mean square 1 in three dimensions; longer ones make training unstable."""
     return 3**0.5 * nn.functional.normalize(torch.randn(n, 3))
 
 
 def distances(nets, widths, reference, power):
-    """Root mean square distances at 10 new points to a network of a much larger width, for groups of 10 networks."""
+    """RMS distances at 10 new points to a much wider network, for groups of 10 networks."""
     x, y, test = on_sphere(5), 2 * torch.rand(5, 1) - 1, on_sphere(10)
     target = outputs(x, y, test, 2, reference, power).mean(0)
     apart = [(outputs(x, y, test, nets, m, power) - target).square() for m in widths]
@@ -47,13 +46,14 @@ def distances(nets, widths, reference, power):
 
 
 observed = partial(distances, power=1.0)  # The sum divided by the width.
-# The sum divided by the root of the width: outputs at the start are random at every width.
+# The sum divided by the root of the width: initial outputs are random at every width.
 control = partial(distances, power=0.5)
 
 CLAIM = Claim(
     id="mean-field-flow",
-    title="Divided by its width, a wide network is a flow of a distribution of neurons",
+    question="What is the infinite-width limit if the output is divided by the width?",
     equation=r"\partial_t \mu_t = -div(v_t \mu_t), \quad |f_m - f_\mu| = O(m^{-1/2})",
+    axes=("width m", "distance to a very wide network"),
     source=Source("theorem", "mei2018mean", "Theorem 3"),
     premises=(
         Premise("the output is a sum over units divided by the width"),
@@ -61,7 +61,5 @@ CLAIM = Claim(
     ),
     parameters={"nets": 240, "widths": (32, 128, 512), "reference": 16384},
     full={"nets": 120, "widths": (32, 128, 512, 2048), "reference": 131072},
-    judge=rate_is(
-        confidence=0.999, within=0.03, because="the reference is at 1/8 of the least distance", label="width"
-    ),
+    judge=rate_is(confidence=0.999, within=0.03, because="the reference is 1/8 of the distance off", label="width"),
 )

@@ -1,11 +1,9 @@
-"""With many neurons spread over all directions, gradient descent finds the teacher that few neurons miss.
+"""Gradient descent with many neurons in all directions finds a teacher that three neurons often miss.
 
-For a two-layer ReLU network divided by its width, trained at rate m, the flow of the distribution of neurons can stop
-only at a global minimum if the neurons at the start cover all directions. With as many neurons as the teacher has,
-descent is often caught before:
+For a two-layer ReLU network divided by its width m, trained at rate m, the flow of the distribution of neurons can stop
+only at a global minimum if the initial neurons cover all directions. With few neurons, descent is often stuck:
 
     loss(m large) < loss(m = 3)       on a teacher of 3 ReLU neurons                                         (1)
-
 Reference: [chizat2018global], Theorem 3.3.
 """
 
@@ -19,8 +17,8 @@ def predicted():
     return ("wide", "narrow")
 
 
-def final(m, nets, steps, spread, n=25):
-    """Logarithm of the loss of each network after descent; neurons start within ``spread`` pi of one direction."""
+def log_final_loss(m, nets, steps, spread, n=25):
+    """Logarithm of the final loss of each network; neurons start within ``spread`` pi of one direction."""
     g = torch.Generator().manual_seed(torch.initial_seed())
     teacher = torch.randn(nets, 3, 2, generator=g)
     teacher = teacher / teacher.norm(dim=2, keepdim=True)
@@ -39,25 +37,23 @@ def final(m, nets, steps, spread, n=25):
 
 def observed(width, nets, steps):
     """Neurons in all directions."""
-    return {"wide": final(width, nets, steps, 1.0), "narrow": final(3, nets, steps, 1.0)}
+    return {"wide": log_final_loss(width, nets, steps, 1.0), "narrow": log_final_loss(3, nets, steps, 1.0)}
 
 
 def control(width, nets, steps):
-    """All neurons of the wide network start in one direction, which makes it one of two neurons."""
-    return {"wide": final(width, nets, steps, 0.0), "narrow": final(3, nets, steps, 1.0)}
+    """All neurons of the wide network start in one direction, so it acts like two neurons."""
+    return {"wide": log_final_loss(width, nets, steps, 0.0), "narrow": log_final_loss(3, nets, steps, 1.0)}
 
 
 CLAIM = Claim(
     id="mean-field-global-convergence",
-    title="Many neurons spread over all directions find what few neurons miss",
+    question="Why do wide networks find solutions that narrow ones miss?",
     equation=r"L(m \gg 3) < L(m = 3)",
+    axes=("network", "logarithm of the final loss"),
     source=Source("theorem", "chizat2018global", "Theorem 3.3"),
-    premises=(
-        Premise("neurons at the start cover all directions"),
-        Premise("many neurons"),
-    ),
+    premises=(Premise("the initial neurons cover all directions"), Premise("there are many neurons")),
     parameters={"width": 60, "nets": 20, "steps": 250},
     full={"width": 100, "nets": 80, "steps": 1500},
     judge=in_order(confidence=0.999),
-    remark="The theorem is about infinitely many neurons and infinite time, and says nothing of deeper networks.",
+    remark="The theorem is about infinitely many neurons and infinite time, and does not cover deeper networks.",
 )

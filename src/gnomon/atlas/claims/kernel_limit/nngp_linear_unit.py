@@ -1,9 +1,8 @@
 """A linear unit with random weights is a Gaussian process with a linear kernel.
 
-For w ~ N(0, (s^2/d) 1) and inputs in the rows of X (n, d), the outputs y = X w are jointly Gaussian with
+For weights w ~ N(0, (s^2/d) 1) and inputs in the rows of X (n, d), the outputs y = X w are jointly Gaussian with
 
     E[y y^T] = (s^2 / d) X X^T,      k(x, x') = (s^2 / d) x.x'                                               (1)
-
 Reference: [rasmussen2006gaussian], section 2.1.
 """
 
@@ -39,17 +38,18 @@ def observed(n, d, std, draws, seed):
 
 
 def control(n, d, std, draws, seed):
-    """All weights of a unit are the same number, of the same variance."""
+    """All weights of a unit are equal, with the same variance."""
     rng = np.random.default_rng([seed, 1])
     return products(std / d**0.5 * np.repeat(rng.normal(size=(draws, 1)), d, 1), n, d, seed)
 
 
 CLAIM = Claim(
     id="nngp-linear-unit",
-    title="A random linear unit is a Gaussian process with a linear kernel",
+    question="What is the distribution of a random linear unit over its inputs?",
     equation=r"E[y y^T] = (\sigma^2 / d) X X^T",
+    axes=("pair of inputs", "covariance of the outputs"),
     source=Source("theorem", "rasmussen2006gaussian", "Section 2.1"),
-    premises=(Premise("weights are independent"),),
+    premises=(Premise("the weights are independent"),),
     parameters={"n": 4, "d": 6, "std": 1.3, "draws": 20_000},
     full={"n": 10, "d": 30, "draws": 200_000},
     judge=mean_equals(confidence=0.9999, resolution=0.1),

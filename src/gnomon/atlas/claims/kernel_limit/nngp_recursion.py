@@ -1,8 +1,9 @@
-"""The output of a wide random network is Gaussian, with a covariance that follows a recursion over the layers.
+"""The output of a wide random network is Gaussian, with a covariance given by a recursion over the layers.
 
     S_1 = w^2 x.x'/d,    S_(j+1)(x, x') = w^2 E[phi(u) phi(v)],   (u, v) ~ N(0, S_j on x, x')                (1)
 
-so a f(x) + b f(x') is Gaussian of variance a^2 S(x, x) + 2 a b S(x, x') + b^2 S(x', x'), up to order 1/width.
+w^2 is the weight variance times fan-in, phi the activation, and S_j the covariance in layer j. So a f(x) + b f(x') is
+Gaussian with variance a^2 S(x, x) + 2 a b S(x, x') + b^2 S(x', x'), up to order 1/width.
 Reference: [lee2018deep]; [matthews2018gaussian].
 """
 
@@ -23,7 +24,7 @@ def inputs(seed):
 
 
 def predicted(seed):
-    """The law of f(x) - f(x') / 2 by equation (1), for two hidden tanh layers and w = 1.5."""
+    """The distribution of f(x) - f(x') / 2 by equation (1), for two hidden tanh layers and w = 1.5."""
     net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 1))
     a = torch.tensor([1.0, -0.5]).double()
     return norm(0, float(a @ limit(net, init=Law(1.5), parametrization="ntk").nngp(inputs(seed)) @ a) ** 0.5)
@@ -39,17 +40,15 @@ def outputs(nets, width, seed):
 
 
 observed = outputs  # Wide layers.
-control = partial(outputs, width=1)  # Hidden layers of a single unit.
+control = partial(outputs, width=1)  # Hidden layers with a single unit.
 
 CLAIM = Claim(
     id="nngp-recursion",
-    title="The output of a wide random network is Gaussian, with a known covariance",
+    question="What is the distribution of a wide random network's output?",
     equation=r"\Sigma_{j+1}(x,x') = w^2 E_{(u,v) \sim N(0, \Sigma_j)}[\phi(u)\phi(v)]",
+    axes=("value of f(x) - f(x') / 2", "share of networks below"),
     source=Source("theorem", "lee2018deep", "Section 2"),
-    premises=(
-        Premise("all hidden layers are wide", lambda width: width >= 32),
-        Premise("independent weights"),
-    ),
+    premises=(Premise("all hidden layers are wide", lambda width: width >= 32), Premise("the weights are independent")),
     parameters={"nets": 1000, "width": 64},
     full={"nets": 4000, "width": 128},
     judge=distributed_as(confidence=0.9995),

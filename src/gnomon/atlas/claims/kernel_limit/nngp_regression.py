@@ -1,13 +1,12 @@
-"""Wide random networks whose last layer alone is trained are draws from the posterior of the limiting Gaussian process.
+"""Training only the last layer of wide random networks samples the posterior of the limiting Gaussian process.
 
-With the kernel k of infinite width, K on the data and no noise, the posterior of f at x has
+With the infinite-width kernel k, K on the data and no noise, the posterior of f at x has
 
     mean  k(x)^T K^-1 y,      variance  k(x, x) - k(x)^T K^-1 k(x)                                           (1)
 
-A network f_0 drawn from the prior and moved to the nearest last layer that fits y is f_0(x) + k(x)^T K^-1 (y - f_0),
-which has that mean and that variance. Networks of m and of m/2 units err by c/m and 2c/m, so twice the first less the
-second errs by O(1/m^2).
-Reference: [lee2018deep]; [rasmussen2006gaussian], equation 2.19.
+A network f_0 from the prior, moved to the nearest last layer that fits y, is f_0(x) + k(x)^T K^-1 (y - f_0), which has
+this mean and variance. Networks with m and m/2 units have errors c/m and 2c/m, so twice the first minus the second has
+error O(1/m^2). Reference: [lee2018deep]; [rasmussen2006gaussian], equation 2.19.
 """
 
 from functools import partial
@@ -21,7 +20,7 @@ from gnomon.program import Law
 
 
 def inputs(n, seed):
-    """n Gaussian points in six dimensions, labels, two test points."""
+    """n Gaussian points in six dimensions, labels, and two test points."""
     g = torch.Generator().manual_seed(seed)
     return [torch.randn(*shape, generator=g).double() for shape in ((n, 6), (n,), (2, 6))]
 
@@ -36,8 +35,8 @@ def predicted(n, seed):
     return torch.cat((mean, mean**2 + (kernel(test) - kernel(test, x) @ weights).diagonal()))
 
 
-def fitted(n, nets, width, seed, start):
-    """f and f^2 at the test points after the last layer has moved from its start to the nearest one that fits."""
+def fit_last_layer(n, nets, width, seed, start):
+    """f and f^2 at the test points after moving the last layer to the nearest one that fits."""
     x, y, test = inputs(n, seed)
     h = torch.relu(torch.cat((x, test)) @ torch.randn(nets, 6, width).double() / 3**0.5) * (2 / width) ** 0.5
     v = start * torch.randn(nets, width, 1).double()
@@ -46,24 +45,22 @@ def fitted(n, nets, width, seed, start):
     return torch.cat((f, f**2), 1)
 
 
-def without_width(n, nets, width, seed, start):
-    """Twice the values of networks of this width, less those of half of it."""
-    return 2 * fitted(n, nets, width, seed, start) - fitted(n, nets, width // 2, seed, start)
+def extrapolate_width(n, nets, width, seed, start):
+    """Twice the values at this width minus the values at half of it."""
+    return 2 * fit_last_layer(n, nets, width, seed, start) - fit_last_layer(n, nets, width // 2, seed, start)
 
 
-observed = partial(without_width, start=1.0)  # The last layer starts at its own random draw.
-# The last layer starts at zero: the mean is right and the variance is missing.
-control = partial(without_width, start=0.0)
+observed = partial(extrapolate_width, start=1.0)  # The last layer starts at a random draw.
+# The last layer starts at zero: the mean is right, but the variance is missing.
+control = partial(extrapolate_width, start=0.0)
 
 CLAIM = Claim(
     id="nngp-regression",
-    title="Training the last layer of wide random networks draws from the Gaussian-process posterior",
+    question="What do wide networks with a trained last layer sample from?",
     equation=r"f | y \sim N(k^T K^{-1} y, \; k(x,x) - k^T K^{-1} k)",
+    axes=("test point (mean, then mean square)", "output; squared output"),
     source=Source("theorem", "lee2018deep", "Section 2.4"),
-    premises=(
-        Premise("the last layer starts at a draw from its prior"),
-        Premise("the hidden layer is wide"),
-    ),
+    premises=(Premise("the last layer starts at a draw from its prior"), Premise("the hidden layer is wide")),
     parameters={"n": 4, "nets": 1200, "width": 120},
     full={"n": 8, "nets": 4000, "width": 400},
     judge=mean_equals(confidence=0.9995, resolution=0.4),

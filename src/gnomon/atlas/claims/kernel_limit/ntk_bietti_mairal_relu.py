@@ -1,10 +1,9 @@
-"""The limiting tangent kernel of one hidden ReLU layer is a function of the angle.
+"""The limiting tangent kernel of one hidden ReLU layer depends on the angle of the inputs and their norms.
 
-For f = sqrt(2/m) sum_j v_j relu(w_j x) with standard Gaussian weights and u the cosine of the angle of x and x',
+For f = sqrt(2/m) sum_j v_j relu(w_j x) with standard Gaussian weights and u the cosine of the angle between x and x',
 E[relu relu] = (sqrt(1 - u^2) + u (pi - arccos u)) / 2 pi and E[1 1] = (pi - arccos u) / 2 pi give
 
     k(x, x') = |x| |x'| [(2 u / pi) (pi - arccos u) + sqrt(1 - u^2) / pi]                                    (1)
-
 Reference: [bietti2019inductive]; [cho2009kernel] for the expectations.
 """
 
@@ -14,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def inputs():
-    """Five pairs of points of the plane at angles from 0 to pi, of different lengths."""
+    """Five pairs of points in the plane at angles from 0 to pi, with different norms."""
     angles = np.array([0.0, 0.5, 1.2, 2.0, np.pi])
     return np.array([1.0, 0.0]), np.stack((np.cos(angles), np.sin(angles)), 1) * [[0.5], [1], [1], [2], [1]]
 
@@ -28,7 +27,7 @@ def predicted():
 
 
 def shares(w, v):
-    """Share of every unit in the tangent kernel of each pair, times the width."""
+    """Contribution of every unit to the tangent kernel of each pair, times the width."""
     x, others = inputs()
     a, b = (w @ x)[:, None], w @ others.T
     return 2 * (np.maximum(a, 0) * np.maximum(b, 0) + v[:, None] ** 2 * (others @ x) * (a > 0) * (b > 0))
@@ -41,20 +40,18 @@ def observed(width, seed):
 
 
 def control(width, seed):
-    """Weights 1 or -1, of the same variance, which do not point in all directions alike."""
+    """Weights 1 or -1, with the same variance but not all directions."""
     rng = np.random.default_rng(seed)
     return shares(rng.choice([-1.0, 1.0], size=(width, 2)), rng.normal(size=width))
 
 
 CLAIM = Claim(
     id="ntk-bietti-mairal-relu",
-    title="The limiting tangent kernel of one hidden ReLU layer depends on the angle alone",
+    question="What is the tangent kernel of one hidden ReLU layer?",
     equation=r"k(x,x') = |x||x'| [\frac{2u}{\pi}(\pi - \arccos u) + \frac{1}{\pi}\sqrt{1-u^2}]",
+    axes=("pair of inputs at growing angle", "tangent kernel"),
     source=Source("theorem", "bietti2019inductive", "equation 5"),
-    premises=(
-        Premise("hidden weights are Gaussian"),
-        Premise("the output is multiplied by sqrt(2 / width)"),
-    ),
+    premises=(Premise("the hidden weights are Gaussian"), Premise("the output is multiplied by sqrt(2 / width)")),
     parameters={"width": 100_000},
     full={"width": 2_000_000},
     judge=mean_equals(confidence=0.9999, resolution=0.05),

@@ -1,13 +1,12 @@
 """In the lazy range the tangent kernel changes in proportion to 1 / (alpha sqrt(width)), not to its square.
 
-Weights move by 1 / (alpha sqrt m). At fixed width the change of the kernel of first order in this motion is left as
-alpha grows,
+Weights move by 1 / (alpha sqrt m) at width m and output scale alpha. At fixed width the first-order change of the
+kernel Theta remains as alpha grows,
 
     |Theta_T - Theta_0| ~ (alpha sqrt m)^-a,       a = 1 for alpha >> 1,      a < 2 throughout               (1)
 
-The first order has random signs over the units, so that at alpha below one and large width the second order, a = 2,
-takes part, and values between are measured.
-Reference: [geiger2020disentangling], Section 3.
+The first order has random signs over the units. So at alpha below one and large width the second order, a = 2,
+contributes, and measured values are in between. Reference: [geiger2020disentangling], Section 3.
 """
 
 from functools import partial
@@ -45,19 +44,17 @@ def drift(nets, width, scales, centered, time=1.5, step=0.1):
     return scales, torch.stack(found, 1)
 
 
-observed = partial(drift, centered=1.0, time=1.5, step=0.1)  # The output counted from its start.
-# The output as it is: it must first be unlearned, and the kernel changes as much at every scale.
+observed = partial(drift, centered=1.0, time=1.5, step=0.1)  # The output minus its initial value.
+# The raw output, which must first be unlearned: the kernel changes equally at every scale.
 control = partial(drift, centered=0.0, time=1.5, step=0.1)
 
 CLAIM = Claim(
     id="ntk-change-exponent",
-    title="In the lazy range the tangent kernel changes in proportion to 1 / (alpha sqrt(width))",
+    question="How much does the tangent kernel change in lazy training?",
     equation=r"\|\Delta\Theta\| \sim (\alpha \sqrt{m})^{-a}, \quad a = 1 < 2",
+    axes=("alpha sqrt(width)", "relative change of the tangent kernel"),
     source=Source("observed", "geiger2020disentangling", "Section 3"),
-    premises=(
-        Premise("the output starts at zero"),
-        Premise("alpha is larger than one"),
-    ),
+    premises=(Premise("the output starts at zero"), Premise("alpha is larger than one")),
     parameters={"nets": 20, "width": 50, "scales": (512.0, 1024.0, 2048.0, 4096.0)},
     full={"nets": 40, "width": 200, "scales": (1024.0, 2048.0, 4096.0, 8192.0)},
     judge=rate_is(confidence=0.999, label="alpha sqrt(width)"),

@@ -1,10 +1,10 @@
-"""A wide network, counted from its start, follows the matrix exponential of its tangent kernel.
+"""The outputs of a wide network, minus their initial values, follow the matrix exponential of the tangent kernel.
 
-Under gradient flow on |f - y|^2 / 2 with a kernel K that stays what it was, f' = K (y - f), so for f minus f(0)
+Under gradient flow on |f - y|^2 / 2 with a constant kernel K, f' = K (y - f), so for f minus f(0)
 
     f(t) = (1 - exp(-K t)) y                                                                                 (1)
 
-where the exponential acts from the left. At width m the deviation is of order m^-1/2 or less.
+The exponential acts from the left. At width m the deviation is of order m^-1/2 or less.
 Reference: [lee2019wide], Theorem 2.1.
 """
 
@@ -18,19 +18,19 @@ from gnomon.tangent import ntk
 
 
 class TwoLayerTanhNet(nn.Module):
-    """sum_i v_i tanh(w_i x) / sqrt(m)."""
+    """The network sum_i v_i tanh(w_i x) / sqrt(m)."""
 
     def __init__(self, d, width):
         super().__init__()
         self.w, self.v = nn.Parameter(torch.randn(width, d).double()), nn.Parameter(torch.randn(width).double())
 
     def forward(self, x):
-        """(n, d) to (n, 1)."""
+        """Maps (n, d) to (n, 1)."""
         return (torch.tanh(x @ self.w.T) @ self.v / len(self.v) ** 0.5)[:, None]
 
 
 def problem(n, width, seed):
-    """The network, n points of a circle, labels of size 1, and four times from the fast modes to the slow ones."""
+    """The network, n points of a circle, labels of size 1, and four times that cover fast and slow modes."""
     torch.manual_seed(seed)
     net, x, y = TwoLayerTanhNet(2, width), torch.randn(n, 2).double(), torch.randn(n).double()
     x = x * (2 / x.square().sum(1, keepdim=True)).sqrt()
@@ -45,7 +45,7 @@ def predicted(n, width, seed):
 
 
 def flow(n, width, seed, scale, step=0.02):
-    """Gradient flow of the output minus its start, by the midpoint rule: scaled, with the rate over scale^2."""
+    """Gradient flow of the centered output by the midpoint rule; the output is scaled, the rate divided by scale^2."""
     net, x, y, times = problem(n, width, seed)
     w, v, c = net.w.detach().clone(), net.v.detach().clone(), scale / width**0.5
 
@@ -66,22 +66,23 @@ def flow(n, width, seed, scale, step=0.02):
     return torch.stack(found)
 
 
-observed = partial(flow, scale=1.0, step=0.02)  # The network as it is.
+observed = partial(flow, scale=1.0, step=0.02)  # The unscaled network.
 
 
 def control(n, width, seed):
-    """The output divided by 5 width, at a higher rate: the same kernel at the start, which then moves."""
+    """The output divided by 5 width, at a higher rate: the same initial kernel, which then changes."""
     return flow(n, width, seed, 0.2 * width**-0.5)
 
 
 CLAIM = Claim(
     id="ntk-closed-form-trajectory",
-    title="A wide network follows the exponential of its starting kernel",
+    question="Which path do the outputs of a wide network follow?",
     equation=r"f(t) = (1 - e^{-K t}) y",
+    axes=("training point at four times", "output minus its initial value"),
     source=Source("theorem", "lee2019wide", "Theorem 2.1"),
     premises=(
         Premise("the output is a sum over units divided by sqrt(width)"),
-        Premise("the output is counted from its start"),
+        Premise("the initial output is subtracted"),
         Premise("the network is wide", lambda width: width >= 256),
     ),
     parameters={"n": 5, "width": 1024},

@@ -1,11 +1,11 @@
-"""The tangent kernel of a wide network hardly moves in training: by 1/width for output weights of random sign.
+"""The tangent kernel of a wide network hardly changes in training: by 1/width for output weights of random sign.
 
-In f = sum_i v_i tanh(w_i x) / sqrt(m) each w_i moves by (1/sqrt m) v_i (...), so the i-th term of the kernel moves by
-(1/m) (1/sqrt m) v_i (...). The v_i have random signs, so the m terms add up to
+In f = sum_i v_i tanh(w_i x) / sqrt(m) each w_i moves by (1/sqrt m) v_i (...), so term i of the kernel changes by (1/m)
+(1/sqrt m) v_i (...). The v_i have random signs, so the m terms add up to
 
     |K_T - K_0| / |K_0| = O(m^-1/2 / sqrt(m)) = O(1/m)                                                       (1)
 
-which is within the bound m^-1/2 of the general theorem.
+K_0 and K_T are the kernels before and after training. The general theorem only bounds this by m^-1/2.
 Reference: [jacot2018neural], Theorem 2; [huang2020dynamics] and [dyer2020asymptotics] for the rate 1/m.
 """
 
@@ -13,7 +13,7 @@ from functools import partial
 
 import torch
 
-from gnomon.atlas.check.kernel import constancy
+from gnomon.atlas.check.kernel import check_kernel_is_constant
 from gnomon.lab import Claim, Premise, Source, rate_is
 
 
@@ -45,22 +45,20 @@ def drift(nets, widths, scale, time=1.0, step=0.1):
     return widths, torch.stack(rows, 1)
 
 
-observed = partial(drift, scale=lambda m: 1.0, time=1.0, step=0.1)  # The output is a sum over units divided by sqrt(m).
-# Divided by m instead, with the rate raised so that outputs move as fast at the start: features are learned.
+observed = partial(drift, scale=lambda m: 1.0, time=1.0, step=0.1)  # The output is divided by sqrt(m).
+# Divided by m instead, with a higher rate for the same initial speed: features are learned.
 control = partial(drift, scale=lambda m: m**-0.5, time=1.0, step=0.1)
 
 CLAIM = Claim(
     id="ntk-constancy",
-    title="The tangent kernel of a wide network stays what it was",
+    question="Does the tangent kernel change during training?",
     equation=r"\|K_T - K_0\| / \|K_0\| = O(1/m)",
+    axes=("width m", "relative change of the tangent kernel"),
     source=Source("theorem", "jacot2018neural", "Theorem 2"),
-    premises=(
-        Premise("the output is a sum over units divided by sqrt(width)"),
-        Premise("a smooth activation"),
-    ),
+    premises=(Premise("the output is a sum over units divided by sqrt(width)"), Premise("the activation is smooth")),
     parameters={"nets": 60, "widths": (512, 1024, 2048, 4096)},
     full={"nets": 100, "widths": (1024, 2048, 4096, 8192, 16384)},
     judge=rate_is(confidence=0.999, label="width"),
-    check=constancy,
+    check=check_kernel_is_constant,
     remark="The general bound is width^-1/2; the rate 1/width needs output weights of random sign.",
 )

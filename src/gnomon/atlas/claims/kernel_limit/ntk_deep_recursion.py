@@ -1,11 +1,11 @@
 """The limiting tangent kernel of a deep network is a sum over layers of products of covariances.
 
-With S_j the covariance of the inputs of layer j + 1 and D_j = w^2 E[phi'(u) phi'(v)] over (u, v) ~ N(0, S_(j-1)),
+With S_j the covariance of the inputs of layer j + 1 and D_j = w^2 E[phi'(u) phi'(v)] over (u, v) ~ N(0, S_(j-1)), for
+activation phi and weight variance w^2 / fan_in,
 
     Theta(x, x') = sum_j S_j(x, x') D_(j+1)(x, x') ... D_J(x, x')                                            (1)
 
-Here phi = relu and w^2 = 2, for J = 1, 2, 3 hidden layers.
-Reference: [jacot2018neural], Theorem 1.
+Here phi = relu and w^2 = 2, for J = 1, 2, 3 hidden layers. Reference: [jacot2018neural], Theorem 1.
 """
 
 from functools import partial
@@ -19,7 +19,7 @@ from gnomon.program import Law
 
 
 def inputs(seed):
-    """Two points of the sphere of radius 2 in four dimensions."""
+    """Two points on the sphere of radius 2 in four dimensions."""
     x = torch.randn(2, 4, generator=torch.Generator().manual_seed(seed))
     return 2 * x / x.norm(dim=1, keepdim=True)
 
@@ -35,7 +35,7 @@ def predicted(depth, seed):
 
 
 def kernels(nets, width, depth, seed, draw):
-    """Tangent kernels of many random networks at once, by a forward and a backward pass written out."""
+    """Tangent kernels of many random networks, by explicit forward and backward passes."""
     x, found = inputs(seed), []
     for hidden in range(1, depth + 1):
         h = [x.expand(nets, 2, 4)]
@@ -52,20 +52,18 @@ def kernels(nets, width, depth, seed, draw):
     return torch.stack(found, 1)
 
 
-observed = partial(kernels, draw=lambda *shape: torch.randn(*shape))  # Gaussian weights of variance 2 / fan_in.
-# Weights of PyTorch's default law, of variance 1 / (3 fan_in).
+observed = partial(kernels, draw=lambda *shape: torch.randn(*shape))  # Gaussian weights with variance 2 / fan_in.
+# Weights of PyTorch's default initialization, with variance 1 / (3 fan_in).
 control = partial(kernels, draw=lambda *shape: (torch.rand(*shape) * 2 - 1) / 2**0.5)
 
 CLAIM = Claim(
     id="ntk-deep-recursion",
-    title="The limiting tangent kernel of a deep network follows a recursion over its layers",
+    question="What is the tangent kernel of a deep, wide network?",
     equation=r"\Theta = \sum_{j=0}^{J} \Sigma_j \dot\Sigma_{j+1} \cdots \dot\Sigma_J",
+    axes=("pair of inputs, for 1, 2 and 3 hidden layers", "tangent kernel"),
     source=Source("theorem", "jacot2018neural", "Theorem 1"),
-    premises=(
-        Premise("weights have variance 2 / fan_in"),
-        Premise("all hidden layers are wide"),
-    ),
+    premises=(Premise("the weights have variance 2 / fan_in"), Premise("all hidden layers are wide")),
     parameters={"nets": 60, "width": 160, "depth": 3},
     full={"nets": 100, "width": 400},
-    judge=mean_equals(confidence=0.999, within=0.04, because="the mean at finite width errs by about 2 depth / width"),
+    judge=mean_equals(confidence=0.999, within=0.04, because="the error at finite width is about 2 depth / width"),
 )

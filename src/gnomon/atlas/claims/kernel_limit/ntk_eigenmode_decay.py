@@ -1,10 +1,10 @@
 """Each eigenvector of the tangent kernel is learned at the rate of its eigenvalue, large ones first.
 
-In K = Q diag(l) Q^T, gradient flow on |f - y|^2 / 2 from f(0) = 0 gives for the residual along q_i
+For K = Q diag(l) Q^T, gradient flow on |f - y|^2 / 2 from f(0) = 0 gives for the residual along eigenvector q_i
 
     q_i . (f(t) - y) = -exp(-l_i t) q_i . y                                                                  (1)
 
-Taking y = q_i, the residual keeps its direction, so one number per mode is enough.
+With the labels y = q_i the residual keeps its direction, so one number per mode is enough.
 Reference: [arora2019fine] for the modes; [lee2019wide] for the width.
 """
 
@@ -13,25 +13,25 @@ from functools import partial
 import torch
 from torch import nn
 
-from gnomon.atlas.check.kernel import mode_order
+from gnomon.atlas.check.kernel import check_mode_order
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.tangent import ntk
 
 
 class ThreeInputTanhNet(nn.Module):
-    """sum_i v_i tanh(w_i x) / sqrt(m)."""
+    """The network sum_i v_i tanh(w_i x) / sqrt(m)."""
 
     def __init__(self, width):
         super().__init__()
         self.w, self.v = nn.Parameter(torch.randn(width, 3).double()), nn.Parameter(torch.randn(width).double())
 
     def forward(self, x):
-        """(n, 3) to (n, 1)."""
+        """Maps (n, 3) to (n, 1)."""
         return (torch.tanh(x @ self.w.T) @ self.v / len(self.v) ** 0.5)[:, None]
 
 
 def problem(n, width, seed):
-    """The network, its points, and as labels the eigenvectors of its kernel with the three largest eigenvalues."""
+    """The network, its points, and as labels the three leading eigenvectors of its kernel."""
     torch.manual_seed(seed)
     net, x = ThreeInputTanhNet(width), torch.randn(n, 3).double()
     labels = torch.linalg.eigh(ntk(net, x)).eigenvectors[:, -3:].T
@@ -61,21 +61,19 @@ def residuals(n, width, seed, centered, step=0.01):
     return torch.stack(found)
 
 
-observed = partial(residuals, centered=True, step=0.01)  # The output counted from its start, which is then zero.
-control = partial(residuals, centered=False, step=0.01)  # The output as it is, which does not start at zero.
+observed = partial(residuals, centered=True, step=0.01)  # The output minus its initial value.
+control = partial(residuals, centered=False, step=0.01)  # The raw output, which does not start at zero.
 
 CLAIM = Claim(
     id="ntk-eigenmode-decay",
-    title="Each mode of the tangent kernel is learned at the rate of its eigenvalue",
+    question="Which parts of the target does a wide network learn first?",
     equation=r"q_i \cdot (f(t) - y) = -e^{-\lambda_i t} \, q_i \cdot y",
+    axes=("mode at three times", "residual along the mode"),
     source=Source("theorem", "arora2019fine", "Theorem 4.1"),
-    premises=(
-        Premise("the output starts at zero"),
-        Premise("the network is wide", lambda width: width >= 256),
-    ),
+    premises=(Premise("the output starts at zero"), Premise("the network is wide", lambda width: width >= 256)),
     parameters={"n": 6, "width": 512},
     full={"n": 20, "width": 8192},
-    judge=equals(within=0.04, because="the kernel moves by at most width^-1/2 = 0.04; steps err by 0.005"),
-    check=mode_order,
+    judge=equals(within=0.04, because="the kernel changes by at most width^-1/2 = 0.04, the steps by 0.005"),
+    check=check_mode_order,
     remark="Often printed with the minus sign lost, or with exp(+lambda t).",
 )

@@ -2,8 +2,7 @@
 
     Theta(x, x') = sum_w df(x)/dw df(x')/dw                                                                 (1)
 
-Every parameter counts, weights and biases of all layers.
-Reference: [jacot2018neural].
+f is the output and w runs over all parameters: weights and biases of all layers. Reference: [jacot2018neural].
 """
 
 import torch
@@ -28,27 +27,28 @@ def predicted(n, width, seed):
 
 
 def gram(net, x, parameters):
-    """Gradients by one backward pass for each point, then all scalar products in a double loop."""
+    """Gradients by one backward pass for each point, then all inner products in a double loop."""
     rows = [torch.cat([g.flatten() for g in torch.autograd.grad(net(p[None]).sum(), parameters)]) for p in x]
     return torch.stack([torch.stack([a @ b for b in rows]) for a in rows])
 
 
 def observed(n, width, seed):
-    """Equation (1) as it is written."""
+    """Equation (1) literally."""
     net, x = problem(n, width, seed)
     return gram(net, x, list(net.parameters()))
 
 
 def control(n, width, seed):
-    """The biases of the convolution left out of the sum."""
+    """Without the biases of the convolution."""
     net, x = problem(n, width, seed)
     return gram(net, x, [p for name, p in net.named_parameters() if name != "0.bias"])
 
 
 CLAIM = Claim(
     id="ntk-empirical-definition",
-    title="The tangent kernel is the Gram matrix of the output's gradients",
+    question="What is the tangent kernel of a network?",
     equation=r"\Theta(x, x') = \nabla_w f(x)^T \nabla_w f(x')",
+    axes=("pair of images", "tangent kernel"),
     source=Source("theorem", "jacot2018neural", "Section 4"),
     premises=(Premise("all parameters are in the sum"),),
     parameters={"n": 8, "width": 4},

@@ -1,11 +1,11 @@
-"""A gradient step moves the outputs by minus the tangent kernel times the gradient of the loss in the outputs.
+"""A gradient step moves the outputs by minus the tangent kernel times the gradient of the loss by the outputs.
 
 w' = -J^T dL/df and f' = J w' give, for every loss L of the outputs on the data,
 
     f'(x) = -sum_i Theta(x, x_i) dL/df(x_i)                                                                  (1)
 
-with dL/df_i = (2 / N) (f_i - y_i) for the mean squared error and (softmax(f_i) - onehot(y_i)) / N for cross-entropy.
-Reference: [jacot2018neural].
+Theta is the tangent kernel, J the Jacobian. dL/df_i = (2 / N) (f_i - y_i) for the mean squared error of N points and
+(softmax(f_i) - onehot(y_i)) / N for cross-entropy. Reference: [jacot2018neural].
 """
 
 from functools import partial
@@ -54,12 +54,13 @@ control = partial(velocity, direction=lambda g: -g.sign(), step=1e-4)  # A small
 
 CLAIM = Claim(
     id="ntk-gradient-flow-dynamics",
-    title="Outputs move by minus the tangent kernel times the loss gradient",
+    question="How does a gradient step change the outputs?",
     equation=r"\dot f(x) = -\sum_i \Theta(x, x_i) \, \partial L / \partial f(x_i)",
+    axes=("output at a training point, for two losses", "velocity of the output"),
     source=Source("theorem", "jacot2018neural", "Section 4"),
-    premises=(Premise("parameters follow the plain gradient"),),
+    premises=(Premise("the parameters follow the gradient itself"),),
     parameters={"n": 6, "width": 16},
     full={"n": 40, "width": 128},
-    judge=equals(within=1e-6, because="central differences err by step^2 = 1e-8 times third derivatives of order 10"),
-    remark="Some slides lose the minus sign; it is there for every loss.",
+    judge=equals(within=1e-6, because="the error of differences is step^2 = 1e-8 times third derivatives"),
+    remark="Some slides lose the minus sign, which every loss has.",
 )

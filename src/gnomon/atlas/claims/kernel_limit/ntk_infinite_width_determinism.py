@@ -1,11 +1,10 @@
-"""The tangent kernel at the start is the same for all wide networks: its spread over draws falls as width^-1/2.
+"""The initial tangent kernel is the same for all wide networks: its standard deviation falls as width^-1/2.
 
 For f = sum_i v_i relu(w_i x) / sqrt(m) the kernel is a mean over m independent units,
 
     K(x, x') = (1/m) sum_i [relu(w_i x) relu(w_i x') + v_i^2 x.x' 1(w_i x > 0) 1(w_i x' > 0)]                (1)
 
-so by the central limit theorem its standard deviation is that of one unit divided by sqrt(m).
-Reference: [jacot2018neural], Theorem 1.
+so by the central limit theorem its standard deviation falls as m^-1/2. Reference: [jacot2018neural], Theorem 1.
 """
 
 from functools import partial
@@ -20,8 +19,8 @@ def predicted():
     return -0.5
 
 
-def spread(groups, nets, widths, seed, weights):
-    """Standard deviation of K(x, x') over the nets of each group at each width."""
+def kernel_deviation(groups, nets, widths, seed, weights):
+    """Standard deviation of K(x, x') over the networks of each group at each width."""
     rng = np.random.default_rng(seed)
     x, other = rng.normal(size=(2, 3))
     rows = []
@@ -33,21 +32,19 @@ def spread(groups, nets, widths, seed, weights):
     return widths, np.stack(rows, 1)
 
 
-observed = partial(spread, weights=lambda rng, shape: rng.normal(size=shape))  # Gaussian weights.
-# Output weights of Cauchy's law, whose variance is infinite: single units dominate at every width.
-control = partial(spread, weights=lambda rng, shape: rng.standard_cauchy(shape))
+observed = partial(kernel_deviation, weights=lambda rng, shape: rng.normal(size=shape))  # Gaussian weights.
+# Cauchy output weights with infinite variance: single units dominate at every width.
+control = partial(kernel_deviation, weights=lambda rng, shape: rng.standard_cauchy(shape))
 
 CLAIM = Claim(
     id="ntk-infinite-width-determinism",
-    title="At the start, all wide networks have the same tangent kernel",
+    question="Do all wide networks start with the same tangent kernel?",
     equation=r"std\, K_m(x, x') \propto m^{-1/2}",
+    axes=("width m", "standard deviation of the tangent kernel"),
     source=Source("theorem", "jacot2018neural", "Theorem 1"),
-    premises=(
-        Premise("weights have a finite fourth moment"),
-        Premise("the output is divided by sqrt(width)"),
-    ),
+    premises=(Premise("the weights have a finite fourth moment"), Premise("the output is divided by sqrt(width)")),
     parameters={"groups": 12, "nets": 16, "widths": (32, 128, 512, 2048)},
     full={"groups": 20, "nets": 50, "widths": (64, 256, 1024, 4096)},
     judge=rate_is(confidence=0.9995, label="width"),
-    remark="Weights have variance s^2 / fan_in; lecture notes sometimes print the standard deviation in its place.",
+    remark="Weights have variance s^2 / fan_in; lecture notes sometimes print the standard deviation instead.",
 )

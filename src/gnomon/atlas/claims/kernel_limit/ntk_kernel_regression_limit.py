@@ -1,11 +1,11 @@
-"""A wide network trained to the end is kernel regression with the limiting tangent kernel.
+"""A wide network trained to convergence is kernel regression with the limiting tangent kernel.
 
-Descent on the squared loss of the output counted from its start ends, as the width grows, at
+Descent on the squared loss of the centered output converges, as the width grows, to
 
     f(x) - f_0(x) = k(x)^T K^-1 y                                                                            (1)
 
-with the kernel of infinite width, which is known before any network is drawn. Networks of m and of m/2 units err by c/m
-and 2c/m on average, so twice the first less the second errs by O(1/m^2).
+k and K belong to the infinite-width kernel, which is known before any network is drawn; f_0 is the initial output.
+Networks with m and m/2 units have mean errors c/m and 2c/m, so twice the first minus the second has error O(1/m^2).
 Reference: [lee2019wide]; [jacot2018neural].
 """
 
@@ -34,8 +34,8 @@ def predicted(n, seed):
     return kernel(test, x) @ torch.linalg.solve(kernel(x), y)
 
 
-def trained(n, nets, width, steps, seed):
-    """Outputs at the test points, counted from the start, of many networks after full-batch descent."""
+def outputs_after_training(n, nets, width, steps, seed):
+    """Outputs at the test points minus initial outputs, of many networks after full-batch descent."""
     x, y, test = (part / 8**0.5 if part.ndim == 2 else part for part in inputs(n, seed))
     w, v = torch.randn(nets, width, 8).double(), torch.randn(nets, width).double()
     both = torch.cat((x, test))
@@ -50,26 +50,26 @@ def trained(n, nets, width, steps, seed):
 
 
 def observed(n, nets, width, steps, seed):
-    """Training to the end."""
-    return 2 * trained(n, nets, width, steps, seed) - trained(n, nets, width // 2, steps, seed)
+    """Training to convergence."""
+    return 2 * outputs_after_training(n, nets, width, steps, seed) - outputs_after_training(
+        n, nets, width // 2, steps, seed
+    )
 
 
 def control(n, nets, width, steps, seed):
-    """Training is stopped after a time of one: the largest eigenvalue of the kernel is about one."""
-    return 2 * trained(n, nets, width, 5, seed) - trained(n, nets, width // 2, 5, seed)
+    """Training stops after time one; the largest eigenvalue of the kernel is about one."""
+    return 2 * outputs_after_training(n, nets, width, 5, seed) - outputs_after_training(n, nets, width // 2, 5, seed)
 
 
 CLAIM = Claim(
     id="ntk-kernel-regression-limit",
-    title="A wide network trained to the end is regression with the limiting tangent kernel",
+    question="What does a fully trained wide network predict?",
     equation=r"f_\infty(x) = f_0(x) + k_\infty(x)^T K_\infty^{-1} (y - f_0)",
+    axes=("test point", "output minus its initial value"),
     source=Source("theorem", "lee2019wide", "Section 2"),
-    premises=(
-        Premise("training goes to the end"),
-        Premise("the network is wide", lambda width: width >= 256),
-    ),
+    premises=(Premise("training runs to convergence"), Premise("the network is wide", lambda width: width >= 256)),
     parameters={"n": 4, "nets": 40, "width": 256, "steps": 150},
     full={"n": 6, "nets": 100, "width": 768, "steps": 300},
     judge=mean_equals(confidence=0.9995),
-    remark="Often printed without f_0(x); here the output is counted from its start.",
+    remark="Often printed without f_0(x); here the initial output is subtracted.",
 )

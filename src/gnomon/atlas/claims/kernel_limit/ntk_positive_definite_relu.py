@@ -1,11 +1,10 @@
-"""The limiting tangent kernel of a ReLU network is positive definite, so a wide one converges exponentially.
+"""A wide ReLU network converges exponentially, at the smallest eigenvalue of its limiting tangent kernel.
 
-For points no two of which are parallel, the smallest eigenvalue l of K is positive, and at late times
+For points no two of which are parallel, the smallest eigenvalue l of the kernel matrix is positive, and at late times
 
     |f(t) - y| ~ exp(-l t)                                                                                   (1)
 
-under gradient flow on |f - y|^2 / 2: the loss falls at the rate 2 l.
-Reference: [arora2019fine], Theorem 4.1; [jacot2018neural], Proposition 2.
+under gradient flow on |f - y|^2 / 2. Reference: [arora2019fine], Theorem 4.1; [jacot2018neural], Proposition 2.
 """
 
 import torch
@@ -17,7 +16,7 @@ from gnomon.program import Law
 
 
 def inputs(n, seed):
-    """n orthogonal points in eight dimensions, of different lengths, and their labels."""
+    """n orthogonal points in eight dimensions, of different norms, and their labels."""
     g = torch.Generator().manual_seed(seed)
     x = 8**0.5 * torch.linalg.qr(torch.randn(8, n, generator=g).double())[0].T
     return x * torch.linspace(1, 0.35, n).double()[:, None], torch.randn(n, generator=g).double()
@@ -30,7 +29,7 @@ def predicted(n, seed):
 
 
 def rate(x, y, nets, width, steps):
-    """The rate of the late decay of the residual of each network: 1 - (ratio of residuals)^(1/steps), per time."""
+    """Late decay rate of the residual of each network: 1 - (ratio of residuals)^(1/steps), per unit time."""
     x = x / 8**0.5
     w, v = torch.randn(nets, width, 8).double(), torch.randn(nets, width).double()
     start, residuals = torch.relu(x @ w.mT) @ v[..., None], []
@@ -51,7 +50,7 @@ def observed(n, nets, width, steps, seed):
 
 
 def control(n, nets, width, steps, seed):
-    """The second point is twice the first, with a label of the other sign: without biases this cannot be fitted."""
+    """The second point is twice the first, with the opposite label, which cannot be fitted without biases."""
     x, y = inputs(n, seed)
     x[1], y[1] = 2 * x[0], -y[0]
     return rate(x, y, nets, width, steps)
@@ -59,14 +58,12 @@ def control(n, nets, width, steps, seed):
 
 CLAIM = Claim(
     id="ntk-positive-definite-relu",
-    title="A wide ReLU network converges exponentially, at the smallest eigenvalue of its kernel",
+    question="How fast does a wide ReLU network converge?",
     equation=r"|f(t) - y| \sim e^{-\lambda_{min} t}, \quad \lambda_{min} > 0",
+    axes=("network", "rate of decay of the residual"),
     source=Source("theorem", "arora2019fine", "Theorem 4.1"),
-    premises=(
-        Premise("no two points are parallel"),
-        Premise("the network is wide", lambda width: width >= 256),
-    ),
+    premises=(Premise("no two points are parallel"), Premise("the network is wide", lambda width: width >= 256)),
     parameters={"n": 3, "nets": 16, "width": 512, "steps": 100},
     full={"n": 3, "nets": 60, "width": 2048, "steps": 200},
-    judge=mean_equals(confidence=0.9995, within=0.05, because="the kernel of each network errs by width^-1/2 = 0.04"),
+    judge=mean_equals(confidence=0.9995, within=0.05, because="the error of each kernel is width^-1/2 = 0.04"),
 )

@@ -1,10 +1,10 @@
-"""The tangent kernel of a network with one hidden layer in closed form.
+"""The tangent kernel of a network with one hidden layer has a closed form.
 
 f(x) = c sum_i v_i s(w_i x) has df/dv_i = c s(w_i x) and df/dw_i = c v_i s'(w_i x) x, hence
 
     Theta(x, x') = c^2 [sum_i s(w_i x) s(w_i x') + x.x' sum_i v_i^2 s'(w_i x) s'(w_i x')]                    (1)
 
-Reference: [jacot2018neural].
+v_i and w_i are output and hidden weights, s is the activation. Reference: [jacot2018neural].
 """
 
 import torch
@@ -50,15 +50,13 @@ def control(n, d, width, seed):
 
 CLAIM = Claim(
     id="ntk-two-layer-formula",
-    title="The tangent kernel of one hidden layer in closed form",
+    question="What is the tangent kernel of one hidden layer?",
     equation=r"\Theta(x,x') = \sum_i s(w_i x) s(w_i x') + x \cdot x' \sum_i v_i^2 s'(w_i x) s'(w_i x')",
+    axes=("pair of inputs, for tanh and ReLU", "tangent kernel"),
     source=Source("derived"),
-    premises=(
-        Premise("there are no biases"),
-        Premise("one hidden layer"),
-    ),
+    premises=(Premise("layers have no biases"), Premise("there is one hidden layer")),
     parameters={"n": 10, "d": 4, "width": 50},
     full={"n": 100, "width": 2000},
     judge=equals(rounding=10_000),
-    remark="A prefactor of the output enters squared.",
+    remark="A factor in front of the output enters squared.",
 )

@@ -1,10 +1,10 @@
-"""With the output divided by the width, and not by its root, a network learns features however wide it is.
+"""With the output divided by the width, and not by its root, a network learns features at any width.
 
-f = a(m) sum_i v_i tanh(w_i x), trained for a time 1 / (m a(m)^2), in which the output moves by O(1). Each unit moves by
+f = a(m) sum_i v_i tanh(w_i x) is trained for a time 1 / (m a(m)^2), so outputs move by O(1). Units move by
 
     |dw_i| = O(a / (m a^2)) = O(1 / (m a)),      so O(m^-1/2) for a = m^-1/2,   O(1) for a = 1/m             (1)
 
-and with a = 1/m the relative change of the tangent kernel does not fall with the width.
+For a = 1/m the relative change of the tangent kernel does not fall with the width m.
 Reference: [chizat2019lazy]; [mei2018mean] for a = 1/m.
 """
 
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of the width in the change of the kernel for a = 1/m."""
+    """The power of the width in the change of the kernel for a = 1/m."""
     return 0.0
 
 
@@ -31,7 +31,7 @@ def gram(parameters, x):
 
 
 def drift(nets, widths, exponent, time=2.0, step=0.1):
-    """Relative change of the kernel after the time, by autograd and Euler's steps."""
+    """Relative change of the kernel after training with Euler steps."""
     x, y = torch.randn(4, 3).double(), torch.randn(4).double()
     rows = []
     for m in widths:
@@ -51,13 +51,14 @@ control = partial(drift, exponent=0.5, time=2.0, step=0.1)  # a = m^-1/2.
 
 CLAIM = Claim(
     id="ntk-vs-mean-field-scaling",
-    title="Divided by its width, a network learns features at every width",
+    question="Which output scaling lets wide networks learn features?",
     equation=r"\|K_T - K_0\| / \|K_0\| = O(m^0) \text{ for } a = 1/m",
+    axes=("width m", "relative change of the tangent kernel"),
     source=Source("theorem", "chizat2019lazy", "Section 1"),
     premises=(Premise("the output is a sum over units divided by the width"),),
     parameters={"nets": 40, "widths": (64, 128, 256, 512)},
     full={"nets": 60, "widths": (128, 256, 512, 1024, 2048)},
     judge=rate_is(
-        confidence=0.999, within=0.12, because="the next order is 64^-1/2 = 0.12 at the smallest", label="width"
+        confidence=0.999, within=0.12, because="the next order is 64^-1/2 = 0.12 at the smallest width", label="width"
     ),
 )

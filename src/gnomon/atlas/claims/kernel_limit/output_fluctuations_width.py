@@ -1,11 +1,10 @@
-"""After training, outputs of wide networks differ between initializations by width^-1/2.
+"""Trained outputs of wide networks differ between initializations by width^-1/2.
 
-The trained output is a smooth function of the tangent kernel at the start, which is a mean over m independent units, so
+The trained output is a smooth function of the initial tangent kernel, which is a mean over m independent units, so
 
     std over initializations of F(x) = O(m^-1/2)                                                             (1)
 
-and the part of the test error that comes from the draw of the weights is of order 1/m.
-Reference: [geiger2020scaling].
+The part of the test error that comes from the random initialization is of order 1/m. Reference: [geiger2020scaling].
 """
 
 from functools import partial
@@ -20,8 +19,8 @@ def predicted():
     return -0.5
 
 
-def spread(groups, nets, widths, centered, time=3.0, step=0.15):
-    """Standard deviation over the nets of each group of the trained outputs at 4 new points, at each width."""
+def output_deviation(groups, nets, widths, centered, time=3.0, step=0.15):
+    """Standard deviation of the trained outputs at 4 new points, over the networks of each group, at each width."""
     x, y, test = torch.randn(5, 3), torch.randn(5, 1), torch.randn(4, 3)
     found = []
     for m in widths:
@@ -36,19 +35,17 @@ def spread(groups, nets, widths, centered, time=3.0, step=0.15):
     return widths, torch.stack(found, 1)
 
 
-observed = partial(spread, centered=1.0, time=3.0, step=0.15)  # The output counted from its start.
-# The output as it is, which differs between initializations before training already, at every width.
-control = partial(spread, centered=0.0, time=3.0, step=0.15)
+observed = partial(output_deviation, centered=1.0, time=3.0, step=0.15)  # The output minus its initial value.
+# The raw output, which differs between initializations already before training.
+control = partial(output_deviation, centered=0.0, time=3.0, step=0.15)
 
 CLAIM = Claim(
     id="output-fluctuations-width",
-    title="Trained outputs differ between initializations by width^-1/2",
+    question="How much do trained networks differ between initializations?",
     equation=r"std F(x) = O(m^{-1/2})",
+    axes=("width m", "standard deviation of the output"),
     source=Source("observed", "geiger2020scaling"),
-    premises=(
-        Premise("the output is counted from its start"),
-        Premise("the network is wide"),
-    ),
+    premises=(Premise("the initial output is subtracted"), Premise("the network is wide")),
     parameters={"groups": 16, "nets": 8, "widths": (48, 144, 432)},
     full={"groups": 20, "nets": 20, "widths": (32, 128, 512, 2048)},
     judge=rate_is(confidence=0.999, within=0.05, because="the next order is about a third of 48^-1/2", label="width"),

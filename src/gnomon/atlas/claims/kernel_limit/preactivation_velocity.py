@@ -1,10 +1,9 @@
-"""Preactivations of a wide network move at the speed 1 / (alpha sqrt(width)).
+"""Preactivations of a wide network move at speed 1 / (alpha sqrt(width)).
 
-With F = alpha (f - f_0), f = W_2 s(z) / sqrt m, z = W_1 s(W_0 x / sqrt d) / sqrt m, and the loss
-|F - y|^2 / (2 n alpha^2), each z moves along W_2 / (alpha sqrt m):
+With F = alpha (f - f_0), f = W_2 s(z) / sqrt m, z = W_1 s(W_0 x / sqrt d) / sqrt m, and the loss |F - y|^2 / (2 n
+alpha^2), each z moves along W_2 / (alpha sqrt m):
 
     change of z in a fixed time = O(1 / (alpha sqrt m)) (1 + O(1/m))                                         (1)
-
 Reference: [geiger2020disentangling], Section 4.
 """
 
@@ -16,11 +15,11 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of the width at alpha = 1."""
+    """The power of the width at alpha = 1."""
     return -0.5
 
 
-def hidden(p, x):
+def preactivations(p, x):
     """Preactivations of the second layer, (nets, n, m)."""
     return torch.tanh(x @ p[0] / x.shape[1] ** 0.5) @ p[1] / p[1].shape[1] ** 0.5
 
@@ -30,13 +29,13 @@ def shifts(nets, widths, scale, time=2.0, step=0.2):
     x, y, found = torch.randn(4, 3), torch.randn(4), []
     for m in widths:
         p = [torch.randn(nets, *shape).requires_grad_() for shape in ((3, m), (m, m), (m, 1))]
-        z, alpha, start = hidden(p, x).detach(), scale(m), None
+        z, alpha, start = preactivations(p, x).detach(), scale(m), None
         for _ in range(round(time / step)):
-            f = (torch.tanh(hidden(p, x)) @ p[2])[..., 0] / m**0.5
+            f = (torch.tanh(preactivations(p, x)) @ p[2])[..., 0] / m**0.5
             start = f.detach() if start is None else start
             slopes = torch.autograd.grad(((alpha * (f - start) - y) ** 2).sum() / (8 * alpha**2), p)
             p = [(q - step * g).detach().requires_grad_() for q, g in zip(p, slopes, strict=True)]
-        found.append((hidden(p, x) - z).detach().square().mean((1, 2)).sqrt())
+        found.append((preactivations(p, x) - z).detach().square().mean((1, 2)).sqrt())
     return widths, torch.stack(found, 1)
 
 
@@ -46,13 +45,11 @@ control = partial(shifts, scale=lambda m: m**-0.5, time=2.0, step=0.2)
 
 CLAIM = Claim(
     id="preactivation-velocity",
-    title="Preactivations of a wide network move at the speed 1 / (alpha sqrt(width))",
+    question="How fast do hidden units change during training?",
     equation=r"dz/dt = O(1 / (\alpha \sqrt{m}))",
+    axes=("width m", "RMS change of the preactivations"),
     source=Source("theorem", "geiger2020disentangling", "Section 4"),
-    premises=(
-        Premise("alpha does not fall with the width"),
-        Premise("hidden layers are wide"),
-    ),
+    premises=(Premise("alpha does not fall with the width"), Premise("hidden layers are wide")),
     parameters={"nets": 20, "widths": (96, 192, 384)},
     full={"nets": 40, "widths": (128, 256, 512, 1024)},
     judge=rate_is(confidence=0.999, label="width"),

@@ -1,10 +1,8 @@
-"""In lazy training the patterns of active ReLU units freeze: the share that flips falls as 1/alpha.
+"""In lazy training the activation patterns of ReLU units freeze: the share that flips falls as 1/alpha.
 
-Hidden weights move by |w - w_0| = O(1/alpha), and a unit flips at x where |w_0 x| is less than |(w - w_0) x|. As w_0 x
-has a density at zero,
+Weights move by |w - w_0| = O(1/alpha). A unit flips at x if |w_0 x| < |(w - w_0) x|; w_0 x has a density at zero, so
 
     share of flipped units = O(1/alpha)                                                                      (1)
-
 Reference: [chizat2019lazy], Section 3.
 """
 
@@ -21,7 +19,7 @@ def predicted():
 
 
 def flips(nets, width, scales, centered, time=2.0, step=0.1):
-    """Share of (unit, point) pairs of each network that change sign in training at each scale."""
+    """Share of (unit, point) pairs of each network that change sign in training, at each scale."""
     x, y = torch.randn(6, 4) / 2, torch.randn(6, 1)
     w0, v0 = torch.randn(nets, width, 4), torch.randn(nets, width, 1)
     active, c, rows = x @ w0.mT > 0, width**-0.5, []
@@ -37,29 +35,27 @@ def flips(nets, width, scales, centered, time=2.0, step=0.1):
     return scales, torch.stack(rows, 1)
 
 
-observed = partial(flips, centered=True, time=2.0, step=0.1)  # The output counted from its start.
+observed = partial(flips, centered=True, time=2.0, step=0.1)  # The output minus its initial value.
 
 
 def control(nets, width, scales):
-    """The output as it is, at 40 times the scales: it must first be unlearned, and weights move as much at each."""
+    """The raw output at 40 times the scales: it must first be unlearned, so weights move equally at each scale."""
     return scales, flips(nets, width, [40 * s for s in scales], False)[1]
 
 
 CLAIM = Claim(
     id="relu-activation-stability",
-    title="In lazy training the patterns of active ReLU units freeze",
+    question="Do ReLU units switch on and off in lazy training?",
     equation=r"P(1[w x > 0] \ne 1[w_0 x > 0]) = O(1/\alpha)",
+    axes=("output scale alpha", "share of units that flip"),
     source=Source("observed", "chizat2019lazy", "Section 3"),
-    premises=(
-        Premise("the output starts at zero"),
-        Premise("the output scale is large"),
-    ),
+    premises=(Premise("the output starts at zero"), Premise("the output scale is large")),
     parameters={"nets": 20, "width": 800, "scales": (0.2, 0.4, 0.8, 1.6)},
     full={"nets": 20, "width": 4000, "scales": (0.25, 0.5, 1.0, 2.0, 4.0)},
     judge=rate_is(
         confidence=0.999,
         within=0.1,
-        because="the next order, relative to the first, is about 0.1 at the least scale",
+        because="the next order is about 0.1 of the first at the smallest scale",
         label="alpha",
     ),
 )

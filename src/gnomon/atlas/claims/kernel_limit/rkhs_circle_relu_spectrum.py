@@ -1,10 +1,9 @@
-"""On the circle a ReLU layer multiplies Fourier coefficients by known numbers, zero for odd frequencies above one.
+"""On the circle a ReLU layer multiplies Fourier coefficients by known factors, zero for odd frequencies above one.
 
-f(t) = integral p(s) relu(cos(t - s)) ds is a convolution, so c_k(f) = g_k c_k(p), where g_k is the integral of
-relu(cos s) e^(-iks) over the circle:
+f(t) = integral p(s) relu(cos(t - s)) ds is a convolution, so c_k(f) = g_k c_k(p) for Fourier coefficients c_k, with g_k
+the integral of relu(cos s) e^(-iks) over the circle:
 
     g_0 = 2,   g_1 = pi/2,   g_k = (-1)^(k/2+1) 2 / (k^2 - 1) for even k,   g_k = 0 for odd k >= 3           (1)
-
 Reference: [bach2017breaking], Appendix D.
 """
 
@@ -22,7 +21,7 @@ def predicted(frequencies):
 
 
 def ratios(frequencies, points, activation, seed):
-    """Fourier coefficients of f over those of p, for a random p with all frequencies, by sums over the circle."""
+    """Fourier coefficients of f divided by those of a random p with all frequencies, by sums over the circle."""
     rng = np.random.default_rng(seed)
     angles = 2 * np.pi * np.arange(points) / points
     orders = np.arange(frequencies)
@@ -39,12 +38,13 @@ control = partial(ratios, activation=np.abs)  # The absolute value, which has no
 
 CLAIM = Claim(
     id="rkhs-circle-relu-spectrum",
-    title="On the circle a ReLU layer multiplies Fourier coefficients by known numbers",
+    question="Which frequencies can a ReLU layer on the circle represent?",
     equation=r"\gamma_0 = 2, \gamma_1 = \pi/2, \gamma_k = (-1)^{k/2+1} 2/(k^2-1) \text{ (even)}, 0 \text{ (odd)}",
+    axes=("frequency k", "factor of the Fourier coefficient"),
     source=Source("theorem", "bach2017breaking", "Appendix D"),
     premises=(Premise("the activation is ReLU"),),
     parameters={"frequencies": 9, "points": 1200},
     full={"points": 6000},
-    judge=equals(within=1e-5, because="sums over 1200 points err by (2 pi / 1200)^2 / 6 at the corners"),
+    judge=equals(within=1e-5, because="sums over 1200 points have an error of (2 pi / 1200)^2 / 6 at the kinks"),
     remark="Often printed with the sign (-1)^(k/2) and with zero for k = 1.",
 )

@@ -1,13 +1,12 @@
 """A Lipschitz function need not be in the function space of a ReLU layer on the circle.
 
-The norm is sum_k |c_k|^2 / g_k^2 with g_k = 2 / (k^2 - 1) for even k. The triangle wave of period pi is Lipschitz, with
-c_k ~ k^-2 at k = 2, 6, 10, ..., so every term is of order one and
+The squared norm is sum_k |c_k|^2 / g_k^2 for Fourier coefficients c_k, with g_k = 2 / (k^2 - 1) for even k. The
+triangle wave of period pi is Lipschitz, with c_k ~ k^-2 at k = 2, 6, 10, ..., so every term is of order one and
 
     sum_(k <= K) |c_k|^2 / g_k^2 ~ K                                                                         (1)
 
 diverges. Smoothed with a Poisson kernel, c_k -> r^k c_k, the wave has a finite norm: Lipschitz functions can be
-approached, not reached.
-Reference: [bach2017breaking], Appendix D.
+approximated, but need not be in the space. Reference: [bach2017breaking], Appendix D.
 """
 
 from functools import partial
@@ -22,8 +21,8 @@ def predicted():
     return 1.0
 
 
-def sums(cuts, points, smoothing):
-    """Partial sums of the norm of the triangle wave, with coefficients from a discrete Fourier transform."""
+def partial_sums(cuts, points, smoothing):
+    """Partial sums of the squared norm of the triangle wave, with coefficients from a Fourier transform."""
     angles = 2 * np.pi * np.arange(points) / points
     wave = np.abs((2 * angles / np.pi) % 2 - 1)
     k = np.arange(2, max(cuts) + 1, 2)
@@ -32,20 +31,18 @@ def sums(cuts, points, smoothing):
     return cuts, [terms[k <= cut].sum() for cut in cuts]
 
 
-observed = partial(sums, smoothing=1.0)  # The wave as it is.
-control = partial(sums, smoothing=0.95)  # The wave smoothed with r = 0.95.
+observed = partial(partial_sums, smoothing=1.0)  # The triangle wave.
+control = partial(partial_sums, smoothing=0.95)  # The wave smoothed with r = 0.95.
 
 CLAIM = Claim(
     id="rkhs-lipschitz-claim",
-    title="A Lipschitz function need not be in the function space of a ReLU layer",
+    question="Is every Lipschitz function in the function space of a ReLU layer?",
     equation=r"\sum_{k \le K} |c_k|^2 / \gamma_k^2 \sim K",
+    axes=("largest frequency K", "partial sum of the squared norm"),
     source=Source("derived"),
-    premises=(
-        Premise("the function has corners"),
-        Premise("frequencies are even"),
-    ),
+    premises=(Premise("the function has kinks"), Premise("the frequencies are even")),
     parameters={"cuts": (62, 126, 254, 510, 1022), "points": 65536},
     full={"cuts": (62, 126, 254, 510, 1022, 2046, 4094), "points": 1048576},
     judge=rate_is(confidence=0.999, within=0.02, because="partial sums are whole numbers of terms", label="K"),
-    remark="Lecture notes say that Lipschitz functions are in this space; that is refuted by this one.",
+    remark="Lecture notes say that Lipschitz functions are in this space; the triangle wave refutes that.",
 )

@@ -1,13 +1,12 @@
-"""Networks with a random hidden layer are a Hilbert space of functions, with the mean of the features as its kernel.
+"""Networks with a random hidden layer form a Hilbert space of functions with a known kernel.
 
 f(x) = integral p(v, b) relu(v x + b) dtau(v, b) with p in L2(tau) has the norm |f| = inf |p| and the kernel
 
     k(x, x') = integral relu(v x + b) relu(v x' + b) dtau(v, b)                                              (1)
 
-so the smallest p that fits labels y has |p|^2 = y^T K^-1 y and takes the values k(x)^T K^-1 y elsewhere. With tau
-Gaussian, k is known in closed form; m random features stand for the integral. m and m/2 features err by c/m and 2c/m,
-so twice the first less the second errs by O(1/m^2).
-Reference: [bach2017breaking], Section 2.3; [cho2009kernel].
+The smallest p that fits labels y has |p|^2 = y^T K^-1 y and gives the values k(x)^T K^-1 y elsewhere. For Gaussian tau,
+k has a closed form; m random features replace the integral. m and m/2 features have errors c/m and 2c/m, so twice the
+first minus the second has error O(1/m^2). Reference: [bach2017breaking], Section 2.3; [cho2009kernel].
 """
 
 import torch
@@ -19,14 +18,14 @@ from gnomon.program import Law
 
 
 def inputs(seed):
-    """Four orthogonal points of length 1.5, labels of size one to two, and two points between them."""
+    """Four orthogonal points of norm 1.5, labels of size one to two, and two points between them."""
     x = 1.5 * torch.eye(4).double()
     y = (1 + torch.rand(4, generator=torch.Generator().manual_seed(seed)).double()) * torch.tensor([1, -1, 1, -1])
     return x, y, torch.stack((x[0] + 0.3 * x[1], x[2] - 0.5 * x[3]))
 
 
 def predicted(seed):
-    """|p|^2 and two values of f from the kernel (1), which is that of gnomon.limit with v and b of variance one."""
+    """|p|^2 and two values of f from the kernel (1), by gnomon.limit with v and b of variance one."""
     x, y, test = inputs(seed)
     net = nn.Sequential(nn.Linear(4, 9), nn.ReLU(), nn.Linear(9, 1))
     kernel = limit(net, init={"0": Law(2.0, 1.0), "2": Law(1.0, 0.0)}, parametrization="ntk").nngp
@@ -34,7 +33,7 @@ def predicted(seed):
     return torch.cat(((y @ weights)[None], kernel(test, x) @ weights))
 
 
-def fitted(features, nets, seed, bias):
+def fit_features(features, nets, seed, bias):
     """|p|^2 and f at the two points, for the smallest p on m random features that fits the labels."""
     x, y, test = inputs(seed)
     v, b = torch.randn(nets, 4, features).double(), bias * torch.randn(nets, 1, features).double()
@@ -44,26 +43,24 @@ def fitted(features, nets, seed, bias):
 
 
 def observed(features, nets, seed):
-    """Features drawn from tau."""
-    return 2 * fitted(features, nets, seed, 1.0) - fitted(features // 2, nets, seed, 1.0)
+    """Features from tau."""
+    return 2 * fit_features(features, nets, seed, 1.0) - fit_features(features // 2, nets, seed, 1.0)
 
 
 def control(features, nets, seed):
-    """Features without biases, drawn from another tau."""
-    return 2 * fitted(features, nets, seed, 0.0) - fitted(features // 2, nets, seed, 0.0)
+    """Features without biases, from another tau."""
+    return 2 * fit_features(features, nets, seed, 0.0) - fit_features(features // 2, nets, seed, 0.0)
 
 
 CLAIM = Claim(
     id="rkhs-one-hidden-layer",
-    title="Networks with a random hidden layer are a Hilbert space with a known kernel",
+    question="Which functions can a random hidden layer represent?",
     equation=r"k(x,x') = \int \rho(v x + b) \rho(v x' + b) d\tau, \quad \|f\| = \inf \|p\|_{L^2(\tau)}",
+    axes=("squared norm, then values at two points", "squared norm; output"),
     source=Source("theorem", "bach2017breaking", "Section 2.3"),
-    premises=(
-        Premise("features are drawn from tau"),
-        Premise("there are many features"),
-    ),
+    premises=(Premise("features are drawn from tau"), Premise("there are many features")),
     parameters={"features": 400, "nets": 200},
     full={"features": 2000, "nets": 400},
     judge=mean_equals(confidence=0.9995),
-    remark="The measure is tau: some notes print dv db in its place, for which the integral diverges.",
+    remark="The measure is tau; some notes print dv db instead, for which the integral diverges.",
 )

@@ -1,10 +1,10 @@
-"""AdaGrad divides each gradient by the root of the sum of its squares so far: a steady one gives steps t^-1/2.
+"""AdaGrad's steps for a constant gradient fall as t^-1/2, whatever the gradient's size.
 
-With G_t = g_1^2 + ... + g_t^2 for each coordinate,
+With G_t = g_1^2 + ... + g_t^2 for each coordinate, gradients g_t, learning rate lr and a small constant delta,
 
     x_t = x_0 - lr sum_{s <= t} g_s / (sqrt(G_s) + delta)                                                (1)
 
-which for a constant gradient is a step lr t^-1/2, whatever the gradient's size. Reference: [duchi2011adaptive].
+which for a constant gradient is a step lr t^-1/2. Reference: [duchi2011adaptive].
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ def predicted(lr, steps, seed):
 
 
 def path(make, steps, seed):
-    """Places along an optimizer of torch that is given these gradients."""
+    """Positions along an optimizer of torch that gets these gradients."""
     x = torch.zeros(4, dtype=torch.float64, requires_grad=True)
     optimizer, places = make([x]), []
     for g in torch.from_numpy(problem(steps, seed)):
@@ -53,8 +53,9 @@ def control(lr, steps, seed):
 
 CLAIM = Claim(
     id="adagrad",
-    title="AdaGrad's steps for a steady gradient fall as t^-1/2, whatever the gradient's size",
+    question="How do AdaGrad's steps shrink over time?",
     equation=r"\theta_t = \theta_{t-1} - \eta g_t / (\sqrt{\textstyle\sum_{s \le t} g_s^2} + \delta)",
+    axes=("step, for four coordinates", "position"),
     source=Source("theorem", "duchi2011adaptive"),
     premises=(Premise("all earlier squares are added up"),),
     parameters={"lr": 0.1, "steps": 100},

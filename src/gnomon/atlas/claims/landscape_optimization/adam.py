@@ -1,6 +1,7 @@
-"""Adam divides running means of gradients and squares, both corrected for their start at zero.
+"""Adam divides bias-corrected running means; without the correction its first step is 3.16 times as long.
 
-With weights w_s = (1 - b) b^(t-s) / (1 - b^t) and v_s = (1 - a) a^(t-s) / (1 - a^t), both of sum one,
+With weights w_s = (1 - b) b^(t-s) / (1 - b^t) and v_s = (1 - a) a^(t-s) / (1 - a^t), both of sum one, gradients g_s,
+learning rate lr and a small constant delta,
 
     x_t = x_{t-1} - lr sum_s w_s g_s / (sqrt(sum_s v_s g_s^2) + delta)                                   (1)
 
@@ -13,7 +14,9 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-B, A, DELTA = 0.9, 0.999, 1e-8
+MEAN_DECAY = 0.9  # b
+SQUARE_DECAY = 0.999  # a
+DELTA = 1e-8
 
 
 def problem(steps, seed):
@@ -25,42 +28,43 @@ def predicted(lr, steps, seed):
     """Steps by equation (1), then the ratio of the first steps."""
     g, rows = problem(steps, seed), []
     for t in range(1, steps + 1):
-        w, v = ((1 - c) * c ** np.arange(t - 1, -1, -1) / (1 - c**t) for c in (B, A))
+        w, v = ((1 - c) * c ** np.arange(t - 1, -1, -1) / (1 - c**t) for c in (MEAN_DECAY, SQUARE_DECAY))
         rows.append(-lr * (w @ g[:t]) / (np.sqrt(v @ g[:t] ** 2) + DELTA))
-    return np.r_[np.ravel(rows), (1 - B) / np.sqrt(1 - A)]
+    return np.r_[np.ravel(rows), (1 - MEAN_DECAY) / np.sqrt(1 - SQUARE_DECAY)]
 
 
-def plain(lr, steps, seed):
+def uncorrected_steps(lr, steps, seed):
     """Steps of the recursion without corrections."""
     mean, square, rows = 0.0, 0.0, []
     for g in problem(steps, seed):
-        mean, square = B * mean + (1 - B) * g, A * square + (1 - A) * g**2
+        mean, square = MEAN_DECAY * mean + (1 - MEAN_DECAY) * g, SQUARE_DECAY * square + (1 - SQUARE_DECAY) * g**2
         rows.append(-lr * mean / (np.sqrt(square) + DELTA))
     return np.array(rows)
 
 
 def observed(lr, steps, seed):
-    """Steps of torch.optim.Adam, and the first step without corrections over that of torch."""
+    """Steps of torch.optim.Adam, and the first uncorrected step divided by torch's."""
     x, rows = torch.zeros(3, dtype=torch.float64, requires_grad=True), []
-    optimizer = torch.optim.Adam([x], lr=lr, betas=(B, A), eps=DELTA)
+    optimizer = torch.optim.Adam([x], lr=lr, betas=(MEAN_DECAY, SQUARE_DECAY), eps=DELTA)
     for g in torch.from_numpy(problem(steps, seed)):
         before, x.grad = x.detach().clone(), g.clone()
         optimizer.step()
         rows.append((x.detach() - before).numpy())
-    return np.r_[np.ravel(rows), plain(lr, steps, seed)[0, 2] / rows[0][2]]
+    return np.r_[np.ravel(rows), uncorrected_steps(lr, steps, seed)[0, 2] / rows[0][2]]
 
 
 def control(lr, steps, seed):
     """No corrections."""
-    return np.r_[np.ravel(plain(lr, steps, seed)), 1.0]
+    return np.r_[np.ravel(uncorrected_steps(lr, steps, seed)), 1.0]
 
 
 CLAIM = Claim(
     id="adam",
-    title="Adam's steps are ratios of corrected means; uncorrected, its first step is 3.16 times as long",
+    question="Why does Adam correct its running means?",
     equation=r"\theta_t = \theta_{t-1} - \eta \frac{g_t / (1 - \beta^t)}{\sqrt{\gamma_t / (1 - \alpha^t)} + \delta}",
+    axes=("step, for three coordinates, then ratio of first steps", "step; ratio"),
     source=Source("theorem", "kingma2015adam", "Algorithm 1"),
-    premises=(Premise("both means are corrected for their start"),),
+    premises=(Premise("both means are corrected for their start at zero"),),
     parameters={"lr": 0.1, "steps": 50},
     full={"steps": 1000},
     judge=equals(within=1e-6, because="delta is 1e-8 of gradients of order 1 before the correction, 3e-7 after it"),

@@ -1,8 +1,8 @@
-"""Batch normalization gives each feature the mean and the spread that its two parameters say.
+"""Batch normalization gives each feature the mean and the spread set by its two parameters.
 
     y = shift + scale (x - mean) / sqrt(variance + eps)                                                  (1)
 
-with mean and variance (the one divided by n) over the batch. Reference: [ioffe2015batch], Algorithm 1.
+Mean and variance (divided by n) are taken over the batch. Reference: [ioffe2015batch], Algorithm 1.
 """
 
 from functools import partial
@@ -38,14 +38,15 @@ def layer(training, n, d, eps, seed):
 
 
 observed = partial(layer, training=True)  # In training.
-control = partial(layer, training=False)  # In evaluation, with the running averages of a layer that has seen nothing.
+control = partial(layer, training=False)  # In evaluation, with the running averages of a new layer.
 
 CLAIM = Claim(
     id="batch-normalisation",
-    title="Batch normalization gives each feature the mean and the spread of its two parameters",
+    question="What does batch normalization compute?",
     equation=r"\bar f = \mu + \gamma (f - E f) / \sqrt{\mathrm{Var} f + \epsilon}",
+    axes=("output of the layer, then mean and variance of each feature", "output; mean; variance"),
     source=Source("theorem", "ioffe2015batch", "Algorithm 1"),
-    premises=(Premise("mean and variance are those of the batch"),),
+    premises=(Premise("mean and variance come from the batch"),),
     parameters={"n": 20, "d": 5, "eps": 1e-5},
     full={"n": 1000, "d": 50},
     judge=equals(rounding=10_000),

@@ -1,10 +1,10 @@
 """Batch normalization trains deep sigmoid networks that do not train without it.
 
-Ten sigmoid layers shrink gradients as 4^-10, so that plain descent stays at the loss of knowing nothing, log 10 = 2.30:
+Ten sigmoid layers shrink gradients by about 4^-10, so plain descent stays at the loss of guessing, log 10 = 2.30:
 
     loss (with batch normalization) < 1 < 2 < loss (without)                                             (1)
 
-after the same steps from the same rule of initialization. Reference: [ioffe2015batch], Section 4.
+after the same number of steps from the same initialization rule. Reference: [ioffe2015batch], Section 4.
 """
 
 import torch
@@ -43,7 +43,7 @@ def losses(normalized, nets, depth, width, steps):
 
 
 def observed(nets, depth, width, steps):
-    """With and without."""
+    """With and without batch normalization."""
     with_norm, without = (losses(kind, nets, depth, width, steps) for kind in (True, False))
     return {"normalized": with_norm, "one": [1.0] * nets, "two": [2.0] * nets, "plain": without}
 
@@ -56,8 +56,9 @@ def control(nets, depth, width, steps):
 
 CLAIM = Claim(
     id="batchnorm-advantages-list",
-    title="Batch normalization trains deep sigmoid networks that do not train without it",
+    question="Can batch normalization train networks that do not train without it?",
     equation=r"L_{\mathrm{BN}} < 1 < 2 < L_{\mathrm{plain}} \approx \log 10",
+    axes=("network, compared with fixed levels", "final training loss"),
     source=Source("observed", "ioffe2015batch", "Section 4"),
     premises=(
         Premise("one of the two networks is normalized after every layer"),
@@ -66,5 +67,5 @@ CLAIM = Claim(
     parameters={"nets": 3, "depth": 10, "width": 32, "steps": 40},
     full={"nets": 5, "depth": 10, "width": 32, "steps": 80},
     judge=in_order(),
-    remark="Of the list of advantages this measures the deeper networks, other activations and faster training.",
+    remark="Of the list of advantages this measures deeper networks, other activations and faster training.",
 )

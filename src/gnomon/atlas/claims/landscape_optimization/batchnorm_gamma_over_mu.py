@@ -1,11 +1,11 @@
-"""The learned scale of batch normalization is said to matter more than its learned shift; before ReLU the shift does.
+"""Freezing the scale of batch normalization costs more than freezing its shift.
 
-The saying, as an order of test losses of networks on handwritten digits that train only one of the two:
+This is often said, and it is refuted here for ReLU. As an order of test losses on digits, with one of the two trained:
 
     loss (shift frozen at 0) < loss (scale frozen at 1)                                                      (1)
 
-A positive scale before a ReLU can be moved into the weights of the next layer, so freezing it takes nothing away; the
-shift is the threshold of the unit, and no other parameter replaces it. Reference: [ioffe2015batch].
+A positive scale before a ReLU can be moved into the next layer's weights, so freezing it costs nothing. The shift is
+the threshold of the unit, which no other parameter replaces. Reference: [ioffe2015batch].
 """
 
 from functools import partial
@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """The saying, from small to large."""
+    """The order that is often stated, from small to large."""
     return ("shift frozen", "scale frozen")
 
 
 def digits(nets):
-    """Handwritten digits in an order of its own for each network: images (nets, n, 64) and labels (nets, n)."""
+    """Handwritten digits in a random order for each network: images (nets, n, 64) and labels (nets, n)."""
     from sklearn.datasets import load_digits
 
     images, labels = (torch.tensor(part) for part in load_digits(return_X_y=True))
@@ -31,7 +31,7 @@ def digits(nets):
 
 
 def forward(activation, x, weights, scales, shifts, running):
-    """Outputs of two normalized hidden layers, many networks at once; by running statistics, or those of the batch."""
+    """Outputs of many networks with two normalized hidden layers; by running or by batch statistics."""
     for k, (w, scale, shift) in enumerate(zip(weights[:-1], scales, shifts, strict=True)):
         h = x @ w
         if running is None:
@@ -44,7 +44,7 @@ def forward(activation, x, weights, scales, shifts, running):
 
 
 def losses_of(frozen, activation, nets, width, steps, seed):
-    """The test loss of each network, of which the parameters so named do not train: descent with momentum."""
+    """Test loss of each network after descent with momentum; the parameters named ``frozen`` do not train."""
     torch.manual_seed(seed)
     x, y = digits(nets)
     sizes = (64, width, width, 10)
@@ -75,21 +75,19 @@ def losses(activation, nets, width, steps, seed):
 
 
 observed = partial(losses, activation=torch.relu)  # ReLU, for which the shift is the threshold.
-# tanh, which has no threshold, and whose units the next layer cannot rescale: freezing either costs little.
+# tanh, which has no threshold: freezing either costs little.
 control = partial(losses, activation=torch.tanh)
 
 CLAIM = Claim(
     id="batchnorm-gamma-over-mu",
-    title="Freezing the scale of batch normalization costs more than freezing its shift",
+    question="Does the scale or the shift of batch normalization matter more?",
     equation=r"L_{\mu = 0} < L_{\gamma = 1}",
+    axes=("frozen parameter", "test loss"),
     source=Source("folklore", "ioffe2015batch"),
-    premises=(
-        Premise("ReLU follows the normalization"),
-        Premise("one of the two is frozen in each network"),
-    ),
+    premises=(Premise("ReLU follows the normalization"), Premise("one of the two is frozen in each network")),
     parameters={"nets": 30, "width": 12, "steps": 40},
     full={"nets": 240, "width": 16, "steps": 80},
     expected="refuted",
     judge=in_order(),
-    remark="Before a ReLU the next layer can take over the scale, and nothing can take over the shift.",
+    remark="Before a ReLU the next layer can replace the scale, but nothing can replace the shift.",
 )

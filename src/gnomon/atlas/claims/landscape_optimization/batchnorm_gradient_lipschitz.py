@@ -1,10 +1,11 @@
-"""Batch normalization takes from the gradient its mean and its part along the normalized values, and divides by sigma.
+"""Batch normalization removes two directions from the gradient and divides it by the standard deviation.
 
-For z = scale yhat + shift with yhat = (y - mean) / sigma over m values, the chain rule gives, with g = dL/dz,
+For z = scale yhat + shift with yhat = (y - mean) / sigma over m values, the chain rule gives, with g = dL/dz:
 
     |dL/dy|^2 = (scale / sigma)^2 (|g|^2 - <1, g>^2 / m - <g, yhat>^2 / m)                               (1)
 
-Reference: [santurkar2018how], Theorem 4.1, where it is an inequality against a network without the layer.
+The removed directions are the mean and the normalized values.
+Reference: [santurkar2018how], Theorem 4.1, which states an inequality against a network without the layer.
 """
 
 from functools import partial
@@ -46,11 +47,12 @@ control = partial(gradients, training=False)  # In evaluation, with the same mea
 
 CLAIM = Claim(
     id="batchnorm-gradient-lipschitz",
-    title="Batch normalization takes two directions out of the gradient and divides it by the spread",
+    question="What does batch normalization do to gradients?",
     equation=r"\|\nabla_y L\|^2 = \frac{\gamma^2}{\sigma^2} (\|g\|^2 - \tfrac1m \langle 1, g \rangle^2"
     r" - \tfrac1m \langle g, \hat y \rangle^2)",
+    axes=("feature", "squared norm of the gradient"),
     source=Source("theorem", "santurkar2018how", "Theorem 4.1"),
-    premises=(Premise("the layer normalizes by the batch it is given"),),
+    premises=(Premise("the layer normalizes by its own batch"),),
     parameters={"m": 16, "d": 4},
     full={"m": 500, "d": 50},
     judge=equals(rounding=10_000),

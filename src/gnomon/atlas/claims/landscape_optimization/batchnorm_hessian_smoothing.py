@@ -1,10 +1,10 @@
-"""Along the gradient, batch normalization divides the curvature by the variance and takes a further term from it.
+"""Along the gradient, batch normalization divides the curvature by the variance and subtracts a further term.
 
-d = dL/dy is orthogonal to 1 and to yhat, so yhat(y + t d) = (yhat + t d / s) / sqrt(1 + t^2 |d|^2 / (m s^2)); two
-derivatives at t = 0 give, with g and H the gradient and Hessian of L after the layer (z = c yhat),
+d = dL/dy is orthogonal to 1 and to the normalized values yhat, so yhat(y + t d) = (yhat + t d / s) / sqrt(1 + t^2 |d|^2
+/ (m s^2)). Two derivatives at t = 0 give, with g and H the gradient and Hessian of L after the layer (z = c yhat) and s
+the standard deviation,
 
     d^T (d^2 L / dy^2) d = (c / s)^2 d^T H d - c <g, yhat> |d|^2 / (m s^2)                               (1)
-
 Reference: [santurkar2018how], Theorem 4.2.
 """
 
@@ -35,7 +35,7 @@ def predicted(m, repeats, seed):
 
 
 def curvature(frozen, m, repeats, seed):
-    """The left side by two derivatives of the loss through the normalization, its spread a constant or not."""
+    """The left side by two derivatives through the normalization, with a constant or variable deviation."""
     y, c, a = problem(m, repeats, seed)
 
     def loss(y, spread):
@@ -51,18 +51,19 @@ def curvature(frozen, m, repeats, seed):
     return (torch.autograd.grad((first * d).sum(), y)[0] * d).sum(1)
 
 
-observed = partial(curvature, frozen=False)  # The spread of the values.
+observed = partial(curvature, frozen=False)  # The standard deviation of the values.
 control = partial(curvature, frozen=True)  # The same number as a constant.
 
 CLAIM = Claim(
     id="batchnorm-hessian-smoothing",
-    title="Along the gradient, batch normalization divides the curvature by the variance and lowers it by a term",
+    question="What does batch normalization do to the curvature of the loss?",
     equation=r"d^T \nabla_y^2 L \, d = \frac{\gamma^2}{\sigma^2} d^T H d"
     r" - \frac{\gamma}{m \sigma^2} \langle g, \hat y \rangle \|d\|^2",
+    axes=("random batch", "curvature along the gradient"),
     source=Source("theorem", "santurkar2018how", "Theorem 4.2"),
-    premises=(Premise("the spread is that of the values themselves"),),
+    premises=(Premise("the standard deviation is computed from the values"),),
     parameters={"m": 16, "repeats": 20},
     full={"m": 500, "repeats": 200},
     judge=equals(rounding=10_000),
-    remark="The further term lowers the curvature only where <g, yhat> > 0: where smaller values lower the loss.",
+    remark="The further term lowers the curvature only if <g, yhat> > 0, that is if smaller values lower the loss.",
 )

@@ -1,11 +1,11 @@
-"""Batch normalization helps although it does not keep the statistics of activations still.
+"""Batch normalization helps although the statistics of its activations change more.
 
-Normalized activations get noise whose mean and size are drawn anew in every step, which moves their statistics more
-than training without normalization does; and still training is faster:
+Normalized activations get noise with a new random mean and size in every step. Their statistics change more than in
+training without normalization, and training is still faster:
 
     log(loss (noisy normalized) / loss (plain))  <  0  <  log(drift (noisy normalized) / drift (plain))      (1)
 
-with the drift the mean change per step of the mean and the standard deviation of the units of a layer.
+The drift is the mean change per step of the mean and the standard deviation of the units of a layer.
 Reference: [santurkar2018how], Section 2.
 """
 
@@ -30,8 +30,8 @@ def digits():
     return torch.tensor(images[:200] / 16, dtype=torch.float32), torch.tensor(labels[:200])
 
 
-def trained(normalized, noise, nets, depth, steps, width=32):
-    """The final loss of each of several networks, and its drift: the mean change of means and deviations in a step."""
+def losses_and_drifts(normalized, noise, nets, depth, steps, width=32):
+    """Final loss and drift of several networks."""
     x, y = digits()
     sizes = (64, *[width] * depth, 10)
     weights = [(2 * torch.rand(nets, a, b) - 1) / a**0.5 for a, b in zip(sizes, sizes[1:], strict=False)]
@@ -44,7 +44,7 @@ def trained(normalized, noise, nets, depth, steps, width=32):
             h = h @ w + b
             if normalized:
                 h = (h - h.mean(1, keepdim=True)) / (h.var(1, keepdim=True, correction=0) + 1e-5).sqrt()
-            if noise:  # drawn anew for each unit in each step
+            if noise:  # new for each unit in each step
                 h = h * (1 + noise * torch.rand(nets, 1, width)) + noise * (2 * torch.rand(nets, 1, width) - 1)
             now.append(torch.cat((h.mean(1), h.std(1)), 1).detach())
             h = torch.sigmoid(h)
@@ -61,8 +61,11 @@ def trained(normalized, noise, nets, depth, steps, width=32):
 
 
 def ratios(normalized, nets, depth, steps):
-    """Logarithms of loss and drift of the noisy network over those of the plain one."""
-    plain, noisy = trained(False, 0.0, nets, depth, steps), trained(normalized, 0.6, nets, depth, steps)
+    """Logarithms of loss and drift of the noisy network divided by those of the plain one."""
+    plain, noisy = (
+        losses_and_drifts(False, 0.0, nets, depth, steps),
+        losses_and_drifts(normalized, 0.6, nets, depth, steps),
+    )
     losses, drifts = ((a / b).log() for a, b in zip(noisy, plain, strict=True))
     return {"logarithm of losses": losses, "zero": torch.zeros(nets), "logarithm of drifts": drifts}
 
@@ -72,13 +75,11 @@ control = partial(ratios, normalized=False)  # The same noise without normalizat
 
 CLAIM = Claim(
     id="batchnorm-not-covariate-shift",
-    title="Batch normalization helps although the statistics of its activations move more",
+    question="Does batch normalization help because it stabilizes activations?",
     equation=r"L_{noisy\ BN} / L_{plain} < 1 < D_{noisy\ BN} / D_{plain}",
+    axes=("quantity, compared with zero", "log of (noisy normalized / plain)"),
     source=Source("observed", "santurkar2018how", "Section 2"),
-    premises=(
-        Premise("the noisy network is normalized"),
-        Premise("the network is deep", lambda depth: depth >= 5),
-    ),
+    premises=(Premise("the noisy network is normalized"), Premise("the network is deep", lambda depth: depth >= 5)),
     parameters={"nets": 6, "depth": 6, "steps": 25},
     full={"nets": 10, "depth": 8, "steps": 80},
     judge=in_order(),

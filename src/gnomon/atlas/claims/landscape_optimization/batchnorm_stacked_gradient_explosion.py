@@ -1,11 +1,11 @@
-"""In a deep ReLU network with batch normalization, gradients at initialization grow by pi / (pi - 1) in each layer.
+"""In a deep ReLU network with batch normalization, squared initial gradients grow by pi / (pi - 1) per layer.
 
-Backward through ReLU half of the squared gradient is left; through the weights (variance 1/width) it is kept; and batch
-normalization divides it by the variance of W relu(z), z ~ N(0, 1), over the batch, which is 1/2 - 1/(2 pi):
+Backward through ReLU half of the squared gradient remains; the weights (variance 1/width) keep it; and batch
+normalization divides it by the variance over the batch of W relu(z), z ~ N(0, 1), which is 1/2 - 1/(2 pi):
 
     |g_l|^2 / |g_{l+1}|^2 -> (1/2) / (1/2 - 1/(2 pi)) = pi / (pi - 1) = 1.467                            (1)
 
-for large width and batch. Reference: [yang2019mean].
+for large width and batch, with g_l the gradient at layer l. Reference: [yang2019mean].
 """
 
 import math
@@ -22,7 +22,7 @@ def predicted():
 
 
 def growth(normalize, depth, width, batch, nets):
-    """Mean growth per layer of the logarithm of the squared gradient, over the layers after the first five."""
+    """Mean growth per layer of the log squared gradient, over the layers after the first five."""
     rows = []
     for _ in range(nets):
         h, values = torch.randn(batch, width), []
@@ -38,12 +38,13 @@ def growth(normalize, depth, width, batch, nets):
 
 
 observed = partial(growth, normalize=True)  # With normalization.
-control = partial(growth, normalize=False)  # Without: the variance 2/width keeps gradients as they are.
+control = partial(growth, normalize=False)  # Without it, weights of variance 2/width keep the gradients.
 
 CLAIM = Claim(
     id="batchnorm-stacked-gradient-explosion",
-    title="In ReLU networks with batch normalization, squared gradients grow by pi/(pi - 1) per layer at the start",
+    question="Why can deep networks with batch normalization have exploding gradients?",
     equation=r"\|g_\ell\|^2 / \|g_{\ell+1}\|^2 \to \pi / (\pi - 1) \approx 1.467",
+    axes=("network", "growth of log |gradient|^2 per layer"),
     source=Source("theorem", "yang2019mean"),
     premises=(
         Premise("every layer is normalized over the batch"),
@@ -55,6 +56,6 @@ CLAIM = Claim(
         confidence=0.9999,
         resolution=0.2,
         within=0.1,
-        because="two directions of the batch and of the width, O(1 / 128)",
+        because="batch and width are finite: corrections of order 1 / 128",
     ),
 )

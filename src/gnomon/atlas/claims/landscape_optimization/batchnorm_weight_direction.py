@@ -1,10 +1,8 @@
-"""Behind batch normalization only the direction of a weight vector matters.
+"""Before batch normalization only the direction of a weight vector matters.
 
-w^T (x - mean) / sqrt(w^T S w), S the covariance of x, is unchanged by w -> c w. So the loss has the same value, a
-gradient orthogonal to w, and
+w^T (x - mean) / sqrt(w^T S w), with S the covariance of x, is unchanged by w -> c w. So the loss L satisfies
 
     L(c w) = L(w),    <grad L(w), w> = 0,    grad L(c w) = grad L(w) / c                                 (1)
-
 Reference: [laarhoven2017regularization], Section 2.
 """
 
@@ -12,21 +10,21 @@ from functools import partial
 
 import torch
 
-from gnomon.atlas.check.layers import scale
+from gnomon.atlas.check.layers import check_scale_invariance
 from gnomon.lab import Claim, Premise, Source, equals
 
-FACTORS = (0.1, 1.0, 10.0)
+SCALE_FACTORS = (0.1, 1.0, 10.0)
 
 
 def problem(n, d, seed):
-    """Inputs with a covariance of their own, targets, weights."""
+    """Correlated inputs, targets and weights."""
     torch.manual_seed(seed)
     x = torch.randn(n, d, dtype=torch.float64) @ torch.randn(d, d, dtype=torch.float64) + 1
     return x, torch.randn(n, dtype=torch.float64), torch.randn(d, dtype=torch.float64)
 
 
 def predicted(n, d, seed):
-    """L, <grad L, w> and c grad L for each factor, the gradient from w^T (x - mean) / sqrt(w^T S w) by hand."""
+    """L, <grad L, w> and c grad L for each factor, with the gradient of w^T (x - mean) / sqrt(w^T S w) by hand."""
     x, y, w = problem(n, d, seed)
     centered = x - x.mean(0)
     s = centered.T @ centered / n
@@ -34,14 +32,14 @@ def predicted(n, d, seed):
     r = torch.tanh(centered @ w / size) - y
     g = 2 * r * (1 - torch.tanh(centered @ w / size) ** 2) / n
     slope = (centered.T @ g - s @ w * (w @ centered.T @ g) / size**2) / size
-    return torch.cat([torch.cat([r.square().mean()[None], torch.zeros(1).double(), slope]) for _ in FACTORS])
+    return torch.cat([torch.cat([r.square().mean()[None], torch.zeros(1).double(), slope]) for _ in SCALE_FACTORS])
 
 
-def measured(normalize, n, d, seed):
+def loss_and_gradient(normalize, n, d, seed):
     """The same numbers by autograd."""
     x, y, w = problem(n, d, seed)
     rows = []
-    for c in FACTORS:
+    for c in SCALE_FACTORS:
         v = (c * w).requires_grad_()
         loss = (torch.tanh(normalize((x @ v)[:, None])[:, 0]) - y).square().mean()
         g = torch.autograd.grad(loss, v)[0]
@@ -49,19 +47,20 @@ def measured(normalize, n, d, seed):
     return torch.cat(rows)
 
 
-# With torch's BatchNorm1d before the tanh.
-observed = partial(measured, normalize=torch.nn.BatchNorm1d(1, eps=1e-30, dtype=torch.float64))
-control = partial(measured, normalize=torch.nn.Identity())  # Without it.
+# torch's BatchNorm1d before the tanh.
+observed = partial(loss_and_gradient, normalize=torch.nn.BatchNorm1d(1, eps=1e-30, dtype=torch.float64))
+control = partial(loss_and_gradient, normalize=torch.nn.Identity())  # Without it.
 
 CLAIM = Claim(
     id="batchnorm-weight-direction",
-    title="Behind batch normalization only the direction of a weight vector matters",
+    question="Does the norm of a weight vector matter before batch normalization?",
     equation=r"L(c w) = L(w), \quad \langle \nabla L(w), w \rangle = 0, \quad \nabla L(c w) = \nabla L(w) / c",
+    axes=("loss, <gradient, w>, c x gradient, for three factors c", "loss; inner product; gradient"),
     source=Source("theorem", "laarhoven2017regularization", "Section 2"),
     premises=(Premise("the outputs are normalized over the batch"),),
     parameters={"n": 30, "d": 5},
     full={"n": 1000, "d": 50},
     judge=equals(rounding=100_000),  # sums of n terms, divided by spreads
-    check=scale,
+    check=check_scale_invariance,
     remark="Lecture notes write S = E[x x^T], which is the covariance only for centered inputs.",
 )

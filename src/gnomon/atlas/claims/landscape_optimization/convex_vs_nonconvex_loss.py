@@ -1,11 +1,11 @@
-"""The squared error is convex in the weights of a linear model and not in those of a network.
+"""The squared error is convex in the weights of a linear model, but not of a network.
 
-At the middle of a segment from a to b the loss L of a linear model lies below the mean of its ends by
+At the middle of a segment from a to b the loss L of a linear model with inputs X is below the mean of its ends by
 
     (L(a) + L(b)) / 2 - L((a + b) / 2) = |X (a - b)|^2 / (4 n) >= 0                                      (1)
 
-A tanh network without biases is the same function at (W, v) and (-W, -v), and zero in the middle: there the gap is
-L - mean(y^2), negative for every network that fits better than zero.
+A tanh network without biases is the same function at (W, v) and (-W, -v), and zero in the middle: there the gap is L -
+mean(y^2), which is negative for every network that fits better than zero.
 """
 
 from functools import partial
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Points, targets, and the ends of 50 segments; then a network's weights that fit better than zero."""
+    """Points, targets, and the ends of 50 segments; then weights of a network that fits better than zero."""
     torch.manual_seed(seed)
     x = torch.randn(n, d, dtype=torch.float64)
     y = torch.tanh(x[:, 0] - x[:, 1])
@@ -35,7 +35,7 @@ def predicted(n, d, seed):
 
 
 def gaps(model, n, d, seed):
-    """Gaps of the segments measured on a model, and of the segment between two equal networks."""
+    """Gaps of the segments for a model, and of the segment between two equal networks."""
     x, y, (a, b), w, v = problem(n, d, seed)
 
     def loss(f):
@@ -50,17 +50,15 @@ def gaps(model, n, d, seed):
 
 
 observed = partial(gaps, model=lambda f: f)  # A linear model.
-control = partial(gaps, model=torch.tanh)  # A single tanh unit in place of the linear model.
+control = partial(gaps, model=torch.tanh)  # A single tanh unit instead.
 
 CLAIM = Claim(
     id="convex-vs-nonconvex-loss",
-    title="The squared error is convex in the weights of a linear model, not in those of a network",
+    question="Is the loss of a neural network convex?",
     equation=r"\tfrac12 (L(a) + L(b)) - L(\tfrac{a + b}{2}) = \|X (a - b)\|^2 / (4 n)",
+    axes=("segment between two weight vectors", "mean of the ends minus loss in the middle"),
     source=Source("derived"),
-    premises=(
-        Premise("the first model is linear in its weights"),
-        Premise("the loss is the mean squared error"),
-    ),
+    premises=(Premise("the first model is linear in its weights"), Premise("the loss is the mean squared error")),
     parameters={"n": 40, "d": 5},
     full={"n": 2000, "d": 50},
     judge=equals(rounding=10_000),  # sums of n terms

@@ -1,7 +1,7 @@
 """Inputs on different scales slow gradient descent by the square of the ratio of the scales.
 
-The Hessian of least squares is X^T X / n. Where one input has s times the scale of the others, its condition number
-grows as s^2, and so do the steps of descent at the rate 1 / lambda_max:
+The Hessian of least squares is X^T X / n. If one input has s times the scale of the others, its condition number k
+grows as s^2, and so does the number of steps at the rate 1 / lambda_max:
 
     steps ~ k log(1 / accuracy),    k ~ s^2                                                              (1)
 
@@ -21,7 +21,7 @@ def predicted():
 
 
 def counts(standardize, scales, n, seed):
-    """Steps until the excess loss is 1e-6 of the first, for each scale of the first of four inputs."""
+    """Steps until the excess loss is 1e-6 of the initial one, for each scale of the first of four inputs."""
     rng = np.random.default_rng(seed)
     raw, w, steps = rng.normal(size=(n, 4)), rng.normal(size=4), []
     for s in scales:
@@ -42,13 +42,14 @@ control = partial(counts, standardize=True)  # Standardized inputs.
 
 CLAIM = Claim(
     id="data-normalisation-conditioning",
-    title="Gradient descent slows by the square of the ratio of the inputs' scales; standardizing undoes it",
+    question="Why should inputs be normalized?",
     equation=r"\kappa(X^T X) \sim s^2, \quad t_\epsilon \sim \kappa \log(1 / \epsilon)",
+    axes=("scale s of one input", "steps until the excess loss is 1e-6"),
     source=Source("derived", "lecun1998efficient", "Section 4.3"),
     premises=(Premise("the inputs keep their scales"),),
     parameters={"scales": (4.0, 8.0, 16.0, 32.0), "n": 100},
     full={"scales": (8.0, 16.0, 32.0, 64.0), "n": 1000},
     judge=rate_is(
-        confidence=0.999, within=0.1, because="at s = 4 the others' spread changes k by 1 / s^2 = 6 %", label="scale"
+        confidence=0.999, within=0.1, because="at s = 4 the other inputs change k by 1 / s^2 = 6 %", label="scale"
     ),
 )

@@ -1,10 +1,10 @@
-"""Steps that are too large leave ReLU units off on all data; such units have no gradient and stay as they are.
+"""Steps that are too large leave ReLU units off on all data; their gradient is zero and they never move again.
 
-A unit with z_i < 0 on every sample i has relu'(z_i) = 0 there, so
+A unit with preactivation z_i < 0 on every sample i has relu'(z_i) = 0, so
 
     dL/dw = sum_i (dL/dh_i) relu'(z_i) x_i = 0                                                           (1)
 
-exactly, and gradient descent never moves it again.
+exactly, with h_i its output, x_i its input, w its weights and L the loss.
 """
 
 from functools import partial
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """A tenth of the units dead at least (1 for yes), their largest gradient, their largest move in later steps."""
+    """At least a tenth of the units are dead (1 for yes), their gradient, and their movement in later steps."""
     return [1.0, 0.0, 0.0]
 
 
@@ -48,13 +48,11 @@ control = partial(train, activation=nn.LeakyReLU(0.1))  # Leaky ReLU, whose slop
 
 CLAIM = Claim(
     id="dead-relu-units",
-    title="Too large steps leave ReLU units off on all data, and these never move again",
+    question="Why do dead ReLU units never recover?",
     equation=r"z_i < 0 \; \forall i \Rightarrow \partial L / \partial w = 0",
+    axes=("enough dead units, their gradient, their later movement", "1 if yes; gradient; distance"),
     source=Source("derived"),
-    premises=(
-        Premise("the activation is a ReLU"),
-        Premise("the learning rate is large", lambda rate: rate >= 1),
-    ),
+    premises=(Premise("the activation is a ReLU"), Premise("the learning rate is large", lambda rate: rate >= 1)),
     parameters={"n": 50, "width": 64, "rate": 2.0},
     full={"n": 500, "width": 256, "rate": 2.0},
     judge=equals(rounding=0),

@@ -1,11 +1,10 @@
-"""An L-smooth loss lies below its tangent plane plus a parabola of curvature L.
+"""An L-smooth loss lies below its tangent plane plus L/2 times the squared distance.
 
 Integrating |grad h(a + t d) - grad h(a)| <= L t |d| over t from 0 to 1, with d = b - a,
 
     2 (h(b) - h(a) - <grad h(a), d>) / |d|^2 <= L                                                        (1)
 
-Here h is the logistic loss, with L = lambda_max(X^T X) / (4 n).
-Reference: [nesterov2018lectures], Lemma 1.2.3.
+Here h is the logistic loss, with L = lambda_max(X^T X) / (4 n). Reference: [nesterov2018lectures], Lemma 1.2.3.
 """
 
 from functools import partial
@@ -18,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, d, pairs, seed):
-    """Points times their labels; pairs of weights, the first pair near zero along the largest eigenvector."""
+    """Points times labels; pairs of weights, the first pair near zero along the largest eigenvector."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, d)) * np.linspace(1, 3, d)
     a, b = rng.normal(size=(2, pairs, d)) * rng.choice([0.1, 0.3, 2.0], size=(2, pairs, 1))
@@ -34,7 +33,7 @@ def predicted(n, d, pairs, seed):
 
 
 def curvatures(loss, n, d, pairs, seed):
-    """The left side of equation (1), the gradient by autograd."""
+    """The left side of equation (1), with the gradient by autograd."""
     z, a, b = problem(n, d, pairs, seed)
     a.requires_grad_()
     here = loss(-a @ z.T).mean(1)
@@ -43,16 +42,17 @@ def curvatures(loss, n, d, pairs, seed):
 
 
 observed = partial(curvatures, loss=functional.softplus)  # The logistic loss.
-control = partial(curvatures, loss=torch.exp)  # The exponential loss, which is smooth with no constant.
+control = partial(curvatures, loss=torch.exp)  # The exponential loss, which is not L-smooth for any L.
 
 CLAIM = Claim(
     id="descent-lemma",
-    title="An L-smooth loss lies below its tangent plane plus L/2 times the squared distance",
+    question="How far can a smooth loss rise above its tangent plane?",
     equation=r"h(b) \le h(a) + \nabla h(a)^T (b - a) + \tfrac L2 \|b - a\|^2",
+    axes=("pair of weight vectors", "curvature between them"),
     source=Source("theorem", "nesterov2018lectures", "Lemma 1.2.3"),
     premises=(Premise("the gradient is Lipschitz with constant L"),),
     parameters={"n": 50, "d": 5, "pairs": 3000},
     full={"n": 500, "d": 20, "pairs": 10_000},
     judge=bounded_by("above", rounding=1e7, tight=0.99),  # differences of losses 1e-4 apart
-    remark="Often misprinted with |h(a)|^2 in place of |grad h(a)|^2; the parabola is reached only by quadratics.",
+    remark="Often misprinted with |h(a)|^2 instead of |grad h(a)|^2; only quadratics reach the parabola.",
 )

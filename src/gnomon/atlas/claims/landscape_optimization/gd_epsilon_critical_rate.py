@@ -1,13 +1,12 @@
-"""With the learning rate 1 / L, the smallest gradient of T steps falls at least as T^-1/2.
+"""With learning rate 1 / L, the smallest gradient of T steps falls at least as fast as T^-1/2.
 
-Each step lowers an L-smooth h by at least |grad h|^2 / (2 L), and h cannot fall below its infimum h*, so
+Each step lowers an L-smooth loss h by at least |grad h|^2 / (2 L), and h cannot fall below its infimum h*, so
 
     min_{t < T} |grad h(x_t)| <= sqrt(2 L (h_0 - h*) / T)                                                (1)
 
-The slope of the curve below goes from s to s/2 and back to s within each step of length s / L, with curvatures +-L:
-each step lowers it only by (3/4) s^2 / L, so that it comes to sqrt(2/3) of the bound after ``steps`` steps, where the
-curve ends; as many are made again.
-Reference: [nesterov2018lectures], Section 1.2.3.
+The second example is a curve whose slope goes from s to s/2 and back to s within each step of length s / L, with
+curvatures +-L. Each step lowers it only by (3/4) s^2 / L, so it reaches sqrt(2/3) of the bound after ``steps`` steps,
+when the curve ends; as many steps follow. Reference: [nesterov2018lectures], Section 1.2.3.
 """
 
 from functools import partial
@@ -18,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, d, seed):
-    """Data of a robust regression, mean of r^2 / (1 + r^2), whose curvature is at most 2 lambda_max(X^T X) / n."""
+    """Data of a robust regression, mean of r^2 / (1 + r^2), with curvature at most 2 lambda_max(X^T X) / n."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=d)
 
@@ -32,8 +31,8 @@ def predicted(n, d, steps, seed):
     return np.stack([regression, np.sqrt(2 * (0.75 * steps + 0.5) / t)])
 
 
-def smallest(scale, n, d, steps, seed):
-    """Smallest gradients so far, at ``scale`` times the learning rate 1 / L."""
+def smallest_gradients(scale, n, d, steps, seed):
+    """Smallest gradient norms so far, at ``scale`` times the learning rate 1 / L."""
     x, y, w = problem(n, d, seed)
     place, rows = float(steps), []
     for _ in range(2 * steps):
@@ -45,18 +44,16 @@ def smallest(scale, n, d, steps, seed):
     return np.minimum.accumulate(np.array(rows).T, axis=1)
 
 
-observed = partial(smallest, scale=1.0)  # The learning rate 1 / L.
-control = partial(smallest, scale=1e-6)  # A millionth of it, which leaves both near their start.
+observed = partial(smallest_gradients, scale=1.0)  # The learning rate 1 / L.
+control = partial(smallest_gradients, scale=1e-6)  # A millionth of it, which leaves both near their start.
 
 CLAIM = Claim(
     id="gd-epsilon-critical-rate",
-    title="Gradient descent at rate 1/L finds a gradient below sqrt(2 L (h_0 - h*) / T) within T steps",
+    question="How fast does gradient descent find a small gradient?",
     equation=r"\min_{t < T} \|\nabla h(\theta_t)\| \le \sqrt{2 L (h_0 - h^*) / T}",
+    axes=("number of steps T (regression, then the worst curve)", "smallest gradient norm so far"),
     source=Source("theorem", "nesterov2018lectures", "Section 1.2.3"),
-    premises=(
-        Premise("the learning rate is 1 / L"),
-        Premise("the gradient is Lipschitz with constant L"),
-    ),
+    premises=(Premise("the learning rate is 1 / L"), Premise("the gradient is Lipschitz with constant L")),
     parameters={"n": 20, "d": 5, "steps": 200},
     full={"n": 100, "d": 20, "steps": 2000},
     judge=bounded_by("above", tight=0.8),

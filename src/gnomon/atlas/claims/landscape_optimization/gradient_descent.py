@@ -1,11 +1,11 @@
-"""On a quadratic, gradient descent comes closer to the minimum by max |1 - lr lambda_i| in each step.
+"""On a quadratic, each step of gradient descent shrinks the distance to the minimum by max |1 - lr lambda_i|.
 
 For h = (1/2) (x - x*)^T H (x - x*) a step is x' - x* = (1 - lr H) (x - x*), so with the eigenvalues lambda_i of H
 
     |x' - x*| / |x - x*| <= max_i |1 - lr lambda_i|                                                      (1)
 
-and the ratio tends to the right side, because the slowest direction is all that is left: here the others, at rates of
-at most 0.7 against 0.85, have fallen to (0.7 / 0.85)^60 = 1e-5 of it in 60 steps.
+The ratio tends to the right side, because only the slowest direction remains: after 60 steps the others, with rates of
+at most 0.7 compared with 0.85, are (0.7 / 0.85)^60 = 1e-5 of it.
 """
 
 from functools import partial
@@ -30,7 +30,7 @@ def predicted(d, steps, seed):
 
 
 def ratios(loss, d, steps, seed):
-    """Ratios of distances to the minimum along descent with torch's SGD from a random place."""
+    """Ratios of distances to the minimum along torch's SGD from a random start."""
     h, end, lr = (torch.as_tensor(v) for v in problem(d, seed))
     x = (end + 3 * torch.randn(d, dtype=torch.float64)).requires_grad_()
     optimizer = torch.optim.SGD([x], lr=float(lr))
@@ -44,13 +44,14 @@ def ratios(loss, d, steps, seed):
 
 
 observed = partial(ratios, loss=lambda q: q)  # The quadratic.
-# sqrt(1 + 2 q) - 1, which has the same curvature at the minimum and less elsewhere.
+# sqrt(1 + 2 q) - 1: the same curvature at the minimum and less elsewhere.
 control = partial(ratios, loss=lambda q: (1 + 2 * q).sqrt() - 1)
 
 CLAIM = Claim(
     id="gradient-descent",
-    title="On a quadratic, each step of gradient descent shrinks the distance by max |1 - lr lambda|",
+    question="How fast does gradient descent converge on a quadratic?",
     equation=r"\|\theta_{t+1} - \theta^*\| \le \max_i |1 - \eta \lambda_i| \, \|\theta_t - \theta^*\|",
+    axes=("step", "distance to the minimum / distance one step before"),
     source=Source("derived"),
     premises=(Premise("the loss is quadratic"),),
     parameters={"d": 10, "steps": 60},

@@ -1,7 +1,7 @@
-"""The gradient of a ReLU unit by its own weights has half the mean square of its inputs.
+"""The derivative of a ReLU unit by its own weights has half the mean square of its inputs.
 
-dF_j / dW_jk = 1[z_j > 0] F_k and dF_j / dB_j = 1[z_j > 0]; the sign of z_j changes with that of row j of the weights,
-and is independent of F:
+dF_j / dW_jk = 1[z_j > 0] F_k and dF_j / dB_j = 1[z_j > 0]. The sign of the preactivation z_j flips with row j of the
+weights, independent of the inputs F_k:
 
     E (dF_j / dW_jk)^2 = E F_k^2 / 2,    E (dF_j / dB_j)^2 = 1/2                                         (1)
 """
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted():
-    """Half of E F_k^2 = (n (2/n) E x^2 + E b^2) / 2 = 1.125 after one layer with E x^2 = 1 and E b^2 = 1/4; and 1/2."""
+    """Half of E F_k^2 = (n (2/n) E x^2 + E b^2) / 2 = 1.125 with E x^2 = 1 and E b^2 = 1/4; and 1/2."""
     return [1.125 / 2, 0.5]
 
 
 def moments(mean, nets, width):
-    """Squared derivatives of one unit of the second layer by autograd, for many networks at once."""
+    """Squared derivatives of one unit of the second layer by autograd, for many networks."""
     x = torch.randn(nets, width, 1)
     w, v = torch.randn(2, nets, width, width) * (2 / width) ** 0.5
     b, c = torch.randn(2, nets, width, 1) / 2 + mean
@@ -29,13 +29,14 @@ def moments(mean, nets, width):
     return torch.stack([by_weights[:, 0].square().mean(1), by_biases[:, 0, 0].square()], 1)
 
 
-observed = partial(moments, mean=0.0)  # Symmetric.
+observed = partial(moments, mean=0.0)  # Symmetric biases.
 control = partial(moments, mean=1.0)  # Positive biases in the second layer.
 
 CLAIM = Claim(
     id="gradient-variance-last-layer",
-    title="The gradient of a ReLU unit by its own weights has half the mean square of its inputs",
+    question="How large is the gradient of a ReLU unit with respect to its weights?",
     equation=r"E (\partial F_j / \partial W_{jk})^2 = \tfrac12 E F_k^2, E (\partial F_j / \partial B_j)^2 = \tfrac12",
+    axes=("weight, then bias", "mean squared derivative"),
     source=Source("derived"),
     premises=(Premise("weights and biases are symmetric around zero"),),
     parameters={"nets": 6000, "width": 16},

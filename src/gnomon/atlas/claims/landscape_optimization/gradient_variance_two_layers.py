@@ -1,10 +1,11 @@
-"""The gradient of a ReLU unit by weights two layers back has a quarter of E W^2 E F^2 as its mean square.
+"""The derivative of a ReLU unit by weights two layers back has mean square E W^2 E F^2 / 4.
 
-dF_j / dV_km = 1[z_j > 0] W_jk 1[z_k > 0] F_m; both signs are symmetric and independent of the squares:
+dF_j / dV_km = 1[z_j > 0] W_jk 1[z_k > 0] F_m. Both signs are symmetric and independent of the squares:
 
     E (dF_j / dV_km)^2 = E W^2 E F_m^2 / 4                                                               (1)
 
-With E W^2 = 2 / n the sum over the n units k between is E F_m^2 / 2, as for the last layer: no growth with depth.
+V and W are the weights of the two layers, F_m the inputs. With E W^2 = 2 / n the sum over the n units k is E F_m^2 / 2,
+as for the last layer, so gradients do not grow with depth.
 """
 
 from functools import partial
@@ -20,7 +21,7 @@ def predicted(widths):
 
 
 def moments(activation, nets, widths):
-    """n times the mean of squared derivatives of one unit, by autograd, for many networks at once."""
+    """n times the mean squared derivative of one unit, by autograd, for many networks."""
     columns = []
     for n in widths:
         x = torch.randn(nets, n, 1)
@@ -36,13 +37,11 @@ control = partial(moments, activation=lambda z: z)  # No activation: four times 
 
 CLAIM = Claim(
     id="gradient-variance-two-layers",
-    title="The gradient of a ReLU unit by weights two layers back has the mean square E W^2 E F^2 / 4",
+    question="How large is the gradient with respect to weights two layers back?",
     equation=r"E (\partial F_j^{(\ell)} / \partial W_{km}^{(\ell-2)})^2 = \tfrac14 E W^2 \, E F_m^2",
+    axes=("width n", "n x mean squared derivative", "widths"),
     source=Source("derived"),
-    premises=(
-        Premise("the activation is a ReLU"),
-        Premise("the weights are symmetric around zero"),
-    ),
+    premises=(Premise("the activation is a ReLU"), Premise("the weights are symmetric around zero")),
     parameters={"nets": 3000, "widths": (8, 24)},
     full={"nets": 20_000, "widths": (16, 64)},
     judge=mean_equals(confidence=0.9999, resolution=0.15),

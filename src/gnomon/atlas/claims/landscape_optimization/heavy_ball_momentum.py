@@ -1,12 +1,12 @@
-"""Momentum multiplies a steady gradient's step by 1 / (1 - b), and shrinks errors at the best rate on a quadratic.
+"""Momentum b multiplies a steady step by 1/(1 - b); on a quadratic errors shrink by (sqrt k - 1)/(sqrt k + 1).
 
-x' = x - lr g + b (x - x_before). For a constant gradient g the step number t is -lr g (1 + b + ... + b^t), so
+x' = x - lr g + b (x - x_before). For a constant gradient g step t is -lr g (1 + b + ... + b^t), so
 
     step_t = -lr g (1 - b^(t+1)) / (1 - b)                                                               (1)
 
-With lr = 4 / (sqrt L + sqrt mu)^2 and b = ((sqrt k - 1) / (sqrt k + 1))^2, k = L / mu, all roots of a quadratic have
-the size r = sqrt(b), the outer ones double: errors after T steps have the T-th root r (up to T^(1/T)).
-Reference: [polyak1964some].
+With lr = 4 / (sqrt L + sqrt mu)^2 and b = ((sqrt k - 1) / (sqrt k + 1))^2, for curvatures mu to L and k = L / mu, all
+roots of the recursion have size r = sqrt(b), the outer ones double. So errors after T steps have the T-th root r (up to
+T^(1/T)). Reference: [polyak1964some].
 """
 
 from functools import partial
@@ -16,7 +16,7 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-LENGTH = 1000
+STEP_COUNT = 1000
 
 
 def predicted(beta, condition):
@@ -26,7 +26,7 @@ def predicted(beta, condition):
 
 
 def run(lr, momentum, curvatures, steps):
-    """Places along torch's SGD on a sum of slopes (curvature 0: the gradient is 1) or of parabolas."""
+    """Positions along torch's SGD on slopes (curvature 0: the gradient is 1) or parabolas."""
     x = torch.ones(len(curvatures), dtype=torch.float64, requires_grad=True)
     optimizer, places = torch.optim.SGD([x], lr=lr, momentum=momentum), [1.0]
     for _ in range(steps):
@@ -36,24 +36,25 @@ def run(lr, momentum, curvatures, steps):
     return np.array(places)
 
 
-def measured(beta, condition, kept):
+def steps_and_factor(beta, condition, kept):
     """Steps down the slope, and the mean shrinking of errors; ``kept`` multiplies both momenta."""
     slope = run(1.0, kept * beta, torch.zeros(1, dtype=torch.float64), 50)
     root = condition**0.5
     best, lr = kept * ((root - 1) / (root + 1)) ** 2, 4 / (root + 1) ** 2 if kept else 2 / (condition + 1)
-    end = run(lr, best, torch.linspace(1, condition, 10, dtype=torch.float64), LENGTH)[-1]
-    return np.r_[-np.diff(slope), end ** (1 / LENGTH)]
+    end = run(lr, best, torch.linspace(1, condition, 10, dtype=torch.float64), STEP_COUNT)[-1]
+    return np.r_[-np.diff(slope), end ** (1 / STEP_COUNT)]
 
 
-observed = partial(measured, kept=1.0)  # With momentum.
-control = partial(measured, kept=0.0)  # Without, at the rate that is best then.
+observed = partial(steps_and_factor, kept=1.0)  # With momentum.
+control = partial(steps_and_factor, kept=0.0)  # Without, at the learning rate that is best then.
 
 CLAIM = Claim(
     id="heavy-ball-momentum",
-    title="Momentum b multiplies a steady step by 1/(1 - b); at best errors shrink by (sqrt k - 1)/(sqrt k + 1)",
+    question="How much does momentum accelerate gradient descent?",
     equation=r"\Delta_t = -\eta g \sum_{\tau = 0}^{t} \beta^\tau \to -\eta g / (1 - \beta)",
+    axes=("step on a slope, then convergence factor", "step length; factor"),
     source=Source("theorem", "polyak1964some"),
-    premises=(Premise("each step keeps b times the last one"),),
+    premises=(Premise("each step keeps b times the previous one"),),
     parameters={"beta": 0.9, "condition": 100.0},
     judge=equals(
         within=0.01, because="a double root gives errors up to 10 T r^T, and (10 T)^(1/T) = 1.009 at T = 1000"

@@ -1,6 +1,6 @@
-"""Second differences of a network's loss are its Hessian, which is symmetric.
+"""Second differences of a network's loss give its Hessian, which is symmetric.
 
-J(x + t v) = J + t <grad J, v> + (t^2 / 2) v^T H v + ..., so
+J(x + t v) = J + t <grad J, v> + (t^2 / 2) v^T H v + ... for weights x and direction v, so
 
     (J(x + t v) - 2 J(x) + J(x - t v)) / t^2 = v^T H v + O(t^2)                                          (1)
 
@@ -11,11 +11,11 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-STEP = 1e-3
+STEP_LENGTH = 1e-3
 
 
 def problem(n, width, seed):
-    """A tanh network's loss as a function of one vector of weights, a place, and two directions."""
+    """A tanh network's loss as a function of one weight vector, a point, and two directions."""
     torch.manual_seed(seed)
     x, y = torch.randn(n, 3, dtype=torch.float64), torch.randn(n, dtype=torch.float64)
     place, u, v = torch.randn(3, 4 * width, dtype=torch.float64)
@@ -34,8 +34,8 @@ def predicted(n, width, seed):
 
 
 def differences(loss, place, u, v):
-    """The same from values of the loss alone."""
-    t = STEP
+    """The same from values of the loss only."""
+    t = STEP_LENGTH
     along = (loss(place + t * v) - 2 * loss(place) + loss(place - t * v)) / t**2
     ends = (loss(place + t * (a * u + b * v)) * a * b for a in (1, -1) for b in (1, -1))
     mixed = sum(ends) / (4 * t**2)
@@ -48,15 +48,16 @@ def observed(n, width, seed):
 
 
 def control(n, width, seed):
-    """A loss with a kink at the place."""
+    """A loss with a kink at the point."""
     loss, place, u, v = problem(n, width, seed)
     return differences(lambda w: loss(w) + 0.1 * ((w - place) @ v).abs(), place, u, v)
 
 
 CLAIM = Claim(
     id="hessian-curvature",
-    title="Second differences of the loss are its Hessian, which is symmetric",
+    question="How can the Hessian be measured from values of the loss?",
     equation=r"J(\theta + t v) = J + t \nabla J^T v + \tfrac{t^2}{2} v^T H v + \dots",
+    axes=("along v, mixed u v, mixed v u", "second derivative"),
     source=Source("derived", "pearlmutter1994fast"),
     premises=(Premise("the loss is twice differentiable"),),
     parameters={"n": 30, "width": 8},

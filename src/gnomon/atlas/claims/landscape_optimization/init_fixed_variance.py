@@ -1,6 +1,6 @@
-"""A uniform law on [-sqrt(3) s, sqrt(3) s] has the variance of a Gaussian of standard deviation s.
+"""A uniform distribution on [-sqrt(3) s, sqrt(3) s] has variance s^2.
 
-The variance of a uniform law on [a, b] is (b - a)^2 / 12:
+The variance of a uniform distribution on [a, b] is (b - a)^2 / 12:
 
     (2 sqrt(3) s)^2 / 12 = s^2                                                                           (1)
 """
@@ -12,12 +12,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(s):
-    """s^2 for the Gaussian and for the uniform law."""
+    """s^2 for the Gaussian and for the uniform distribution."""
     return [s**2, s**2]
 
 
 def squares(end, s, count):
-    """Squares of weights drawn by torch's initializers."""
+    """Squares of weights from torch's initializers."""
     normal, uniform = torch.empty(2, count, dtype=torch.float64)
     nn.init.normal_(normal, std=s), nn.init.uniform_(uniform, -end, end)
     return torch.stack([normal**2, uniform**2], 1)
@@ -35,10 +35,11 @@ def control(s, count):
 
 CLAIM = Claim(
     id="init-fixed-variance",
-    title="A uniform law on [-sqrt(3) s, sqrt(3) s] has the variance of a Gaussian of standard deviation s",
+    question="Which uniform distribution has the variance of a Gaussian?",
     equation=r"\mathrm{Var} \, U[-\sqrt3 \sigma, \sqrt3 \sigma] = \sigma^2",
+    axes=("Gaussian, then uniform", "mean square of the weights"),
     source=Source("derived"),
-    premises=(Premise("the uniform law ends at sqrt(3) s"),),
+    premises=(Premise("the uniform distribution ends at sqrt(3) s"),),
     parameters={"s": 0.3, "count": 100_000},
     full={"count": 5_000_000},
     judge=mean_equals(confidence=0.9999, resolution=0.03),

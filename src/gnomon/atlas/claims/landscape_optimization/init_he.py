@@ -1,10 +1,10 @@
 """Weights of variance 2 / inputs keep the mean square through ReLU layers; variance 1 / inputs halves it in each.
 
-A symmetric preactivation z has E relu(z)^2 = E z^2 / 2, so with Var(w) = c / n
+A symmetric preactivation z has E relu(z)^2 = E z^2 / 2, so with Var(w) = c / n for n inputs
 
     E F_L^2 = (c / 2)^L E F_0^2                                                                          (1)
 
-Reference: [he2015delving], Section 2.2.
+F_l is the signal after layer l. Reference: [he2015delving], Section 2.2.
 """
 
 from functools import partial
@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(depth):
-    """Equation (1) for c = 2 at every depth; then 2^L times it for c = 1, which is 1 as well."""
+    """Equation (1) for c = 2 at every depth; then 2^L times it for c = 1, which is also 1."""
     return [1.0] * (2 * depth)
 
 
@@ -36,8 +36,9 @@ control = partial(sizes, activation=torch.tanh)  # tanh.
 
 CLAIM = Claim(
     id="init-he",
-    title="Weights of variance 2 / inputs keep the mean square through ReLU layers; 1 / inputs halves it in each",
+    question="Which weight variance keeps signals through ReLU layers?",
     equation=r"E F_L^2 = (c/2)^L E F_0^2, \quad \mathrm{Var}(w) = c / n",
+    axes=("layer (variance 2 / n, then 1 / n)", "relative mean square of the signal"),
     source=Source("theorem", "he2015delving", "Section 2.2"),
     premises=(Premise("the activation is a ReLU"),),
     parameters={"nets": 300, "width": 40, "depth": 6},

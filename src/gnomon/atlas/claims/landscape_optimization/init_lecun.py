@@ -4,7 +4,7 @@ E (W x)_i^2 = n Var(w) mean(x^2), so with Var(w) = 1 / n
 
     E |x_L|^2 / |x_0|^2 = 1    at every depth L                                                          (1)
 
-Reference: [lecun1998efficient], Section 4.6.
+x_L is the signal after L layers of width n. Reference: [lecun1998efficient], Section 4.6.
 """
 
 from functools import partial
@@ -20,7 +20,7 @@ def predicted(depth):
 
 
 def sizes(draw, nets, width, depth):
-    """Mean square of the signal after each layer over that at the start, for many networks."""
+    """Mean square of the signal after each layer divided by the initial one, for many networks."""
     x = torch.randn(nets, width, 1, dtype=torch.float64)
     start, rows = x.square().mean((1, 2)), []
     for _ in range(depth):
@@ -36,12 +36,13 @@ control = partial(sizes, draw=lambda m, n: (2 * torch.rand(m, n, n, dtype=torch.
 
 CLAIM = Claim(
     id="init-lecun",
-    title="Weights of variance 1 / inputs keep the size of a signal through linear layers",
+    question="Which weight variance keeps signals through linear layers?",
     equation=r"\mathrm{Var}(w) = 1/n \Rightarrow E \|W x\|^2 = \|x\|^2",
+    axes=("layer", "relative mean square of the signal"),
     source=Source("theorem", "lecun1998efficient", "Section 4.6"),
     premises=(Premise("the weights have variance 1 / inputs"),),
     parameters={"nets": 500, "width": 40, "depth": 6},
     full={"nets": 300, "width": 150, "depth": 16},
     judge=mean_equals(confidence=0.9999),
-    remark="1 / inputs is the variance, and its root the standard deviation; notes call one symbol by both names.",
+    remark="1 / inputs is the variance, and its root the standard deviation; notes use one symbol for both.",
 )

@@ -1,10 +1,10 @@
 """A product of orthogonal matrices keeps all singular values at one, however deep the linear network.
 
-|Q_L ... Q_1 x| = |x|, so that for the product P
+|Q_L ... Q_1 x| = |x|, so for the product P
 
     sigma_i(P) = 1 for all i,    condition number 1                                                      (1)
 
-while products of Gaussian matrices spread their singular values exponentially with depth.
+Products of Gaussian matrices spread their singular values exponentially with depth.
 Reference: [saxe2014exact], Section 3.
 """
 
@@ -17,11 +17,11 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(width):
-    """All singular values one."""
+    """All singular values are one."""
     return [1.0] * width
 
 
-def product(fill, width, depth):
+def singular_values_of_product(fill, width, depth):
     """Singular values of the product of a deep linear network's matrices."""
     p = torch.eye(width, dtype=torch.float64)
     for _ in range(depth):
@@ -29,22 +29,23 @@ def product(fill, width, depth):
     return torch.linalg.svdvals(p)
 
 
-observed = partial(product, fill=nn.init.orthogonal_)  # torch's orthogonal_.
+observed = partial(singular_values_of_product, fill=nn.init.orthogonal_)  # torch's orthogonal_.
 
 
 def control(width, depth):
     """Gaussian matrices of variance 1 / width."""
-    return product(lambda w: nn.init.normal_(w, std=width**-0.5), width, depth)
+    return singular_values_of_product(lambda w: nn.init.normal_(w, std=width**-0.5), width, depth)
 
 
 CLAIM = Claim(
     id="init-orthogonal",
-    title="A deep linear network of orthogonal matrices keeps all singular values at one",
+    question="Why initialize with orthogonal matrices?",
     equation=r"\sigma_i(Q_L \cdots Q_1) = 1",
+    axes=("singular value (sorted)", "singular value of the product"),
     source=Source("theorem", "saxe2014exact", "Section 3"),
     premises=(Premise("every layer's matrix is orthogonal"),),
     parameters={"width": 30, "depth": 50},
     full={"width": 200, "depth": 200},
     judge=equals(rounding=100_000),  # a product of depth matrices, width roundings each
-    remark="The singular values are one; the eigenvalues lie on the unit circle and need not be +-1.",
+    remark="The singular values are one; the eigenvalues are on the unit circle and need not be +-1.",
 )

@@ -1,10 +1,10 @@
-"""Xavier's variance 2 / (n + m) keeps neither the signal nor the gradient exactly, but their errors cancel.
+"""Xavier's variance 2/(n + m) multiplies signals by 2n/(n + m) and gradients by 2m/(n + m), which average to one.
 
-A layer from n to m features multiplies the mean square of the signal by n v and that of the gradient by m v:
+A layer from n to m features with weight variance v multiplies the mean square of the signal by n v and gradient by m v:
 
     n v = 2 n / (n + m),    m v = 2 m / (n + m),    with the mean 1                                      (1)
 
-and both are 1 for n = m. Reference: [glorot2010understanding], equation 12.
+Both are 1 for n = m. Reference: [glorot2010understanding], equation 12.
 """
 
 from functools import partial
@@ -14,12 +14,12 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-SHAPES = ((64, 64), (32, 96), (120, 40))
+LAYER_SHAPES = ((64, 64), (32, 96), (120, 40))
 
 
 def predicted():
     """Equation (1) for three shapes."""
-    return [2 * side / (n + m) for n, m in SHAPES for side in (n, m)]
+    return [2 * side / (n + m) for n, m in LAYER_SHAPES for side in (n, m)]
 
 
 def factors(fill, nets):
@@ -27,7 +27,7 @@ def factors(fill, nets):
     rows = []
     for _ in range(nets):
         row = []
-        for n, m in SHAPES:
+        for n, m in LAYER_SHAPES:
             layer = nn.Linear(n, m, bias=False)
             fill(layer.weight)
             x, g = torch.randn(n, requires_grad=True), torch.randn(m)
@@ -43,12 +43,13 @@ control = partial(factors, fill=lambda w: nn.init.normal_(w, std=0.01))  # A fix
 
 CLAIM = Claim(
     id="init-xavier",
-    title="Xavier's variance 2/(n + m) multiplies signals by 2n/(n + m) and gradients by 2m/(n + m)",
+    question="What does Xavier initialization preserve?",
     equation=r"n v = \frac{2 n}{n + m}, \quad m v = \frac{2 m}{n + m}",
+    axes=("signal and gradient, for three layer shapes", "factor of the mean square"),
     source=Source("theorem", "glorot2010understanding", "equation 12"),
     premises=(Premise("the weights have variance 2 / (inputs + outputs)"),),
     parameters={"nets": 150},
     full={"nets": 3000},
     judge=mean_equals(confidence=0.9999),
-    remark="1 / inputs goes by the same name in some notes; that it lowers the complexity of the model is not shown.",
+    remark="Some notes use this name for 1 / inputs. That it lowers the complexity of the model is not shown.",
 )

@@ -1,12 +1,12 @@
-"""Hidden units that start alike stay alike forever.
+"""Hidden units that start equal stay equal forever, and their layer keeps rank 1.
 
-Two units with equal weights in and out have equal activations and gradients, hence equal weights after every step:
+Two units with equal incoming weights W_i and outgoing weights v_i have equal activations and gradients, hence equal
+weights after every step t:
 
     W_i(0) = W_j(0), v_i(0) = v_j(0)  =>  W_i(t) = W_j(t), v_i(t) = v_j(t)                               (1)
 
-so that the matrix of a layer that starts constant keeps rank 1. In floating point the sums of different units differ by
-rounding, and where the loss curves downward between alike units the difference grows with every step; the statement is
-exact for real numbers and holds to rounding for a hundred steps.
+In floating point, sums of different units differ by rounding. If the loss curves downward between equal units, the
+difference grows with every step, so the statement holds to rounding for about a hundred steps.
 """
 
 from functools import partial
@@ -22,12 +22,12 @@ def predicted():
 
 
 def train(spread, n, width, steps):
-    """Differences and rank after descent from constant weights plus random ones times ``spread``."""
+    """Difference and rank after descent from constant weights plus random ones times ``spread``."""
     x, y = torch.randn(n, 3, dtype=torch.float64), torch.randn(n, 1, dtype=torch.float64)
     net = torch.nn.Sequential(torch.nn.Linear(3, width), torch.nn.Tanh(), torch.nn.Linear(width, 1)).double()
     for p in net.parameters():
         p.data = 0.3 + spread * torch.randn_like(p)
-    rate = 0.8 / width  # units that are alike curve the loss together, in proportion to their number
+    rate = 0.8 / width  # equal units curve the loss together, in proportion to their number
     optimizer = torch.optim.SGD(net.parameters(), lr=rate)
     for _ in range(steps):
         optimizer.zero_grad()
@@ -42,10 +42,11 @@ control = partial(train, spread=0.3)  # Random weights.
 
 CLAIM = Claim(
     id="init-zero-symmetry",
-    title="Hidden units that start alike stay alike, and their layer keeps rank 1",
+    question="Why must weights be initialized at random?",
     equation=r"W_i(0) = W_j(0) \Rightarrow W_i(t) = W_j(t)",
+    axes=("largest difference between units, then rank", "difference; rank"),
     source=Source("derived"),
-    premises=(Premise("all hidden units start alike"),),
+    premises=(Premise("all hidden units start equal"),),
     parameters={"n": 20, "width": 8, "steps": 100},
     full={"n": 200, "width": 64, "steps": 100},
     judge=equals(

@@ -1,8 +1,8 @@
-"""Layer normalization takes mean and variance over the features of each sample, so that samples do not meet.
+"""Layer normalization treats each sample separately: mean and variance are over its own features.
 
     y_i = scale (x_i - mean_j x_ij) / sqrt(var_j x_ij + eps) + shift                                     (1)
 
-for sample i depends on x_i alone. Reference: [ba2016layer].
+x_ij is feature j of sample i. Reference: [ba2016layer].
 """
 
 import numpy as np
@@ -19,14 +19,14 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Equation (1), and no change of a sample when the others are replaced."""
+    """Equation (1), and no change of a sample if the others are replaced."""
     x = problem(n, d, seed)
     y = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5)
     return np.concatenate([y, np.zeros((1, d))])
 
 
-def measured(layer, n, d, seed):
-    """Outputs of torch's layer, and how the first sample's output changes when all others are replaced."""
+def outputs_and_change(layer, n, d, seed):
+    """Outputs of torch's layer, and the change of the first sample's output if all others are replaced."""
     x = torch.from_numpy(problem(n, d, seed))
     other = torch.cat([x[:1], 3 * torch.randn(n - 1, d, dtype=torch.float64)])
     with torch.no_grad():
@@ -35,18 +35,19 @@ def measured(layer, n, d, seed):
 
 def observed(n, d, seed):
     """nn.LayerNorm."""
-    return measured(nn.LayerNorm(d, dtype=torch.float64), n, d, seed)
+    return outputs_and_change(nn.LayerNorm(d, dtype=torch.float64), n, d, seed)
 
 
 def control(n, d, seed):
     """nn.BatchNorm1d."""
-    return measured(nn.BatchNorm1d(d, dtype=torch.float64), n, d, seed)
+    return outputs_and_change(nn.BatchNorm1d(d, dtype=torch.float64), n, d, seed)
 
 
 CLAIM = Claim(
     id="layer-normalisation",
-    title="Layer normalization treats each sample alone",
+    question="How does layer normalization differ from batch normalization?",
     equation=r"y_i = \gamma (x_i - \mathrm{mean}_j x_{ij}) / \sqrt{\mathrm{var}_j x_{ij} + \epsilon} + \mu",
+    axes=("output, then change of the first sample", "output; change"),
     source=Source("theorem", "ba2016layer"),
     premises=(Premise("mean and variance are taken over the features"),),
     parameters={"n": 10, "d": 8},

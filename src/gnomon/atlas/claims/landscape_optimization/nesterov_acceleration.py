@@ -1,7 +1,7 @@
 """With Nesterov's momentum the number of steps grows as the square root of the condition number.
 
-y = x_t + b (x_t - x_{t-1}), x_{t+1} = y - grad h(y) / L, with b = (sqrt k - 1) / (sqrt k + 1) and k = L / mu: on a
-quadratic the slowest direction has the double root
+y = x_t + b (x_t - x_{t-1}), x_{t+1} = y - grad h(y) / L, with b = (sqrt k - 1) / (sqrt k + 1) and k = L / mu for
+curvatures mu to L. On a quadratic the slowest direction has the double root
 
     r = 1 - 1 / sqrt(k),    so that the steps to a fixed accuracy grow as k^1/2                          (1)
 
@@ -22,7 +22,7 @@ def predicted():
 
 
 def counts(conditions, factor, seed):
-    """Steps until the distance is 1e-8 of the start, at ``factor`` times the momentum; curvatures from 1/k to 1."""
+    """Steps until the distance is 1e-8 of the initial one, at ``factor`` times the momentum."""
     start, steps = np.random.default_rng(seed).normal(size=20), []
     for k in conditions:
         curvatures, beta = np.geomspace(1 / k, 1, 20), factor * (k**0.5 - 1) / (k**0.5 + 1)
@@ -39,8 +39,9 @@ control = partial(counts, factor=0.0)  # No momentum.
 
 CLAIM = Claim(
     id="nesterov-acceleration",
-    title="With Nesterov's momentum the steps to a fixed accuracy grow as the square root of the condition number",
+    question="How much does Nesterov's momentum accelerate descent?",
     equation=r"\|\theta_t - \theta^*\| = O\big(t (1 - \sqrt{\mu / L})^t\big), \quad t_\epsilon \sim \sqrt{L / \mu}",
+    axes=("condition number k", "steps to accuracy 1e-8"),
     source=Source("theorem", "nesterov2018lectures", "Section 2.2"),
     premises=(Premise("the momentum is (sqrt k - 1) / (sqrt k + 1)"),),
     parameters={"conditions": (50, 100, 200, 400, 800)},

@@ -1,7 +1,7 @@
-"""Without convexity only the gradient is sure to vanish: descent may end at a minimum that is not the lowest.
+"""Without convexity gradient descent makes the gradient vanish, but may end at a minimum that is not the lowest.
 
-V(x) = (x^2 - 1)^2 + x / 4 + c, with the lowest value 0, has a second minimum x_+ at the largest root of
-4 x^3 - 4 x + 1/4 = 0. Descent from the right of it ends there:
+V(x) = (x^2 - 1)^2 + x / 4 + c, with lowest value 0, has a second minimum x_+ at the largest root of 4 x^3 - 4 x + 1/4 =
+0. Descent from the right ends there:
 
     V'(x_t) -> 0,    V(x_t) -> V(x_+) = 0.50                                                             (1)
 """
@@ -18,7 +18,7 @@ def predicted():
 
 
 def descend(start, steps):
-    """Gradient and value after descent at rate 0.05, below which all curvatures within [-1.2, 1.2] are stable."""
+    """Gradient and value after descent at rate 0.05, which is stable for all curvatures within [-1.2, 1.2]."""
     x = start
     for _ in range(steps):
         x -= 0.05 * (4 * x * (x * x - 1) + 0.25)
@@ -39,10 +39,11 @@ def control(steps, seed):
 
 CLAIM = Claim(
     id="nonconvex-gd-vacuous",
-    title="Without convexity gradient descent makes the gradient vanish, not the loss",
+    question="Does gradient descent find the lowest minimum?",
     equation=r"\inf_{t \le T} \|\nabla V(\theta_t)\| = o(1), \quad V(\theta_T) \not\to \min V",
+    axes=("final gradient, then final value", "gradient; value above the lowest"),
     source=Source("theorem", "nesterov2018lectures", "Section 1.2.3"),
-    premises=(Premise("descent starts beside the minimum that is not the lowest"),),
+    premises=(Premise("descent starts near the minimum that is not the lowest"),),
     parameters={"steps": 300},
     full={"steps": 3000},
     judge=equals(within=1e-9, because="the grid misses the lowest value by 4 (1e-6)^2, descent by 0.6^300"),

@@ -1,11 +1,11 @@
-"""Losses without convexity, or without a single minimum, where a small gradient means a nearly lowest loss.
+"""Some losses that are not convex still bound their height above the minimum by their gradient.
 
 For h = |A x - b|^2 / 2 with fewer rows than columns, |grad h|^2 = |A^T r|^2 >= sigma_min^2 |r|^2 = 2 sigma_min^2 h:
 
     |grad h|^2 / 2 >= mu (h - h*),    mu = sigma_min(A)^2                                                (1)
 
-The inequality also holds for x^2 + 3 sin(x)^2, which is not convex, with mu = 1/32.
-Reference: [karimi2016linear], Section 2.2.
+h* is the minimum. This is the Polyak-Lojasiewicz (PL) inequality. It also holds for x^2 + 3 sin(x)^2, which is not
+convex, with mu = 1/32. Reference: [karimi2016linear], Section 2.2.
 """
 
 from functools import partial
@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, d, places, seed):
-    """A wide matrix, targets, places in its space, the first along the smallest singular vector, and numbers."""
+    """A wide matrix, targets, points (the first along the smallest singular vector), and numbers on a line."""
     rng = np.random.default_rng(seed)
     a, b = rng.normal(size=(n, d)), rng.normal(size=n)
     x = rng.normal(size=(places, d)) * 3
@@ -33,7 +33,7 @@ def predicted(n, d, places, seed):
 
 
 def quotients(height, n, d, places, seed):
-    """|grad h|^2 / 2 / (h - h*) by autograd for the least squares and for x^2 + height sin(x)^2; both have h* = 0."""
+    """|grad h|^2 / 2 / (h - h*) by autograd, for least squares and for x^2 + height sin(x)^2; h* = 0."""
     a, b, x, line = (torch.from_numpy(v) for v in problem(n, d, places, seed))
     x.requires_grad_(), line.requires_grad_()
     h = (x @ a.T - b).square().sum(1) / 2, line**2 + height * line.sin() ** 2
@@ -46,10 +46,11 @@ control = partial(quotients, height=10)  # x^2 + 10 sin(x)^2, which has other mi
 
 CLAIM = Claim(
     id="pl-inequality",
-    title="A loss may bound its own height by its gradient without being convex",
+    question="Can a nonconvex loss still be easy to minimize?",
     equation=r"\tfrac12 \|\nabla h\|^2 \ge \mu (h - h^*)",
+    axes=("point of the loss", "half the squared gradient / height above the minimum"),
     source=Source("theorem", "karimi2016linear", "Section 2.2"),
-    premises=(Premise("the only critical points are lowest points"),),
+    premises=(Premise("every critical point is a lowest point"),),
     parameters={"n": 5, "d": 12, "places": 2000},
     full={"n": 30, "d": 60, "places": 20_000},
     judge=bounded_by("below", rounding=1e5, tight=0.999),

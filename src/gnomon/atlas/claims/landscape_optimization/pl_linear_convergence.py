@@ -1,10 +1,10 @@
-"""Where the gradient bounds the height of the loss, gradient descent at rate 1 / L shrinks that height in every step.
+"""Under the PL inequality, gradient descent at rate 1/L shrinks the height of the loss by 1 - mu/L per step.
 
-A step lowers h by at least |grad h|^2 / (2 L) >= (mu / L) (h - h*), so
+A step lowers the loss h by at least |grad h|^2 / (2 L) >= (mu / L) (h - h*), so
 
     h(x_{t+1}) - h* <= (1 - mu / L) (h(x_t) - h*)                                                        (1)
 
-Least squares with more unknowns than equations comes to (1 - mu / L)^2; x^2 + 3 sin(x)^2 has mu = 1/32 and L = 8.
+h* is the minimum. Underdetermined least squares reaches (1 - mu / L)^2; x^2 + 3 sin(x)^2 has mu = 1/32 and L = 8.
 Reference: [karimi2016linear], Theorem 1.
 """
 
@@ -13,8 +13,6 @@ from functools import partial
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
-
-PL = "half the squared gradient is at least mu (h - h*)"
 
 
 def problem(n, d, seed):
@@ -31,9 +29,9 @@ def predicted(n, d, steps, seed):
 
 
 def ratios(power, n, d, steps, seed):
-    """Heights after each step over those before, for sum |A x - b|^power / power and for x^2 + 3 sin(x)^2."""
+    """Heights after each step divided by heights before, for sum |A x - b|^power / power and x^2 + 3 sin(x)^2."""
     a, b, x = problem(n, d, seed)
-    # residuals below 1/2, where the second derivative of a fourth power, 3 r^2, is below 1: the same L for both powers
+    # residuals are below 1/2, so the second derivative of a fourth power, 3 r^2, is below 1 and L is the same
     x, place, rows = np.linalg.pinv(a) @ b + 0.5 * x / np.abs(a @ x).max(), 3.0, []
     for _ in range(steps + 1):
         r = a @ x - b
@@ -49,11 +47,12 @@ control = partial(ratios, power=4)  # Fourth powers, which are flat at their min
 
 CLAIM = Claim(
     id="pl-linear-convergence",
-    title="Under the PL inequality gradient descent at rate 1/L shrinks the height of the loss by 1 - mu/L a step",
+    question="How fast does gradient descent converge without convexity?",
     equation=r"h(\theta_{t+1}) - h^* \le (1 - \mu / L) (h(\theta_t) - h^*)",
+    axes=("step (least squares, then the curve)", "height of the loss / height one step before"),
     source=Source("theorem", "karimi2016linear", "Theorem 1"),
     premises=(
-        Premise(PL),
+        Premise("half the squared gradient is at least mu (h - h*)"),
         Premise("the gradient is Lipschitz with constant L and the rate is 1 / L"),
     ),
     parameters={"n": 5, "d": 12, "steps": 100},

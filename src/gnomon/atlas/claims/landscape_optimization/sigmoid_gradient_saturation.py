@@ -1,11 +1,11 @@
-"""Each sigmoid layer multiplies a gradient at most by a quarter of the norm of its weights.
+"""Each sigmoid layer multiplies a gradient by at most a quarter of the norm of its weights.
 
-sigmoid' = s (1 - s) <= 1/4, so the gradient by the preactivations falls through L layers at least as
+sigmoid' = s (1 - s) <= 1/4, so the gradient of a loss J by the preactivations z_l falls through L layers at least as
 
     |dJ / dz_1| <= prod_l (|W_l| / 4) |dJ / dz_L|                                                        (1)
 
-with equality for a chain of single units at preactivation zero. With Xavier's weights of norm about 2 that is 2^-L.
-Reference: [glorot2010understanding].
+W_l are the weights of layer l. A chain of single units at preactivation zero reaches equality. With Xavier weights of
+norm about 2 the factor is 2^-L. Reference: [glorot2010understanding].
 """
 
 from functools import partial
@@ -50,8 +50,9 @@ control = partial(ratios, activation=torch.tanh)  # tanh, whose slope is 1 at ze
 
 CLAIM = Claim(
     id="sigmoid-gradient-saturation",
-    title="Each sigmoid layer multiplies a gradient at most by a quarter of the norm of its weights",
+    question="Why do gradients vanish in sigmoid networks?",
     equation=r"\|\partial J / \partial z_1\| \le \prod_\ell (\|W_\ell\| / 4) \, \|\partial J / \partial z_L\|",
+    axes=("network", "gradient at the first layer / gradient at the last"),
     source=Source("derived", "glorot2010understanding"),
     premises=(Premise("the activation is the sigmoid"),),
     parameters={"nets": 20, "width": 20, "depth": 10},

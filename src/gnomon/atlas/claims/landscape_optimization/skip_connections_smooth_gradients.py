@@ -1,12 +1,13 @@
 """With skip connections and branches divided by sqrt(depth), gradients keep their size through any depth.
 
-h' = h + W relu(h) / sqrt(L) with weights of variance 2 / n: backward, the branch adds 1 / L to the squared gradient on
-average, and its cross term averages to zero, so
+h' = h + W relu(h) / sqrt(L) in each of L layers, with weights of variance 2 / n at width n. Backward, the branch adds 1
+/ L to the squared gradient on average and its cross term averages to zero, so
 
     E |g_0|^2 / |g_L|^2 = (1 + 1/L)^L -> e                                                               (1)
 
-for wide layers; the same layers without the identity give L^-L. Forward and backward use the same weights, so that a
-width n errs by c / n; twice the ratio of width n less that of n / 2 errs by O(1 / n^2). Reference: [zhang2019fixup].
+for wide layers, with g_l the gradient at layer l. Without the identity the factor is L^-L. Forward and backward use the
+same weights, so width n has an error c / n; twice the ratio at n minus the ratio at n / 2 has error O(1 / n^2).
+Reference: [zhang2019fixup].
 """
 
 import torch
@@ -20,7 +21,7 @@ def predicted(depth):
 
 
 def ratios(skip, nets, width, depth):
-    """Squared gradients at the first over those at the last layer, by autograd, for many networks at once."""
+    """Squared gradients at the first divided by those at the last layer, by autograd, for many networks."""
     first = torch.randn(nets, width, 1, dtype=torch.float64, requires_grad=True)
     h = first
     for _ in range(depth):
@@ -43,13 +44,11 @@ def control(nets, width, depth):
 
 CLAIM = Claim(
     id="skip-connections-smooth-gradients",
-    title="With skip connections and branches divided by sqrt(depth), gradients keep their size through any depth",
+    question="How do skip connections keep gradients from vanishing?",
     equation=r"E \|g_0\|^2 / \|g_L\|^2 = (1 + 1/L)^L \to e",
+    axes=("network", "squared gradient at the first layer / at the last"),
     source=Source("derived", "zhang2019fixup"),
-    premises=(
-        Premise("each layer adds to its input"),
-        Premise("the layers are wide", lambda width: width >= 32),
-    ),
+    premises=(Premise("each layer adds to its input"), Premise("the layers are wide", lambda width: width >= 32)),
     parameters={"nets": 500, "width": 48, "depth": 20},
     full={"nets": 800, "width": 64, "depth": 30},
     judge=mean_equals(confidence=0.9999),

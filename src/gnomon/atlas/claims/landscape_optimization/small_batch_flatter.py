@@ -1,10 +1,9 @@
-"""Batches of one sample lead SGD to flatter solutions than the whole set does.
+"""On a two-layer diagonal model, batches of one sample lead SGD to flatter solutions than full batches.
 
 f(x) = <u^2 - v^2, x> from u = v = a. A step of size r along the slope s multiplies u v by 1 - r^2 s^2, and slopes of
-single samples are larger than their mean, so that with the trace of the Hessian where all points are fitted,
+single samples are larger than their mean. So with the trace of the Hessian at solutions that fit all n points,
 
     tr H = (8 / n) sum_ij x_ij^2 (u_j^2 + v_j^2),    tr H (one sample) < tr H (all samples)              (1)
-
 Reference: [pesme2021implicit]; [keskar2017large] for the saying about networks.
 """
 
@@ -20,8 +19,8 @@ def predicted():
     return ("small batch", "whole set")
 
 
-def trace(batch, rate, sets, n, d, steps, seed):
-    """Trace of the Hessian after training on several data sets at once, for the time of so many steps of 0.01."""
+def hessian_trace(batch, rate, sets, n, d, steps, seed):
+    """Trace of the Hessian after training on several data sets, for the time of ``steps`` steps of 0.01."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(sets, n, d))
     y = x[:, :, :2].sum(2)
@@ -36,19 +35,20 @@ def trace(batch, rate, sets, n, d, steps, seed):
 
 
 def traces(small, whole, sets, n, d, steps, seed):
-    """Of both runs, at these learning rates."""
-    first, second = trace(1, small, sets, n, d, steps, seed), trace(n, whole, sets, n, d, steps, seed)
+    """Traces of both runs, at these learning rates."""
+    first, second = hessian_trace(1, small, sets, n, d, steps, seed), hessian_trace(n, whole, sets, n, d, steps, seed)
     return {"small batch": first, "whole set": second}
 
 
 observed = partial(traces, small=0.01, whole=0.01)  # One sample against all.
-# One sample in steps of 0.002, all in steps of 0.1: what a run shrinks u v by in all goes with the step.
+# One sample in steps of 0.002, all in steps of 0.1: the total shrinkage of u v grows with the step.
 control = partial(traces, small=0.002, whole=0.1)
 
 CLAIM = Claim(
     id="small-batch-flatter",
-    title="Batches of one sample lead SGD to flatter solutions than the whole set does",
+    question="Do small batches find flatter minima?",
     equation=r"\mathrm{tr} H_{B = 1} < \mathrm{tr} H_{B = n}",
+    axes=("batch", "trace of the Hessian"),
     source=Source("observed", "pesme2021implicit"),
     premises=(
         Premise("both runs have the same learning rate"),

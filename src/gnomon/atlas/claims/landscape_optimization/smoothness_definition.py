@@ -1,11 +1,10 @@
-"""The gradient of the logistic loss changes at most by L = lambda_max(X^T X) / (4 n) per length of a move.
+"""The gradient of the logistic loss changes by at most L = lambda_max(X^T X) / (4 n) per unit of distance.
 
-The Hessian is X^T D X / n with D = diag(s (1 - s)) and s (1 - s) <= 1/4, so its largest eigenvalue is at most L and
+The Hessian is X^T D X / n with D = diag(s (1 - s)) and sigmoids s, s (1 - s) <= 1/4, so its eigenvalues are at most L:
 
     |grad h(a) - grad h(b)| <= L |a - b|                                                                 (1)
 
-with equality in the limit b -> a = 0 along the largest eigenvector.
-Reference: [nesterov2018lectures], Section 1.2.2.
+with equality in the limit b -> a = 0 along the largest eigenvector. Reference: [nesterov2018lectures], Section 1.2.2.
 """
 
 import numpy as np
@@ -14,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, d, pairs, seed):
-    """Points times their labels; pairs of weights, the first pair near zero along the largest eigenvector."""
+    """Points times labels; pairs of weights, the first pair near zero along the largest eigenvector."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, d)) * np.linspace(1, 3, d)
     a, b = rng.normal(size=(2, pairs, d)) * rng.choice([0.01, 0.3, 2.0], size=(2, pairs, 1))
@@ -37,7 +36,7 @@ def observed(n, d, pairs, seed):
 
 
 def control(n, d, pairs, seed):
-    """The exponential loss, whose curvature has no bound."""
+    """The exponential loss, whose curvature is unbounded."""
     z, a, b = problem(n, d, pairs, seed)
     slope = (np.exp(-b @ z.T) - np.exp(-a @ z.T)) @ z / n
     return np.linalg.norm(slope, axis=1) / np.linalg.norm(a - b, axis=1)
@@ -45,8 +44,9 @@ def control(n, d, pairs, seed):
 
 CLAIM = Claim(
     id="smoothness-definition",
-    title="The logistic loss is L-smooth with L = lambda_max(X^T X) / (4 n)",
+    question="How fast can the gradient of the logistic loss change?",
     equation=r"\|\nabla h(a) - \nabla h(b)\| \le \frac{\lambda_{\max}(X^T X)}{4 n} \|a - b\|",
+    axes=("pair of weight vectors", "change of the gradient / distance"),
     source=Source("theorem", "nesterov2018lectures", "Section 1.2.2"),
     premises=(Premise("the loss is log(1 + e^-z)"),),
     parameters={"n": 50, "d": 5, "pairs": 3000},

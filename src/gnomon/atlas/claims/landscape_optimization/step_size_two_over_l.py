@@ -1,11 +1,12 @@
-"""A step of gradient descent is sure to lower an L-smooth loss exactly for learning rates below 2 / L.
+"""A gradient step always lowers an L-smooth loss exactly for learning rates below 2/L, most at 1/L.
 
-The parabola of curvature L above the loss, at the end of the step -lr g, gives h' - h <= -lr (1 - lr L / 2) |g|^2, or
+The parabola of curvature L above the loss h, at the end of the step -lr g, gives h' - h <= -lr (1 - lr L / 2) |g|^2, or
 
     1 - (h - h') / (lr |g|^2) <= lr L / 2                                                                (1)
 
-with equality on a quadratic along its steepest direction. The right side is 1, no decrease, at lr = 2 / L; the sure
-decrease is largest at lr = 1 / L, where it is |g|^2 / (2 L). Reference: [nesterov2018lectures], Section 1.2.3.
+with equality on a quadratic along its steepest direction; h' is the loss after the step. The right side is 1, no
+decrease, at lr = 2 / L. The guaranteed decrease is largest at lr = 1 / L: |g|^2 / (2 L). Reference:
+[nesterov2018lectures], Section 1.2.3.
 """
 
 from functools import partial
@@ -16,7 +17,7 @@ from torch.nn import functional
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-RATES = (0.5, 1.0, 1.9, 2.1)
+LEARNING_RATES = (0.5, 1.0, 1.9, 2.1)
 
 
 def problem(n, d, seed):
@@ -28,7 +29,7 @@ def problem(n, d, seed):
 
 def predicted(steps):
     """lr L / 2 for the steps on the loss and for one step on a quadratic."""
-    return [[rate / 2] * (steps + 1) for rate in RATES]
+    return [[rate / 2] * (steps + 1) for rate in LEARNING_RATES]
 
 
 def excess(loss, w, rate, steps):
@@ -39,19 +40,19 @@ def excess(loss, w, rate, steps):
         h = loss(w)
         g = torch.autograd.grad(h, w)[0]
         if float(rate * g.square().sum()) < 1e-3 * float(h.detach()):
-            break  # what is left to fall is near the rounding of the loss
+            break  # the remaining decrease is near the rounding of the loss
         rows.append(float((1 - (h - loss(w - rate * g)) / (rate * g.square().sum())).detach()))
         w = w - rate * g
     return rows + rows[-1:] * (steps - len(rows))
 
 
 def table(curve, steps, n, d, seed):
-    """The logistic loss from a random start, then one step on a parabola or a curve in its place."""
+    """The logistic loss from a random start, then one step on ``curve``."""
     z = problem(n, d, seed)
     start, one = 3 * torch.randn(d, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
     return [
         excess(lambda w: functional.softplus(-z @ w).mean(), start, rate, steps) + excess(curve, one, rate, 1)
-        for rate in RATES
+        for rate in LEARNING_RATES
     ]
 
 
@@ -60,8 +61,9 @@ control = partial(table, curve=lambda w: (w**2 / 2 + w**4 / 8).sum())  # w^2 / 2
 
 CLAIM = Claim(
     id="step-size-two-over-l",
-    title="A gradient step surely lowers an L-smooth loss exactly for learning rates below 2/L, most at 1/L",
+    question="For which learning rates does a gradient step always lower the loss?",
     equation=r"h(\theta - \eta \nabla h) \le h(\theta) - \eta (1 - \tfrac{\eta L}{2}) \|\nabla h\|^2",
+    axes=("step, for four learning rates", "missing share of the decrease"),
     source=Source("theorem", "nesterov2018lectures", "Section 1.2.3"),
     premises=(Premise("the curvature is at most L everywhere"),),
     parameters={"steps": 20, "n": 50, "d": 5},

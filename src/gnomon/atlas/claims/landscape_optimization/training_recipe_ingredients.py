@@ -1,10 +1,11 @@
-"""The usual recipe for training (normalization, shifted images, dropout, a falling learning rate) helps as a whole.
+"""The usual training recipe beats the recipe without one ingredient, which beats no recipe.
 
-On few handwritten digits, each moved by up to two pixels in the test as well as by augmentation in training,
+The ingredients are normalization, shifted images, dropout and a falling learning rate. On few digits, shifted by up to
+two pixels both in the test and by augmentation in training,
 
     test error (whole recipe) < mean test error (recipe without one ingredient) < test error (none)           (1)
 
-over the four ingredients; which of them matters most depends on the problem. Reference: [he2019bag].
+Which ingredient matters most depends on the problem. Reference: [he2019bag].
 """
 
 from functools import partial
@@ -22,31 +23,31 @@ def predicted():
     return ("whole recipe", "without one", "none")
 
 
-def shifted(images):
-    """Images on a canvas of 12 x 12, in all 25 places: (25, n, 144)."""
+def at_all_positions(images):
+    """Images on a 12 x 12 canvas at all 25 positions: (25, n, 144)."""
     canvas = nn.functional.pad(images, (2, 2, 2, 2))
     return torch.stack([canvas.roll((i, j), (1, 2)).flatten(1) for i in range(-2, 3) for j in range(-2, 3)])
 
 
 def digits(nets, n, tested=400):
-    """For each network its own digits: in all places (25, nets, n, 144), and moved ones for the test."""
+    """For each network its own digits: at all positions (25, nets, n, 144), and shifted ones for the test."""
     from sklearn.datasets import load_digits
 
     found = load_digits()
     order = torch.stack([torch.randperm(len(found.target))[: n + tested] for _ in range(nets)])
     x, y = torch.tensor(found.images / 16, dtype=torch.float32)[order], torch.tensor(found.target)[order]
-    places = shifted(x.flatten(0, 1)).unflatten(1, (nets, n + tested))
-    return places[:, :, :n], y[:, :n], moved(places[:, :, n:]), y[:, n:]
+    places = at_all_positions(x.flatten(0, 1)).unflatten(1, (nets, n + tested))
+    return places[:, :, :n], y[:, :n], at_random_positions(places[:, :, n:]), y[:, n:]
 
 
-def moved(places):
-    """Each image in one of its places, drawn at random."""
+def at_random_positions(places):
+    """Each image at a random one of its positions."""
     drawn = torch.randint(25, (1, *places.shape[1:3], 1)).expand(-1, -1, -1, places.shape[3])
     return places.gather(0, drawn)[0]
 
 
 def forward(x, weights, used, running):
-    """Outputs of many networks, each with its own ingredients; by running statistics, or those of the batch."""
+    """Outputs of many networks, each with its own ingredients; by running or by batch statistics."""
     statistics = []
     for k, (w, b, scale, shift) in enumerate(weights[:-1]):
         h = x @ w + b
@@ -68,14 +69,14 @@ def errors(keep, nets, n, steps, seed, width=32):
             for i in INGREDIENTS}  # fmt: skip
     places, *others = digits(nets, n)  # all recipes see the same digits and the same shifts
     y, test, truth = (part.repeat(6, *(1,) * (part.ndim - 1)) for part in others)
-    plain, m, sizes = moved(places).repeat(6, 1, 1), 6 * nets, (144, width, width, 10)
+    plain, m, sizes = at_random_positions(places).repeat(6, 1, 1), 6 * nets, (144, width, width, 10)
     weights = [[(2 * torch.rand(m, a, b) - 1) / a**0.5, torch.zeros(m, 1, b), torch.ones(m, 1, b), torch.zeros(m, 1, b)]
                for a, b in zip(sizes, sizes[1:], strict=False)]  # fmt: skip
     p = [q.requires_grad_() for layer in (*weights[:-1], weights[-1][:2]) for q in layer]
     first, second, running = [0.0] * len(p), [0.0] * len(p), [(0.0, 1.0)] * 2
     for step in range(1, steps + 1):
         rate = torch.where(used["schedule"], 0.01 * (1 - (step - 1) / steps), 0.01)
-        seen = moved(places).repeat(6, 1, 1)
+        seen = at_random_positions(places).repeat(6, 1, 1)
         seen = torch.where(used["augmentation"], seen if keep else seen.flip(2), plain)
         f, now = forward(seen, weights, used, None)
         running = [(0.9 * a + 0.1 * c, 0.9 * b + 0.1 * d) for (a, b), (c, d) in zip(running, now, strict=True)]
@@ -94,8 +95,9 @@ control = partial(errors, keep=False, width=32)  # Shifts and a half turn, which
 
 CLAIM = Claim(
     id="training-recipe-ingredients",
-    title="The usual recipe for training is better than the recipe without one ingredient, and than none",
+    question="Does the usual training recipe help as a whole?",
     equation=r"E_{whole} < \bar E_{without\ one} < E_{none}",
+    axes=("recipe", "test error"),
     source=Source("observed", "he2019bag"),
     premises=(
         Premise("the shifts of augmentation keep the label"),

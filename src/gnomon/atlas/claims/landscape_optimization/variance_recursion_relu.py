@@ -1,9 +1,8 @@
-"""The mean square of ReLU layers follows a linear recursion, with half the bias variance added in each layer.
+"""The mean square of ReLU layers follows E F'^2 = r E F^2 + E B^2 / 2 with r = n E W^2 / 2.
 
-F' = relu(W F + B) with symmetric independent weights: E F'^2 = E (W F + B)^2 / 2, so with r = (n / 2) E W^2
+F' = relu(W F + B) at width n with symmetric independent weights W and biases B: E F'^2 = E (W F + B)^2 / 2, so
 
     E F_l^2 = r E F_{l-1}^2 + E B^2 / 2                                                                  (1)
-
 Reference: [he2015delving], Section 2.2, without biases.
 """
 
@@ -13,18 +12,18 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
-RATIOS = (0.8, 1.0, 1.2)
+VARIANCE_RATIOS = (0.8, 1.0, 1.2)
 
 
 def predicted(depth, bias):
     """Equation (1) solved: r^l + (bias^2 / 2) (1 + r + ... + r^(l-1)) from E F_0^2 = 1."""
-    return [r**depth + bias**2 / 2 * sum(r**k for k in range(depth)) for r in RATIOS]
+    return [r**depth + bias**2 / 2 * sum(r**k for k in range(depth)) for r in VARIANCE_RATIOS]
 
 
 def squares(shift, nets, width, depth, bias):
     """Mean squares of the last layer from Gaussian inputs, for each ratio; ``shift`` is the mean of the biases."""
     columns = []
-    for r in RATIOS:
+    for r in VARIANCE_RATIOS:
         f = torch.randn(nets, width, 1, dtype=torch.float64)
         for _ in range(depth):
             w = torch.randn(nets, width, width, dtype=torch.float64) * (2 * r / width) ** 0.5
@@ -37,18 +36,19 @@ observed = partial(squares, shift=0.0)  # Symmetric biases.
 
 
 def control(nets, width, depth, bias):
-    """Positive ones."""
+    """Positive biases."""
     return squares(bias, nets, width, depth, bias)
 
 
 CLAIM = Claim(
     id="variance-recursion-relu",
-    title="The mean square of ReLU layers follows E F'^2 = r E F^2 + E B^2 / 2 with r = n E W^2 / 2",
+    question="How does the size of signals change from layer to layer?",
     equation=r"E F_\ell^2 = \rho E F_{\ell-1}^2 + \tfrac12 E B^2, \quad \rho = \tfrac n2 E W^2",
+    axes=("variance factor r = 0.8, 1, 1.2", "mean square of the last layer"),
     source=Source("theorem", "he2015delving", "Section 2.2"),
     premises=(Premise("weights and biases are symmetric around zero"),),
     parameters={"nets": 700, "width": 40, "depth": 5, "bias": 0.5},
     full={"nets": 600, "width": 64, "depth": 8},
     judge=mean_equals(confidence=0.9999),
-    remark="Often called the variance: it is the second moment, for the mean of a ReLU layer is not zero.",
+    remark="Often called the variance; it is the second moment, because the mean of a ReLU layer is not zero.",
 )

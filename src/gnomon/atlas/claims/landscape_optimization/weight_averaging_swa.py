@@ -1,6 +1,7 @@
-"""Averaging T iterates of SGD divides their variance by about T / (2 tau), tau = 1 / (lr l) the time to forget.
+"""Averaging T iterates of SGD on a quadratic divides their variance by about T / (2 tau).
 
-On a quadratic the iterates are x' = r x + noise with r = 1 - lr l, of variance V and correlations r^k, so
+tau = 1 / (lr l) is the number of steps after which the iterates forget, with learning rate lr and curvature l. The
+iterates are x' = r x + noise with r = 1 - lr l, variance V and correlations r^k, so
 
     Var(mean of T) / V = ((1 + r) / (1 - r) - 2 r (1 - r^T) / (T (1 - r)^2)) / T                         (1)
 
@@ -23,7 +24,7 @@ def predicted(lr, length):
 
 
 def averages(share, lr, length, runs, seed):
-    """Squares of the mean of the iterates over V; a ``share`` of the noise is the same in all steps of a run."""
+    """Squared mean of the iterates divided by V; a ``share`` of the noise is common to all steps of a run."""
     rng = np.random.default_rng(seed)
     r = 1 - lr * CURVATURES
     x = rng.normal(size=(runs, 3))
@@ -35,12 +36,13 @@ def averages(share, lr, length, runs, seed):
 
 
 observed = partial(averages, share=0.0)  # Independent noise.
-control = partial(averages, share=0.5)  # Half of the noise is common to all steps, which no average takes out.
+control = partial(averages, share=0.5)  # Half of the noise is common to all steps, which averaging does not remove.
 
 CLAIM = Claim(
     id="weight-averaging-swa",
-    title="Averaging T iterates of SGD on a quadratic divides their variance by about T / (2 tau)",
+    question="How much does averaging the iterates of SGD reduce their noise?",
     equation=r"\mathrm{Var}(\bar\theta_T) / V \approx 2 \tau / T, \quad \tau = 1 / (\eta \lambda)",
+    axes=("direction with curvature 0.5, 1, 2", "variance of the mean / variance of an iterate"),
     source=Source("derived", "polyak1992acceleration"),
     premises=(Premise("the noise of different steps is independent"),),
     parameters={"lr": 0.2, "length": 100, "runs": 4000},

@@ -1,9 +1,8 @@
-"""Weight normalization w = c v / |v| takes the part along w out of the gradient, so that |v| can only grow.
+"""Weight normalization w = c v / |v| removes the part along w from the gradient, so |v| can only grow.
 
-With g = dL/dw and P = 1 - v v^T / |v|^2,
+With g = dL/dw for a loss L, learning rate lr and P = 1 - v v^T / |v|^2,
 
     dL/dc = <g, v> / |v|,    dL/dv = (c / |v|) P g,    |v - lr dL/dv|^2 = |v|^2 + lr^2 |dL/dv|^2         (1)
-
 Reference: [salimans2016weight], Section 2.1.
 """
 
@@ -12,7 +11,7 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-RATE = 0.1
+LEARNING_RATE = 0.1
 
 
 def problem(n, d, seed):
@@ -28,7 +27,7 @@ def predicted(n, d, seed):
     size = v.norm()
     g = 2 * x.T @ (x @ v * c / size - y) / n
     slope = c / size * (g - v * (v @ g) / size**2)
-    return torch.cat([(g @ v / size)[None], slope, (size**2 + RATE**2 * slope @ slope)[None]])
+    return torch.cat([(g @ v / size)[None], slope, (size**2 + LEARNING_RATE**2 * slope @ slope)[None]])
 
 
 def observed(n, d, seed):
@@ -39,23 +38,24 @@ def observed(n, d, seed):
     with torch.no_grad():
         scale.fill_(c), direction.copy_(v[None])
     (layer(x)[:, 0] - y).square().mean().backward()
-    after = (direction.detach() - RATE * direction.grad).square().sum()
+    after = (direction.detach() - LEARNING_RATE * direction.grad).square().sum()
     return torch.cat([scale.grad[0], direction.grad[0], after[None]])
 
 
 def control(n, d, seed):
-    """w = c v."""
+    """w = c v, without the division."""
     x, y, v, c = problem(n, d, seed)
     v.requires_grad_()
     scale = torch.tensor(c, dtype=torch.float64, requires_grad=True)
     (x @ v * scale - y).square().mean().backward()
-    return torch.cat([scale.grad[None], v.grad, (v.detach() - RATE * v.grad).square().sum()[None]])
+    return torch.cat([scale.grad[None], v.grad, (v.detach() - LEARNING_RATE * v.grad).square().sum()[None]])
 
 
 CLAIM = Claim(
     id="weight-normalisation",
-    title="Weight normalization takes the part along the weights out of the gradient, so that |v| only grows",
+    question="What does weight normalization do to gradients?",
     equation=r"\partial L / \partial v = \frac{\gamma}{\|v\|} (I - v v^T / \|v\|^2) \, \partial L / \partial w",
+    axes=("derivative by c, derivatives by v, then |v|^2 after a step", "derivative; squared norm"),
     source=Source("theorem", "salimans2016weight", "Section 2.1"),
     premises=(Premise("v enters only through its direction"),),
     parameters={"n": 30, "d": 6},

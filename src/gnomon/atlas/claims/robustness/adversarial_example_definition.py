@@ -1,8 +1,9 @@
-"""The nearest input that a linear classifier decides otherwise is at |m| / |w|_q, the margin over the dual norm.
+"""The nearest input that a linear classifier decides differently is at the margin over the dual norm of its weights.
 
     min { |e|_p : sign(w (x + e) + b) != sign(w x + b) } = |w x + b| / |w|_q,    1/p + 1/q = 1                (1)
 
-for p = 2 and p = infinity (q = 2 and 1); for p = 0, entries moved without bound, one entry is enough.
+x is the input, e the move, w and b are the weights. Checked for p = 2 and infinity (q = 2 and 1). For p = 0, entries
+moved without bound, one entry is enough.
 Reference: [szegedy2014intriguing] for the notion, [boyd2004convex] for dual norms.
 """
 
@@ -15,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, repeats, seed):
-    """Weights, a bias and an input for each repetition, on the positive side."""
+    """Weights, a bias and an input on the positive side, for each repetition."""
     rng = np.random.default_rng(seed)
     w, b, x = rng.normal(size=(repeats, d)), rng.normal(size=repeats), rng.normal(size=(repeats, d))
     sign = np.sign((w * x).sum(1) + b)
@@ -29,8 +30,8 @@ def predicted(d, repeats, seed):
     return np.r_[m / np.linalg.norm(w, axis=1), m / np.abs(w).sum(1)]
 
 
-def searched(bend, d, repeats, seed):
-    """The least move by a quadratic and by a linear program; ``bend`` adds a square to the score."""
+def smallest_moves(bend, d, repeats, seed):
+    """The smallest move by a quadratic and by a linear program; ``bend`` adds a square to the score."""
     w, b, x = problem(d, repeats, seed)
     round_, flat = [], []
     for i in range(repeats):
@@ -48,13 +49,14 @@ def searched(bend, d, repeats, seed):
     return np.r_[round_, flat]
 
 
-observed = partial(searched, bend=0.0)  # The affine score.
-control = partial(searched, bend=0.3)  # A score with a square added, whose boundary is another one.
+observed = partial(smallest_moves, bend=0.0)  # The affine score.
+control = partial(smallest_moves, bend=0.3)  # A score with a square added, which has another boundary.
 
 CLAIM = Claim(
     id="adversarial-example-definition",
-    title="A linear decision changes first at the margin over the dual norm of the weights",
+    question="How far is the nearest adversarial example of a linear classifier?",
     equation=r"\min \{ \|\eta\|_p : f(x + \eta) \ne f(x) \} = |w^T x + b| / \|w\|_q",
+    axes=("random classifier (Euclidean, then largest-entry norm)", "smallest move that changes the decision"),
     source=Source("theorem", "boyd2004convex", "Section 2.6.4"),
     premises=(Premise("the score is affine in the input"),),
     parameters={"d": 6, "repeats": 4},

@@ -1,9 +1,9 @@
-"""The best attack on a linear score changes all entries in the largest-entry norm, and one entry in the sum norm.
+"""The best attack on a linear score changes all entries in the largest-entry norm, and one in the sum norm.
 
     argmin w e over |e|_inf <= eps is -eps sign(w);    over |e|_1 <= eps it is -eps sign(w_k) e_k, |w_k| largest   (1)
 
-A bound on the number of changed entries (the "norm" of order 0) has the same support as the sum norm.
-Reference: [boyd2004convex], Section 2.6.
+w are the weights and e the move. A limit on the number of changed entries (the "norm" of order 0) selects the same
+entry as the sum norm. Reference: [boyd2004convex], Section 2.6.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ def predicted(d, repeats):
 
 
 def supports(w):
-    """Entries that the optimal moves of two linear programs change."""
+    """Numbers of entries that the optimal moves of two linear programs change."""
     wide, narrow = [], []
     for row in w:
         d = len(row)
@@ -34,7 +34,7 @@ def supports(w):
 
 
 def observed(d, repeats, seed):
-    """Weights that are all different from zero."""
+    """Weights that are all nonzero."""
     return supports(problem(d, repeats, seed))
 
 
@@ -43,14 +43,15 @@ def control(d, repeats, seed):
     w = problem(d, repeats, seed)
     w[:, ::2] = 0
     w_inf = supports(w)
-    w_inf[:repeats] = (w != 0).sum(1)  # what moves at no gain is not counted
+    w_inf[:repeats] = (w != 0).sum(1)  # entries that move without gain are not counted
     return w_inf
 
 
 CLAIM = Claim(
     id="adversarial-norm-geometry",
-    title="The best linear attack moves every entry in the largest-entry norm and one in the sum norm",
+    question="How many input entries does the best attack change?",
     equation=r"|\mathrm{supp}\, \eta_\infty| = d, \qquad |\mathrm{supp}\, \eta_1| = 1",
+    axes=("random weights (largest-entry norm, then sum norm)", "number of changed entries"),
     source=Source("theorem", "boyd2004convex", "Section 2.6"),
     premises=(Premise("no weight is zero"),),
     parameters={"d": 12, "repeats": 10},

@@ -1,7 +1,8 @@
-"""Training against attacks makes the gradient of the loss in the input smoother than plain training does.
+"""Adversarial training makes the gradient of the loss with respect to the input smoother.
 
     TV(dl / dx, trained against attacks) < TV(dl / dx, trained plainly),    TV of the gradient over its length     (1)
 
+TV is the total variation of the gradient over the image, divided by its norm; l is the loss and x the input.
 Reference: [tsipras2019robustness], Section 3.
 """
 
@@ -22,8 +23,8 @@ def losses(weights, x, y):
     return torch.nn.functional.cross_entropy(forward(weights, x).flatten(0, 1), y.flatten(), reduction="none")
 
 
-def trained(eps, width, x, y):
-    """One network for each split, its inputs moved at every step by eps times the sign of the gradient."""
+def train(eps, width, x, y):
+    """One network for each split, trained on inputs moved by eps times the sign of the gradient."""
     shapes = ((64, width, 64), (1, width, 64), (width, 10, width), (1, 10, width))  # rows, columns and inputs
     weights = [(2 * torch.rand(len(x), a, b) - 1) / inputs**0.5 for a, b, inputs in shapes]
     optimizer = torch.optim.Adam([w.requires_grad_() for w in weights], 0.01)
@@ -37,7 +38,7 @@ def trained(eps, width, x, y):
 
 
 def variation(weights, x, y):
-    """Mean total variation of the gradient in the input, over its length, for each network."""
+    """Mean total variation of the input gradient divided by its norm, for each network."""
     x = x.clone().requires_grad_()
     (g,) = torch.autograd.grad(losses(weights, x, y).sum(), x)
     rough = g.diff(dim=3).abs().sum((2, 3, 4)) + g.diff(dim=4).abs().sum((2, 3, 4))
@@ -49,8 +50,8 @@ def predicted():
     return ("against attacks", "plain")
 
 
-def both(eps, width, networks, seed):
-    """Total variations of both kinds of network, from one start each."""
+def variations_of_both(eps, width, networks, seed):
+    """Total variations of both kinds of network, from the same start."""
     splits = [digits(300, 200, seed=seed + i) for i in range(networks)]
     x, y, x_test, y_test = (
         torch.stack([getattr(split, part) for split in splits]) for part in ("x", "y", "x_test", "y_test")
@@ -58,22 +59,23 @@ def both(eps, width, networks, seed):
     rows = {}
     for name, size in (("against attacks", eps), ("plain", 0.0)):
         torch.manual_seed(seed)
-        rows[name] = variation(trained(size, width, x, y), x_test, y_test)
+        rows[name] = variation(train(size, width, x, y), x_test, y_test)
     return rows
 
 
-observed = both  # Attacks of size eps.
+observed = variations_of_both  # Attacks of size eps.
 
 
 def control(eps, width, networks, seed):
-    """Moved as far in favor of the network, to where its loss is smaller."""
-    return both(-eps, width, networks, seed)
+    """Inputs moved as far in the helpful direction, to a smaller loss."""
+    return variations_of_both(-eps, width, networks, seed)
 
 
 CLAIM = Claim(
     id="adversarial-training-as-data-prior",
-    title="Training against attacks makes gradients in the input smoother",
+    question="What does adversarial training do to input gradients?",
     equation=r"\mathrm{TV}(\nabla_x \ell_{\mathrm{robust}}) < \mathrm{TV}(\nabla_x \ell_{\mathrm{plain}})",
+    axes=("training", "total variation of the input gradient / its norm"),
     source=Source("observed", "tsipras2019robustness"),
     premises=(Premise("inputs are moved against the network"),),
     parameters={"eps": 0.2, "width": 32, "networks": 16},

@@ -1,8 +1,8 @@
-"""The nearest point at which two affine scores are equal lies along the difference of their weights.
+"""The smallest move that makes two affine scores equal is along the difference of their weights.
 
     e = (f_1(x) - f_2(x)) / |w_2 - w_1|^2 (w_2 - w_1)                                                         (1)
 
-Reference: [moosavi2016deepfool], equation 3.
+e is the move, f_1 and f_2 are the scores with weights w_1 and w_2. Reference: [moosavi2016deepfool], equation 3.
 """
 
 from functools import partial
@@ -27,7 +27,7 @@ def predicted(d, repeats, seed):
 
 
 def nearest(bend, d, repeats, seed):
-    """The stationary point of |e|^2 under the constraint, by Newton's method on its conditions."""
+    """The stationary point of |e|^2 under the constraint, by Newton's method."""
     w, b, x = problem(d, repeats, seed)
     moves = []
     for i in range(repeats):
@@ -48,8 +48,9 @@ control = partial(nearest, bend=0.05)  # A square added to their difference.
 
 CLAIM = Claim(
     id="affine-binary-attack",
-    title="The least move that makes two affine scores equal is along the difference of their weights",
+    question="Which way is the nearest decision boundary of two linear scores?",
     equation=r"\eta = \frac{f_1(x) - f_2(x)}{\|w_2 - w_1\|^2} (w_2 - w_1)",
+    axes=("coordinate of the move", "move"),
     source=Source("theorem", "moosavi2016deepfool", "equation 3"),
     premises=(Premise("the scores are affine"),),
     parameters={"d": 8, "repeats": 20},

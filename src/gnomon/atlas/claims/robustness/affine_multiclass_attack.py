@@ -1,7 +1,8 @@
-"""The nearest other class of an affine classifier is the one with the least (f_i - f_j) / |w_i - w_j|.
+"""The nearest class of an affine classifier has the smallest score gap per difference of weights.
 
     r = min over j != i of (f_i(x) - f_j(x)) / |w_i - w_j|                                                    (1)
 
+f_i is the largest score at x, w_i are the weights of class i, and r the distance.
 Reference: [moosavi2016deepfool], equation 8.
 """
 
@@ -15,7 +16,7 @@ from gnomon.robustness.attacks import DeepFool, minimal_distance
 
 
 def problem(d, classes, n, seed):
-    """An affine classifier and inputs, with the classes that it gives them."""
+    """An affine classifier, inputs, and its decisions."""
     torch.manual_seed(seed)
     net, x = torch.nn.Linear(d, classes).double(), torch.rand(n, d).double()
     return net, x, net(x).argmax(1)
@@ -31,21 +32,22 @@ def predicted(d, classes, n, seed):
 
 
 def distance(bounds, d, classes, n, seed):
-    """The least distance that an attack finds."""
+    """The smallest distance that an attack finds."""
     net, x, y = problem(d, classes, n, seed)
     return minimal_distance(net, (x, y), norm="2", bounds=bounds, method=DeepFool(overshoot=0.0)).above
 
 
-observed = partial(distance, bounds=(-1e3, 1e3))  # Inputs without bounds to speak of.
-control = partial(distance, bounds=(0.0, 1.0))  # Inputs that must stay in [0, 1], where the nearest point may not lie.
+observed = partial(distance, bounds=(-1e3, 1e3))  # Practically unbounded inputs.
+control = partial(distance, bounds=(0.0, 1.0))  # Inputs restricted to [0, 1], which may exclude the nearest point.
 
 CLAIM = Claim(
     id="affine-multiclass-attack",
-    title="The nearest class of an affine classifier has the least gap of scores per difference of weights",
+    question="Which class is nearest to an input?",
     equation=r"r = \min_{j \ne i} \frac{f_i(x) - f_j(x)}{\|w_i - w_j\|}",
+    axes=("input", "distance to the nearest other class"),
     source=Source("theorem", "moosavi2016deepfool", "equation 8"),
     premises=(Premise("inputs may have any value"),),
     parameters={"d": 10, "classes": 5, "n": 20},
     full={"d": 64, "classes": 10, "n": 300},
-    judge=equals(within=2e-3, because="the attack ends one step of 1e-6 and a bisection of 2^-12 beyond the border"),
+    judge=equals(within=2e-3, because="the attack ends a step of 1e-6 and 2^-12 beyond the boundary"),
 )

@@ -1,10 +1,9 @@
-"""DeepFool finds nearer wrong decisions of a trained network than a search along the signs of the gradient.
+"""DeepFool finds closer wrong decisions of a trained network than a single step along the gradient.
 
     mean distance of DeepFool  <=  mean distance of the best single step along the gradient                   (1)
 
-Often misprinted: the loop ends where f_j > f_i for another class j, not where f_i > f_i, and the linearization is taken
-at the present point x + e, not at x.
-Reference: [moosavi2016deepfool].
+Often misprinted: the loop ends if f_j > f_i for another class j (not f_i > f_i), and the network is linearized at the
+current point x + e (not at x). Reference: [moosavi2016deepfool].
 """
 
 from functools import partial
@@ -18,7 +17,7 @@ from gnomon.robustness.attacks import DeepFool, minimal_distance
 
 
 def problem(width, seed):
-    """A network trained on digits, and test digits that it decides rightly."""
+    """A network trained on digits, and test digits that it classifies correctly."""
     torch.manual_seed(seed)
     split = digits(600, 60, seed=seed)
     x, z = split.x.double(), split.x_test.double()
@@ -41,7 +40,7 @@ def predicted():
 
 
 def one_step(net, x, y):
-    """The least length along the gradient at which the decision changes, from a grid; 4 where it never does."""
+    """The smallest step along the gradient that changes the decision, from a grid; 4 if it never does."""
     leaf = x.clone().requires_grad_()
     (g,) = torch.autograd.grad(torch.nn.functional.cross_entropy(net(leaf), y, reduction="sum"), leaf)
     g = g / g.flatten(1).norm(dim=1)[:, None, None, None]
@@ -53,21 +52,22 @@ def one_step(net, x, y):
 
 
 def distances(method, width, seed):
-    """Both distances of each digit; 4 where the decision never changes."""
+    """Both distances of each digit; 4 if the decision never changes."""
     net, x, y = problem(width, seed)
     found = minimal_distance(net, (x, y), norm="2", bounds=(-9, 9), method=method).above
     return {"DeepFool": torch.where(found.isfinite(), found, 4.0), "one step": one_step(net, x, y)}
 
 
-observed = partial(distances, method=DeepFool(overshoot=0.01))  # A linearization at every point.
+observed = partial(distances, method=DeepFool(overshoot=0.01))  # A new linearization at every point.
 control = partial(distances, method=DeepFool(steps=1, overshoot=0.01))  # One linearization, at x.
 
 CLAIM = Claim(
     id="deepfool",
-    title="DeepFool finds nearer wrong decisions than a single step along the gradient",
+    question="Does DeepFool find closer adversarial examples than one gradient step?",
     equation=r"E \|\eta_{\mathrm{DeepFool}}\| \le E \|\eta_{\mathrm{one\ step}}\|",
+    axes=("attack", "distance to the adversarial example"),
     source=Source("observed", "moosavi2016deepfool"),
-    premises=(Premise("the linearization is taken anew at every point"),),
+    premises=(Premise("the network is linearized again at every point"),),
     parameters={"width": 30},
     full={"width": 100},
     judge=in_order(),

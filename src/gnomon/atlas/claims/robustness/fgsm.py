@@ -1,7 +1,8 @@
-"""One step of eps along the signs of the gradient lowers the margin of a linear score by eps times the sum of |w|.
+"""One step of eps along the signs of the gradient lowers the margin of a linear score by eps |w|_1.
 
     m(x - eps sign(w)) = m(x) - eps |w|_1                                                                     (1)
 
+m is the margin, x the input, w are the weights and |w|_1 the sum of their absolute values.
 Reference: [goodfellow2015explaining], Section 3.
 """
 
@@ -15,7 +16,7 @@ from gnomon.robustness.attacks import FGSM, attack
 
 
 def problem(d, n, seed):
-    """Weights, and inputs with a margin that is large enough to stay right."""
+    """Weights, and inputs with a margin large enough to stay correct."""
     generator = torch.Generator().manual_seed(seed)
     w = torch.randn(d, generator=generator, dtype=torch.float64)
     x = torch.randn(n, d, generator=generator, dtype=torch.float64)
@@ -28,7 +29,7 @@ def predicted(d, n, eps, seed):
 
 
 class BentLinearScore(torch.nn.Module):
-    """Scores +- (w x) / 2, bent by ``bend``."""
+    """Scores +- (w x) / 2, with a nonlinear term of size ``bend``."""
 
     def __init__(self, w, bend):
         super().__init__()
@@ -39,8 +40,8 @@ class BentLinearScore(torch.nn.Module):
         return torch.stack([s, -s], 1) / 2
 
 
-def lowered(bend, d, n, eps, seed):
-    """By how much the margin falls under the attack."""
+def margin_decrease(bend, d, n, eps, seed):
+    """Decrease of the margin under the attack."""
     w, x = problem(d, n, seed)
     net = BentLinearScore(w, bend)
     moved = attack(net, (x, torch.zeros(n).long()), eps=eps, bounds=(-1e6, 1e6), method=FGSM()).examples
@@ -49,13 +50,14 @@ def lowered(bend, d, n, eps, seed):
     return before - after
 
 
-observed = partial(lowered, bend=0.0)  # A linear score.
-control = partial(lowered, bend=1.0)  # A bent one.
+observed = partial(margin_decrease, bend=0.0)  # A linear score.
+control = partial(margin_decrease, bend=1.0)  # A nonlinear score.
 
 CLAIM = Claim(
     id="fgsm",
-    title="One step along the signs of the gradient lowers a linear margin by eps |w|_1",
+    question="How much does the fast gradient sign attack lower a linear margin?",
     equation=r"m(x - \epsilon\, \mathrm{sgn}\, w) = m(x) - \epsilon \|w\|_1",
+    axes=("input", "decrease of the margin"),
     source=Source("theorem", "goodfellow2015explaining", "Section 3"),
     premises=(Premise("the score is linear in the input"),),
     parameters={"d": 30, "n": 20, "eps": 0.1},

@@ -1,8 +1,8 @@
-"""With entries of the weights alike, what small changes of all entries can do grows as the root of the dimension.
+"""The effect of small changes of all entries on a linear score grows as the square root of the dimension.
 
     E |w|_1 / E |w|_2 -> sqrt(2 d / pi),     w of independent normal entries                                  (1)
 
-so eps in every entry moves a score by about sqrt(2 d / pi) times what the same Euclidean length eps does.
+So eps in every entry moves a score by about sqrt(2 d / pi) times as much as a move of Euclidean length eps.
 Reference: [goodfellow2015explaining], Section 3.
 """
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent 1/2 of the dimension."""
+    """The power 1/2 of the dimension."""
     return 0.5
 
 
 def ratios(draw, sizes, repeats, seed):
-    """|w|_1 / |w|_2 over dimensions."""
+    """|w|_1 / |w|_2 for each dimension."""
     rng = np.random.default_rng(seed)
     rows = []
     for d in sizes:
@@ -29,15 +29,16 @@ def ratios(draw, sizes, repeats, seed):
 
 
 observed = partial(ratios, draw=lambda rng, shape: rng.normal(size=shape))  # Normal weights.
-# Weights that fall off as 1 / k: a few decide.
+# Weights that fall as 1 / k, so a few dominate.
 control = partial(ratios, draw=lambda rng, shape: rng.normal(size=shape) / np.arange(1, shape[1] + 1))
 
 CLAIM = Claim(
     id="linear-explanation-dimension",
-    title="What small changes of all entries do to a linear score grows as the root of the dimension",
+    question="Why are high-dimensional linear models easy to attack?",
     equation=r"\|w\|_1 / \|w\|_2 \to \sqrt{2 d / \pi}",
+    axes=("number of inputs d", "|w|_1 / |w|_2"),
     source=Source("theorem", "goodfellow2015explaining", "Section 3"),
-    premises=(Premise("the weights are of one size"),),
+    premises=(Premise("the weights have similar sizes"),),
     parameters={"sizes": (10, 30, 100, 300, 1000, 3000), "repeats": 20},
     full={"sizes": (10, 100, 1000, 10_000), "repeats": 200},
     judge=rate_is(within=0.02, because="the next order is 1 / d, 0.03 at the smallest dimension", label="dimension"),

@@ -1,6 +1,7 @@
-"""The exact constant of a two-layer relu network is at most a bound over pairs, which is at most the product.
+"""The Lipschitz constant of a two-layer ReLU network is at most a bound over pairs, which is at most the product.
 
-The constant is the largest |B D A| over diagonals D of zeros and ones, 2^m of them. Between it and |B| |A| lies
+A and B are the weights. The constant is at most the largest |B D A| over the 2^m diagonal matrices D of zeros and ones,
+with m hidden units, and
 
     |B D A| <= (|B A| + |B| |A|) / 2                                                                          (1)
 
@@ -23,27 +24,28 @@ def problem(m, repeats, seed):
 
 
 def predicted(m, repeats, seed):
-    """The right side of (1), beside the product."""
+    """The right side of (1), then the product of norms."""
     a, b = problem(m, repeats, seed)
     size = [np.linalg.svd(x, compute_uv=False)[:, 0] for x in (b @ a, a, b)]
     return np.r_[(size[0] + size[1] * size[2]) / 2, size[1] * size[2]]
 
 
-def largest(values, m, repeats, seed):
-    """The largest norm over all patterns of slopes, twice: against either bound."""
+def largest_norms(values, m, repeats, seed):
+    """The largest norm over all activation patterns, once for each bound."""
     a, b = problem(m, repeats, seed)
     found = [max(np.linalg.norm(bi * np.array(p) @ ai, 2) for p in itertools.product(values, repeat=m))
              for ai, bi in zip(a, b, strict=True)]  # fmt: skip
     return np.r_[found, found]
 
 
-observed = partial(largest, values=(0.0, 1.0))  # Relu.
-control = partial(largest, values=(0.0, 2.0))  # Slopes up to 2.
+observed = partial(largest_norms, values=(0.0, 1.0))  # ReLU.
+control = partial(largest_norms, values=(0.0, 2.0))  # Slopes up to 2.
 
 CLAIM = Claim(
     id="lipschitz-estimation-seqlip",
-    title="Pairs of layers give a Lipschitz bound between the exact constant and the product of norms",
+    question="How much better than the product of norms is a Lipschitz bound over pairs of layers?",
     equation=r"\max_D \|B D A\| \le \tfrac12 (\|BA\| + \|B\| \|A\|) \le \|B\| \|A\|",
+    axes=("network (pair bound, then product)", "Lipschitz constant"),
     source=Source("derived", "virmaux2018lipschitz"),
     premises=(Premise("slopes of the activation are between 0 and 1"),),
     parameters={"m": 6, "repeats": 20},

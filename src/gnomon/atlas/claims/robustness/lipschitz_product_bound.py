@@ -1,10 +1,9 @@
-"""A network with 1-Lipschitz activations stretches no difference of inputs by more than the product of its norms.
+"""A network with 1-Lipschitz activations stretches no difference by more than the product of its operator norms.
 
     |f(x) - f(z)| <= |W_L| ... |W_1| |x - z|                                                                  (1)
 
-Layers of positive weights nearly reach it: their leading directions agree, and ReLU changes nothing on positive inputs.
-
-Reference: [szegedy2014intriguing], Section 4.3.
+f is the network, W_j are its weights, x and z two inputs. Layers of positive weights nearly reach the bound: their
+leading directions agree, and ReLU changes nothing on positive inputs. Reference: [szegedy2014intriguing], Section 4.3.
 """
 
 from functools import partial
@@ -15,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(positive, width, depth, pairs, seed):
-    """Weights of the layers, and pairs of inputs, half of them near each other; all positive, or of both signs."""
+    """Weights of the layers, and pairs of inputs, half of them close; all positive, or of both signs."""
     rng = np.random.default_rng(seed)
     sign = np.abs if positive else np.asarray
     weights = [sign(rng.normal(size=(width, width))) / width**0.5 for _ in range(depth)]
@@ -44,13 +43,14 @@ def stretch(activation, width, depth, pairs, seed):
     return np.array(found)
 
 
-observed = partial(stretch, activation=lambda u: np.maximum(u, 0))  # Relu.
-control = partial(stretch, activation=lambda u: u**3)  # A cube, whose slope has no bound.
+observed = partial(stretch, activation=lambda u: np.maximum(u, 0))  # ReLU.
+control = partial(stretch, activation=lambda u: u**3)  # A cube, whose slope is unbounded.
 
 CLAIM = Claim(
     id="lipschitz-product-bound",
-    title="A network stretches no difference by more than the product of its operator norms",
+    question="How much can a network stretch differences of its inputs?",
     equation=r"\|f(x) - f(z)\| \le \prod_j \|W_j\|_2 \, \|x - z\|",
+    axes=("pair of inputs (random, then positive weights)", "stretch"),
     source=Source("theorem", "szegedy2014intriguing", "Section 4.3"),
     premises=(Premise("the activation is 1-Lipschitz"),),
     parameters={"width": 20, "depth": 3, "pairs": 2000},

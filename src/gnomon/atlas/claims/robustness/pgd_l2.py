@@ -1,10 +1,10 @@
-"""Projected ascent with P(z) = z min(1, eps / |z|) ends at eps g / |g| for a linear loss, and never leaves the ball.
+"""Projected ascent in a Euclidean ball ends at eps g / |g| for a linear loss, and never leaves the ball.
 
     e <- P(e + a g)                                                                                           (1)
 
-Often misprinted as P(z) = eps z / |z|, which pushes every iterate to the sphere; both end at the same point here, so
-the statement is on the first iterate too: (1) takes the plain step a g while that is shorter than eps.
-Reference: [madry2018towards].
+e is the move, g the gradient, a the step size, P the projection P(z) = z min(1, eps / |z|). Often misprinted as P(z) =
+eps z / |z|, which pushes every iterate to the sphere. Both end at the same point here, so the first iterate is checked
+too: (1) takes the full step a g while it is shorter than eps. Reference: [madry2018towards].
 """
 
 from functools import partial
@@ -14,12 +14,12 @@ import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.robustness.attacks import PGD
-from gnomon.robustness.attacks.base import Victim
+from gnomon.robustness.attacks.base import AttackedModel
 from gnomon.robustness.attacks.threat import Threat
 
 
 class TwoClassScore(torch.nn.Module):
-    """Two scores -+ w x, or with a bend."""
+    """Two scores -+ w x, with a nonlinear term of size ``bend``."""
 
     def __init__(self, w, bend):
         super().__init__()
@@ -31,7 +31,7 @@ class TwoClassScore(torch.nn.Module):
 
 
 def problem(d, seed):
-    """Weights of length 4 in any dimension, so that the score cannot move by the 10 that the border is away."""
+    """Weights of norm 4, so the score cannot move by 10, its distance from the boundary."""
     w = torch.randn(d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     return 4 * w / w.norm()
 
@@ -42,8 +42,8 @@ def predicted(d, eps, seed):
     return -np.r_[eps / 4 * w, eps * w] / np.linalg.norm(w)
 
 
-def ascended(bend, d, eps, seed):
-    """Moves of the attack from zero, after one step and after twenty; all examples are far from the border."""
+def moves_of_attack(bend, d, eps, seed):
+    """Moves of the attack from zero, after one step and after twenty."""
     net = TwoClassScore(problem(d, seed), bend)
     with torch.no_grad():
         x = torch.zeros(1, d, dtype=torch.float64)
@@ -51,27 +51,28 @@ def ascended(bend, d, eps, seed):
     threat, generator = Threat(eps, "2", -1e3, 1e3), torch.Generator()
     moves = []
     for steps in (1, 20):
-        # the score at zero is no decision: a constant keeps the example right all along
+        # the score at zero is a tie, so a constant keeps the example correctly classified
         shifted = torch.nn.Sequential(net, RaisedFirstScore())
-        with Victim(shifted).attacked() as victim:
+        with AttackedModel(shifted).attacked() as victim:
             moves.append(PGD(steps, 0.25).run(victim, x, label, threat, generator)[0])
     return torch.cat(moves)
 
 
 class RaisedFirstScore(torch.nn.Module):
-    """The first score raised."""
+    """Raises the first score by 10."""
 
     def forward(self, f):  # noqa: D102
         return f + torch.tensor([100.0, 0.0], dtype=f.dtype) * 0.1
 
 
-observed = partial(ascended, bend=0.0)  # A linear score.
-control = partial(ascended, bend=1.0)  # A bent one, whose gradient turns.
+observed = partial(moves_of_attack, bend=0.0)  # A linear score.
+control = partial(moves_of_attack, bend=1.0)  # A nonlinear score, whose gradient changes direction.
 
 CLAIM = Claim(
     id="pgd-l2",
-    title="Projected ascent in the Euclidean ball ends at eps g / |g| for a linear loss",
+    question="Where does projected gradient ascent in a ball end?",
     equation=r"\eta \leftarrow \Pi(\eta + \alpha g), \quad \Pi(z) = z \min(1, \epsilon / \|z\|)",
+    axes=("coordinate (after one step, then at the end)", "move"),
     source=Source("theorem", "madry2018towards"),
     premises=(Premise("the loss is a function of a linear score"),),
     parameters={"d": 20, "eps": 0.5},

@@ -1,10 +1,9 @@
-"""Projected ascent in the largest-entry norm clips; rescaling instead, as often misprinted, reaches a lower loss.
+"""Projected ascent with clipping reaches eps sign(w) on a linear score; rescaling does not.
 
     e <- clip(e + a sign(g), -eps, eps)                                                                       (1)
 
-For a linear score (1) is at eps sign(w) after ceil(eps / a) steps; rescaling eps z / max |z| shrinks the entries that
-are done, so that on a bent score it stays below.
-Reference: [madry2018towards].
+e is the move, g the gradient, a the step size, w the weights. (1) is at eps sign(w) after ceil(eps / a) steps.
+Rescaling by eps z / max |z|, as often misprinted, shrinks entries that have arrived. Reference: [madry2018towards].
 """
 
 import numpy as np
@@ -13,7 +12,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, seed):
-    """Weights of a linear score, then a start inside the box."""
+    """Weights of a linear score, and a start inside the box."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=d), rng.uniform(-0.2, 0.2, size=d)
 
@@ -23,8 +22,8 @@ def predicted(d, eps, seed):
     return eps * np.sign(problem(d, seed)[0])
 
 
-def ascended(project, d, eps, step, seed):
-    """ceil(2 eps / step) steps from a start inside the box."""
+def ascend(project, d, eps, step, seed):
+    """The move after ceil(2 eps / step) steps from a start inside the box."""
     w, e = problem(d, seed)
     for _ in range(int(np.ceil(2 * eps / step))):
         e = project(e + step * np.sign(w))
@@ -33,22 +32,23 @@ def ascended(project, d, eps, step, seed):
 
 def observed(d, eps, step, seed):
     """Clipping."""
-    return ascended(lambda z: np.clip(z, -eps, eps), d, eps, step, seed)
+    return ascend(lambda z: np.clip(z, -eps, eps), d, eps, step, seed)
 
 
 def control(d, eps, step, seed):
     """Rescaling by the largest entry."""
-    return ascended(lambda z: eps * z / np.abs(z).max(), d, eps, step, seed)
+    return ascend(lambda z: eps * z / np.abs(z).max(), d, eps, step, seed)
 
 
 CLAIM = Claim(
     id="pgd-linf",
-    title="Projected ascent with clipping reaches eps sign(w) on a linear score, rescaling does not",
+    question="How must an attack in the largest-entry norm be projected?",
     equation=r"\eta \leftarrow \mathrm{clip}(\eta + \alpha\, \mathrm{sgn} \nabla \ell, -\epsilon, \epsilon)",
+    axes=("coordinate", "move"),
     source=Source("theorem", "madry2018towards"),
     premises=(Premise("the projection clips every entry"),),
     parameters={"d": 10, "eps": 0.3, "step": 0.07},
     full={"d": 1000, "eps": 0.3, "step": 0.01},
     judge=equals(rounding=100),
-    remark="Often misprinted as a rescaling by the largest entry, which is no projection onto the box.",
+    remark="Often misprinted as a rescaling by the largest entry, which does not project onto the box.",
 )

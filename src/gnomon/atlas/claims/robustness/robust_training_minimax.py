@@ -1,9 +1,9 @@
-"""For a linear classifier the worst loss within eps is the loss of the margin less eps times the dual norm.
+"""The worst loss of a linear classifier within eps is the loss at its margin minus eps times the dual norm.
 
     max over |e|_p <= eps of l(y (w (x + e) + b)) = l(y (w x + b) - eps |w|_q),     l falling, 1/p + 1/q = 1        (1)
 
-so training against attacks is training with a penalty on the dual norm inside the loss.
-Reference: [goodfellow2015explaining], Section 5; [madry2018towards] for the minimax problem.
+l is a decreasing loss, x the input, y the label, w and b are the weights. So adversarial training penalizes the dual
+norm inside the loss. Reference: [goodfellow2015explaining], Section 5; [madry2018towards] for the minimax problem.
 """
 
 from functools import partial
@@ -20,13 +20,13 @@ def problem(d, n, seed):
 
 
 def predicted(d, n, eps, seed):
-    """The right side of (1), in the largest-entry and in the Euclidean norm, for the logistic loss."""
+    """The right side of (1) for the logistic loss, in the largest-entry and the Euclidean norm."""
     w, b, x, y = problem(d, n, seed)
     m = y * (x @ w + b)
     return np.r_[np.log1p(np.exp(-m + eps * np.abs(w).sum())), np.log1p(np.exp(-m + eps * np.linalg.norm(w)))]
 
 
-def worst(loss, d, n, eps, steps, seed):
+def worst_losses(loss, d, n, eps, steps, seed):
     """The largest loss that projected ascent finds, from the input."""
     w, b, x, y = problem(d, n, seed)
     rows = []
@@ -45,14 +45,15 @@ def worst(loss, d, n, eps, steps, seed):
     return np.concatenate(rows)
 
 
-observed = partial(worst, loss=lambda m: np.log1p(np.exp(-m)))  # The logistic loss.
-# The squared loss (1 - m)^2, which rises again beyond margin 1; the same for both sides otherwise.
-control = partial(worst, loss=lambda m: (1 - m) ** 2)
+observed = partial(worst_losses, loss=lambda m: np.log1p(np.exp(-m)))  # The logistic loss.
+# The squared loss (1 - m)^2, which rises again beyond margin 1.
+control = partial(worst_losses, loss=lambda m: (1 - m) ** 2)
 
 CLAIM = Claim(
     id="robust-training-minimax",
-    title="The worst logistic loss of a linear classifier is that of the margin less eps times the dual norm",
+    question="What does adversarial training of a linear classifier minimize?",
     equation=r"\max_{\|\eta\|_p \le \epsilon} \ell(y(w^T(x + \eta) + b)) = \ell(y(w^T x + b) - \epsilon \|w\|_q)",
+    axes=("example (largest-entry norm, then Euclidean)", "worst loss"),
     source=Source("theorem", "madry2018towards", "equation 2.1, for a linear model"),
     premises=(Premise("the loss falls with the margin"),),
     parameters={"d": 10, "n": 30, "eps": 0.2, "steps": 12},

@@ -1,8 +1,8 @@
-"""One perturbation, found on training digits, changes at least three times as many test decisions as random noise.
+"""One perturbation changes at least three times as many decisions on new digits as noise of the same size.
 
     P(f(x + v) != f(x)) >= 3 P(f(x + n) != f(x)),      |v|_inf = |n|_inf = eps                                (1)
 
-Reference: [moosavi2017universal].
+f is the classifier, x a test image, v the perturbation, n random noise. Reference: [moosavi2017universal].
 """
 
 from functools import partial
@@ -28,12 +28,12 @@ def net(width, split):
 
 
 def predicted():
-    """Three times the share of noise is at most the share of the perturbation: their ratio is at most 1."""
+    """Three times the share of noise is at most the share of the perturbation, so their ratio is at most 1."""
     return 1.0
 
 
 def by_noise(made, split, eps, draws=20):
-    """The share of test decisions that a random sign for every pixel changes, for each of several draws."""
+    """Share of test decisions that a random sign for every pixel changes, for several draws."""
     with torch.no_grad():
         before, signs = made(split.x_test).argmax(1), torch.randn(draws, 1, 1, 8, 8).sign()
         return [float((made((split.x_test + eps * s).clamp(0, 1)).argmax(1) != before).double().mean()) for s in signs]
@@ -56,16 +56,17 @@ def excess(width, eps, networks, seed, searched):
 
 
 observed = partial(excess, searched=True)  # Sixty steps of search.
-control = partial(excess, searched=False)  # A random sign for every pixel in its place.
+control = partial(excess, searched=False)  # A random sign for every pixel instead.
 
 CLAIM = Claim(
     id="universal-perturbation",
-    title="One perturbation changes three times as many decisions on new digits as noise of its size",
+    question="Is there one perturbation that fools a network on many images?",
     equation=r"P(f(x + v) \ne f(x)) \ge 3\, P(f(x + n) \ne f(x))",
+    axes=("network", "3 x share changed by noise / share changed by the perturbation"),
     source=Source("observed", "moosavi2017universal"),
-    premises=(Premise("the perturbation is searched for"),),
+    premises=(Premise("the perturbation is optimized"),),
     parameters={"width": 32, "eps": 0.2, "networks": 6},
     full={"width": 128, "eps": 0.2, "networks": 10},
     judge=at_most(confidence=0.95),
-    loose_because="three times as many is the statement; five to six times as many are measured.",
+    loose_because="a factor of three is the statement; the measured factor is five to six.",
 )

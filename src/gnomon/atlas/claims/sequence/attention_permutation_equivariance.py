@@ -1,8 +1,8 @@
-"""Self-attention without positions commutes with every permutation of the sequence: outputs permute with inputs.
+"""Self-attention without positions is permutation equivariant: its outputs permute with its inputs.
 
     f(P X) = P f(X)                                                                                           (1)
 
-Reference: [vaswani2017attention].
+X is the sequence, P a permutation of its positions, f the layer. Reference: [vaswani2017attention].
 """
 
 from functools import partial
@@ -19,11 +19,11 @@ def predicted():
 
 
 def difference(place, times, size, seed):
-    """Between the output in another order and the output of that order."""
+    """Largest difference between f(P X) and P f(X); ``place`` scales positions that are added."""
     torch.manual_seed(seed)
     layer = torch.nn.TransformerEncoderLayer(size, 2, 2 * size, 0.0, batch_first=True).double()
     x, order, cycle = torch.randn(1, times, size).double(), torch.arange(times), torch.randperm(times)
-    order[cycle] = cycle.roll(1)  # a random one that leaves nothing in place
+    order[cycle] = cycle.roll(1)  # a random cycle, which moves every position
     p = place * sinusoidal_positions(times, size).double()
     with torch.no_grad():
         return float((layer(x[:, order] + p) - layer(x + p)[:, order]).abs().max())
@@ -34,10 +34,11 @@ control = partial(difference, place=1.0)  # With sinusoidal positions.
 
 CLAIM = Claim(
     id="attention-permutation-equivariance",
-    title="Self-attention of a sequence in another order is its output in that order",
+    question="What does self-attention know about the order of its inputs?",
     equation=r"f(P X) = P f(X)",
+    axes=("one sequence", "largest difference of the outputs"),
     source=Source("theorem", "vaswani2017attention"),
-    premises=(Premise("positions are not told"),),
+    premises=(Premise("positions are not added"),),
     parameters={"times": 6, "size": 8},
-    judge=equals(within=1e-12, because="sums in another order"),
+    judge=equals(within=1e-12, because="the sums are in another order, so rounding differs"),
 )

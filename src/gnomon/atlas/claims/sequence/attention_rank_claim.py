@@ -1,9 +1,9 @@
-"""Softmax lifts the rank: T x T logits of vectors of size d have rank d, and the attention weights have rank T.
+"""Softmax raises the rank: attention logits have rank d, but the attention weights have full rank T.
 
     rank(Q K^T) = d,    rank(softmax(Q K^T)) = T   for almost all Q, K                                        (1)
 
-That the rank of attention is at most d is sometimes said of the weights, which is false.
-Reference: [dong2021attention].
+Q and K are queries and keys of size d for T positions. Some texts say that the weights have rank at most d, which is
+false. Reference: [dong2021attention].
 """
 
 from functools import partial
@@ -19,7 +19,7 @@ def predicted(times, size):
 
 
 def ranks(softmax, times, size, seed):
-    """Of logits and of weights, which may be the logits over their sums."""
+    """Ranks of logits and of weights; without softmax, the weights are the logits divided by their sums."""
     q, k = 2 * np.random.default_rng(seed).normal(size=(2, times, size))
     logits = q @ k.T
     weights = np.exp(logits) if softmax else logits
@@ -32,10 +32,11 @@ control = partial(ranks, softmax=False)  # Linear attention.
 
 CLAIM = Claim(
     id="attention-rank-claim",
-    title="Logits of attention have rank d, and its weights, after softmax, have full rank",
+    question="Is the rank of an attention matrix limited by the head size?",
     equation=r"\mathrm{rank}(Q K^\top) = d, \quad \mathrm{rank}(\mathrm{softmax}(Q K^\top)) = T",
+    axes=("logits, then attention weights", "rank"),
     source=Source("derived"),
-    premises=(Premise("weights are the softmax of the logits"),),
+    premises=(Premise("the weights are the softmax of the logits"),),
     parameters={"times": 20, "size": 2},
     judge=equals(rounding=0),
 )

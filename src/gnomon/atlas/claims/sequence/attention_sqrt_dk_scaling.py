@@ -1,8 +1,8 @@
-"""The product of two independent standard normal vectors has variance d, so over sqrt(d) it has variance one.
+"""The inner product of two standard normal vectors of size d has variance d, so divided by sqrt(d) it has variance 1.
 
     Var(q.k / sqrt(d)) = 1                                                                                    (1)
 
-Reference: [vaswani2017attention].
+q is a query and k a key. Reference: [vaswani2017attention].
 """
 
 from functools import partial
@@ -18,19 +18,20 @@ def predicted():
 
 
 def variances(power, size, pairs, repeats, seed):
-    """Of products over size^power."""
+    """Variances of products divided by size^power."""
     rng = np.random.default_rng(seed)
     q, k = rng.normal(size=(2, repeats, pairs, size))
     return ((q * k).sum(2) / size**power).var(1, ddof=1)
 
 
-observed = partial(variances, power=0.5)  # Over the root.
-control = partial(variances, power=0.0)  # As they are.
+observed = partial(variances, power=0.5)  # Divided by the root.
+control = partial(variances, power=0.0)  # Not divided.
 
 CLAIM = Claim(
     id="attention-sqrt-dk-scaling",
-    title="Products of queries and keys over sqrt(d) have variance one",
+    question="Why are attention logits divided by the root of the key size?",
     equation=r"\mathrm{Var}(q \cdot k / \sqrt{d}) = 1",
+    axes=("repetition", "variance of the scaled products"),
     source=Source("theorem", "vaswani2017attention"),
     premises=(Premise("products are divided by the root of the size"),),
     parameters={"size": 64, "pairs": 1000, "repeats": 40},

@@ -1,9 +1,9 @@
-"""Additive attention learns by itself which input an output belongs to: in reversal, the mirrored one.
+"""Additive attention that learns to reverse a sequence puts its largest weight on the mirrored input.
 
     a_ij = softmax_j(v.tanh(W q_i + U k_j)),   c_i = sum_j a_ij z_j,    argmax_j a_ij = T - 1 - i             (1)
 
-Rows of a sum to one; no place is told to the network but those of queries and keys.
-Reference: [bahdanau2015neural].
+q_i are queries, k_j keys, z_j embedded inputs of a sequence of length T; v, W and U are weights. The network knows
+positions only from queries and keys. Reference: [bahdanau2015neural].
 """
 
 import numpy as np
@@ -15,12 +15,12 @@ from gnomon.models import sinusoidal_positions
 
 
 def predicted():
-    """The share of outputs whose largest weight is on the mirrored input, at least."""
+    """The smallest share of outputs whose largest weight is on the mirrored input."""
     return 0.9
 
 
-def aligned(places, length, steps, seed):
-    """Trained to write a sequence of 8 letters backwards; equation (1)."""
+def aligned_share(places, length, steps, seed):
+    """That share after training to write a sequence of 8 letters backwards; equation (1)."""
     torch.manual_seed(seed)
     p = sinusoidal_positions(length, 16)
     embed, read = nn.Embedding(8, 16), nn.Linear(16, 8)
@@ -38,21 +38,22 @@ def aligned(places, length, steps, seed):
 
 
 def observed(length, steps, seed):
-    """Keys with their places."""
-    return np.float64(aligned(1.0, length, steps, seed))
+    """Keys with positions."""
+    return np.float64(aligned_share(1.0, length, steps, seed))
 
 
 def control(length, steps, seed):
-    """Keys without."""
-    return np.float64(aligned(0.0, length, steps, seed))
+    """Keys without positions."""
+    return np.float64(aligned_share(0.0, length, steps, seed))
 
 
 CLAIM = Claim(
     id="bahdanau-attention",
-    title="Additive attention finds the mirrored input when it learns to reverse",
+    question="Does attention learn which input belongs to which output?",
     equation=r"a_{i j} = \mathrm{softmax}_j(v \cdot \tanh(W q_i + U k_j))",
+    axes=("one training run", "share of outputs aligned with the right input"),
     source=Source("observed", "bahdanau2015neural"),
-    premises=(Premise("keys know where they stand"),),
+    premises=(Premise("the keys contain their positions"),),
     parameters={"length": 8, "steps": 200},
     full={"length": 16, "steps": 1000},
     judge=bounded_by("below"),

@@ -1,7 +1,8 @@
-"""One encoder serves three heads: a label of the whole, a label of each token, the start and end of an answer.
+"""One encoder trained with three heads labels the sequence, each token, and the span of an answer.
 
     W_c x_0,   W_t x_i,   softmax_i(w_s.x_i) and softmax_i(w_e.x_i):   each right in at least 90 %            (1)
 
+x_i is the encoder's output at position i, position 0 is [CLS], and the W and w are the weights of the heads.
 Reference: [devlin2019bert].
 """
 
@@ -13,26 +14,27 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-TOKENS, LENGTH = 12, 8  # 0 is [CLS], 1 and 2 open and close an answer, 3 is the word that decides
+TOKEN_COUNT = 12  # 0 is [CLS], 1 and 2 open and close an answer, 3 decides the label of the sequence
+SEQUENCE_LENGTH = 8
 
 
 def predicted():
-    """Shares that are right."""
+    """The smallest accuracies."""
     return np.full(4, 0.9)
 
 
-def batch(count, told):
-    """Tokens; whether word 3 is there, the parity of each token, where the answer starts and ends."""
-    x = torch.randint(4, TOKENS, (count, LENGTH))
+def batch(count, true_labels):
+    """Tokens; whether word 3 occurs, the parity of each token, and where the answer starts and ends."""
+    x = torch.randint(4, TOKEN_COUNT, (count, SEQUENCE_LENGTH))
     x[:, 0] = 0
-    place = torch.rand(count, LENGTH - 1).argsort(1)[:, :3] + 1
+    place = torch.rand(count, SEQUENCE_LENGTH - 1).argsort(1)[:, :3] + 1
     edges = place[:, :2].sort(1).values
     x[torch.arange(count), edges[:, 0]], x[torch.arange(count), edges[:, 1]] = 1, 2
     mood = torch.randint(2, (count,))
     x[torch.arange(count), place[:, 2]] = torch.where(mood == 1, 3, 4)
     labels = (mood, x % 2, edges[:, 0], edges[:, 1])
     other = torch.randperm(count)
-    return x, labels if told else tuple(y[other] for y in labels)
+    return x, labels if true_labels else tuple(y[other] for y in labels)
 
 
 class ThreeHeadEncoder(nn.Module):
@@ -40,41 +42,42 @@ class ThreeHeadEncoder(nn.Module):
 
     def __init__(self, width):
         super().__init__()
-        self.embed, self.places = nn.Embedding(TOKENS, width), nn.Parameter(torch.randn(LENGTH, width))
+        self.embed, self.places = nn.Embedding(TOKEN_COUNT, width), nn.Parameter(torch.randn(SEQUENCE_LENGTH, width))
         self.layer = nn.TransformerEncoderLayer(width, 4, 2 * width, 0.0, batch_first=True, norm_first=True)
         self.whole, self.tag, self.span = nn.Linear(width, 2), nn.Linear(width, 2), nn.Linear(width, 2)
 
     def forward(self, tokens):
-        """Layer after layer."""
+        """Outputs of the heads."""
         x = self.layer(self.embed(tokens) + self.places)
         span = self.span(x)
         return self.whole(x[:, 0]), self.tag(x).transpose(1, 2), span[..., 0], span[..., 1]
 
 
-def shares(told, steps, seed):
-    """Right answers of the four outputs on fresh sequences."""
+def shares(true_labels, steps, seed):
+    """Accuracies of the four outputs on fresh sequences."""
     torch.manual_seed(seed)
     net = ThreeHeadEncoder(32)
     optimizer = torch.optim.Adam(net.parameters(), lr=5e-3)
     for _ in range(steps):
-        x, labels = batch(64, told)
+        x, labels = batch(64, true_labels)
         loss = sum(nn.functional.cross_entropy(out, y) for out, y in zip(net(x), labels, strict=True))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
     with torch.no_grad():
-        x, labels = batch(1000, told)
+        x, labels = batch(1000, true_labels)
         rights = [(out.argmax(1) == y).double().mean() for out, y in zip(net(x), labels, strict=True)]
     return torch.stack(rights).numpy()
 
 
-observed = partial(shares, told=True)  # As it is.
-control = partial(shares, told=False)  # Labels of other sequences.
+observed = partial(shares, true_labels=True)  # True labels.
+control = partial(shares, true_labels=False)  # Labels of other sequences.
 
 CLAIM = Claim(
     id="bert-finetuning-heads",
-    title="One encoder serves heads for the whole, for every token, and for the span of an answer",
+    question="Can one encoder serve several tasks?",
     equation=r"W_c x_0, \quad W_t x_i, \quad \mathrm{softmax}_i(w_s \cdot x_i)",
+    axes=("task (whole sequence, tokens, start, end)", "accuracy"),
     source=Source("observed", "devlin2019bert"),
     premises=(Premise("labels depend on the tokens"),),
     parameters={"steps": 120},

@@ -1,8 +1,8 @@
-"""From one representation at the start of two sentences it can be told whether they belong together.
+"""A head on the first token learns whether two sentences belong together, if related sentences share a topic.
 
     [CLS] a [SEP] b:   accuracy of a head on [CLS] >= 0.9 where sentences that follow each other share a topic (1)
 
-Reference: [devlin2019bert].
+[CLS] and [SEP] are marker tokens, a and b two sentences. Reference: [devlin2019bert].
 """
 
 from functools import partial
@@ -13,7 +13,8 @@ from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
-WORDS, LENGTH = 6, 3  # words of a topic, words of a sentence
+WORDS_PER_TOPIC = 6
+WORDS_PER_SENTENCE = 3
 
 
 def predicted():
@@ -25,25 +26,28 @@ def pairs(count, related):
     """Tokens [CLS] a [SEP] b of two topics, and whether b follows a."""
     first, follows = torch.randint(2, (count,)), torch.randint(2, (count,))
     second = torch.where((follows == 1) | torch.tensor(not related), first, 1 - first)
-    a, b = (2 + WORDS * t[:, None] + torch.randint(WORDS, (count, LENGTH)) for t in (first, second))
+    a, b = (
+        2 + WORDS_PER_TOPIC * t[:, None] + torch.randint(WORDS_PER_TOPIC, (count, WORDS_PER_SENTENCE))
+        for t in (first, second)
+    )
     marks = torch.tensor([0, 1]).expand(count, 2)
     return torch.cat([marks[:, :1], a, marks[:, 1:], b], 1), follows
 
 
 class SentencePairEncoder(nn.Module):
-    """Embeddings, places and segments, two layers, a head on the first token."""
+    """Embeddings, positions, two transformer layers, and a head on the first token."""
 
     def __init__(self, width):
         super().__init__()
-        self.embed = nn.Embedding(2 + 2 * WORDS, width)
-        self.places = nn.Parameter(torch.randn(2 * LENGTH + 2, width))
+        self.embed = nn.Embedding(2 + 2 * WORDS_PER_TOPIC, width)
+        self.places = nn.Parameter(torch.randn(2 * WORDS_PER_SENTENCE + 2, width))
         self.layers = nn.ModuleList(
             nn.TransformerEncoderLayer(width, 4, 2 * width, 0.0, batch_first=True, norm_first=True) for _ in range(2)
         )
         self.head = nn.Linear(width, 2)
 
     def forward(self, tokens):
-        """Layer after layer."""
+        """Logits of the two answers."""
         x = self.embed(tokens) + self.places
         for layer in self.layers:
             x = layer(x)
@@ -51,7 +55,7 @@ class SentencePairEncoder(nn.Module):
 
 
 def accuracy(related, steps, seed):
-    """On fresh pairs, after Adam."""
+    """Accuracy on fresh pairs, after training with Adam."""
     torch.manual_seed(seed)
     net = SentencePairEncoder(16)
     optimizer = torch.optim.Adam(net.parameters(), lr=5e-3)
@@ -66,13 +70,14 @@ def accuracy(related, steps, seed):
         return np.float64((net(x).argmax(1) == y).double().mean())
 
 
-observed = partial(accuracy, related=True)  # Topics go on.
+observed = partial(accuracy, related=True)  # The topic continues.
 control = partial(accuracy, related=False)  # Every second sentence shares the topic.
 
 CLAIM = Claim(
     id="bert-next-sentence",
-    title="Whether one sentence follows another is told from the first token's representation",
+    question="Can one token say whether two sentences belong together?",
     equation=r"P(\text{follows} \mid [\mathrm{CLS}]) \text{ is right in } 90\,\%",
+    axes=("one training run", "accuracy"),
     source=Source("observed", "devlin2019bert"),
     premises=(Premise("sentences that follow each other share a topic"),),
     parameters={"steps": 200},

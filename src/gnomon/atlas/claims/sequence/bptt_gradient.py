@@ -2,6 +2,7 @@
 
     dL/dz_t = sum over i >= t of dl_i/dz_i  prod over t < j <= i of diag(phi_j) U,  phi_j the slopes of step j    (1)
 
+z_t is the state before its activation, l_i the loss at time i, L their sum, and U the recurrent matrix.
 Reference: [pascanu2013difficulty].
 """
 
@@ -14,13 +15,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(times, seed):
-    """A matrix, inputs, and the loss as the sum of weighted states."""
+    """A matrix, inputs, and weights of the states in the loss."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(4, 4)) / 2, rng.normal(size=(times, 4)), rng.normal(size=(times, 4))
 
 
 def predicted(times, seed):
-    """By automatic differentiation."""
+    """The gradient by automatic differentiation."""
     u, x, weights = (torch.from_numpy(a) for a in problem(times, seed))
     u.requires_grad_()
     z, loss = torch.zeros(4, dtype=torch.float64), torch.zeros((), dtype=torch.float64)
@@ -31,7 +32,7 @@ def predicted(times, seed):
 
 
 def by_products(steps, times, seed):
-    """Equation (1), with products over at most so many steps."""
+    """Equation (1), with products over at most ``steps`` steps."""
     u, x, weights = problem(times, seed)
     z = [np.zeros(4)]
     for t in range(times):
@@ -53,12 +54,13 @@ def observed(times, seed):
     return by_products(times, times, seed)
 
 
-control = partial(by_products, steps=2)  # Products over two steps, as with truncated backpropagation.
+control = partial(by_products, steps=2)  # Products over two steps, as in truncated backpropagation.
 
 CLAIM = Claim(
     id="bptt-gradient",
-    title="The gradient of a recurrent matrix sums over all times products of slopes and matrices",
+    question="How does backpropagation through time compute gradients?",
     equation=r"\partial L / \partial z_t = \sum_{i \ge t} \ell_i' \prod_{j=t+1}^i \dot\Phi_j U",
+    axes=("entry of the recurrent matrix", "derivative of the loss"),
     source=Source("theorem", "pascanu2013difficulty"),
     premises=(Premise("products reach back to the first step"),),
     parameters={"times": 8},

@@ -1,8 +1,8 @@
-"""A recurrent network of characters predicts source code at least one bit a character better than their frequencies.
+"""A recurrent network predicts source code at least one bit per character better than character frequencies do.
 
     bits = -mean log2 p(c_t | c_1 ... c_{t-1}) <= H - 1,    H = -sum_c q(c) log2 q(c)                         (1)
 
-on text that it was not trained on.
+c_t are the characters of held-out text, p the network's probabilities and q the character frequencies.
 Reference: [karpathy2015visualizing].
 """
 
@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def data(mixed, seed):
-    """The source of some models of this package as numbers, a part for training and a part for testing."""
+    """The source of some models of this package as numbers, split into training and test parts."""
     folder = files("gnomon.models")
     text = "".join((folder / name).read_text(encoding="utf-8") for name in ("sets.py", "vision.py", "graphs.py"))
     letters = sorted(set(text))
@@ -28,14 +28,14 @@ def data(mixed, seed):
 
 
 def predicted(seed):
-    """H - 1 of equation (1), of the test part with the frequencies of the training part, each letter once more."""
+    """H - 1 of equation (1), on the test part with frequencies of the training part (each letter once more)."""
     train, test, letters = data(False, seed)
     q = (np.bincount(train.numpy(), minlength=letters) + 1.0) / (len(train) + letters)
     return float(-np.log2(q)[test.numpy()].mean() - 1)
 
 
 def bits(mixed, steps, seed):
-    """Of a GRU with 64 units on the test part."""
+    """Bits per character of a GRU with 64 units on the test part."""
     train, test, letters = data(mixed, seed)
     torch.manual_seed(seed)
     embed, cell, head = nn.Embedding(letters, 32), nn.GRU(32, 64, batch_first=True), nn.Linear(64, letters)
@@ -54,12 +54,13 @@ def bits(mixed, steps, seed):
 
 
 observed = partial(bits, mixed=False)  # Source code.
-control = partial(bits, mixed=True)  # The same characters, mixed.
+control = partial(bits, mixed=True)  # The same characters in random order.
 
 CLAIM = Claim(
     id="char-rnn-code-generation",
-    title="A recurrent network predicts source code one bit a character better than frequencies do",
+    question="How well can a small recurrent network predict source code?",
     equation=r"-\overline{\log_2 p(c_t \mid c_{<t})} \le H - 1",
+    axes=("one training run", "bits per character"),
     source=Source("observed", "karpathy2015visualizing"),
     premises=(Premise("characters come in the order of the text"),),
     parameters={"steps": 45},

@@ -1,7 +1,8 @@
-"""Queries of one sequence attend to keys and values of another, whose order does not count.
+"""Attention to another sequence does not depend on the order of that sequence.
 
     y(A, P B) = y(A, B)   for every permutation P                                                             (1)
 
+A is the sequence of the queries, B of keys and values, P a permutation, y the output.
 Reference: [vaswani2017attention].
 """
 
@@ -18,7 +19,7 @@ def predicted():
 
 
 def difference(place, times, size, seed):
-    """Between attention to a sequence and to the same in another order; ``place`` adds its number to each row."""
+    """Largest difference between attention to a sequence and to its reverse; ``place`` adds the position."""
     torch.manual_seed(seed)
     m = torch.nn.MultiheadAttention(size, 2, batch_first=True).double()
     a, b = torch.randn(1, 3, size).double(), torch.randn(1, times, size).double()
@@ -28,15 +29,16 @@ def difference(place, times, size, seed):
     return float((first - second).abs().max())
 
 
-observed = partial(difference, place=0.0)  # Rows as they are.
-control = partial(difference, place=0.3)  # Rows with their place.
+observed = partial(difference, place=0.0)  # Without positions.
+control = partial(difference, place=0.3)  # With positions.
 
 CLAIM = Claim(
     id="cross-attention",
-    title="Attention to another sequence does not depend on its order",
+    question="Does attention to another sequence depend on its order?",
     equation=r"y(A, P B) = y(A, B)",
+    axes=("one pair of sequences", "largest difference of the outputs"),
     source=Source("theorem", "vaswani2017attention"),
-    premises=(Premise("keys and values do not know their place"),),
+    premises=(Premise("keys and values do not contain their positions"),),
     parameters={"times": 6, "size": 4},
-    judge=equals(within=1e-12, because="sums in another order"),
+    judge=equals(within=1e-12, because="the sums are in another order, so rounding differs"),
 )

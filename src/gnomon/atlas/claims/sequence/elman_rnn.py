@@ -1,8 +1,8 @@
-"""A recurrent layer applies one map of its input and its state at every step.
+"""A recurrent layer applies the same map of input and state at every step.
 
     z_t = tanh(U z_{t-1} + V x_t),    z_0 = 0                                                                 (1)
 
-Reference: [pascanu2013difficulty].
+x_t is the input, z_t the state, U and V are matrices. Reference: [pascanu2013difficulty].
 """
 
 from functools import partial
@@ -25,7 +25,7 @@ def inputs(times, seed):
 
 
 def states(decay, times, seed):
-    """Equation (1) in a loop; the matrix of the state shrinks by ``decay`` at every step."""
+    """Equation (1) in a loop; the recurrent matrix shrinks by ``decay`` at every step."""
     layer, z, found = net(seed), np.zeros(5), []
     u, v = (w.detach().numpy() for w in (layer.weight_hh_l0, layer.weight_ih_l0))
     for t, x in enumerate(inputs(times, seed)):
@@ -35,7 +35,7 @@ def states(decay, times, seed):
 
 
 def predicted(times, seed):
-    """PyTorch's own layer."""
+    """PyTorch's layer."""
     with torch.no_grad():
         return net(seed)(torch.from_numpy(inputs(times, seed))[None])[0][0].numpy()
 
@@ -45,8 +45,9 @@ control = partial(states, decay=0.9)  # Another matrix at every step.
 
 CLAIM = Claim(
     id="elman-rnn",
-    title="A recurrent layer applies one map of input and state at every step",
+    question="What does a recurrent layer compute?",
     equation=r"z_t = \tanh(U z_{t-1} + V x_t)",
+    axes=("unit at each time", "state"),
     source=Source("theorem", "pascanu2013difficulty"),
     premises=(Premise("every step has the same matrices"),),
     parameters={"times": 12},

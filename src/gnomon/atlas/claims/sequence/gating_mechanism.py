@@ -1,8 +1,8 @@
-"""A state under a constant gate g keeps g^t of what it was.
+"""A state under a constant gate g keeps g^t of its value after t steps.
 
     z_t = g z_{t-1}  =>  z_t = g^t z_0                                                                        (1)
 
-Reference: [pascanu2013difficulty].
+z_t is the state. Reference: [pascanu2013difficulty].
 """
 
 from functools import partial
@@ -18,28 +18,29 @@ def predicted(times, gate):
     return gate ** np.arange(1, times + 1)
 
 
-def kept(feedback, times, gate):
-    """The cell of an LSTM of torch that forgets by the gate, takes nothing in, and may see its own output."""
+def cell_values(feedback, times, gate):
+    """Cell of torch's LSTM with a constant forget gate and no input; with ``feedback`` the gate sees the output."""
     cell = torch.nn.LSTMCell(1, 1).double()
     with torch.no_grad():
         for p in cell.parameters():
             p.zero_()
-        cell.bias_hh[1] = float(np.log(gate / (1 - gate)))  # torch's order of gates: input, forget, candidate, output
+        cell.bias_hh[1] = float(np.log(gate / (1 - gate)))  # torch's gate order: input, forget, candidate, output
         cell.weight_hh[1, 0] = feedback
         h, c, found = torch.zeros(1, 1).double(), torch.ones(1, 1).double(), []
         for _ in range(times):
-            h, c = cell(torch.zeros(1, 1).double(), (h, c))  # the candidate is tanh(0): nothing comes in
+            h, c = cell(torch.zeros(1, 1).double(), (h, c))  # the candidate is tanh(0) = 0
             found.append(float(c))
     return np.array(found)
 
 
-observed = partial(kept, feedback=0.0)  # A constant gate.
-control = partial(kept, feedback=1.0)  # A gate that sees the state.
+observed = partial(cell_values, feedback=0.0)  # A constant gate.
+control = partial(cell_values, feedback=1.0)  # A gate that sees the state.
 
 CLAIM = Claim(
     id="gating-mechanism",
-    title="A constant gate g keeps a memory as g to the number of steps",
+    question="How long does a gated memory last?",
     equation=r"z_t = g^t z_0",
+    axes=("number of steps t", "remaining memory"),
     source=Source("derived"),
     premises=(Premise("the gate does not depend on the state"),),
     parameters={"times": 30, "gate": 0.9},

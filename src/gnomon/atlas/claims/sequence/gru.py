@@ -1,8 +1,8 @@
-"""A GRU is a gated mean of its past and a candidate; PyTorch applies the reset gate after the recurrent matrix.
+"""A GRU's state is a gated mean of its past and a candidate; PyTorch applies the reset gate after the matrix.
 
     h' = (1 - z) n + z h,   n = tanh(W x + b + r (U h + b')),   |h'| <= max(|h|, 1)                           (1)
 
-Reference: [pascanu2013difficulty].
+x is the input, h the state, z the update gate, r the reset gate, n the candidate. Reference: [pascanu2013difficulty].
 """
 
 from functools import partial
@@ -26,7 +26,7 @@ def inputs(units, seed):
 
 
 def predicted(units, seed):
-    """PyTorch's own cell."""
+    """PyTorch's cell."""
     x, h = (torch.from_numpy(a)[None] for a in inputs(units, seed))
     with torch.no_grad():
         return net(units, seed)(x, h)[0].numpy()
@@ -48,8 +48,9 @@ control = partial(cell, after=False)  # Before it.
 
 CLAIM = Claim(
     id="gru",
-    title="The GRU of PyTorch applies its reset gate after the matrix, and its state stays between its past and one",
+    question="What does a GRU compute in PyTorch?",
     equation=r"h' = (1 - z) \odot n + z \odot h, \quad n = \tanh(W x + r \odot (U h))",
+    axes=("unit", "new state"),
     source=Source("derived"),
     premises=(Premise("the reset gate acts after the matrix"),),
     parameters={"units": 5},

@@ -1,8 +1,8 @@
-"""A recurrence whose gates do not see the state is linear in it, and a scan gives all states at once.
+"""A recurrence whose gates do not see the state is linear in it, so a scan computes all states in parallel.
 
     z_t = s_t z_{t-1} + (1 - s_t) (V x_t),    s_t = sigmoid(G x_t)                                            (1)
 
-Reference: [feng2024were].
+x_t is the input, z_t the state, s_t the gate, V and G are matrices. Reference: [feng2024were].
 """
 
 from functools import partial
@@ -15,19 +15,19 @@ from gnomon.models.scan import linear_scan
 
 
 def problem(times, seed):
-    """Arguments of the gates, and candidates."""
+    """Gate inputs and candidates."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(times, 3)), rng.normal(size=(times, 3))
 
 
 def predicted(times, seed):
-    """The scan."""
+    """The parallel scan."""
     a, v = (torch.from_numpy(p)[None] for p in problem(times, seed))
     return linear_scan(torch.sigmoid(a), (1 - torch.sigmoid(a)) * v)[0].numpy()
 
 
 def loop(feedback, times, seed):
-    """Equation (1), step by step; the gate may see the state."""
+    """Equation (1), step by step; with ``feedback`` the gate sees the state."""
     z, found = np.zeros(3), []
     for a, v in zip(*problem(times, seed), strict=True):
         gate = 1 / (1 + np.exp(-(a + feedback * z)))
@@ -36,13 +36,14 @@ def loop(feedback, times, seed):
     return np.array(found)
 
 
-observed = partial(loop, feedback=0.0)  # Gates of the input.
+observed = partial(loop, feedback=0.0)  # Gates that depend on the input only.
 control = partial(loop, feedback=1.0)  # Gates that see the state.
 
 CLAIM = Claim(
     id="linear-recurrent-unit-mingru",
-    title="A recurrence whose gates do not see the state is computed for all times at once",
+    question="When can a recurrence be computed in parallel?",
     equation=r"z_t = \sigma_t z_{t-1} + (1 - \sigma_t) V x_t",
+    axes=("unit at each time", "state"),
     source=Source("theorem", "feng2024were"),
     premises=(Premise("gates do not see the state"),),
     parameters={"times": 40},

@@ -1,8 +1,8 @@
-"""In the basis of its eigenvectors a linear system has one number for each coordinate.
+"""In the basis of its eigenvectors a linear system has one independent number for each coordinate.
 
     z' = A z + B x,  A = P L P^-1,  s = P^-1 z:   s' = L s + P^-1 B x                                         (1)
 
-Reference: [orvieto2023resurrecting].
+z is the state, x the input, and L the diagonal matrix of eigenvalues of A. Reference: [orvieto2023resurrecting].
 """
 
 from functools import partial
@@ -13,14 +13,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(defect, times, seed):
-    """A system that is stable; with ``defect`` one Jordan block."""
+    """A stable system; with ``defect`` a single Jordan block."""
     rng = np.random.default_rng(seed)
     a = 0.8 * np.eye(6) + 0.5 * np.eye(6, k=1) if defect else rng.normal(size=(6, 6)) / 4
     return a, rng.normal(size=(times, 6))
 
 
 def states(a, x):
-    """By its definition."""
+    """States by the definition."""
     z, found = np.zeros(6), []
     for row in x:
         z = a @ z + row
@@ -29,12 +29,12 @@ def states(a, x):
 
 
 def predicted(times, seed):
-    """No difference of the two ways."""
+    """No difference."""
     return 0.0
 
 
 def difference(defect, times, seed):
-    """The way through coordinates of eigenvectors, less the direct one."""
+    """Largest difference between states via eigenvectors and direct states."""
     a, x = problem(defect, times, seed)
     values, p = np.linalg.eig(a)
     s, found = np.zeros(6, dtype=complex), []
@@ -45,12 +45,13 @@ def difference(defect, times, seed):
 
 
 observed = partial(difference, defect=False)  # A random matrix.
-control = partial(difference, defect=True)  # A Jordan block, which has one eigenvector.
+control = partial(difference, defect=True)  # A Jordan block, which has only one eigenvector.
 
 CLAIM = Claim(
     id="linear-system-diagonalisation",
-    title="A linear system is diagonal in the basis of its eigenvectors",
+    question="Why are linear recurrences written with diagonal matrices?",
     equation=r"\zeta_{t+1} = \Lambda \zeta_t + P^{-1} B x_t",
+    axes=("one system", "largest difference of the states"),
     source=Source("theorem", "orvieto2023resurrecting"),
     premises=(Premise("the matrix has a basis of eigenvectors"),),
     parameters={"times": 20},

@@ -1,7 +1,6 @@
-"""Eigenvalues written as exp(-exp(nu) + i phi) stay inside the unit circle under every update of nu and phi.
+"""Eigenvalues written as exp(-exp(nu) + i phi) stay inside the unit circle for all values of nu and phi.
 
     |lambda| = exp(-exp(nu)) < 1   for every real nu                                                          (1)
-
 Reference: [orvieto2023resurrecting].
 """
 
@@ -18,7 +17,7 @@ def predicted(updates):
 
 
 def observed(updates, seed):
-    """The largest eigenvalue after each of many random updates."""
+    """The largest absolute eigenvalue after each of many random updates."""
     torch.manual_seed(seed)
     layer, found = LinearRecurrentUnit(1, 6, 1), []
     with torch.no_grad():
@@ -30,7 +29,7 @@ def observed(updates, seed):
 
 
 def control(updates, seed):
-    """Eigenvalues as they are, after the same number of updates."""
+    """Eigenvalues updated directly."""
     rng = np.random.default_rng(seed)
     value = rng.uniform(-0.9, 0.9, 6)
     found = []
@@ -42,8 +41,9 @@ def control(updates, seed):
 
 CLAIM = Claim(
     id="lru-stable-parametrisation",
-    title="exp(-exp(nu) + i phi) stays inside the unit circle whatever nu becomes",
+    question="How can a recurrence stay stable during training?",
     equation=r"|\lambda| = e^{-e^{\nu}} < 1",
+    axes=("update", "largest absolute eigenvalue"),
     source=Source("theorem", "orvieto2023resurrecting"),
     premises=(Premise("eigenvalues are written as exp(-exp(nu) + i phi)"),),
     parameters={"updates": 300},

@@ -1,9 +1,9 @@
-"""A linear recurrence with a nonlinear readout follows nonlinear filters of fading memory.
+"""A linear recurrence with a nonlinear readout can approximate a nonlinear filter with fading memory.
 
     y_t = MLP(Re(G z_t)),   z_t = L z_{t-1} + B x_t:    R^2 >= 0.95 on a filter of second order               (1)
 
-A linear readout explains nothing of it: products of inputs are not correlated with inputs.
-Reference: [orvieto2023resurrecting], [boyd1985fading].
+x_t is the input, z_t the state, y_t the output; L, B and G are matrices. A linear readout explains nothing, because
+products of inputs are uncorrelated with inputs. Reference: [orvieto2023resurrecting], [boyd1985fading].
 """
 
 from functools import partial
@@ -16,12 +16,12 @@ from gnomon.models.scan import linear_scan
 
 
 def predicted():
-    """The share of the variance that is explained."""
+    """The smallest explained share of the variance."""
     return 0.95
 
 
 def data(times, seed):
-    """Noise, and the product of two leaky means of it."""
+    """Noise, and the product of two leaky averages of it."""
     x = np.random.default_rng(seed).normal(size=times)
     slow, fast = np.zeros(times), np.zeros(times)
     for t in range(1, times):
@@ -29,8 +29,8 @@ def data(times, seed):
     return x, slow * fast
 
 
-def explained(features, times, units, seed):
-    """R^2 on the second half of a readout fitted to the first, from states whose poles are not those of the filter."""
+def explained_share(features, times, units, seed):
+    """R^2 on the second half of a readout fitted to the first; the poles are not those of the filter."""
     x, y = data(times, seed)
     rng = np.random.default_rng(seed + 1)
     poles = rng.uniform(0.2, 0.9, size=units) * np.exp(1j * rng.uniform(-1, 1, size=units))
@@ -43,19 +43,22 @@ def explained(features, times, units, seed):
     return 1 - np.mean((h[half:] @ fit - y[half:]) ** 2) / y[half:].var()
 
 
-def hidden(z, rng):
-    """A hidden layer with random weights, and the states beside it."""
+def hidden_features(z, rng):
+    """The states and a hidden layer with random weights."""
     w = 0.2 * rng.normal(size=(z.shape[1], 400)) / z.shape[1] ** 0.5
     return np.concatenate([np.ones((len(z), 1)), z, np.tanh(z @ w + rng.normal(size=400))], 1)
 
 
-observed = partial(explained, features=hidden)  # A network with one hidden layer, of which the last map is fitted.
-control = partial(explained, features=lambda z, rng: np.concatenate([np.ones((len(z), 1)), z], 1))  # A linear readout.
+observed = partial(explained_share, features=hidden_features)  # One random hidden layer with a fitted output layer.
+control = partial(
+    explained_share, features=lambda z, rng: np.concatenate([np.ones((len(z), 1)), z], 1)
+)  # A linear readout.
 
 CLAIM = Claim(
     id="lru-universality",
-    title="A linear recurrence with a nonlinear readout follows nonlinear filters",
+    question="Can a linear recurrence model nonlinear systems?",
     equation=r"y_t = \mathrm{MLP}(\mathrm{Re}(G z_t)), \quad z_t = \Lambda z_{t-1} + B x_t",
+    axes=("one filter", "explained share of the variance"),
     source=Source("theorem", "orvieto2023resurrecting"),
     premises=(Premise("the readout is nonlinear"),),
     parameters={"times": 6000, "units": 8},

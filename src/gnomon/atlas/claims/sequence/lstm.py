@@ -1,10 +1,10 @@
-"""The cell of an LSTM keeps its past times the forget gate, and adds a candidate times the input gate.
+"""An LSTM cell keeps its past times the forget gate and adds a candidate times the input gate.
 
     c' = sigmoid(f) c + sigmoid(i) tanh(g),   h' = sigmoid(o) tanh(c')                                        (1)
     dc_T / dc_0 along the cells alone = product over t of sigmoid(f_t)                                        (2)
 
-The direct path (2) vanishes unless the forget gates stay near one. Which gate
-forgets is often printed the other way round.
+c is the cell, h the state, and f, i, g, o are the inputs of forget gate, input gate, candidate and output gate. The
+direct path (2) vanishes unless the forget gates stay near one. Some texts exchange the gates.
 Reference: [pascanu2013difficulty].
 """
 
@@ -29,7 +29,7 @@ def inputs(units, seed):
 
 
 def predicted(units, seed):
-    """Five steps of PyTorch's own cell: the last state and cell, and the gradient of (2) by autograd."""
+    """Five steps of PyTorch's cell: final state and cell, and the gradient of (2) by autograd."""
     x, h, c = (torch.from_numpy(a)[None] for a in inputs(units, seed))
     layer, start = net(units, seed), c.requires_grad_()
     for _ in range(5):
@@ -39,7 +39,7 @@ def predicted(units, seed):
 
 
 def cell(order, units, seed):
-    """Five steps of (1) with the gates in some order, and the product (2)."""
+    """Five steps of (1) with the gates in the given order, and the product (2)."""
     layer, (x, h, c) = net(units, seed), inputs(units, seed)
     w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
     path = np.ones(units)
@@ -53,12 +53,13 @@ def cell(order, units, seed):
 
 
 observed = partial(cell, order="ifgo")  # PyTorch's order.
-control = partial(cell, order="figo")  # Input and forget gate exchanged.
+control = partial(cell, order="figo")  # Input and forget gates exchanged.
 
 CLAIM = Claim(
     id="lstm",
-    title="The cell of an LSTM is its forget gate times its past plus its input gate times a candidate",
+    question="What does an LSTM cell compute, and when does its gradient vanish?",
     equation=r"c' = \sigma(f) \odot c + \sigma(i) \odot \tanh(g), \quad h' = \sigma(o) \odot \tanh(c')",
+    axes=("state, cell, then gradient of each unit", "value; derivative"),
     source=Source("derived"),
     premises=(Premise("the gates come in the order input, forget, candidate, output"),),
     parameters={"units": 5},

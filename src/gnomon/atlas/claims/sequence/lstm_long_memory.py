@@ -1,9 +1,9 @@
-"""With open forget gates gradients reach further back through an LSTM than through an Elman network.
+"""With open forget gates, gradients reach further back through an LSTM than through an Elman network.
 
     s(lag) = |dy_T / dx_{T-lag}| ~ exp(-lag / length):   length of the Elman network < length of the LSTM     (1)
 
-An Elman network has length <= -1 / log(alpha |U|), an LSTM about -1 / log sigmoid(b), b the bias of its forget gates.
-Reference: [hochreiter1997long], [pascanu2013difficulty].
+y_T is the final output, x the input. An Elman network has length <= -1 / log(alpha |U|) with slope alpha and matrix U,
+an LSTM about -1 / log sigmoid(b) with forget-gate bias b. Reference: [hochreiter1997long], [pascanu2013difficulty].
 """
 
 from functools import partial
@@ -17,24 +17,24 @@ from gnomon.sequences import memory
 
 
 def predicted():
-    """From the slower loss to the faster."""
+    """From the slower decay to the faster one."""
     return ("LSTM", "Elman")
 
 
 class Last(nn.Module):
-    """The last state of a recurrent layer."""
+    """Returns the last state of a recurrent layer."""
 
     def __init__(self, cell):
         super().__init__()
         self.cell = cell
 
     def forward(self, x):
-        """(n, times, features) to (n, units)."""
+        """Maps (n, times, features) to (n, units)."""
         return self.cell(x)[0][:, -1]
 
 
-def losses(bias, times, units, repeats, seed):
-    """The rates 1 / length fitted to the sensitivity of both networks; zero where it does not fall."""
+def decay_rates(bias, times, units, repeats, seed):
+    """Fitted rates 1 / length of the sensitivity of both networks; zero if it does not fall."""
     found = {"LSTM": [], "Elman": []}
     for i in range(repeats):
         torch.manual_seed(seed + i)
@@ -46,15 +46,16 @@ def losses(bias, times, units, repeats, seed):
     return {name: np.array(values) for name, values in found.items()}
 
 
-observed = partial(losses, bias=4.0)  # A bias of 4: gates of 0.98.
-control = partial(losses, bias=-4.0)  # A bias of -4: gates of 0.02.
+observed = partial(decay_rates, bias=4.0)  # Bias 4: gates of 0.98.
+control = partial(decay_rates, bias=-4.0)  # Bias -4: gates of 0.02.
 
 CLAIM = Claim(
     id="lstm-long-memory",
-    title="With open forget gates gradients reach further back through an LSTM than through an Elman network",
+    question="Why do LSTMs remember longer than simple recurrent networks?",
     equation=r"|\partial y_T / \partial x_{T-\ell}| \sim e^{-\ell / \text{length}}",
+    axes=("network", "decay rate of the gradient per step"),
     source=Source("derived", "hochreiter1997long"),
-    premises=(Premise("forget gates are open"),),
+    premises=(Premise("the forget gates are open"),),
     parameters={"times": 40, "units": 16, "repeats": 5},
     full={"times": 100, "units": 64, "repeats": 10},
     judge=in_order(),

@@ -1,7 +1,8 @@
-"""Multi-head attention is attention on parts of queries, keys and values, side by side, and a linear map.
+"""Multi-head attention is attention on blocks of queries, keys and values, concatenated and mapped linearly.
 
     y = W_o [A_1 V_1, ..., A_h V_h],    4 d^2 weights                                                         (1)
 
+A_i are the attention weights and V_i the values of head i of h; W_o is the output matrix, d the size.
 Reference: [vaswani2017attention].
 """
 
@@ -25,14 +26,14 @@ def inputs(times, size, seed):
 
 
 def predicted(times, size, heads, seed):
-    """PyTorch's own module."""
+    """PyTorch's module."""
     x = torch.from_numpy(inputs(times, size, seed))[None]
     with torch.no_grad():
         return net(size, heads, seed)(x, x, x)[0][0].numpy()
 
 
 def by_heads(stride, times, size, heads, seed):
-    """Equation (1); the channels of a head are neighbors, or ``stride`` apart."""
+    """Equation (1); with ``stride`` the channels of a head are not neighbors."""
     m, x = net(size, heads, seed), inputs(times, size, seed)
     q, k, v = (x @ w.T for w in m.in_proj_weight.detach().numpy().reshape(3, size, size))
     found = np.zeros((times, size))
@@ -43,13 +44,14 @@ def by_heads(stride, times, size, heads, seed):
     return found @ m.out_proj.weight.detach().numpy().T
 
 
-observed = partial(by_heads, stride=False)  # Neighbors.
-control = partial(by_heads, stride=True)  # Channels of one head apart from each other.
+observed = partial(by_heads, stride=False)  # Neighboring channels.
+control = partial(by_heads, stride=True)  # Interleaved channels.
 
 CLAIM = Claim(
     id="multi-head-attention",
-    title="Many heads are attentions on parts of the channels, side by side",
+    question="What does multi-head attention compute?",
     equation=r"y = W_o\, [A_1 V_1, \dots, A_h V_h]",
+    axes=("output coordinate", "output"),
     source=Source("theorem", "vaswani2017attention"),
     premises=(Premise("a head is a block of neighboring channels"),),
     parameters={"times": 5, "size": 8, "heads": 4},

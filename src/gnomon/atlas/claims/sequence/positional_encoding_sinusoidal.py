@@ -1,9 +1,9 @@
-"""Pairs of a sine and a cosine of one frequency turn by a fixed rotation when time moves on.
+"""Inner products of sinusoidal positions depend only on the distance of the positions.
 
     p(t + s) = R_s p(t),    p(t).p(t') depends on t - t' alone                                                (1)
 
-It is sometimes printed with another frequency for every channel, where this fails.
-Reference: [vaswani2017attention].
+p(t) is the encoding of position t: pairs of a sine and a cosine of one frequency, which R_s rotates by s steps. Some
+texts print another frequency for every channel, for which this fails. Reference: [vaswani2017attention].
 """
 
 from functools import partial
@@ -14,14 +14,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(times, channels):
-    """Products by lag: the sum of the cosines of (1)."""
+    """Inner products by distance: sums of cosines."""
     rates = 10000.0 ** (-2 * np.arange(channels // 2) / channels)
     lags = np.arange(times)[:, None] - np.arange(times)
     return np.cos(lags[:, :, None] * rates).sum(2)
 
 
 def products(paired, times, channels):
-    """Of a table of sines and cosines."""
+    """Inner products of a table of sines and cosines."""
     k = np.arange(channels)
     rates = 10000.0 ** (-(2 * (k // 2) if paired else k) / channels)
     angles = np.arange(times)[:, None] * rates
@@ -29,13 +29,14 @@ def products(paired, times, channels):
     return table @ table.T
 
 
-observed = partial(products, paired=True)  # Pairs of one frequency.
+observed = partial(products, paired=True)  # Pairs with one frequency.
 control = partial(products, paired=False)  # A frequency for every channel.
 
 CLAIM = Claim(
     id="positional-encoding-sinusoidal",
-    title="Sinusoidal positions turn by the same rotation at every step",
+    question="Why use sines and cosines for positions?",
     equation=r"p(t)\cdot p(t') = \sum_k \cos(\omega_k (t - t'))",
+    axes=("pair of positions", "inner product of the encodings"),
     source=Source("theorem", "vaswani2017attention"),
     premises=(Premise("sine and cosine come in pairs of one frequency"),),
     parameters={"times": 12, "channels": 8},

@@ -1,8 +1,8 @@
-"""Two steps of a linear recurrence are one step, and it does not matter which are joined first.
+"""Two steps of a linear recurrence combine to one step, and the grouping does not matter.
 
     (a, b) then (a', b') = (a a', a' b + b'),    associative                                                  (1)
 
-Reference: [blelloch1990prefix].
+(a, b) stands for the step h -> a h + b. Reference: [blelloch1990prefix].
 """
 
 from functools import partial
@@ -26,8 +26,8 @@ def predicted(times, seed):
     return h
 
 
-def joined(bend, times, seed):
-    """Neighbors joined by (1) in ceil(log2 T) rounds; ``bend`` bends every joined step."""
+def combine_steps(bend, times, seed):
+    """Combines neighbors by (1) in ceil(log2 T) rounds; ``bend`` makes every combined step nonlinear."""
     steps = list(zip(*problem(times, seed), strict=True))
     while len(steps) > 1:
         pairs = [(p[0] * q[0], q[0] * p[1] + q[1]) for p, q in zip(steps[::2], steps[1::2], strict=False)]
@@ -36,13 +36,14 @@ def joined(bend, times, seed):
     return steps[0][1]
 
 
-observed = partial(joined, bend=0.0)  # Linear steps.
-control = partial(joined, bend=0.1)  # Bent ones.
+observed = partial(combine_steps, bend=0.0)  # Linear steps.
+control = partial(combine_steps, bend=0.1)  # Nonlinear steps.
 
 CLAIM = Claim(
     id="prefix-scan-parallelism",
-    title="Steps of a linear recurrence join to one step, in any grouping",
+    question="Why can a linear recurrence be computed in logarithmic time?",
     equation=r"(a_1, b_1) \circ (a_2, b_2) = (a_1 a_2,\; a_2 b_1 + b_2)",
+    axes=("one sequence", "final state"),
     source=Source("theorem", "blelloch1990prefix"),
     premises=(Premise("steps are linear in the state"),),
     parameters={"times": 33},

@@ -1,8 +1,8 @@
-"""With skips and layer norm all layers of a transformer learn at one pace; without them the first layers do not learn.
+"""With skip connections and layer norm, first and last layers of a transformer have gradients of similar size.
 
-    1/30 <= |gradient of the first feed-forward map| / |that of the last| <= 30      at 12 layers             (1)
+    1/30 <= |gradient of the first feed-forward layer| / |gradient of the last one| <= 30   at 12 layers       (1)
 
-Reference: [dong2021attention], [xiong2020layer].
+Without them the first layers hardly learn. Reference: [dong2021attention], [xiong2020layer].
 """
 
 import numpy as np
@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """The logarithm of the ratio, either way."""
+    """The logarithm of the ratio, in either direction."""
     return float(np.log(30.0))
 
 
 def log_ratio(kept, depth, width, seed):
-    """|log| of the ratio (1) at the start, for the mean over tokens as output."""
+    """|log| of the ratio (1) at initialization, with the mean over tokens as output."""
     torch.manual_seed(seed)
     layers = [nn.TransformerEncoderLayer(width, 4, 2 * width, 0.0, batch_first=True, norm_first=True).double()
               for _ in range(depth)]  # fmt: skip
@@ -46,10 +46,11 @@ def control(depth, width, seeds, seed):
 
 CLAIM = Claim(
     id="residual-layernorm-necessity",
-    title="Without skips and layer norm the first layers of a transformer do not learn",
+    question="Do transformers need skip connections and layer norm?",
     equation=r"1/30 \le |\nabla_1| / |\nabla_{12}| \le 30",
+    axes=("initialization", "|log(gradient of the first layer / of the last)|"),
     source=Source("observed", "dong2021attention"),
-    premises=(Premise("layers have skips and layer norm"),),
+    premises=(Premise("layers have skip connections and layer norm"),),
     parameters={"depth": 12, "width": 16, "seeds": 3},
     full={"depth": 12, "width": 64, "seeds": 10},
     judge=bounded_by(),

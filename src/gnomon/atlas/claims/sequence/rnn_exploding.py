@@ -1,8 +1,8 @@
-"""A linear recurrence whose matrix is 1.1 times an orthogonal one grows by exactly that factor at every step.
+"""A linear recurrence with 1.1 times an orthogonal matrix grows by exactly 1.1 in every step.
 
     |U^T z| = 1.1^T |z|    for U = 1.1 Q                                                                      (1)
 
-Reference: [pascanu2013difficulty].
+U is the recurrent matrix, Q orthogonal, z the initial state, T the number of steps. Reference: [pascanu2013difficulty].
 """
 
 from functools import partial
@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(times):
-    """Equation (1), relative to the growth itself."""
+    """The norm divided by (1)."""
     return np.full(times, 1.0)
 
 
 def growth(mixed, times, seed):
-    """Norms along the way over those of (1); ``mixed`` adds a matrix that is not orthogonal."""
+    """Norms divided by (1); ``mixed`` adds a matrix that is not orthogonal."""
     rng = np.random.default_rng(seed)
     q, _ = np.linalg.qr(rng.normal(size=(8, 8)))
     u, z = 1.1 * q + mixed * rng.normal(size=(8, 8)), np.eye(8)[0]
@@ -29,13 +29,14 @@ def growth(mixed, times, seed):
     return np.array(found)
 
 
-observed = partial(growth, mixed=0.0)  # An orthogonal matrix.
-control = partial(growth, mixed=0.05)  # Another one.
+observed = partial(growth, mixed=0.0)  # A multiple of an orthogonal matrix.
+control = partial(growth, mixed=0.05)  # Another matrix.
 
 CLAIM = Claim(
     id="rnn-exploding",
-    title="A linear recurrence with 1.1 times an orthogonal matrix grows as 1.1 to the number of steps",
+    question="When does a recurrent state explode?",
     equation=r"\|U^T z\| = 1.1^T \|z\|",
+    axes=("number of steps", "norm of the state / 1.1^T"),
     source=Source("theorem", "pascanu2013difficulty"),
     premises=(Premise("the matrix is a multiple of an orthogonal one"),),
     parameters={"times": 100},

@@ -2,9 +2,8 @@
 
     |dz_i / dz_t| <= (alpha sigma_1(U))^(i - t),    alpha = sup |phi'|: 1 for tanh, 1/4 for the sigmoid       (1)
 
-A linear network with a symmetric matrix reaches it: there sigma_1 is the spectral radius.
-
-Reference: [pascanu2013difficulty].
+z_t is the state, U the recurrent matrix with largest singular value sigma_1, phi the activation. A linear network with
+a symmetric matrix reaches the bound: there sigma_1 is the spectral radius. Reference: [pascanu2013difficulty].
 """
 
 from functools import partial
@@ -15,13 +14,13 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(networks, seed):
-    """Matrices and inputs."""
+    """Random matrices, and a generator for the inputs."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(networks, 6, 6)) / 4, rng
 
 
 def predicted(times, networks, seed):
-    """Equation (1) for every network and number of steps: tanh, sigmoid, linear and symmetric."""
+    """Equation (1) for every network and number of steps: tanh, sigmoid, linear with symmetric matrix."""
     matrices, _ = problem(networks, seed)
     found = []
     for alpha, u in ((1.0, matrices), (0.25, matrices), (1.0, matrices + matrices.swapaxes(1, 2))):
@@ -30,7 +29,7 @@ def predicted(times, networks, seed):
     return np.stack(found)
 
 
-UNITS = (  # a function and its slope, by the value of the function
+ACTIVATIONS = (  # an activation, and its slope as a function of its value
     (np.tanh, lambda z: 1 - z**2),
     (lambda v: 1 / (1 + np.exp(-v)), lambda z: z * (1 - z)),
     (lambda v: v, lambda z: np.ones_like(z)),
@@ -38,10 +37,10 @@ UNITS = (  # a function and its slope, by the value of the function
 
 
 def jacobians(gain, times, networks, seed):
-    """Norms of the products of Jacobians, for phi(gain u): tanh, sigmoid, linear and symmetric."""
+    """Norms of the products of Jacobians for phi(gain u): tanh, sigmoid, linear with symmetric matrix."""
     matrices, rng = problem(networks, seed)
     found = []
-    for (phi, slope), many in zip(UNITS, (matrices, matrices, matrices + matrices.swapaxes(1, 2)), strict=True):
+    for (phi, slope), many in zip(ACTIVATIONS, (matrices, matrices, matrices + matrices.swapaxes(1, 2)), strict=True):
         for u in many:
             z, product, row = 0.1 * rng.normal(size=6), np.eye(6), []
             for _ in range(times):
@@ -57,8 +56,9 @@ control = partial(jacobians, gain=3.0)  # Slopes up to three times as large.
 
 CLAIM = Claim(
     id="rnn-vanishing-bound",
-    title="Gradients through time shrink at least as the largest singular value times the largest slope",
+    question="When do gradients vanish through time?",
     equation=r"\left\|\frac{\partial z_i}{\partial z_t}\right\| \le (\alpha\, \sigma_1(U))^{i-t}",
+    axes=("steps, for each network and activation", "norm of the Jacobian product"),
     source=Source("theorem", "pascanu2013difficulty"),
     premises=(Premise("slopes are at most alpha"),),
     parameters={"times": 10, "networks": 20},

@@ -1,9 +1,8 @@
-"""Attention multiplies with the square of the length, a recurrence with the length.
+"""The cost of attention grows with the square of the length, the cost of a recurrence in proportion to the length.
 
     4 T^2 d operations for the products of queries, keys and values;   2 T (d^2 + d^2) for a recurrence       (1)
 
-Counted in operations, and not in seconds.
-Reference: [vaswani2017attention].
+T is the length and d the width. Counted in operations, not in seconds. Reference: [vaswani2017attention].
 """
 
 from functools import partial
@@ -20,7 +19,7 @@ def predicted():
     return 2.0
 
 
-def counted(layer, lengths, width):
+def count_operations(layer, lengths, width):
     """Operations of a forward pass, as torch counts them."""
     found = []
     for t in lengths:
@@ -36,20 +35,21 @@ def attention(x):
 
 
 def recurrence(x):
-    """A state that is carried from step to step."""
+    """A state carried from step to step."""
     w, h = torch.zeros(x.shape[2], x.shape[2], device="meta"), torch.zeros(1, x.shape[2], device="meta")
     for t in range(x.shape[1]):
         h = torch.tanh(torch.mm(x[:, t], w) + torch.mm(h, w))
     return h
 
 
-observed = partial(counted, layer=attention)  # Attention.
-control = partial(counted, layer=recurrence)  # A recurrence.
+observed = partial(count_operations, layer=attention)  # Attention.
+control = partial(count_operations, layer=recurrence)  # A recurrence.
 
 CLAIM = Claim(
     id="rnn-vs-transformer-cost",
-    title="Attention multiplies with the square of the length, a recurrence with the length",
+    question="How does the cost of attention grow with the length?",
     equation=r"4 T^2 d \quad \text{against} \quad 4 T d^2",
+    axes=("length T", "number of operations"),
     source=Source("derived", "vaswani2017attention"),
     premises=(Premise("every position is compared with every other"),),
     parameters={"lengths": (16, 32, 64, 128), "width": 16},

@@ -1,9 +1,9 @@
-"""Attention gives every position a mean of the values of all positions, weighted by softmax of the products.
+"""Attention gives every position a mean of the values of all positions, weighted by a softmax of products.
 
     y_i = sum_t softmax_t(q_i.k_t / sqrt(d)) v_t                                                              (1)
 
-It is sometimes printed with v_i in the place of v_t, which would give v_i itself.
-Reference: [vaswani2017attention].
+q_i, k_t and v_t are queries, keys and values of size d. Some texts print v_i instead of v_t, which would give v_i
+itself. Reference: [vaswani2017attention].
 """
 
 from functools import partial
@@ -20,12 +20,12 @@ def problem(times, size, seed):
 
 
 def predicted(times, size, seed):
-    """PyTorch's own function."""
+    """PyTorch's function."""
     q, k, v = torch.from_numpy(problem(times, size, seed))
     return torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None])[0].numpy()
 
 
-def attended(own, times, size, seed):
+def attend(own, times, size, seed):
     """Equation (1) in a loop, or with the value of the query's own position."""
     q, k, v = problem(times, size, seed)
     found = np.zeros_like(v)
@@ -36,15 +36,16 @@ def attended(own, times, size, seed):
     return found
 
 
-observed = partial(attended, own=False)  # The values of all positions.
-control = partial(attended, own=True)  # As it is sometimes printed.
+observed = partial(attend, own=False)  # Values of all positions.
+control = partial(attend, own=True)  # As sometimes printed.
 
 CLAIM = Claim(
     id="self-attention",
-    title="Attention is a mean of values, weighted by a softmax of products of queries and keys",
+    question="What does attention compute?",
     equation=r"y_i = \sum_t \mathrm{softmax}_t(q_i \cdot k_t / \sqrt{d})\, v_t",
+    axes=("output coordinate", "output"),
     source=Source("theorem", "vaswani2017attention"),
-    premises=(Premise("the values are those of the positions that are looked at"),),
+    premises=(Premise("the values belong to the positions that are attended to"),),
     parameters={"times": 7, "size": 4},
     judge=equals(rounding=1e4),
 )

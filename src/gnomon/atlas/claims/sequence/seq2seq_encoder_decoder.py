@@ -1,9 +1,9 @@
-"""One state of d units, the last of an encoder, holds no more than d numbers of the sequence it has read.
+"""The last state of an encoder with d units holds at most d numbers of the sequence it has read.
 
     sum over lags k of R^2(x_{T-k} from the last state) <= d                                                  (1)
 
-R^2 is the share of variance that the best linear readout explains, for independent inputs. Attention reads all states.
-Reference: [jaeger2001short].
+R^2 is the share of the variance of input x_{T-k} that the best linear readout of the last state explains, for
+independent inputs. Attention reads all states. Reference: [jaeger2001short].
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ def predicted(units):
 
 
 def capacity(every, d, length, sequences, seed):
-    """The sum (1), with readouts that are fitted on one half of the sequences and judged on the other."""
+    """The sum (1), with readouts fitted on one half of the sequences and tested on the other."""
     rng = np.random.default_rng(seed)
     u = np.linalg.qr(rng.normal(size=(d, d)))[0] * 0.98
     v = rng.normal(size=d) * 0.3
@@ -44,10 +44,11 @@ def control(units, length, sequences, seed):
 
 CLAIM = Claim(
     id="seq2seq-encoder-decoder",
-    title="The last state of an encoder holds no more numbers than it has units",
+    question="How much of a sequence fits into the last state of an encoder?",
     equation=r"\sum_k R^2(x_{T-k} \mid h_T) \le d",
+    axes=("number of units d", "recovered inputs (sum of R^2)", "units"),
     source=Source("theorem", "jaeger2001short"),
-    premises=(Premise("the decoder sees the last state alone"),),
+    premises=(Premise("the decoder sees only the last state"),),
     parameters={"units": (4, 8), "length": 24, "sequences": 3000},
     full={"units": (4, 8, 16), "length": 48, "sequences": 20000},
     judge=bounded_by(tight=0.6),

@@ -2,7 +2,7 @@
 
     p(y_1, ..., y_T) = prod_t p(y_t | y_1, ..., y_{t-1}),    sum over all sequences = 1                       (1)
 
-Reference: [cover2006elements].
+y_t are tokens and p is the model. Reference: [cover2006elements].
 """
 
 from functools import partial
@@ -19,7 +19,7 @@ def predicted():
 
 
 def total(future, times, tokens, seed):
-    """The sum over all sequences; each factor sees the past, and ``future`` of the next token."""
+    """Sum over all sequences; each factor sees the past, and with weight ``future`` the next token."""
     rng = np.random.default_rng(seed)
     weights, ahead = rng.normal(size=(times, times, tokens, tokens)), future * rng.normal(size=(tokens, tokens))
     found = 0.0
@@ -33,15 +33,16 @@ def total(future, times, tokens, seed):
     return found
 
 
-observed = partial(total, future=0.0)  # The past alone.
+observed = partial(total, future=0.0)  # Only the past.
 control = partial(total, future=1.0)  # The next token as well.
 
 CLAIM = Claim(
     id="sequence-factorisation",
-    title="A network that sees the past alone gives probabilities of sequences that sum to one",
+    question="Why do autoregressive models give valid probabilities?",
     equation=r"\sum_{y} \prod_t p(y_t \mid y_{<t}) = 1",
+    axes=("one model", "sum over all sequences"),
     source=Source("theorem", "cover2006elements"),
-    premises=(Premise("a factor sees the tokens before it alone"),),
+    premises=(Premise("a factor sees only the tokens before it"),),
     parameters={"times": 5, "tokens": 3},
     judge=equals(rounding=1e4),
 )

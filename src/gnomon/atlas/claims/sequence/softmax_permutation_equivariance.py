@@ -1,8 +1,8 @@
-"""Softmax commutes with every permutation, the reason why attention does.
+"""The softmax of permuted numbers is the permuted softmax.
 
     softmax(P z) = P softmax(z)                                                                               (1)
 
-Reference: [vaswani2017attention].
+z are numbers and P is a permutation. Reference: [vaswani2017attention].
 """
 
 from functools import partial
@@ -20,27 +20,28 @@ def problem(size, seed):
 
 
 def predicted(size, seed):
-    """Permuted afterwards."""
+    """Permuted after the softmax."""
     z, order = problem(size, seed)
     return torch.softmax(torch.from_numpy(z), 0).numpy()[order]
 
 
-def permuted_before(tilt, size, seed):
-    """Permuted before; ``tilt`` favors later places."""
+def softmax_of_permuted(tilt, size, seed):
+    """Permuted before the softmax; ``tilt`` favors later entries."""
     z, order = problem(size, seed)
     e = np.exp(z[order] + tilt * np.arange(size))
     return e / e.sum()
 
 
-observed = partial(permuted_before, tilt=0.0)  # All places alike.
-control = partial(permuted_before, tilt=0.05)  # Later places favored.
+observed = partial(softmax_of_permuted, tilt=0.0)  # All entries equal.
+control = partial(softmax_of_permuted, tilt=0.05)  # Later entries are favored.
 
 CLAIM = Claim(
     id="softmax-permutation-equivariance",
-    title="Softmax of permuted numbers is the permuted softmax",
+    question="Why is attention permutation equivariant?",
     equation=r"\mathrm{softmax}(P z) = P\, \mathrm{softmax}(z)",
+    axes=("entry", "softmax"),
     source=Source("derived"),
-    premises=(Premise("all entries are treated alike"),),
+    premises=(Premise("all entries are treated equally"),),
     parameters={"size": 50},
     judge=equals(rounding=1e3),
 )

@@ -1,8 +1,8 @@
-"""The second of two recurrent layers reads the states of the first.
+"""The second of two recurrent layers reads the states of the first at the same time.
 
     z_{t,l} = tanh(U_l z_{t-1,l} + V_l z_{t,l-1}),    z_{t,0} = x_t                                           (1)
 
-Reference: [pascanu2013difficulty].
+x_t is the input, z_{t,l} the state of layer l at time t, U_l and V_l its matrices. Reference: [pascanu2013difficulty].
 """
 
 from functools import partial
@@ -25,7 +25,7 @@ def inputs(times, seed):
 
 
 def states(lag, times, seed):
-    """Equation (1); the second layer reads the first ``lag`` steps before."""
+    """Equation (1); the second layer reads the first with a delay of ``lag`` steps."""
     layer = net(seed)
     w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
     low, high, below = np.zeros(4), np.zeros(4), [np.zeros(4)] * lag
@@ -39,20 +39,21 @@ def states(lag, times, seed):
 
 
 def predicted(times, seed):
-    """PyTorch's own layers."""
+    """PyTorch's layers."""
     with torch.no_grad():
         return net(seed)(torch.from_numpy(inputs(times, seed))[None])[0][0].numpy()
 
 
-observed = partial(states, lag=0)  # The states of the same time.
-control = partial(states, lag=1)  # The states of one step before.
+observed = partial(states, lag=0)  # States of the same time.
+control = partial(states, lag=1)  # States of one step before.
 
 CLAIM = Claim(
     id="stacked-rnn",
-    title="Stacked recurrent layers read the states of the layer below",
+    question="What do stacked recurrent layers read?",
     equation=r"z_{t,l} = \tanh(U_l z_{t-1,l} + V_l z_{t,l-1})",
+    axes=("unit at each time", "state of the second layer"),
     source=Source("theorem", "pascanu2013difficulty"),
-    premises=(Premise("a layer reads the states of the one below at the same time"),),
+    premises=(Premise("a layer reads the states of the layer below at the same time"),),
     parameters={"times": 9},
     judge=equals(rounding=1e4),
 )

@@ -1,10 +1,9 @@
-"""A decoder under a triangular mask sees the past and the encoder alone: tokens one by one give what all at once give.
+"""A decoder with a triangular mask depends only on the past, so tokens one by one give the same as all at once.
 
     dy_t / dx_s = 0   for s > t,    decoder(x_1..x_t)_t = decoder(x_1..x_T)_t                                 (1)
 
-so that the loss of all known tokens at once (teacher forcing) is the sum of the losses of the steps of generation.
-
-Reference: [vaswani2017attention].
+x_s are inputs and y_t outputs. So the loss of all known tokens at once (teacher forcing) is the sum of the losses of
+the generation steps. Reference: [vaswani2017attention].
 """
 
 from functools import partial
@@ -16,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(times):
-    """One where an output may depend on an input; zero for differences of outputs and of losses."""
+    """One if an output may depend on an input; zero for differences of outputs and of losses."""
     return np.r_[np.tril(np.ones((times, times))).ravel(), 0.0, 0.0]
 
 
-def depends(masked, times, size, seed):
-    """Which outputs depend on which inputs, then how far tokens one by one differ from all at once, also in loss."""
+def dependence_and_gaps(masked, times, size, seed):
+    """Which outputs depend on which inputs; then the differences between one by one and all at once."""
     torch.manual_seed(seed)
     layer = torch.nn.TransformerDecoderLayer(size, 2, 2 * size, 0.0, batch_first=True).double()
     x, memory = (torch.randn(1, n, size).double().requires_grad_() for n in (times, times + 2))
@@ -41,15 +40,16 @@ def depends(masked, times, size, seed):
     return torch.cat([torch.stack(rows).double().flatten(), gaps]).numpy()
 
 
-observed = partial(depends, masked=True)  # With the mask.
-control = partial(depends, masked=False)  # Without it.
+observed = partial(dependence_and_gaps, masked=True)  # With the mask.
+control = partial(dependence_and_gaps, masked=False)  # Without it.
 
 CLAIM = Claim(
     id="transformer-decoder-autoregressive",
-    title="A masked decoder depends on the past alone: token by token it gives what it gives at once",
+    question="Why can a decoder be trained on all tokens at once?",
     equation=r"\frac{\partial y_t}{\partial x_s} = 0 \quad (s > t)",
+    axes=("dependence of outputs on inputs, then differences", "1 if dependent; difference"),
     source=Source("theorem", "vaswani2017attention"),
     premises=(Premise("logits of later positions are minus infinity"),),
     parameters={"times": 6, "size": 8},
-    judge=equals(within=1e-10, because="sums in another order"),
+    judge=equals(within=1e-10, because="the sums are in another order, so rounding differs"),
 )

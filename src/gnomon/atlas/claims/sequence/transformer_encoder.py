@@ -1,8 +1,8 @@
-"""A transformer layer adds attention and normalizes, then adds a pointwise network and normalizes.
+"""A transformer layer is attention and then a pointwise network, each with a skip connection and a norm.
 
     h = norm(x + attend(x)),    y = norm(h + W_2 relu(W_1 h))                                                 (1)
 
-Reference: [vaswani2017attention].
+x is the input, h the state in between, W_1 and W_2 are matrices. Reference: [vaswani2017attention].
 """
 
 from functools import partial
@@ -24,7 +24,7 @@ def inputs(times, size, seed):
 
 
 def predicted(times, size, seed):
-    """PyTorch's own layer."""
+    """PyTorch's layer."""
     with torch.no_grad():
         return net(size, seed)(inputs(times, size, seed))[0].numpy()
 
@@ -46,8 +46,9 @@ control = partial(by_parts, norms_first=True)  # Norms before them.
 
 CLAIM = Claim(
     id="transformer-encoder",
-    title="A transformer layer is attention and a pointwise network, each with a skip and a norm",
+    question="What does a transformer layer compute?",
     equation=r"h = \mathrm{norm}(x + \mathrm{attend}(x)), \quad y = \mathrm{norm}(h + W_2 (W_1 h)_+)",
+    axes=("output coordinate", "output"),
     source=Source("theorem", "vaswani2017attention"),
     premises=(Premise("norms come after the sums"),),
     parameters={"times": 5, "size": 8},

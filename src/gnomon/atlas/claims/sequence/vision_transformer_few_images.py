@@ -2,9 +2,8 @@
 
     accuracy(transformer) < accuracy(CNN)   after the same training on 150 digits                             (1)
 
-The convolutional network has neighborhoods built in, the transformer has to learn them. Kernels of one pixel, averaged
-over all places, have no neighborhoods, and fall behind the transformer.
-Reference: [dosovitskiy2021image].
+The convolutional network has neighborhoods built in; the transformer must learn them. Kernels of one pixel, averaged
+over all positions, have no neighborhoods and are less accurate than the transformer. Reference: [dosovitskiy2021image].
 """
 
 from functools import partial
@@ -18,12 +17,12 @@ from gnomon.models import VisionTransformer
 
 
 def predicted():
-    """From the lower accuracy to the higher."""
+    """From the lower accuracy to the higher one."""
     return ("transformer", "CNN")
 
 
 def accuracy(net, split, steps):
-    """On new digits, after Adam with all examples at each step."""
+    """Accuracy on new digits, after Adam with all examples in each step."""
     x, z = split.x, split.x_test
     optimizer = torch.optim.Adam(net.parameters(), lr=3e-3)
     for _ in range(steps):
@@ -35,7 +34,7 @@ def accuracy(net, split, steps):
 
 
 def accuracies(kernel, examples, steps, repeats, seed):
-    """Of both networks on several splits; kernels of one pixel are averaged over all places."""
+    """Accuracies of both networks on several splits; kernels of one pixel are averaged over all positions."""
     found = {"transformer": [], "CNN": []}
     for k in range(repeats):
         torch.manual_seed(1000 * seed + k)
@@ -57,8 +56,9 @@ control = partial(accuracies, kernel=1)  # Kernels of one pixel.
 
 CLAIM = Claim(
     id="vision-transformer-few-images",
-    title="With few images a convolutional network is more accurate than a vision transformer",
+    question="Do vision transformers need more data than convolutional networks?",
     equation=r"\mathrm{acc}_{ViT} < \mathrm{acc}_{CNN} \text{ for few images}",
+    axes=("network", "test accuracy"),
     source=Source("observed", "dosovitskiy2021image"),
     premises=(Premise("the convolutions see neighborhoods"),),
     parameters={"examples": 150, "steps": 50, "repeats": 8},

@@ -1,11 +1,10 @@
-"""A Gaussian average over 2^J points hardly notices displacements that are small beside 2^J.
+"""A Gaussian average over 2^J points changes by at most 2^-J times the displacement and the variation of its window.
 
     |L A_J - A_J| <= 2^{-J} max|tau| |phi'|_1 / (1 - max|tau'|)^{1/2},    L x(u) = x(u - tau(u))               (1)
 
-by Schur's test: rows of the difference sum to at most 2^{-J} max|tau| |phi'|_1, columns to that over 1 - max|tau'|. The
-lemma has 2^d in place of the root, in d dimensions for max|tau'| <= 1/2.
-
-Reference: [mallat2012group], Lemma 2.11.
+A_J is the average with window phi, L moves the signal x by the displacement tau(u). The bound follows from Schur's
+test: rows of the difference sum to at most 2^{-J} max|tau| |phi'|_1, columns to this over 1 - max|tau'|. The lemma has
+2^d instead of the root, in d dimensions for max|tau'| <= 1/2. Reference: [mallat2012group], Lemma 2.11.
 """
 
 import numpy as np
@@ -14,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(scales, size):
-    """The bound of (1), with the window e^{-u^2 / 2} / sqrt(2 pi), of which |phi'|_1 = sqrt(2 / pi)."""
+    """The bound of (1) for the window e^{-u^2 / 2} / sqrt(2 pi), with |phi'|_1 = sqrt(2 / pi)."""
     return [2.0**-J * size * (2 / np.pi) ** 0.5 / (1 - size * 2 * np.pi / 32) ** 0.5 for J in scales]
 
 
 def norms(widths, size):
-    """The largest singular values of L A - A on 256 places, for displacements that wave through them."""
+    """Largest singular values of L A - A on 256 points, for sinusoidal displacements."""
     u = np.arange(256.0)
     moved = u - size * np.sin(2 * np.pi * u / 32)
 
@@ -35,16 +34,17 @@ def observed(scales, size):
 
 
 def control(scales, size):
-    """Windows that stay at the width 2."""
+    """Windows of constant width 2."""
     return norms([2.0 for _ in scales], size)
 
 
 CLAIM = Claim(
     id="averaging-operator-bound",
-    title="An average over 2^J points changes by at most 2^-J times displacement and variation of its window",
+    question="How little does a wide average notice small displacements?",
     equation=r"\|L_\tau A_J - A_J\| \le 2^{-J} \|\tau\|_\infty \|\phi'\|_1 (1 - \|\tau'\|_\infty)^{-1/2}",
+    axes=("scale J", "operator norm of the change", "scales"),
     source=Source("theorem", "mallat2012group", "Lemma 2.11"),
-    premises=(Premise("the average reaches over 2^J"),),
+    premises=(Premise("the average covers 2^J points"),),
     parameters={"scales": (1, 2, 3, 4, 5, 6), "size": 0.5},
     judge=bounded_by(tight=0.5),
 )

@@ -1,7 +1,8 @@
-"""A convolution by hand: a 3 x 3 kernel on a 5 x 5 image, where torch's layer correlates.
+"""A 3 x 3 kernel on a 5 x 5 image, computed by hand, equals torch's layer.
 
     y[u, v] = sum_{s, t} x[u + s, v + t] k[s, t],    y[0, 0] = 2 + 8 + 27 - 8 + 7 + 16 + 2 - 5 + 2 = 51        (1)
 
+x is the image, k the kernel, y the output. torch's layer is a correlation: it does not flip the kernel.
 Reference: [lecun1998gradient], Section II.
 """
 
@@ -17,7 +18,7 @@ KERNEL = [[1, 2, 3], [-4, 7, 4], [2, -5, 1]]
 
 
 def predicted():
-    """By hand, equation (1)."""
+    """The hand computation, equation (1)."""
     return [[51, 66, 20], [31, 49, 101], [15, 53, -2]]
 
 
@@ -27,15 +28,15 @@ def layer(kernel):
 
 
 observed = partial(layer, kernel=torch.tensor(KERNEL))  # The kernel as it is.
-# The kernel flipped in both directions: the first output is 6.
+# The kernel flipped in both directions; the first output is then 6.
 control = partial(layer, kernel=torch.tensor(KERNEL).flip(0, 1))
 
 CLAIM = Claim(
     id="conv-example-5x5",
-    title="A 3 x 3 kernel on a 5 x 5 image, by hand and by torch",
+    question="How is a convolution computed by hand?",
     equation=r"y[u, v] = \sum_{s, t} x[u + s, v + t] k[s, t], \quad y[0, 0] = 51",
+    axes=("output pixel", "output"),
     source=Source("definition", "lecun1998gradient", "Section II"),
     premises=(Premise("the kernel is not flipped"),),
-    parameters={},
     judge=equals(rounding=10),
 )

@@ -1,10 +1,9 @@
-"""A convolution is a matrix with the same few weights in each row, so that few examples determine it.
+"""A convolution is a Toeplitz matrix: one example determines it, but a dense matrix needs n examples.
 
     f * h = H f,   H in R^{(n + m - 1) x n},   H[u, t] = h[u - t]                                             (1)
 
-m weights are known after 1 example of n + m - 1 outputs; the n (n + m - 1) weights of a dense matrix after n examples.
-
-Reference: [lecun1998gradient], Section II.
+f is the signal of length n, h the kernel of length m. One example has n + m - 1 outputs, enough for m weights; the n (n
++ m - 1) weights of a dense matrix need n examples. Reference: [lecun1998gradient], Section II.
 """
 
 from functools import partial
@@ -28,7 +27,7 @@ def predicted(n, m, seed):
 
 
 def examples_needed(x, y, design):
-    """The least number of examples after which least squares maps all signals right; one more than all where none."""
+    """Smallest number of examples after which least squares maps all signals correctly."""
     whole = [design(f) for f in x]
     for count in range(1, len(x) + 1):
         a, b = np.concatenate(whole[:count]), np.concatenate(y[:count])
@@ -38,7 +37,7 @@ def examples_needed(x, y, design):
     return float(len(x) + 1)
 
 
-def measured(n, m, seed, spread):
+def products_and_examples(n, m, seed, spread):
     """Products with (1), and examples needed by both; ``spread`` makes the weights of rows differ."""
     h, x = inputs(n, m, seed)
     matrix = toeplitz(np.r_[h, np.zeros(n - 1)], np.r_[h[0], np.zeros(n - 1)])
@@ -49,15 +48,16 @@ def measured(n, m, seed, spread):
     return [*(matrix @ x[-1]), few, many]
 
 
-observed = partial(measured, spread=0.0)  # The convolution.
-control = partial(measured, spread=0.3)  # Rows whose weights differ.
+observed = partial(products_and_examples, spread=0.0)  # The convolution.
+control = partial(products_and_examples, spread=0.3)  # Rows with different weights.
 
 CLAIM = Claim(
     id="conv-toeplitz-matrix",
-    title="A convolution is a Toeplitz matrix; one example determines it, where a dense matrix needs as many as inputs",
+    question="Why does a convolution need fewer examples than a dense layer?",
     equation=r"f * h = H_n^h f, \quad H \in R^{(n + m - 1) \times n}",
+    axes=("output, then examples needed (convolution, dense)", "output; number of examples"),
     source=Source("theorem", "lecun1998gradient", "Section II"),
-    premises=(Premise("the true map uses the same weights at every place"),),
+    premises=(Premise("the true map uses the same weights at every position"),),
     parameters={"n": 8, "m": 3},
     judge=equals(rounding=1000),
 )

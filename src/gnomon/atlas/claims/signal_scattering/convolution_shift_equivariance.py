@@ -2,7 +2,7 @@
 
     f_D * h = (f * h)_D,    f_D(t) = f(t + D)                                                                 (1)
 
-Reference: [mallat2009wavelet], Section 2.1.
+f is the signal, h the kernel, D the shift. Reference: [mallat2009wavelet], Section 2.1.
 """
 
 from functools import partial
@@ -20,25 +20,26 @@ def inputs(n, m, seed):
 
 
 def predicted(n, m, shift, seed):
-    """The convolution, by Fourier transforms, and then the shift."""
+    """The convolution by Fourier transforms, then the shift."""
     f, h = inputs(n, m, seed)
     return np.roll(np.fft.ifft(np.fft.fft(f) * np.fft.fft(h, n)).real, -shift)
 
 
-def shifted_first(n, m, shift, seed, mode):
-    """The shift, and then a convolution by torch."""
+def shift_then_convolve(n, m, shift, seed, mode):
+    """The shift, then a convolution by torch."""
     f, h = (torch.from_numpy(x) for x in inputs(n, m, seed))
     padded = functional.pad(f.roll(-shift)[None, None], (m - 1, 0), mode=mode)
     return functional.conv1d(padded, h.flip(0)[None, None])[0, 0]
 
 
-observed = partial(shifted_first, mode="circular")  # On a circle.
-control = partial(shifted_first, mode="constant")  # With zeros beyond the border.
+observed = partial(shift_then_convolve, mode="circular")  # On a circle.
+control = partial(shift_then_convolve, mode="constant")  # With zeros beyond the border.
 
 CLAIM = Claim(
     id="convolution-shift-equivariance",
-    title="The convolution of a shifted signal is the shifted convolution",
+    question="Does convolution commute with shifts?",
     equation=r"f_\Delta * h = (f * h)_\Delta, \quad f_\Delta(t) = f(t + \Delta)",
+    axes=("position", "convolution"),
     source=Source("theorem", "mallat2009wavelet", "Section 2.1"),
     premises=(Premise("signals are periodic, or the border is far away"),),
     parameters={"n": 100, "m": 9, "shift": 23},

@@ -1,8 +1,8 @@
-"""Three ways to write one sum: convolution by its definition, convolution in the other order, correlation.
+"""Convolution, convolution in the other order, and correlation are three ways to write related sums.
 
     (f * h)[u] = sum_t f[t] h[u - t],    f * h = h * f,    sum_t f[u + t] h[t] = (f * h-)[u],  h-[t] = h[-t]  (1)
 
-Convolutional layers compute the third, a correlation.
+f is the signal and h the kernel. Convolutional layers compute the third sum, a correlation.
 References: [mallat2009wavelet], Sections 2.1 and 3.3; [lecun1998gradient], Section II.
 """
 
@@ -21,7 +21,7 @@ def inputs(n, m, seed):
 
 
 def term_by_term(n, m, seed):
-    """The first sum of (1), without the terms that lie outside."""
+    """The first sum of (1), without terms outside the signals."""
     f, h = inputs(n, m, seed)
     return [sum(f[t] * h[u - t] for t in range(max(0, u - m + 1), min(n, u + 1))) for u in range(n + m - 1)]
 
@@ -32,13 +32,13 @@ def by_numpy(n, m, seed):
 
 
 def by_torch(n, m, seed):
-    """What torch calls a convolution, which does not flip the kernel."""
+    """torch's convolution, which does not flip the kernel."""
     f, h = (torch.from_numpy(x)[None, None] for x in inputs(n, m, seed))
     return functional.conv1d(f, h, padding=m - 1)[0, 0]
 
 
 def shifted_copies(n, m, seed):
-    """f * h as copies of h, shifted and weighted by f."""
+    """f * h as a sum of copies of h, shifted and weighted by f."""
     f, h = inputs(n, m, seed)
     out = np.zeros(n + m - 1)
     for t in range(n):
@@ -46,20 +46,20 @@ def shifted_copies(n, m, seed):
     return out
 
 
-def exchanged(n, m, seed):
+def convolve_in_other_order(n, m, seed):
     """h * f, by numpy."""
     f, h = inputs(n, m, seed)
     return np.convolve(h, f)
 
 
-def correlated(n, m, seed):
+def correlate(n, m, seed):
     """The correlation of h with f."""
     f, h = inputs(n, m, seed)
     return np.correlate(h, f, "full")
 
 
 def with_flipped_kernel(n, m, seed):
-    """The convolution with the flipped kernel, where the kernel is inside the signal."""
+    """The convolution with the flipped kernel, at positions inside the signal."""
     f, h = inputs(n, m, seed)
     return np.convolve(f, h[::-1], "valid")
 
@@ -80,12 +80,16 @@ def flips_the_signal(n, m, seed):
 
 ROWS = (
     ("discrete-convolution", "The convolution of finite signals is a finite sum with one of them flipped",
+     "How is the convolution of two finite signals computed?",
      r"(f * h)[u] = \sum_t f[t]\, h[u - t]", Source("theorem", "mallat2009wavelet", "Section 3.3"),
      "the kernel is flipped", term_by_term, by_numpy, by_torch, ""),
-    ("convolution-commutes", "Convolution commutes", r"f * h = h * f",
+    ("convolution-commutes", "Convolution does not depend on the order of its two signals",
+     "Does the order of the two signals in a convolution matter?", r"f * h = h * f",
      Source("theorem", "mallat2009wavelet", "Section 2.1"),
-     "one of the functions is flipped: a convolution, not a correlation", shifted_copies, exchanged, correlated, ""),
+     "one of the functions is flipped: a convolution, not a correlation", shifted_copies, convolve_in_other_order,
+     correlate, ""),
     ("cross-correlation", "A convolutional layer correlates: it convolves with the flipped kernel",
+     "Does a convolutional layer compute a convolution?",
      r"(f \star h)[u] = \sum_t f[u + t] h[t] = (f * \bar h)[u]", Source("theorem", "lecun1998gradient", "Section II"),
      "the kernel stays and the signal is shifted, not the other way round", with_flipped_kernel, layer,
      flips_the_signal,
@@ -96,6 +100,8 @@ CLAIMS = tuple(
     Claim(
         id=name,
         title=title,
+        question=question,
+        axes=("position u", "sum"),
         equation=equation,
         source=source,
         premises=(Premise(premise),),
@@ -107,5 +113,5 @@ CLAIMS = tuple(
         control=control,
         remark=remark,
     )
-    for name, title, equation, source, premise, predicted, observed, control, remark in ROWS
+    for name, title, question, equation, source, premise, predicted, observed, control, remark in ROWS
 )

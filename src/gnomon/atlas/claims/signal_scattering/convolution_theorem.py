@@ -1,8 +1,8 @@
 """The Fourier transform of a circular convolution is the product of the Fourier transforms.
 
-F(f * h) = F f . F h,    (f * h)[u] = sum_t f[t] h[u - t]                                                     (1)
+    F(f * h) = F f . F h,    (f * h)[u] = sum_t f[t] h[u - t]  (1)
 
-Reference: [mallat2009wavelet], Section 3.3.
+F is the Fourier transform, f and h are signals. Reference: [mallat2009wavelet], Section 3.3.
 """
 
 from functools import partial
@@ -23,21 +23,22 @@ def predicted(n, seed):
     return torch.fft.ifft(torch.fft.fft(f) * torch.fft.fft(h)).real
 
 
-def sums(n, wrap, seed):
-    """The sum of (1) in full."""
+def circular_sums(n, wrap, seed):
+    """The sum of (1)."""
     f, h = inputs(n, seed)
     lag = torch.arange(n)[:, None] - torch.arange(n)
     inside = torch.ones_like(lag, dtype=torch.bool) if wrap else lag >= 0
     return (h[lag % n] * inside) @ f
 
 
-observed = partial(sums, wrap=True)  # Circular.
-control = partial(sums, wrap=False)  # Zero before the start.
+observed = partial(circular_sums, wrap=True)  # Circular.
+control = partial(circular_sums, wrap=False)  # Zero before the start.
 
 CLAIM = Claim(
     id="convolution-theorem",
-    title="The Fourier transform turns convolution into multiplication",
+    question="Why are convolutions computed by Fourier transforms?",
     equation=r"F(f * h) = Ff \cdot Fh",
+    axes=("position", "convolution"),
     source=Source("theorem", "mallat2009wavelet", "Section 3.3"),
     premises=(Premise("the convolution is circular"),),
     parameters={"n": 200},

@@ -1,8 +1,8 @@
-"""The Laplace kernel sees edges alone: constants and ramps give 0, a step of height 1 gives 1 and -1 beside it.
+"""The Laplace kernel is blind to constants and ramps and responds only to edges.
 
     k = [[0, 1, 0], [1, -4, 1], [0, 1, 0]],    sum k = 0,    sum u k(u) = 0                                   (1)
 
-Reference: [lecun1998gradient], Section II.
+A step of height 1 gives 1 and -1 next to it. Reference: [lecun1998gradient], Section II.
 """
 
 from functools import partial
@@ -15,14 +15,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(side):
-    """0 on the constant and on the ramps; 1 and -1 in the two columns beside the step."""
+    """0 on the constant and on the ramps; 1 and -1 in the two columns next to the step."""
     zero, step = np.zeros((side, side)), np.zeros((side, side))
     step[:, side // 2 - 1], step[:, side // 2] = 1, -1
     return np.stack([zero, zero, zero, step])[:, 1:-1, 1:-1]
 
 
 def responses(side, kernel):
-    """Responses inside a constant, two ramps and a step."""
+    """Responses inside a constant image, two ramps and a step."""
     place = torch.arange(side).double()
     images = [torch.ones(side, side).double(), place.repeat(side, 1), place.repeat(side, 1).T + 3]
     images.append((place >= side // 2).double().repeat(side, 1))
@@ -30,13 +30,14 @@ def responses(side, kernel):
 
 
 observed = partial(responses, kernel=[[0, 1, 0], [1, -4, 1], [0, 1, 0]])  # The Laplace kernel.
-# A difference of neighbors: the sum is 0, the first moment is 1, and ramps are seen.
+# A difference of neighbors: the first moment is 1, so it responds to ramps.
 control = partial(responses, kernel=[[0, 0, 0], [0, -1, 1], [0, 0, 0]])
 
 CLAIM = Claim(
     id="edge-kernel-laplacian",
-    title="The Laplace kernel is blind to constants and ramps, and answers to edges",
+    question="Which kernel responds only to edges?",
     equation=r"\sum_u k(u) = 0, \quad \sum_u u\, k(u) = 0",
+    axes=("pixel of four images (constant, two ramps, step)", "response"),
     source=Source("derived", "lecun1998gradient", "Section II"),
     premises=(Premise("the first moments of the kernel are 0"),),
     parameters={"side": 16},

@@ -1,10 +1,9 @@
-"""Expectation and convolution change places; expectation and modulus do not.
+"""The mean of a filtered process is the filtered mean; the mean of its modulus is not.
 
     E (X * f) = (E X) * f                                                                                     (1)
 
-For a stationary X and a wavelet both sides are 0, which is why scattering takes the modulus before the mean.
-
-Reference: [bruna2013invariant], Section 2.4.
+X is a random process and f a filter. For a stationary X and a wavelet both sides are 0, so scattering takes the modulus
+before the mean. Reference: [bruna2013invariant], Section 2.4.
 """
 
 from functools import partial
@@ -26,22 +25,23 @@ def predicted():
     return np.convolve(mean, wave, "valid")
 
 
-def filtered(realizations, seed, after):
-    """Filtered realizations of the mean plus noise with exponential tails."""
+def filtered_realizations(realizations, seed, after):
+    """Filtered realizations of the mean plus Laplace noise."""
     mean, wave = inputs()
     noise = np.random.default_rng(seed).laplace(size=(realizations, len(mean)))
     return [after(np.convolve(mean + row, wave, "valid")) for row in noise]
 
 
-observed = partial(filtered, after=lambda y: y)  # As they are.
-control = partial(filtered, after=np.abs)  # Their moduli.
+observed = partial(filtered_realizations, after=lambda y: y)  # Without modulus.
+control = partial(filtered_realizations, after=np.abs)  # With modulus.
 
 CLAIM = Claim(
     id="expectation-convolution-commute",
-    title="The mean of a filtered process is the filtered mean; the mean of its modulus is not",
+    question="Why does scattering take the modulus before the mean?",
     equation=r"E(X \star f) = E(X) \star f",
+    axes=("position", "mean of the filtered process"),
     source=Source("theorem", "bruna2013invariant", "Section 2.4"),
-    premises=(Premise("nothing but convolutions stands before the mean"),),
+    premises=(Premise("only convolutions come before the mean"),),
     parameters={"realizations": 4000},
     full={"realizations": 40000},
     judge=mean_equals(confidence=0.999, resolution=0.3),

@@ -1,10 +1,10 @@
-"""A cascade of two short filters and subsampling gives all inner products with the dilated wavelets.
+"""A cascade of two short filters with subsampling gives the inner products with all dilated wavelets.
 
     x_j = (h . x_{j-1})[2 n],   d_j = (g . x_{j-1})[2 n],   d_j[n] = <x, psi_j(. - 2^j n)>                    (1)
     psi_j = h * h(./2) * ... * g(./2^{j-1})
 
-with 4 taps in 8 N (1 - 2^-J) multiplications, less than 8 for each sample however many levels there are.
-
+h is the averaging filter, g the detail filter, x_j the averages and d_j the details of level j. With 4 taps this takes
+8 N (1 - 2^-J) multiplications for N samples and J levels: fewer than 8 per sample.
 Reference: [mallat2009wavelet], Section 7.3.1.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-H = np.array([1 + 3**0.5, 3 + 3**0.5, 3 - 3**0.5, 1 - 3**0.5]) / (4 * 2**0.5)
+AVERAGE_FILTER = np.array([1 + 3**0.5, 3 + 3**0.5, 3 - 3**0.5, 1 - 3**0.5]) / (4 * 2**0.5)
 
 
 def inputs(size, seed):
@@ -23,12 +23,12 @@ def inputs(size, seed):
 
 
 def predicted(size, J, seed):
-    """Inner products with the wavelets, built by (1), at the places 2^j n on a circle; multiplications a sample."""
+    """Inner products with the wavelets of (1) at the positions 2^j n on a circle; multiplications per sample."""
     x, low, rows = inputs(size, seed), np.ones(1), []
-    g = H[::-1] * [1, -1, 1, -1]
+    g = AVERAGE_FILTER[::-1] * [1, -1, 1, -1]
     for j in range(J):
         spread = np.zeros((2, 3 * 2**j + 1))
-        spread[:, :: 2**j] = [H, g]
+        spread[:, :: 2**j] = [AVERAGE_FILTER, g]
         low, wave = np.convolve(low, spread[0]), np.convolve(low, spread[1])
         places = np.arange(0, size, 2 ** (j + 1))[:, None] + np.arange(len(wave))
         rows.append(x[places % size] @ wave)
@@ -36,12 +36,12 @@ def predicted(size, J, seed):
 
 
 def cascade(size, J, seed, keep):
-    """The details of (1), level after level, and the multiplications; ``keep`` goes on: 0 the average, 1 the detail."""
+    """Details of (1), level by level, and multiplications; the next level uses the average (0) or the detail (1)."""
     x, rows, count = inputs(size, seed), [], 0
     for _ in range(J):
         both = np.zeros((2, len(x) // 2))
         for t in range(4):
-            both += np.array([[H[t]], [(-1) ** t * H[3 - t]]]) * np.roll(x, -t)[::2]
+            both += np.array([[AVERAGE_FILTER[t]], [(-1) ** t * AVERAGE_FILTER[3 - t]]]) * np.roll(x, -t)[::2]
             count += both.size
         rows.append(both[1])
         x = both[keep]
@@ -53,8 +53,9 @@ control = partial(cascade, keep=1)  # From the details.
 
 CLAIM = Claim(
     id="fast-wavelet-transform",
-    title="A cascade of two filters with subsampling gives the inner products with all dilated wavelets",
+    question="How can all wavelet coefficients be computed in linear time?",
     equation=r"x_j = (h \star x_{j-1})[2n], \; d_j = (g \star x_{j-1})[2n] = \langle x, \psi_j(\cdot - 2^j n)\rangle",
+    axes=("coefficient, then multiplications per sample", "coefficient; multiplications"),
     source=Source("theorem", "mallat2009wavelet", "Section 7.3.1"),
     premises=(Premise("each level filters the average of the level before"),),
     parameters={"size": 128, "J": 4},

@@ -1,10 +1,10 @@
-"""Filters that are learned from images with edges are Gabor functions; those of Gaussian images are not.
+"""Filters learned from images with edges are Gabor functions; filters learned from Gaussian images are not.
 
     w(u) ~ A e^{-(u - c)^T D (u - c)} cos(xi . (u - c) + p),    median R^2 >= 0.7                             (1)
 
-A convolution learns, without labels, outputs that are as independent as possible, from patches of images in which
-disks of all sizes hide one another. Gaussian images of the same power spectrum have nothing but that spectrum.
-
+A is the amplitude, c the center, D the shape, xi the frequency and p the phase. A convolution learns, without labels,
+outputs that are as independent as possible, from images in which disks of all sizes hide one another. Gaussian images
+with the same power spectrum contain only that spectrum.
 Reference: [olshausen1996emergence]; [bell1997independent] for independent outputs.
 """
 
@@ -19,12 +19,12 @@ from gnomon.scattering import gabor_fit
 
 
 def predicted():
-    """Equation (1), with its sign turned."""
+    """Minus the smallest median R^2."""
     return -0.7
 
 
 def dead_leaves(side, disks, rng):
-    """An image of disks that hide one another, with radii r of density r^-3 from 2 to a quarter of the side.
+    """An image of disks that hide one another, with radii of density r^-3 from 2 to a quarter of the side.
 
     A larger disk could cover most of the image, which then has too few edges to learn from.
     """
@@ -41,13 +41,13 @@ def dead_leaves(side, disks, rng):
 
 
 def gaussian(image, rng):
-    """A Gaussian image of the same power spectrum."""
+    """A Gaussian image with the same power spectrum."""
     noise = np.fft.fft2(rng.normal(size=image.shape))
     return np.fft.ifft2(np.abs(np.fft.fft2(image)) * noise / np.abs(noise)).real
 
 
-def learned(image, size, filters, patches, rng):
-    """A convolution whose outputs are as independent as fixed-point iterations make them."""
+def learn_filters(image, size, filters, patches, rng):
+    """A convolution whose outputs are made as independent as possible by fixed-point iterations."""
     rows, columns = rng.integers(0, len(image) - size, (2, patches))
     x = np.lib.stride_tricks.sliding_window_view(image, (size, size))[rows, columns].reshape(patches, -1)
     x = x - x.mean()
@@ -70,25 +70,26 @@ def convolution(weight):
 
 
 def medians(size, filters, patches, repetitions, seed, change):
-    """Minus the median R^2 of half of the filters of several images; one fit serves all images."""
+    """Minus the median R^2 of half of the filters, for several images; one fit serves all images."""
     half = filters // 2  # filters come in random order, so any half will do
     found = []
     for k in range(repetitions):
         rng = np.random.default_rng([seed, k])
-        layer = learned(change(dead_leaves(192, 3400, rng), rng), size, filters, patches, rng)
+        layer = learn_filters(change(dead_leaves(192, 3400, rng), rng), size, filters, patches, rng)
         found.append(layer.weight.data[:half])
     return -gabor_fit(convolution(torch.cat(found))).explained.reshape(repetitions, half).median(1).values
 
 
 observed = partial(medians, change=lambda image, rng: image)  # Images of disks.
-control = partial(medians, change=gaussian)  # Gaussian images of their power spectrum.
+control = partial(medians, change=gaussian)  # Gaussian images with their power spectrum.
 
 CLAIM = Claim(
     id="first-layer-gabor-fit",
-    title="Filters learned from images with edges are Gabor functions",
+    question="Why do first layers learn Gabor filters?",
     equation=r"w(u) \approx A e^{-(u - c)^T D (u - c)} \cos(\xi \cdot (u - c) + p)",
+    axes=("image", "- median R^2 of Gabor fits"),
     source=Source("observed", "olshausen1996emergence", "Figure 4"),
-    premises=(Premise("images have edges, which their power spectrum does not tell"),),
+    premises=(Premise("images have edges, which their power spectrum does not contain"),),
     parameters={"size": 10, "filters": 24, "patches": 8000, "repetitions": 6},
     full={"size": 12, "filters": 64, "patches": 20000, "repetitions": 8},
     judge=at_most(confidence=0.99),

@@ -1,10 +1,11 @@
-"""The modulus of the Fourier transform sees no translation, and is unstable to dilations of high frequencies.
+"""Under the same dilation, the modulus of the Fourier transform changes in proportion to the frequency.
 
-For a wave packet of frequency f and width w, a dilation by s moves its spectrum by s f, which is many of its widths:
+It ignores translations. For a wave packet x with frequency f, a dilation by s moves its spectrum by s f, which is many
+of its widths at high frequencies:
 
     | |F x_s| - |F x| | / (s |x|)  grows as  f^1                                                              (1)
 
-Reference: [mallat2012group], Section 1.
+F is the Fourier transform, x_s the dilated signal. Reference: [mallat2012group], Section 1.
 """
 
 from functools import partial
@@ -17,25 +18,25 @@ from gnomon.scattering import Scattering1d
 
 
 def predicted():
-    """The exponent of (1)."""
+    """The power of f in (1)."""
     return 1.0
 
 
 def packets(length, frequencies, width, warp):
-    """Wave packets, and the same dilated."""
+    """Wave packets, and dilated copies."""
     t = np.arange(length) - length // 2
     both = [(1 - s) * t for s in (0.0, warp)]
     return [np.exp(-((a / width) ** 2) / 2) * np.cos(2 * np.pi * np.array(frequencies)[:, None] * a) for a in both]
 
 
 def exponent(representation, length, frequencies, width, warp):
-    """The slope of the logarithm of the change against the logarithm of the frequency."""
+    """Log-log slope of the change over the frequency."""
     before, after = (representation(x) for x in packets(length, frequencies, width, warp))
     change = np.linalg.norm((after - before).reshape(len(before), -1), axis=1)
     return float(np.polyfit(np.log(frequencies), np.log(change), 1)[0])
 
 
-observed = partial(exponent, representation=lambda x: np.abs(np.fft.fft(x)))  # The modulus of numpy's transform.
+observed = partial(exponent, representation=lambda x: np.abs(np.fft.fft(x)))  # The Fourier modulus.
 
 
 def control(length, frequencies, width, warp):
@@ -47,8 +48,9 @@ def control(length, frequencies, width, warp):
 
 CLAIM = Claim(
     id="fourier-modulus-instability",
-    title="Under the same dilation, the modulus of the Fourier transform changes in proportion to the frequency",
+    question="Why is the Fourier modulus not a stable representation?",
     equation=r"\| |\hat x_s| - |\hat x| \| \propto s\, \omega \|x\|",
+    axes=("one family of wave packets", "power of the frequency"),
     source=Source("theorem", "mallat2012group", "Section 1"),
     premises=(Premise("the representation is the modulus of the Fourier transform"),),
     parameters={
@@ -57,6 +59,6 @@ CLAIM = Claim(
         "width": 256.0,
         "warp": 0.002,
     },
-    judge=equals(within=0.05, because="the exponent of five octaves before the spectra part altogether"),
+    judge=equals(within=0.05, because="the fitted exponent over five octaves, before the spectra separate completely"),
     remark="The control is scattering: its exponent is 0, within a factor 1.1 over the same five octaves.",
 )

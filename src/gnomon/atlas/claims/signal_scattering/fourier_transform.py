@@ -1,9 +1,8 @@
-"""The unitary Fourier transform keeps the energy, and maps the Gaussian to itself.
+"""The unitary Fourier transform keeps the energy of a signal and maps the Gaussian to itself.
 
     b^[d] = D^{-1/2} sum_p b[p] e^{-2 pi i p d / D},   |b^| = |b|,   g^ = g                                   (1)
 
-for g[p] = sum_k e^{-pi (p + k D)^2 / D}.
-
+b is the signal of length D and g[p] = sum_k e^{-pi (p + k D)^2 / D} the periodic Gaussian.
 Reference: [mallat2009wavelet], Section 3.3.
 """
 
@@ -23,24 +22,25 @@ def inputs(size, seed):
 
 
 def predicted(size, seed):
-    """The energy of the signal, and the Gaussian; equation (1)."""
+    """The Gaussian, and the energy of the signal; equation (1)."""
     signal, gaussian = inputs(size, seed)
     return np.append(gaussian, (signal**2).sum() / size)
 
 
-def transformed(size, seed, norm):
-    """The energy of the transform, and the transform of the Gaussian."""
+def transform(size, seed, norm):
+    """The transform of the Gaussian, and the energy of the transformed signal."""
     signal, gaussian = (torch.fft.fft(torch.from_numpy(x), norm=norm) for x in inputs(size, seed))
     return np.append(gaussian.real.numpy(), float(signal.abs().square().sum()) / size)
 
 
-observed = partial(transformed, norm="ortho")  # The unitary transform.
-control = partial(transformed, norm="backward")  # Without the factor.
+observed = partial(transform, norm="ortho")  # The unitary transform.
+control = partial(transform, norm="backward")  # Without the factor.
 
 CLAIM = Claim(
     id="fourier-transform",
-    title="The unitary Fourier transform keeps the energy of a signal and maps the Gaussian to itself",
+    question="What does the unitary Fourier transform preserve?",
     equation=r"\hat\beta[d] = D^{-1/2} \sum_p \beta[p] e^{-2 \pi i p d / D}, \quad \|\hat\beta\| = \|\beta\|",
+    axes=("position (Gaussian), then energy", "value; energy / size"),
     source=Source("theorem", "mallat2009wavelet", "Section 3.3"),
     premises=(Premise("the transform has the factor 1 / sqrt(D)"),),
     parameters={"size": 256},

@@ -1,10 +1,9 @@
-"""An integral operator is a kernel applied as a continuous matrix; Fourier transforms and convolutions are two kernels.
+"""Fourier transform and convolution are integral operators: kernels applied like a matrix.
 
     (T f)(u) = int H(u, t) f(t) dt                                                                            (1)
 
-With f = e^{-pi t^2}: H = e^{-2 pi i u t} gives f itself, and H = f(u - t) gives e^{-pi u^2 / 2} / sqrt(2).
-
-Reference: [mallat2009wavelet], Chapter 2.
+H is the kernel and f the function. For f = e^{-pi t^2}, H = e^{-2 pi i u t} gives f itself, and H = f(u - t) gives
+e^{-pi u^2 / 2} / sqrt(2). Reference: [mallat2009wavelet], Chapter 2.
 """
 
 from functools import partial
@@ -29,14 +28,15 @@ def products(start, stop, points, nodes):
 
 
 observed = partial(products, start=-8.0, stop=8.0)  # From -8 to 8.
-control = partial(products, start=0.0, stop=8.0)  # From 0 on: half of the function is left out.
+control = partial(products, start=0.0, stop=8.0)  # From 0: half of the function is missing.
 
 CLAIM = Claim(
     id="integral-operator",
-    title="A kernel applied as a matrix gives the Fourier transform and the convolution of a Gaussian in closed form",
+    question="How are Fourier transforms and convolutions related?",
     equation=r"(Tf)(u) = \int_{t_1}^{t_2} H(u, t) f(t)\, dt",
+    axes=("point u (Fourier kernel, then convolution)", "value of the transformed function"),
     source=Source("theorem", "mallat2009wavelet", "Chapter 2"),
-    premises=(Premise("the interval of integration holds the function"),),
+    premises=(Premise("the interval of integration contains the function"),),
     parameters={"points": 41, "nodes": 401},
     judge=equals(within=1e-8, because="the trapezoidal rule converges faster than any power for Gaussians"),
 )

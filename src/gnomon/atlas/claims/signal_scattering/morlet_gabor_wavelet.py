@@ -1,8 +1,9 @@
-"""A Gabor function less a multiple of its window has mean zero: the Morlet wavelet, with sigma a variance.
+"""A Morlet wavelet is a Gabor function minus a multiple kappa of its window, which makes its mean zero.
 
     psi(u) = (e^{i xi u} - kappa) e^{-|u|^2 / 2 sigma} / (2 pi sigma),    kappa = e^{-sigma |xi|^2 / 2}       (1)
     psi^(w) = e^{-sigma |w - xi|^2 / 2} - kappa e^{-sigma |w|^2 / 2},    psi^(0) = 0,    phi^(0) = 1          (2)
 
+xi is the frequency, sigma the variance of the window, phi the window, and ^ the Fourier transform.
 Reference: [bruna2013invariant].
 """
 
@@ -39,10 +40,11 @@ control = partial(spectra, kappa=0.0)  # A plain Gabor function, whose mean is k
 
 CLAIM = Claim(
     id="morlet-gabor-wavelet",
-    title="A Morlet wavelet has mean zero with the factor kappa of its window",
+    question="How does a Morlet wavelet get mean zero?",
     equation=r"\psi \propto e^{-|u|^2 / 2 \sigma} (e^{i \xi u} - \kappa), \quad \kappa = e^{-\sigma |\xi|^2 / 2}",
+    axes=("frequency (wavelet, then window)", "spectrum"),
     source=Source("theorem", "bruna2013invariant"),
-    premises=(Premise("the window is taken off with the factor kappa"),),
+    premises=(Premise("the window is subtracted with the factor kappa"),),
     parameters={"sigma": 9.0, "xi": 0.8},
-    judge=equals(within=1e-10, because="the Gaussian has died out at the border, in space and in frequency"),
+    judge=equals(within=1e-10, because="the Gaussian is negligible at the border, in space and in frequency"),
 )

@@ -1,7 +1,8 @@
-"""Scattering over places and angles together does not change when an image is shifted or turned.
+"""Scattering over positions and angles does not change if an image is shifted or rotated by quarter turns.
 
     S_2 = mean over u, t of |sum_{t'} (|x * psi_{j1, t'}| * psi_{j2, t2 + t'})(u) psi_k(t - t')|              (1)
 
+x is the image, psi are wavelets with scales j and angles t, psi_k a wavelet over angles, u a position.
 Reference: [sifre2013rotation].
 """
 
@@ -19,7 +20,7 @@ def predicted(turns):
 
 
 def changes(phi, side, turns, seed):
-    """Relative changes under quarter turns and shifts, of an image with stripes."""
+    """Relative changes under quarter turns and shifts, for an image with stripes."""
     x = torch.randn(side, side, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     x = x + 2 * torch.cos(torch.arange(side) * torch.pi / 4)
     before = phi(x)
@@ -30,17 +31,18 @@ observed = partial(changes, phi=lambda x: roto_translation_scattering(x, J=2, L=
 
 
 def control(side, turns, seed):
-    """Averages over places alone of each wavelet's modulus."""
+    """Averages over positions of each wavelet's modulus."""
     transform = WaveletTransform(2, (side, side), L=4)
     return changes(lambda x: transform(x)[1:].abs().mean((-2, -1)), side, turns, seed)
 
 
 CLAIM = Claim(
     id="roto-translation-scattering",
-    title="Scattering over places and angles is the same for shifted and turned images",
+    question="Which features ignore shifts and rotations?",
     equation=r"S(r_\theta x(\cdot - a)) = S x",
+    axes=("quarter turns", "relative change of the features", "turns"),
     source=Source("theorem", "sifre2013rotation"),
-    premises=(Premise("coefficients are averaged over angles, with relative angles kept"),),
+    premises=(Premise("coefficients are averaged over angles, and relative angles are kept"),),
     parameters={"side": 16, "turns": (1, 2, 3)},
     judge=equals(within=1e-3, because="filters are sampled on pixels"),
 )

@@ -1,9 +1,9 @@
-"""Scattering is a convolutional network: short filters of stride 2, a modulus, and averages of stride 2 after it.
+"""Scattering is a convolutional network: filters of stride 2, a modulus, and averages of stride 2.
 
     |x * psi_j| * phi,   psi_j^(w) = g^(2^j w) h^(w) ... h^(2^{j-1} w),   phi^(w) = h^(2^{j+1} w) ... h^(2^{J-1} w)  (1)
 
-by a cascade a_{j+1} = (h . a_j)[2 n], |g . a_j|[2 n] and then averages h again, equals (1) at the places 2^J n.
-
+h and g are short filters, psi_j wavelets, phi an average, ^ the Fourier transform. The cascade a_{j+1} = (h . a_j)[2
+n], |g . a_j|[2 n], followed by averages h, equals (1) at the positions 2^J n.
 Reference: [bruna2013invariant], Section 2.2.
 """
 
@@ -15,7 +15,8 @@ from torch.nn import functional
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-H, G = [0.25, 0.5, 0.25], [0.25, -0.5, 0.25]
+AVERAGE_FILTER = [0.25, 0.5, 0.25]
+DETAIL_FILTER = [0.25, -0.5, 0.25]
 
 
 def inputs(size, seed):
@@ -44,9 +45,9 @@ def network(size, J, seed, nonlinearity):
 
     a, rows = torch.from_numpy(inputs(size, seed))[None, None], []
     for j in range(J):
-        out, a = nonlinearity(layer(a, G)), layer(a, H)
+        out, a = nonlinearity(layer(a, DETAIL_FILTER)), layer(a, AVERAGE_FILTER)
         for _ in range(j + 1, J):
-            out = layer(out, H)
+            out = layer(out, AVERAGE_FILTER)
         rows.append(out[0, 0])
     return torch.stack(rows)
 
@@ -56,8 +57,9 @@ control = partial(network, nonlinearity=torch.relu)  # With ReLU.
 
 CLAIM = Claim(
     id="scattering-as-cnn",
-    title="Scattering is a network of convolutions of stride 2 with a modulus",
+    question="Is scattering a convolutional network?",
     equation=r"|x \star \psi_j| \star \phi \text{ by } a_{j+1} = (h \star a_j)[2n],\ |g \star a_j|[2n]",
+    axes=("coefficient", "scattering coefficient"),
     source=Source("theorem", "bruna2013invariant", "Section 2.2"),
     premises=(Premise("the nonlinearity is the modulus"),),
     parameters={"size": 256, "J": 4},

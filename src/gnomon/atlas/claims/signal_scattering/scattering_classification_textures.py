@@ -1,9 +1,8 @@
-"""Textures in any orientation are told apart by scattering over places and angles better than by their power spectrum.
+"""Scattering over positions and angles classifies rotated textures better than the power spectrum does.
 
     accuracy(power spectrum) < accuracy(roto-translation scattering)                                          (1)
 
-Two classes of two gratings, at a right angle or at a third of it, with random phases, turned at random.
-
+Two classes of two gratings, at a relative angle of 90 or 30 degrees, with random phases and random rotations.
 Reference: [sifre2013rotation].
 """
 
@@ -22,7 +21,7 @@ def predicted():
 
 
 def textures(count, rng, oriented):
-    """Gratings at a relative angle, or, ``oriented``, classes that differ in the absolute angle alone."""
+    """Gratings at a relative angle; if ``oriented``, classes differ only in the absolute angle."""
     u, v = np.meshgrid(np.arange(16), np.arange(16), indexing="ij")
     labels, images = rng.integers(0, 2, count), np.zeros((count, 16, 16))
     for i, label in enumerate(labels):
@@ -34,7 +33,7 @@ def textures(count, rng, oriented):
 
 
 def accuracy(f, y, train):
-    """Accuracy of ridge regression on what follows the first so many rows."""
+    """Accuracy of ridge regression after the first ``train`` rows."""
     f = (f - f[:train].mean(0)) / (f[:train].std(0) + 1e-9)
     weights = torch.linalg.solve(f[:train] @ f[:train].mT + 0.1 * f.shape[1] * torch.eye(train), y[:train])
     return float(((f[train:] @ (f[:train].mT @ weights)).sign() == y[train:]).double().mean())
@@ -50,13 +49,14 @@ def accuracies(train, repetitions, seed, oriented):
     return found
 
 
-observed = partial(accuracies, oriented=False)  # Classes with another relative angle.
-control = partial(accuracies, oriented=True)  # Classes with another absolute angle, to which invariants are blind.
+observed = partial(accuracies, oriented=False)  # Classes differ in the relative angle.
+control = partial(accuracies, oriented=True)  # Classes differ in the absolute angle, which invariants cannot see.
 
 CLAIM = Claim(
     id="scattering-classification-textures",
-    title="Scattering over places and angles tells turned textures apart better than the power spectrum",
+    question="Which features classify rotated textures?",
     equation=r"\mathrm{acc}_{|\hat x|} < \mathrm{acc}_{roto}",
+    axes=("features", "accuracy"),
     source=Source("observed", "sifre2013rotation"),
     premises=(Premise("classes do not differ by a rotation"),),
     parameters={"train": 12, "repetitions": 6},

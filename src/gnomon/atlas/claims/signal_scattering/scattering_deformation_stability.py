@@ -2,7 +2,7 @@
 
     |S L x - S x| <= C s |x|,    L x(u) = x((1 - s) u)                                                        (1)
 
-Reference: [mallat2012group], Theorem 2.12.
+S is scattering, L dilates the signal x by s, C is a constant. Reference: [mallat2012group], Theorem 2.12.
 """
 
 from functools import partial
@@ -15,12 +15,12 @@ from gnomon.scattering import Scattering1d, fourier_modulus
 
 
 def predicted():
-    """The exponent of s in (1)."""
+    """The power of s in (1)."""
     return 1.0
 
 
 def changes(representation, warps, frequency):
-    """The change of a representation of a wave packet under dilations of several sizes."""
+    """Change of a representation of a wave packet under dilations of several sizes."""
     t = np.arange(4096) - 2048
     at = (1 - np.array([0.0, *warps])[:, None]) * t
     x = np.exp(-((at / 600) ** 2) / 2) * np.cos(2 * np.pi * frequency * at)
@@ -34,13 +34,14 @@ def observed(warps, frequency):
     return changes(lambda x: scattering(x) * scattering.gains()[:, None], warps, frequency)
 
 
-# The modulus of the Fourier transform: the smallest dilation moves the spectrum by 2.8 times its width.
+# The Fourier modulus: the smallest dilation moves the spectrum by 2.8 times its width.
 control = partial(changes, representation=fourier_modulus)
 
 CLAIM = Claim(
     id="scattering-deformation-stability",
-    title="Scattering changes in proportion to the size of a deformation",
+    question="How does scattering react to deformations?",
     equation=r"\|S L_\tau x - S x\| \le C \|\nabla \tau\| \|x\|",
+    axes=("size s of the deformation", "change of the coefficients"),
     source=Source("theorem", "mallat2012group", "Theorem 2.12"),
     premises=(Premise("the representation is scattering"),),
     parameters={"warps": (0.0025, 0.005, 0.01, 0.02, 0.04), "frequency": 0.3},

@@ -1,7 +1,8 @@
-"""Scattering up to order 2 holds nearly all of the energy, and never more than all.
+"""Scattering up to order 2 keeps at least nine tenths of the energy of a signal, and never more than all.
 
-    (9/10) |x|^2 <= sum_{orders 0..2} |S_m x|^2 <= |x|^2,    the right side for any number of orders         (1)
+    (9/10) |x|^2 <= sum_{orders 0..2} |S_m x|^2 <= |x|^2,                                                 (1)
 
+S_m x are the coefficients of order m of the signal x. The right side holds for any number of orders.
 Reference: [mallat2012group], Theorem 2.6; [bruna2013invariant], Section 2.3.
 """
 
@@ -15,20 +16,20 @@ from gnomon.scattering import WaveletTransform
 
 
 def inputs(size, signals, seed):
-    """White noises, and noises with a spectrum that falls."""
+    """White noise, and noise with a falling spectrum."""
     x = np.random.default_rng(seed).normal(size=(signals, size))
     x[::2] = np.fft.irfft(np.fft.rfft(x[::2]) / (1 + np.arange(size // 2 + 1)) ** 0.5, size)
     return x
 
 
 def predicted(size, signals, seed):
-    """The energy of each signal, which scattering has at most, and the tenth of it that is missing at most."""
+    """The energy of each signal (upper bound), and a tenth of it (bound on the missing energy)."""
     whole = (inputs(size, signals, seed) ** 2).sum(1)
     return np.concatenate([whole, whole / 10])
 
 
 def energies(size, signals, seed, orders):
-    """Energies of the averages up to an order, by wavelets that reach over an eighth of the signal; what is missing."""
+    """Energies of the averages up to an order, with wavelets up to an eighth of the signal; missing energy."""
     transform = WaveletTransform(size.bit_length() - 4, size)
     fields, found = torch.from_numpy(inputs(size, signals, seed))[:, None], 0
     missing = fields.square().sum((1, 2))
@@ -44,8 +45,9 @@ control = partial(energies, orders=1)  # Orders 0 and 1.
 
 CLAIM = Claim(
     id="scattering-energy-preservation",
-    title="Scattering up to order 2 holds nine tenths of the energy or more, and never more than all",
+    question="How much of a signal's energy do two orders of scattering keep?",
     equation=r"\tfrac{9}{10} \|x\|^2 \le \sum_{m \le 2} \|S_m x\|^2 \le \|x\|^2",
+    axes=("signal (kept, then missing energy)", "energy"),
     source=Source("theorem", "mallat2012group", "Theorem 2.6"),
     premises=(Premise("both orders are counted"),),
     parameters={"size": 256, "signals": 8},

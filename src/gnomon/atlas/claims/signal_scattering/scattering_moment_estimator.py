@@ -1,8 +1,8 @@
-"""An average over N places estimates a scattering moment without bias, with a variance of 1 / N.
+"""The variance of an estimated scattering moment falls as one over the number of points.
 
     Var( mean_N ||X * psi_k| * psi_l| )  ~  1 / N    for processes that forget                                (1)
 
-Reference: [bruna2013invariant], Section 2.4.
+X is a process with short memory, psi_k and psi_l are wavelets. Reference: [bruna2013invariant], Section 2.4.
 """
 
 from functools import partial
@@ -15,7 +15,7 @@ from gnomon.scattering import WaveletTransform
 
 
 def predicted():
-    """The exponent of N in (1)."""
+    """The power of N in (1)."""
     return -1.0
 
 
@@ -33,14 +33,15 @@ def variances(sizes, realizations, seed, remembers):
 
 
 observed = partial(variances, remembers=False)  # White noise.
-control = partial(variances, remembers=True)  # Noise whose size is drawn once for all its places.
+control = partial(variances, remembers=True)  # Noise whose size is constant along each realization.
 
 CLAIM = Claim(
     id="scattering-moment-estimator",
-    title="The variance of an estimated scattering moment falls as the number of places",
+    question="How fast does an estimated scattering moment converge?",
     equation=r"\mathrm{Var}\, \hat S_N[\lambda_1, \lambda_2] \propto 1 / N",
+    axes=("number of points N", "variance of the estimate"),
     source=Source("theorem", "bruna2013invariant", "Section 2.4"),
-    premises=(Premise("the process forgets its past within a short time"),),
+    premises=(Premise("the process has short memory"),),
     parameters={"sizes": (64, 128, 256, 512, 1024), "realizations": 400},
     judge=rate_is(resolution=0.4, label="N"),
 )

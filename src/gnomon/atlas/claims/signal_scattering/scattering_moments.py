@@ -1,10 +1,9 @@
-"""Scattering moments tell processes apart that have the same power spectrum.
+"""Second-order scattering moments distinguish processes that have the same power spectrum.
 
     S[k, l] = E ||X * psi_k| * psi_l|                                                                         (1)
 
-Gaussian white noise and rare spikes of the same variance have the same spectrum; the moments (1) are more than 5
-standard errors apart, the energies E |X * psi_k|^2 are not.
-
+X is the process, psi_k and psi_l are wavelets. Gaussian white noise and rare spikes with the same variance have the
+same spectrum. Their moments (1) differ by more than 5 standard errors, but their energies E |X * psi_k|^2 do not.
 Reference: [bruna2013invariant], Section 2.4.
 """
 
@@ -16,26 +15,26 @@ from gnomon.scattering import WaveletTransform, scattering_moments
 
 
 def processes(realizations, size, seed):
-    """Gaussian noise, and spikes of random sign at a twentieth of the places."""
+    """Gaussian noise, and spikes of random sign at a twentieth of the points."""
     rng = np.random.default_rng(seed)
     spikes = (rng.random((realizations, size)) < 0.05) * rng.choice([-1, 1], (realizations, size)) * 20**0.5
     return torch.from_numpy(rng.normal(size=(realizations, size))), torch.from_numpy(spikes)
 
 
 def predicted():
-    """At least 5 standard errors apart."""
+    """At least 5 standard errors."""
     return 5.0
 
 
 def observed(realizations, size, seed):
-    """The largest distance of moments of the second order, in standard errors."""
+    """The largest difference of second-order moments, in standard errors."""
     transform = WaveletTransform(4, size)
     a, b = (scattering_moments(transform, x) for x in processes(realizations, size, seed))
     return float(((a.second - b.second).abs() / (a.second_error**2 + b.second_error**2).sqrt()).max())
 
 
 def control(realizations, size, seed):
-    """The largest distance of energies in the bands of the wavelets, in standard errors."""
+    """The largest difference of wavelet energies, in standard errors."""
     transform = WaveletTransform(4, size)
     rows = [transform(x)[:, 1:].abs().square().mean(-1) for x in processes(realizations, size, seed)]
     errors = sum(row.var(0) / len(row) for row in rows).sqrt()
@@ -44,12 +43,13 @@ def control(realizations, size, seed):
 
 CLAIM = Claim(
     id="scattering-moments",
-    title="Scattering moments of the second order tell apart processes of equal power spectrum",
+    question="Can scattering distinguish processes with equal power spectrum?",
     equation=r"\bar S[\lambda_1, \lambda_2] = E\, ||X \star \psi_{\lambda_1}| \star \psi_{\lambda_2}|",
+    axes=("one pair of processes", "largest distance in standard errors"),
     source=Source("theorem", "bruna2013invariant", "Section 2.4"),
     premises=(Premise("the features are means of moduli"),),
     parameters={"realizations": 40, "size": 256},
     full={"realizations": 400, "size": 1024},
     judge=bounded_by("below"),
-    loose_because="5 standard errors are what counts as apart; about 15 are measured.",
+    loose_because="5 standard errors count as different; about 15 are measured.",
 )

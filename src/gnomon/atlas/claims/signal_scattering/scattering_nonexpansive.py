@@ -1,7 +1,8 @@
-"""Scattering brings no two signals further apart: wavelets keep the energy, the modulus and averages do not add to it.
+"""Scattering never increases the distance of two signals.
 
     |S x - S y| <= |x - y|                                                                                    (1)
 
+S is scattering. Wavelets keep the energy, and the modulus and averages do not add to it.
 Reference: [mallat2012group], Proposition 2.5.
 """
 
@@ -15,7 +16,7 @@ from gnomon.scattering import WaveletTransform
 
 
 def inputs(size, pairs, seed):
-    """Pairs of noises, of smooth signals, of a signal and its shift, and of signals with other means."""
+    """Pairs of noise, of smooth signals, of a signal and its shift, and of signals with different means."""
     x, y = np.random.default_rng(seed).normal(size=(2, pairs, size))
     x[1::4], y[1::4] = x[1::4].cumsum(1), y[1::4].cumsum(1)
     y[2::4] = np.roll(x[2::4], 3, 1)
@@ -24,13 +25,13 @@ def inputs(size, pairs, seed):
 
 
 def predicted(size, pairs, seed):
-    """The distances of the signals."""
+    """Distances of the signals."""
     x, y = inputs(size, pairs, seed)
     return np.sqrt(((x - y) ** 2).sum(1))
 
 
 def distances(size, pairs, seed, weight):
-    """Distances of the coefficients of orders 0 to 2, with all filters times a weight."""
+    """Distances of the coefficients of orders 0 to 2, with all filters times ``weight``."""
     transform = WaveletTransform(4, size)
     fields, found = [torch.from_numpy(x)[:, None] for x in inputs(size, pairs, seed)], 0
     for _ in range(3):
@@ -40,13 +41,14 @@ def distances(size, pairs, seed, weight):
     return found.sqrt()
 
 
-observed = partial(distances, weight=1.0)  # A sum of weights of 1.
-control = partial(distances, weight=1.2)  # Filters a fifth larger.
+observed = partial(distances, weight=1.0)  # Filters whose squares sum to at most 1.
+control = partial(distances, weight=1.2)  # Filters 20 % larger.
 
 CLAIM = Claim(
     id="scattering-nonexpansive",
-    title="Scattering brings no two signals further apart",
+    question="Can scattering increase the distance of two signals?",
     equation=r"\|S x - S y\| \le \|x - y\|",
+    axes=("pair of signals", "distance of the coefficients"),
     source=Source("theorem", "mallat2012group", "Proposition 2.5"),
     premises=(Premise("the filters pass every frequency with weight at most 1"),),
     parameters={"size": 64, "pairs": 40},

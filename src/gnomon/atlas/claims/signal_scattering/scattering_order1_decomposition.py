@@ -1,10 +1,9 @@
-"""The change of averaged moduli under a deformation has three parts, each of which is small.
+"""The change of averaged wavelet moduli under a deformation is a sum of two commutators and a small shift.
 
     A|W|L - A|W| = A (|W|L - L|W|) + (A L - L A)|W| + (L A - A)|W|                                            (1)
 
-The first is the commutator of the wavelets, the second that of the average, the third what an average hardly notices.
-
-Reference: [mallat2012group], Section 2.5.
+A is the average, |W| the wavelet modulus, L the deformation. The first term is the commutator of the wavelets, the
+second of the average, and the third is what an average hardly notices. Reference: [mallat2012group], Section 2.5.
 """
 
 from functools import partial
@@ -31,24 +30,25 @@ def predicted(size, J, seed):
     return (np.abs(W @ L @ x) - np.abs(W @ x)) @ A.T
 
 
-def three_parts(size, J, seed, first):
-    """The right side of (1) with a first part."""
+def sum_of_three_terms(size, J, seed, first):
+    """The right side of (1) with the given first term."""
     x, W, A, L = problem(size, J, seed)
     u = np.abs(W @ x)
     return first(x, W, L) @ A.T + u @ (A @ L - L @ A).T + u @ (L @ A - A).T
 
 
-observed = partial(three_parts, first=lambda x, W, L: np.abs(W @ L @ x) - np.abs(W @ x) @ L.T)  # As in (1).
-# With |W L - L W| in the first part.
-control = partial(three_parts, first=lambda x, W, L: np.abs(W @ L @ x - (W @ x) @ L.T))
+observed = partial(sum_of_three_terms, first=lambda x, W, L: np.abs(W @ L @ x) - np.abs(W @ x) @ L.T)  # As in (1).
+# With |W L - L W| in the first term.
+control = partial(sum_of_three_terms, first=lambda x, W, L: np.abs(W @ L @ x - (W @ x) @ L.T))
 
 CLAIM = Claim(
     id="scattering-order1-decomposition",
-    title="The change of averaged wavelet moduli under a deformation is the sum of two commutators and a small shift",
+    question="Why is first-order scattering stable to deformations?",
     equation=r"A|W|L_\tau - A|W| = A(|W|L_\tau - L_\tau|W|) + [A, L_\tau]|W| + (L_\tau A - A)|W|",
+    axes=("position, for each wavelet", "change of the averaged modulus"),
     source=Source("theorem", "mallat2012group", "Section 2.5"),
-    premises=(Premise("the first part is the difference of moduli, not the modulus of the difference"),),
+    premises=(Premise("the first term is the difference of moduli, not the modulus of the difference"),),
     parameters={"size": 64, "J": 3},
     judge=equals(rounding=1000),
-    remark="The first part is sometimes abbreviated as A times the modulus of the commutator; read so, it is wrong.",
+    remark="The first term is sometimes abbreviated as A times the modulus of the commutator, which is wrong.",
 )

@@ -1,8 +1,8 @@
-"""Scattering turns with the image: coefficients move in space, and their angles are renumbered.
+"""Scattering rotates with the image: a rotation by 90 degrees renumbers its angles by half of them.
 
-S(r x)(u, t) = S x(r^{-1} u, r^{-1} t)    for the rotation r by 90 degrees, which is L / 2 steps of the angles     (1)
+    S(r x)(u, t) = S x(r^{-1} u, r^{-1} t)    for the rotation r by 90 degrees, which is L / 2 steps of the angles  (1)
 
-Reference: [bruna2013invariant], [sifre2013rotation].
+x is the image, u a position, t an angle, L the number of angles. Reference: [bruna2013invariant], [sifre2013rotation].
 """
 
 import torch
@@ -17,7 +17,7 @@ def image(side, seed):
 
 
 def first_order(x, L):
-    """Coefficients of the first order (scales, angles, height, width), whose grid is symmetric about its middle."""
+    """First-order coefficients (scales, angles), averaged over positions."""
     y = Scattering2d(2, tuple(x.shape), L, max_order=1, padding="wrap")(x)[1:]
     return y.unflatten(0, (2, L)).mean((-2, -1))
 
@@ -28,7 +28,7 @@ def predicted():
 
 
 def difference(side, L, steps, seed):
-    """Coefficients of the image turned by 90 degrees, less those of the image with angles renumbered; relative."""
+    """Relative difference between coefficients of the rotated image and renumbered ones of the image."""
     x = image(side, seed)
     turned, expected = first_order(x.rot90(1, (0, 1)), L), first_order(x, L).roll(steps, 1)
     return float((turned - expected).abs().max() / expected.abs().max())
@@ -46,10 +46,11 @@ def control(side, L, seed):
 
 CLAIM = Claim(
     id="scattering-rotation-covariance",
-    title="Scattering turns with the image: a rotation by 90 degrees shifts the numbers of the angles by half of them",
+    question="What happens to scattering coefficients if an image is rotated?",
     equation=r"S(r x)(u, \theta) = S x(r^{-1} u, r^{-1} \theta)",
+    axes=("one image", "relative difference"),
     source=Source("theorem", "bruna2013invariant"),
-    premises=(Premise("angles are renumbered along with the rotation"),),
+    premises=(Premise("angles are renumbered with the rotation"),),
     parameters={"side": 32, "L": 8},
-    judge=equals(within=0.02, because="the grid of places is not symmetric about the middle of the image"),
+    judge=equals(within=0.02, because="the grid of positions is not symmetric about the middle of the image"),
 )

@@ -1,9 +1,8 @@
-"""Scattering hardly changes where a signal moves by much less than the averages reach.
+"""Doubling the reach of the averages halves the change of scattering under a shift.
 
     |S_J L_a x - S_J x| / |S_J x|  ~  |a| 2^{-J}                                                              (1)
 
-for a signal that is short beside 2^J.
-
+S_J is scattering with averages over 2^J, L_a a shift by a, x a signal that is short compared with 2^J.
 Reference: [mallat2012group], Theorem 2.10.
 """
 
@@ -17,12 +16,12 @@ from gnomon.scattering import WaveletTransform
 
 
 def predicted():
-    """The exponent of 2^J in (1)."""
+    """The power of 2^J in (1)."""
     return -1.0
 
 
 def changes(scales, shift, averaged):
-    """Relative changes of coefficients of the first order of a short wave packet, for several J."""
+    """Relative changes of first-order coefficients of a short wave packet, for several J."""
     t = np.arange(4096) - 2048
     x = torch.from_numpy(np.stack([np.exp(-((u / 3) ** 2) / 2) * np.cos(1.5 * u) for u in (t, t - shift)]))
     found = []
@@ -35,12 +34,13 @@ def changes(scales, shift, averaged):
 
 
 observed = partial(changes, averaged=True)  # Averaged.
-control = partial(changes, averaged=False)  # Moduli as they are.
+control = partial(changes, averaged=False)  # Moduli without average.
 
 CLAIM = Claim(
     id="scattering-translation-invariance",
-    title="Doubling the reach of the averages halves the change of scattering under a shift",
+    question="How invariant is scattering to shifts?",
     equation=r"\|S_J L_a x - S_J x\| \propto |a| 2^{-J} \|S_J x\|",
+    axes=("reach of the averages 2^J", "relative change of the coefficients"),
     source=Source("theorem", "mallat2012group", "Theorem 2.10"),
     premises=(Premise("moduli are averaged over 2^J"),),
     parameters={"scales": (4, 5, 6, 7), "shift": 2},

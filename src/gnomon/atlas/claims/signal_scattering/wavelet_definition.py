@@ -1,10 +1,9 @@
-"""A wavelet has mean zero; then all its scales together pass every frequency equally.
+"""All dilations of a wavelet together pass every frequency equally if and only if its mean is zero.
 
     int |psi^(a w)|^2 da / a = C    for every w > 0,   C < infinity  iff  psi^(0) = 0                         (1)
 
-C is 1/2 for the second derivative of the Gaussian, whose spectrum is w^2 e^{-w^2 / 2}; its spreads in time and in
-frequency multiply to sqrt(7/6 . 5/2), above the least that is possible, 1/2.
-
+psi^ is the Fourier transform of the wavelet psi. C is 1/2 for the second derivative of the Gaussian, whose spectrum is
+w^2 e^{-w^2 / 2}. Its spreads in time and frequency multiply to sqrt(7/6 . 5/2); the smallest possible product is 1/2.
 Reference: [mallat2009wavelet], Theorem 4.4.
 """
 
@@ -20,8 +19,8 @@ def predicted(frequencies):
     return [0.5] * len(frequencies) + [(35 / 12) ** 0.5]
 
 
-def measured(frequencies, offset):
-    """The sums over scales 2^{k / 16}, by quadrature in time, and the product of the spreads."""
+def sums_and_spreads(frequencies, offset):
+    """Sums over scales 2^{k / 16}, by quadrature in time, and the product of the spreads."""
     t, dt = np.linspace(-12, 12, 1201, retstep=True)
     psi = (1 - t**2 + offset) * np.exp(-(t**2) / 2)
     scales = 2.0 ** (np.arange(-160, 60) / 16)
@@ -33,14 +32,15 @@ def measured(frequencies, offset):
     return [*sums, ((t**2 * psi**2).sum() * (slope**2).sum()) ** 0.5 / (psi**2).sum()]
 
 
-observed = partial(measured, offset=0.0)  # The second derivative of the Gaussian.
-# With a fifth of the Gaussian itself added: a mean, and a sum that grows with every coarser scale.
-control = partial(measured, offset=0.2)
+observed = partial(sums_and_spreads, offset=0.0)  # The second derivative of the Gaussian.
+# A fifth of the Gaussian is added: the mean is not zero, and the sum grows with every coarser scale.
+control = partial(sums_and_spreads, offset=0.2)
 
 CLAIM = Claim(
     id="wavelet-definition",
-    title="All scales of a function of mean zero pass every frequency alike",
+    question="Why must a wavelet have mean zero?",
     equation=r"\int |\hat\psi(a \omega)|^2\, da / a = C \;\forall \omega, \quad \sigma_t \sigma_\omega \ge 1/2",
+    axes=("frequency, then product of spreads", "sum over scales; product"),
     source=Source("theorem", "mallat2009wavelet", "Theorem 4.4"),
     premises=(Premise("the wavelet has mean zero"),),
     parameters={"frequencies": (0.5, 1.0, 1.7)},

@@ -1,14 +1,13 @@
-"""Wavelets nearly commute with deformations, at every frequency alike, because they are dilations of one another.
+"""Wavelets nearly commute with deformations, equally well at all frequencies.
 
     |(L x) * psi_j - L (x * psi_j)| <= C s |x|,    L x(u) = x((1 - s) u),    C the same for all scales j      (1)
 
-In frequency the commutator multiplies by psi_j(w) - psi_j(w / (1 - s)) after the dilation, whose norm is
-(1 - s)^-1/2. So the constant is known, and w = f_j u shows that f_j cancels where psi_j(w) = psi(w / f_j):
+psi_j are wavelets, L dilates the signal x by s. In frequency the commutator multiplies by psi_j(w) - psi_j(w / (1 - s))
+after the dilation, whose norm is (1 - s)^-1/2. With psi_j(w) = psi(w / f_j) f_j cancels and C is known:
 
     C = max_u |psi(u) - psi(u / (1 - s))| / (s sqrt(1 - s))                                                   (2)
 
 Filters of equal width, as in a windowed Fourier transform, have a C that grows with their frequency.
-
 Reference: [mallat2012group], Lemma 2.14.
 """
 
@@ -24,8 +23,8 @@ def predicted(frequencies, warp):
     return np.full(len(frequencies), np.abs(gap).max() / (warp * (1 - warp) ** 0.5))
 
 
-def largest(frequencies, warp, widths):
-    """max |(L x) * psi - L (x * psi)| / (s |x|) over wave packets x, for filters of these frequencies and widths."""
+def largest_commutators(frequencies, warp, widths):
+    """max |(L x) * psi - L (x * psi)| / (s |x|) over wave packets x, for these frequencies and widths."""
     n = 1024
     t = np.arange(n) - n // 2
     w = 2 * np.pi * np.fft.fftfreq(n)
@@ -48,21 +47,22 @@ def largest(frequencies, warp, widths):
 
 def observed(frequencies, warp):
     """Widths in proportion to the frequencies."""
-    return largest(frequencies, warp, [f / 4 for f in frequencies])
+    return largest_commutators(frequencies, warp, [f / 4 for f in frequencies])
 
 
 def control(frequencies, warp):
     """Equal widths."""
-    return largest(frequencies, warp, [min(frequencies) / 4 for _ in frequencies])
+    return largest_commutators(frequencies, warp, [min(frequencies) / 4 for _ in frequencies])
 
 
 CLAIM = Claim(
     id="wavelet-deformation-commutator",
-    title="The commutator of wavelets with a deformation is as small at high frequencies as at low ones",
+    question="Why are wavelets stable to deformations at high frequencies?",
     equation=r"\|[W, L_\tau]\| \le C \|\nabla \tau\|_\infty",
+    axes=("frequency of the filter", "commutator / size of the deformation", "frequencies"),
     source=Source("theorem", "mallat2012group", "Lemma 2.14"),
     premises=(Premise("the filters are dilations of one wavelet"),),
     parameters={"frequencies": (0.2, 0.4, 0.8, 1.6), "warp": 0.01},
     judge=bounded_by("above", tight=0.95),  # packets a quarter of a width apart miss the maximum by up to 3 %
-    remark="Sometimes printed with the gradient of the norm of the deformation; it is the norm of its gradient.",
+    remark="Sometimes printed with the gradient of the norm of the deformation instead of the norm of its gradient.",
 )

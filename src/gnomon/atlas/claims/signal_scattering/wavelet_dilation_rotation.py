@@ -1,8 +1,8 @@
-"""Dilated by 2^j and turned by an angle, a wavelet has its frequency divided by 2^j and turned back, and its sum kept.
+"""A wavelet dilated by 2^j and rotated has its frequency divided by 2^j and rotated back, and keeps its sum.
 
     psi_{j,t}(u) = 2^{-2j} psi(r_t u / 2^j):   center frequency 2^{-j} r_{-t} xi,   |psi_{j,t}|_1 = |psi|_1   (1)
 
-Reference: [bruna2013invariant].
+r_t is the rotation by angle t, xi the center frequency of psi. Reference: [bruna2013invariant].
 """
 
 from functools import partial
@@ -11,21 +11,27 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-XI = (2.0, 0.5)
+CENTER_FREQUENCY = (2.0, 0.5)
 
 
 def predicted(scales, angles):
-    """Center frequencies and the sum of the modulus, equation (1), which for a Gaussian window of unit sum is 1."""
+    """Center frequencies and the sum of the modulus, equation (1), which is 1 for a window of unit sum."""
     rows = []
     for j in range(scales):
         for k in range(angles):
             c, s = np.cos(np.pi * k / angles), np.sin(np.pi * k / angles)
-            rows.append([(c * XI[0] + s * XI[1]) / 2**j, (-s * XI[0] + c * XI[1]) / 2**j, 1.0])
+            rows.append(
+                [
+                    (c * CENTER_FREQUENCY[0] + s * CENTER_FREQUENCY[1]) / 2**j,
+                    (-s * CENTER_FREQUENCY[0] + c * CENTER_FREQUENCY[1]) / 2**j,
+                    1.0,
+                ]
+            )
     return rows
 
 
-def measured(scales, angles, power):
-    """Means of the spectrum's energy over frequencies, and sums of the modulus, on a grid of 128 x 128."""
+def frequencies_and_sums(scales, angles, power):
+    """Mean frequencies of the energy, and sums of the modulus, on a 128 x 128 grid."""
     u = np.arange(128) - 64
     w = 2 * np.pi * np.fft.fftfreq(128)
     x, y = np.meshgrid(u, u, indexing="ij")
@@ -35,22 +41,23 @@ def measured(scales, angles, power):
             c, s = np.cos(np.pi * k / angles), np.sin(np.pi * k / angles)
             a, b = (c * x - s * y) / 2**j, (s * x + c * y) / 2**j
             window = np.exp(-(a**2 + b**2) / (2 * 3.0**2)) / (2 * np.pi * 3.0**2)
-            psi = window * np.exp(1j * (a * XI[0] + b * XI[1])) / power**j
+            psi = window * np.exp(1j * (a * CENTER_FREQUENCY[0] + b * CENTER_FREQUENCY[1])) / power**j
             energy = np.abs(np.fft.fft2(psi)) ** 2
             energy /= energy.sum()
             rows.append([(energy.sum(1) * w).sum(), (energy.sum(0) * w).sum(), np.abs(psi).sum()])
     return rows
 
 
-observed = partial(measured, power=4)  # Divided by 4^j.
-control = partial(measured, power=2)  # Divided by 2^j, as for an equal square integral.
+observed = partial(frequencies_and_sums, power=4)  # Divided by 4^j.
+control = partial(frequencies_and_sums, power=2)  # Divided by 2^j, as for a constant energy.
 
 CLAIM = Claim(
     id="wavelet-dilation-rotation",
-    title="A dilated and turned wavelet keeps its sum; its frequency is divided and turned back",
+    question="What happens to a wavelet's frequency if it is dilated and rotated?",
     equation=r"\psi_{j,\theta}(u) = 2^{-2j} \psi(r_\theta u / 2^j)",
+    axes=("wavelet (two frequencies, then sum)", "frequency (rad per pixel); sum"),
     source=Source("theorem", "bruna2013invariant"),
     premises=(Premise("the dilation by 2^j divides by 2^{2j}"),),
     parameters={"scales": 3, "angles": 4},
-    judge=equals(within=1e-3, because="sums over pixels stand for integrals"),
+    judge=equals(within=1e-3, because="sums over pixels replace integrals"),
 )

@@ -1,7 +1,8 @@
-"""A wavelet transform keeps the energy of real signals where its filters together pass every frequency with weight 1.
+"""A wavelet transform keeps the energy if and only if its filters together pass every frequency with weight 1.
 
     |W x|^2 = |x|^2   iff   phi^(w)^2 + sum_k (psi_k^(w)^2 + psi_k^(-w)^2) / 2 = 1                            (1)
 
+W is the transform of a real signal x, phi the average, psi_k the wavelets, ^ the Fourier transform.
 Reference: [mallat2012group], Proposition 2.1.
 """
 
@@ -13,7 +14,7 @@ from gnomon.scattering import WaveletTransform
 
 
 def inputs(shape, seed):
-    """Noises, smooth signals and single frequencies."""
+    """Noise, smooth signals and single frequencies."""
     x = np.random.default_rng(seed).normal(size=(6, *shape))
     x[2:4] = x[2:4].cumsum(-1)
     x[4:] = np.cos(np.arange(shape[1]) * np.array([0.7, 2.9])[:, None, None])
@@ -21,7 +22,7 @@ def inputs(shape, seed):
 
 
 def predicted(shape, seed):
-    """The energies of the signals."""
+    """Energies of the signals."""
     return (inputs(shape, seed) ** 2).sum((1, 2))
 
 
@@ -32,18 +33,19 @@ def observed(J, shape, seed):
 
 
 def control(J, shape, seed):
-    """Filters without the division by the root of the sum in (1): Morlet wavelets as they are."""
+    """Morlet wavelets that are not divided by the root of the sum in (1)."""
     from gnomon.scattering.images import wavelets_2d
-    from gnomon.scattering.morlet import average_2d
+    from gnomon.scattering.morlet import gaussian_average_2d
 
-    filters = np.concatenate([average_2d(shape, J)[None], *wavelets_2d(shape, J, 8)])
+    filters = np.concatenate([gaussian_average_2d(shape, J)[None], *wavelets_2d(shape, J, 8)])
     return (np.abs(np.fft.ifft2(np.fft.fft2(inputs(shape, seed))[:, None] * filters)) ** 2).sum((1, 2, 3))
 
 
 CLAIM = Claim(
     id="wavelet-isometry-littlewood-paley",
-    title="A wavelet transform keeps the energy where its filters together pass every frequency with weight 1",
+    question="When does a wavelet transform keep the energy?",
     equation=r"|\hat\phi|^2 + \frac12 \sum (|\hat\psi(\omega)|^2 + |\hat\psi(-\omega)|^2) = 1",
+    axes=("signal", "energy"),
     source=Source("theorem", "mallat2012group", "Proposition 2.1"),
     premises=(Premise("the filters pass every frequency with weight 1"),),
     parameters={"J": 2, "shape": (24, 31)},

@@ -1,8 +1,8 @@
-"""The wavelet transform of a shifted signal is the shifted wavelet transform, where nothing is left out.
+"""The wavelet transform of a shifted signal is the shifted wavelet transform, without subsampling.
 
     W L_a = L_a W                                                                                             (1)
 
-Reference: [mallat2012group], Section 2.1.
+W is the transform and L_a a shift by a. Reference: [mallat2012group], Section 2.1.
 """
 
 from functools import partial
@@ -19,28 +19,29 @@ def inputs(size, J, seed):
 
 
 def predicted(size, J, shift, seed):
-    """Sums over the circle with the filters, of the signal as it is; then the shift."""
+    """Sums over the circle with the filters, then the shift."""
     x, spectra = inputs(size, J, seed)
     lag = (np.arange(size)[:, None] - np.arange(size)) % size
     return np.abs(np.roll(np.stack([wave[lag] @ x for wave in np.fft.ifft(spectra)]), shift, 1))
 
 
-def shifted_first(size, J, shift, seed, step):
-    """The shift, then the transform in frequency, of which every so many places are kept and held until the next."""
+def shift_then_transform(size, J, shift, seed, step):
+    """The shift, then the transform in frequency; every ``step``-th position is kept and repeated."""
     x, spectra = inputs(size, J, seed)
     coefficients = np.abs(np.fft.ifft(np.fft.fft(np.roll(x, shift)) * spectra))
     return coefficients[:, ::step].repeat(step, 1)[:, :size]
 
 
-observed = partial(shifted_first, step=1)  # Every place.
-control = partial(shifted_first, step=2)  # Every second place.
+observed = partial(shift_then_transform, step=1)  # Every position.
+control = partial(shift_then_transform, step=2)  # Every second position.
 
 CLAIM = Claim(
     id="wavelet-translation-covariance",
-    title="The wavelet transform of a shifted signal is the shifted wavelet transform",
+    question="Does the wavelet transform commute with shifts?",
     equation=r"W L_a = L_a W",
+    axes=("position, for each filter", "modulus of the coefficient"),
     source=Source("theorem", "mallat2012group", "Section 2.1"),
-    premises=(Premise("coefficients are kept at every place"),),
+    premises=(Premise("coefficients are kept at every position"),),
     parameters={"size": 101, "J": 4, "shift": 7},
     judge=equals(rounding=1000),
 )

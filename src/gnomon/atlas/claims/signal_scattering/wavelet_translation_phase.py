@@ -1,9 +1,8 @@
-"""Behind an analytic filter of narrow band, a small shift is a change of phase.
+"""After a narrow analytic filter a small shift is a phase, with an error of about shift times bandwidth.
 
     x(. + a) * psi = e^{i w_0 a} x * psi + error,   |error|^2 / |x * psi|^2 = 2 (1 - e^{-s^2 a^2 / 2})        (1)
 
-for white noise x and a Gaussian spectrum |psi^|^2 of mean w_0 and variance s^2: the error is about s |a|.
-
+x is white noise, and |psi^|^2 a Gaussian spectrum with mean w_0 and variance s^2, so the error is about s |a|.
 Reference: [mallat2012group], Section 2.
 """
 
@@ -20,7 +19,7 @@ def predicted(shifts, spread):
 
 
 def errors(shifts, spread, repetitions, seed, real):
-    """Squared errors of the phase over the energy, for many noises of 4096 points."""
+    """Squared phase errors divided by the energy, for many realizations of 4096 points."""
     n, w0 = 4096, np.pi / 2
     w = 2 * np.pi * np.fft.fftfreq(n)
     filters = np.exp(-((w - w0) ** 2) / (4 * spread**2))
@@ -36,8 +35,9 @@ control = partial(errors, real=True)  # A real filter, with the same band at the
 
 CLAIM = Claim(
     id="wavelet-translation-phase",
-    title="Behind a narrow analytic filter a small shift is a phase, with an error of the shift times the bandwidth",
+    question="What does a small shift do to wavelet coefficients?",
     equation=r"(L_a x \star \psi) \approx e^{i \omega_0 a} (x \star \psi)",
+    axes=("shift a (samples)", "relative squared error of the phase", "shifts"),
     source=Source("theorem", "mallat2012group", "Section 2"),
     premises=(Premise("the filter is analytic: it has no negative frequencies"),),
     parameters={"shifts": (1, 2, 4, 8), "spread": 0.05, "repetitions": 40},

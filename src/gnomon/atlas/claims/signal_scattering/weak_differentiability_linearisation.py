@@ -1,10 +1,9 @@
-"""Where a representation is stable to deformations, the small deformations of a signal lie near a plane.
+"""In scattering space, small deformations of a signal lie near a plane of few dimensions.
 
     Phi(L x) = Phi(x) + d Phi . tau + o(|tau|)                                                                (1)
 
-Four numbers make the deformation; four principal components then hold nearly all the variance of Phi(L x).
-
-Reference: [mallat2016understanding], Section 3.
+Phi is scattering, L deforms the signal x by tau. Four numbers define the deformation; four principal components then
+contain nearly all the variance of Phi(L x). Reference: [mallat2016understanding], Section 3.
 """
 
 from functools import partial
@@ -22,7 +21,7 @@ def predicted():
 
 
 def share(phi, deformations, size, seed):
-    """The share of variance in four principal components over deformed copies of a signal of high frequency."""
+    """Share of variance in four principal components of deformed copies of a high-frequency signal."""
     n = 1024
     t = np.arange(n) - n / 2
     rng = np.random.default_rng(seed)
@@ -34,13 +33,14 @@ def share(phi, deformations, size, seed):
 
 
 observed = partial(share, phi=Scattering1d(7, 1024, Q=1, max_order=1))  # Scattering.
-# The samples themselves, in which a deformation of a wavelength is not small.
+# The samples themselves, in which a deformation by a wavelength is not small.
 control = partial(share, phi=lambda x: x)
 
 CLAIM = Claim(
     id="weak-differentiability-linearisation",
-    title="Small deformations of a signal lie near a plane of few dimensions, seen by scattering",
+    question="Do deformed copies of a signal lie near a plane?",
     equation=r"\Phi(L_\tau x) = \Phi(x) + \partial_x \Phi\, \tau + o(\|\tau\|)",
+    axes=("one signal", "share of variance in four components"),
     source=Source("theorem", "mallat2016understanding", "Section 3"),
     premises=(Premise("the representation is stable to deformations"),),
     parameters={"deformations": 60, "size": 3.0},

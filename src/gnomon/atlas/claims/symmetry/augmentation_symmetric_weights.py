@@ -1,9 +1,9 @@
-"""Weights that start symmetric stay so under training on whole orbits.
+"""Weights that start symmetric stay symmetric if each example comes with its mirror image.
 
     g w_0 = w_0   =>   g w_T = w_T                                                                                 (1)
 
-because a symmetric w has a symmetric gradient: grad L(w) = grad L(g w) = g grad L(w).
-Reference: [chen2020group].
+w_T are the weights after T steps and g is the symmetry. A symmetric w has a symmetric gradient: grad L(w) = grad L(g w)
+= g grad L(w). Reference: [chen2020group].
 """
 
 from functools import partial
@@ -27,22 +27,20 @@ def asymmetry(start, n, d, steps, seed):
 
 
 def predicted():
-    """Nothing, equation (1)."""
+    """No asymmetry, equation (1)."""
     return 0.0
 
 
 observed = partial(asymmetry, start=True)  # A symmetric start.
-control = partial(asymmetry, start=False)  # Any start: after as many steps the weights remember it.
+control = partial(asymmetry, start=False)  # A random start, which the weights still remember after as many steps.
 
 CLAIM = Claim(
     id="augmentation-symmetric-weights",
-    title="On data with all mirror images, symmetric weights stay symmetric",
+    question="Do symmetric weights stay symmetric during training?",
     equation=r"gW_0 = W_0 \Rightarrow gW_T = W_T",
+    axes=("one training run", "relative asymmetry of the weights"),
     source=Source("theorem", "chen2020group"),
-    premises=(
-        Premise("the weights start symmetric"),
-        Premise("each example comes with its mirror image"),
-    ),
+    premises=(Premise("the weights start symmetric"), Premise("each example comes with its mirror image")),
     parameters={"n": 20, "d": 10, "steps": 200},
     judge=equals(within=1e-12, because="rounding over 200 steps"),
     remark="Some proofs would give a symmetric gradient at every w, which is false.",

@@ -1,8 +1,8 @@
-"""On a data set with all shifts of its examples, the loss and its gradient move with the weights.
+"""If the data contain all shifts of each example, loss and gradient move with the weights.
 
     L(g w) = L(w),    grad L(g w) = g grad L(w)    for orthogonal g, over whole orbits                             (1)
 
-Reference: [chen2020group].
+L is the loss, w are the weights, g is a shift (orthogonal). Reference: [chen2020group].
 """
 
 import numpy as np
@@ -11,13 +11,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def loss(w, x, y):
-    """Logistic, and its gradient."""
+    """Logistic loss and its gradient."""
     m = y * (x @ w)
     return np.log1p(np.exp(-m)).mean(), -(y / (1 + np.exp(m))) @ x / len(x)
 
 
 def differences(shifts, n, d, seed):
-    """Of losses and of gradients, over all shifts of the weights."""
+    """Largest differences of losses and of gradients, over all shifts of the weights."""
     rng = np.random.default_rng(seed)
     x, y, w = rng.normal(size=(n, d)), rng.choice((-1.0, 1.0), n), rng.normal(size=d)
     whole, labels = np.concatenate([np.roll(x, s, 1) for s in shifts]), np.tile(y, len(shifts))
@@ -30,7 +30,7 @@ def differences(shifts, n, d, seed):
 
 
 def predicted():
-    """None, equation (1)."""
+    """No difference, equation (1)."""
     return [0.0, 0.0]
 
 
@@ -46,10 +46,11 @@ def control(n, d, seed):
 
 CLAIM = Claim(
     id="augmented-loss-invariance",
-    title="With whole orbits in the data, loss and gradient move with the weights",
+    question="How does data augmentation change the loss?",
     equation=r"L(gw) = L(w), \quad \nabla L(gw) = g\nabla L(w)",
+    axes=("loss, then gradient", "largest difference"),
     source=Source("theorem", "chen2020group"),
-    premises=(Premise("each example comes in all positions"),),
+    premises=(Premise("the data contain each example in all positions"),),
     parameters={"n": 10, "d": 8},
     judge=equals(within=1e-13, because="means of 80 numbers of size 1"),
     covers=("augmentation-gradient-equivariance",),

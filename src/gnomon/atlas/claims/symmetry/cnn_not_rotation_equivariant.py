@@ -1,7 +1,8 @@
-"""A convolutional network does not follow rotations; one whose kernels come in all quarter turns does.
+"""Pooled features of a network with kernels in all quarter turns do not change if the image is rotated.
 
     f(r x) = f(x)  for quarter turns r,  after a mean over places and turns of the kernels                         (1)
 
+f is the network, x the image, r a quarter turn. A plain convolutional network does not have this property.
 Reference: [cohen2016group].
 """
 
@@ -13,14 +14,14 @@ from gnomon.symmetry import GroupConv2d, GroupPool, cyclic, equivariance, quarte
 
 
 def change(first, seed):
-    """The relative change of pooled features of random images under quarter turns."""
+    """Relative change of pooled features of random images under quarter turns."""
     x = torch.randn(6, 1, 9, 9, generator=torch.Generator().manual_seed(seed)).double()
     net = nn.Sequential(*first, nn.AdaptiveAvgPool2d(1), nn.Flatten()).double()
     return equivariance(net, x, quarter_turns()).output.invariance
 
 
 def predicted():
-    """None, equation (1)."""
+    """No change, equation (1)."""
     return 0.0
 
 
@@ -39,10 +40,10 @@ def control(seed):
 
 CLAIM = Claim(
     id="cnn-not-rotation-equivariant",
-    title="Plain convolutions do not follow rotations, group convolutions do",
+    question="Do convolutional networks recognize rotated images?",
     equation=r"f(r x) = f(x)",
+    axes=("one network", "relative change under quarter turns"),
     source=Source("theorem", "cohen2016group"),
-    premises=(Premise("kernels come in all quarter turns"),),
-    parameters={},
-    judge=equals(within=1e-12, because="sums of some hundred products of numbers of size 1"),
+    premises=(Premise("the kernels come in all quarter turns"),),
+    judge=equals(within=1e-12, because="rounding of a few hundred products of numbers of size 1"),
 )

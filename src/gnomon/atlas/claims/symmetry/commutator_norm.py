@@ -1,8 +1,8 @@
-"""A convolution almost commutes with small deformations: the commutator grows in proportion to them.
+"""A convolution almost commutes with small deformations: the commutator is proportional to their strength.
 
     |[W, L_t]| = O(t)    for a shift with a warp, x(u + 1/2 + t sin u)                                              (1)
 
-Reference: [mallat2016understanding].
+W is the convolution, L_t the deformation, [W, L] = W L - L W. Reference: [mallat2016understanding].
 """
 
 import numpy as np
@@ -13,19 +13,19 @@ from gnomon.symmetry.strength import commutator_norm
 
 
 class Filter(torch.nn.Module):
-    """A circular operator on signals, by its matrix."""
+    """A linear operator on signals, given by its matrix."""
 
     def __init__(self, matrix):
         super().__init__()
         self.weight = torch.nn.Parameter(torch.tensor(matrix))
 
     def forward(self, x):
-        """Multiply."""
+        """Multiplies by the matrix."""
         return x @ self.weight.T
 
 
 def warp(n, t):
-    """The matrix of x(u + 1/2 + t sin u) for signals of few frequencies, by their Fourier series."""
+    """The matrix of x(u + 1/2 + t sin u) for signals of few frequencies, by Fourier series."""
     u = 2 * np.pi * np.arange(n) / n
     k = np.arange(-(n // 8), n // 8 + 1)
     forward = np.exp(-1j * np.outer(k, u)) / n
@@ -33,7 +33,7 @@ def warp(n, t):
 
 
 def norms(matrix, n, strengths):
-    """The norm of the commutator at each strength."""
+    """Norm of the commutator at each strength."""
     layer, out = Filter(matrix), []
     for t in strengths:
         move = torch.tensor(warp(n, t))
@@ -41,8 +41,8 @@ def norms(matrix, n, strengths):
     return strengths, out
 
 
-def smooth(n):
-    """A Gaussian row, periodic."""
+def gaussian_row(n):
+    """A periodic Gaussian row."""
     distance = np.minimum(np.arange(n), n - np.arange(n))
     row = np.exp(-(distance**2) / 8)
     return row / row.sum()
@@ -54,20 +54,21 @@ def predicted():
 
 
 def observed(n, strengths):
-    """A Gaussian filter: it commutes with the shift by 1/2, and nearly with the rest."""
-    return norms(np.stack([np.roll(smooth(n), i) for i in range(n)]), n, strengths)
+    """A Gaussian filter, which commutes with the shift by 1/2 and nearly with the rest."""
+    return norms(np.stack([np.roll(gaussian_row(n), i) for i in range(n)]), n, strengths)
 
 
 def control(n, strengths):
-    """The same rows, each weighted otherwise: no convolution, and the shift alone does not commute."""
-    rows = np.stack([(1 + i / n) * np.roll(smooth(n), i) for i in range(n)])
+    """The same rows with different weights: not a convolution, so even the shift does not commute."""
+    rows = np.stack([(1 + i / n) * np.roll(gaussian_row(n), i) for i in range(n)])
     return norms(rows, n, strengths)
 
 
 CLAIM = Claim(
     id="commutator-norm",
-    title="The commutator of a convolution with a deformation is proportional to the deformation",
+    question="How do convolutions react to small deformations?",
     equation=r"\|[W, L_\tau]\| = O(\|\nabla\tau\|)",
+    axes=("strength t of the deformation", "norm of the commutator"),
     source=Source("theorem", "mallat2016understanding"),
     premises=(Premise("the layer is a convolution"),),
     parameters={"n": 32, "strengths": (0.01, 0.02, 0.04, 0.08)},

@@ -1,8 +1,8 @@
-"""A circular convolution commutes with shifts; with zeros at the border it does so only away from the border.
+"""A circular convolution commutes with shifts; with zeros at the border it does not.
 
     conv(shift x) = shift conv(x)                                                                                  (1)
 
-Reference: [lecun1998gradient].
+x is the image. Reference: [lecun1998gradient].
 """
 
 from functools import partial
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def errors(mode, side, seed):
-    """The largest difference for each shift by one pixel."""
+    """Largest difference for each shift."""
     torch.manual_seed(seed)
     conv = nn.Conv2d(2, 3, 3, padding=1, padding_mode=mode).double()
     x = torch.randn(1, 2, side, side).double()
@@ -32,10 +32,11 @@ control = partial(errors, mode="zeros")  # Zeros at the border.
 
 CLAIM = Claim(
     id="conv-translation-equivariance",
-    title="A circular convolution commutes with shifts, one with zeros at the border does not",
+    question="Does a convolution commute with shifts?",
     equation=r"\phi(T_\alpha x) = T_\alpha \phi(x)",
+    axes=("shift", "largest difference"),
     source=Source("theorem", "lecun1998gradient"),
-    premises=(Premise("what leaves on one side comes back on the other"),),
+    premises=(Premise("what leaves on one side enters on the other"),),
     parameters={"side": 9},
     judge=equals(within=1e-13, because="sums of 18 products of numbers of size 1"),
     remark="Often printed with equal rows <w, g x>: the rows are <g_i w, x>, in another order.",

@@ -1,7 +1,8 @@
-"""Layers that commute with shifts, and a mean at the end: the whole does not see shifts. One dense layer spoils it.
+"""If all layers commute with shifts and the output is a mean, the network does not see shifts.
 
     W_j L = L W_j and A L = A   =>   A W_J r ... W_1 L x = A W_J r ... W_1 x                                      (1)
 
+W_j are the layers, r is the activation, A the mean, L a shift, x the input. One dense layer destroys the invariance.
 Reference: [mallat2016understanding].
 """
 
@@ -15,7 +16,7 @@ from gnomon.symmetry import equivariance, translations
 
 
 def network(dense, side, seed):
-    """Two circular convolutions and a mean; the second may be replaced by a dense layer."""
+    """Two circular convolutions and a mean; a dense layer may replace the second."""
     torch.manual_seed(seed)
     first = nn.Conv2d(1, 2, 3, padding=1, padding_mode="circular")
     second = nn.Conv2d(2, 2, 3, padding=1, padding_mode="circular")
@@ -25,13 +26,13 @@ def network(dense, side, seed):
 
 
 def change(dense, side, seed):
-    """The relative change of the output under shifts."""
+    """Relative change of the output under shifts."""
     x = torch.randn(4, 1, side, side, generator=torch.Generator().manual_seed(seed)).double()
     return equivariance(network(dense, side, seed), x, translations()).output.invariance
 
 
 def predicted():
-    """None, equation (1)."""
+    """No change, equation (1)."""
     return 0.0
 
 
@@ -40,10 +41,11 @@ control = partial(change, dense=True)  # One layer is dense.
 
 CLAIM = Claim(
     id="covariance-chain-invariance",
-    title="A chain of layers that commute with shifts, averaged at the end, does not see them",
+    question="How is an invariant network built from layers?",
     equation=r"\Phi L x = \Phi x",
+    axes=("one network", "relative change under shifts"),
     source=Source("theorem", "mallat2016understanding"),
     premises=(Premise("every layer commutes with shifts"),),
     parameters={"side": 6},
-    judge=equals(within=1e-12, because="sums of some hundred products of numbers of size 1"),
+    judge=equals(within=1e-12, because="rounding of a few hundred products of numbers of size 1"),
 )

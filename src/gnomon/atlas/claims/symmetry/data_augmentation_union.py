@@ -1,8 +1,8 @@
-"""Drawing a random motion for each example gives, on average, the gradient on the data set of all moved examples.
+"""Augmentation on the fly has, on average, the gradient of the data set of all transformed examples.
 
     E_t grad L(t(x_i), y_i) = (1 / |T|) sum_t grad L(t(x_i), y_i)                                                  (1)
 
-Reference: [bishop1995training].
+L is the loss, t a transformation from the set T, x_i an example with label y_i. Reference: [bishop1995training].
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def gradient(w, x, y):
-    """Of the logistic loss, a mean over examples."""
+    """Gradient of the logistic loss, averaged over examples."""
     return -(y / (1 + np.exp(y * (x @ w)))) @ x / len(x)
 
 
@@ -28,8 +28,8 @@ def predicted(n, d, seed):
     return -((labels * (1 - np.tanh(labels * (whole @ w) / 2)) / 2)[:, None] * whole).mean(0)
 
 
-def drawn(n, d, draws, seed, shares):
-    """Gradients with a shift drawn for each example anew."""
+def random_gradients(n, d, draws, seed, shares):
+    """Gradients with a new random shift for each example."""
     x, y, w, rng = problem(n, d, seed)
     rows = np.arange(n)[:, None]
     out = []
@@ -40,21 +40,22 @@ def drawn(n, d, draws, seed, shares):
 
 
 def observed(n, d, draws, seed):
-    """Even shifts."""
-    return drawn(n, d, draws, seed, np.full(d, 1 / d))
+    """All shifts equally likely."""
+    return random_gradients(n, d, draws, seed, np.full(d, 1 / d))
 
 
 def control(n, d, draws, seed):
-    """Half of the draws leave the example as it is."""
-    return drawn(n, d, draws, seed, np.r_[0.5, np.full(d - 1, 0.5 / (d - 1))])
+    """Half of the draws leave the example unchanged."""
+    return random_gradients(n, d, draws, seed, np.r_[0.5, np.full(d - 1, 0.5 / (d - 1))])
 
 
 CLAIM = Claim(
     id="data-augmentation-union",
-    title="Augmentation on the fly has the gradient of the extended data set on average",
+    question="What does random augmentation optimize?",
     equation=r"E_\tau \nabla L(\tau x) = \frac{1}{|T|}\sum_\tau \nabla L(\tau x)",
+    axes=("weight", "gradient"),
     source=Source("definition", "bishop1995training"),
-    premises=(Premise("all motions are drawn alike"),),
+    premises=(Premise("all transformations are equally likely"),),
     parameters={"n": 10, "d": 6, "draws": 2000},
     judge=mean_equals(confidence=0.9999),
 )

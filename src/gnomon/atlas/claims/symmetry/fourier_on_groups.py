@@ -1,7 +1,8 @@
-"""The Fourier transform on a group turns convolution into products of matrices; the squares of their sizes sum to |G|.
+"""The Fourier transform on a group turns convolution into products of matrices.
 
     sum_rho d_rho^2 = |G|,    F(f * h) = F(f) F(h)                                                                 (1)
 
+rho are the irreducible representations of the group G, d_rho their dimensions, f and h functions on G.
 Reference: [diaconis1988group].
 """
 
@@ -26,7 +27,7 @@ def predicted():
 
 
 def difference(seed, swapped):
-    """The largest difference of the transform of f * h to the products, and the sum of squares."""
+    """Largest difference between the transform of f * h and the products, and the sum of squares."""
     group, rho, f, h = problem(seed)
     made = fourier(convolve(f, h, group), rho)
     pairs = zip(fourier(f, rho), fourier(h, rho), strict=True)
@@ -36,14 +37,14 @@ def difference(seed, swapped):
 
 
 observed = partial(difference, swapped=False)  # F(f) F(h).
-control = partial(difference, swapped=True)  # F(h) F(f): S_3 does not commute.
+control = partial(difference, swapped=True)  # F(h) F(f), which differs because S_3 does not commute.
 
 CLAIM = Claim(
     id="fourier-on-groups",
-    title="On a group the Fourier transform makes convolution a product of matrices",
+    question="What is the Fourier transform on a group?",
     equation=r"\hat{f*h}(\rho) = \hat f(\rho)\hat h(\rho), \quad \sum_\rho d_\rho^2 = |G|",
+    axes=("largest difference, then sum of squared dimensions", "difference; sum"),
     source=Source("theorem", "diaconis1988group"),
     premises=(Premise("matrices are multiplied in the order of the convolution"),),
-    parameters={},
     judge=equals(within=1e-10, because="eigenvectors of a 6 x 6 matrix, products of numbers of size 1"),
 )

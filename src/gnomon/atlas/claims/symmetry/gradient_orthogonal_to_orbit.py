@@ -1,8 +1,9 @@
-"""Where a loss does not change along an orbit of weights, its gradient has no part along it.
+"""Gradients have no part along a symmetry of the weights, so the balance of ReLU units is conserved.
 
     <grad L(w), d/da U_a w> = 0;    for ReLU units |w_in|^2 - |w_out|^2 is constant along gradient flow             (1)
 
-A step of size r changes it by terms of order r^2, so over a fixed time it drifts in proportion to r.
+L is the loss, U_a w the orbit of the weights w, w_in and w_out the incoming and outgoing weights of a unit. A step of
+size r changes the balance by terms of order r^2, so over a fixed time it drifts in proportion to r.
 Reference: [kunin2021neural].
 """
 
@@ -12,11 +13,11 @@ import torch
 from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, rate_is
-from gnomon.symmetry.parameters import balance
+from gnomon.symmetry.parameters import unit_balance
 
 
 def drifts(decay, rates, time, seed):
-    """The largest drift of the conserved quantity of ten ReLU units over one time, for several step sizes."""
+    """Largest drift of the conserved quantity of ten ReLU units over a fixed time, for several step sizes."""
     g = torch.Generator().manual_seed(seed)
     x = torch.randn(30, 3, generator=g).double()
     y = x[:, :1].sin()
@@ -25,30 +26,31 @@ def drifts(decay, rates, time, seed):
         torch.manual_seed(seed)
         net = nn.Sequential(nn.Linear(3, 10), nn.ReLU(), nn.Linear(10, 1)).double()
         weights = list(net.parameters())
-        start = balance(net)
+        start = unit_balance(net)
         for _ in range(round(time / rate)):
             loss = (net(x) - y).square().mean() + decay * sum(p.square().sum() for p in weights[:1])
             with torch.no_grad():
                 for p, slope in zip(weights, torch.autograd.grad(loss, weights), strict=True):
                     p -= rate * slope
-        out.append(float((balance(net) - start).abs().max()))
+        out.append(float((unit_balance(net) - start).abs().max()))
     return rates, out
 
 
 def predicted():
-    """Drift in proportion to the step, equation (1)."""
+    """Drift proportional to the step size, equation (1)."""
     return 1.0
 
 
-observed = partial(drifts, decay=0.0)  # The loss alone.
-control = partial(drifts, decay=0.1)  # With decay of the first weights: they shrink at any step size.
+observed = partial(drifts, decay=0.0)  # The loss only.
+control = partial(drifts, decay=0.1)  # With weight decay on the first layer, which shrinks at any step size.
 
 CLAIM = Claim(
     id="gradient-orthogonal-to-orbit",
-    title="Gradients have no part along a symmetry of the weights: the balance of ReLU units is conserved",
+    question="What do symmetries of the weights conserve during training?",
     equation=r"\langle \nabla L(w), \partial_\alpha U_\alpha w\rangle = 0",
+    axes=("step size r", "drift of the conserved quantity"),
     source=Source("theorem", "kunin2021neural"),
-    premises=(Premise("the loss has no decay of weights"),),
+    premises=(Premise("the loss has no weight decay"),),
     parameters={"rates": (0.001, 0.002, 0.004, 0.008), "time": 0.8},
     judge=rate_is(next_order=1.0, label="step size"),
     remark="Gradient flow is dw/dt = -grad L; it is sometimes printed without the sign.",

@@ -2,7 +2,7 @@
 
     (f * h)(u) = sum_v f(u v^-1) h(v),    (L_u f) * h = L_u (f * h)                                               (1)
 
-Reference: [diaconis1988group].
+f and h are functions on the group, L_u the translation by u. Reference: [diaconis1988group].
 """
 
 from functools import partial
@@ -21,7 +21,7 @@ def predicted():
 
 
 def difference(seed, second):
-    """The largest over all translations, for each group; the second function is moved instead where asked."""
+    """Largest difference over all translations, for each group; ``second`` moves the second function instead."""
     found = []
     for group in GROUPS:
         f, h = torch.randn(2, group.order, generator=torch.Generator().manual_seed(seed)).double()
@@ -34,15 +34,15 @@ def difference(seed, second):
 
 
 observed = partial(difference, second=False)  # The first function is moved.
-# The second function is moved: on groups that do not commute, the result does not follow.
+# The second function is moved, which fails on groups that do not commute.
 control = partial(difference, second=True)
 
 CLAIM = Claim(
     id="group-convolution-definition",
-    title="Convolution on a group commutes with translations of its first argument",
+    question="Does convolution on a group commute with translations?",
     equation=r"(L_u f) * h = L_u (f * h)",
+    axes=("group (cyclic, dihedral, symmetric)", "largest difference"),
     source=Source("theorem", "diaconis1988group"),
     premises=(Premise("the first of the two functions is moved"),),
-    parameters={},
     judge=equals(within=1e-12, because="sums of at most 8 products of numbers of size 1"),
 )

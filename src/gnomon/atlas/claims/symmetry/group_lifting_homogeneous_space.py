@@ -1,7 +1,8 @@
-"""A function on a space that a group moves becomes one on the group, constant where elements move the base point alike.
+"""A function on a homogeneous space lifts to the group and is constant on cosets of the stabilizer.
 
     f^(g) = f(g x_0),    f^(g h) = f^(g) for h that fix x_0,    |G| = |X| |H|                                       (1)
 
+G is the group acting on the space X, x_0 the base point, H the elements that fix x_0, f^ the lift of f.
 Reference: [kondor2018generalization].
 """
 
@@ -13,7 +14,7 @@ import numpy as np
 from gnomon.lab import Claim, Premise, Source, equals
 
 
-def lifted(points, seed):
+def lift(points, seed):
     """All permutations of some points, a function on the points, and its lift at base point 0."""
     f = np.random.default_rng(seed).normal(size=points)
     group = list(permutations(range(points)))
@@ -21,16 +22,16 @@ def lifted(points, seed):
 
 
 def predicted(points):
-    """No change on cosets, and the number of elements over that of the stabilizer; equation (1)."""
+    """No change on cosets, and |G| / |H|; equation (1)."""
     return [0.0, float(points)]
 
 
 def change(points, seed, right):
-    """The largest change of the lift under products with the stabilizer, and |G| / |H|."""
-    group, _, lift = lifted(points, seed)
+    """Largest change of the lift under products with the stabilizer, and |G| / |H|."""
+    group, _, values = lift(points, seed)
     fixing = [h for h in group if h[0] == 0]
     products = [(g, tuple(g[i] for i in h) if right else tuple(h[i] for i in g)) for g in group for h in fixing]
-    return [max(abs(lift[g] - lift[gh]) for g, gh in products), len(group) / len(fixing)]
+    return [max(abs(values[g] - values[gh]) for g, gh in products), len(group) / len(fixing)]
 
 
 observed = partial(change, right=True)  # g h, first h.
@@ -38,10 +39,11 @@ control = partial(change, right=False)  # h g, first g: other cosets.
 
 CLAIM = Claim(
     id="group-lifting-homogeneous-space",
-    title="A function on a homogeneous space lifts to the group and is constant on cosets of the stabilizer",
+    question="How does a function on a space become a function on a group?",
     equation=r"f^\uparrow(gh) = f^\uparrow(g), \quad |G| = |X||H|",
+    axes=("change on cosets, then |G| / |H|", "change; ratio"),
     source=Source("theorem", "kondor2018generalization"),
-    premises=(Premise("elements are multiplied on the right by those that fix the base point"),),
+    premises=(Premise("elements are multiplied on the right by elements that fix the base point"),),
     parameters={"points": 4},
     judge=equals(rounding=0),
 )

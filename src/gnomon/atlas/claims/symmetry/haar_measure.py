@@ -1,34 +1,33 @@
-"""Rotations drawn evenly have the moments of the invariant measure: the mean of the squared trace is one.
+"""QR of a Gaussian matrix gives uniform rotations if the diagonal of R is made positive.
 
-    E[tr Q] = 0,   E[(tr Q)^2] = 1,   E[Q_11^2] = 1/3    for Q even over SO(3)                                      (1)
-
+    E[tr Q] = 0,   E[(tr Q)^2] = 1,   E[Q_11^2] = 1/3    for Q uniform over SO(3)                                   (1)
 Reference: [mezzadri2007generate].
 """
 
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
-from gnomon.symmetry import haar
+from gnomon.symmetry import random_orthogonal
 
 
 def predicted():
-    """Equation (1), all shifted by one so that none is zero."""
+    """Equation (1), with 1 added so that none is zero."""
     return [1.0, 2.0, 4 / 3]
 
 
 def moments(q):
-    """The three of each matrix."""
+    """The three quantities for each matrix."""
     trace = np.trace(q, axis1=1, axis2=2)
     return np.stack([1 + trace, 1 + trace**2, 1 + q[:, 0, 0] ** 2], 1)
 
 
 def observed(draws, seed):
-    """By QR of Gaussian matrices."""
-    return moments(haar(3, draws, special=True, seed=seed).numpy())
+    """By QR of Gaussian matrices, with fixed signs."""
+    return moments(random_orthogonal(3, draws, special=True, seed=seed).numpy())
 
 
 def control(draws, seed):
-    """By QR as the library returns it, with signs of its own choice."""
+    """By QR as the library returns it, with its own signs."""
     q = np.linalg.qr(np.random.default_rng(seed).normal(size=(draws, 3, 3)))[0]
     q[:, :, 0] *= np.linalg.det(q)[:, None]
     return moments(q)
@@ -36,8 +35,9 @@ def control(draws, seed):
 
 CLAIM = Claim(
     id="haar-measure",
-    title="QR of a Gaussian matrix gives even rotations once the signs of R are fixed",
+    question="How can one draw a uniformly random rotation?",
     equation=r"E[(\mathrm{tr} Q)^2] = 1",
+    axes=("trace, squared trace, squared entry (each plus 1)", "moment"),
     source=Source("theorem", "mezzadri2007generate"),
     premises=(Premise("the diagonal of R is made positive"),),
     parameters={"draws": 4000},

@@ -1,9 +1,8 @@
-"""Invariance built into a model is exact; invariance learned from moved examples is not, but much better than none.
+"""Invariance built into a model is exact; invariance learned by augmentation is only approximate.
 
-    change under shifts:  design < augmentation < three quarters of that of nothing                                (1)
+    change under shifts:  design < augmentation < 3/4 of the change without either                            (1)
 
-Other augmentation smooths the function as well: noise, the control, takes a tenth away.
-
+Other augmentation also smooths the function: noise, the control, removes a tenth of the change.
 Reference: [chen2020group].
 """
 
@@ -14,18 +13,18 @@ import numpy as np
 from gnomon.lab import Claim, Premise, Source, in_order
 
 
-def quadratic(z):
+def quadratic_features(z):
     """One, and all products of two samples."""
     return np.concatenate([np.ones((len(z), 1)), (z[:, :, None] * z[:, None, :]).reshape(len(z), -1)], 1)
 
 
-def modulus(z):
-    """Of the Fourier transform."""
+def fourier_magnitudes(z):
+    """Absolute values of the Fourier transform."""
     return np.abs(np.fft.rfft(z, axis=1))
 
 
 def changes(copies, n, d, seed):
-    """Relative change of ridge regression outputs under shifts: on Fourier moduli, on copies of signals, on signals."""
+    """Relative change of ridge regression outputs under shifts, for three kinds of features and data."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d))
     x[: n // 2] += 2 * np.cos(2 * np.pi * 2 * np.arange(d) / d + rng.uniform(0, 6, size=(n // 2, 1)))
@@ -34,9 +33,9 @@ def changes(copies, n, d, seed):
     tests = [np.roll(x, s, 1) for s in (1, d // 3, d // 2)]
     found = {}
     for name, features, data, labels in (
-        ("design", modulus, x, y),
-        ("augmentation", quadratic, more, np.tile(y, 4)),
-        ("3/4 of nothing", quadratic, x, y),
+        ("design", fourier_magnitudes, x, y),
+        ("augmentation", quadratic_features, more, np.tile(y, 4)),
+        ("3/4 of nothing", quadratic_features, x, y),
     ):
         f = features(data)
         w = f.T @ np.linalg.solve(f @ f.T + len(f) * np.eye(len(f)), labels)
@@ -50,8 +49,8 @@ def predicted():
     return ("design", "augmentation", "3/4 of nothing")
 
 
-def all_of(copies, n, d, repetitions, seed):
-    """Over several seeds."""
+def changes_over_seeds(copies, n, d, repetitions, seed):
+    """Changes for several seeds."""
     rows = [changes(copies, n, d, s) for s in range(seed, seed + repetitions)]
     return {name: [row[name] for row in rows] for name in predicted()}
 
@@ -63,16 +62,17 @@ def observed(n, d, repetitions, seed):
         places = np.arange(d) - rng.integers(0, d, size=(n, 1))
         return np.take_along_axis(x, places % d, 1)
 
-    return all_of(shifted, n, d, repetitions, seed)
+    return changes_over_seeds(shifted, n, d, repetitions, seed)
 
 
-# A little noise is added to them instead.
-control = partial(all_of, copies=lambda x, rng: x + 0.3 * rng.normal(size=x.shape))
+# A little noise is added instead.
+control = partial(changes_over_seeds, copies=lambda x, rng: x + 0.3 * rng.normal(size=x.shape))
 
 CLAIM = Claim(
     id="invariance-by-design-vs-augmentation",
-    title="Invariance by design is exact, by augmentation approximate",
+    question="Is invariance by design better than augmentation?",
     equation=r"\text{design} < \text{augmentation} < \tfrac34 \text{nothing}",
+    axes=("source of invariance", "relative change under shifts"),
     source=Source("observed", "chen2020group"),
     premises=(Premise("augmentation moves examples as the test does"),),
     parameters={"n": 60, "d": 12, "repetitions": 24},

@@ -1,8 +1,8 @@
-"""A map is invariant where f(g x) = f(x) and equivariant where f(g x) = g f(x): known maps of signals under shifts.
+"""Under shifts, means and Fourier magnitudes are invariant, convolutions equivariant, and flattened images neither.
 
     mean: invariant,   |FFT|: invariant,   circular convolution: equivariant,   flattened image: neither         (1)
 
-Reference: [cohen2016group].
+A map f is invariant if f(g x) = f(x) and equivariant if f(g x) = g f(x). Reference: [cohen2016group].
 """
 
 from functools import partial
@@ -15,10 +15,10 @@ from gnomon.symmetry import equivariance, translations
 
 
 class Modulus(nn.Module):
-    """The modulus of the Fourier transform."""
+    """Absolute values of the Fourier transform."""
 
     def forward(self, x):
-        """Over both axes."""
+        """Transforms both axes."""
         return torch.fft.fft2(x).abs()
 
 
@@ -34,7 +34,7 @@ def predicted():
     return [1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0]
 
 
-def told(seed, action):
+def zero_errors(seed, action):
     """The same from measured errors."""
     x = torch.randn(8, 1, 8, 8, generator=torch.Generator().manual_seed(seed)).double()
     found = []
@@ -45,22 +45,22 @@ def told(seed, action):
     return found
 
 
-observed = partial(told, action=translations([(0, 1), (3, 2)]))  # Circular shifts.
+observed = partial(zero_errors, action=translations([(0, 1), (3, 2)]))  # Circular shifts.
 
 
 def control(seed):
-    """Zeros come in at the border: none of the maps follows."""
+    """Zeros enter at the border, so none of the maps is exact."""
     from gnomon.symmetry import action
 
-    return told(seed, action({"right": lambda x: torch.nn.functional.pad(x, (1, 0))[..., :-1]}))
+    return zero_errors(seed, action({"right": lambda x: torch.nn.functional.pad(x, (1, 0))[..., :-1]}))
 
 
 CLAIM = Claim(
     id="invariance-equivariance-definitions",
-    title="Means and Fourier moduli do not see shifts, convolutions follow them, and dense features do neither",
+    question="What do invariance and equivariance mean?",
     equation=r"f(gx) = f(x), \quad f(gx) = \rho(g) f(x)",
+    axes=("map (invariant, then invariant or equivariant)", "1 if exact"),
     source=Source("theorem", "cohen2016group"),
-    premises=(Premise("shifts come back on the other side"),),
-    parameters={},
+    premises=(Premise("what leaves on one side enters on the other"),),
     judge=equals(rounding=0),
 )

@@ -1,7 +1,8 @@
-"""All linear maps between functions on a group that commute with it are convolutions: as many as elements.
+"""A linear map between functions on a group commutes with the group exactly if it is a convolution.
 
     dim {W : W L(g) = L(g) W for all g} = |G|                                                                      (1)
 
+G is the group, L(g) its action on functions, W a linear map. So there are as many independent maps as group elements.
 Reference: [kondor2018generalization].
 """
 
@@ -20,7 +21,7 @@ def predicted():
 
 
 def dimensions(generators):
-    """Of the solutions of the linear system, by zero eigenvalues."""
+    """Dimension of the solutions of the linear system, by zero eigenvalues."""
     found = []
     for group in GROUPS:
         moves = [group.regular[g] for g in generators(group)]
@@ -29,17 +30,17 @@ def dimensions(generators):
 
 
 observed = partial(dimensions, generators=lambda group: range(1, group.order))  # All elements.
-# The last element alone, which generates a part of each group.
+# Only the last element, which generates a part of each group.
 control = partial(dimensions, generators=lambda group: [group.order - 1])
 
 CLAIM = Claim(
     id="kondor-trivedi-theorem",
-    title="A linear map between functions on a group commutes with it exactly if it is a convolution",
+    question="Which linear maps commute with a group?",
     equation=r"\dim \mathrm{Hom}_G(L^2(G), L^2(G)) = |G|",
+    axes=("group (cyclic, dihedral, symmetric)", "dimension"),
     source=Source("theorem", "kondor2018generalization", "Theorem 1"),
     premises=(Premise("the map commutes with the whole group"),),
-    parameters={},
     judge=equals(rounding=0),
     covers=("linear-shift-equivariant-is-convolution",),
-    remark="Feature maps live on quotients of the group, not on subgroups, as is sometimes printed.",
+    remark="Feature maps are on quotients of the group, not on subgroups, as is sometimes printed.",
 )

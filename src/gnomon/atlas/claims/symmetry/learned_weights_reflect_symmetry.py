@@ -1,8 +1,8 @@
-"""Filters that are trained on digits and their mirror images are nearly mirror images of themselves.
+"""Filters trained with mirror images in the data are nearly mirror images of themselves.
 
-    |flip(w) - w| / |w|   with mirror images in the data is less than a tenth of that without                      (1)
+    |flip(w) - w| / |w|   with mirror images in the data is less than a tenth of the value without them        (1)
 
-Reference: [chen2020group].
+w is a filter of a linear classifier of digits. Reference: [chen2020group].
 """
 
 from functools import partial
@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def asymmetry(copy, steps, seed):
-    """Mean over the ten filters of a linear classifier of digits, trained from a small random start."""
+    """Mean asymmetry of the ten filters of a linear classifier of digits, trained from a small random start."""
     from gnomon.data import digits
 
     split = digits(600, 10, seed=seed)
@@ -38,22 +38,23 @@ def predicted():
     return ("ten times with", "without")
 
 
-def both(copy, steps, repetitions, seed):
+def asymmetries(copy, steps, repetitions, seed):
     """Asymmetries with copies in the data, and without."""
     seeds = range(seed, seed + repetitions)
     kinds = zip(predicted(), (10, 1), (copy, None), strict=True)
     return {name: [times * asymmetry(made, steps, s) for s in seeds] for name, times, made in kinds}
 
 
-observed = partial(both, copy=lambda x: x[:, :, ::-1])  # Copies are mirror images.
-control = partial(both, copy=lambda x: x[:, ::-1])  # Copies are upside down.
+observed = partial(asymmetries, copy=lambda x: x[:, :, ::-1])  # Copies are mirror images.
+control = partial(asymmetries, copy=lambda x: x[:, ::-1])  # Copies are upside down.
 
 CLAIM = Claim(
     id="learned-weights-reflect-symmetry",
-    title="Filters trained with mirror images look like their own mirror images",
+    question="Do learned filters reflect the symmetry of the data?",
     equation=r"10 \, \|Fw - w\| / \|w\| < \|Fv - v\| / \|v\|",
+    axes=("training data", "asymmetry of the filters"),
     source=Source("observed", "chen2020group"),
-    premises=(Premise("the data hold the mirror image of each example"),),
+    premises=(Premise("the data contain the mirror image of each example"),),
     parameters={"steps": 25, "repetitions": 3},
     full={"steps": 500, "repetitions": 6},
     judge=in_order(confidence=0.99),

@@ -1,36 +1,36 @@
-"""A change of variables turns the spectrum of a function by the inverse transpose, and divides it by the determinant.
+"""A linear change of variables A transforms the spectrum by the inverse transpose and divides it by |det A|.
 
     F[L o A](w) = |det A|^-1 F[L](A^-T w)                                                                          (1)
 
-Reference: [mallat2009wavelet].
+F is the Fourier transform, L a function, w a frequency. Reference: [mallat2009wavelet].
 """
 
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-A = np.array([[1.2, 0.3], [-0.2, 0.9]])
+MATRIX = np.array([[1.2, 0.3], [-0.2, 0.9]])
 CENTERS = np.array([[0.4, -0.3], [-0.5, 0.2]])
 POINTS = np.array([[0.3, 0.5], [1.0, -0.7], [0.0, 1.2], [-0.8, -0.4]])
 
 
 def transform(w, n):
-    """The Fourier integral of the sum of two Gaussians at A t, by the trapezoid rule, exact to rounding here."""
+    """Fourier integral of the sum of two Gaussians at A t, by the trapezoid rule, exact to rounding here."""
     t = np.linspace(-9, 9, n)
     grid = np.stack(np.meshgrid(t, t, indexing="ij"), -1)
-    values = sum(np.exp(-(((grid @ A.T) - c) ** 2).sum(-1) / 2) for c in CENTERS)
+    values = sum(np.exp(-(((grid @ MATRIX.T) - c) ** 2).sum(-1) / 2) for c in CENTERS)
     step = t[1] - t[0]
     return np.array([(values * np.exp(-1j * (grid @ v))).sum() * step**2 for v in w])
 
 
-def closed(w):
-    """The transform of the two Gaussians themselves."""
+def closed_form(w):
+    """The transform of the two Gaussians in closed form."""
     return sum(2 * np.pi * np.exp(-(w**2).sum(-1) / 2 - 1j * (w @ c)) for c in CENTERS)
 
 
 def predicted():
     """Equation (1)."""
-    z = closed(POINTS @ np.linalg.inv(A)) / abs(np.linalg.det(A))
+    z = closed_form(POINTS @ np.linalg.inv(MATRIX)) / abs(np.linalg.det(MATRIX))
     return np.concatenate([z.real, z.imag])
 
 
@@ -41,17 +41,18 @@ def observed(n):
 
 
 def control(n):
-    """Read at the inverse instead of the inverse transpose."""
-    z = transform(POINTS @ np.linalg.inv(A).T @ A, n)
+    """Evaluated at the inverse instead of the inverse transpose."""
+    z = transform(POINTS @ np.linalg.inv(MATRIX).T @ MATRIX, n)
     return np.concatenate([z.real, z.imag])
 
 
 CLAIM = Claim(
     id="loss-fourier-transform-property",
-    title="A linear change of weights turns the spectrum of the loss by the inverse transpose",
+    question="What does a linear change of variables do to a spectrum?",
     equation=r"F[L\circ A](\omega) = |\det A|^{-1} F[L](A^{-T}\omega)",
+    axes=("frequency (real, then imaginary part)", "Fourier transform"),
     source=Source("theorem", "mallat2009wavelet"),
-    premises=(Premise("the spectrum is read at the inverse transpose"),),
+    premises=(Premise("the spectrum is evaluated at the inverse transpose"),),
     parameters={"n": 120},
     judge=equals(within=1e-8, because="the trapezoid rule on Gaussians, cut at nine deviations"),
 )

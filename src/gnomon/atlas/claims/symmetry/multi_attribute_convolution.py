@@ -1,8 +1,8 @@
-"""Convolutions along several attributes, and a sum over them at the end: shifts along any attribute are not seen.
+"""Convolutions along several attributes, summed over all of them, do not see shifts along any attribute.
 
     x_{j+1} = r(x_j * psi along the axes v_1 ... v_j),   x_J = sum over v_1 ... v_{J-1}                             (1)
 
-Reference: [mallat2016understanding].
+x_j are the features of layer j with attributes v, psi filters, r the activation. Reference: [mallat2016understanding].
 """
 
 from functools import partial
@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def layers(n, seed):
-    """A layer along one attribute, one along two, and how the result is read."""
+    """A layer along one attribute, one along two, and the final sum."""
     rng = np.random.default_rng(seed)
     first, second = rng.normal(size=(n, n)), rng.normal(size=(n, n, n))
 
@@ -27,14 +27,14 @@ def layers(n, seed):
 
 
 def change(total, n, seed):
-    """The relative change under each shift of the input."""
+    """Relative change of the output under shifts of the input."""
     network, x = layers(n, seed)
     base = network(x, total)
     return [float(np.linalg.norm(network(np.roll(x, s), total) - base) / np.linalg.norm(base)) for s in (1, n // 2)]
 
 
 def predicted():
-    """None, equation (1)."""
+    """No change, equation (1)."""
     return [0.0, 0.0]
 
 
@@ -43,8 +43,9 @@ control = partial(change, total=False)  # Summed along the last one only.
 
 CLAIM = Claim(
     id="multi-attribute-convolution",
-    title="Convolutions along attributes, summed over all of them, do not see shifts along them",
+    question="How can a network be invariant along several attributes?",
     equation=r"x_J(v_J) = \sum_{v_1\ldots v_{J-1}} x_{J-1}(v_1,\ldots,v_J)",
+    axes=("shift of the input", "relative change of the output"),
     source=Source("derived", "mallat2016understanding"),
     premises=(Premise("the output is summed along all attributes"),),
     parameters={"n": 8},

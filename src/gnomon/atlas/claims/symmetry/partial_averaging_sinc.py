@@ -1,9 +1,9 @@
-"""Averaging over a range of shifts damps frequency k by sin(k a) / (k a): augmentation is a low-pass filter.
+"""Averaging over a range of shifts multiplies frequency k by sin(k a) / (k a), a low-pass filter.
 
     (1 / 2a) int_{-a}^{a} f(w - t) dt   has Fourier coefficients   sin(k a) / (k a) f_k                             (1)
 
-On a grid of step h, with 2 m + 1 shifts, the factor is sin((m + 1/2) k h) / ((2 m + 1) sin(k h / 2)).
-Reference: [mallat2009wavelet].
+f_k are the Fourier coefficients and a is the largest shift. On a grid of step h, with 2 m + 1 shifts, the factor is
+sin((m + 1/2) k h) / ((2 m + 1) sin(k h / 2)). Reference: [mallat2009wavelet].
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ def predicted(n, m):
 
 
 def factors(weights, n, m, seed):
-    """Measured: the ratio of Fourier coefficients after and before averaging a random signal over shifts."""
+    """Ratio of Fourier coefficients after and before averaging a random signal over shifts."""
     f = np.random.default_rng(seed).normal(size=n)
     made = sum(w * np.roll(f, s) for w, s in zip(weights, range(-m, m + 1), strict=True)) / weights.sum()
     return np.real(np.fft.fft(made)[1 : n // 2] / np.fft.fft(f)[1 : n // 2])
@@ -36,10 +36,11 @@ def control(n, m, seed):
 
 CLAIM = Claim(
     id="partial-averaging-sinc",
-    title="Averaging over a range of shifts damps each frequency by a sinc",
+    question="What does averaging over a range of shifts do to a signal?",
     equation=r"\hat{\underline f}(k) = \frac{\sin(ka)}{ka} \hat f(k)",
+    axes=("frequency", "factor of the Fourier coefficient"),
     source=Source("theorem", "mallat2009wavelet"),
-    premises=(Premise("all shifts of the range count alike"),),
+    premises=(Premise("all shifts of the range have equal weight"),),
     parameters={"n": 64, "m": 5},
     judge=equals(within=1e-10, because="quotients of Fourier coefficients of random signals"),
     remark="Often printed as 2 a sinc(2 k a), which is for frequencies in cycles.",

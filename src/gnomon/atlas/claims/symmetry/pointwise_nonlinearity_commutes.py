@@ -1,8 +1,8 @@
-"""An activation that acts on each value alone commutes with every motion of places.
+"""An activation that acts on each value separately commutes with every deformation.
 
     r(x o t) = r(x) o t   for all maps t of places   <=>   r acts point by point                                   (1)
 
-Reference: [mallat2016understanding].
+x is a signal, t a map of positions, r the activation. Reference: [mallat2016understanding].
 """
 
 from functools import partial
@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def gap(activation, n, seed):
-    """The largest difference over random maps of places."""
+    """Largest difference over random maps of positions."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=n)
     maps = [np.sort(rng.integers(0, n, size=n)) for _ in range(5)]
@@ -26,15 +26,16 @@ def predicted():
 
 
 observed = partial(gap, activation=lambda x: np.maximum(x, 0))  # ReLU.
-# The largest of three neighbors.
+# The maximum of three neighbors.
 control = partial(gap, activation=lambda x: np.maximum(np.maximum(np.roll(x, 1), x), np.roll(x, -1)))
 
 CLAIM = Claim(
     id="pointwise-nonlinearity-commutes",
-    title="An activation commutes with all deformations exactly if it acts on each value alone",
+    question="Which activations commute with deformations?",
     equation=r"[\rho, L_\tau] = 0",
+    axes=("random map of positions", "largest difference"),
     source=Source("theorem", "mallat2016understanding"),
-    premises=(Premise("the activation acts on each value alone"),),
+    premises=(Premise("the activation acts on each value separately"),),
     parameters={"n": 50},
     judge=equals(rounding=0),
 )

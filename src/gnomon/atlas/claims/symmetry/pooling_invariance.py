@@ -1,8 +1,8 @@
-"""A sum over all positions of a group does not change when the input is moved by it.
+"""A sum over all positions of a group does not change if the input is moved by the group.
 
     f(x) = sum_i <g_i K, x>,    f(g x) = sum_i <g^-1 g_i K, x> = f(x)                                              (1)
 
-Reference: [cohen2016group].
+x is the input, K a filter, g_i are the group elements. Reference: [cohen2016group].
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def features(n, seed):
-    """A signal, and its products with all shifts of a kernel, rectified."""
+    """A signal, and its rectified products with all shifts of a kernel."""
     rng = np.random.default_rng(seed)
     x, k = rng.normal(size=(2, n))
     shifts = np.stack([np.roll(k, i) for i in range(n)])
@@ -24,7 +24,7 @@ def predicted(n):
 
 
 def observed(n, seed):
-    """The change of the sum over all shifts, for each shift of the input."""
+    """Change of the sum over all shifts, for each shift of the input."""
     x, layer = features(n, seed)
     return [abs(layer(np.roll(x, s)).sum() - layer(x).sum()) for s in range(n)]
 
@@ -37,8 +37,9 @@ def control(n, seed):
 
 CLAIM = Claim(
     id="pooling-invariance",
-    title="A sum over all positions of a filter does not see shifts",
+    question="Why does pooling over all positions give invariance?",
     equation=r"\sum_i \langle g_i K, g x\rangle = \sum_i \langle g_i K, x\rangle",
+    axes=("shift of the input", "change of the sum"),
     source=Source("theorem", "cohen2016group"),
     premises=(Premise("the sum runs over the whole group"),),
     parameters={"n": 24},

@@ -1,10 +1,10 @@
-"""Average pooling makes features less and less sensitive to a shift by one sample.
+"""Each stage of average pooling makes features less sensitive to a shift by one sample.
 
-Means over 2^J samples of white noise have variance 2^-J; those of the shifted signal differ by the samples at the ends:
+Means over 2^J samples of white noise have variance 2^-J; means of the shifted signal differ by the samples at the ends:
 
     |P^J x_1 - P^J x| / |P^J x| = sqrt(2) 2^(-J/2)                                                                  (1)
 
-Reference: [mallat2016understanding].
+x is the signal, x_1 the shifted signal, P^J pooling over J stages. Reference: [mallat2016understanding].
 """
 
 from functools import partial
@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def changes(pool, stages, n, repetitions, seed):
-    """The relative change under a shift by one sample after each number of stages."""
+    """Relative change under a shift by one sample after each number of stages."""
     rng = np.random.default_rng(seed)
     rows = []
     for _ in range(repetitions):
@@ -35,17 +35,15 @@ def predicted(stages):
 
 
 observed = partial(changes, pool=lambda z: z.mean(1))  # Means.
-control = partial(changes, pool=lambda z: z[:, 0])  # Every first sample is kept: nothing is averaged.
+control = partial(changes, pool=lambda z: z[:, 0])  # Subsampling without averaging.
 
 CLAIM = Claim(
     id="progressive-invariance-pooling",
-    title="Stages of average pooling make a network less and less sensitive to a shift by one pixel",
+    question="How does pooling build up invariance?",
     equation=r"\|P^J L x - P^J x\| / \|P^J x\| = \sqrt{2}\, 2^{-J/2}",
+    axes=("number of pooling stages J", "relative change under a shift by one", "stages"),
     source=Source("derived", "mallat2016understanding"),
-    premises=(
-        Premise("pooling takes means"),
-        Premise("the signal is white noise"),
-    ),
+    premises=(Premise("pooling takes means"), Premise("the signal is white noise")),
     parameters={"stages": (1, 2, 3, 4, 5), "n": 4096, "repetitions": 30},
-    judge=mean_equals(confidence=0.999, within=0.01, because="of the mean of a quotient of norms of 128 numbers"),
+    judge=mean_equals(confidence=0.999, within=0.01, because="the bias of a mean of ratios of norms of 128 numbers"),
 )

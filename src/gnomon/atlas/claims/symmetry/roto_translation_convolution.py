@@ -1,8 +1,8 @@
-"""A convolution over translations and quarter turns commutes with them: turned images give turned, permuted features.
+"""A convolution over translations and quarter turns commutes with both.
 
-(Y * Psi)(u, g) = sum_{u', h} Y(u', h) Psi(g^{-1}(u' - u), g^{-1} h),    (r Y) * Psi = r (Y * Psi)           (1)
+    (Y * Psi)(u, g) = sum_{u', h} Y(u', h) Psi(g^{-1}(u' - u), g^{-1} h),    (r Y) * Psi = r (Y * Psi)           (1)
 
-Reference: [cohen2016group].
+Y are features over positions u and turns g, Psi is the kernel, r a quarter turn. Reference: [cohen2016group].
 """
 
 import torch
@@ -18,8 +18,8 @@ def settings(side, seed):
     return layer, torch.randn(1, 8, side, side, dtype=torch.float64)
 
 
-def turned(x):
-    """Features turned by 90 degrees, by hand: places turn, and element g takes the place of g + 1."""
+def rotate_features(x):
+    """Features rotated by 90 degrees, by hand: positions rotate, and element g becomes g + 1."""
     n, channels, side, _ = x.shape
     return x.rot90(1, (2, 3)).reshape(n, channels // 4, 4, side, side).roll(1, 2).reshape(x.shape)
 
@@ -30,24 +30,25 @@ def predicted():
 
 
 def observed(side, seed):
-    """The output of the turned input, less the turned output."""
+    """Output of the rotated input minus rotated output."""
     layer, x = settings(side, seed)
-    return float((layer(turned(x)) - turned(layer(x))).detach().abs().max())
+    return float((layer(rotate_features(x)) - rotate_features(layer(x))).detach().abs().max())
 
 
 def control(side, seed):
-    """A plain convolution of as many channels."""
+    """A plain convolution with as many channels."""
     _, x = settings(side, seed)
     layer = torch.nn.Conv2d(8, 12, 3, padding=1, bias=False).double()
-    return float((layer(turned(x)) - turned(layer(x))).detach().abs().max())
+    return float((layer(rotate_features(x)) - rotate_features(layer(x))).detach().abs().max())
 
 
 CLAIM = Claim(
     id="roto-translation-convolution",
-    title="A convolution over translations and quarter turns commutes with both",
+    question="Which convolution commutes with rotations?",
     equation=r"(L_r Y) \circledast \Psi = L_r (Y \circledast \Psi)",
+    axes=("one image", "largest difference"),
     source=Source("theorem", "cohen2016group"),
-    premises=(Premise("kernels come in all positions of the group"),),
+    premises=(Premise("the kernels come in all positions of the group"),),
     parameters={"side": 9},
     judge=equals(within=1e-13, because="sums of 72 products of numbers of size 1"),
 )

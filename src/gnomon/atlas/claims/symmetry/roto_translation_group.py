@@ -1,8 +1,8 @@
-"""Rotations and translations of the plane form a group in which rotations turn the translations.
+"""Rotations and translations of the plane form a group in which rotations turn translations.
 
     (u, a)(v, b) = (u + r_a v, a + b),    (u, a)^-1 = (-r_{-a} u, -a)                                              (1)
 
-Reference: [cohen2016group].
+(u, a) is a rotation by a followed by a translation by u, r_a the rotation matrix. Reference: [cohen2016group].
 """
 
 from functools import partial
@@ -13,21 +13,21 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def product(g, h, turns):
-    """g h by equation (1); without the turn for the control."""
+    """g h by equation (1), or without the rotation."""
     (u, a), (v, b) = g, h
     r = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) if turns else np.eye(2)
     return u + r @ v, a + b
 
 
 def inverse(g):
-    """Equation (1)."""
+    """The inverse by equation (1)."""
     u, a = g
     r = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])
     return -r @ u, -a
 
 
 def deviations(turns, seed):
-    """From associativity, from the inverse, and from acting on points one after the other."""
+    """Deviations from associativity, from the inverse, and from acting on points one after the other."""
     rng = np.random.default_rng(seed)
     g, h, k = [(rng.normal(size=2), rng.uniform(0, 6)) for _ in range(3)]
     x = rng.normal(size=2)
@@ -42,19 +42,19 @@ def deviations(turns, seed):
 
 
 def predicted():
-    """None, equation (1)."""
+    """No deviation, equation (1)."""
     return [0.0, 0.0, 0.0]
 
 
-observed = partial(deviations, turns=True)  # With the turn.
+observed = partial(deviations, turns=True)  # With the rotation.
 control = partial(deviations, turns=False)  # Translations simply add.
 
 CLAIM = Claim(
     id="roto-translation-group",
-    title="Rotations and translations form a group in which rotations turn translations",
+    question="How do rotations and translations combine?",
     equation=r"(u,\theta)(\tilde u,\tilde\theta) = (u + r_\theta \tilde u, \theta + \tilde\theta)",
+    axes=("associativity, inverse, action on points", "deviation"),
     source=Source("theorem", "cohen2016group"),
     premises=(Premise("the first rotation turns the second translation"),),
-    parameters={},
     judge=equals(within=1e-12, because="a few products of numbers of size 1"),
 )

@@ -1,0 +1,134 @@
+"""Numbers of statements about a user's network, on networks small enough to compute them by hand."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import nn
+
+from gnomon.atlas.check import kernel, layers
+from gnomon.atlas.check.descent import check_edge_of_stability, check_margin_growth
+from gnomon.atlas.check.trial import _affordable, _margin, _norm, train_trial
+from gnomon.core.machine.clock import Ticking
+from gnomon.examination.subject import Examples
+
+EYE = torch.eye(2)
+
+
+def linear(weight, *more):
+    """Linear layers without bias, with these weights."""
+    parts = []
+    for matrix in (weight, *more):
+        table = torch.tensor(matrix)
+        parts.append(nn.Linear(table.shape[1], table.shape[0], bias=False))
+        with torch.no_grad():
+            parts[-1].weight.copy_(table)
+    return nn.Sequential(*parts)
+
+
+def told(judgment):
+    return [value.value for value in judgment.values]
+
+
+def test_the_rate_is_one_over_the_curvature_and_is_quartered_if_the_loss_rises():
+    """L = mean (w x - y)^2 / 2 on x = (4, 0), (0, 1): H = diag(8, 1/2)."""
+    x, y = torch.tensor([[4.0, 0.0], [0.0, 1.0]]), torch.ones(2)
+    found = train_trial(linear([[0.0, 0.0]]), (x, y), steps=40)
+    assert found.sharpness == pytest.approx(8.0, rel=1e-4) and found.lr == pytest.approx(1 / 8, rel=1e-4)
+    w = 1 - (1 - torch.tensor([8.0, 0.5]) / 8) ** 40  # of each mode, as a share of its solution (1/4, 1)
+    expected = torch.tensor([0.25, 1.0]) * w
+    torch.testing.assert_close(found.after[0].weight.detach()[0], expected, rtol=1e-3, atol=1e-4)
+    assert len(found.run.steps) == 21  # every second step, and the first
+    assert train_trial(linear([[0.0, 0.0]]), (x, y), steps=4, lr=0.01).lr == 0.01
+    short = train_trial(linear([[0.0, 0.0]]), (x, y), steps=1, lr=0.3)
+    assert short.lr == 0.3 and short.run.loss[-1] > short.run.loss[0]  # a given rate is kept
+
+
+def test_norms_and_margins_are_those_of_all_examples():
+    net = linear([[3.0, 0.0], [0.0, 4.0]])
+    assert _norm(net) == 5.0
+    x = torch.tensor([[1.0, 1.0], [2.0, 0.5]])
+    assert _margin(net, x, torch.tensor([1, 0])) == 1.0  # 4 - 3, and 6 - 2
+    assert _margin(net, x, torch.tensor([0, 0])) == -1.0
+
+
+@pytest.mark.parametrize(("seconds", "kept"), [(1000.0, 200), (320.0, 160), (32.0, 32)])
+def test_examples_are_those_whose_curvature_takes_half_of_the_time(seconds, kept):
+    """A pass of 16 examples takes 0.16 s: 0.01 s each, and a hundred passes."""
+    x = torch.randn(200, 2)
+    found = _affordable(linear([[1.0, 1.0]]), Examples(x, x[:, :1]), seconds, Ticking(0.16))
+    assert len(found) == kept
+
+
+def test_the_curvature_may_exceed_its_limit_by_a_fifth():
+    x = torch.tensor([[4.0, 0.0], [0.0, 1.0]])
+    found = train_trial(linear([[0.0, 0.0]]), (x, torch.ones(2)), steps=2)
+    for lr, verdict in ((2 * 1.19 / 8, "HOLDS"), (2 * 1.21 / 8, "REFUTED")):
+        judged = check_edge_of_stability(replace(found, lr=lr))
+        assert judged.verdict.name == verdict
+        assert told(judged) == pytest.approx([8.0, 2 / lr], rel=1e-4)
+
+
+def test_margins_are_divided_by_the_norm_to_the_degree():
+    found = train_trial(
+        linear([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]), (EYE, torch.tensor([0, 1])), steps=1
+    )
+    grown = check_margin_growth(replace(found, margins=((-1.0, 1.0), (1.0, 1.0), (4.0, 2.0), (10.0, 3.0))))
+    assert told(grown) == pytest.approx([1.0, 10 / 9, 2]) and grown.verdict.name == "HOLDS"
+    fallen = check_margin_growth(replace(found, margins=((1.0, 1.0), (4.0, 2.0), (8.0, 3.0))))
+    assert told(fallen) == pytest.approx([1.0, 8 / 9, 2]) and fallen.verdict.name == "REFUTED"
+    few = check_margin_growth(replace(found, margins=((1.0, 1.0), (4.0, 2.0), (0.0, 3.0))))
+    assert few.verdict.name == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.4, "HOLDS"), (1.42, "REFUTED"), (0.71, "HOLDS"), (0.7, "REFUTED")])
+def test_signals_may_change_by_two_for_each_layer(factor, verdict):
+    """Layers that multiply by c multiply mean squares by c^2: 2 is reached at c = 1.414."""
+    layer = [[factor, 0.0], [0.0, factor]]
+    judged = layers.check_signal_propagation(
+        train_trial(linear(layer, layer, layer, [[1.0, 0.0]]), (EYE, torch.ones(2)), steps=1)
+    )
+    assert judged.verdict.name == verdict
+    assert told(judged) == pytest.approx([factor**2, factor**-2], rel=1e-4)
+
+
+def test_the_factor_per_layer_is_a_geometric_mean():
+    assert layers._factor([1.0, None, 5.0, 8.0]) == pytest.approx(8**0.5)
+    assert layers._factor([3.0]) == 1.0 and layers._factor([0.0, 1.0]) == layers._factor([1.0, 0.0]) == float("inf")
+
+
+def test_the_lipschitz_bound_is_the_product_of_norms_and_the_ratio_is_the_largest():
+    net = linear([[2.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 3.0]])
+    x = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    judged = layers.check_lipschitz_bound(train_trial(net, (x, torch.zeros(3, 2)), steps=1, lr=1e-12))
+    assert told(judged) == pytest.approx([3.0, 6.0], rel=1e-4)  # 2 along the first axis, 3 along the second
+
+
+def test_exchanged_units_change_nothing_and_are_counted():
+    net = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+    change, pairs = told(layers.check_permutation_symmetry(train_trial(net, (EYE, torch.ones(2)), steps=1)))
+    assert pairs == 2 and change < 1e-5
+
+
+@pytest.mark.parametrize(("kept", "verdict"), [(0.979, "HOLDS"), (0.981, "INCONCLUSIVE")])
+def test_a_run_says_something_if_the_loss_fell_by_a_fiftieth(kept, verdict):
+    run = SimpleNamespace(run=SimpleNamespace(loss=[2.0, 2.0 * kept]))
+    assert kernel._of_training(run, True, "", ()).verdict.name == verdict
+
+
+def test_modes_that_hold_nine_tenths_of_the_trace_lead():
+    """Kernel diag(16, 1): the first direction holds 94 %. After one step of rate 1/8 it is fitted, the other to 1/16."""
+    x = torch.tensor([[4.0, 0.0], [0.0, 1.0]])
+    judged = kernel.check_mode_order(train_trial(linear([[0.0, 0.0]]), (x, torch.ones(2)), steps=1))
+    assert told(judged) == pytest.approx([0.0, 15 / 16], abs=1e-3) and judged.verdict.name == "HOLDS"
+    even = kernel.check_mode_order(train_trial(linear([[0.0, 0.0]]), (EYE, torch.ones(2)), steps=1))
+    assert even.verdict.name == "INCONCLUSIVE"
+
+
+def test_the_error_of_a_linearization_is_relative_to_what_training_changed():
+    """f = u v x at u = v = 1; after w the line is u + v - 1 and the network u v: they differ by (u - 1)(v - 1)."""
+    found = train_trial(linear([[1.0]], [[1.0]]), (torch.ones(4, 1), torch.zeros(4)), steps=1, lr=0.2)
+    u, v = (float(layer.weight.detach()) for layer in found.after)
+    (error,) = told(kernel.check_linearization(found))
+    assert error == pytest.approx((u - 1) * (v - 1) / (1 - u * v), rel=1e-3)
