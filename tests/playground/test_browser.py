@@ -53,6 +53,93 @@ def test_a_guess_is_locked_the_network_runs_and_the_answer_is_scored(browser):
     assert "Right" in browser.find_element(By.CSS_SELECTOR, ".score").text
 
 
+def answer(browser, choice):
+    browser.find_elements(By.CSS_SELECTOR, ".choices input")[choice].click()
+    browser.find_element(By.CSS_SELECTOR, ".question .primary").click()
+
+
+def run_to_the_end(browser):
+    browser.execute_script("playground.run()")
+    until(browser, "return !playground.report.running && playground.report.step === 1000")
+
+
+@MISSING
+def test_a_scored_answer_is_not_judged_again_after_settings_change(browser):
+    resize(browser, 1400)
+    visit(browser, "lesson=lazy-to-rich")
+    answer(browser, 0)
+    run_to_the_end(browser)
+    until(browser, "return document.querySelector('.stars')")
+    assert "Not this time" in browser.find_element(By.CSS_SELECTOR, ".score").text
+    browser.execute_script("playground.change({scale: 10}, true)")
+    until(browser, "return playground.report.ready && playground.report.step === 0")
+    run_to_the_end(browser)
+    assert "Not this time" in browser.find_element(By.CSS_SELECTOR, ".score").text
+    assert "The output scale is 0.1." in browser.find_element(By.CSS_SELECTOR, ".question").text
+
+
+@MISSING
+def test_a_guess_that_is_not_scored_yet_is_asked_again_if_settings_change(browser):
+    resize(browser, 1400)
+    visit(browser, "lesson=lazy-to-rich")
+    answer(browser, 0)
+    browser.execute_script("playground.change({scale: 10}, true)")
+    question = browser.find_element(By.CSS_SELECTOR, ".question").text
+    assert "The output scale is 10." in question and "Lock my answer" in question
+
+
+@MISSING
+@pytest.mark.parametrize("lesson", ["lazy-to-rich", "stable-rate", "function-space"])
+def test_an_answer_must_be_given_before_it_can_be_locked(browser, lesson):
+    resize(browser, 1400)
+    visit(browser, f"lesson={lesson}")
+    assert not browser.find_element(By.CSS_SELECTOR, ".question .primary").is_enabled()
+    browser.execute_script(
+        "const first = document.querySelector('.question input');"
+        "if (first) { if (first.type === 'range') first.value = 50; else first.checked = true;"
+        "first.dispatchEvent(new Event(first.type === 'range' ? 'input' : 'change')); }"
+        "else { const c = document.querySelector('#picture'); c.focus();"
+        "playground.guess.touched = true; playground.showQuestion(); }"
+    )
+    assert browser.find_element(By.CSS_SELECTOR, ".question .primary").is_enabled()
+
+
+@MISSING
+def test_the_number_to_guess_is_nowhere_on_the_page_before_the_guess(browser):
+    resize(browser, 1400)
+    visit(browser, "lesson=stable-rate")
+    largest = browser.execute_script("return playground.report.largest")
+    for found in browser.find_elements(By.CSS_SELECTOR, ".q"):
+        if found.is_displayed():
+            found.click()
+            text = browser.find_element(By.TAG_NAME, "body").text
+            assert f"{largest:.3f}" not in text and f"{largest / 2:.3f}" not in text
+            browser.execute_script("document.querySelector('dialog')?.close()")
+    answer_now = "playground.guess.touched = true; playground.lock()"
+    browser.execute_script(answer_now)
+    until(browser, f"return document.body.innerText.includes('{largest:.3f}')")
+
+
+@MISSING
+def test_run_asks_for_a_guess_first(browser):
+    resize(browser, 1400)
+    visit(browser, "lesson=stable-rate")
+    browser.find_element(By.CSS_SELECTOR, ".run").click()
+    assert "Guess first" in browser.find_element(By.CSS_SELECTOR, ".live").text
+    assert not browser.execute_script("return playground.report.running || playground.guess.locked")
+
+
+@MISSING
+def test_the_dial_says_nothing_before_the_first_step(browser):
+    resize(browser, 1400)
+    visit(browser, "lesson=lazy-to-rich")
+    until(browser, "return document.querySelector('.panel.regime .note').textContent === 'not trained yet'")
+    label = browser.find_element(By.CSS_SELECTOR, "#regime").get_attribute("aria-label")
+    assert "not known" in label
+    run_to_the_end(browser)
+    until(browser, "return document.querySelector('.panel.regime .note').textContent.startsWith('drift')")
+
+
 @MISSING
 def test_a_question_mark_shows_the_formula_with_numbers(browser):
     resize(browser, 1400)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.playground.drawing import drawing_of
+from gnomon.playground.drawing import picture_grid
 from gnomon.playground.session import Session, Settings
 
 
@@ -46,21 +46,21 @@ def test_the_prediction_of_a_linear_model_is_exact_everywhere_in_the_picture():
 
 def test_two_classes_are_drawn_by_the_difference_of_their_scores():
     labels = torch.tensor([0, 1, 1])
-    drawing = drawing_of(torch.randn(3, 2), torch.eye(2)[labels], classes=labels)
+    drawing = picture_grid(torch.randn(3, 2), torch.eye(2)[labels], classes=labels)
     assert drawing.marks == [-1.0, 1.0, 1.0]
     assert drawing.values(torch.tensor([[1.0, 4.0], [2.0, 0.5]])) == [3.0, -1.5]
 
 
 def test_of_more_classes_the_first_is_drawn_against_the_others():
     labels = torch.tensor([0, 2, 1])
-    drawing = drawing_of(torch.randn(3, 2), torch.eye(3)[labels], classes=labels)
+    drawing = picture_grid(torch.randn(3, 2), torch.eye(3)[labels], classes=labels)
     assert drawing.marks == [1.0, -1.0, -1.0] and "class 0" in drawing.message
     assert drawing.values(torch.tensor([[1.0, 4.0, 2.0], [2.0, 0.5, 1.0]])) == [-3.0, 1.0]
 
 
 def test_cells_of_a_map_run_from_the_upper_left_corner():
     x = torch.tensor([[0.0, 10.0], [1.0, 20.0]])
-    drawing = drawing_of(x, torch.zeros(2, 1), classes=None)
+    drawing = picture_grid(x, torch.zeros(2, 1), classes=None)
     low, high = drawing.low, drawing.high
     assert low == pytest.approx([-0.12, 8.8]) and high == pytest.approx([1.12, 21.2])
     half = torch.tensor([(high[0] - low[0]) / 72, (high[1] - low[1]) / 72], dtype=torch.float64)
@@ -71,8 +71,8 @@ def test_cells_of_a_map_run_from_the_upper_left_corner():
 
 
 def test_inputs_of_other_shapes_are_not_drawn():
-    assert drawing_of(torch.randn(3, 4), torch.zeros(3, 1), classes=None).coordinates() is None
-    assert drawing_of(torch.randn(3, 2, 1), torch.zeros(3, 1), classes=None).values(torch.ones(3, 1)) == []
+    assert picture_grid(torch.randn(3, 4), torch.zeros(3, 1), classes=None).coordinates() is None
+    assert picture_grid(torch.randn(3, 2, 1), torch.zeros(3, 1), classes=None).values(torch.ones(3, 1)) == []
 
 
 def test_modes_of_cross_entropy_are_pulls_of_the_loss():

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["Drawing", "drawing_of"]
+__all__ = ["PictureGrid", "picture_grid"]
 
 CURVE_POINTS = 121
 """Points of a curve, as in the page's own pictures."""
@@ -23,7 +23,7 @@ CLASS_RANGE = (-3.0, 3.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class PictureGrid:
     """Where a network is evaluated for the picture, and what the picture shows of the data.
 
     Attributes:
@@ -35,7 +35,7 @@ class Drawing:
         high: largest value of each axis.
         message: what the picture leaves out; empty if nothing.
 
-    >>> drawing = drawing_of(torch.tensor([[0.0], [1.0]]), torch.tensor([[0.0], [2.0]]), classes=None)
+    >>> drawing = picture_grid(torch.tensor([[0.0], [1.0]]), torch.tensor([[0.0], [2.0]]), classes=None)
     >>> drawing.dimension, drawing.marks
     (1, [0.0, 2.0])
     """
@@ -66,24 +66,24 @@ class Drawing:
         return {"low": self.low, "high": self.high, "names": names}
 
 
-def drawing_of(x: Tensor, targets: Tensor, *, classes: Tensor | None) -> Drawing:
+def picture_grid(x: Tensor, targets: Tensor, *, classes: Tensor | None) -> PictureGrid:
     """The picture of examples x with targets (n, k); `classes` are their integer labels, if they have any.
 
-    >>> drawing_of(torch.zeros(3, 5), torch.zeros(3, 1), classes=None).dimension
+    >>> picture_grid(torch.zeros(3, 5), torch.zeros(3, 1), classes=None).dimension
     0
     """
     outputs = targets.shape[1]
     marks = _marks(targets, classes)
     if x.dim() != 2 or x.shape[1] not in (1, 2) or not x.is_floating_point():
-        return Drawing(0, torch.zeros(0, 1), marks, classes is not None, [], [], "")
-    low, high = _padded(x)
+        return PictureGrid(0, torch.zeros(0, 1), marks, classes is not None, [], [], "")
+    low, high = _pad(x)
     if x.shape[1] == 1:
         grid = torch.linspace(low[0], high[0], CURVE_POINTS, dtype=torch.float64)[:, None]
         below, above = CLASS_RANGE if classes is not None else _range(torch.tensor(marks))
         low, high = [low[0], below], [high[0], above]
     else:
         grid = _cells(low, high)
-    return Drawing(x.shape[1], grid, marks, classes is not None, low, high, _message(outputs, classes is not None))
+    return PictureGrid(x.shape[1], grid, marks, classes is not None, low, high, _message(outputs, classes is not None))
 
 
 def _marks(targets: Tensor, classes: Tensor | None) -> list[float]:
@@ -105,7 +105,7 @@ def _range(values: Tensor) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _padded(x: Tensor) -> tuple[list[float], list[float]]:
+def _pad(x: Tensor) -> tuple[list[float], list[float]]:
     ends = [_range(column) for column in x.T]
     return [low for low, _ in ends], [high for _, high in ends]
 

@@ -1,4 +1,4 @@
-"""Cases computed by the package, which the page's own computations must reproduce.
+"""Cases computed by the package, which the web page must reproduce.
 
 ``python -m gnomon.playground.fixtures fixtures.json`` writes them; ``tests/playground`` compares the page with them in
 node, to 1e-9 (1e-8 after 1,000 training steps).
@@ -26,7 +26,7 @@ from gnomon.playground.random_numbers import normals, permutation, uniforms
 from gnomon.tangent import alignment, ntk
 from gnomon.training import SGD, Adam, Logistic, Squared, train
 
-__all__ = ["Case", "cases", "results"]
+__all__ = ["PageSetting", "page_settings", "expected_numbers"]
 
 PREDICTED_STEPS = (1, 10, 100)
 LONG_RUN = 1000
@@ -34,10 +34,10 @@ POINTS_OFF_THE_DATA = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class PageSetting:
     """One setting of the page.
 
-    >>> next(cases()).data
+    >>> next(page_settings()).data
     'sine'
     """
 
@@ -63,13 +63,13 @@ class Case:
     train_steps: int
 
 
-def cases() -> Iterator[Case]:
+def page_settings() -> Iterator[PageSetting]:
     """The settings: activation x depth x data; widths, scales, losses and optimizers are drawn.
 
     Learning rates are stable, because in a run that diverges rounding errors grow as fast as the loss. Curves have
     biases: without them all inputs are parallel, and the angle between them is rounding error.
 
-    >>> len(list(cases())) >= 200
+    >>> len(list(page_settings())) >= 200
     True
     """
     activations = ("relu", "tanh", "erf", "gelu", "sin", "sigmoid", "linear")
@@ -79,7 +79,7 @@ def cases() -> Iterator[Case]:
         draw = _Choice(uniforms(i, 99, 20).tolist())
         optimizer, momentum, batch = draw.one_of(*rules)
         classes = name in CLASSES
-        yield Case(
+        yield PageSetting(
             name, n=draw.one_of(1, 6, 9, 12, 16), noise=draw.one_of(0.0, 0.1, 0.3), data_seed=i % 7,
             features=draw.one_of(3, 3, 31, 127, 4) if classes else 3, width=draw.one_of(1, 3, 8, 16, 32, 64),
             depth=depth if depth < 2 else draw.one_of(2, 3, 4), activation=activation,
@@ -103,12 +103,12 @@ class _Choice:
         return values[int(next(self.numbers) * len(values))]
 
 
-def results(case: Case) -> dict[str, Any]:
-    """Everything that the page must reproduce for a case, as plain numbers.
+def expected_numbers(case: PageSetting) -> dict[str, Any]:
+    """All numbers that the page must reproduce for a setting.
 
     Cost: a kernel, its eigenvalues, and a short training run.
 
-    >>> sorted(results(next(cases())))[:4]
+    >>> sorted(expected_numbers(next(page_settings())))[:4]
     ['alignment', 'end', 'ensemble', 'f0']
     """
     x, y = make_data(case.data, case.n, noise=case.noise, seed=case.data_seed, features=case.features)
@@ -139,7 +139,7 @@ def results(case: Case) -> dict[str, Any]:
 
 
 def _alignment(kernel: Tensor, y: Tensor) -> float | None:
-    with suppress(InputError):  # a constant kernel, or equal targets
+    with suppress(InputError):  # raised for a constant kernel or equal targets
         return alignment(kernel, y)
     return None
 
@@ -149,7 +149,7 @@ def _limits(net: DenseNetwork, x: Tensor, other: Tensor) -> dict[str, Tensor]:
     return {"nngp": nngp, "ntk": tangent, "nngp_other": nngp_other, "ntk_other": tangent_other}
 
 
-def _predict(case: Case, net: DenseNetwork, x: Tensor, y: Tensor, other: Tensor, loss: Any, lr: float) -> Any:
+def _predict(case: PageSetting, net: DenseNetwork, x: Tensor, y: Tensor, other: Tensor, loss: Any, lr: float) -> Any:
     if case.optimizer == "adam":
         return None
     times = [lr * s for s in PREDICTED_STEPS]
@@ -158,7 +158,7 @@ def _predict(case: Case, net: DenseNetwork, x: Tensor, y: Tensor, other: Tensor,
     return {"steps": PREDICTED_STEPS, "train": run.train[..., 0], "other": run.test[..., 0], "loss": run.loss}
 
 
-def _train(case: Case, net: DenseNetwork, x: Tensor, y: Tensor, other: Tensor, loss: Any, lr: float) -> Any:
+def _train(case: PageSetting, net: DenseNetwork, x: Tensor, y: Tensor, other: Tensor, loss: Any, lr: float) -> Any:
     optimizer = Adam(lr) if case.optimizer == "adam" else SGD(lr, momentum=case.momentum)
     steps = case.train_steps
     batch = fixed_batches(x, y, case.batch, steps, seed=case.seed) if case.batch else None
@@ -169,7 +169,7 @@ def _train(case: Case, net: DenseNetwork, x: Tensor, y: Tensor, other: Tensor, l
     return {"f": model(x)[:, 0], "other": model(other)[:, 0], "loss": float(run.loss[-1]), "drift": drift}
 
 
-def _ensemble(case: Case, net: DenseNetwork, x: Tensor, y: Tensor, other: Tensor, lr: float) -> Any:
+def _ensemble(case: PageSetting, net: DenseNetwork, x: Tensor, y: Tensor, other: Tensor, lr: float) -> Any:
     kernels = _limits(net, x, other)
     own = net.limit_kernels(other)[0].diagonal()
     made = ensemble(
@@ -203,8 +203,8 @@ def main() -> None:
     parser.add_argument("path", type=Path, nargs="?", default=Path("fixtures.json"), help="file to write")
     parser.add_argument("--every", type=int, default=1, metavar="K", help="write only every K-th case")
     options = parser.parse_args()
-    chosen = list(cases())[:: options.every]
-    written = [{"case": asdict(case), "results": results(case)} for case in chosen]
+    chosen = list(page_settings())[:: options.every]
+    written = [{"case": asdict(case), "results": expected_numbers(case)} for case in chosen]
     options.path.write_text(json.dumps({"random": random_number_cases(), "cases": written}), encoding="utf-8")
     print(f"{len(written)} cases written to {options.path}")
 

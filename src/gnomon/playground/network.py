@@ -15,10 +15,10 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.source import source
-from gnomon.kernels import limit
+from gnomon.kernels import Limit
 from gnomon.playground.random_numbers import normals, permutation
 from gnomon.program import Law
-from gnomon.training.plan import Batches
+from gnomon.training.plan import BatchPlan
 
 __all__ = ["DenseNetwork", "fixed_batches"]
 
@@ -135,7 +135,8 @@ class DenseNetwork(nn.Module):
         for weight in (p for p in self.layers.parameters() if p.dim() == 2):
             units, fan_in = weight.shape
             layers += [nn.Linear(fan_in, units), self.activation]
-        exact = limit(nn.Sequential(*layers[:-1]), init=self.law, parametrization="ntk")
+        # compiled loops keep the smallest eigenvalues of points on a line, which torch loses to rounding
+        exact = Limit(nn.Sequential(*layers[:-1]), self.law, "ntk", compiled=True)
         both = exact(x1, x2)
         assert both.nngp is not None and both.ntk is not None
         nngp, ntk = self.scale**2 * both.nngp, self.scale**2 * both.ntk
@@ -143,7 +144,7 @@ class DenseNetwork(nn.Module):
 
 
 @names_call
-def fixed_batches(x: Tensor, y: Tensor, size: int, steps: int, *, seed: int = 1) -> Batches:
+def fixed_batches(x: Tensor, y: Tensor, size: int, steps: int, *, seed: int = 1) -> BatchPlan:
     """The batches of every step as the page draws them, for ``gnomon.train(..., batch=fixed_batches(...))``.
 
     Each point is used once in a pass over the data, and every pass has a random order. A batch of at least as many
@@ -156,8 +157,8 @@ def fixed_batches(x: Tensor, y: Tensor, size: int, steps: int, *, seed: int = 1)
     True
     """
     order = batch_order(len(x), size, steps, seed) if size < len(x) else [list(range(len(x)))]
-    # Targets are a column: those of a loader are not converted, and (n, 1) - (n,) would have n x n entries.
-    return Batches(loader=source([(x[chosen], y[chosen][:, None]) for chosen in order]))
+    # Targets are a column, because targets of a loader are not converted, and (n, 1) - (n,) would broadcast to (n, n).
+    return BatchPlan(loader=source([(x[chosen], y[chosen][:, None]) for chosen in order]))
 
 
 def batch_order(n: int, size: int, steps: int, seed: int) -> list[list[int]]:

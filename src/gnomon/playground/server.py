@@ -1,4 +1,4 @@
-"""A server on the loopback address that puts the package behind the page.
+"""A local server that connects the page with the package.
 
 Only requests with the token of this run are answered, only to the loopback address, and none that another web page
 sends: the header Host must name the loopback address, and Origin, if there is one, the server itself.

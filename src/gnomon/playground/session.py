@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import GnomonError, InputError, names_call
 from gnomon.core.losses import AbstractLoss
 from gnomon.forecast import predict
-from gnomon.playground.drawing import drawing_of
+from gnomon.playground.drawing import picture_grid
 from gnomon.tangent import ntk
 from gnomon.training import SGD, Adam, CrossEntropy, Squared, train
 
@@ -82,7 +82,7 @@ class Session:
         targets = targets.reshape(len(outputs), -1)
         kernel = ntk(self._module, self._inputs())
         self._kernel, self._targets = kernel, targets
-        self._drawing = drawing_of(self.x, targets, classes=None if self.y.is_floating_point() else self.y.flatten())
+        self._drawing = picture_grid(self.x, targets, classes=None if self.y.is_floating_point() else self.y.flatten())
         rates, vectors = torch.linalg.eigh(kernel / len(kernel))
         self._vectors = vectors.flip(1)
         top = float(rates[-1])
@@ -91,7 +91,7 @@ class Session:
         self._records = _record_steps(settings.steps)
         messages = [self._drawing.message] if self._drawing.message else []
         messages += [] if self._lr > 0 else ["The learning rate is 0: nothing will move."]
-        predicted = self._predicted(messages)
+        predicted = self._predict(messages)
         self._frames, self._shown = [self._frame(0, self._module)], 0
         setup = self._drawn_setup() | {
             "y": targets.flatten().tolist(), "f0": outputs.flatten().tolist(), "lr": self._lr, "largest": largest,
@@ -151,7 +151,7 @@ class Session:
             return Adam(self._lr)
         return SGD(self._lr, momentum=self._settings.momentum)
 
-    def _predicted(self, messages: list[str]) -> dict[str, Any] | None:
+    def _predict(self, messages: list[str]) -> dict[str, Any] | None:
         rule = self._optimizer() if self._lr > 0 else None
         if not isinstance(rule, SGD):
             messages += ["Adam rescales every gradient, so the kernel does not predict its path."] * (rule is not None)

@@ -5,7 +5,7 @@ import { Controls } from "./controls";
 import { count } from "./dom";
 import type { ServedNetwork } from "./engine";
 import { explain, explanationView } from "./explain";
-import { HANDLES, newGuess, questionView, scoreOf, type Guess } from "./guess";
+import { HANDLES, newGuess, questionView, scoreOf, asksForNumbers, withdraw, type Guess, type Score } from "./guess";
 import { Jobs } from "./jobs";
 import { listenToKeys } from "./keys";
 import { buildLayout, openDialog, type Layout } from "./layout";
@@ -93,6 +93,7 @@ export class App {
 
   private change(part: Partial<State>, final: boolean): void {
     this.state = consistent({ ...this.state, ...part });
+    if (final) this.askAgain();
     this.prepare();
     if (final) {
       this.controls.sync(this.state);
@@ -150,6 +151,7 @@ export class App {
 
   private toggle(): void {
     if (this.player.running) this.pause();
+    else if (!this.guess.locked && !this.guess.touched) this.layout.say('Guess first, or choose "Show me without guessing".');
     else this.run();
   }
 
@@ -195,21 +197,27 @@ export class App {
 
   // -- guessing ---------------------------------------------------------------------------------------------------
 
+  private askAgain(): void {
+    if (withdraw(this.guess)) this.layout.say("The settings changed. Make your guess again.");
+    if (!this.guess.locked) this.showQuestion();
+  }
+
   private lock(): void {
     this.guess.locked = true;
+    this.guess.asked = this.lesson.question?.ask(this.state) ?? "";
     this.showQuestion();
     this.startJobs();
     this.redraw();
   }
 
-  private score() {
+  private score(): Score | null {
     const scene = this.scene();
-    return scene && this.guess.locked && this.player.settled ? scoreOf(this.lesson, this.guess, panelInput(scene)) : null;
+    return scene && this.guess.locked && this.player.settled ? scoreOf(this.lesson, this.guess, panelInput(scene)) : this.guess.score;
   }
 
   private showQuestion(): void {
     const score = this.score();
-    this.layout.question.replaceChildren(questionView(this.lesson, this.guess, score, { changed: () => this.redraw(), lock: () => this.lock() }));
+    this.layout.question.replaceChildren(questionView(this.lesson, this.state, this.guess, score, { changed: () => this.redraw(), lock: () => this.lock() }));
     if (score?.stars != null && this.stars.keep(this.lesson.id, score.stars)) this.layout.showLesson(this.lesson, LESSONS.indexOf(this.lesson), this.stars.all);
     this.layout.tryNext.hidden = !(score || this.lesson.question === null);
   }
@@ -226,12 +234,13 @@ export class App {
     const progress = this.player.progress();
     if (!progress) return;
     const found = explain(id === "lesson" ? this.lesson.panel : id, this.state, progress);
-    openDialog(found.title, explanationView(found));
+    openDialog(found.title, explanationView(asksForNumbers(this.lesson, this.guess) ? { ...found, numbers: "The numbers appear after your guess.", call: "" } : found));
   }
 
   private table(id: string): void {
     const scene = this.scene();
-    if (scene) openDialog("The numbers", tableView(tableOf(id === "lesson" ? this.lesson.panel : id, scene.progress, panelInput(scene))));
+    if (asksForNumbers(this.lesson, this.guess)) this.layout.say("The numbers appear after your guess.");
+    else if (scene) openDialog("The numbers", tableView(tableOf(id === "lesson" ? this.lesson.panel : id, scene.progress, panelInput(scene))));
   }
 
   private writeLink(push: boolean): void {
@@ -272,6 +281,7 @@ export class App {
     if (linkTo(state, true) === linkTo(this.state, true)) return;
     if (state.lesson === this.state.lesson) {
       this.state = state;
+      this.askAgain();
       this.controls.sync(state);
       this.prepare();
       this.startJobs();
@@ -303,7 +313,10 @@ export class App {
         }
         app.change({ points }, final);
       },
-      guessed: () => app.redraw(),
+      guessed: () => {
+        app.showQuestion();
+        app.redraw();
+      },
       get selected() { return app.selected; },
       set selected(i: number) { app.selected = i; },
       redraw: () => app.redraw(), say: (words) => app.layout.whisper(words),

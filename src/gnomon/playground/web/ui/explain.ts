@@ -147,7 +147,7 @@ const PANEL_EXPLANATIONS: Record<string, [string, string]> = {
   influence: ["Reach of one point", "One gradient step on the chosen point changes the output at x in proportion to K(x, xᵢ). All these numbers form the tangent kernel."],
   waves: ["Spectral bias", "The part of each wave that is not yet learned. Dots are measured, dashed lines are predicted. The fast wave lies in modes with small rates."],
   neurons: ["The units", "Every unit bends the curve at one place. Gray: where units started. In lazy training they stay; in rich training they move to where bends are needed."],
-  sweep: ["Sweep of learning rates", "Each dot is a short training run with another learning rate. Right of the dashed line theory predicts divergence."],
+  sweep: ["Sweep of learning rates", "Each dot is a short training run with another learning rate. Right of the dashed line theory predicts that the loss rises."],
   spread: ["Spread of the ensemble", "Standard deviation between trained networks with other seeds (dots), and at infinite width (dashed)."],
   signals: ["Signals in deep networks", "Left: below the dashed border differences between inputs shrink from layer to layer (order), beyond it they grow (chaos). Right: correlation of two inputs by layer."],
   descent: ["Double descent", "Expected error: (σ² + unused signal) · (1 + p / (n − p − 1)) for p < n − 1, finite again for p > n + 1. Here n = 40 and σ² = 0.25; dots are means of 12 draws."],
@@ -179,9 +179,9 @@ const PANEL_FORMULAS: Record<string, (s: State, p: Progress) => Filled> = {
   signals: (s) => [`χ = ${sub("σ", "w")}² E[φ′(√${v("q")} z)²]; order if χ &lt; 1, chaos if χ &gt; 1`, `${sub("σ", "w")} = ${num(s.weightStd)}, ${sub("σ", "b")} = ${num(s.biasStd)}: χ = ${num(chiAtFixedPoint(s.activation, s.weightStd, s.biasStd))}`, "gnomon.checks.mean_field(activation, weight_std=..., bias_std=...)"],
   descent: () => [`error = (${v("σ")}² + unused signal)(1 + ${v("p")} / (${v("n")} − ${v("p")} − 1)) − ${v("σ")}² for ${v("p")} &lt; ${v("n")} − 1`,
     `${v("n")} = 40, ${v("σ")}² = 0.25: error ${num(descentRisk(DESCENT, 20))} at ${v("p")} = 20, ${num(descentRisk(DESCENT, 38))} at 38, ${num(descentRisk(DESCENT, 110))} at 110`, "gnomon.bounds.double_descent(fit, sizes, data, test)"],
-  margin: (_s, p) => [`angle between ${v("w")} and the direction of largest margin ≈ ${v("c")} / log ${v("t")}`, `${v("t")} = ${num(p.frame.step)}: angle ${num(p.frame.margin ? (180 / Math.PI) * p.frame.margin.angle : null)}°, margin ${num(p.frame.margin?.margin)} of at most ${num(p.frame.margin?.best)}`, "gnomon.decisions.margin_path(checkpoints, x, y)"],
+  margin: (_s, p) => [`angle between ${v("w")} and the direction of largest margin ≈ ${v("c")} / log ${v("t")}`, `${v("t")} = ${num(p.frame.step)}: angle ${num(p.frame.margin ? (180 / Math.PI) * p.frame.margin.angle : null)}°, margin ${num(p.frame.margin?.margin)} of at most ${num(p.frame.margin?.best)}`, "gnomon.decisions.margin_growth(checkpoints, x, y)"],
   momentum: (s, p) => [`stable if ${eta}λ &lt; 2(1 + ${v("β")})`, `${show(p.setup.lr)} · ${show(p.setup.rates[0])} = ${num(p.setup.lr * (p.setup.rates[0] ?? 0))} against 2 · ${show(1 + s.momentum)} = ${num(2 * (1 + s.momentum))}`, `SGD(${show(p.setup.lr)}, momentum=${s.momentum})`],
-  stopping: (s, p) => [`error(${v("t")}) = mean over the curve of (${sub("f", "t")} − target)² / 2`, `noise ${num(s.noise)}, ${num(p.setup.marks.length)} points; the loss on the points is ${num(p.frame.loss)} at step ${num(p.frame.step)}`, "gnomon.dynamics.stopping(...)"],
+  stopping: (s, p) => [`error(${v("t")}) = mean over the curve of (${sub("f", "t")} − target)² / 2`, `noise ${num(s.noise)}, ${num(p.setup.marks.length)} points; the loss on the points is ${num(p.frame.loss)} at step ${num(p.frame.step)}`, "gnomon.dynamics.equivalent_stopping_time(...)"],
   kernel: (_s, p) => [`${v("K")} = ${v("J")}${v("J")}ᵀ, rates λ = eigenvalues of ${v("K")} / ${v("n")}`, `${v("n")} = ${num(p.setup.marks.length)}: ${sub("λ", "1")} = ${num(p.setup.rates[0])}, smallest ${num(p.setup.rates.at(-1))}`, "gnomon.ntk(net, x)"],
 };
 
@@ -205,7 +205,7 @@ export function explanationView(e: Explanation): HTMLElement {
     e.assumptions.length ? h("h3", {}, "Assumptions, checked for this setting") : null,
     e.assumptions.length ? h("ul", { class: "checks" }, ...e.assumptions.map(([text, ok]) => h("li", { class: ok ? "ok" : "no" }, h("span", { "aria-hidden": "true" }, ok ? "✓" : "✗"), ` ${text}${ok ? "" : " (not met)"}`))) : null,
     e.claim ? h("p", {}, "Statement of the atlas, tested by running it: ", claimLink(e.claim)) : null,
-    h("p", {}, "With gnomon: ", h("code", {}, e.call)));
+    e.call ? h("p", {}, "With gnomon: ", h("code", {}, e.call)) : null);
 }
 
 /** A page of the atlas if this page is told where the atlas is (`?atlas=../atlas/`), else the command that runs the claim. */

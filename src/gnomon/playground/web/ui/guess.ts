@@ -1,5 +1,6 @@
 // The question of a lesson: the reader's guess, and the score of guess, theory and truth.
 import { h, show } from "./dom";
+import type { State } from "../core/state";
 import type { Lesson } from "./lessons";
 import { choiceOf, numbersOf, type PanelInput } from "./lessonnumbers";
 
@@ -11,13 +12,27 @@ export interface Guess {
   choice: number | null;
   touched: boolean;
   locked: boolean;
+  /** The question as it was asked when the guess was locked. */
+  asked: string;
+  /** The score. It belongs to the setting of the guess, so it stays when settings change later. */
+  score: Score | null;
 }
 
 export const newGuess = (lesson: Lesson): Guess => ({
   curve: new Float64Array(HANDLES.length),
   number: lesson.question?.kind === "number" ? lesson.question.start : null,
-  choice: null, touched: false, locked: lesson.question === null,
+  choice: null, touched: false, locked: lesson.question === null, asked: "", score: null,
 });
+
+/** Takes back a guess that is locked but not scored, because its setting has changed. True if there was one. */
+export function withdraw(guess: Guess): boolean {
+  const waiting = guess.locked && guess.touched && guess.score === null;
+  if (waiting) [guess.locked, guess.touched, guess.choice] = [false, false, null];
+  return waiting;
+}
+
+/** Whether numbers on the page would give the answer away. */
+export const asksForNumbers = (lesson: Lesson, guess: Guess) => lesson.question !== null && lesson.question.kind !== "choice" && !guess.locked;
 
 /** Guess, theory and truth of a finished lesson; null while something is missing. */
 export interface Score {
@@ -28,7 +43,15 @@ export interface Score {
 
 const STARS: [number, string][] = [[3, "Very close."], [2, "Close."], [1, "The right order of magnitude."], [0, "Not this time."]];
 
+/** The score of a guess: the one it got first, or the one it gets now. */
 export function scoreOf(lesson: Lesson, guess: Guess, input: PanelInput): Score | null {
+  if (guess.score) return guess.score;
+  const score = judge(lesson, guess, input);
+  if (score?.stars != null) guess.score = score;
+  return score;
+}
+
+function judge(lesson: Lesson, guess: Guess, input: PanelInput): Score | null {
   const { question } = lesson;
   if (!question) return null;
   if (question.kind === "choice") {
@@ -71,21 +94,25 @@ export interface GuessEvents {
   lock(): void;
 }
 
-/** The form below the story. */
-export function questionView(lesson: Lesson, guess: Guess, score: Score | null, events: GuessEvents): HTMLElement {
+const LOCK = { number: "Lock my guess", curve: "Lock my curve", choice: "Lock my answer" };
+const FIRST = { number: "Move the slider first.", curve: "Drag a handle first.", choice: "Choose an answer first." };
+
+/** The form below the story. The lock opens once the reader has answered. */
+export function questionView(lesson: Lesson, state: State, guess: Guess, score: Score | null, events: GuessEvents): HTMLElement {
   const { question } = lesson;
   if (!question) return h("div", {});
   const body: HTMLElement[] = [];
   if (!guess.locked) {
-    if (question.kind === "number") body.push(numberInput(question, guess, events));
-    if (question.kind === "choice") body.push(choiceInput(question.options, guess, events));
-    const label = question.kind === "number" ? "Lock my guess" : question.kind === "curve" ? "Lock my curve" : "Lock my answer";
-    body.push(h("div", { class: "row" },
-      h("button", { type: "button", class: "primary", onclick: () => events.lock() }, label),
+    const first = FIRST[question.kind];
+    const lock = h("button", { type: "button", class: "primary", title: guess.touched ? "" : first, ...(guess.touched ? {} : { disabled: true }), onclick: () => events.lock() }, LOCK[question.kind]);
+    const answered: GuessEvents = { ...events, changed: () => { lock.disabled = false; lock.title = ""; events.changed(); } };
+    if (question.kind === "number") body.push(numberInput(question, guess, answered));
+    if (question.kind === "choice") body.push(choiceInput(question.options, guess, answered));
+    body.push(h("div", { class: "row" }, lock,
       h("button", { type: "button", class: "quiet", onclick: () => { guess.touched = false; guess.choice = null; events.lock(); } }, "Show me without guessing")));
   } else if (score) body.push(scoreView(score));
   else body.push(h("p", { class: "muted" }, question.kind === "number" && lesson.panel !== "sharpness" && lesson.panel !== "waves" && lesson.panel !== "stopping" ? "Measuring …" : "Locked. Now press Run."));
-  return h("div", { class: "question" }, h("p", { class: "ask" }, question.ask), ...body);
+  return h("div", { class: "question" }, h("p", { class: "ask" }, guess.locked && guess.asked ? guess.asked : question.ask(state)), ...body);
 }
 
 function numberInput(q: { from: number; to: number; log: boolean; unit: string; name: string }, guess: Guess, events: GuessEvents): HTMLElement {
@@ -114,6 +141,7 @@ function choiceInput(options: string[], guess: Guess, events: GuessEvents): HTML
 
 function scoreView(score: Score): HTMLElement {
   return h("div", { class: "score" },
+    score.stars !== null ? h("p", { class: "muted" }, "For the setting of your guess:") : null,
     h("dl", {}, ...score.rows.flatMap(([kind, name, value]) => [h("dt", { class: kind }, name), h("dd", { class: kind }, value)])),
     score.stars !== null ? h("p", { class: "stars" }, h("span", { "aria-label": `${score.stars} of 3 stars`, role: "img" }, "★".repeat(score.stars) + "☆".repeat(3 - score.stars)), ` ${score.words}`) : score.words ? h("p", {}, score.words) : null);
 }

@@ -34,6 +34,12 @@ export function panelInput({ lesson, guess, progress, state, background, selecte
   return { progress, state, background, guess: number, selected: Math.min(selected, progress.setup.marks.length - 1) };
 }
 
+/** The learning rate in numbers, unless it is what the lesson asks for. */
+function rateWords({ state, lesson, progress: { setup } }: Scene, revealed: boolean): string {
+  if (lesson.id === "stable-rate" && !revealed) return `learning rate: ${show(state.rate)} × max; max is what you guess`;
+  return `learning rate ${show(setup.lr)}${state.optimizer === "adam" ? "" : `; largest stable ${show(setup.largest)}`}`;
+}
+
 export class Painter {
   readonly charts: Record<CanvasName, Chart>;
   private colors: Palette = readPalette();
@@ -51,8 +57,9 @@ export class Painter {
   picture({ lesson, guess, progress: { setup, frame, record }, background, selected, state }: Scene): Picture {
     const asks = lesson.question?.kind === "curve";
     const open = asks && !guess.locked;
+    const spoils = lesson.panel === "spread" && !guess.locked; // the band is the answer
     return {
-      setup, frame, record, band: open ? null : background.band, seeds: background.seeds,
+      setup, frame, record, band: open || spoils ? null : background.band, seeds: background.seeds,
       guess: asks && (guess.touched || open) ? guess.curve : null, guessX: HANDLES, guessOpen: open,
       selected, focused: document.activeElement === this.layout.canvases.picture, showEnd: !open, width: state.width, depth: state.depth,
     };
@@ -99,14 +106,13 @@ export class Painter {
     this.layout.sentence.textContent = sentence(state, p, running, revealed);
     this.layout.setPosition(scene.position, frame.step, running, scene.ended);
     const predicted = setup.predicted && revealed ? ` · predicted ${show(setup.predicted.loss[Math.max(0, p.record)])}` : "";
-    const limit = revealed || lesson.id !== "stable-rate" ? `; largest stable ${show(setup.largest)}` : "";
     this.layout.facts({
       loss: `${show(frame.loss)}${predicted}`,
       modes: `${Math.min(MODES_SHOWN, setup.rates.length)} of ${setup.rates.length}`,
-      regime: `drift ${change(frame.drift ?? 0)}${frame.alignment === null ? "" : ` · alignment ${frame.alignment.toFixed(2)}`}`,
-      rate: `learning rate ${show(setup.lr)}${state.optimizer === "adam" ? "" : limit}`,
+      regime: frame.step === 0 ? "not trained yet" : `drift ${change(frame.drift ?? 0)}${frame.alignment === null ? "" : ` · alignment ${frame.alignment.toFixed(2)}`}`,
+      rate: rateWords(scene, revealed),
     });
-    document.body.classList.toggle("banded", scene.background.band !== null && !state.centered);
+    document.body.classList.toggle("banded", this.picture(scene).band !== null && !state.centered);
     document.body.dataset.view = setup.best ? "line" : ["outputs", "curve", "map"][setup.dimension];
     this.describePictures(p, lesson);
   }
@@ -119,7 +125,7 @@ export class Painter {
     const words: Record<CanvasName, string> = {
       picture: `${kind}, step ${frame.step}. ${setup.marks.length} points. Arrow keys choose a point, up and down move it.`,
       loss: lossSummary(p), modes: `Error left in ${setup.rates.length} modes.`, lesson: `${lesson.panelTitle}. The table has the numbers.`,
-      regime: `Training is ${dialWords(drift)}: the kernel changed by ${percent(drift)}.`,
+      regime: frame.step === 0 ? "Lazy or rich is not known before the first step." : `Training is ${dialWords(drift)}: the kernel changed by ${percent(drift)}.`,
     };
     for (const [name, text] of Object.entries(words)) canvases[name as CanvasName].setAttribute("aria-label", text);
   }

@@ -107,14 +107,16 @@ export function drawDial(chart: Chart, p: Progress, c: Palette): void {
   const drift = p.frame.drift ?? 0;
   const t = dialPosition(drift);
   const turn = Math.PI * (1 + t);
-  g.strokeStyle = c.ink;
-  g.lineWidth = 3;
-  g.lineCap = "round";
-  g.beginPath();
-  g.moveTo(cx, cy);
-  g.lineTo(cx + (radius - 14) * Math.cos(turn), cy + (radius - 14) * Math.sin(turn));
-  g.stroke();
-  g.lineCap = "butt";
+  if (p.frame.step > 0) { // before the first step nothing is known
+    g.strokeStyle = c.ink;
+    g.lineWidth = 3;
+    g.lineCap = "round";
+    g.beginPath();
+    g.moveTo(cx, cy);
+    g.lineTo(cx + (radius - 14) * Math.cos(turn), cy + (radius - 14) * Math.sin(turn));
+    g.stroke();
+    g.lineCap = "butt";
+  }
   g.beginPath();
   g.arc(cx, cy, 5, 0, 7);
   g.fillStyle = c.ink;

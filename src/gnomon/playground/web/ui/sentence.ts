@@ -27,8 +27,8 @@ export function sentence(state: State, p: Progress, running: boolean, revealed: 
   if (state.batch && state.batch < setup.y.length) return `${where}: ${compared}. Batches of ${state.batch} make the steps noisy; the prediction is for all points.`;
   const scale = distance(setup.y, new Float64Array(setup.y.length)) || 1;
   const agrees = p.record >= 0 && distance(frame.outputs, setup.predicted.outputs[p.record]!) < 0.1 * scale;
-  if (state.rate > 1 && !agrees) return `${where}: ${compared}. The learning rate is ${show(state.rate)} times the largest stable one: the loss rises first. A network can then move to a flatter region and recover, which the prediction from its first kernel cannot follow.`;
-  const verdict = agrees ? "the network is where theory predicted" : drift < 0.05 ? "the kernel hardly changed, and yet the network has left its prediction" : frame.loss < (predicted ?? 0) ? "the network learns features and beats its prediction" : "the network learns features and leaves its prediction";
+  if (state.rate > 1 && !agrees) return `${where}: ${compared}. At ${show(state.rate)} times the largest stable rate the loss rises first. The network may recover in a flatter region, which theory cannot follow.`;
+  const verdict = agrees ? "it is where theory predicted" : drift < 0.05 ? "small changes of the kernel have added up" : frame.loss < (predicted ?? 0) ? "it learns features and beats its prediction" : "it learns features and leaves its prediction";
   return `${where}: ${compared}. The kernel changed by ${changeWords(drift)} (${regime}): ${verdict}.`;
 }
 
